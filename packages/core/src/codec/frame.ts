@@ -1,0 +1,123 @@
+import { asFault, Fault } from "../fault.ts";
+import type { FaultReport } from "../fault.ts";
+import type { Json } from "../json.ts";
+import { CODEC } from "../limits.ts";
+import { gather } from "./gather.ts";
+import { parseJson } from "./json.ts";
+
+/** A frame: its value, or why it has none. */
+export type FrameItem =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly fault: FaultReport };
+
+/** Reads frames from bytes that come in any pieces. */
+export interface FrameDecoder {
+  /** The longest frame whose header may still come; a frame that has begun keeps the bound it began under. */
+  maxBytes: number;
+  /** Whether a header was refused: what follows cannot be told apart, so nothing more is read. */
+  readonly closed: boolean;
+  /** The frames that this chunk completes. */
+  push(chunk: Uint8Array): readonly FrameItem[];
+  /** The fault of a stream that ends inside a frame. */
+  end(): FrameItem | undefined;
+}
+
+const HEADER_BYTES = 4;
+/** Room for the header in front of the text, so that one allocation holds the frame. */
+const HEADER_ROOM = "\0".repeat(HEADER_BYTES);
+const encoder = new TextEncoder();
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** A value as a frame: UInt32BE length, then JSON in UTF-8; PAYLOAD_TOO_LARGE when it is over the bound. */
+export function encodeFrame(value: Json, maxBytes: number = CODEC.frameBytes): Uint8Array {
+  const frame = encoder.encode(HEADER_ROOM + JSON.stringify(value));
+  const length = frame.length - HEADER_BYTES;
+  if (length > maxBytes) throw tooLarge(length, maxBytes);
+  view(frame).setUint32(0, length);
+  return frame;
+}
+
+/** A decoder that begins with the bound for peers who have not proved who they are. */
+export function frameDecoder(maxBytes: number = CODEC.frameBytesBeforeAuth): FrameDecoder {
+  const held = gather();
+  /** Bytes of the body that is awaited; undefined while the header is. */
+  let body: number | undefined;
+  let closed = false;
+
+  function unit(bytes: Uint8Array): FrameItem | undefined {
+    if (body !== undefined) {
+      body = undefined;
+      return decode(bytes);
+    }
+    const length = view(bytes).getUint32(0);
+    if (length > 0 && length <= decoder.maxBytes) {
+      body = length;
+      return undefined;
+    }
+    closed = true;
+    const fault =
+      length === 0
+        ? new Fault("BAD_REQUEST", "The frame is empty. Send a JSON value in every frame.")
+        : tooLarge(length, decoder.maxBytes);
+    return { ok: false, fault: fault.report() };
+  }
+
+  const decoder: FrameDecoder = {
+    maxBytes,
+    get closed() {
+      return closed;
+    },
+    push(chunk) {
+      const items: FrameItem[] = [];
+      let from = 0;
+      while (!closed && from < chunk.length) {
+        const missing = (body ?? HEADER_BYTES) - held.size;
+        const piece = chunk.subarray(from, from + missing);
+        from += piece.length;
+        if (piece.length < missing) {
+          held.add(piece);
+        } else {
+          const item = unit(held.take(piece));
+          if (item !== undefined) items.push(item);
+        }
+      }
+      return items;
+    },
+    end() {
+      if (closed || (held.size === 0 && body === undefined)) return undefined;
+      const fault = new Fault(
+        "BAD_REQUEST",
+        "The stream ended inside a frame. Send the frame again on a new connection.",
+      );
+      return { ok: false, fault: fault.report() };
+    },
+  };
+  return decoder;
+}
+
+function decode(bytes: Uint8Array): FrameItem {
+  try {
+    return { ok: true, value: parseJson(utf8(bytes)) };
+  } catch (thrown) {
+    return { ok: false, fault: asFault(thrown).report() };
+  }
+}
+
+function utf8(bytes: Uint8Array): string {
+  try {
+    return strict.decode(bytes);
+  } catch (thrown) {
+    throw new Fault("BAD_REQUEST", "The frame is not UTF-8. Send UTF-8 only.", { cause: thrown });
+  }
+}
+
+function tooLarge(length: number, maxBytes: number): Fault {
+  return new Fault(
+    "PAYLOAD_TOO_LARGE",
+    `The frame has ${length} bytes and the bound is ${maxBytes}. Send less, or in parts.`,
+  );
+}
+
+function view(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { decide } from "./decide.ts";
+import type { Event, ModelReplied } from "./event.ts";
+import { MODEL, RUN } from "./limits.ts";
+import { fold, reduce } from "./run.ts";
+import { anyLuck, play, said, started, stateOf } from "./walk.fixture.ts";
+import type { Luck } from "./walk.fixture.ts";
+
+const MOMENT = { now: 2000, chance: 0.5 };
+const action = { id: "act_1", tool: "echo", input: { text: "x" }, callId: "c1" };
+const replied = (more: Partial<ModelReplied>): Event => ({
+  type: "model.replied",
+  model: "m",
+  text: "",
+  usage: { inputTokens: 1, outputTokens: 1 },
+  ...more,
+});
+const called: Event = { type: "model.called", step: 1, attempt: 1 };
+const judged = (decision: "allow" | "ask" | "deny"): Event => ({
+  type: "policy.judged",
+  action: "act_1",
+  plan: { kind: "facts", facts: "x" },
+  hash: "h",
+  policy: "p",
+  verdict: { decision, rule: "r", class: "read", reason: "why" },
+});
+const LUCK: Luck = {
+  reply: said("", { id: "c1", tool: "echo", input: { text: "x" } }),
+  verdict: "allow",
+  end: "finished",
+  answer: "yes",
+  gapMs: 1,
+};
+
+test("deciding twice in the same state gives the same one decision", () => {
+  fc.assert(
+    fc.property(fc.array(anyLuck, { minLength: 1, maxLength: 60 }), (luck) => {
+      const state = fold(play(luck).entries)!;
+      const once = decide(state, MOMENT);
+      assert.deepEqual(decide(state, MOMENT), once);
+      assert.equal(typeof once.do, "string");
+    }),
+  );
+});
+
+test("an effect is only decided in a state whose last word is its intent", () => {
+  fc.assert(
+    fc.property(fc.array(anyLuck, { minLength: 1, maxLength: 120 }), (luck) => {
+      const { entries } = play(luck);
+      for (let cut = 1; cut <= entries.length; cut++) {
+        const decision = decide(fold(entries.slice(0, cut))!, MOMENT);
+        const last = entries[cut - 1]!.event.type;
+        if (decision.do === "act") assert.equal(last, "action.started");
+        if (decision.do === "call_model") assert.equal(last, "model.called");
+      }
+    }),
+  );
+});
+
+test("a new run calls the model, and the intent comes first", () => {
+  assert.deepEqual(decide(stateOf(), MOMENT), { do: "record", event: called });
+  assert.deepEqual(decide(stateOf(called), MOMENT), { do: "call_model" });
+});
+
+test("an action is judged, then started, then carried out", () => {
+  const chosen = stateOf(called, replied({ action }));
+  assert.deepEqual(decide(chosen, MOMENT), { do: "judge", action });
+  const allowed = stateOf(called, replied({ action }), judged("allow"));
+  assert.deepEqual(decide(allowed, MOMENT), { do: "record", event: { type: "action.started", action, hand: "local" } });
+  const acting = stateOf(called, replied({ action }), judged("allow"), {
+    type: "action.started",
+    action,
+    hand: "local",
+  });
+  assert.deepEqual(decide(acting, MOMENT), { do: "act", action });
+});
+
+test("a verdict to ask becomes a question that is bound to the plan's hash, and only a yes clears it", () => {
+  const events = [called, replied({ action }), judged("ask")];
+  const decision = decide(stateOf(...events), MOMENT);
+  assert.ok(decision.do === "record" && decision.event.type === "question.asked");
+  const asked = decision.event;
+  assert.deepEqual(asked.about, { kind: "approval", action: "act_1", hash: "h", policy: "p" });
+  const answer = (text: string, by = "me") =>
+    stateOf(...events, asked, { type: "question.answered", id: asked.id, answer: text, by });
+  assert.deepEqual(answer("yes").phase, { name: "cleared", action, approved: "h" });
+  const refusals = [answer("no"), answer("YES"), answer(""), answer("", "time")].map((state) => decide(state, MOMENT));
+  for (const refusal of refusals) assert.ok(refusal.do === "record" && refusal.event.type === "action.failed");
+  const words = answer("rather use ls").phase;
+  assert.ok(words.name === "refused" && words.fault.message.includes("rather use ls"));
+});
+
+test("silence turns into the answer when the question expires", () => {
+  const asked = {
+    type: "question.asked",
+    id: "q2",
+    about: { kind: "ask" },
+    text: "?",
+    options: [],
+    expiresAt: 5000,
+  } as const;
+  const state = stateOf(asked);
+  assert.deepEqual(decide(state, MOMENT), { do: "wait", until: 5000, question: asked });
+  const expired = decide(state, { now: 5000, chance: 0 });
+  assert.deepEqual(expired, { do: "record", event: { type: "question.answered", id: "q2", answer: "", by: "time" } });
+});
+
+test("a denied action is never started", () => {
+  const decision = decide(stateOf(called, replied({ action }), judged("deny")), MOMENT);
+  assert.ok(decision.do === "record" && decision.event.type === "action.failed");
+  assert.equal(decision.event.fault.code, "POLICY_DENIED");
+});
+
+test("an unknown outcome is asked about, and goes on only when a person says so", () => {
+  const events: Event[] = [
+    called,
+    replied({ action }),
+    judged("allow"),
+    { type: "action.started", action, hand: "local" },
+    { type: "action.unknown", action: "act_1", fault: { code: "OUTCOME_UNKNOWN", message: "?" } },
+  ];
+  const decision = decide(stateOf(...events), MOMENT);
+  assert.ok(decision.do === "record" && decision.event.type === "question.asked");
+  const answered = (answer: string) =>
+    decide(stateOf(...events, decision.event, { type: "question.answered", id: "q7", answer, by: "me" }), MOMENT);
+  const on = answered("continue");
+  assert.ok(on.do === "record" && on.event.type === "model.called");
+  const off = answered("stop");
+  assert.ok(off.do === "record" && off.event.type === "run.failed" && off.event.fault.code === "OUTCOME_UNKNOWN");
+});
+
+test("004-26 the fourth identical call in a row is not made: the run stops and says why", () => {
+  const { entries } = play(Array.from({ length: 60 }, () => LUCK));
+  const starts = entries.filter((entry) => entry.event.type === "action.started");
+  assert.equal(starts.length, RUN.identicalCalls - 1);
+  const last = entries.at(-1)!.event;
+  assert.ok(last.type === "run.failed" && last.fault.code === "LOOP_DETECTED");
+});
+
+test("004-26 steps, actions, tokens and time have budgets, and each ends the run by name", () => {
+  const varied = Array.from({ length: 400 }, (_, index) => ({
+    ...LUCK,
+    reply: said("", { id: "c1", tool: "echo", input: { text: String(index) } }),
+    gapMs: 10,
+  }));
+  const budget = { steps: 100, actions: 100, tokens: 1e6, wallMs: 1e9 };
+  const end = (less: Partial<typeof budget>) => {
+    const last = play(varied, started({ budget: { ...budget, ...less } })).entries.at(-1)!.event;
+    return last.type === "run.failed" ? last.fault.code : last.type;
+  };
+  assert.equal(end({ steps: 5 }), "STEP_LIMIT");
+  assert.equal(end({ actions: 5 }), "ACTION_LIMIT");
+  assert.equal(end({ tokens: 9 }), "TOKEN_LIMIT");
+  assert.equal(end({ wallMs: 300 }), "TIME_LIMIT");
+});
+
+test("a model that fails is tried again with a growing rest, and fails by name in the end", () => {
+  const { entries } = play(Array.from({ length: 60 }, () => ({ ...LUCK, reply: "fails" as const, gapMs: 0 })));
+  const rests = entries.flatMap(({ event }) => (event.type === "heal.tried" ? [event.delayMs] : []));
+  assert.deepEqual(rests, [750, 1500, 3000]);
+  assert.equal(entries.filter(({ event }) => event.type === "model.called").length, MODEL.attempts);
+  const last = entries.at(-1)!.event;
+  assert.ok(last.type === "run.failed" && last.fault.code === "MODEL_CUT");
+});
+
+test("a model that refuses is not asked again", () => {
+  const { entries } = play([LUCK, { ...LUCK, reply: "is refused" }, LUCK, LUCK]);
+  assert.deepEqual(
+    entries.map(({ event }) => event.type),
+    ["run.started", "model.called", "model.failed", "run.failed"],
+  );
+});
+
+test("a conversation that grows too long is compacted before the model is called", () => {
+  const long = "x".repeat(MODEL.turnChars);
+  let state = stateOf(called);
+  for (let index = 0; state.turns.chars <= MODEL.contextChars; index++) {
+    const many: Event[] = [
+      replied({ action: { ...action, id: `act_${index}`, input: { text: String(index) } } }),
+      { type: "action.failed", action: `act_${index}`, fault: { code: "TOOL_FAILED", message: long } },
+    ];
+    for (const event of many) state = reduce(state, { seq: state.seq + 1, at: 2000, event });
+  }
+  const decision = decide(state, MOMENT);
+  assert.ok(decision.do === "record" && decision.event.type === "context.compacted");
+  const compacted = reduce(state, { seq: state.seq + 1, at: 2000, event: decision.event });
+  assert.ok(compacted.turns.chars <= MODEL.contextChars);
+  const next = decide(compacted, MOMENT);
+  assert.ok(next.do === "record" && next.event.type === "model.called");
+});

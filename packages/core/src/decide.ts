@@ -1,0 +1,152 @@
+import type { Event, QuestionAsked } from "./event.ts";
+import { FAULTS } from "./fault.ts";
+import type { FaultCode } from "./fault.ts";
+import { heal } from "./heal.ts";
+import { MODEL, RUN } from "./limits.ts";
+import { compaction } from "./prompt.ts";
+import { REDACTED } from "./redact/scan.ts";
+import { workedMs } from "./run.ts";
+import type { RunState } from "./run.ts";
+import type { Action } from "./tool.ts";
+
+/**
+ * The one next step of a run. `record` writes down what follows from what is known; the effects (`call_model`,
+ * `judge`, `act`) are only ever named in a phase that their intent has put on record, so whoever carries them out
+ * has nothing to remember: after a crash the same state names the same effect.
+ */
+export type Decision =
+  | { readonly do: "record"; readonly event: Event }
+  | { readonly do: "call_model" }
+  | { readonly do: "judge"; readonly action: Action }
+  | { readonly do: "act"; readonly action: Action; readonly approved?: string }
+  | { readonly do: "wait"; readonly until: number; readonly question?: QuestionAsked }
+  | { readonly do: "rest" };
+
+/** What a decision may know of the world besides the run. */
+export interface Moment {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** From 0 to 1. */
+  readonly chance: number;
+}
+
+/** Decides what happens next; never two things. */
+export function decide(state: RunState, moment: Moment): Decision {
+  const { phase } = state;
+  switch (phase.name) {
+    case "thinking":
+      return think(state, moment.now);
+    case "resting":
+      return moment.now < phase.until ? { do: "wait", until: phase.until } : think(state, moment.now);
+    case "calling":
+      return { do: "call_model" };
+    case "faulted": {
+      const healing = heal(phase.fault, state.attempt, moment.chance);
+      return record(healing ?? { type: "run.failed", fault: phase.fault });
+    }
+    case "wondering":
+      return record(ask(state, moment, { about: { kind: "ask" }, text: phase.text, options: phase.options }));
+    case "proposing":
+      return record(
+        ask(state, moment, {
+          about: { kind: "tool", tool: phase.tool },
+          text: `May the tool ${phase.tool.name} be made? It runs: ${(phase.tool.argv ?? []).join(" ")}`,
+          options: ["yes", "no"],
+        }),
+      );
+    case "chosen":
+      return choose(state, phase.action);
+    case "judged":
+      return afterVerdict(state, phase, moment);
+    case "asking":
+      return moment.now < phase.question.expiresAt
+        ? { do: "wait", until: phase.question.expiresAt, question: phase.question }
+        : record({ type: "question.answered", id: phase.question.id, answer: "", by: "time" });
+    case "cleared":
+      return record({ type: "action.started", action: phase.action, hand: state.started.hand });
+    case "refused":
+      return record({ type: "action.failed", action: phase.action.id, fault: phase.fault });
+    case "acting":
+      return { do: "act", action: phase.action, ...(phase.approved === undefined ? {} : { approved: phase.approved }) };
+    case "lost":
+      return record(
+        ask(state, moment, {
+          about: { kind: "unknown", action: phase.action.id },
+          text: `${phase.fault.message} (${phase.action.tool}) Should the run go on and find out?`,
+          options: ["continue", "stop"],
+        }),
+      );
+    case "answered":
+      return record({ type: "run.finished", result: phase.answer });
+    case "stopped":
+      return record({ type: "run.failed", fault: phase.fault });
+    case "over":
+      return { do: "rest" };
+  }
+}
+
+function record(event: Event): Decision {
+  return { do: "record", event };
+}
+
+function think(state: RunState, now: number): Decision {
+  const spent = overBudget(state, now);
+  if (spent !== undefined) return fail(spent);
+  // A call that is refused each time never gets as far as being chosen, and is a loop all the same.
+  if (state.repeated.times >= RUN.identicalCalls) return fail("LOOP_DETECTED");
+  if (state.turns.chars > MODEL.contextChars && state.turns.length > MODEL.freshTurns) return record(compaction(state));
+  const step = state.attempt === 0 ? state.used.steps + 1 : state.used.steps;
+  return record({ type: "model.called", step, attempt: state.attempt + 1 });
+}
+
+function choose(state: RunState, action: Action): Decision {
+  if (state.repeated.times >= RUN.identicalCalls) return fail("LOOP_DETECTED");
+  if (state.used.actions >= state.started.budget.actions) return fail("ACTION_LIMIT");
+  if (state.repeated.call.includes(REDACTED)) {
+    const fault = { code: "SECRET_IN_ACTION", message: FAULTS.SECRET_IN_ACTION.says } as const;
+    return record({ type: "action.failed", action: action.id, fault });
+  }
+  return { do: "judge", action };
+}
+
+function afterVerdict(
+  state: RunState,
+  phase: Extract<RunState["phase"], { name: "judged" }>,
+  moment: Moment,
+): Decision {
+  const { action, verdict, hash, policy } = phase;
+  switch (verdict.decision) {
+    case "allow":
+      return record({ type: "action.started", action, hand: state.started.hand });
+    case "deny":
+      return record({
+        type: "action.failed",
+        action: action.id,
+        fault: { code: "POLICY_DENIED", message: `${verdict.reason} (rule ${verdict.rule})` },
+      });
+    case "ask":
+      return record(
+        ask(state, moment, {
+          about: { kind: "approval", action: action.id, hash, policy },
+          text: `${verdict.reason} (rule ${verdict.rule})`,
+          options: ["yes", "no"],
+        }),
+      );
+  }
+}
+
+function ask(state: RunState, moment: Moment, draft: Pick<QuestionAsked, "about" | "text" | "options">): QuestionAsked {
+  return { type: "question.asked", id: `q${state.seq + 1}`, ...draft, expiresAt: moment.now + RUN.answerMs };
+}
+
+function overBudget(state: RunState, now: number): FaultCode | undefined {
+  const { budget } = state.started;
+  if (state.attempt === 0 && state.used.steps >= budget.steps) return "STEP_LIMIT";
+  if (state.used.tokens >= budget.tokens) return "TOKEN_LIMIT";
+  if (state.used.workMs + workedMs(state, now) >= budget.wallMs) return "TIME_LIMIT";
+  return undefined;
+}
+
+function fail(code: FaultCode): Decision {
+  return record({ type: "run.failed", fault: { code, message: FAULTS[code].says } });
+}

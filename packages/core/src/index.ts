@@ -1,0 +1,33 @@
+export * from "./codec/frame.ts";
+export * from "./codec/json.ts";
+export * from "./codec/ndjson.ts";
+export * from "./codec/sse.ts";
+export * from "./decide.ts";
+export * from "./event.ts";
+export * from "./fault.ts";
+export * from "./heal.ts";
+export * from "./json.ts";
+export * from "./limits.ts";
+export { explain, judge } from "./policy.ts";
+export type { Explanation, Finding } from "./policy.ts";
+export { parsePolicy } from "./policy/parse.ts";
+export type {
+  Arguments,
+  FactsRule,
+  FileRule,
+  Options,
+  OptionValue,
+  PathValue,
+  Places,
+  Policy,
+  PolicySource,
+  ProcessRule,
+  ShellRule,
+} from "./policy/rule.ts";
+export * from "./ports.ts";
+export * from "./prompt.ts";
+export * from "./redact.ts";
+export * from "./reply.ts";
+export * from "./run.ts";
+export * from "./tool.ts";
+export * from "./turns.ts";

@@ -1,0 +1,23 @@
+/** A value that JSON can carry; everything that is journaled is one. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
+
+/** A JSON object. */
+export type JsonObject = { readonly [key: string]: Json | undefined };
+
+/** Whether a value is a plain object (not an array, not null). */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The one spelling of a JSON value: keys sorted, so that equal values have equal text and equal hashes. */
+export function canonical(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonical(item)).join(",")}]`;
+  if (isObject(value)) {
+    const fields = Object.keys(value)
+      .filter((key) => value[key] !== undefined)
+      .sort()
+      .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`);
+    return `{${fields.join(",")}}`;
+  }
+  return JSON.stringify(value ?? null);
+}

@@ -1,0 +1,258 @@
+import assert from "node:assert/strict";
+import { resolve } from "node:path";
+import { test } from "node:test";
+import * as fc from "fast-check";
+import { parsePolicy } from "./policy/parse.ts";
+import type { Decision, Policy, ProcessRule, Rule } from "./policy/rule.ts";
+import { explain, judge } from "./policy.ts";
+import type { ProcessPlan, ShellPlan } from "./tool.ts";
+
+const PLACES = { workspace: "/srv/work", home: "/home/ada", state: "/home/ada/.vidro" };
+
+const plan = (argv: readonly string[], more: Partial<ProcessPlan> = {}): ProcessPlan => ({
+  kind: "process",
+  program: `/usr/bin/${argv[0]}`,
+  argv,
+  cwd: PLACES.workspace,
+  env: { PATH: "/usr/bin" },
+  timeoutMs: 1000,
+  digests: {},
+  ...more,
+});
+
+const LOG: ProcessRule = {
+  kind: "process",
+  id: "log",
+  program: ["git"],
+  arguments: {
+    fit: {
+      before: { "--no-pager": "flag" },
+      commands: ["log", "branch --list"],
+      options: {
+        "-p": "flag",
+        "-i": "flag",
+        "-n": "number",
+        "--color": { attached: { like: ["auto", "never"] } },
+        "-#": "flag",
+      },
+      operands: [{ paths: ["{workspace}/**"] }],
+      many: true,
+    },
+  },
+  class: "read",
+  decision: "allow",
+  examples: { match: [["git", "log"]], not_match: [["git", "push"]] },
+};
+
+const policy = (...rules: readonly Rule[]): Policy =>
+  parsePolicy({ trusted: ["/usr/bin/*"], secrets: ["{state}/**"], env: { PATH: "any", LANG: ["C"] }, rules }, PLACES);
+
+const shell = (command: string): ShellPlan => ({
+  kind: "shell",
+  command,
+  cwd: "/",
+  env: {},
+  timeoutMs: 1,
+  access: "host",
+  sandboxed: false,
+});
+
+const decide = (argv: readonly string[], more: Partial<ProcessPlan> = {}): Decision =>
+  judge(plan(argv, more), policy(LOG)).decision;
+
+test("a rule that allows a command takes options alone, combined, with a value attached or apart, and operands", () => {
+  for (const line of [
+    "log",
+    "--no-pager log -pi",
+    "log -n5",
+    "log -pn 5 a b",
+    "log --color",
+    "log --color=auto",
+    "log -20",
+  ])
+    assert.equal(decide(["git", ...line.split(" ")]), "allow", line);
+  for (const line of ["branch --list a", "log -- a", "log -- -x", "log ./b/../a", "log /srv/work/a"])
+    assert.equal(decide(["git", ...line.split(" ")]), "allow", line);
+});
+
+test("a rule that allows a command takes nothing else", () => {
+  for (const line of [
+    "log -x",
+    "log -px",
+    "log --output=x",
+    "log -n",
+    "log -n x",
+    "log -n -p",
+    "log --color=x",
+    "log -p=1",
+  ])
+    assert.equal(decide(["git", ...line.split(" ")]), "ask", line);
+  for (const line of [
+    "push",
+    "branch a",
+    "-- log",
+    "-c a=b log",
+    "log --no-pager",
+    "log --colo",
+    "log -#",
+    "log --constructor",
+  ])
+    assert.equal(decide(["git", ...line.split(" ")]), "ask", line);
+  assert.equal(decide(["git"]), "ask");
+});
+
+test("a rule that allows a command keeps paths in the root, whatever way they are written", () => {
+  for (const path of ["..", "../x", "a/../../x", "/srv/work2/x", "/srv/work/../x", "//etc/passwd", "/"])
+    assert.equal(decide(["git", "log", "--", path]), "ask", path);
+  assert.equal(decide(["git", "log", "b"], { cwd: "/srv/work/a/.." }), "allow");
+  assert.equal(decide(["git", "log", "b"], { cwd: "/etc" }), "ask");
+});
+
+test("a rule that allows a command does not take a program by its name alone", () => {
+  assert.equal(decide(["git", "log"], { program: "/srv/work/git" }), "ask");
+  assert.equal(decide(["./git", "log"], { program: "/srv/work/git" }), "ask");
+  assert.equal(decide(["git", "log"], { program: "/usr/bin/python3" }), "ask");
+  assert.equal(decide(["git", "log"], { program: "/usr/bin/../../tmp/git" }), "ask");
+  assert.equal(decide(["evil", "log"], { program: "/usr/bin/git" }), "ask");
+  assert.equal(decide(["/usr/bin/git", "log"], { program: "/usr/bin/git" }), "allow");
+  assert.equal(decide(["git", "log"], { program: "/usr/bin/git2.40" }), "allow");
+  assert.equal(decide(["git", "log"], { program: "/usr/bin/busybox" }), "allow");
+});
+
+test("a rule that allows a command does not take a trusted folder that lies in the workspace", () => {
+  const rules = policy(LOG);
+  const inside = { ...rules, places: { ...PLACES, workspace: "/usr" } };
+  assert.equal(judge(plan(["git", "log"]), inside).decision, "ask");
+});
+
+test("a rule that allows a command does not take a variable that it does not know", () => {
+  assert.equal(decide(["git", "log"], { env: { LD_PRELOAD: "/x.so" } }), "ask");
+  assert.equal(decide(["git", "log"], { env: { LANG: "C" } }), "allow");
+  assert.equal(decide(["git", "log"], { env: { LANG: "../x" } }), "ask");
+});
+
+test("a rule that allows a command does not take arguments with letters that cannot be seen", () => {
+  for (const word of ["a\nb", "a\\\nb", "a\0b", "a\u202Eb", "a\u200Bb", "a\u2028b", "a\rb"])
+    assert.equal(decide(["git", "log", word]), "ask", JSON.stringify(word));
+});
+
+const refusal: Rule = {
+  kind: "process",
+  id: "no-removal",
+  program: ["rm"],
+  arguments: { contain: { options: ["-r", "--recursive"], paths: ["/", "/*", "{home}"] } },
+  class: "destructive",
+  decision: "deny",
+  reason: "it destroys",
+  examples: { match: [["rm", "-r", "/"]], not_match: [["rm", "a"]] },
+};
+
+test("a verdict names the rule, its class and its reason", () => {
+  const verdict = judge(plan(["rm", "-fr", "/etc/"]), policy(refusal));
+  assert.deepEqual(verdict, { decision: "deny", rule: "no-removal", class: "destructive", reason: "it destroys" });
+});
+
+test("a verdict denies a command behind a wrapper as well", () => {
+  for (const line of [
+    "sudo -u root rm -rf /",
+    "env A=1 timeout 5 /bin/rm -r --force /",
+    "busybox rm --recurs /home/ada/x/..",
+  ])
+    assert.equal(judge(plan(line.split(" ")), policy(refusal)).decision, "deny", line);
+  assert.equal(judge(plan("echo rm -rf /".split(" ")), policy(refusal)).decision, "ask");
+});
+
+test("a verdict is to ask, under the name default, where no rule matches", () => {
+  const verdict = judge(plan(["git", "log", "--output=x"]), policy(LOG));
+  assert.equal(verdict.rule, "default");
+  assert.match(verdict.reason, /log: the option --output is not among those allowed/);
+  assert.equal(judge(plan(["sudo", "ls"]), policy()).class, "privileged");
+  assert.equal(
+    judge({ kind: "file", operation: "write", path: "/etc/x", inWorkspace: false }, policy()).class,
+    "privileged",
+  );
+});
+
+test("a verdict never comes from reading the text of a shell line", () => {
+  const exact: Rule = {
+    kind: "shell",
+    id: "known",
+    commands: ["make all"],
+    class: "code-exec",
+    decision: "allow",
+    examples: { match: [{ command: "make all", access: "host", sandboxed: false }], not_match: [] },
+  };
+  assert.equal(judge(shell("make all"), policy(exact)).decision, "allow");
+  for (const line of ["make all ", "make all;id", "make  all", "make all\n", "MAKE all"])
+    assert.equal(judge(shell(line), policy(exact)).decision, "ask", JSON.stringify(line));
+});
+
+test("a verdict is explained by every rule that speaks of the program", () => {
+  const { verdict, findings } = explain(plan(["git", "push"]), policy(refusal, LOG));
+  assert.equal(verdict.rule, "default");
+  assert.deepEqual(findings, [
+    { rule: "log", decision: "allow", matched: false, why: "push is not among the allowed sub-commands" },
+  ]);
+});
+
+const matching = (decision: Decision, id: string): Rule => ({
+  kind: "process",
+  id,
+  program: ["git"],
+  arguments: { exact: [["log"]] },
+  class: "read",
+  decision,
+  examples: { match: [["git", "log"]], not_match: [["git", "push"]] },
+});
+
+// Examples are checked with the whole policy, where a stricter rule rightly outvotes a weaker one's.
+const unchecked = (kinds: readonly Decision[]): Policy => ({
+  ...policy(),
+  rules: kinds.map((decision, index) => matching(decision, `r${index}`)),
+});
+
+const decisions = fc.array(fc.constantFrom<Decision>("allow", "ask", "deny"), { minLength: 1, maxLength: 8 });
+test("any policy lets deny beat ask and ask beat allow, whatever the order of the rules", () => {
+  fc.assert(
+    fc.property(decisions, (kinds) => {
+      const strictest = kinds.includes("deny") ? "deny" : kinds.includes("ask") ? "ask" : "allow";
+      assert.equal(judge(plan(["git", "log"]), unchecked(kinds)).decision, strictest);
+    }),
+  );
+});
+
+test("any policy judges the same plan the same way and names a rule that exists", () => {
+  const word = fc.oneof(fc.constantFrom("git", "log", "push", "--", "-p", "-n", "5", "/"), fc.string());
+  const program = fc.constantFrom("/usr/bin/git", "/tmp/git", "/usr/bin/sudo");
+  fc.assert(
+    fc.property(decisions, fc.array(word), program, (kinds, argv, path) => {
+      const rules = { ...unchecked(kinds), rules: [...unchecked(kinds).rules, LOG] };
+      const verdict = judge(plan(argv, { program: path }), rules);
+      assert.deepEqual(verdict, judge(plan(argv, { program: path }), rules));
+      assert.ok(verdict.rule === "default" || rules.rules.some(({ id }) => id === verdict.rule));
+    }),
+  );
+});
+
+test("any policy allows nothing once an unknown option is added to an allowed command", () => {
+  const option = fc.string({ minLength: 1 }).map((name) => `--zz${name}`);
+  fc.assert(
+    fc.property(option, fc.nat(3), (unknown, at) => {
+      const argv = ["git", "log", "-p", "a"].toSpliced(at + 1, 0, unknown);
+      assert.equal(judge(plan(argv), policy(LOG)).decision, "ask");
+    }),
+  );
+});
+
+test("any policy keeps every path operand that it allows in the root", () => {
+  const path = fc
+    .array(fc.constantFrom("..", ".", "", "a", "b", "srv", "work"), { maxLength: 8 })
+    .map((all) => all.join("/"));
+  fc.assert(
+    fc.property(path, (operand) => {
+      if (judge(plan(["git", "log", "--", operand]), policy(LOG)).decision !== "allow") return;
+      assert.match(`${resolve(PLACES.workspace, operand)}/`, /^\/srv\/work\//);
+    }),
+    { numRuns: 1000 },
+  );
+});

@@ -1,0 +1,110 @@
+import { commandClass, commandMisfit, isAbout } from "./policy/command.ts";
+import { matchesPath, matchesWord, normalPath } from "./policy/path.ts";
+import type { Decision, FactsRule, FileRule, Policy, Rule, ShellRule } from "./policy/rule.ts";
+import type { ActionClass, FactsPlan, FilePlan, Plan, ShellPlan, Verdict } from "./tool.ts";
+
+/** The name under which a verdict stands that no rule gave. */
+export const DEFAULT_RULE = "default";
+
+/** What one rule says of a plan, and why it does or does not match. */
+export interface Finding {
+  readonly rule: string;
+  readonly decision: Decision;
+  readonly matched: boolean;
+  readonly why: string;
+}
+
+/** How a verdict came about. */
+export interface Explanation {
+  readonly verdict: Verdict;
+  /** One for each rule that speaks of such a plan, in the order of the policy. */
+  readonly findings: readonly Finding[];
+}
+
+const STRICTEST_FIRST: readonly Decision[] = ["deny", "ask", "allow"];
+
+/** The verdict of a policy on a plan; what no rule matches, a person decides. */
+export function judge(plan: Plan, policy: Policy): Verdict {
+  const matching = policy.rules.filter((rule) => misfit(rule, plan, policy) === undefined);
+  for (const decision of STRICTEST_FIRST) {
+    const rule = matching.find((candidate) => candidate.decision === decision);
+    if (rule !== undefined) {
+      return { decision, rule: rule.id, class: rule.class, reason: rule.reason ?? `rule ${rule.id} says ${decision}` };
+    }
+  }
+  return { decision: "ask", rule: DEFAULT_RULE, class: defaultClass(plan), reason: whyAsked(plan, policy) };
+}
+
+/** The verdict of a policy on a plan, with what every rule that speaks of such a plan says. */
+export function explain(plan: Plan, policy: Policy): Explanation {
+  const findings = policy.rules
+    .filter((rule) => speaksOf(rule, plan))
+    .map((rule) => {
+      const why = misfit(rule, plan, policy);
+      return { rule: rule.id, decision: rule.decision, matched: why === undefined, why: why ?? "it matches" };
+    });
+  return { verdict: judge(plan, policy), findings };
+}
+
+/** Why a rule does not match a plan, or nothing when it does. */
+export function misfit(rule: Rule, plan: Plan, policy: Policy): string | undefined {
+  if (rule.kind === "process" && plan.kind === "process") return commandMisfit(rule, plan, policy);
+  if (rule.kind === "shell" && plan.kind === "shell") return shellMisfit(rule, plan);
+  if (rule.kind === "file" && plan.kind === "file") return fileMisfit(rule, plan, policy);
+  if (rule.kind === "facts" && plan.kind === "facts") return factsMisfit(rule, plan);
+  return `it is a rule about ${rule.kind} plans`;
+}
+
+/** The rule that outvotes another one on a plan that both match, if there is one. */
+export function outvoting(rule: Rule, plan: Plan, policy: Policy): Rule | undefined {
+  const rank = STRICTEST_FIRST.indexOf(rule.decision);
+  return policy.rules.find(
+    (other) => STRICTEST_FIRST.indexOf(other.decision) < rank && misfit(other, plan, policy) === undefined,
+  );
+}
+
+function speaksOf(rule: Rule, plan: Plan): boolean {
+  if (rule.kind === "process" && plan.kind === "process") return isAbout(rule, plan);
+  if (rule.kind === "file" && plan.kind === "file") return rule.operations.includes(plan.operation);
+  return rule.kind === plan.kind;
+}
+
+function whyAsked(plan: Plan, policy: Policy): string {
+  const near = policy.rules.find((rule) => rule.decision === "allow" && speaksOf(rule, plan));
+  if (near === undefined) return "no rule covers it, so a person decides";
+  return `no rule allows it, so a person decides (${near.id}: ${misfit(near, plan, policy)})`;
+}
+
+function defaultClass(plan: Plan): ActionClass {
+  if (plan.kind === "process") return commandClass(plan);
+  if (plan.kind === "shell") return "code-exec";
+  if (plan.kind === "facts" || plan.operation === "read") return "read";
+  return plan.inWorkspace ? "write" : "privileged";
+}
+
+/**
+ * The text of a shell command is compared and never parsed: quoting, expansion and built-ins make every guess at what
+ * a line does a wrong one for somebody. A line is allowed because a sandbox holds it, or because it is known by heart.
+ */
+function shellMisfit(rule: ShellRule, plan: ShellPlan): string | undefined {
+  if (rule.commands !== undefined && !rule.commands.includes(plan.command)) return "the text is not exactly the rule's";
+  if (rule.access !== undefined && !rule.access.includes(plan.access)) return `the access is ${plan.access}`;
+  if (rule.sandboxed === undefined || rule.sandboxed === plan.sandboxed) return undefined;
+  return plan.sandboxed ? "a sandbox holds the shell" : "no sandbox holds the shell";
+}
+
+function fileMisfit(rule: FileRule, plan: FilePlan, policy: Policy): string | undefined {
+  const path = normalPath(plan.path, "/");
+  if (!rule.operations.includes(plan.operation)) return `it is a ${plan.operation}`;
+  if (rule.inWorkspace !== undefined && rule.inWorkspace !== plan.inWorkspace)
+    return plan.inWorkspace ? "the path is in the workspace" : "the path is not in the workspace";
+  if (rule.paths !== undefined && !matchesPath(rule.paths, path, policy.places))
+    return `${path} is not under ${rule.paths.join(" or ")}`;
+  if (rule.decision === "allow" && matchesPath(policy.secrets, path, policy.places))
+    return `${path} is a secret of this policy`;
+  return undefined;
+}
+
+function factsMisfit(rule: FactsRule, plan: FactsPlan): string | undefined {
+  return rule.facts.some((pattern) => matchesWord(pattern, plan.facts)) ? undefined : `the facts are ${plan.facts}`;
+}

@@ -1,0 +1,234 @@
+import { Fault } from "../fault.ts";
+import { isObject, type JsonObject } from "../json.ts";
+import { POLICY } from "../limits.ts";
+import { checkPolicy } from "./check.ts";
+import { isPattern } from "./path.ts";
+import type {
+  Arguments,
+  Examples,
+  Grammar,
+  Marks,
+  Options,
+  OptionValue,
+  PathValue,
+  Places,
+  Policy,
+  Rule,
+  ShellExample,
+  Value,
+} from "./rule.ts";
+
+type Read<T> = (value: unknown, where: string) => T;
+
+/**
+ * The policy in a JSON value, or a BAD_POLICY fault that names the rule and what is wrong with it.
+ * Every example of every rule has been tried; a key that is not known is refused, so that a slip of the pen is not silence.
+ */
+export function parsePolicy(json: unknown, places: Places): Policy {
+  const source = object(json, "the policy", ["trusted", "secrets", "env", "rules"]);
+  const policy: Policy = {
+    trusted: list(pattern)(source["trusted"], "trusted"),
+    secrets: list(pattern)(source["secrets"], "secrets"),
+    env: record((value, where) => (value === "any" ? "any" : list(text)(value, where)))(source["env"], "env"),
+    rules: list(rule)(source["rules"], "rules"),
+    places,
+  };
+  for (const [name, path] of Object.entries(places)) if (!path.startsWith("/")) fail(name, `${path} is not absolute`);
+  checkPolicy(policy);
+  return policy;
+}
+
+function fail(where: string, what: string): never {
+  throw new Fault("BAD_POLICY", `${where}: ${what}`);
+}
+
+function object(value: unknown, where: string, keys: readonly string[]): JsonObject {
+  if (!isObject(value)) return fail(where, "must be an object");
+  const strange = Object.keys(value).find((key) => !keys.includes(key));
+  return strange === undefined ? value : fail(where, `"${strange}" is not known; there may be ${keys.join(", ")}`);
+}
+
+const text: Read<string> = (value, where) => {
+  if (typeof value !== "string" || value === "") return fail(where, "must be a text that is not empty");
+  return value.length <= POLICY.textChars ? value : fail(where, `is longer than ${POLICY.textChars} characters`);
+};
+
+const flag: Read<boolean> = (value, where) =>
+  typeof value === "boolean" ? value : fail(where, "must be true or false");
+
+const pattern: Read<string> = (value, where) => {
+  const path = text(value, where);
+  return isPattern(path) ? path : fail(where, `${path} is no path pattern such as /etc/** or {workspace}/*.md`);
+};
+
+/** A path pattern behind which name it has to stand, if any. */
+const mark: Read<string> = (value, where) => {
+  const whole = text(value, where);
+  pattern(whole.replace(/^[^/={]+=/, ""), where);
+  return whole;
+};
+
+/** An argument may be the empty text. */
+const word: Read<string> = (value, where) => (value === "" ? "" : text(value, where));
+
+function oneOf<const T extends string>(...values: readonly T[]): Read<T> {
+  return (value, where) => values.find((known) => known === value) ?? fail(where, `must be ${values.join(" or ")}`);
+}
+
+function list<T>(item: Read<T>): Read<readonly T[]> {
+  return (value, where) => {
+    if (!Array.isArray(value)) return fail(where, "must be a list");
+    if (value.length > POLICY.items) return fail(where, `has more than ${POLICY.items} items`);
+    return value.map((entry: unknown, index) => item(entry, `${where}[${index}]`));
+  };
+}
+
+function record<T>(item: Read<T>): Read<{ readonly [name: string]: T }> {
+  return (value, where) => {
+    if (!isObject(value)) return fail(where, "must be an object");
+    const entries = Object.entries(value);
+    if (entries.length > POLICY.items) return fail(where, `has more than ${POLICY.items} items`);
+    return Object.fromEntries(entries.map(([name, entry]) => [name, item(entry, `${where} ${name}`)]));
+  };
+}
+
+/** The field as a part of an object: nothing at all where the source has nothing. */
+function maybe<K extends string, T>(source: JsonObject, key: K, read: Read<T>, where: string): { [key in K]?: T } {
+  const found: { [key in K]?: T } = {};
+  if (source[key] !== undefined) found[key] = read(source[key], `${where}: ${key}`);
+  return found;
+}
+
+const pathValue: Read<PathValue> = (value, where) => {
+  const source = object(value, where, ["paths", "deep"]);
+  return { paths: list(pattern)(source["paths"], `${where}: paths`), ...maybe(source, "deep", flag, where) };
+};
+
+const value: Read<Value> = (json, where) => {
+  if (json === "text" || json === "number") return json;
+  if (isObject(json) && "paths" in json) return pathValue(json, where);
+  const source = object(json, where, ["like", "unlike"]);
+  return { like: list(text)(source["like"], `${where}: like`), ...maybe(source, "unlike", list(text), where) };
+};
+
+const optionValue: Read<OptionValue> = (json, where) => {
+  if (json === "flag") return "flag";
+  if (isObject(json) && "attached" in json) {
+    return { attached: value(object(json, where, ["attached"])["attached"], `${where}: attached`) };
+  }
+  return value(json, where);
+};
+
+const options: Read<Options> = (json, where) => {
+  const read = record(optionValue)(json, where);
+  const strange = Object.keys(read).find((name) => !/^-[^-=\s]+$|^--[^=\s]+$/.test(name));
+  return strange === undefined ? read : fail(where, `${strange} is no option`);
+};
+
+const grammar: Read<Grammar> = (json, where) => {
+  const source = object(json, where, ["before", "commands", "options", "operands", "many", "wholeWords"]);
+  return {
+    ...maybe(source, "before", options, where),
+    ...maybe(source, "commands", list(text), where),
+    ...maybe(source, "options", options, where),
+    ...maybe(source, "operands", list(value), where),
+    ...maybe(source, "many", flag, where),
+    ...maybe(source, "wholeWords", flag, where),
+  };
+};
+
+const marks: Read<Marks> = (json, where) => {
+  const source = object(json, where, ["commands", "options", "paths"]);
+  return {
+    ...maybe(source, "commands", list(text), where),
+    ...maybe(source, "options", list(text), where),
+    ...maybe(source, "paths", list(mark), where),
+  };
+};
+
+const args: Read<Arguments> = (json, where) => {
+  if (json === "any") return "any";
+  const source = object(json, where, ["exact", "fit", "contain"]);
+  if (Object.keys(source).length !== 1) return fail(where, 'must be "any" or one of exact, fit, contain');
+  if ("exact" in source) return { exact: list(list(word))(source["exact"], `${where}: exact`) };
+  if ("fit" in source) return { fit: grammar(source["fit"], `${where}: fit`) };
+  return { contain: marks(source["contain"], `${where}: contain`) };
+};
+
+function examples<T>(item: Read<T>): Read<Examples<T>> {
+  return (json, where) => {
+    const source = object(json, where, ["match", "not_match"]);
+    const match = list(item)(source["match"], `${where}: match`);
+    if (match.length === 0) return fail(where, "match has no example");
+    return { match, not_match: list(item)(source["not_match"], `${where}: not_match`) };
+  };
+}
+
+const access = oneOf("read", "workspace", "host");
+
+const shellExample: Read<ShellExample> = (json, where) => {
+  const source = object(json, where, ["command", "access", "sandboxed"]);
+  return {
+    command: text(source["command"], `${where}: command`),
+    access: access(source["access"], `${where}: access`),
+    sandboxed: flag(source["sandboxed"], `${where}: sandboxed`),
+  };
+};
+
+const HEAD = ["id", "kind", "class", "decision", "reason", "examples"] as const;
+const BODY = {
+  process: ["program", "arguments", "cwd"],
+  shell: ["commands", "access", "sandboxed"],
+  file: ["operations", "paths", "inWorkspace"],
+  facts: ["facts"],
+} as const;
+
+const ruleKind = oneOf("process", "shell", "file", "facts");
+const decision = oneOf("allow", "ask", "deny");
+const actionClass = oneOf("read", "write", "code-exec", "network", "privileged", "destructive");
+
+const rule: Read<Rule> = (json, position) => {
+  if (!isObject(json)) return fail(position, "must be an object");
+  const id = text(json["id"], `${position}: id`);
+  const where = `rule ${id}`;
+  const kind = ruleKind(json["kind"], `${where}: kind`);
+  const source = object(json, where, [...HEAD, ...BODY[kind]]);
+  const need = <T>(key: string, read: Read<T>): T => read(source[key], `${where}: ${key}`);
+  const head = {
+    id,
+    class: need("class", actionClass),
+    decision: need("decision", decision),
+    ...maybe(source, "reason", text, where),
+  };
+  if (kind === "process") {
+    return {
+      ...head,
+      kind,
+      program: need("program", list(text)),
+      arguments: need("arguments", args),
+      ...maybe(source, "cwd", pathValue, where),
+      examples: need("examples", examples(list(word))),
+    };
+  }
+  if (kind === "shell") {
+    return {
+      ...head,
+      kind,
+      ...maybe(source, "commands", list(text), where),
+      ...maybe(source, "access", list(access), where),
+      ...maybe(source, "sandboxed", flag, where),
+      examples: need("examples", examples(shellExample)),
+    };
+  }
+  if (kind === "file") {
+    return {
+      ...head,
+      kind,
+      operations: need("operations", list(oneOf("read", "write"))),
+      ...maybe(source, "paths", list(pattern), where),
+      ...maybe(source, "inWorkspace", flag, where),
+      examples: need("examples", examples(text)),
+    };
+  }
+  return { ...head, kind, facts: need("facts", list(text)), examples: need("examples", examples(text)) };
+};

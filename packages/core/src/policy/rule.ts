@@ -1,0 +1,151 @@
+import type { ActionClass, ShellAccess, Verdict } from "../tool.ts";
+
+/*
+ * A policy as it is written down. A rule speaks of one kind of plan; of all rules that match a plan, the strictest
+ * decides: deny beats ask beats allow, whatever their order. What no rule matches is asked.
+ *
+ * A path pattern is absolute or begins with {workspace}, {home} or {state}. `*` stands for anything within one
+ * segment, a last segment `**` for the path itself and everything below it.
+ */
+
+/** What a rule may say. */
+export type Decision = Verdict["decision"];
+
+/** The folders that a policy's patterns name: absolute, with symlinks resolved. */
+export interface Places {
+  readonly workspace: string;
+  readonly home: string;
+  /** The folder of Vidro itself: journal, ledger, keys. */
+  readonly state: string;
+}
+
+/** A path that matches a pattern and is no secret; `deep` when the command reads all that lies below it. */
+export interface PathValue {
+  readonly paths: readonly string[];
+  readonly deep?: boolean;
+}
+
+/** A text that matches one of `like` and none of `unlike`, where `*` stands for anything. */
+export interface WordValue {
+  readonly like: readonly string[];
+  readonly unlike?: readonly string[];
+}
+
+/** What an operand, or the value of an option, has to be. */
+export type Value = "text" | "number" | WordValue | PathValue;
+
+/** An option alone, with a value, or with a value that may be left out and is otherwise attached (`--color=always`). */
+export type OptionValue = "flag" | Value | { readonly attached: Value };
+
+/** Options by name; `-#` stands for a number with a dash, as in `head -20`. */
+export type Options = { readonly [name: string]: OptionValue };
+
+/** All that a command may be given: what is not named here does not fit. */
+export interface Grammar {
+  /** Options in front of the sub-command. */
+  readonly before?: Options;
+  /** Sub-commands, each one or more words: `status`, `branch --list`. */
+  readonly commands?: readonly string[];
+  readonly options?: Options;
+  /** Operands by position. */
+  readonly operands?: readonly Value[];
+  /** Whether the last operand may be repeated. */
+  readonly many?: boolean;
+  /** Whether an option is one whole word with one dash (`find -name`): nothing is combined, nothing is attached. */
+  readonly wholeWords?: boolean;
+}
+
+/** Marks that betray a command wherever they stand; all that are given must be there, one of each list. */
+export interface Marks {
+  /** The first word that is no option. */
+  readonly commands?: readonly string[];
+  /** An option, also combined or shortened. */
+  readonly options?: readonly string[];
+  /** A path, also behind `name=`; `of=/dev/sd*` asks for that name. */
+  readonly paths?: readonly string[];
+}
+
+/** Which arguments a rule is about. An allow rule says all of them: `exact` or `fit`. */
+export type Arguments =
+  | "any"
+  | { readonly exact: readonly (readonly string[])[] }
+  | { readonly fit: Grammar }
+  | { readonly contain: Marks };
+
+interface RuleHead {
+  readonly id: string;
+  readonly class: ActionClass;
+  readonly decision: Decision;
+  /** Why, for the person who is asked or refused. */
+  readonly reason?: string;
+}
+
+/** Plans that the rule must match, with its decision as the verdict, and plans that it must not match. */
+export interface Examples<Example> {
+  readonly match: readonly Example[];
+  readonly not_match: readonly Example[];
+}
+
+/** A rule about programs without a shell; its examples are argv lists. */
+export interface ProcessRule extends RuleHead {
+  readonly kind: "process";
+  /** Names of programs; `*` in one only where the decision is not to allow. */
+  readonly program: readonly string[];
+  readonly arguments: Arguments;
+  /** Where the command has to run, for commands that work on their folder when no path is given. */
+  readonly cwd?: PathValue;
+  readonly examples: Examples<readonly string[]>;
+}
+
+/** An example for a rule about the shell. */
+export interface ShellExample {
+  readonly command: string;
+  readonly access: ShellAccess;
+  readonly sandboxed: boolean;
+}
+
+/** A rule about the shell. */
+export interface ShellRule extends RuleHead {
+  readonly kind: "shell";
+  /** Whole command texts, compared letter by letter. */
+  readonly commands?: readonly string[];
+  readonly access?: readonly ShellAccess[];
+  readonly sandboxed?: boolean;
+  readonly examples: Examples<ShellExample>;
+}
+
+/** A rule about files; its examples are paths, tried with each of its operations. */
+export interface FileRule extends RuleHead {
+  readonly kind: "file";
+  readonly operations: readonly ("read" | "write")[];
+  readonly paths?: readonly string[];
+  readonly inWorkspace?: boolean;
+  readonly examples: Examples<string>;
+}
+
+/** A rule about facts that a tool reads by itself; its examples are names of facts. */
+export interface FactsRule extends RuleHead {
+  readonly kind: "facts";
+  /** Names of facts, `*` for any. */
+  readonly facts: readonly string[];
+  readonly examples: Examples<string>;
+}
+
+/** One rule of a policy. */
+export type Rule = ProcessRule | ShellRule | FileRule | FactsRule;
+
+/** A policy as it is written in a file. */
+export interface PolicySource {
+  /** Patterns of programs that an allow rule may mean; one in the workspace or the state folder never counts. */
+  readonly trusted: readonly string[];
+  /** Patterns of paths that no allow rule covers. */
+  readonly secrets: readonly string[];
+  /** Variables that an allowed command may get (`LC_*` for a family), with the values they may have. */
+  readonly env: { readonly [name: string]: "any" | readonly string[] };
+  readonly rules: readonly Rule[];
+}
+
+/** A policy that was checked and knows its places: only `parsePolicy` makes one. */
+export interface Policy extends PolicySource {
+  readonly places: Places;
+}

@@ -1,0 +1,181 @@
+import type { Entry, HealTried, LiveEvent, Turn, Usage } from "./event.ts";
+import type { FaultReport } from "./fault.ts";
+import type { JsonObject } from "./json.ts";
+import type { Action, Ended, Judgement, ToolSpec } from "./tool.ts";
+
+/*
+ * The whole hexagon on one page. The engine knows nothing else of the world.
+ * No stream of a port throws: it ends with exactly one terminal event, also when it is aborted.
+ */
+
+// ---------------------------------------------------------------------------------------------- the journal
+
+/** Where a run stands, as the store lists it. */
+export type RunStatus = "running" | "asking" | "finished" | "failed" | "aborted";
+
+/** A run in a list. */
+export interface RunHead {
+  readonly id: string;
+  readonly thread: string;
+  readonly task: string;
+  readonly status: RunStatus;
+  readonly seq: number;
+  readonly startedAt: number;
+  readonly updatedAt: number;
+}
+
+/** The right to append to a run; a higher epoch ends every lower one. */
+export interface Lease {
+  readonly run: string;
+  readonly epoch: number;
+}
+
+/** Who asks for a lease: a process that can be told dead from alive on its own host. */
+export interface LeaseHolder {
+  readonly host: string;
+  readonly boot: string;
+  readonly pid: number;
+  /** Start time of that pid, so that a pid that was reused is not taken for its predecessor. */
+  readonly started: string;
+}
+
+/** What a new run is called. */
+export interface NewRun {
+  readonly id: string;
+  readonly thread: string;
+  /** The caller's idempotency key: the same key gives the same run. */
+  readonly key?: string;
+}
+
+/**
+ * The truth: an append-only list of entries for each run.
+ * Rejections are Faults. What `append` resolved survives kill -9 and power loss.
+ */
+export interface Journal {
+  /**
+   * Makes a run with its first entries and a lease on it, in one commit.
+   * A key that is known gives the run it belongs to, unchanged and without a lease.
+   */
+  create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }>;
+  /**
+   * Appends entries whose first `seq` must follow the last one (else CONFLICT) under a lease that still holds
+   * (else LEASE_LOST). Calls are carried out in order; those of one turn of the event loop share one commit.
+   */
+  append(lease: Lease, entries: readonly Entry[]): Promise<void>;
+  /** The entries with `seq` greater than `after`, in order, at most `limit`. Rejects with JOURNAL_CORRUPT where the chain is broken. */
+  read(run: string, after: number, limit: number): Promise<readonly Entry[]>;
+  /** Where a run stands. */
+  head(run: string): Promise<RunHead | undefined>;
+  /** Newest first. */
+  list(filter: {
+    readonly open?: boolean;
+    readonly thread?: string;
+    readonly limit: number;
+  }): Promise<readonly RunHead[]>;
+  /** Takes over a run that nobody drives: RUN_BUSY while its holder lives and its lease has not run out. */
+  lease(run: string, holder: LeaseHolder): Promise<Lease>;
+  /** Holds the lease for another term; LEASE_LOST when somebody else has it. */
+  renew(lease: Lease): Promise<void>;
+  /** Gives the lease back; harmless when it is lost already. */
+  release(lease: Lease): Promise<void>;
+  /** Calls `wake` after each commit that touched the run, also by another process; returns how to stop. */
+  watch(run: string, wake: () => void): () => void;
+  /** Checks the hash chain of a run: how many entries are sound, and where the first break is. */
+  verify(run: string): Promise<{ readonly entries: number; readonly brokenAt?: number; readonly reason?: string }>;
+  /** Commits what is waiting and closes. */
+  close(): Promise<void>;
+}
+
+// ---------------------------------------------------------------------------------------------- the model
+
+/** All that a model gets. */
+export interface ModelRequest {
+  readonly system: string;
+  readonly turns: readonly Turn[];
+  readonly tools: readonly ToolSpec[];
+}
+
+/** A tool call as the model made it; `input` is the raw text when it was no JSON object. */
+export interface ModelCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly input: JsonObject | string;
+}
+
+/** All that a model gives. */
+export interface ModelReply {
+  readonly model: string;
+  readonly text: string;
+  readonly calls: readonly ModelCall[];
+  readonly usage: Usage;
+}
+
+/** What a model streams; `replied` and `failed` are terminal. */
+export type ModelEvent =
+  | { readonly type: "delta"; readonly text: string }
+  | { readonly type: "healed"; readonly heal: HealTried }
+  | { readonly type: "replied"; readonly reply: ModelReply }
+  | { readonly type: "failed"; readonly fault: FaultReport };
+
+/** Anything that decides what to do next. */
+export interface Model {
+  /** As a person would name it: `openai/gpt-5`, `offline`. */
+  readonly name: string;
+  /** Streams one answer; an aborted call ends with `failed`. */
+  call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
+}
+
+// ---------------------------------------------------------------------------------------------- the hand
+
+/** An order to a hand. */
+export interface Order {
+  readonly action: Action;
+  /** The plan hash that a person approved, when the verdict was to ask. */
+  readonly approved?: string;
+  /** Epoch of the brain's lease; a hand refuses one that is lower than the highest it has seen for that run. */
+  readonly epoch: number;
+  readonly run: string;
+  /** The order is void this long after the hand received it. */
+  readonly ttlMs: number;
+}
+
+/** What a hand streams; all but `output` are terminal. */
+export type HandEvent =
+  | { readonly type: "output"; readonly stream: "stdout" | "stderr"; readonly chunk: string }
+  | Ended;
+
+/** Anything that executes. */
+export interface Hand {
+  readonly id: string;
+  /** The folder in which the hand works. */
+  readonly workspace: string;
+  /** The tools it offers. */
+  readonly tools: readonly ToolSpec[];
+  /** Freezes and judges an action without doing anything: the judgement, or the fault that the action would meet. */
+  judge(action: Action): Promise<Judgement | FaultReport>;
+  /**
+   * Does the action at most once for all time: a second order under the same id gets the first one's outcome,
+   * `unknown` when that cannot be known. Aborting ends the whole process tree before the terminal event.
+   */
+  perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent>;
+  /** The brain has the outcome on disk: the hand may forget it after its retention time. */
+  acknowledge(action: string): Promise<void>;
+  /** Ends every process of the hand, then returns. */
+  close(): Promise<void>;
+}
+
+// ---------------------------------------------------------------------------------------------- what is live
+
+/** A live event, and the last entry that came before it. */
+export interface Live {
+  readonly after: number;
+  readonly event: LiveEvent;
+}
+
+/** Live events of runs in this process, for whoever watches. */
+export interface LiveBus {
+  /** Tells everybody who watches the run; nobody is waited for. */
+  tell(run: string, live: Live): void;
+  /** Calls `hear` for each live event; returns how to stop. */
+  hear(run: string, hear: (live: Live) => void): () => void;
+}

@@ -1,0 +1,106 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import type { Turn } from "./event.ts";
+import { MODEL } from "./limits.ts";
+import { compaction, prompt } from "./prompt.ts";
+import { reduce } from "./run.ts";
+import type { RunState } from "./run.ts";
+import { stateOf } from "./walk.fixture.ts";
+import { compactTurns, NO_TURNS, pushTurn, turnsOf } from "./turns.ts";
+
+function talk(state: RunState, chars: readonly number[]): RunState {
+  let turns = state.turns;
+  for (const [index, size] of chars.entries()) {
+    const callId = `c${index}`;
+    const action = { id: `act_${index}`, tool: "echo", input: { text: String(index) }, callId };
+    turns = pushTurn(turns, { role: "assistant", text: `step ${index}`, action });
+    turns = pushTurn(turns, { role: "tool", callId, tool: "echo", text: "o".repeat(size), failed: false });
+  }
+  return { ...state, turns };
+}
+
+test("the system text and the task are in every prompt, whole", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: MODEL.turnChars }), { maxLength: 60 }), (sizes) => {
+      let state = talk(stateOf(), sizes);
+      if (state.turns.length > MODEL.freshTurns) {
+        state = reduce(state, { seq: state.seq + 1, at: 1, event: compaction(state) });
+      }
+      const request = prompt(state);
+      assert.ok(request.system.startsWith("You are a test."));
+      assert.ok(request.turns[0]?.text.startsWith("say it"));
+    }),
+  );
+});
+
+test("compaction brings a conversation below its bound, keeps the newest turns whole and parts no call from its answer", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: MODEL.turnChars }), { minLength: 10, maxLength: 80 }), (sizes) => {
+      const state = talk(stateOf(), sizes);
+      const event = compaction(state);
+      const after = reduce(state, { seq: state.seq + 1, at: 1, event });
+      assert.ok(after.turns.chars <= Math.max(MODEL.compactedChars, MODEL.freshTurns * MODEL.turnChars));
+      assert.ok(event.digest.length <= MODEL.digestChars);
+      const kept = turnsOf(after.turns);
+      assert.notEqual(kept[0]?.role, "tool");
+      assert.deepEqual(kept.slice(-MODEL.freshTurns), turnsOf(state.turns).slice(-MODEL.freshTurns));
+    }),
+  );
+});
+
+test("old output is cut short before any turn is dropped", () => {
+  const state = talk(
+    stateOf(),
+    Array.from({ length: 30 }, () => 30_000),
+  );
+  const event = compaction(state);
+  assert.equal(event.dropped, 0);
+  assert.equal(event.digest, "");
+  const [, output] = turnsOf(reduce(state, { seq: 2, at: 1, event }).turns);
+  assert.match(output!.text, /characters of old output left out/);
+});
+
+test("turns that are dropped stay as lines of a digest, and a second compaction adds to it", () => {
+  const sizes = Array.from({ length: 600 }, () => MODEL.oldOutputChars);
+  const once = talk(stateOf(), sizes);
+  const first = reduce(once, { seq: 2, at: 1, event: compaction(once) });
+  assert.match(first.digest, /step 9\d · echo \{"text":"9\d"\}/);
+  const twice = talk(first, sizes);
+  const second = compaction(twice);
+  assert.ok(second.dropped > 0);
+  assert.ok(second.digest.length <= MODEL.digestChars);
+  assert.match(prompt(first).turns[0]!.text, /^say it\n\n\[What happened earlier/);
+});
+
+test("a text that is too long for a turn keeps its beginning and its end", () => {
+  const turns = pushTurn(NO_TURNS, { role: "user", text: `first${"-".repeat(MODEL.turnChars)}last` });
+  const [turn] = turnsOf(turns);
+  assert.ok(turn!.text.startsWith("first") && turn!.text.endsWith("last"));
+  assert.match(turn!.text, /\[… \d+ characters left out …\]/);
+});
+
+test("two ways on from one conversation do not see each other's turns", () => {
+  const turn = (text: string): Turn => ({ role: "user", text });
+  const trunk = pushTurn(pushTurn(NO_TURNS, turn("a")), turn("b"));
+  const left = pushTurn(trunk, turn("left"));
+  const right = pushTurn(trunk, turn("right"));
+  assert.deepEqual(
+    turnsOf(left).map((one) => one.text),
+    ["a", "b", "left"],
+  );
+  assert.deepEqual(
+    turnsOf(right).map((one) => one.text),
+    ["a", "b", "right"],
+  );
+  assert.deepEqual(
+    turnsOf(trunk).map((one) => one.text),
+    ["a", "b"],
+  );
+  assert.equal(compactTurns(left, 1).length, 2);
+});
+
+test("the model is offered the hand's tools and the calls that talk to us", () => {
+  const names = prompt(stateOf()).tools.map((tool) => tool.name);
+  assert.deepEqual(names, ["echo", "plan", "ask", "observe", "commit_kb", "tool_spec"]);
+});

@@ -1,0 +1,86 @@
+import type { ContextCompacted, Turn } from "./event.ts";
+import { MODEL } from "./limits.ts";
+import type { ModelRequest } from "./ports.ts";
+import type { RunState } from "./run.ts";
+import type { ToolSpec } from "./tool.ts";
+import { digestLine, turnsOf, turnsToDrop } from "./turns.ts";
+
+/*
+ * The only place that builds what a model sees. The system text and the task are always whole;
+ * everything between them and now is bounded.
+ */
+
+/** What every model is told about how to work here, whatever its persona. */
+export const HOUSE_RULES = `You work through tools; each reply may hold at most ONE tool call, since one effect is carried out per step and its outcome comes back to you before the next. Anything beyond the first is not run.
+Never invent output: read it from the tools. A tool that fails says why; plan again with that. A person may be asked to approve an action and may say no.
+When the task is done, answer in plain words, in the language of the task, without a tool call.
+If you cannot call tools natively, write one JSON object alone on a line instead: {"type":"plan","steps":[…]}, {"type":"shell","command":"…"}, {"type":"use_tool","name":"…","args":{…}}, {"type":"ask","question":"…","options":[…]}, {"type":"research","queries":[…]}, {"type":"tool_spec","name":"…","description":"…","parameters":{…},"command":"…","args":[…]}, {"type":"observe","summary":"…"}, {"type":"commit_kb","title":"…","tags":[…],"snippet":"…","status":"…"}, {"type":"done","result":"…"}.`;
+
+const text = (description: string) => ({ type: "string", description });
+const texts = (description: string) => ({ type: "array", items: { type: "string" }, description });
+
+/** Calls that talk to the brain and have no effect on any host. */
+export const CONTROL_TOOLS: readonly ToolSpec[] = [
+  control("plan", "Say in a few short steps what you mean to do.", { steps: texts("The steps, in order.") }, ["steps"]),
+  control(
+    "ask",
+    "Ask the person a question and wait for the answer. Only for what no tool can find out.",
+    { question: text("The question."), options: texts("Answers to choose from, if there are any.") },
+    ["question"],
+  ),
+  control("observe", "Note down what you have found so far.", { summary: text("What you found.") }, ["summary"]),
+  control(
+    "commit_kb",
+    "Keep a finding that will help in later tasks.",
+    {
+      title: text("A title."),
+      tags: texts("Tags."),
+      snippet: text("What is worth knowing."),
+      status: text("How sure it is."),
+    },
+    ["title", "snippet"],
+  ),
+  control(
+    "tool_spec",
+    "Propose a new tool: a program with arguments, in which {name} stands for an input. A person approves it first.",
+    {
+      name: text("Name, in snake_case."),
+      description: text("What it does."),
+      parameters: { type: "object", description: "JSON Schema of its input." },
+      command: text("The program."),
+      args: texts("Its arguments."),
+    },
+    ["name", "description", "command"],
+  ),
+];
+
+function control(name: string, description: string, properties: ToolSpec["parameters"], required: string[]): ToolSpec {
+  return { name, description, idempotent: true, parameters: { type: "object", properties, required } };
+}
+
+/** What the model is asked in this state. */
+export function prompt(state: RunState): ModelRequest {
+  const { started } = state;
+  const task: Turn = { role: "user", text: state.digest === "" ? started.task : `${started.task}\n\n${state.digest}` };
+  return {
+    system: `${started.system}\n\n${HOUSE_RULES}\nYou work in the folder ${started.workspace}.`,
+    turns: [...started.history, task, ...turnsOf(state.turns)],
+    tools: [...state.tools, ...CONTROL_TOOLS],
+  };
+}
+
+/** The event that makes a conversation fit again: its oldest turns become lines of a digest. */
+export function compaction(state: RunState): ContextCompacted {
+  const dropped = turnsToDrop(state.turns);
+  const title = "[What happened earlier in this task, in short]";
+  const before = state.digest === "" ? [] : state.digest.split("\n").slice(1);
+  const lines = [...before, ...state.turns.items.slice(0, dropped).map((turn) => digestLine(turn))];
+  let chars = lines.reduce((sum, line) => sum + line.length + 1, title.length);
+  let first = 0;
+  while (chars > MODEL.digestChars && first < lines.length) {
+    chars -= (lines[first]?.length ?? 0) + 1;
+    first += 1;
+  }
+  const digest = lines.length === 0 ? "" : [title, ...lines.slice(first)].join("\n");
+  return { type: "context.compacted", dropped, digest };
+}

@@ -1,0 +1,80 @@
+import { REDACT } from "./limits.ts";
+import { needleFinder } from "./redact/needles.ts";
+import { REDACTED, scan, scanStream } from "./redact/scan.ts";
+import type { TextStream } from "./redact/scan.ts";
+import { shapeFinder } from "./redact/shapes.ts";
+
+export type { TextStream } from "./redact/scan.ts";
+
+/** Takes secrets out of what is kept or shown: known ones, named ones, and what looks like one. */
+export interface Redactor {
+  /** The text with a mark in place of each secret; the very same text when it has none. */
+  text(text: string): string;
+  /** The value with all its texts redacted, and strings under a telling name; the very same value when it has none. */
+  value<T>(value: T): T;
+  /** For a text in pieces: what comes out joins to `text` of the whole, and no piece has a part of a secret. */
+  stream(): TextStream;
+}
+
+/** Names of fields whose strings are secrets; counts such as `inputTokens` are none. */
+const TELLING =
+  /passw(?:or)?d$|passphrase$|secret$|token$|(?:api|access|private|secret|signing)[_-]?key$|authorization$|cookies?$|credentials?$/i;
+
+/** A redactor that knows these secrets by value; those that are too short to be told from words are ignored. */
+export function redactor(secrets: readonly string[]): Redactor {
+  const known = needleFinder(secrets);
+
+  // Known secrets go first and as a whole: a shape might end in the middle of one.
+  const text = (from: string): string =>
+    from.length < REDACT.secretChars ? from : scan(shapeFinder, scan(known, from));
+
+  function value<T>(from: T): T;
+  function value(from: unknown): unknown {
+    return redacted(from, false, 0);
+  }
+
+  function redacted(from: unknown, named: boolean, depth: number): unknown {
+    if (typeof from === "string") return named && from.length >= REDACT.namedChars ? REDACTED : text(from);
+    if (typeof from !== "object" || from === null) return from;
+    if (depth > REDACT.depth) return REDACTED;
+    return Array.isArray(from) ? redactedItems(from, named, depth) : redactedFields(from, depth);
+  }
+
+  function redactedItems(items: readonly unknown[], named: boolean, depth: number): readonly unknown[] {
+    let changed: unknown[] | undefined;
+    for (let at = 0; at < items.length; at++) {
+      const clean = redacted(items[at], named, depth + 1);
+      if (clean !== items[at]) (changed ??= [...items])[at] = clean;
+    }
+    return changed ?? items;
+  }
+
+  function redactedFields(object: object, depth: number): object {
+    const entries = Object.entries(object);
+    let changed = false;
+    for (const entry of entries) {
+      const [key, field]: [string, unknown] = entry;
+      const named = (typeof field === "string" || Array.isArray(field)) && TELLING.test(key);
+      const clean = redacted(field, named, depth + 1);
+      const name = text(key);
+      if (clean === field && name === key) continue;
+      changed = true;
+      entry[0] = name;
+      entry[1] = clean;
+    }
+    return changed ? Object.fromEntries(entries) : object;
+  }
+
+  return {
+    text,
+    value,
+    stream() {
+      const first = scanStream(known);
+      const second = scanStream(shapeFinder);
+      return {
+        push: (chunk) => second.push(first.push(chunk)),
+        end: () => second.push(first.end()) + second.end(),
+      };
+    },
+  };
+}

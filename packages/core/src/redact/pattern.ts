@@ -1,0 +1,75 @@
+/*
+ * Patterns from which two regular expressions can be made: one that finds a whole, and one that finds a beginning
+ * which the end of the text cuts off. Every quantifier is bounded, so the work at one place in a text is bounded too.
+ */
+
+/** A run of characters of one class, or a choice between patterns. */
+export type Step =
+  | { readonly set: string; readonly min: number; readonly max: number }
+  | { readonly either: readonly Pattern[] };
+
+/** Steps one after the other. */
+export type Pattern = readonly Step[];
+
+/** `min` to `max` characters of a class, which is written as in a regular expression. */
+export function run(set: string, min: number, max: number = min): Step {
+  return { set, min, max };
+}
+
+/** Exactly these letters. */
+export function word(letters: string): Pattern {
+  return Array.from(letters, (letter) => run(escaped(letter), 1));
+}
+
+/** These letters in either case. */
+export function anyCase(letters: string): Pattern {
+  return Array.from(letters, (letter) => {
+    const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
+    return run(lower === upper ? escaped(letter) : `[${lower}${upper}]`, 1);
+  });
+}
+
+/** One of these patterns. */
+export function either(...patterns: readonly Pattern[]): Step {
+  return { either: patterns };
+}
+
+/** The source of an expression that matches the whole pattern. */
+export function whole(pattern: Pattern): string {
+  return pattern
+    .map((step) => ("set" in step ? step.set + times(step.min, step.max) : `(?:${step.either.map(whole).join("|")})`))
+    .join("");
+}
+
+/**
+ * The source of an expression that matches any beginning of the pattern, the whole included, at the end of the text.
+ * It never matches nothing, so that an engine can pass over places where the first character does not fit.
+ */
+export function cut(pattern: Pattern): string {
+  const [step, ...rest] = pattern;
+  if (step === undefined) return NEVER;
+  if ("set" in step && step.max === 1 && step.min === 1) {
+    return rest.length === 0 ? `${step.set}$` : `${step.set}(?:$|${cut(rest)})`;
+  }
+  const ways = "set" in step ? [`${step.set}${times(1, step.max)}$`] : step.either.map(cut);
+  if (rest.length > 0) ways.push(whole([step]) + cut(rest));
+  return `(?:${ways.join("|")})`;
+}
+
+/** The most characters that the pattern takes. */
+export function longest(pattern: Pattern): number {
+  return pattern
+    .map((step) => ("set" in step ? step.max : Math.max(...step.either.map(longest))))
+    .reduce((sum, length) => sum + length, 0);
+}
+
+/** A class without characters. */
+const NEVER = "[]";
+
+function times(min: number, max: number): string {
+  return min === 1 && max === 1 ? "" : `{${min},${max}}`;
+}
+
+function escaped(letter: string): string {
+  return /[A-Za-z0-9_ -]/.test(letter) ? letter : `\\${letter}`;
+}

@@ -1,0 +1,114 @@
+/** What stands in a text where a secret was. */
+export const REDACTED = "[redacted]";
+
+/** What follows the telling part of a secret and belongs to it. */
+export interface Tail {
+  /**
+   * How far the tail goes in `text` from `from`, `eaten` characters of it having been there before, and whether it
+   * ends there. `last`: nothing comes after this text.
+   */
+  eat(
+    text: string,
+    from: number,
+    more: { readonly eaten: number; readonly last: boolean },
+  ): { to: number; done: boolean };
+}
+
+/** A secret in a text: the telling part begins at `index`, what is to be replaced is `from` to `to` and the tail. */
+export interface Hit {
+  readonly index: number;
+  readonly from: number;
+  readonly to: number;
+  readonly tail: Tail;
+}
+
+/** A way of finding secrets, by what is known or by what they look like. */
+export interface Finder {
+  /** Whether there is nothing to find; cheaper than `find`. */
+  clean(text: string): boolean;
+  /** The first hit at or after `from`; it depends on no more than `holdChars` of text on. */
+  find(text: string, from: number): Hit | undefined;
+  /** The first place at or after `from` where more text could make or change a hit; the length when there is none. */
+  open(text: string, from: number): number;
+}
+
+/** Text in pieces without its secrets: the pieces that come out join to what the whole text would give. */
+export interface TextStream {
+  /** What can be said of the text so far beyond doubt. */
+  push(chunk: string): string;
+  /** The rest. */
+  end(): string;
+}
+
+/** How much of the text behind a place a finder may look at. */
+const BEHIND_CHARS = 16;
+
+/** A text without what the finder finds; the very same text when there is nothing. */
+export function scan(finder: Finder, text: string): string {
+  return finder.clean(text) ? text : scanner(finder)(text, true);
+}
+
+/** The same for a text in pieces. */
+export function scanStream(finder: Finder): TextStream {
+  const advance = scanner(finder);
+  return { push: (chunk) => advance(chunk, false), end: () => advance("", true) };
+}
+
+/** A tail of any number of characters of one class. */
+export function runOf(set: string): Tail {
+  const characters = new RegExp(`${set}*`, "y");
+  return {
+    eat(text, from) {
+      characters.lastIndex = from;
+      characters.test(text);
+      return { to: characters.lastIndex, done: characters.lastIndex < text.length };
+    },
+  };
+}
+
+function scanner(finder: Finder): (chunk: string, last: boolean) => string {
+  /** Everything before `at` is dealt with; some of that is kept because a finder may look behind. */
+  let text = "";
+  let at = 0;
+  let tail: Tail | undefined;
+  let eaten = 0;
+
+  function eatTail(last: boolean): void {
+    if (tail === undefined) return;
+    const { to, done } = tail.eat(text, at, { eaten, last });
+    eaten += to - at;
+    at = to;
+    if (done) tail = undefined;
+  }
+
+  function replaceHits(last: boolean): string {
+    let out = "";
+    let safe = at;
+    while (tail === undefined) {
+      if (last) safe = text.length;
+      else if (at >= safe) safe = finder.open(text, at);
+      const hit = finder.find(text, at);
+      if (hit === undefined || hit.index >= safe) {
+        out += text.slice(at, safe);
+        at = safe;
+        break;
+      }
+      out += text.slice(at, hit.from) + REDACTED;
+      at = hit.to;
+      tail = hit.tail;
+      eaten = 0;
+      eatTail(last);
+    }
+    return out;
+  }
+
+  return (chunk, last) => {
+    text += chunk;
+    eatTail(last);
+    const out = replaceHits(last);
+    const behind = Math.max(0, at - BEHIND_CHARS);
+    text = text.slice(behind);
+    at -= behind;
+    return out;
+  };
+}

@@ -1,0 +1,229 @@
+import type { Event, ModelReplied, ToolProposed } from "./event.ts";
+import type { FaultReport } from "./fault.ts";
+import { isObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { MODEL, RUN } from "./limits.ts";
+import type { ModelReply } from "./ports.ts";
+import { CONTROL_TOOLS } from "./prompt.ts";
+import type { RunState } from "./run.ts";
+import type { Action } from "./tool.ts";
+
+/*
+ * A model's answer becomes events here and nowhere else, whether it calls tools natively or writes one JSON object
+ * per line. The first thing that has an effect, asks or ends is taken; what comes after it is told back.
+ */
+
+/** Makes an id that is new in the whole world. */
+export type NewId = () => string;
+
+/** The events that a reply amounts to: `model.replied` and what the model said beside it, or `model.failed`. */
+export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): readonly Event[] {
+  const { prose, said } = read(reply);
+  if (reply.text.length > MODEL.replyChars) return [rubbish(state, "The answer is too long.")];
+  if (prose === "" && said.length === 0) return [rubbish(state, "The answer is empty.")];
+
+  const first = said.findIndex((item) => item.kind !== "aside");
+  const taken = said[first];
+  const proposed = taken?.kind === "propose" ? proposal(taken, state) : undefined;
+  const told = [
+    ...(typeof proposed === "string" ? [proposed] : []),
+    ...said.filter((_, index) => first !== -1 && index > first).flatMap((item) => notRun(item)),
+  ];
+  const asides = said.filter((item) => item.kind === "aside");
+  const replied: ModelReplied = {
+    type: "model.replied",
+    model: reply.model,
+    text: prose,
+    usage: reply.usage,
+    ...(taken === undefined ? withoutEffect(prose, asides) : takenAs(taken, state, newId)),
+    ...(told.length === 0 ? {} : { told }),
+  };
+  return [replied, ...asides.flatMap((item) => asideEvent(item)), ...(typeof proposed === "object" ? [proposed] : [])];
+}
+
+/** One thing that a reply says besides prose. */
+interface Said {
+  /** aside: only recorded. action: an effect. ask, propose, done: the step ends with it. */
+  readonly kind: "aside" | "action" | "ask" | "propose" | "done";
+  readonly name: string;
+  readonly input: JsonObject;
+  /** The model's own id, when it was a native call. */
+  readonly callId?: string;
+  readonly fault?: FaultReport;
+}
+
+const CONTROL = new Set(CONTROL_TOOLS.map((tool) => tool.name));
+
+function read(reply: ModelReply): { prose: string; said: Said[] } {
+  const said: Said[] = [];
+  const prose: string[] = [];
+  for (const line of reply.text.split("\n")) {
+    const item = readLine(line);
+    if (item === undefined) prose.push(line);
+    else said.push(item);
+  }
+  for (const call of reply.calls) {
+    if (typeof call.input === "string") {
+      const fault: FaultReport = { code: "BAD_ARGUMENTS", message: "The arguments are not a JSON object." };
+      said.push({ kind: "action", name: call.tool, input: {}, callId: call.id, fault });
+    } else said.push({ ...saidBy(call.tool, call.input), callId: call.id });
+  }
+  return { prose: withoutEmptyFences(prose.join("\n")).trim(), said };
+}
+
+/** A line of the action language, or undefined when it is prose. */
+function readLine(line: string): Said | undefined {
+  const trimmed = line.trim();
+  if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(trimmed);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const word = value["type"] === "action" ? value["action"] : (value["type"] ?? value["action"]);
+  switch (word) {
+    case "plan":
+    case "observe":
+    case "commit_kb":
+    case "ask":
+    case "tool_spec":
+    case "done":
+      return saidBy(word, value);
+    case "shell":
+      return { kind: "action", name: "shell", input: without(value, "type", "action") };
+    case "research":
+      return { kind: "action", name: "research", input: without(value, "type", "action") };
+    case "use_tool":
+      return {
+        kind: "action",
+        name: asLine(value["name"]),
+        input: isObject(value["args"]) ? value["args"] : {},
+      };
+    default:
+      return undefined;
+  }
+}
+
+function saidBy(name: string, input: JsonObject): Said {
+  const kind =
+    name === "ask"
+      ? "ask"
+      : name === "tool_spec"
+        ? "propose"
+        : name === "done"
+          ? "done"
+          : CONTROL.has(name)
+            ? "aside"
+            : "action";
+  return { kind, name, input };
+}
+
+type Taken = Pick<ModelReplied, "action" | "control" | "refusal" | "answer" | "question">;
+
+/** A reply without effect: words alone are the answer; a plan or a note alone means that the model goes on. */
+function withoutEffect(prose: string, asides: readonly Said[]): Partial<Taken> {
+  const called = asides.find((item) => item.callId !== undefined);
+  if (called !== undefined) return { control: controlCall(called) };
+  return asides.length === 0 ? { answer: prose } : {};
+}
+
+function takenAs(taken: Said, state: RunState, newId: NewId): Partial<Taken> {
+  switch (taken.kind) {
+    case "done":
+      return { answer: taken.input["result"] ?? "" };
+    case "ask":
+      return {
+        question: { text: asLine(taken.input["question"]), options: asLines(taken.input["options"], RUN.options) },
+        ...(taken.callId === undefined ? {} : { control: controlCall(taken) }),
+      };
+    case "propose":
+    case "aside":
+      return taken.callId === undefined ? {} : { control: controlCall(taken) };
+    case "action": {
+      const action: Action = {
+        id: newId(),
+        tool: taken.name,
+        input: taken.input,
+        callId: taken.callId ?? `call_${state.seq}`,
+      };
+      const fault = taken.fault ?? unknownTool(taken.name, state);
+      return fault === undefined ? { action } : { action, refusal: fault };
+    }
+  }
+}
+
+function unknownTool(name: string, state: RunState): FaultReport | undefined {
+  if (state.tools.some((tool) => tool.name === name)) return undefined;
+  const names = state.tools.map((tool) => tool.name).join(", ");
+  return { code: "UNKNOWN_TOOL", message: `There is no tool named ${JSON.stringify(name)}. The tools are: ${names}.` };
+}
+
+function controlCall(said: Said): Action {
+  return { id: "", tool: said.name, input: said.input, callId: said.callId ?? "" };
+}
+
+function notRun(said: Said): string[] {
+  if (said.kind === "aside") return [];
+  return [
+    `Not run: ${said.name} ${JSON.stringify(said.input).slice(0, 200)}. One action at a time; ask again if it is still needed.`,
+  ];
+}
+
+function asideEvent(said: Said): Event[] {
+  const { input } = said;
+  switch (said.name) {
+    case "plan":
+      return [{ type: "plan.made", steps: asLines(input["steps"], RUN.planSteps) }];
+    case "observe":
+      return [{ type: "note.observed", note: asLine(input["summary"]) }];
+    case "commit_kb":
+      return [
+        {
+          type: "knowledge.committed",
+          title: asLine(input["title"]),
+          tags: asLines(input["tags"], RUN.options),
+          snippet: asLine(input["snippet"]),
+          status: asLine(input["status"]),
+        },
+      ];
+    default:
+      return [];
+  }
+}
+
+/** The tool that the model wants, or why it cannot even be proposed. */
+function proposal(said: Said, state: RunState): ToolProposed | string {
+  const { input } = said;
+  const name = asLine(input["name"]);
+  if (!/^[a-z][a-z0-9_]{0,63}$/.test(name))
+    return "Not proposed: a tool's name is in snake_case, at most 64 characters.";
+  if (state.started.tools.some((tool) => tool.name === name))
+    return `Not proposed: there is a tool named ${name} already.`;
+  const argv = [asLine(input["command"]), ...asLines(input["args"], RUN.options)];
+  const parameters = isObject(input["parameters"]) ? input["parameters"] : { type: "object", properties: {} };
+  const tool = { name, description: asLine(input["description"]), parameters, idempotent: false, argv };
+  return { type: "tool.proposed", tool };
+}
+
+function rubbish(state: RunState, message: string): Event {
+  return { type: "model.failed", attempt: state.attempt, fault: { code: "MODEL_RUBBISH", message } };
+}
+
+/** A fenced block that held nothing but lines of the action language leaves an empty fence behind. */
+function withoutEmptyFences(text: string): string {
+  return text.replaceAll(/^```\w*\n\s*```$/gm, "");
+}
+
+function without(value: JsonObject, ...keys: string[]): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
+}
+
+function asLine(value: Json | undefined): string {
+  return (typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value)).slice(0, RUN.lineChars);
+}
+
+function asLines(value: Json | undefined, most: number): readonly string[] {
+  return Array.isArray(value) ? value.slice(0, most).map((item: Json) => asLine(item)) : [];
+}

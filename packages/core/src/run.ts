@@ -1,0 +1,272 @@
+import type {
+  Entry,
+  Event,
+  HealTried,
+  QuestionAnswered,
+  QuestionAsked,
+  RunStarted,
+  TerminalEvent,
+  Turn,
+} from "./event.ts";
+import { Fault, FAULTS } from "./fault.ts";
+import type { FaultReport } from "./fault.ts";
+import { RUN } from "./limits.ts";
+import { canonical } from "./json.ts";
+import type { Json } from "./json.ts";
+import { outcomeText } from "./tool.ts";
+import type { Action, ToolSpec, Verdict } from "./tool.ts";
+import { compactTurns, NO_TURNS, pushTurn } from "./turns.ts";
+import type { Turns } from "./turns.ts";
+
+/** Where a run stands: each phase has exactly one way on, and decide() names it. */
+export type Phase =
+  | { readonly name: "thinking" }
+  | { readonly name: "calling" }
+  | { readonly name: "faulted"; readonly fault: FaultReport }
+  | { readonly name: "resting"; readonly until: number }
+  | { readonly name: "wondering"; readonly text: string; readonly options: readonly string[] }
+  | { readonly name: "proposing"; readonly tool: ToolSpec }
+  | { readonly name: "chosen"; readonly action: Action }
+  | {
+      readonly name: "judged";
+      readonly action: Action;
+      readonly verdict: Verdict;
+      readonly hash: string;
+      readonly policy: string;
+    }
+  | { readonly name: "asking"; readonly question: QuestionAsked; readonly action?: Action }
+  | { readonly name: "cleared"; readonly action: Action; readonly approved?: string }
+  | { readonly name: "refused"; readonly action: Action; readonly fault: FaultReport }
+  | { readonly name: "acting"; readonly action: Action; readonly approved?: string }
+  | { readonly name: "lost"; readonly action: Action; readonly fault: FaultReport }
+  | { readonly name: "answered"; readonly answer: Json }
+  | { readonly name: "stopped"; readonly fault: FaultReport }
+  | { readonly name: "over"; readonly end: TerminalEvent };
+
+/** All that is known of a run: the fold of its journal and nothing else. */
+export interface RunState {
+  readonly seq: number;
+  readonly started: RunStarted;
+  /** When the last entry was made. */
+  readonly at: number;
+  readonly phase: Phase;
+  /** The toolbelt, with the proposals that a person approved. */
+  readonly tools: readonly ToolSpec[];
+  readonly turns: Turns;
+  /** What remains of turns that were compacted away. */
+  readonly digest: string;
+  readonly plan: readonly string[];
+  /** Tries at the model in this step. */
+  readonly attempt: number;
+  /** The call that the model waits to have answered, when it talked to us by a call. */
+  readonly control: Action | undefined;
+  /** What the model is to be told with the next answer it gets. */
+  readonly told: readonly string[];
+  /** The last call, and how many times in a row it was made. */
+  readonly repeated: { readonly call: string; readonly times: number };
+  readonly used: { readonly steps: number; readonly actions: number; readonly tokens: number; readonly workMs: number };
+}
+
+/** The state after one more entry; the first entry of a run is `run.started`. */
+export function reduce(state: RunState | undefined, entry: Entry): RunState {
+  if (state === undefined) {
+    if (entry.event.type !== "run.started" || entry.seq !== 1) {
+      throw new Fault("JOURNAL_CORRUPT", `A run begins with run.started, not with ${entry.event.type}.`);
+    }
+    return begin(entry.event, entry.at);
+  }
+  if (entry.seq !== state.seq + 1) {
+    throw new Fault("JOURNAL_CORRUPT", `Entry ${entry.seq} follows entry ${state.seq}: something is missing.`);
+  }
+  const worked = { ...state, used: { ...state.used, workMs: state.used.workMs + workedMs(state, entry.at) } };
+  return { ...worked, ...after(worked, entry.event, entry.at), seq: entry.seq, at: entry.at };
+}
+
+/** The state after all these entries, or undefined when there are none. */
+export function fold(entries: Iterable<Entry>, from?: RunState): RunState | undefined {
+  let state = from;
+  for (const entry of entries) state = reduce(state, entry);
+  return state;
+}
+
+/**
+ * Time at work since the last entry: waiting for a person does not count, and a long silence counts only so much,
+ * since a machine that slept or a brain that was down cannot be told from slow work.
+ */
+export function workedMs(state: RunState, now: number): number {
+  return state.phase.name === "asking" ? 0 : Math.min(Math.max(0, now - state.at), RUN.silenceMs);
+}
+
+function begin(started: RunStarted, at: number): RunState {
+  return {
+    seq: 1,
+    started,
+    at,
+    phase: { name: "thinking" },
+    tools: started.tools,
+    turns: NO_TURNS,
+    digest: "",
+    plan: [],
+    attempt: 0,
+    control: undefined,
+    told: [],
+    repeated: { call: "", times: 0 },
+    used: { steps: 0, actions: 0, tokens: 0, workMs: 0 },
+  };
+}
+
+type Change = Partial<RunState>;
+const THINKING: Phase = { name: "thinking" };
+
+function after(state: RunState, event: Event, at: number): Change {
+  switch (event.type) {
+    case "run.started":
+      throw new Fault("JOURNAL_CORRUPT", "A run starts only once.");
+    case "intent.analyzed":
+    case "note.observed":
+    case "knowledge.committed":
+      return {};
+    case "plan.made":
+      return { plan: event.steps };
+    case "context.compacted":
+      return { turns: compactTurns(state.turns, event.dropped), digest: event.digest };
+    case "model.called":
+      return {
+        phase: { name: "calling" },
+        attempt: event.attempt,
+        used: event.attempt === 1 ? { ...state.used, steps: state.used.steps + 1 } : state.used,
+      };
+    case "model.replied":
+      return afterReply(state, event);
+    case "model.failed":
+      return { phase: { name: "faulted", fault: event.fault } };
+    case "heal.tried":
+      return afterHealing(state, event, at);
+    case "tool.proposed":
+      return { phase: { name: "proposing", tool: event.tool } };
+    case "question.asked":
+      return { phase: { name: "asking", question: event, ...openAction(state.phase) } };
+    case "question.answered":
+      return afterAnswer(state, event);
+    case "policy.judged": {
+      const action = actionOf(state, event.action);
+      return { phase: { name: "judged", action, verdict: event.verdict, hash: event.hash, policy: event.policy } };
+    }
+    case "action.started": {
+      const approved = state.phase.name === "cleared" ? state.phase.approved : undefined;
+      return {
+        phase: { name: "acting", action: event.action, ...(approved === undefined ? {} : { approved }) },
+        used: { ...state.used, actions: state.used.actions + 1 },
+      };
+    }
+    case "action.finished":
+      return answerAction(state, actionOf(state, event.action), { text: outcomeText(event.outcome), failed: false });
+    case "action.failed":
+      return answerAction(state, actionOf(state, event.action), { text: faultText(event.fault), failed: true });
+    case "action.unknown":
+      return { phase: { name: "lost", action: actionOf(state, event.action), fault: event.fault } };
+    case "run.finished":
+    case "run.failed":
+    case "run.aborted":
+      return { phase: { name: "over", end: event } };
+  }
+}
+
+function afterReply(state: RunState, event: Extract<Event, { type: "model.replied" }>): Change {
+  const called = event.action ?? event.control;
+  const turn: Turn = { role: "assistant", text: event.text, ...(called === undefined ? {} : { action: called }) };
+  const told = event.told ?? [];
+  const change = {
+    turns: pushTurn(state.turns, turn),
+    attempt: 0,
+    told,
+    control: event.control,
+    used: { ...state.used, tokens: state.used.tokens + event.usage.inputTokens + event.usage.outputTokens },
+  };
+  if (event.action !== undefined) {
+    const call = `${event.action.tool} ${canonical(event.action.input)}`;
+    const times = call === state.repeated.call ? state.repeated.times + 1 : 1;
+    const phase: Phase =
+      event.refusal === undefined
+        ? { name: "chosen", action: event.action }
+        : { name: "refused", action: event.action, fault: event.refusal };
+    return { ...change, repeated: { call, times }, phase };
+  }
+  if (event.answer !== undefined) return { ...change, phase: { name: "answered", answer: event.answer } };
+  if (event.question !== undefined) return { ...change, phase: { name: "wondering", ...event.question } };
+  return { ...change, ...reply({ ...state, ...change }, "Noted.", false) };
+}
+
+function afterHealing(state: RunState, event: HealTried, at: number): Change {
+  // A healing inside an effect that goes on (another model took over, a hand is waited for) is only told.
+  if (state.phase.name !== "faulted") return {};
+  return { phase: { name: "resting", until: at + event.delayMs } };
+}
+
+function afterAnswer(state: RunState, event: QuestionAnswered): Change {
+  if (state.phase.name !== "asking")
+    throw new Fault("JOURNAL_CORRUPT", `No question is open, yet ${event.id} was answered.`);
+  const { question, action } = state.phase;
+  const yes = event.answer === question.options[0];
+  switch (question.about.kind) {
+    case "ask":
+      return { ...reply(state, event.answer === "" ? "Nobody answered. Decide without." : event.answer, false) };
+    case "tool": {
+      if (!yes) return { ...reply(state, "A person did not approve this tool.", true) };
+      const { tool } = question.about;
+      return {
+        tools: [...state.tools.filter((other) => other.name !== tool.name), tool],
+        ...reply(state, "Approved. You can use the tool now.", false),
+      };
+    }
+    case "approval": {
+      if (action === undefined) throw new Fault("JOURNAL_CORRUPT", "An approval was asked for no action.");
+      if (yes) return { phase: { name: "cleared", action, approved: question.about.hash } };
+      return { phase: { name: "refused", action, fault: refusal(event) } };
+    }
+    case "unknown": {
+      if (action === undefined) throw new Fault("JOURNAL_CORRUPT", "An outcome was asked about for no action.");
+      const fault: FaultReport = { code: "OUTCOME_UNKNOWN", message: FAULTS.OUTCOME_UNKNOWN.says };
+      if (!yes) return { phase: { name: "stopped", fault } };
+      const text = `${fault.message} Look at what is there before you go on; it will not be run again by itself.`;
+      return { ...answerAction(state, action, { text, failed: true }) };
+    }
+  }
+}
+
+function refusal(answered: QuestionAnswered): FaultReport {
+  if (answered.by === "time") return { code: "APPROVAL_EXPIRED", message: FAULTS.APPROVAL_EXPIRED.says };
+  const words = answered.answer === "no" || answered.answer === "" ? "" : ` They said: ${answered.answer}`;
+  return { code: "APPROVAL_DENIED", message: `${FAULTS.APPROVAL_DENIED.says}${words}` };
+}
+
+/** Answers what the model last said to us, by its call when it made one. */
+function reply(state: RunState, text: string, failed: boolean): Change {
+  const said = [text, ...state.told].join("\n");
+  const turn: Turn =
+    state.control === undefined
+      ? { role: "user", text: said }
+      : { role: "tool", callId: state.control.callId, tool: state.control.tool, text: said, failed };
+  return { turns: pushTurn(state.turns, turn), told: [], control: undefined, phase: THINKING };
+}
+
+function answerAction(state: RunState, action: Action, answer: { text: string; failed: boolean }): Change {
+  const text = [answer.text, ...state.told].join("\n");
+  const turn: Turn = { role: "tool", callId: action.callId, tool: action.tool, text, failed: answer.failed };
+  return { turns: pushTurn(state.turns, turn), told: [], phase: THINKING };
+}
+
+function faultText(fault: FaultReport): string {
+  return `${fault.code}: ${fault.message}`;
+}
+
+function openAction(phase: Phase): { action?: Action } {
+  return "action" in phase && phase.action !== undefined ? { action: phase.action } : {};
+}
+
+function actionOf(state: RunState, id: string): Action {
+  const { action } = openAction(state.phase);
+  if (action?.id !== id)
+    throw new Fault("JOURNAL_CORRUPT", `Action ${id} is not the one at hand (${state.phase.name}).`);
+  return action;
+}

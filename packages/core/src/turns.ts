@@ -1,0 +1,100 @@
+import type { Turn } from "./event.ts";
+import { MODEL } from "./limits.ts";
+
+/**
+ * The conversation of a run, as a value: pushing gives a new list and leaves the old one as it was.
+ * The array behind it is shared and only ever grows at its end, so a push costs the same at turn 10,000 as at turn 1.
+ */
+export interface Turns {
+  readonly items: readonly Turn[];
+  readonly length: number;
+  /** Characters in all the texts. */
+  readonly chars: number;
+}
+
+/** No turns. */
+export const NO_TURNS: Turns = { items: [], length: 0, chars: 0 };
+
+/** The list with one more turn; texts that are too long keep their beginning and end. */
+export function pushTurn(turns: Turns, turn: Turn): Turns {
+  const bounded =
+    turn.text.length > MODEL.turnChars ? { ...turn, text: headAndTail(turn.text, MODEL.turnChars) } : turn;
+  // Whoever holds a shorter view of a shared array must not see its neighbour's turns: then the array is copied.
+  const owned = turns.length > 0 && turns.items.length === turns.length;
+  const items = owned ? (turns.items as Turn[]) : turns.items.slice(0, turns.length);
+  items.push(bounded);
+  return { items, length: turns.length + 1, chars: turns.chars + sizeOf(bounded) };
+}
+
+/** The turns as an array of their own. */
+export function turnsOf(turns: Turns): readonly Turn[] {
+  return turns.items.slice(0, turns.length);
+}
+
+/**
+ * The list without its oldest `dropped` turns, and with old tool output cut short.
+ */
+export function compactTurns(turns: Turns, dropped: number): Turns {
+  const kept = turns.items.slice(dropped, turns.length);
+  const fresh = kept.length - MODEL.freshTurns;
+  const items = kept.map((turn, index) => (index < fresh ? shortened(turn) : turn));
+  return { items, length: items.length, chars: items.reduce((sum, turn) => sum + sizeOf(turn), 0) };
+}
+
+/** How many of the oldest turns have to go so that the rest fits, never parting a call from its answer. */
+export function turnsToDrop(turns: Turns): number {
+  const most = Math.max(0, turns.length - MODEL.freshTurns);
+  let chars = compactTurns(turns, 0).chars;
+  let dropped = 0;
+  while (dropped < most && chars > MODEL.compactedChars) {
+    chars -= sizeOf(shortened(turns.items[dropped]!));
+    dropped += 1;
+  }
+  while (dropped < turns.length && turns.items[dropped]?.role === "tool") dropped += 1;
+  return dropped;
+}
+
+/** One line that stands for a turn in a digest. */
+export function digestLine(turn: Turn): string {
+  const line = (text: string, chars: number): string => {
+    const flat = text.replaceAll(/\s+/g, " ").trim();
+    return flat.length > chars ? `${flat.slice(0, chars)}…` : flat;
+  };
+  if (turn.role === "tool") return `  → ${turn.failed ? "failed: " : ""}${line(turn.text, 160)}`;
+  if (turn.role === "user") return `told: ${line(turn.text, 200)}`;
+  const call = turn.action ? `${turn.action.tool} ${line(JSON.stringify(turn.action.input), 160)}` : "";
+  return `- ${[line(turn.text, 160), call].filter((part) => part !== "").join(" · ")}`;
+}
+
+/** A text of at most `chars` characters with its middle left out. */
+export function headAndTail(text: string, chars: number): string {
+  if (text.length <= chars) return text;
+  const head = Math.floor(chars * 0.7);
+  const tail = chars - head;
+  const left = text.length - head - tail;
+  return `${text.slice(0, head)}\n[… ${left} characters left out …]\n${text.slice(text.length - tail)}`;
+}
+
+function shortened(turn: Turn): Turn {
+  if (turn.role !== "tool" || turn.text.length <= MODEL.oldOutputChars) return turn;
+  const left = turn.text.length - MODEL.oldOutputChars;
+  return {
+    ...turn,
+    text: `${turn.text.slice(0, MODEL.oldOutputChars)}\n[… ${left} characters of old output left out …]`,
+  };
+}
+
+function sizeOf(turn: Turn): number {
+  if (turn.role !== "assistant" || turn.action === undefined) return turn.text.length;
+  return turn.text.length + inputChars(turn.action.input);
+}
+
+/** A rough size of a call's input, without making its text. */
+function inputChars(input: { readonly [key: string]: unknown }): number {
+  let chars = 0;
+  for (const key in input) {
+    const value = input[key];
+    chars += key.length + (typeof value === "string" ? value.length : 16);
+  }
+  return chars;
+}

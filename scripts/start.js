@@ -1,0 +1,16 @@
+// npm start [-- "<task>"]: sets up what is missing, then becomes the vidro command.
+import { spawn } from "node:child_process";
+import { ROOT, setUp } from "./setup.js";
+
+setUp();
+const words = process.argv.slice(2);
+const args = words.length === 0 ? [] : ["run", ...words];
+const vidro = `${ROOT}packages/cli/bin/vidro`;
+// npm runs scripts in the repository; the task is about the folder that the person is in.
+const cwd = process.env["INIT_CWD"] ?? process.cwd();
+const child = spawn(vidro, args, { stdio: "inherit", cwd });
+process.on("SIGINT", () => undefined);
+for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"])) process.on(signal, () => child.kill(signal));
+child.on("exit", (code, signal) => {
+  process.exitCode = code ?? (signal === "SIGINT" ? 130 : 1);
+});

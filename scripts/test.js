@@ -1,0 +1,38 @@
+// npm test [-- <files or node:test flags>]: sets up, checks, then runs every test.
+import { spawnSync } from "node:child_process";
+import { globSync } from "node:fs";
+import { NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
+
+setUp();
+if (process.versions.node.split(".")[0] === "20") {
+  // The first run after an install is still on the machine's own Node: go on with the pinned one.
+  run(NODE, [`${ROOT}scripts/test.js`, ...process.argv.slice(2)]);
+  process.exit(0);
+}
+installTestPrograms(["bwrap:bubblewrap"]);
+const asked = process.argv.slice(2);
+if (asked.length === 0) run(NODE, [`${ROOT}scripts/check.js`]);
+const files = asked.some((word) => word.endsWith(".ts"))
+  ? asked
+  : [...asked, ...globSync(["packages/*/src/**/*.test.ts", "tests/**/*.test.ts"], { cwd: ROOT }).sort()];
+process.stdout.write(`test: ${files.length} files\n`);
+run(NODE, [...NODE_FLAGS, "--test", "--test-concurrency=2", ...files]);
+
+/**
+ * Installs programs that the tests talk to, where the machine allows it; else says in one line what is missing.
+ * @param {string[]} programs as `command:package`
+ */
+function installTestPrograms(programs) {
+  const missing = programs.filter((program) => spawnSync("which", [program.split(":")[0] ?? ""]).status !== 0);
+  if (missing.length === 0) return;
+  const packages = missing.map((program) => program.split(":")[1] ?? "");
+  if (process.getuid?.() !== 0 || spawnSync("which", ["apt-get"]).status !== 0) {
+    process.stderr.write(`test: please install: ${packages.join(" ")}\n`);
+    process.exit(1);
+  }
+  process.stdout.write(`test: installing ${packages.join(" ")}\n`);
+  run("apt-get", ["update", "-qq"]);
+  run("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], {
+    DEBIAN_FRONTEND: "noninteractive",
+  });
+}
