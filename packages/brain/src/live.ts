@@ -1,0 +1,19 @@
+import type { Live, LiveBus } from "@vidro/core";
+
+/** A bus of live events inside this process. */
+export function liveBus(): LiveBus {
+  const listeners = new Map<string, Set<(live: Live) => void>>();
+  return {
+    tell(run, live) {
+      for (const hear of listeners.get(run) ?? []) hear(live);
+    },
+    hear(run, hear) {
+      const hearing = listeners.get(run) ?? new Set();
+      listeners.set(run, hearing.add(hear));
+      return () => {
+        hearing.delete(hear);
+        if (hearing.size === 0) listeners.delete(run);
+      };
+    },
+  };
+}

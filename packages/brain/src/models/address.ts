@@ -1,0 +1,68 @@
+import { once } from "node:events";
+import { connect } from "node:net";
+import { Fault, MODEL, isObject } from "@vidro/core";
+import { boundedFetch } from "./bounded-fetch.ts";
+
+/** A base URL as a person writes it, complete: `path` is added where it has none; `source` is who wrote it. */
+export function baseUrl(text: string, path: string, source: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "") {
+    throw new Fault("BAD_REQUEST", `${source} must be a plain address such as http://127.0.0.1:8080/v1`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new Fault("BAD_REQUEST", `${source} must not hold a password; a key has a variable of its own.`);
+  }
+  return `${url.origin}${url.pathname === "/" ? path : url.pathname.replace(/\/+$/, "")}`;
+}
+
+/** Where Ollama is: what OLLAMA_HOST says in any of the forms that Ollama itself takes, else this machine. */
+export function ollamaUrl(host = ""): string {
+  const bare = !/^https?:\/\//.test(host);
+  const place = (host.startsWith(":") ? `127.0.0.1${host}` : host || "127.0.0.1").replace(/\/+$/, "");
+  const port = bare && !/:\d+$/.test(place) ? ":11434" : "";
+  // An address to listen on everywhere is no address to call.
+  const called = `${bare ? "http://" : ""}${place}${port}`.replace("//0.0.0.0", "//127.0.0.1");
+  return `${new URL(baseUrl(called, "", "OLLAMA_HOST")).origin}/v1`;
+}
+
+/** The first model that a server of OpenAI's kind lists. */
+export async function firstListed(url: string, key: string | undefined): Promise<string | undefined> {
+  const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  return firstName(await listAt(`${url}/models`, MODEL.listMs, headers), "data", "id");
+}
+
+/** The first model that the Ollama server of a base URL has; nothing when no such server shows itself. */
+export async function firstLocal(url: string): Promise<string | undefined> {
+  if (!(await listens(new URL(url)))) return undefined;
+  const list = await listAt(`${new URL(url).origin}/api/tags`, MODEL.probeMs, {}).catch(() => undefined);
+  return firstName(list, "models", "name");
+}
+
+/** Whether anybody listens there: asked first, since a bare socket costs a start nothing and an HTTP client 30 ms. */
+async function listens({ hostname, port, protocol }: URL): Promise<boolean> {
+  const socket = connect({
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: Number(port || (protocol === "https:" ? 443 : 80)),
+  });
+  try {
+    await once(socket, "connect", { signal: AbortSignal.timeout(MODEL.probeMs) });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function listAt(url: string, timeoutMs: number, headers: { readonly [name: string]: string }): Promise<unknown> {
+  const response = await boundedFetch(url, { headers, signal: AbortSignal.timeout(timeoutMs) });
+  if (response.ok) return response.json();
+  throw new Fault("MODEL_REFUSED", `${url} answered ${response.status}.`);
+}
+
+function firstName(list: unknown, rows: string, field: string): string | undefined {
+  const all: readonly unknown[] = isObject(list) && Array.isArray(list[rows]) ? list[rows] : [];
+  const names = all.map((row) => (isObject(row) ? row[field] : undefined)).filter((name) => typeof name === "string");
+  // What turns text into numbers stands in the same list and cannot answer.
+  return names.find((name) => !/embed/i.test(name));
+}

@@ -1,0 +1,143 @@
+import { Fault, asFault } from "@vidro/core";
+import type { Model } from "@vidro/core";
+import { baseUrl, firstListed, firstLocal, ollamaUrl } from "./address.ts";
+import { aiSdkModel } from "./ai-sdk.ts";
+import { chain } from "./chain.ts";
+import type { Patience } from "./deadline.ts";
+import { PROVIDERS, openCompatible } from "./providers.ts";
+import type { Access, Provider } from "./providers.ts";
+import { unknownModel } from "./unknown-model.ts";
+
+/** The environment as a program gets it. */
+export type Environment = { readonly [name: string]: string | undefined };
+
+/** A model, and why it is this one. */
+export interface ChosenModel extends Model {
+  readonly because: string;
+}
+
+/** The model that the environment asks for, else the first that it offers; a Fault when it asks for what cannot be. */
+export async function chooseModel(env: Environment): Promise<ChosenModel> {
+  const asked = said(env, "VIDRO_MODEL");
+  if (asked === undefined) return (await atUrl(env)) ?? byKey(env) ?? (await onThisMachine(env)) ?? (await offline());
+  const names = asked.split(",").map((name) => name.trim());
+  const models = await Promise.all(names.filter((name) => name !== "").map((name) => byName(name, env)));
+  return chosen(chain(models), "VIDRO_MODEL says so");
+}
+
+/** What `chooseModel` gives, in words. */
+export async function describeChoice(env: Environment): Promise<{ readonly name: string; readonly because: string }> {
+  const { name, because } = await chooseModel(env);
+  return { name, because };
+}
+
+async function byName(name: string, env: Environment): Promise<Model> {
+  if (name === "offline") return offline();
+  const [, prefix, model] = /^([^/]*)\/?(.*)$/.exec(name) ?? [];
+  const provider = PROVIDERS.find((one) => one.name === prefix);
+  const access = provider && accessTo(provider, env);
+  // Gateways have names such as `openai/gpt-5` too: it is the vendor's model only where the vendor lets us in.
+  if (provider !== undefined && access !== undefined) {
+    return vendorModel(provider, model || (await usualModel(provider, access)), access, env);
+  }
+  const server = serverAt(env);
+  if (server !== undefined) return compatibleModel(name, server, env);
+  if (provider === undefined) throw unknownModel(name);
+  throw new Fault("MODEL_REFUSED", `${name} needs a key: set ${provider.keys.join(" or ")}.`);
+}
+
+async function atUrl(env: Environment): Promise<ChosenModel | undefined> {
+  const server = serverAt(env);
+  if (server === undefined) return undefined;
+  const first = await firstListed(server.url, server.key).catch((thrown: unknown) => {
+    if (thrown instanceof Fault) throw thrown;
+    throw new Fault("MODEL_UNAVAILABLE", `Nothing at ${server.url} lists models: ${asFault(thrown).message}`);
+  });
+  if (first === undefined) throw new Fault("MODEL_UNKNOWN", `${server.url} lists no model: name one by VIDRO_MODEL.`);
+  return chosen(compatibleModel(first, server, env), `it is the first that ${server.url} lists`);
+}
+
+function byKey(env: Environment): ChosenModel | undefined {
+  for (const provider of PROVIDERS) {
+    const name = provider.keys.find((key) => said(env, key) !== undefined);
+    const access = name === undefined ? undefined : accessTo(provider, env);
+    if (access === undefined || provider.model === undefined) continue;
+    return chosen(vendorModel(provider, provider.model, access, env), `${name} is set`);
+  }
+  return undefined;
+}
+
+async function onThisMachine(env: Environment): Promise<ChosenModel | undefined> {
+  for (const provider of PROVIDERS.filter((one) => one.keys.length === 0)) {
+    const access = accessTo(provider, env);
+    const first = access?.url === undefined ? undefined : await firstLocal(access.url);
+    if (access === undefined || first === undefined) continue;
+    return chosen(
+      vendorModel(provider, first, access, env),
+      `it is the first that ${provider.name} has at ${access.url}`,
+    );
+  }
+  return undefined;
+}
+
+async function offline(): Promise<ChosenModel> {
+  const { offlineModel } = await import("./offline.ts");
+  return chosen(offlineModel(), "no key, no address and no server on this machine offers a model");
+}
+
+async function usualModel(provider: Provider, { url = "" }: Access): Promise<string> {
+  const model = provider.model ?? (await firstLocal(url));
+  if (model !== undefined) return model;
+  throw new Fault("MODEL_UNAVAILABLE", `${provider.name} shows no model at ${url}: start it there and give it one.`);
+}
+
+function vendorModel(provider: Provider, model: string, access: Access, env: Environment): Model {
+  return aiSdkModel({
+    name: `${provider.name}/${model}`,
+    load: () => provider.open(model, access),
+    ...(access.key === undefined ? {} : { key: access.key }),
+    ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
+    ...patience(env),
+  });
+}
+
+function compatibleModel(name: string, server: Access, env: Environment): Model {
+  const key = server.key === undefined ? {} : { key: server.key };
+  return aiSdkModel({ name, load: () => openCompatible(name, server), ...key, ...patience(env) });
+}
+
+/** How a provider is reached, or nothing when it would not let us in. */
+function accessTo(provider: Provider, env: Environment): Access | undefined {
+  const address = said(env, provider.address);
+  if (provider.keys.length === 0) return { url: ollamaUrl(address) };
+  // The general key belongs to the general address, where there is one.
+  const general = said(env, "VIDRO_MODEL_URL") === undefined ? ["VIDRO_MODEL_KEY"] : [];
+  const key = [...provider.keys, ...general].map((name) => said(env, name)).find((value) => value !== undefined);
+  const url = address === undefined ? {} : { url: baseUrl(address, provider.path, provider.address) };
+  if (key !== undefined) return { key, ...url };
+  return address !== undefined && provider.keyless === true ? url : undefined;
+}
+
+function serverAt(env: Environment): (Access & { readonly url: string }) | undefined {
+  const address = said(env, "VIDRO_MODEL_URL");
+  if (address === undefined) return undefined;
+  const key = said(env, "VIDRO_MODEL_KEY");
+  return { url: baseUrl(address, "/v1", "VIDRO_MODEL_URL"), ...(key === undefined ? {} : { key }) };
+}
+
+function patience(env: Environment): Partial<Patience> {
+  const text = said(env, "VIDRO_MODEL_TIMEOUT_MS");
+  if (text === undefined) return {};
+  const ms = Number(text);
+  if (Number.isInteger(ms) && ms > 0 && ms <= 2 ** 31 - 1) return { firstTokenMs: ms, betweenTokensMs: ms };
+  throw new Fault("BAD_REQUEST", "VIDRO_MODEL_TIMEOUT_MS must be a whole number of milliseconds above 0.");
+}
+
+function chosen(model: Model, because: string): ChosenModel {
+  return { name: model.name, because, call: (request, signal) => model.call(request, signal) };
+}
+
+/** A variable that is set to nothing says nothing. */
+function said(env: Environment, name: string): string | undefined {
+  return env[name]?.trim() || undefined;
+}

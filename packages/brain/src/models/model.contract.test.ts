@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { fakeOpenAi, status, text } from "../../../../tests/support/fake-openai.ts";
+import type { FakeReply } from "../../../../tests/support/fake-openai.ts";
+import { chooseModel } from "./choose.ts";
+import { REQUEST, eventsOf, modelContract, terminalOf } from "./model.contract.ts";
+import { PROVIDERS } from "./providers.ts";
+
+const KEY = "key-for-tests";
+
+const sse =
+  (...events: readonly object[]): FakeReply =>
+  (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(""));
+  };
+
+const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
+
+/** A small good answer in the language of each provider. */
+const WIRES: { readonly [provider: string]: { readonly reply: FakeReply; readonly path: string } } = {
+  openai: { reply: text("hel", "lo"), path: "/v1/chat/completions" },
+  ollama: { reply: text("hel", "lo"), path: "/v1/chat/completions" },
+  anthropic: {
+    path: "/v1/messages",
+    reply: sse(
+      { type: "message_start", message: { ...message, usage: { input_tokens: 11, output_tokens: 1 } } },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "hel" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "lo" } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 7 } },
+      { type: "message_stop" },
+    ),
+  },
+  google: {
+    path: "/v1beta/models/m:streamGenerateContent?alt=sse",
+    reply: sse({
+      candidates: [{ index: 0, content: { role: "model", parts: [{ text: "hello" }] }, finishReason: "STOP" }],
+      usageMetadata: { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 },
+    }),
+  },
+};
+
+async function open(provider: (typeof PROVIDERS)[number], reply: FakeReply | undefined) {
+  assert.ok(reply, `${provider.name} has a row in WIRES`);
+  const fake = await fakeOpenAi(reply);
+  const keys = Object.fromEntries(provider.keys.map((name) => [name, KEY]));
+  const env = { VIDRO_MODEL: `${provider.name}/m`, [provider.address]: new URL(fake.url).origin, ...keys };
+  return { fake, model: await chooseModel(env), close: () => fake.close() };
+}
+
+for (const provider of PROVIDERS) {
+  const wire = WIRES[provider.name];
+  modelContract(provider.name, () => open(provider, wire?.reply));
+
+  test(`${provider.name} is asked at its own path and its count of tokens is taken`, async (t) => {
+    const { fake, model, close } = await open(provider, wire?.reply);
+    t.after(close);
+    const last = terminalOf(await eventsOf(model));
+    assert.ok(last.type === "replied", JSON.stringify(last));
+    assert.deepEqual(last.reply.usage, { inputTokens: 11, outputTokens: 7 });
+    assert.equal(last.reply.text, "hello");
+    assert.equal(fake.requests[0]?.path, wire?.path);
+    assert.ok(!JSON.stringify([fake.requests[0]?.body, fake.requests[0]?.path]).includes(KEY));
+  });
+
+  test(`${provider.name} takes the calls and results of a run and refuses by name`, async (t) => {
+    const { fake, model, close } = await open(provider, status(401, "who are you"));
+    t.after(close);
+    const action = { id: "act_1", tool: "read_folder", input: { dir_path: "here" }, callId: "call_1" };
+    const turns = [
+      ...REQUEST.turns,
+      { role: "assistant", text: "I look.", action },
+      { role: "tool", callId: "call_1", tool: "read_folder", text: "it broke", failed: true },
+    ] as const;
+    const last = terminalOf(await eventsOf(model, { ...REQUEST, turns }));
+    assert.equal(last.type === "failed" && last.fault.code, "MODEL_REFUSED");
+    const sent = JSON.stringify(fake.requests[0]?.body);
+    for (const word of ["You are brief.", "list the files", "I look.", "read_folder", "here", "it broke"]) {
+      assert.ok(sent.includes(word), `${word} is in ${sent}`);
+    }
+  });
+}
+
+modelContract("a chain", async () => {
+  const broken = await fakeOpenAi(status(500, "oh no"));
+  const sound = await fakeOpenAi(text("hel", "lo"));
+  const env = { OPENAI_BASE_URL: broken.url, OLLAMA_HOST: new URL(sound.url).host, VIDRO_MODEL: "openai/a,ollama/b" };
+  const close = async () => {
+    await Promise.all([broken.close(), sound.close()]);
+  };
+  return { model: await chooseModel(env), close };
+});
+
+modelContract("offline", async () => ({
+  model: await chooseModel({ VIDRO_MODEL: "offline" }),
+  close: async () => undefined,
+}));

@@ -1,0 +1,39 @@
+import { asFault } from "@vidro/core";
+import type { Model, ModelEvent, ModelReply, ModelRequest } from "@vidro/core";
+import { nextMove } from "./offline/walk.ts";
+import type { Move } from "./offline/walk.ts";
+
+const NAME = "offline";
+
+/**
+ * The model that is always there: honest rules for questions about a machine and a folder, in English, Portuguese and
+ * Spanish. It keeps nothing between calls and takes every figure from what the tools gave.
+ */
+export function offlineModel(): Model {
+  return { name: NAME, call: (request, signal) => stream(request, signal) };
+}
+
+async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  const aborted: ModelEvent = { type: "failed", fault: { code: "MODEL_CUT", message: "The call was aborted." } };
+  let move: Move;
+  try {
+    move = nextMove(request);
+  } catch (thrown) {
+    yield { type: "failed", fault: asFault(thrown).report() };
+    return;
+  }
+  if ("answer" in move) {
+    for (const text of move.answer.match(/\s*\S+\s*$|\s*\S+/g) ?? []) {
+      if (signal.aborted) break;
+      yield { type: "delta", text };
+    }
+  }
+  yield signal.aborted ? aborted : { type: "replied", reply: replyOf(move) };
+}
+
+function replyOf(move: Move): ModelReply {
+  const usage = { inputTokens: 0, outputTokens: 0 };
+  if ("answer" in move) return { model: NAME, text: move.answer, calls: [], usage };
+  const text = move.plan.length === 0 ? "" : JSON.stringify({ type: "plan", steps: move.plan });
+  return { model: NAME, text, calls: [{ id: move.id, ...move.call }], usage };
+}

@@ -1,0 +1,123 @@
+import type { Phrases } from "./phrases-en.ts";
+import type { GitAspect } from "./want.ts";
+
+const many = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
+
+const GIT_STEPS: { readonly [A in GitAspect]: string } = {
+  status: "Perguntar ao git como está o repositório",
+  branch: "Perguntar ao git qual é o branch",
+  changes: "Perguntar ao git o que mudou",
+  log: "Perguntar ao git pelos últimos commits",
+};
+
+/** All that the built-in model says in Portuguese. */
+export const PT: Phrases = {
+  decimal: ",",
+
+  steps: {
+    disk: "Medir os discos",
+    memory: "Medir a memória",
+    cpu: "Contar os processadores",
+    load: "Ler a carga",
+    processes: "Listar os processos",
+    uptime: "Ler há quanto tempo a máquina está ligada",
+    system: "Ler qual é o sistema",
+    network: "Listar os endereços de rede",
+    ports: "Listar as portas em escuta",
+    largest: (path) => `Procurar os maiores arquivos em ${path}`,
+    find: (pattern) => `Procurar arquivos que combinam com ${pattern}`,
+    search: (text) => `Procurar por ${text}`,
+    read: (path) => `Ler ${path}`,
+    list: (path) => `Listar ${path}`,
+    git: (about) => GIT_STEPS[about],
+    differences: "Medir as diferenças",
+    run: (command) => `Executar ${command}`,
+    project: "Ver que tipo de projeto é este",
+    tests: "Rodar os testes dele",
+    date: "Ler o relógio",
+    user: "Perguntar quem é o usuário",
+    sessions: "Listar quem está conectado",
+    folder: "Perguntar pela pasta de trabalho",
+  },
+
+  disk: (free, total, mount, used) => `${free} de ${total} estão livres em ${mount} (${used} em uso).`,
+  memory: (available, total, used) => `${available} de ${total} de memória estão disponíveis (${used} em uso).`,
+  swap: (used, total) => `Swap: ${used} de ${total} em uso.`,
+  noSwap: "Não há swap.",
+  processors: (count, model) =>
+    `${many(count, "processador", "processadores")}${model === undefined ? "" : `: ${model}`}.`,
+  load: (one, five, fifteen) => `Carga: ${one} em 1 minuto, ${five} em 5, ${fifteen} em 15.`,
+  processes: (by, total) => `Os processos que mais usam ${by === "cpu" ? "CPU" : "memória"}, de ${total} ao todo:`,
+  named: (name, count) => `${many(count, "processo combina", "processos combinam")} com “${name}”:`,
+  noneNamed: (name) => `Nenhum processo combina com “${name}”.`,
+  uptime: (time) => `A máquina está ligada há ${time}.`,
+  units: { day: ["dia", "dias"], hour: ["hora", "horas"], minute: ["minuto", "minutos"] },
+  and: "e",
+  system: (host, name, kernel, architecture) =>
+    `${host} roda ${name === "" ? "" : `${name}, `}kernel ${kernel}, em ${architecture}.`,
+  addresses: "Endereços de rede:",
+  noAddresses: "Nenhuma interface tem endereço.",
+  down: "inativa",
+  listening: (count) => `${many(count, "porta TCP está", "portas TCP estão")} em escuta:`,
+  nobodyListens: "Ninguém escuta em nenhuma porta TCP.",
+  port: (port, addresses, owners) => `Porta ${port} (${addresses}): ${owners}`,
+  nobodyOn: (port) => `Ninguém escuta na porta TCP ${port}.`,
+  ownerUnknown: "o sistema não diz a este usuário quem é",
+  largest: (count, path) => `Os ${count} maiores arquivos em ${path}:`,
+  noFiles: (path) => `Não há arquivos em ${path}.`,
+  cut: "A lista era longa demais para ser lida inteira; pode faltar um arquivo maior.",
+  found: (count, pattern) => `${many(count, "arquivo combina", "arquivos combinam")} com ${pattern}:`,
+  notFound: (pattern) => `Nenhum arquivo combina com ${pattern}.`,
+  matches: (count, text) => `${many(count, "linha contém", "linhas contêm")} “${text}”:`,
+  noMatches: (text) => `Nenhuma linha contém “${text}”.`,
+  more: (count) => `… e mais ${count}.`,
+  content: (path, lines) => `${path} (${many(lines, "linha lida", "linhas lidas")}):`,
+  folderContent: (path, count) => `${path} tem ${many(count, "entrada", "entradas")}:`,
+  emptyFolder: (path) => `${path} está vazia.`,
+  branch: (branch, tracking) => `No branch ${branch}${tracking === "" ? "" : ` (${tracking})`}.`,
+  clean: "Nada mudou desde o último commit.",
+  changes: (count) => `${many(count, "caminho mudou", "caminhos mudaram")}:`,
+  commits: (count) => (count === 1 ? "O último commit:" : `Os últimos ${count} commits, do mais novo ao mais antigo:`),
+  noCommits: "O repositório ainda não tem commits.",
+  noRepository: "Esta pasta não está em um repositório git.",
+  ended: (command, code) => `\`${command}\` terminou com código de saída ${code}.`,
+  endedBy: (command, signal) => `\`${command}\` foi encerrado por ${signal}.`,
+  timedOut: (command) => `\`${command}\` demorou demais e foi encerrado.`,
+  silent: "Não escreveu nada.",
+  errors: "Na saída de erros:",
+  passed: (command) => `Os testes passam: \`${command}\` terminou com código de saída 0.`,
+  failed: (command, how) => `Os testes não passam. ${how} (\`${command}\`)`,
+  noTests:
+    "Não sei como este projeto é testado: conheço package.json, Cargo.toml, pyproject.toml, go.mod e um Makefile com um alvo test.",
+  date: (weekday, date, time, zone) => `São ${time} (${zone}) de ${weekday}, ${date}, nesta máquina.`,
+  weekdays: ["domingo", "segunda-feira", "terça-feira", "quarta-feira", "quinta-feira", "sexta-feira", "sábado"],
+  user: (name, uid, groups) =>
+    `A mão trabalha como ${name}${uid === "" ? "" : ` (uid ${uid}${groups === "" ? "" : `, grupos: ${groups}`})`}.`,
+  sessions: (names) => `Conectados: ${names}.`,
+  noSessions: "Ninguém está conectado em um terminal.",
+  folder: (path) => `A pasta de trabalho é ${path}.`,
+
+  refused: (what, why) => `Não foi feito: ${what}. ${why}`,
+  unread: (what) => `${what} deu algo que não sei ler; aqui está como veio:`,
+  gaveNothing: (what) => `${what} não deu nada.`,
+  forgotten: (what) => `${what} foi feito, mas a saída já não está à minha vista.`,
+  noTool: "Nenhuma das ferramentas necessárias está disponível aqui.",
+  leftOut: (count) => `Ficaram de fora mais ${count} dos seus pedidos; peça de novo o resto.`,
+
+  self: "Sou o modelo embutido do Vidro: regras simples, não um modelo de linguagem. Funciono offline e leio das ferramentas tudo o que digo.",
+  unknown:
+    "Não entendi. Sou o modelo embutido do Vidro: regras simples, não um modelo de linguagem; por isso só sei algumas coisas.",
+  can: "Respondo perguntas sobre esta máquina e esta pasta, por exemplo:",
+  examples: [
+    "quanto espaço livre em disco?",
+    "quais processos usam mais memória?",
+    "quem está usando a porta 8080?",
+    "os maiores arquivos em src/",
+    'procure por "TODO"',
+    "o que mudou no git?",
+    'rode "df -h"',
+    "rode os testes",
+  ],
+  connect:
+    "Para o resto, conecte um modelo de linguagem: ponha uma chave no ambiente (OPENAI_API_KEY, ANTHROPIC_API_KEY ou GOOGLE_GENERATIVE_AI_API_KEY), ou inicie o Ollama nesta máquina, ou indique um modelo em VIDRO_MODEL; `vidro doctor` diz o que foi encontrado.",
+};

@@ -1,0 +1,100 @@
+import { OFFLINE } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { Phrases } from "./phrases.ts";
+import { quote } from "./read-output.ts";
+
+/** A tool call that a skill wants made. */
+export interface Call {
+  readonly tool: string;
+  readonly input: JsonObject;
+}
+
+/** What came of a call; `forgotten` when its turn is no longer in the conversation. */
+export interface Result {
+  readonly text: string;
+  readonly failed: boolean;
+  readonly forgotten: boolean;
+}
+
+/** What a skill works with: its language, and the names of the tools that there are. */
+export interface Desk {
+  readonly say: Phrases;
+  readonly tools: ReadonlySet<string>;
+}
+
+/**
+ * A piece of work as a generator: it yields one call at a time, is given what came of it, and returns the answer.
+ * Running it again over the same results leads to the same call, which is all the memory that the model needs.
+ */
+export type Skill<Answer = string> = Generator<Call, Answer, Result>;
+
+/** One way to learn something: a call, and how its words are read; undefined when they cannot be. */
+export interface Way<Facts> {
+  readonly call: Call | undefined;
+  readonly read: (text: string) => Facts | undefined;
+}
+
+/** What was learnt, or in words why nothing was; a person's no is no reason to try another way. */
+export type Learnt<Facts> = { readonly facts: Facts } | { readonly trouble: string; readonly isPersonsNo: boolean };
+
+/** Tries one way after the other until one can be read; a person's no is the end of it. */
+export function* learn<Facts>(desk: Desk, ways: readonly Way<Facts>[]): Skill<Learnt<Facts>> {
+  let trouble = desk.say.noTool;
+  for (const { call, read } of ways) {
+    if (call === undefined) continue;
+    const result = yield call;
+    const facts = result.failed || result.forgotten ? undefined : read(result.text);
+    if (facts !== undefined) return { facts };
+    trouble = troubleWith(call, result, desk.say);
+    if (isPersonsNo(result)) return { trouble, isPersonsNo: true };
+  }
+  return { trouble, isPersonsNo: false };
+}
+
+/** The answer made of what was learnt. */
+export function* tell<Facts>(desk: Desk, ways: readonly Way<Facts>[], words: (facts: Facts) => string): Skill {
+  const learnt = yield* learn(desk, ways);
+  return "facts" in learnt ? words(learnt.facts) : learnt.trouble;
+}
+
+/** Says honestly why a call gave nothing that can be used. */
+export function troubleWith(call: Call, result: Result, say: Phrases): string {
+  const what = `\`${callText(call)}\``;
+  if (result.forgotten) return say.forgotten(what);
+  if (result.failed) return say.refused(what, oneLine(result.text));
+  return result.text.trim() === "" ? say.gaveNothing(what) : `${say.unread(what)}\n${quote(result.text)}`;
+}
+
+function isPersonsNo(result: Result): boolean {
+  return result.failed && /^APPROVAL_(DENIED|EXPIRED)\b/.test(result.text);
+}
+
+/** A program without a shell; a shell that can only look is the next best where the first is not offered. */
+export function program(desk: Desk, name: string, ...args: readonly string[]): Call | undefined {
+  if (desk.tools.has("command")) return { tool: "command", input: { command: name, args } };
+  if (!desk.tools.has("shell")) return undefined;
+  return { tool: "shell", input: { command: [name, ...args].map(shellWord).join(" "), access: "read" } };
+}
+
+/** A call of a named tool, where it is offered. */
+export function use(desk: Desk, tool: string, input: JsonObject): Call | undefined {
+  return desk.tools.has(tool) ? { tool, input } : undefined;
+}
+
+/** A call as a person would write it. */
+export function callText({ tool, input }: Call): string {
+  const { command, args } = input;
+  if (tool === "shell" && typeof command === "string") return oneLine(command);
+  const words = tool === "command" ? [command, ...(Array.isArray(args) ? args : [])] : [tool, ...Object.values(input)];
+  return oneLine(words.map((word) => (typeof word === "string" ? shellWord(word) : JSON.stringify(word))).join(" "));
+}
+
+/** A text on one line, not too long. */
+export function oneLine(text: string): string {
+  const flat = text.replace(/\s+/g, " ").trim();
+  return flat.length > OFFLINE.lineChars ? `${flat.slice(0, OFFLINE.lineChars)}…` : flat;
+}
+
+function shellWord(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}

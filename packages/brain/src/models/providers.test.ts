@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { registerHooks } from "node:module";
+import { test } from "node:test";
+
+test("no vendor's package is loaded before its first use", async () => {
+  const loaded: string[] = [];
+  const hooks = registerHooks({
+    load(url, context, next) {
+      loaded.push(url);
+      return next(url, context);
+    },
+  });
+  const { chooseModel } = await import("./choose.ts");
+  const { PROVIDERS } = await import("./providers.ts");
+  await chooseModel({ ANTHROPIC_API_KEY: "k" });
+  assert.deepEqual(
+    loaded.filter((url) => url.includes("/@ai-sdk/")),
+    [],
+  );
+  await PROVIDERS.find((provider) => provider.name === "anthropic")?.open("m", { key: "k" });
+  assert.ok(loaded.some((url) => url.includes("/@ai-sdk/anthropic/")));
+  hooks.deregister();
+});
+
+test("every provider gives a model of the AI SDK by its own package", async () => {
+  const { PROVIDERS } = await import("./providers.ts");
+  const opened = await Promise.all(
+    PROVIDERS.map((provider) =>
+      provider.open("m", provider.keys.length === 0 ? { url: "http://127.0.0.1:9/v1" } : { key: "k" }),
+    ),
+  );
+  assert.deepEqual(
+    opened.map(({ specificationVersion, provider, modelId }) => [specificationVersion, provider, modelId]),
+    [
+      ["v4", "anthropic.messages", "m"],
+      ["v4", "openai.responses", "m"],
+      ["v4", "google.generative-ai", "m"],
+      ["v4", "compatible.chat", "m"],
+    ],
+  );
+});

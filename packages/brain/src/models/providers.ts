@@ -1,0 +1,87 @@
+import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import { boundedFetch } from "./bounded-fetch.ts";
+
+/** Where a provider's server is and how it knows us. */
+export interface Access {
+  /** Base of the API; the vendor's own when it is absent. */
+  readonly url?: string;
+  readonly key?: string;
+}
+
+/** A way to models: what stands before the slash in `openai/gpt-5`. */
+export interface Provider {
+  readonly name: string;
+  /** The model that is used when only the provider is known; none where only its server can tell. */
+  readonly model?: string;
+  /** Environment variables that may hold its key, the first one first; none when it needs no key. */
+  readonly keys: readonly string[];
+  /** Environment variable that may hold the address of its server. */
+  readonly address: string;
+  /** What an address without a path means. */
+  readonly path: string;
+  /** Whether a server at another address may do without a key. */
+  readonly keyless?: boolean;
+  readonly providerOptions?: SharedV4ProviderOptions;
+  /** Loads the vendor's package and gives its model. */
+  open(model: string, access: Access): Promise<LanguageModelV4>;
+}
+
+/** Opens a model of any server that speaks OpenAI's chat completions. */
+export async function openCompatible(model: string, { url, key }: Access): Promise<LanguageModelV4> {
+  const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+  return createOpenAICompatible({
+    name: "compatible",
+    baseURL: url ?? "",
+    includeUsage: true,
+    fetch: boundedFetch,
+    ...(key === undefined ? {} : { apiKey: key }),
+  }).chatModel(model);
+}
+
+const anthropic: Provider = {
+  name: "anthropic",
+  model: "claude-sonnet-5",
+  keys: ["ANTHROPIC_API_KEY"],
+  address: "ANTHROPIC_BASE_URL",
+  path: "/v1",
+  // One action for each step is all that a run takes; the growing conversation is paid for once.
+  providerOptions: { anthropic: { disableParallelToolUse: true, cacheControl: { type: "ephemeral" } } },
+  async open(model, { url, key }) {
+    const { createAnthropic } = await import("@ai-sdk/anthropic");
+    return createAnthropic({ apiKey: key ?? "", fetch: boundedFetch, ...(url && { baseURL: url }) })(model);
+  },
+};
+
+const openai: Provider = {
+  name: "openai",
+  model: "gpt-5.6",
+  keys: ["OPENAI_API_KEY"],
+  address: "OPENAI_BASE_URL",
+  path: "/v1",
+  keyless: true,
+  // What a person asks for is not kept by the vendor.
+  providerOptions: { openai: { parallelToolCalls: false, store: false } },
+  async open(model, access) {
+    // Servers other than the vendor's own speak chat completions, few of them anything newer.
+    if (access.url !== undefined) return openCompatible(model, access);
+    const { createOpenAI } = await import("@ai-sdk/openai");
+    return createOpenAI({ apiKey: access.key ?? "", fetch: boundedFetch })(model);
+  },
+};
+
+const google: Provider = {
+  name: "google",
+  model: "gemini-flash-latest",
+  keys: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"],
+  address: "GOOGLE_GEMINI_BASE_URL",
+  path: "/v1beta",
+  async open(model, { url, key }) {
+    const { createGoogle } = await import("@ai-sdk/google");
+    return createGoogle({ apiKey: key ?? "", fetch: boundedFetch, ...(url && { baseURL: url }) })(model);
+  },
+};
+
+const ollama: Provider = { name: "ollama", keys: [], address: "OLLAMA_HOST", path: "/v1", open: openCompatible };
+
+/** The list: a new provider is one row here. Where keys are found for several, the first row wins. */
+export const PROVIDERS: readonly Provider[] = [anthropic, openai, google, ollama];

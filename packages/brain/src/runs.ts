@@ -1,0 +1,217 @@
+import { BUNNY } from "./agents.ts";
+import { clean, Drive } from "./engine.ts";
+import type { World } from "./engine.ts";
+import { follow } from "./follow.ts";
+import type { Followed } from "./follow.ts";
+import { Fault, fold, FOLLOW, isTerminal, RUN } from "@vidro/core";
+import type {
+  Budget,
+  Entry,
+  Hand,
+  Journal,
+  LeaseHolder,
+  Model,
+  RunHead,
+  RunStarted,
+  RunState,
+  Turn,
+} from "@vidro/core";
+
+/** What a run is started with. */
+export interface StartRequest {
+  readonly task: string;
+  readonly workspace: string;
+  /** The conversation to go on with; a new one without it. */
+  readonly thread?: string;
+  /** The same key gives the same run, however often it is asked for. */
+  readonly key?: string;
+  readonly budget?: Partial<Budget>;
+}
+
+/** What runs need of the world; model and hand are found anew for each run that is driven. */
+export interface RunsWorld extends Omit<World, "model" | "hand"> {
+  readonly model: () => Promise<Model>;
+  readonly hand: (workspace: string) => Promise<Hand>;
+  readonly holder: LeaseHolder;
+  readonly newId: (prefix: "run" | "thread") => string;
+}
+
+/** A run that this process drives, and when it stops doing so. */
+interface Driven {
+  readonly drive: Drive;
+  readonly done: Promise<void>;
+}
+
+/** The waist: all that a surface may ask for. */
+export class Runs {
+  readonly #world: RunsWorld;
+  readonly #journal: Journal;
+  readonly #drives = new Map<string, Driven>();
+  /** Runs that are being taken over: whoever asks at the same time gets the same drive. */
+  readonly #taking = new Map<string, Promise<Driven>>();
+
+  constructor(world: RunsWorld) {
+    this.#world = world;
+    this.#journal = world.journal;
+  }
+
+  /** Starts a run, or finds the one that its key belongs to; resolves when `run.started` is durable. */
+  async start(request: StartRequest): Promise<{ readonly run: RunHead; readonly existed: boolean }> {
+    const task = request.task.trim();
+    if (task === "") throw new Fault("BAD_REQUEST", "A run needs a task: say what is to be done.");
+    if (task.length > RUN.taskChars)
+      throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN.taskChars} characters.`);
+    const [model, hand] = await Promise.all([this.#world.model(), this.#world.hand(request.workspace)]);
+    const thread = request.thread ?? this.#world.newId("thread");
+    const started: RunStarted = {
+      type: "run.started",
+      task,
+      system: BUNNY.prompt,
+      agent: BUNNY.name,
+      model: model.name,
+      hand: hand.id,
+      workspace: hand.workspace,
+      tools: hand.tools,
+      budget: { steps: RUN.steps, actions: RUN.actions, tokens: RUN.tokens, wallMs: RUN.wallMs, ...request.budget },
+      thread,
+      history: request.thread === undefined ? [] : await this.#history(request.thread),
+    };
+    const entry: Entry = { seq: 1, at: this.#world.now(), event: clean(started, this.#world.redactor) };
+    const id = this.#world.newId("run");
+    const named = { id, thread, ...(request.key === undefined ? {} : { key: request.key }) };
+    const { head, lease } = await this.#journal.create(named, [entry], this.#world.holder);
+    if (lease === undefined) return { run: head, existed: true };
+    this.#drive(new Drive({ ...this.#world, model, hand }, lease, fold([entry])!), head.id);
+    return { run: head, existed: false };
+  }
+
+  /** Every entry after `after` and, while it lasts, what is live; ends with the terminal entry. */
+  async *follow(run: string, after = 0, signal?: AbortSignal): AsyncGenerator<Followed, void, undefined> {
+    await this.find(run);
+    const driven = this.#drives.get(run)?.done;
+    yield* follow({ journal: this.#journal, live: this.#world.live, run, after, driven, signal });
+  }
+
+  /** Answers the open question of a run; resolves when the answer is durable. */
+  async answer(
+    run: string,
+    answer: { readonly text: string; readonly by: string; readonly question?: string },
+  ): Promise<void> {
+    const { drive } = await this.#driven(run);
+    await drive.answer(answer.text, answer.by, answer.question);
+  }
+
+  /** Ends a run and everything it is doing; resolves when the run is over. */
+  async abort(run: string, reason: string): Promise<void> {
+    const head = await this.find(run);
+    if (!isOpen(head)) throw new Fault("CONFLICT", `Run ${run} is over: it is ${head.status}.`);
+    const { drive, done } = await this.#driven(run);
+    drive.abort(reason);
+    await done;
+  }
+
+  /** Where a run stands; NOT_FOUND when there is none. */
+  async find(run: string): Promise<RunHead> {
+    const head = await this.#journal.head(run);
+    if (head === undefined) throw new Fault("NOT_FOUND", `There is no run ${run}.`);
+    return head;
+  }
+
+  /** Runs, newest first. */
+  list(filter: {
+    readonly open?: boolean;
+    readonly thread?: string;
+    readonly limit: number;
+  }): Promise<readonly RunHead[]> {
+    return this.#journal.list(filter);
+  }
+
+  /** Goes on with a run that nobody drives; does nothing when this process drives it or it is over. */
+  async resume(run: string): Promise<void> {
+    if (isOpen(await this.find(run))) await this.#driven(run);
+  }
+
+  /** Resumes every open run that nobody drives, and says which ones could not be resumed and why. */
+  async recover(): Promise<{ readonly resumed: number; readonly refused: readonly { run: string; fault: Fault }[] }> {
+    const refused: { run: string; fault: Fault }[] = [];
+    let resumed = 0;
+    for (const head of await this.#journal.list({ open: true, limit: RUN.recovered })) {
+      try {
+        await this.#driven(head.id);
+        resumed += 1;
+      } catch (thrown) {
+        if (!(thrown instanceof Fault)) throw thrown;
+        if (thrown.code !== "RUN_BUSY") refused.push({ run: head.id, fault: thrown });
+      }
+    }
+    return { resumed, refused };
+  }
+
+  /** Stops driving; open runs stay open and go on from the journal later. */
+  async close(): Promise<void> {
+    const driven = [...this.#drives.values()];
+    for (const { drive } of driven) drive.stop();
+    await Promise.allSettled(driven.map(({ done }) => done));
+  }
+
+  async #driven(run: string): Promise<Driven> {
+    const known = this.#drives.get(run) ?? this.#taking.get(run);
+    if (known !== undefined) return known;
+    const taking = this.#takeOver(run).finally(() => this.#taking.delete(run));
+    this.#taking.set(run, taking);
+    return taking;
+  }
+
+  async #takeOver(run: string): Promise<Driven> {
+    const lease = await this.#journal.lease(run, this.#world.holder);
+    try {
+      const state = await this.#stateOf(run);
+      const [model, hand] = await Promise.all([this.#world.model(), this.#world.hand(state.started.workspace)]);
+      return this.#drive(new Drive({ ...this.#world, model, hand }, lease, state), run);
+    } catch (thrown) {
+      await this.#journal.release(lease);
+      throw thrown;
+    }
+  }
+
+  #drive(drive: Drive, run: string): Driven {
+    const done = drive.run().finally(() => this.#drives.delete(run));
+    // Followers and closers await it; without any, the fault is still in the log of whoever comes next.
+    done.catch(() => undefined);
+    const driven = { drive, done };
+    this.#drives.set(run, driven);
+    return driven;
+  }
+
+  async #stateOf(run: string): Promise<RunState> {
+    let state: RunState | undefined;
+    for (;;) {
+      const entries = await this.#journal.read(run, state?.seq ?? 0, FOLLOW.batch);
+      state = fold(entries, state);
+      if (entries.length < FOLLOW.batch) break;
+    }
+    if (state === undefined) throw new Fault("JOURNAL_CORRUPT", `Run ${run} has no entries.`);
+    return state;
+  }
+
+  /** What was said before in a thread: each task and its answer. */
+  async #history(thread: string): Promise<readonly Turn[]> {
+    const earlier = await this.#journal.list({ thread, limit: RUN.historyRuns });
+    const turns: Turn[] = [];
+    for (const head of [...earlier].reverse()) {
+      const [last] = await this.#journal.read(head.id, head.seq - 1, 1);
+      if (last === undefined || !isTerminal(last.event)) continue;
+      turns.push({ role: "user", text: head.task }, { role: "assistant", text: endText(last.event) });
+    }
+    return turns;
+  }
+}
+
+function isOpen(head: RunHead): boolean {
+  return head.status === "running" || head.status === "asking";
+}
+
+function endText(end: Extract<Entry["event"], { type: "run.finished" | "run.failed" | "run.aborted" }>): string {
+  if (end.type === "run.finished") return typeof end.result === "string" ? end.result : JSON.stringify(end.result);
+  return end.type === "run.failed" ? `(This failed: ${end.fault.message})` : "(This was stopped.)";
+}

@@ -1,0 +1,174 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
+import type { Link } from "./chain.ts";
+import type { Term } from "./standing.ts";
+
+/** Where appending to a run goes on. */
+export interface Tip {
+  /** The run's key in the tables. */
+  readonly number: number;
+  readonly epoch: number;
+  /** False once the lease was given back. */
+  readonly held: boolean;
+  status: RunStatus;
+  seq: number;
+  hash: string;
+}
+
+/** A run to be written. */
+export interface RunRow extends Term {
+  readonly run: NewRun;
+  readonly task: string;
+  readonly status: RunStatus;
+  readonly startedAt: number;
+}
+
+/** A statement that gives rows. */
+interface Query<Row> {
+  get(...values: SQLInputValue[]): Row | undefined;
+  all(...values: SQLInputValue[]): Row[];
+}
+
+type LeaseRow = Omit<Term, "holder"> & { readonly number: number; readonly epoch: number };
+
+const OPEN = "status IN ('running', 'asking')";
+const LAST = "entry.run = number AND entry.seq = (SELECT max(seq) FROM entry WHERE entry.run = number)";
+// A run whose entries were all taken away is still listed, so that verifying it can tell.
+const HEAD = `SELECT id, thread, task, status, ifnull(seq, 0) AS seq, started AS startedAt, ifnull(at, started) AS updatedAt
+  FROM run LEFT JOIN entry ON ${LAST}`;
+const NUMBER = "(SELECT number FROM run WHERE id = ?)";
+const LINK = "SELECT seq, at, body, lower(hex(hash)) AS hash FROM entry";
+
+/** The two tables as typed calls; each statement is prepared once. */
+export class Rows {
+  readonly #database: DatabaseSync;
+  readonly #insertRun: StatementSync;
+  readonly #insertEntry: StatementSync;
+  readonly #setStatus: StatementSync;
+  readonly #setLease: StatementSync;
+  readonly #setUntil: StatementSync;
+  readonly #tip: Query<Omit<Tip, "held"> & { readonly held: number }>;
+  readonly #lease: Query<LeaseRow & { readonly holder: string | null }>;
+  readonly #head: Query<RunHead>;
+  readonly #headOfKey: Query<RunHead>;
+  readonly #links: Query<Link>;
+  readonly #lastSeq: Query<{ readonly seq: number | null }>;
+  readonly #version: Query<{ readonly data_version: number }>;
+
+  constructor(database: DatabaseSync) {
+    const prepare = (sql: string): StatementSync => database.prepare(sql);
+    this.#database = database;
+    this.#insertRun = prepare(
+      `INSERT INTO run (id, thread, key, task, status, started, epoch, holder, until) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?)`,
+    );
+    this.#insertEntry = prepare("INSERT INTO entry (run, seq, at, body, hash) VALUES (?, ?, ?, ?, unhex(?))");
+    this.#setStatus = prepare("UPDATE run SET status = ? WHERE number = ?");
+    this.#setLease = prepare("UPDATE run SET epoch = ?, holder = ?, until = ? WHERE number = ?");
+    this.#setUntil = prepare("UPDATE run SET until = ? WHERE id = ? AND epoch = ? AND holder IS NOT NULL");
+    this.#tip = query(
+      database,
+      `SELECT number, epoch, holder IS NOT NULL AS held, status, ifnull(seq, 0) AS seq, ifnull(lower(hex(hash)), '') AS hash
+      FROM run LEFT JOIN entry ON ${LAST} WHERE id = ?`,
+    );
+    this.#lease = query(database, "SELECT number, epoch, holder, until FROM run WHERE id = ?");
+    this.#head = query(database, `${HEAD} WHERE id = ?`);
+    this.#headOfKey = query(database, `${HEAD} WHERE key = ?`);
+    this.#links = query(database, `${LINK} WHERE run = ${NUMBER} AND seq >= ? ORDER BY seq LIMIT ?`);
+    this.#lastSeq = query(database, `SELECT max(seq) AS seq FROM entry WHERE run = ${NUMBER}`);
+    this.#version = query(database, "PRAGMA data_version");
+  }
+
+  /** Changes whenever another connection has committed. */
+  version(): number {
+    return this.#version.get()?.data_version ?? 0;
+  }
+
+  /** Writes a run under its first lease; gives its key in the tables. */
+  insertRun(row: RunRow): number {
+    const { run, task, status, startedAt, holder, until } = row;
+    const written = this.#insertRun.run(
+      run.id,
+      run.thread,
+      run.key ?? null,
+      task,
+      status,
+      startedAt,
+      holder === undefined ? null : JSON.stringify(holder),
+      until,
+    );
+    return Number(written.lastInsertRowid);
+  }
+
+  /** Writes one entry. */
+  insertEntry(run: number, link: Link): void {
+    this.#insertEntry.run(run, link.seq, link.at, link.body, link.hash);
+  }
+
+  /** Writes where a run stands. */
+  setStatus(run: number, status: RunStatus): void {
+    this.#setStatus.run(status, run);
+  }
+
+  /** Where appending to the run goes on. */
+  tip(run: string): Tip | undefined {
+    const row = this.#tip.get(run);
+    return row && { ...row, held: row.held === 1 };
+  }
+
+  /** The lease on a run. */
+  lease(run: string): (LeaseRow & Term) | undefined {
+    const row = this.#lease.get(run);
+    if (row === undefined) return undefined;
+    const holder: LeaseHolder | undefined = row.holder === null ? undefined : JSON.parse(row.holder);
+    return { ...row, holder };
+  }
+
+  /** Writes who drives a run. */
+  setLease(run: number, epoch: number, term: Term): void {
+    this.#setLease.run(epoch, term.holder === undefined ? null : JSON.stringify(term.holder), term.until, run);
+  }
+
+  /** Prolongs a lease; false when it does not hold. */
+  prolong(lease: Lease, until: number): boolean {
+    return this.#setUntil.run(until, lease.run, lease.epoch).changes === 1;
+  }
+
+  /** A run as it is listed. */
+  head(run: string): RunHead | undefined {
+    return this.#head.get(run);
+  }
+
+  /** The run that a key belongs to. */
+  headOfKey(key: string): RunHead | undefined {
+    return this.#headOfKey.get(key);
+  }
+
+  /** Runs, newest first. */
+  list(filter: { readonly open?: boolean; readonly thread?: string; readonly limit: number }): RunHead[] {
+    const conditions: string[] = [];
+    const values: string[] = [];
+    if (filter.open !== undefined) conditions.push(filter.open ? OPEN : `NOT (${OPEN})`);
+    if (filter.thread !== undefined) {
+      conditions.push("thread = ?");
+      values.push(filter.thread);
+    }
+    const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+    const heads = query<RunHead>(this.#database, `${HEAD} ${where} ORDER BY number DESC LIMIT ?`);
+    return heads.all(...values, filter.limit);
+  }
+
+  /** The entries of a run from `seq` on, at most `limit`. */
+  links(run: string, seq: number, limit: number): Link[] {
+    return this.#links.all(run, seq, limit);
+  }
+
+  /** The last `seq` of a run; 0 when there is none. */
+  lastSeq(run: string): number {
+    return this.#lastSeq.get(run)?.seq ?? 0;
+  }
+}
+
+function query<Row>(database: DatabaseSync, sql: string): Query<Row> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tables are STRICT: the schema says what a row is
+  return database.prepare(sql) as unknown as Query<Row>;
+}

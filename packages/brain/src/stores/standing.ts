@@ -1,0 +1,92 @@
+import { Fault, RUN } from "@vidro/core";
+import type { Entry, Event, EventType, LeaseHolder, RunStatus } from "@vidro/core";
+import { isAlive, isSameHolder } from "../holder.ts";
+
+/*
+ * What every store decides alike: where a run stands after an event, what may be appended, whose lease holds.
+ */
+
+/** What a store may be told when it is opened. */
+export interface JournalOptions {
+  /** The clock that leases run out by. */
+  readonly now?: () => number;
+}
+
+/** Who drives a run, and until when; no holder once the lease was given back. */
+export interface Term {
+  readonly holder: LeaseHolder | undefined;
+  readonly until: number;
+}
+
+/** Whether anything can still happen in a run. */
+export function isOpen(status: RunStatus): boolean {
+  return status === "running" || status === "asking";
+}
+
+/** Where a run stands after one more event. */
+export function statusAfter(status: RunStatus, event: Event): RunStatus {
+  return STATUS_AFTER[event.type] ?? status;
+}
+
+const STATUS_AFTER: { readonly [type in EventType]?: RunStatus } = {
+  "run.started": "running",
+  "question.asked": "asking",
+  "question.answered": "running",
+  "run.finished": "finished",
+  "run.failed": "failed",
+  "run.aborted": "aborted",
+};
+
+/** Where a run stands after entries that are next in it; CONFLICT when they are not. */
+export function advance(
+  run: string,
+  from: { readonly seq: number; readonly status: RunStatus },
+  entries: readonly Entry[],
+): RunStatus {
+  let { seq, status } = from;
+  for (const entry of entries) {
+    if (!isOpen(status)) {
+      throw new Fault("CONFLICT", `Run ${run} has ended (${status}); nothing can be added to it.`);
+    }
+    seq += 1;
+    if (entry.seq !== seq) {
+      throw new Fault("CONFLICT", `Run ${run} goes on with entry ${seq}, not ${entry.seq}; read it again.`);
+    }
+    status = statusAfter(status, entry.event);
+  }
+  return status;
+}
+
+/** The first words of a run: CONFLICT unless there is an entry. */
+export function opening(run: string, entries: readonly Entry[]): { readonly first: Entry; readonly task: string } {
+  const [first] = entries;
+  if (first === undefined) throw new Fault("CONFLICT", `Run ${run} cannot begin without an entry.`);
+  return { first, task: first.event.type === "run.started" ? first.event.task : "" };
+}
+
+/** When a lease that is given or renewed now runs out. */
+export function termEnd(now: number): number {
+  return now + RUN.leaseMs;
+}
+
+/** Refuses with RUN_BUSY while somebody else drives the run. */
+export function refuseUnlessFree(run: string, term: Term, asker: LeaseHolder, now: number): void {
+  const { holder, until } = term;
+  if (holder === undefined || until <= now || isSameHolder(holder, asker) || !isAlive(holder)) return;
+  throw new Fault("RUN_BUSY", `Process ${holder.pid} on ${holder.host} is driving run ${run}.`);
+}
+
+/** The fault of whoever appends under a lease that another one ended. */
+export function leaseLost(run: string): Fault {
+  return new Fault("LEASE_LOST", `The lease on run ${run} has ended: another brain drives it, or it was given back.`);
+}
+
+/** The fault of whoever makes a run under an id that another one has. */
+export function idTaken(run: string): Fault {
+  return new Fault("CONFLICT", `There is a run ${run} already; use a new id.`);
+}
+
+/** The fault of whoever asks for a run that is not there. */
+export function noSuchRun(run: string): Fault {
+  return new Fault("NOT_FOUND", `There is no run ${run}.`);
+}

@@ -1,0 +1,44 @@
+import type { PolicySource } from "@vidro/core";
+import { ASK_RULES } from "./default-policy/ask.ts";
+import { DENY_RULES } from "./default-policy/deny.ts";
+import { FILE_RULES, SECRETS } from "./default-policy/files.ts";
+import { GIT_RULES } from "./default-policy/git.ts";
+import { READER_RULES } from "./default-policy/readers.ts";
+import { SYSTEM_RULES } from "./default-policy/system.ts";
+import { words } from "./default-policy/words.ts";
+
+/**
+ * Variables for every command, so that the files of a project run nothing when a read-only command looks at it:
+ * no pager, no monitor, no hook, no question on a terminal. The repository's own settings cannot undo them.
+ */
+export const QUIET_ENV = {
+  PAGER: "cat",
+  GIT_PAGER: "cat",
+  SYSTEMD_PAGER: "cat",
+  GIT_OPTIONAL_LOCKS: "0",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_CONFIG_COUNT: "2",
+  GIT_CONFIG_KEY_0: "core.fsmonitor",
+  GIT_CONFIG_VALUE_0: "false",
+  GIT_CONFIG_KEY_1: "core.hooksPath",
+  GIT_CONFIG_VALUE_1: "/dev/null",
+} as const;
+
+const PLAIN_VARIABLES =
+  "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM TZ TMPDIR PWD COLUMNS LINES NO_COLOR XDG_RUNTIME_DIR VIDRO_*";
+
+/**
+ * The policy that is shipped: looking at the host and at the workspace is free, everything else is asked, and a few
+ * things that nobody should approve in a hurry are refused.
+ */
+export const DEFAULT_POLICY: PolicySource = {
+  trusted: words(`
+    /usr/bin/* /bin/* /usr/sbin/* /sbin/* /usr/local/bin/* /usr/local/sbin/*
+    /usr/lib/** /usr/local/lib/** /usr/libexec/** /usr/share/** /opt/homebrew/** /nix/store/**`),
+  secrets: SECRETS,
+  env: {
+    ...Object.fromEntries(words(PLAIN_VARIABLES).map((name) => [name, "any" as const])),
+    ...Object.fromEntries(Object.entries(QUIET_ENV).map(([name, value]) => [name, [value]])),
+  },
+  rules: [...DENY_RULES, ...ASK_RULES, ...SYSTEM_RULES, ...READER_RULES, ...GIT_RULES, ...FILE_RULES],
+};

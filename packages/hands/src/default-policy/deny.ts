@@ -1,0 +1,104 @@
+import type { ProcessRule } from "@vidro/core";
+import { KEYS } from "./files.ts";
+import { lines, words } from "./words.ts";
+
+const DISKS = words(`
+  /dev/sd* /dev/hd* /dev/vd* /dev/xvd* /dev/nvme* /dev/mmcblk* /dev/md* /dev/dm-* /dev/disk* /dev/rdisk* /dev/mapper/*
+  /dev/disk/*/* /dev/mem /dev/kmem`);
+
+/** Everything, a whole branch of the system, or all that a person has. */
+const WHOLE_TREES = ["/", "/*", "/usr/*", "/var/*", "/home/*", "{home}", "{state}"];
+
+/*
+ * What cannot be approved. The list is short on purpose: it is no wall, since what it misses is asked, but a rail
+ * against a yes given in a hurry. A wrapper in front (sudo, env, timeout) changes nothing; the text of a shell line
+ * is not looked at.
+ */
+
+/** Commands that nobody is asked about. */
+export const DENY_RULES: readonly ProcessRule[] = [
+  {
+    kind: "process",
+    id: "no-tree-removal",
+    program: words("rm chmod chown chgrp"),
+    arguments: { contain: { options: ["-r", "-R", "--recursive"], paths: WHOLE_TREES } },
+    class: "destructive",
+    decision: "deny",
+    reason: "it would destroy the host or all that a person has",
+    examples: lines(
+      [
+        "rm -rf /",
+        "rm -r -f //",
+        "rm --recurs --force /usr/..",
+        "sudo rm -fr {home}",
+        "env X=1 rm -rf /etc",
+        "chmod -R 777 /",
+      ],
+      ["rm -rf {workspace}/build", "rm a", "rm -f /tmp/x/y", "ls -R /"],
+    ),
+  },
+  {
+    kind: "process",
+    id: "no-formatting",
+    program: words("mkfs mkfs.* mke2fs mkswap wipefs blkdiscard fdisk sfdisk parted sgdisk hdparm"),
+    arguments: "any",
+    class: "destructive",
+    decision: "deny",
+    reason: "it would erase a disk",
+    examples: lines(["mkfs.ext4 /dev/sda1", "sudo wipefs -a /dev/sda"], ["lsblk", "echo mkfs"]),
+  },
+  {
+    kind: "process",
+    id: "no-raw-disks",
+    program: words("dd tee cp mv shred truncate install"),
+    arguments: { contain: { paths: DISKS } },
+    class: "destructive",
+    decision: "deny",
+    reason: "it would write over a disk or the memory",
+    examples: lines(
+      ["dd if=a of=/dev/sda", "cp a /dev/nvme0n1", "sudo tee /dev/sdb1"],
+      ["dd if=a of=b", "cp a /dev/null"],
+    ),
+  },
+  {
+    kind: "process",
+    id: "no-shutdown",
+    program: words("shutdown reboot halt poweroff init telinit"),
+    arguments: "any",
+    class: "destructive",
+    decision: "deny",
+    reason: "it would stop the host, and the hand with it",
+    examples: lines(["reboot", "sudo shutdown -h now"], ["uptime", "last reboot"]),
+  },
+  {
+    kind: "process",
+    id: "no-shutdown-by-systemd",
+    program: ["systemctl"],
+    arguments: { contain: { commands: words("poweroff reboot halt kexec soft-reboot rescue emergency isolate") } },
+    class: "destructive",
+    decision: "deny",
+    reason: "it would stop the host, and the hand with it",
+    examples: lines(["systemctl reboot", "sudo systemctl --force poweroff"], ["systemctl status reboot.target"]),
+  },
+  {
+    kind: "process",
+    id: "no-key-reading",
+    program: words(`
+      cat tac nl head tail less more cp mv ln install dd tar zip gzip base64 base32 xxd od hexdump strings grep egrep fgrep
+      rg sed awk cut sort uniq diff cmp file wc tee scp rsync openssl rm shred vi vim nano ed`),
+    arguments: { contain: { paths: KEYS } },
+    class: "privileged",
+    decision: "deny",
+    reason: "keys and passwords are never read or written",
+    examples: lines(
+      [
+        "cat /etc/shadow",
+        "sudo cat {home}/.ssh/id_ed25519",
+        "cp {state}/token /tmp/x",
+        "dd if=/etc/shadow",
+        "tee /etc/shadow",
+      ],
+      ["cat /etc/passwd", "cat a", "ls {home}/.ssh"],
+    ),
+  },
+];

@@ -1,0 +1,318 @@
+import type { PathValue, ProcessRule } from "@vidro/core";
+import { OPEN_FOLDERS } from "./files.ts";
+import { each, flags, lines, looks } from "./words.ts";
+
+const PROC_FILES = [
+  "cpuinfo",
+  "meminfo",
+  "loadavg",
+  "version",
+  "uptime",
+  "mounts",
+  "stat",
+  "cmdline",
+  "swaps",
+  "diskstats",
+];
+
+/** Whose content may be shown. */
+const READABLE: PathValue = {
+  paths: ["{workspace}/**", ...OPEN_FOLDERS, ...PROC_FILES.map((name) => `/proc/${name}`)],
+};
+
+/** What may be searched through: nothing that has a secret somewhere below it. */
+const SEARCHABLE: PathValue = { ...READABLE, deep: true };
+
+/** Names, sizes and times may be seen of everything but secrets. */
+const LISTABLE: PathValue = { paths: ["/**"] };
+
+const NUMBERS = each("-n -c --lines --bytes", "number");
+const AROUND = each("-A -B -C -m --after-context --before-context --context --max-count", "number");
+
+/** Commands that show what is in files. */
+const SHOW: readonly ProcessRule[] = [
+  looks(
+    "cat",
+    "cat",
+    { fit: { options: flags("-n -b -A -s -E -T -v -e -t --number --show-all"), operands: [READABLE], many: true } },
+    {
+      examples: lines(
+        ["cat a.txt", "cat -n {workspace}/src/a.ts", "cat /etc/os-release", "cat -- -n"],
+        [
+          "cat ../secret",
+          "cat /etc/shadow",
+          "cat {home}/.ssh/id_rsa",
+          "cat -- /root/a",
+          "cat src/../../x",
+          "cat --files x",
+        ],
+      ),
+    },
+  ),
+  looks(
+    "head-tail",
+    "head tail",
+    {
+      fit: {
+        options: { ...flags("-q -v --quiet --verbose"), ...NUMBERS, "-#": "flag" },
+        operands: [READABLE],
+        many: true,
+      },
+    },
+    {
+      examples: lines(
+        ["head -20 a", "tail -n +5 a", "tail -n50 /var/log/syslog"],
+        ["tail -f a", "tail -20f a", "head /root/a"],
+      ),
+    },
+  ),
+  looks(
+    "count-and-sum",
+    "wc md5sum sha1sum sha256sum sha512sum cksum",
+    { fit: { options: flags("-l -w -m -L -b --lines --words --chars"), operands: [READABLE], many: true } },
+    { examples: lines(["wc -l a b", "sha256sum a"], ["wc --files0-from=x", "sha256sum -c list", "wc /root/a"]) },
+  ),
+  looks(
+    "sort",
+    "sort",
+    {
+      fit: {
+        options: { ...flags("-n -r -u -h -f -b -d -g -M -V"), ...each("-k -t", "text") },
+        operands: [READABLE],
+        many: true,
+      },
+    },
+    {
+      examples: lines(
+        ["sort -k2,2 -rn a"],
+        ["sort -o out a", "sort -oout a", "sort --compress-program=x a", "sort -ro x a"],
+      ),
+    },
+  ),
+  looks(
+    "uniq",
+    "uniq",
+    // A second operand is a file to write.
+    { fit: { options: { ...flags("-c -d -u -i"), ...each("-f -s -w", "number") }, operands: [READABLE] } },
+    { examples: lines(["uniq -c a"], ["uniq a b", "uniq /root/a"]) },
+  ),
+  looks(
+    "cut",
+    "cut",
+    { fit: { options: { ...flags("-s"), ...each("-d -f -c -b", "text") }, operands: [READABLE], many: true } },
+    { examples: lines(["cut -d: -f1 /etc/passwd"], ["cut -f1 /etc/shadow", "cut -f1 ../a"]) },
+  ),
+  looks(
+    "diff",
+    "diff cmp",
+    { fit: { options: flags("-u -r -q -N -w -b -i -B -s --brief --recursive"), operands: [SEARCHABLE, SEARCHABLE] } },
+    {
+      examples: lines(
+        ["diff -u a b", "diff -r old new"],
+        ["diff a /root/b", "diff -r . /etc", "diff --to-file=/root/x a"],
+      ),
+    },
+  ),
+  looks(
+    "file-type",
+    "file",
+    { fit: { options: flags("-b -i -h --mime --mime-type --brief"), operands: [READABLE], many: true } },
+    { examples: lines(["file -b a"], ["file -C -m x", "file -f list", "file -z a", "file /root/a"]) },
+  ),
+];
+
+/** Commands that show which files there are. */
+const LIST: readonly ProcessRule[] = [
+  looks(
+    "ls",
+    "ls",
+    {
+      fit: {
+        options: {
+          ...flags("-l -a -A -h -t -r -R -S -1 -d -F -i -s -n -p -X -c -u -g -G -o --all --human-readable --recursive"),
+          ...each("--color --time-style --sort", { attached: "text" }),
+        },
+        operands: [LISTABLE],
+        many: true,
+      },
+    },
+    {
+      examples: lines(
+        ["ls", "ls -lah src", "ls --color=never /etc"],
+        ["./ls", "ls --hyperlink", "ls {state}", "ls {home}/.ssh"],
+      ),
+    },
+  ),
+  looks(
+    "tree",
+    "tree",
+    {
+      fit: {
+        options: { ...flags("-a -d -f -h -s --noreport"), ...each("-L", "number"), ...each("-I -P", "text") },
+        operands: [{ paths: ["{workspace}/**"] }],
+        many: true,
+      },
+    },
+    {
+      cwd: { paths: ["{workspace}/**"] },
+      examples: lines(["tree -L 2 src"], ["tree -o out", "tree /", "tree -R -H x"]),
+    },
+  ),
+  looks(
+    "sizes",
+    "du",
+    {
+      fit: {
+        options: {
+          ...flags("-s -h -a -c -k -m -x -b --summarize --human-readable --apparent-size --total"),
+          ...each("-d --max-depth", "number"),
+          ...each("--exclude", "text"),
+        },
+        operands: [LISTABLE],
+        many: true,
+      },
+    },
+    { examples: lines(["du -sh .", "du -d1 -h /var/log"], ["du --files0-from=x", "du -X list", "du {state}"]) },
+  ),
+  looks(
+    "about-a-file",
+    "stat",
+    {
+      fit: {
+        options: { ...flags("-t -L -f --terse"), ...each("-c --format --printf", "text") },
+        operands: [LISTABLE],
+        many: true,
+      },
+    },
+    { examples: lines(["stat a", "stat -c %s /etc/hosts"], ["stat /etc/shadow", "stat --cached=x a"]) },
+  ),
+  looks(
+    "names",
+    "pwd basename dirname realpath readlink echo",
+    { fit: { options: flags("-P -L -f -e -n -s"), operands: ["text"], many: true } },
+    { examples: lines(["pwd", "realpath a", "echo hello"], ["realpath --files", "./pwd"]) },
+  ),
+  looks(
+    "find",
+    "find",
+    {
+      fit: {
+        wholeWords: true,
+        options: {
+          ...flags("-P -empty -print -print0 -ls -not -a -and -o -or -prune -true -xdev -mount -depth -daystart"),
+          ...each("-name -iname -path -ipath -wholename -regex -iregex -user -group -printf", "text"),
+          ...each("-maxdepth -mindepth -size -mtime -mmin -atime -amin -ctime -cmin -perm", "number"),
+          "-type": { like: ["f", "d", "l", "f,d", "f,l"] },
+          "-newer": READABLE,
+        },
+        operands: [{ paths: ["{workspace}/**", ...OPEN_FOLDERS] }],
+        many: true,
+      },
+    },
+    {
+      cwd: { paths: ["{workspace}/**"] },
+      examples: lines(
+        ["find . -name *.ts -type f", "find src -maxdepth 2 -not -empty", "find . ( -name a -o -name b ) -mtime -7"],
+        [
+          "find . -exec rm {} ;",
+          "find . -execdir sh {} ;",
+          "find . -ok rm {} ;",
+          "find . -delete",
+          "find . -fprint x",
+          "find . -fls x",
+          "find / -name a",
+          "find -L .",
+          "find . -name -exec",
+          "find -files0-from x",
+          "find .. -name a",
+        ],
+      ),
+    },
+  ),
+];
+
+/** Commands that search. Their first operand is the pattern, so nothing may be offered that gives it elsewhere (-e, -f). */
+const SEARCH: readonly ProcessRule[] = [
+  looks(
+    "grep",
+    "grep",
+    {
+      fit: {
+        options: {
+          ...flags("-r -n -i -l -L -c -v -w -x -E -F -P -o -h -H -s -q -I -a --recursive --ignore-case --line-number"),
+          ...AROUND,
+          ...each("--include --exclude --exclude-dir", "text"),
+          "--color": { attached: "text" },
+        },
+        operands: ["text", SEARCHABLE],
+        many: true,
+      },
+    },
+    {
+      cwd: { paths: ["{workspace}/**"], deep: true },
+      examples: lines(
+        ["grep -rn TODO src", "grep -A 3 root /etc/passwd", "grep -- -x a"],
+        [
+          "grep -e x /etc/shadow",
+          "grep x /etc/shadow",
+          "grep -r x /etc",
+          "grep -f /root/a b",
+          "grep -R x .",
+          "grep -- -e ../a",
+        ],
+      ),
+    },
+  ),
+  looks(
+    "rg",
+    "rg",
+    {
+      fit: {
+        options: {
+          ...flags(
+            "-n -i -l -c -v -w -x -F -S -s -o -U -N -H -I -u --hidden --no-heading --heading --json --stats --no-ignore",
+          ),
+          ...AROUND,
+          ...each("-g --glob -t -T --type --type-not --color --sort", "text"),
+          ...each("--max-depth -d", "number"),
+        },
+        operands: ["text", SEARCHABLE],
+        many: true,
+      },
+    },
+    {
+      cwd: { paths: ["{workspace}/**"], deep: true },
+      examples: lines(
+        ["rg -n TODO", "rg -g *.ts foo src"],
+        [
+          "rg --pre ./x foo",
+          "rg --pre=./x foo",
+          "rg -z foo",
+          "rg -e foo /root",
+          "rg foo ../x",
+          "rg -L foo",
+          "rg --files /root",
+        ],
+      ),
+    },
+  ),
+  looks(
+    "rg-files",
+    "rg",
+    {
+      fit: {
+        // Without --files the first operand is a pattern, which does no harm as a path.
+        options: { ...flags("--files --hidden"), ...each("-g --glob -t --type", "text") },
+        operands: [SEARCHABLE],
+        many: true,
+      },
+    },
+    {
+      cwd: { paths: ["{workspace}/**"], deep: true },
+      examples: lines(["rg --files -g *.ts src"], ["rg --files /root", "rg --pre=x --files"]),
+    },
+  ),
+];
+
+/** Reading the workspace, and what every user of the host may know. */
+export const READER_RULES: readonly ProcessRule[] = [...SHOW, ...LIST, ...SEARCH];

@@ -1,0 +1,358 @@
+import type { ProcessRule } from "@vidro/core";
+import { each, flags, lines, looks } from "./words.ts";
+
+const ANY_PATH = { paths: ["/**"] } as const;
+
+/** What the machine is and has. */
+const MACHINE: readonly ProcessRule[] = [
+  looks(
+    "uname",
+    "uname",
+    { fit: { options: flags("-a -s -n -r -v -m -p -i -o --all --kernel-name --kernel-release --machine") } },
+    { examples: lines(["uname", "uname -a", "uname -sr"], ["./uname -a", "uname --set", "uname x"]) },
+  ),
+  looks(
+    "disk-space",
+    "df",
+    {
+      fit: {
+        options: { ...flags("-h -H -T -i -k -m -a -l -P --human-readable --total"), "--output": { attached: "text" } },
+        operands: [ANY_PATH],
+        many: true,
+      },
+    },
+    { examples: lines(["df", "df -hT /", "df --output=pcent /"], ["df --sync", "df {state}/x"]) },
+  ),
+  looks(
+    "memory",
+    "free",
+    { fit: { options: flags("-h -b -k -m -g -t -w -l --human --mega --giga --total --wide") } },
+    { examples: lines(["free -h", "free"], ["free -s 1", "free x"]) },
+  ),
+  looks(
+    "block-devices",
+    "lsblk",
+    {
+      fit: {
+        options: {
+          ...flags("-f -a -l -J -p -b -d -m -n -t -i -S --json --fs --bytes"),
+          ...each("-o --output", "text"),
+        },
+        operands: [{ paths: ["/dev/**"] }],
+        many: true,
+      },
+    },
+    { examples: lines(["lsblk -f", "lsblk -o NAME,SIZE /dev/sda"], ["lsblk --sysroot /x", "lsblk /etc"]) },
+  ),
+  looks(
+    "hardware",
+    "lscpu nproc arch lsmod lspci lsusb uptime hostid",
+    { fit: { options: flags("-J -e -p -s -v -k -n -t --json --all --since --pretty") } },
+    {
+      examples: lines(["lscpu", "nproc --all", "uptime -p", "lspci -k"], ["lscpu -s=/x", "lspci -F dump", "uptime x"]),
+    },
+  ),
+  looks(
+    "host-name",
+    "hostname",
+    { fit: { options: flags("-f -i -I -s -d -A --fqdn --short --all-ip-addresses --domain") } },
+    { examples: lines(["hostname", "hostname -I"], ["hostname evil", "hostname -F /x", "hostname -- evil"]) },
+  ),
+  looks(
+    "clock",
+    "date",
+    {
+      fit: {
+        options: {
+          ...flags("-u -R --utc --universal --rfc-email"),
+          ...each("-d --date", "text"),
+          ...each("-I --iso-8601 --rfc-3339", { attached: "text" }),
+        },
+        // Any other operand than a format sets the clock.
+        operands: [{ like: ["+*"] }],
+      },
+    },
+    { examples: lines(["date", "date -u +%F", "date -Iseconds"], ["date -s now", "date 01020304", "date --set=now"]) },
+  ),
+  looks(
+    "machine-summary",
+    "hostnamectl timedatectl lsb_release findmnt",
+    { fit: { options: flags("-a -d -r -c -s -i -J -l --all --json --no-pager"), operands: [{ like: ["status"] }] } },
+    { examples: lines(["hostnamectl", "timedatectl status", "lsb_release -a"], ["hostnamectl hostname x"]) },
+  ),
+  looks(
+    "mounts",
+    "mount",
+    { exact: [[], ["-l"]] },
+    { examples: lines(["mount"], ["mount /dev/sda1 /mnt", "mount -a"]) },
+  ),
+  looks(
+    "kernel-settings",
+    "sysctl",
+    { fit: { options: flags("-a -n -N -e --all --values"), operands: [{ like: ["*"], unlike: ["*=*"] }], many: true } },
+    {
+      examples: lines(
+        ["sysctl -a", "sysctl -n vm.swappiness"],
+        ["sysctl vm.swappiness=1", "sysctl -w a=1", "sysctl -p"],
+      ),
+    },
+  ),
+];
+
+/** Who is there and what runs. */
+const RUNNING: readonly ProcessRule[] = [
+  looks(
+    "processes",
+    "ps",
+    {
+      fit: {
+        options: {
+          ...flags("-e -f -A -a -l -F -H -w -L -x --forest --no-headers"),
+          ...each("-p -u -U -C -t --pid --ppid --user --sort", "text"),
+          // The environment of a process is where its secrets are.
+          ...each("-o --format", { like: ["*"], unlike: ["*environ*"] }),
+        },
+        operands: [{ like: ["aux", "auxf", "auxww", "axu", "ax", "axf", "axjf", "x", "u", "f"] }],
+      },
+    },
+    {
+      examples: lines(
+        ["ps aux", "ps -ef", "ps -eo pid,comm --sort=-rss", "ps aux --sort=-%mem"],
+        ["ps auxe", "ps eww", "ps -o environ"],
+      ),
+    },
+  ),
+  looks(
+    "load",
+    "top",
+    { exact: [["-b", "-n", "1"], ["-bn1"], ["-b", "-n1"]] },
+    { examples: lines(["top -bn1"], ["top"]) },
+  ),
+  looks(
+    "load-history",
+    "vmstat",
+    { fit: { options: flags("-s -w -a -d"), operands: ["number", "number"] } },
+    { examples: lines(["vmstat", "vmstat 1 3"], ["vmstat -p /dev/sda1", "vmstat x"]) },
+  ),
+  looks(
+    "identity",
+    "id whoami groups",
+    { fit: { options: flags("-u -g -G -n -r --user --group --groups --name"), operands: ["text"] } },
+    { examples: lines(["id", "id -un", "whoami", "groups root"], ["id --zero-all", "id a b"]) },
+  ),
+  looks(
+    "people",
+    "who w last",
+    {
+      fit: {
+        options: { ...flags("-a -b -r -u -H -h -s -x -i"), "-n": "number", "-#": "flag" },
+        operands: [{ like: ["*"], unlike: ["*/*"] }],
+      },
+    },
+    { examples: lines(["who", "w -h", "last -n 5", "last -5"], ["last -f /x", "who /etc/shadow"]) },
+  ),
+  looks(
+    "accounts",
+    "getent",
+    { fit: { operands: [{ like: ["passwd", "group", "hosts", "services", "protocols"] }, "text"], many: true } },
+    { examples: lines(["getent passwd root", "getent group"], ["getent shadow", "getent -s x passwd"]) },
+  ),
+  looks(
+    "services",
+    "systemctl",
+    {
+      fit: {
+        before: flags("--no-pager --no-legend --plain --user --full -l -a --all"),
+        commands: [
+          "status",
+          "list-units",
+          "list-unit-files",
+          "list-timers",
+          "list-sockets",
+          "list-dependencies",
+          "is-active",
+          "is-enabled",
+          "is-failed",
+          "is-system-running",
+          "get-default",
+        ],
+        options: {
+          ...flags("--no-pager --no-legend --plain --user --full --failed -l -a --all -q --quiet"),
+          ...each("-t --type --state", "text"),
+          ...each("-n --lines", "number"),
+        },
+        operands: ["text"],
+        many: true,
+      },
+    },
+    {
+      examples: lines(
+        ["systemctl status ssh", "systemctl --no-pager list-units --type=service", "systemctl is-active ssh"],
+        [
+          "systemctl restart ssh",
+          "systemctl -H host status ssh",
+          "systemctl --root=/x status",
+          "systemctl -- stop ssh",
+        ],
+      ),
+    },
+  ),
+  looks(
+    "failed-services",
+    "systemctl",
+    { fit: { options: flags("--failed --no-pager --no-legend --plain --user -a --all") } },
+    { examples: lines(["systemctl --failed", "systemctl"], ["systemctl daemon-reload", "systemctl --force"]) },
+  ),
+];
+
+/** What the machine wrote down, and how it is connected. */
+const LOGS_AND_NETWORK: readonly ProcessRule[] = [
+  looks(
+    "journal",
+    "journalctl",
+    {
+      fit: {
+        options: {
+          ...flags(
+            "-e -x -k -r -q -a --no-pager --list-boots --disk-usage --utc --no-hostname --reverse --dmesg --quiet",
+          ),
+          ...each("-u -p -S -U -g -t --unit --priority --since --until --grep --identifier", "text"),
+          ...each("-n --lines", "number"),
+          ...each("-b --boot", { attached: "text" }),
+          ...each("-o --output", { like: ["short", "short-*", "json", "json-pretty", "cat", "verbose", "with-unit"] }),
+        },
+        operands: [{ like: ["_*=*"] }],
+        many: true,
+      },
+    },
+    {
+      examples: lines(
+        ["journalctl -u ssh -n 50 --no-pager", "journalctl -b -p err", "journalctl --since today _PID=1"],
+        [
+          "journalctl -f",
+          "journalctl -fu ssh",
+          "journalctl --vacuum-time=1s",
+          "journalctl --rotate",
+          "journalctl -n -f",
+        ],
+      ),
+    },
+  ),
+  looks(
+    "kernel-log",
+    "dmesg",
+    { fit: { options: { ...flags("-T -k -x --ctime --decode --nopager"), ...each("-l --level", "text") } } },
+    { examples: lines(["dmesg -T", "dmesg --level=err"], ["dmesg -c", "dmesg --clear", "dmesg -w", "dmesg -F /x"]) },
+  ),
+  looks(
+    "sockets",
+    "ss",
+    {
+      fit: {
+        options: flags(
+          "-t -u -l -n -p -a -x -s -e -i -m -o -4 -6 -H -O --tcp --udp --listening --numeric --processes --all",
+        ),
+        operands: ["text"],
+        many: true,
+      },
+    },
+    {
+      examples: lines(
+        ["ss -tlnp", "ss -s", "ss -tn state established"],
+        ["ss -K dst 1.2.3.4", "ss -D out", "ss -tF f"],
+      ),
+    },
+  ),
+  looks(
+    "addresses",
+    "ip",
+    {
+      fit: {
+        wholeWords: true,
+        before: flags("-4 -6 -br -brief -j -json -p -pretty -s -stats -d -details -o -oneline -c -color"),
+        commands: ["addr", "address", "a", "link", "l", "route", "r", "neigh", "neighbour", "n", "rule"],
+      },
+    },
+    {
+      examples: lines(
+        ["ip a", "ip -br addr", "ip route"],
+        ["ip link set eth0 down", "ip addr add 10.0.0.1/8", "ip -b f"],
+      ),
+    },
+  ),
+  looks(
+    "addresses-shown",
+    "ip",
+    {
+      fit: {
+        wholeWords: true,
+        before: flags("-4 -6 -br -brief -j -json -p -pretty -s -stats -d -details -o -oneline -c -color"),
+        commands: [
+          "addr show",
+          "address show",
+          "a show",
+          "a s",
+          "link show",
+          "l show",
+          "route show",
+          "route get",
+        ].concat(["r show", "route list", "neigh show", "rule show", "addr list", "link list"]),
+        operands: ["text"],
+        many: true,
+      },
+    },
+    {
+      examples: lines(
+        ["ip addr show", "ip -j link show dev eth0", "ip route get 1.1.1.1"],
+        ["ip link set eth0 down", "ip route del default", "ip -n ns addr show", "ip addr flush dev eth0"],
+      ),
+    },
+  ),
+];
+
+/** What is installed. */
+const INSTALLED: readonly ProcessRule[] = [
+  looks(
+    "versions",
+    "node npm npx pnpm yarn python3 python pip pip3 ruby perl php java go cargo rustc gcc g++ clang make cmake git".concat(
+      " docker psql redis-server sqlite3 systemctl openssl rg bwrap",
+    ),
+    { exact: [["--version"], ["-V"], ["version"], ["-version"]] },
+    {
+      examples: lines(["node --version", "npm --version", "go version"], ["node -e 1", "npm test", "make --version x"]),
+    },
+  ),
+  looks("node-version", "node npm", { exact: [["-v"]] }, { examples: lines(["node -v"], ["node -v x.js", "node"]) }),
+  looks(
+    "debian-packages",
+    "dpkg",
+    { fit: { options: flags("-l -s -L -S --list --status --listfiles --search"), operands: ["text"], many: true } },
+    {
+      examples: lines(
+        ["dpkg -l", "dpkg -s bash", "dpkg -S /bin/ls"],
+        ["dpkg -i x.deb", "dpkg -r x", "dpkg --root=/x -l"],
+      ),
+    },
+  ),
+  looks(
+    "package-index",
+    "apt-cache",
+    { fit: { commands: ["policy", "show", "search", "depends", "madison"], operands: ["text"], many: true } },
+    { examples: lines(["apt-cache policy git"], ["apt-cache -o Dir=/x show git", "apt-cache gencaches"]) },
+  ),
+  looks(
+    "containers",
+    "docker podman",
+    { exact: [["ps"], ["ps", "-a"], ["images"]] },
+    { examples: lines(["docker ps -a"], ["docker run x", "docker ps -a --format x", "docker exec x sh"]) },
+  ),
+  looks(
+    "where-programs-are",
+    "which whereis",
+    { fit: { options: flags("-a -b"), operands: ["text"], many: true } },
+    { examples: lines(["which node git"], ["which --read-alias x"]) },
+  ),
+];
+
+/** Read-only facts about the host. */
+export const SYSTEM_RULES: readonly ProcessRule[] = [...MACHINE, ...RUNNING, ...LOGS_AND_NETWORK, ...INSTALLED];

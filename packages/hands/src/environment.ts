@@ -1,0 +1,18 @@
+import { QUIET_ENV } from "./default-policy.ts";
+
+/** Variables that programs need to find their way and that are no secrets. */
+const ALLOWED = new Set(["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"]);
+
+/** What every program gets, so that none of them waits for a person or paints its output. */
+const FIXED = { TERM: "dumb", NO_COLOR: "1", ...QUIET_ENV };
+
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** The environment that processes of a hand get: an allowlist, since any other variable may hold a key. */
+export function environmentFrom(env: NodeJS.ProcessEnv): { readonly [name: string]: string } {
+  const kept = Object.entries(env).filter(
+    (entry): entry is [string, string] =>
+      entry[1] !== undefined && (ALLOWED.has(entry[0]) || entry[0].startsWith("LC_")),
+  );
+  return { PATH: DEFAULT_PATH, ...Object.fromEntries(kept), ...FIXED };
+}

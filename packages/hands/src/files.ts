@@ -1,0 +1,321 @@
+import { createHash, randomUUID } from "node:crypto";
+import { constants, existsSync } from "node:fs";
+import type { BigIntStats } from "node:fs";
+import { lstat, mkdir, open, opendir, readlink, rename, unlink } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { Fault, HAND } from "@vidro/core";
+
+/*
+ * Files are reached by walking from the root, one open folder after the other, following no symlink: what is opened is
+ * what the path says, or nothing. Node has no openat; on Linux /proc/self/fd/<n>/<name> is the same thing. Elsewhere
+ * the walk goes by name, which still refuses every link it meets but not one that is swapped in between two steps.
+ */
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
+/** Linux's O_PATH, which Node does not name: a descriptor to walk through, without the right to list the folder. */
+const O_WALK = DESCRIPTORS ? 0o10000000 : O_RDONLY;
+
+/** All the bytes of a file, and its state when they were read. */
+export interface Bytes {
+  readonly bytes: Buffer;
+  readonly stat: BigIntStats;
+}
+
+/** All of a file, and its hash. */
+export interface Content extends Bytes {
+  readonly sha256: string;
+}
+
+/** What must be at a path for a write to go on: the file as it was read, nothing at all, or whatever is there. */
+export type Expected = BigIntStats | "nothing" | "anything";
+
+/** Something in a folder. */
+export interface FolderEntry {
+  readonly name: string;
+  readonly type: "file" | "folder" | "link" | "other";
+}
+
+/** An open folder; what happens in it happens there, wherever its path leads by now. Close it. */
+export class Folder implements AsyncDisposable {
+  readonly path: string;
+  readonly #handle: FileHandle;
+
+  private constructor(path: string, handle: FileHandle) {
+    this.path = path;
+    this.#handle = handle;
+  }
+
+  /** Opens a folder by its real path; with `make`, folders that are missing are made on the way. */
+  static async open(path: string, make = false): Promise<Folder> {
+    let folder = new Folder("/", await open("/", O_WALK | O_DIRECTORY));
+    for (const name of path.split("/").filter((part) => part !== "")) {
+      await using parent = folder;
+      folder = await parent.folder(name, make);
+    }
+    return folder;
+  }
+
+  /** Opens a folder in this one. */
+  async folder(name: string, make = false): Promise<Folder> {
+    const path = join(this.path, name);
+    const enter = async () => new Folder(path, await open(this.#at(name), O_WALK | O_DIRECTORY | O_NOFOLLOW));
+    try {
+      return await enter();
+    } catch (error) {
+      if (codeOf(error) === "ENOTDIR" && (await this.look(name))?.isSymbolicLink()) throw swapped(path);
+      if (codeOf(error) !== "ENOENT" || !make) throw fileFault(error, path);
+    }
+    try {
+      await mkdir(this.#at(name));
+      await this.#sync();
+      return await enter();
+    } catch (error) {
+      throw fileFault(error, path);
+    }
+  }
+
+  /** What is at a name, links not followed; undefined when nothing is. */
+  async look(name: string): Promise<BigIntStats | undefined> {
+    try {
+      return await lstat(this.#at(name), { bigint: true });
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return undefined;
+      throw fileFault(error, join(this.path, name));
+    }
+  }
+
+  /** Where a symlink in this folder points to, as it is written. */
+  async target(name: string): Promise<string> {
+    return await readlink(this.#at(name));
+  }
+
+  /** Up to `most` entries, sorted by name, hidden ones too, and whether there are more. */
+  async entries(most: number): Promise<{ readonly entries: readonly FolderEntry[]; readonly more: boolean }> {
+    const entries: FolderEntry[] = [];
+    try {
+      for await (const entry of await opendir(this.#at("."), { bufferSize: 1024 })) {
+        if (entries.length === most) return { entries: entries.sort(byName), more: true };
+        const type = entry.isFile()
+          ? "file"
+          : entry.isDirectory()
+            ? "folder"
+            : entry.isSymbolicLink()
+              ? "link"
+              : "other";
+        entries.push({ name: entry.name, type });
+      }
+    } catch (error) {
+      throw fileFault(error, this.path);
+    }
+    return { entries: entries.sort(byName), more: false };
+  }
+
+  /** All of a regular file in this folder. */
+  async read(name: string): Promise<Bytes> {
+    const path = join(this.path, name);
+    // Looking first leaves the other end of a pipe asleep; not waiting, and looking again, holds if it was swapped since.
+    const seen = await this.look(name);
+    if (seen === undefined) throw missing(path);
+    refuseIrregular(seen, path);
+    try {
+      await using handle = await open(this.#at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+      const stat = await handle.stat({ bigint: true });
+      refuseIrregular(stat, path);
+      return { bytes: await readBounded(handle, Number(stat.size), path), stat };
+    } catch (error) {
+      throw fileFault(error, path);
+    }
+  }
+
+  /**
+   * Puts a whole new file in the place of `name`, durably and at once: readers see the old or the new, never a part.
+   * A file with other hard links is replaced under this name only; the other names keep the old content.
+   */
+  async replace(name: string, bytes: Uint8Array, expected: Expected): Promise<void> {
+    const path = join(this.path, name);
+    const before = await this.look(name);
+    refuseUnwritable(before, path);
+    const temporary = `.vidro-${randomUUID()}.tmp`;
+    try {
+      // The mode is narrow until it is the old file's, so that nobody reads what they could not read before.
+      const mode = before === undefined ? 0o666 : 0o600;
+      await using handle = await open(this.#at(temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+      if (before !== undefined) await adopt(handle, before);
+      await handle.writeFile(bytes);
+      await handle.sync();
+      refuseChanged(await this.look(name), expected, path);
+      await rename(this.#at(temporary), this.#at(name));
+    } catch (error) {
+      await unlink(this.#at(temporary)).catch(() => undefined);
+      throw fileFault(error, path);
+    }
+    await this.#sync();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close();
+  }
+
+  #at(name: string): string {
+    return DESCRIPTORS ? `/proc/self/fd/${this.#handle.fd}/${name}` : join(this.path, name);
+  }
+
+  async #sync(): Promise<void> {
+    await using handle = await open(this.#at("."), O_RDONLY | O_DIRECTORY);
+    await handle.sync();
+  }
+}
+
+/** All of the regular file at a real path. */
+export async function readContent(path: string): Promise<Content> {
+  await using folder = await Folder.open(dirname(path));
+  const { bytes, stat } = await folder.read(basename(path));
+  return { bytes, stat, sha256: sha256(bytes) };
+}
+
+/** All of the file at a real path, or undefined when there is none, nor perhaps its folder. */
+export async function readContentIfAny(path: string): Promise<Content | undefined> {
+  try {
+    return await readContent(path);
+  } catch (error) {
+    if (error instanceof Fault && codeOf(error.cause) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Replaces or makes the file at a real path; `make` also makes the folders that it lacks. */
+export async function writeContent(
+  path: string,
+  text: string,
+  how: { expected: Expected; make: boolean },
+): Promise<void> {
+  const bytes = Buffer.from(text);
+  if (bytes.length > HAND.fileBytes) throw tooLarge(path, bytes.length);
+  await using folder = await Folder.open(dirname(path), how.make);
+  await folder.replace(basename(path), bytes, how.expected);
+}
+
+/** The text of a file, or a Fault when it is not UTF-8 text. */
+export function textOf(content: Content, path: string): string {
+  try {
+    if (isBinary(content.bytes)) throw new TypeError("NUL byte");
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content.bytes);
+  } catch (error) {
+    const size = `${content.bytes.length} bytes, sha256 ${content.sha256}`;
+    throw new Fault(
+      "TOOL_FAILED",
+      `${path} is not UTF-8 text (${size}); look at it with a command: file, xxd, strings.`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Whether bytes are no text: a NUL among the first 8 KiB says so, as it does for git and grep. */
+export function isBinary(bytes: Uint8Array): boolean {
+  return bytes.subarray(0, 8192).includes(0);
+}
+
+/** sha256 in hex. */
+export function sha256(of: string | Uint8Array): string {
+  return createHash("sha256").update(of).digest("hex");
+}
+
+/** What the system said of a path, as a Fault that says what to do; Faults stay as they are. */
+export function fileFault(thrown: unknown, path: string): Fault {
+  if (thrown instanceof Fault) return thrown;
+  const code = codeOf(thrown);
+  if (code === "ENOENT") return missing(path, thrown);
+  if (code === "ELOOP") return swapped(path);
+  return new Fault("TOOL_FAILED", SAYS[code]?.(path) ?? `${path} cannot be used (${code || String(thrown)}).`, {
+    cause: thrown,
+  });
+}
+
+const SAYS: { readonly [code: string]: (path: string) => string } = {
+  EACCES: (path) => `This hand has no permission for ${path}.`,
+  EPERM: (path) => `This hand has no permission for ${path}.`,
+  EROFS: (path) => `${path} is on a file system that cannot be written.`,
+  ENOSPC: (path) => `The disk of ${path} is full; free some space first.`,
+  EDQUOT: (path) => `The disk quota for ${path} is used up; free some space first.`,
+  ENOTDIR: (path) => `${path} is not a folder.`,
+  EISDIR: (path) => `${path} is a folder; name a file.`,
+  ENAMETOOLONG: (path) => `A name in ${path} is too long for the file system.`,
+};
+
+function missing(path: string, cause: unknown = { code: "ENOENT" }): Fault {
+  return new Fault("TOOL_FAILED", `There is no ${path}; look around with read_folder or find_files.`, { cause });
+}
+
+function swapped(path: string): Fault {
+  return new Fault("PLAN_CHANGED", `${path} became a symlink after the plan was made, so nothing was done.`);
+}
+
+function tooLarge(path: string, bytes: number | bigint): Fault {
+  const hint = "read a part of it with a command: head, tail, sed -n";
+  return new Fault(
+    "PAYLOAD_TOO_LARGE",
+    `${path} has ${bytes} bytes and file tools stop at ${HAND.fileBytes}; ${hint}.`,
+  );
+}
+
+function refuseIrregular(stat: BigIntStats, path: string): void {
+  if (stat.isSymbolicLink()) throw swapped(path);
+  if (stat.isDirectory()) throw new Fault("TOOL_FAILED", `${path} is a folder; list it with read_folder.`);
+  if (!stat.isFile()) throw new Fault("TOOL_FAILED", `${path} is a device, a pipe or a socket, not a regular file.`);
+  if (stat.size > HAND.fileBytes) throw tooLarge(path, stat.size);
+}
+
+function refuseUnwritable(stat: BigIntStats | undefined, path: string): void {
+  if (stat === undefined) return;
+  if (stat.isSymbolicLink()) throw swapped(path);
+  if (!stat.isFile()) throw new Fault("TOOL_FAILED", `${path} exists and is not a regular file; choose another name.`);
+  // Replacing asks only for the right to change the folder, so the file's own wish is honoured here.
+  if ((stat.mode & 0o222n) === 0n)
+    throw new Fault("TOOL_FAILED", `${path} is read-only; change its mode first if it must be written.`);
+}
+
+function refuseChanged(now: BigIntStats | undefined, expected: Expected, path: string): void {
+  if (expected === "anything") return;
+  const same =
+    expected === "nothing"
+      ? now === undefined
+      : now?.ino === expected.ino && now.size === expected.size && now.mtimeNs === expected.mtimeNs;
+  if (!same) throw new Fault("CONFLICT", `Somebody changed ${path} while it was being edited; read it again.`);
+}
+
+/** Gives a new file the mode and owner of the old one; only root may give files away, for others the writer owns it. */
+async function adopt(handle: FileHandle, before: BigIntStats): Promise<void> {
+  const own = await handle.stat({ bigint: true });
+  if (own.uid !== before.uid || own.gid !== before.gid) {
+    await handle.chown(Number(before.uid), Number(before.gid)).catch(() => undefined);
+  }
+  await handle.chmod(Number(before.mode & 0o777n));
+}
+
+/** Reads to the end, which may have moved since the size was taken, and no further than the bound. */
+async function readBounded(handle: FileHandle, size: number, path: string): Promise<Buffer> {
+  // One byte more than there is to read, so that the first read also finds the end.
+  let buffer = Buffer.allocUnsafe(size + 1);
+  let length = 0;
+  while (true) {
+    const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
+    length += bytesRead;
+    if (length > HAND.fileBytes) throw tooLarge(path, length);
+    if (bytesRead === 0 || length < buffer.length) return buffer.subarray(0, length);
+    buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
+  }
+}
+
+function byName(one: FolderEntry, other: FolderEntry): number {
+  return one.name < other.name ? -1 : 1;
+}
+
+/** The code of a system error; empty for anything else. */
+export function codeOf(thrown: unknown): string {
+  const code = typeof thrown === "object" && thrown !== null && "code" in thrown ? thrown.code : "";
+  return typeof code === "string" ? code : "";
+}

@@ -1,0 +1,18 @@
+import { realpathSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { Fault } from "@vidro/core";
+
+/** The folder that a path names, seen from another folder, with symlinks resolved. Throws BAD_ARGUMENTS if it is none. */
+export function folderAt(path: string, from: string): string {
+  if (path.includes("\0")) throw new Fault("BAD_ARGUMENTS", "A path cannot contain a NUL character.");
+  let isFolder: boolean;
+  let real: string;
+  try {
+    real = realpathSync.native(resolve(from, path));
+    isFolder = statSync(real).isDirectory();
+  } catch (cause) {
+    throw new Fault("BAD_ARGUMENTS", `There is no folder ${path} that this hand can enter.`, { cause });
+  }
+  if (!isFolder) throw new Fault("BAD_ARGUMENTS", `${path} is not a folder.`);
+  return real;
+}

@@ -1,0 +1,320 @@
+import { createHash } from "node:crypto";
+import { mkdirSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import {
+  asFault,
+  canonical,
+  Fault,
+  outcomeText,
+  type Action,
+  type Ended,
+  type FaultReport,
+  type Hand,
+  type HandEvent,
+  type JsonObject,
+  type Judgement,
+  type Order,
+  type Plan,
+  type ToolSpec,
+  type Verdict,
+} from "@vidro/core";
+import { checkArguments } from "./arguments.ts";
+import { environmentFrom } from "./environment.ts";
+import { folderAt } from "./folders.ts";
+import { isAlive, thisProcess } from "./host.ts";
+import { openLedger, type Known, type Ledger } from "./ledger.ts";
+import { LiveQueue } from "./live-queue.ts";
+import { sweepLeftBehind, sweepStragglers } from "./orphans.ts";
+import { hostSandbox } from "./sandbox.ts";
+import { pruneSpools, spooledText } from "./spool.ts";
+import type { Bench, Tool, Work } from "./tools/tool.ts";
+import { TOOLS } from "./tools/tools.ts";
+
+/** The policy of a hand: what it says of a plan, and the version that goes on record with it. */
+export interface HandPolicy {
+  readonly version: string;
+  judge(plan: Plan): Verdict;
+}
+
+/** Where in an action's life a probe looks. */
+export type ProbePoint = "before-started" | "after-started" | "before-finished" | "after-finished";
+
+/** What a hand on this machine is made of. */
+export interface LocalHandOptions {
+  readonly id: string;
+  readonly workspace: string;
+  /** The hand's own folder: ledger and spools; made if it is not there, closed to other users. */
+  readonly state: string;
+  /** A folder around the state, such as the brain's, that no tool enters either; default: the state folder. */
+  readonly reserved?: string;
+  readonly policy: HandPolicy;
+  readonly tools?: readonly Tool[];
+  /** The environment that processes get a part of; default: this process's own. */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Sees each action pass; for tests that kill the hand right there. */
+  readonly probe?: (point: ProbePoint, action: string) => void | Promise<void>;
+}
+
+/**
+ * A hand that executes on this machine. Rejects with STORE_NEWER or LEDGER_UNWRITABLE when its ledger cannot be used,
+ * with BAD_ARGUMENTS when there is no workspace.
+ */
+export async function localHand(options: LocalHandOptions): Promise<Hand> {
+  const workspace = folderAt(options.workspace, process.cwd());
+  const state = madeFolder(options.state);
+  const spools = madeFolder(join(state, "spool"));
+  const reserved = options.reserved === undefined ? state : folderAt(options.reserved, process.cwd());
+  const env = environmentFrom(options.env ?? process.env);
+  const bench: Bench = { workspace, state: reserved, sandbox: await hostSandbox(), env };
+  const ledger = openLedger(join(state, "ledger.db"));
+  sweepLeftBehind(reserved);
+  pruneSpools(spools, Date.now());
+  return new LocalHand(options, bench, { ledger, spools });
+}
+
+function madeFolder(path: string): string {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+    return realpathSync(path);
+  } catch (cause) {
+    throw new Fault("LEDGER_UNWRITABLE", `The folder ${path} cannot be made: ${asFault(cause).message}.`, { cause });
+  }
+}
+
+/** An action that is being carried out: whoever orders it again joins in. */
+interface Underway {
+  readonly payload: string;
+  readonly abort: AbortController;
+  readonly listeners: Set<LiveQueue>;
+  readonly ended: Promise<Ended>;
+}
+
+/** An order on its way. */
+interface Job {
+  readonly order: Order;
+  readonly tool: Tool;
+  /** Hash of tool and input. */
+  readonly payload: string;
+  readonly receivedAt: number;
+}
+
+/** What ties running work to those who ordered it. */
+type Tie = Pick<Work, "signal" | "output">;
+
+class LocalHand implements Hand {
+  readonly id: string;
+  readonly workspace: string;
+  readonly tools: readonly ToolSpec[];
+  readonly #options: LocalHandOptions;
+  readonly #bench: Bench;
+  readonly #ledger: Ledger;
+  readonly #spools: string;
+  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #underway = new Map<string, Underway>();
+
+  constructor(options: LocalHandOptions, bench: Bench, kept: { readonly ledger: Ledger; readonly spools: string }) {
+    const tools = options.tools ?? TOOLS;
+    this.id = options.id;
+    this.workspace = bench.workspace;
+    this.tools = tools.map(specOf);
+    this.#options = options;
+    this.#bench = bench;
+    this.#ledger = kept.ledger;
+    this.#spools = kept.spools;
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
+  }
+
+  async judge(action: Action): Promise<Judgement | FaultReport> {
+    try {
+      return await this.#judged(action, await this.#toolFor(action));
+    } catch (thrown) {
+      return asFault(thrown, "TOOL_FAILED").report();
+    }
+  }
+
+  async *perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent> {
+    const live = new LiveQueue();
+    const ended = this.#join(order, signal, live).catch((thrown: unknown) => failed(asFault(thrown)));
+    void ended.then(() => live.end());
+    yield* live;
+    yield await ended;
+  }
+
+  async acknowledge(action: string): Promise<void> {
+    this.#ledger.acknowledge(action);
+  }
+
+  async close(): Promise<void> {
+    for (const { abort } of this.#underway.values()) abort.abort();
+    await Promise.all([...this.#underway.values()].map(({ ended }) => ended));
+    sweepStragglers();
+    this.#ledger.close();
+  }
+
+  /** Carries the order out, or joins whoever does already. */
+  async #join(order: Order, signal: AbortSignal, live: LiveQueue): Promise<Ended> {
+    const receivedAt = performance.now();
+    const { id, tool: name, input } = order.action;
+    const tool = await this.#toolFor(order.action);
+    const payload = sha256(canonical({ tool: name, input }));
+    const underway = this.#underway.get(id) ?? this.#begin({ order, tool, payload, receivedAt });
+    if (underway.payload !== payload) throw reused(id);
+    const abort = (): void => underway.abort.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    underway.listeners.add(live);
+    try {
+      return await underway.ended;
+    } finally {
+      signal.removeEventListener("abort", abort);
+      underway.listeners.delete(live);
+    }
+  }
+
+  #begin(job: Job): Underway {
+    const { id } = job.order.action;
+    const abort = new AbortController();
+    const listeners = new Set<LiveQueue>();
+    const output = (stream: "stdout" | "stderr", chunk: string): void => {
+      for (const listener of listeners) listener.put({ type: "output", stream, chunk });
+    };
+    const ended = this.#carryOut(job, { signal: abort.signal, output })
+      .catch((thrown: unknown) => failed(asFault(thrown)))
+      .finally(() => this.#underway.delete(id));
+    const underway = { payload: job.payload, abort, listeners, ended };
+    this.#underway.set(id, underway);
+    return underway;
+  }
+
+  /** The whole life of an action: known already, or admitted, on record, run, on record. Throws what refuses it. */
+  async #carryOut(job: Job, tie: Tie): Promise<Ended> {
+    const { order, tool, payload } = job;
+    const { id } = order.action;
+    const known = this.#ledger.find(id);
+    const settled = known && this.#settled(known, job);
+    if (settled !== undefined) return settled;
+    this.#checkTime(job, tie.signal);
+    if (order.epoch < this.#ledger.epoch(order.run)) throw new Fault("STALE_EPOCH");
+    const judgement = await this.#judged(order.action, tool);
+    admit(judgement, order.approved);
+    await this.#probe("before-started", id);
+    this.#checkTime(job, tie.signal);
+    const start = { id, payload, tool: tool.name, run: order.run, epoch: order.epoch, holder: thisProcess() };
+    if (!this.#ledger.start(start, known?.state === "started" ? known.holder : undefined)) throw busy(id);
+    await this.#probe("after-started", id);
+    const ended = await this.#run(job, judgement.plan, tie);
+    await this.#probe("before-finished", id);
+    const recorded = this.#record(id, ended);
+    await this.#probe("after-finished", id);
+    return recorded;
+  }
+
+  /** How an action that the ledger knows has ended; undefined when it may begin again. */
+  #settled(known: Known, { order, tool, payload }: Job): Ended | undefined {
+    const { id } = order.action;
+    if (known.state === "evicted") return { type: "unknown", fault: new Fault("OUTCOME_EVICTED").report() };
+    if (known.payload !== payload) throw reused(id);
+    if (known.state === "finished") return known.ended;
+    const here = thisProcess();
+    const isOurs = known.holder.pid === here.pid && known.holder.started === here.started;
+    if (!isOurs && isAlive(known.holder)) throw busy(id);
+    if (tool.idempotent) return undefined;
+    const partial = spooledText(this.#spoolOf(id));
+    const fault = new Fault(
+      "OUTCOME_UNKNOWN",
+      "The hand was stopped while this action ran; it may have had its effect.",
+    );
+    return this.#record(id, { type: "unknown", fault: fault.report(), ...(partial === undefined ? {} : { partial }) });
+  }
+
+  async #run({ order, tool }: Job, plan: Plan, tie: Tie): Promise<Ended> {
+    const { id, input } = order.action;
+    try {
+      const outcome = await tool.run(input, { plan, bench: this.#bench, action: id, spool: this.#spoolOf(id), ...tie });
+      if (outcome.kind === "process" && outcome.spool !== undefined) pruneSpools(this.#spools, Date.now());
+      return { type: "finished", outcome };
+    } catch (thrown) {
+      return failed(asFault(thrown, "TOOL_FAILED"));
+    }
+  }
+
+  /** Makes an end durable; an end that nobody could repeat later is told as unknown, with what is known of it. */
+  #record(id: string, ended: Ended): Ended {
+    try {
+      this.#ledger.finish(id, ended);
+      return ended;
+    } catch (thrown) {
+      const fault = new Fault(
+        "OUTCOME_UNKNOWN",
+        `It ran, but its outcome could not be kept: ${asFault(thrown).message}`,
+      );
+      const partial = ended.type === "finished" ? outcomeText(ended.outcome) : ended.fault.message;
+      return { type: "unknown", fault: fault.report(), partial };
+    }
+  }
+
+  /** The tool of an action, once its input fits. */
+  async #toolFor(action: Action): Promise<Tool> {
+    const tool = this.#tools.get(action.tool);
+    if (tool === undefined) {
+      const names = [...this.#tools.keys()].join(", ");
+      throw new Fault("UNKNOWN_TOOL", `This hand has no tool "${action.tool}"; it has ${names}.`);
+    }
+    await checkArguments(tool, action.input);
+    return tool;
+  }
+
+  async #judged(action: Action, tool: Tool): Promise<Judgement> {
+    const plan = await tool.plan(action.input, this.#bench);
+    const { policy } = this.#options;
+    return {
+      plan,
+      hash: sha256(canonical({ ...plan })),
+      verdict: policy.judge(plan),
+      policy: policy.version,
+    };
+  }
+
+  #checkTime({ order, receivedAt }: Job, signal: AbortSignal): void {
+    if (signal.aborted) throw new Fault("ACTION_EXPIRED", "The action was aborted before it began; nothing was run.");
+    if (performance.now() - receivedAt >= order.ttlMs) throw new Fault("ACTION_EXPIRED");
+  }
+
+  async #probe(point: ProbePoint, action: string): Promise<void> {
+    await this.#options.probe?.(point, action);
+  }
+
+  #spoolOf(action: string): string {
+    return join(this.#spools, `${sha256(action).slice(0, 32)}.out`);
+  }
+}
+
+function specOf({ name, description, parameters, idempotent }: Tool): ToolSpec {
+  // A schema carries more than JSON while it is in memory.
+  const schema: JsonObject = JSON.parse(JSON.stringify(parameters));
+  return { name, description, parameters: schema, idempotent };
+}
+
+/** Throws unless policy lets the plan run: by itself, or because a person approved exactly this plan. */
+function admit({ hash, verdict }: Judgement, approved: string | undefined): void {
+  if (verdict.decision === "allow") return;
+  if (verdict.decision === "deny") throw new Fault("POLICY_DENIED", `${verdict.reason} (rule ${verdict.rule})`);
+  if (approved === undefined) throw new Fault("APPROVAL_DENIED", `Nobody has approved it. ${verdict.reason}`);
+  if (approved !== hash) throw new Fault("PLAN_CHANGED");
+}
+
+function failed(fault: Fault): Ended {
+  return { type: "failed", fault: fault.report() };
+}
+
+function reused(id: string): Fault {
+  return new Fault("ACTION_ID_REUSED", `The action id ${id} belongs to an action with another tool or input.`);
+}
+
+function busy(id: string): Fault {
+  return new Fault("HAND_UNAVAILABLE", `Another process of this hand has action ${id} in hand; order it again later.`);
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

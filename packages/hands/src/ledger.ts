@@ -1,0 +1,226 @@
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { Fault, HAND, type Ended, type LeaseHolder } from "@vidro/core";
+
+/*
+ * What a hand has begun and how it ended, so that nothing is begun twice. `start` is on disk before the effect,
+ * `finish` before anybody hears of the outcome. A refusal leaves no trace: nothing began.
+ */
+
+const VERSION = 1;
+
+/** Starts between two looks for what may be forgotten. */
+const EVICT_EVERY = 1000;
+
+/** How long a writer waits for another process of this hand. */
+const BUSY_MS = 5000;
+
+const SCHEMA = `
+  CREATE TABLE action (
+    id TEXT PRIMARY KEY,
+    payload TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    host TEXT NOT NULL, boot TEXT NOT NULL, pid INTEGER NOT NULL, started TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    ended TEXT,
+    acked INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE INDEX action_by_age ON action (acked DESC, at);
+  CREATE TABLE evicted (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
+  CREATE TABLE fence (run TEXT PRIMARY KEY, epoch INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
+  PRAGMA user_version = ${VERSION};`;
+
+/** An action that is about to begin. */
+export interface Start {
+  readonly id: string;
+  /** Hash of what is asked for: the same id with another one is another action. */
+  readonly payload: string;
+  readonly tool: string;
+  readonly run: string;
+  readonly epoch: number;
+  readonly holder: LeaseHolder;
+}
+
+/** What the ledger knows of an action. */
+export type Known =
+  | { readonly state: "started"; readonly payload: string; readonly holder: LeaseHolder }
+  | { readonly state: "finished"; readonly payload: string; readonly ended: Ended }
+  | { readonly state: "evicted" };
+
+/** The memory of a hand; every method throws LEDGER_UNWRITABLE when the disk does not obey. */
+export interface Ledger {
+  find(id: string): Known | undefined;
+  /** The highest epoch that began something in the run; 0 for a run that is not known. */
+  epoch(run: string): number;
+  /**
+   * Durable when it returns true; false when another process was faster, with this action or with a higher epoch.
+   * An action that began before and may begin again names the holder it takes over from.
+   */
+  start(start: Start, from?: LeaseHolder): boolean;
+  /** Durable when it returns; the first outcome stays. */
+  finish(id: string, ended: Ended): void;
+  /** The outcome may be forgotten after its retention time. */
+  acknowledge(id: string): void;
+  close(): void;
+}
+
+/** Opens the ledger in a file, making it if there is none. Throws STORE_NEWER or LEDGER_UNWRITABLE. */
+export function openLedger(path: string, now: () => number = Date.now): Ledger {
+  return guarded(path, () => new SqliteLedger(path, now));
+}
+
+class SqliteLedger implements Ledger {
+  readonly #path: string;
+  readonly #now: () => number;
+  readonly #database: DatabaseSync;
+  readonly #statements: Statements;
+  #untilEviction = 0;
+
+  constructor(path: string, now: () => number) {
+    this.#path = path;
+    this.#now = now;
+    this.#database = new DatabaseSync(path, { timeout: BUSY_MS });
+    try {
+      this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
+      migrate(this.#database);
+      this.#statements = prepare(this.#database);
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  find(id: string): Known | undefined {
+    return guarded(this.#path, () => {
+      const row = this.#statements.find.get(id);
+      if (row === undefined) return this.#statements.isEvicted.get(id) && { state: "evicted" };
+      const payload = String(row["payload"]);
+      if (row["ended"] !== null) {
+        const ended: Ended = JSON.parse(String(row["ended"]));
+        return { state: "finished", payload, ended };
+      }
+      const holder = {
+        host: String(row["host"]),
+        boot: String(row["boot"]),
+        pid: Number(row["pid"]),
+        started: String(row["started"]),
+      };
+      return { state: "started", payload, holder };
+    });
+  }
+
+  epoch(run: string): number {
+    return guarded(this.#path, () => Number(this.#statements.epoch.get(run)?.["epoch"] ?? 0));
+  }
+
+  start(start: Start, from?: LeaseHolder): boolean {
+    return guarded(this.#path, () => {
+      const at = this.#now();
+      this.#database.exec("BEGIN IMMEDIATE");
+      try {
+        const started = this.epoch(start.run) <= start.epoch && this.#take(start, from, at);
+        if (started) this.#statements.fence.run(start.run, start.epoch, at);
+        if (--this.#untilEviction < 0) this.#evict(at);
+        this.#database.exec("COMMIT");
+        return started;
+      } catch (error) {
+        if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
+        throw error;
+      }
+    });
+  }
+
+  finish(id: string, ended: Ended): void {
+    guarded(this.#path, () => this.#statements.finish.run(JSON.stringify(ended), this.#now(), id));
+  }
+
+  acknowledge(id: string): void {
+    guarded(this.#path, () => this.#statements.acknowledge.run(id));
+  }
+
+  close(): void {
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  #take({ id, payload, tool, holder }: Start, from: LeaseHolder | undefined, at: number): boolean {
+    const by = [holder.host, holder.boot, holder.pid, holder.started, at] as const;
+    const { changes } =
+      from === undefined
+        ? this.#statements.start.run(id, payload, tool, ...by)
+        : this.#statements.takeOver.run(...by, id, from.host, from.boot, from.pid, from.started);
+    return changes === 1;
+  }
+
+  #evict(at: number): void {
+    this.#untilEviction = EVICT_EVERY;
+    for (const statement of this.#statements.evict) statement.run({ before: at - HAND.ledgerMs, at });
+  }
+}
+
+type Statements = ReturnType<typeof prepare>;
+
+function prepare(database: DatabaseSync) {
+  const sql = (text: string): StatementSync => database.prepare(text);
+  return {
+    find: sql("SELECT payload, host, boot, pid, started, ended FROM action WHERE id = ?"),
+    isEvicted: sql("SELECT 1 FROM evicted WHERE id = ?"),
+    epoch: sql("SELECT epoch FROM fence WHERE run = ?"),
+    start: sql(
+      "INSERT OR IGNORE INTO action (id, payload, tool, host, boot, pid, started, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+    ),
+    takeOver: sql(`UPDATE action SET host = ?, boot = ?, pid = ?, started = ?, at = ?
+      WHERE id = ? AND ended IS NULL AND host = ? AND boot = ? AND pid = ? AND started = ?`),
+    fence: sql(`INSERT INTO fence (run, epoch, at) VALUES (?, ?, ?)
+      ON CONFLICT (run) DO UPDATE SET epoch = max(epoch, excluded.epoch), at = excluded.at`),
+    finish: sql("UPDATE action SET ended = ?, at = ? WHERE id = ? AND ended IS NULL"),
+    acknowledge: sql("UPDATE action SET acked = 1 WHERE id = ? AND ended IS NOT NULL"),
+    evict: eviction().map((text) => {
+      const statement = sql(text);
+      // Each of them needs only some of the parameters.
+      statement.setAllowUnknownNamedParameters(true);
+      return statement;
+    }),
+  };
+}
+
+/** What is acknowledged and old goes, then whatever is over the bounds; ids stay, so that none of it runs again. */
+function eviction(): string[] {
+  const old = "acked = 1 AND at < :before";
+  // Acknowledged ones first, then the oldest; what has begun and not ended stays, because it could still run.
+  const over = `id IN (SELECT id FROM action WHERE ended IS NOT NULL ORDER BY acked DESC, at
+    LIMIT max(0, (SELECT count(*) FROM action) - ${HAND.ledgerEntries}))`;
+  const trim = (table: string, bound: number): string => `DELETE FROM ${table} WHERE rowid IN
+    (SELECT rowid FROM ${table} ORDER BY at LIMIT max(0, (SELECT count(*) FROM ${table}) - ${bound}))`;
+  return [
+    ...[old, over].flatMap((which) => [
+      `INSERT OR IGNORE INTO evicted (id, at) SELECT id, :at FROM action WHERE ${which}`,
+      `DELETE FROM action WHERE ${which}`,
+    ]),
+    trim("evicted", HAND.evictedEntries),
+    trim("fence", HAND.ledgerEntries),
+  ];
+}
+
+function migrate(database: DatabaseSync): void {
+  const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
+  if (version > VERSION) {
+    throw new Fault("STORE_NEWER", `The hand's ledger is of version ${version}; this Vidro knows version ${VERSION}.`);
+  }
+  if (version === 0) {
+    // Another process of this hand may be making the same tables: the second one to get the lock finds them made.
+    database.exec("BEGIN IMMEDIATE");
+    const made = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]) === VERSION;
+    database.exec(made ? "ROLLBACK" : `${SCHEMA} COMMIT`);
+  }
+}
+
+function guarded<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new Fault("LEDGER_UNWRITABLE", `The ledger ${path} cannot be used (${reason}), so nothing is run.`, {
+      cause,
+    });
+  }
+}

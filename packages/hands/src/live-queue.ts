@@ -1,0 +1,38 @@
+import { HAND, type HandEvent } from "@vidro/core";
+
+type LiveOutput = Extract<HandEvent, { type: "output" }>;
+
+/** Live output between an action and one reader; a reader that does not keep up loses the newest, nobody waits. */
+export class LiveQueue implements AsyncIterable<LiveOutput> {
+  readonly #waiting: LiveOutput[] = [];
+  #chars = 0;
+  #ended = false;
+  #wake: () => void = () => undefined;
+
+  /** Adds an event unless too much is waiting. */
+  put(event: LiveOutput): void {
+    if (this.#ended || this.#chars + event.chunk.length > HAND.liveWaitingBytes) return;
+    this.#chars += event.chunk.length;
+    this.#waiting.push(event);
+    this.#wake();
+  }
+
+  /** Lets the reader finish what is waiting, and then leave. */
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<LiveOutput> {
+    for (;;) {
+      const batch = this.#waiting.splice(0);
+      this.#chars = 0;
+      yield* batch;
+      if (this.#waiting.length > 0) continue;
+      if (this.#ended) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+}

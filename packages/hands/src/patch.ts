@@ -1,0 +1,165 @@
+import { Fault, HAND } from "@vidro/core";
+import { applyPatch, createTwoFilesPatch, FILE_HEADERS_ONLY, parsePatch } from "diff";
+import type { StructuredPatch } from "diff";
+
+/** A piece of a patch: which lines, with their line ends, stand where before and after it. */
+interface Hunk {
+  readonly beforeAt: number;
+  readonly before: readonly string[];
+  readonly afterAt: number;
+  readonly after: readonly string[];
+}
+
+/** A patch of one file that was read and found sound. */
+export interface Patch {
+  readonly hunks: readonly Hunk[];
+  readonly parsed: StructuredPatch;
+}
+
+/** The unified diff from one text to another under a name; the empty text when they are equal. */
+export function diffOf(name: string, before: string, after: string): string {
+  if (before === after) return "";
+  const patch = createTwoFilesPatch(`a/${name}`, `b/${name}`, before, after, undefined, undefined, {
+    context: 3,
+    headerOptions: FILE_HEADERS_ONLY,
+    maxEditLength: HAND.diffLines,
+  });
+  if (patch !== undefined && Buffer.byteLength(patch) <= HAND.patchBytes) return patch;
+  throw new Fault(
+    "PAYLOAD_TOO_LARGE",
+    `The texts of ${name} differ too much for a patch; write the whole file instead.`,
+  );
+}
+
+/** Reads a patch that touches nothing but the content of the one file that goes by `names`. */
+export function readPatch(text: string, names: readonly string[]): Patch {
+  const parsed = parseOne(text);
+  for (const header of [parsed.oldFileName, parsed.newFileName, parsed.index]) {
+    const isNew = header === "/dev/null" && header === parsed.oldFileName && header !== parsed.newFileName;
+    if (header !== undefined && !isNew && !isName(header, names)) {
+      throw refused(`it names ${header}, and only ${names[0]} may be changed`);
+    }
+  }
+  if (parsed.isRename || parsed.isCopy || parsed.isDelete || parsed.isBinary || parsed.oldMode !== undefined) {
+    throw refused("it does more than change lines (a rename, copy, deletion, mode or binary change)");
+  }
+  if (parsed.hunks.length === 0) throw refused('it has no hunk, which begins with a line like "@@ -1,3 +1,4 @@"');
+  return { parsed, hunks: parsed.hunks.map((hunk) => readHunk(hunk)) };
+}
+
+/**
+ * The text with the patch applied, each hunk exactly where it says and word for word; undefined when it does not fit.
+ * A patch with LF line ends fits a text whose line ends are all CRLF, and keeps them.
+ */
+export function applied(text: string, hunks: readonly Hunk[]): string | undefined {
+  const lines = linesOf(text);
+  const exact = place(lines, hunks);
+  if (exact !== undefined || !isCrlf(text)) return exact;
+  const isPlain = hunks.every(({ before, after }) => [...before, ...after].every((line) => !line.endsWith("\r\n")));
+  return isPlain ? place(lines, hunks.map(toCrlf)) : undefined;
+}
+
+/** The text as it was before the patch; undefined when the text is not what the patch makes. */
+export function undone(text: string, hunks: readonly Hunk[]): string | undefined {
+  const back = hunks.map(({ before, beforeAt, after, afterAt }) => ({
+    before: after,
+    beforeAt: afterAt,
+    after: before,
+    afterAt: beforeAt,
+  }));
+  return applied(text, back);
+}
+
+/** The text with the hunks applied wherever their lines stand by now; undefined when they stand nowhere. */
+export function appliedElsewhere(text: string, { parsed, hunks }: Patch): string | undefined {
+  // A hunk that expects no lines fits everywhere, so it says nothing about where.
+  if (hunks.some(({ before }) => before.length === 0)) return undefined;
+  let compares = 0;
+  const compareLine = (_number: number, line: string, _operation: string, wanted: string) => {
+    compares += 1;
+    if (compares > HAND.patchCompares) throw new Fault("PAYLOAD_TOO_LARGE", "The patch is too costly to place.");
+    return line === wanted;
+  };
+  try {
+    const result = applyPatch(text, parsed, { fuzzFactor: 0, compareLine });
+    return result === false ? undefined : result;
+  } catch (error) {
+    if (error instanceof Fault) return undefined;
+    throw error;
+  }
+}
+
+/** Whether every line of a text ends in CRLF, but perhaps the last. */
+export function isCrlf(text: string): boolean {
+  return text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+}
+
+function parseOne(text: string): StructuredPatch {
+  if (Buffer.byteLength(text) > HAND.patchBytes) {
+    throw new Fault(
+      "PAYLOAD_TOO_LARGE",
+      `The patch has more than ${HAND.patchBytes} bytes; write the whole file instead.`,
+    );
+  }
+  let parsed: StructuredPatch[];
+  try {
+    parsed = parsePatch(text);
+  } catch (error) {
+    throw refused(error instanceof Error ? error.message : String(error), error);
+  }
+  const [first, ...others] = parsed;
+  if (first === undefined || others.length > 0) throw refused("it is not about exactly one file");
+  return first;
+}
+
+function refused(why: string, cause?: unknown): Fault {
+  return new Fault("BAD_ARGUMENTS", `The patch is refused: ${why}.`, { cause });
+}
+
+/** A header may say the name as it is, or behind the customary a/ and b/. */
+function isName(header: string, names: readonly string[]): boolean {
+  const bare = /^[ab]\//.test(header) ? header.slice(2) : header;
+  return names.includes(header) || names.includes(bare) || (bare !== header && names.includes(`/${bare}`));
+}
+
+function readHunk(hunk: StructuredPatch["hunks"][number]): Hunk {
+  if (!Number.isSafeInteger(hunk.oldStart) || !Number.isSafeInteger(hunk.newStart)) {
+    throw refused('a hunk does not begin with a line like "@@ -1,3 +1,4 @@"');
+  }
+  const before: string[] = [];
+  const after: string[] = [];
+  for (const [index, line] of hunk.lines.entries()) {
+    if (line.startsWith("\\")) continue;
+    const end = hunk.lines[index + 1]?.startsWith("\\") ? "" : "\n";
+    if (!line.startsWith("+")) before.push(line.slice(1) + end);
+    if (!line.startsWith("-")) after.push(line.slice(1) + end);
+  }
+  return { beforeAt: hunk.oldStart - 1, before, afterAt: hunk.newStart - 1, after };
+}
+
+function place(lines: readonly string[], hunks: readonly Hunk[]): string | undefined {
+  const pieces: string[] = [];
+  let at = 0;
+  for (const { beforeAt, before, after } of hunks) {
+    if (beforeAt < at || beforeAt > lines.length) return undefined;
+    if (!before.every((line, index) => lines[beforeAt + index] === line)) return undefined;
+    for (const line of lines.slice(at, beforeAt)) pieces.push(line);
+    for (const line of after) pieces.push(line);
+    at = beforeAt + before.length;
+  }
+  for (const line of lines.slice(at)) pieces.push(line);
+  // A line without an end is the last one, or else it would flow into the next.
+  return pieces.slice(0, -1).every((line) => line.endsWith("\n")) ? pieces.join("") : undefined;
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.match(/[^\n]*\n|[^\n]+/g) ?? [];
+}
+
+function toCrlf(hunk: Hunk): Hunk {
+  return { ...hunk, before: hunk.before.map(endInCrlf), after: hunk.after.map(endInCrlf) };
+}
+
+function endInCrlf(line: string): string {
+  return line.replace(/\n$/, "\r\n");
+}

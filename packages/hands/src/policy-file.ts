@@ -1,0 +1,39 @@
+import { hash } from "node:crypto";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { canonical, Fault, judge, parsePolicy } from "@vidro/core";
+import type { Json, Policy } from "@vidro/core";
+import { DEFAULT_POLICY } from "./default-policy.ts";
+import type { HandPolicy } from "./hand.ts";
+
+/** A policy that is in force: its version is the hash of what it says. */
+export interface OpenPolicy extends HandPolicy {
+  readonly policy: Policy;
+}
+
+/** Where a policy is looked for, and the folders that its patterns mean. */
+export interface PolicyPlaces {
+  /** A file of JSON; when there is none, the shipped policy counts. */
+  readonly file: string;
+  readonly workspace: string;
+  /** The folder of Vidro's own state. */
+  readonly state: string;
+}
+
+/** The policy of a hand: BAD_POLICY when its file cannot be used, and then nothing is allowed. */
+export function openPolicy({ file, workspace, state }: PolicyPlaces): OpenPolicy {
+  const places = { workspace: realpathSync(workspace), home: realpathSync(homedir()), state: realpathSync(state) };
+  const source = existsSync(file) ? readPolicy(file) : undefined;
+  // The examples of the shipped policy are tried by its test, not at every start.
+  const policy = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
+  const text = source === undefined ? JSON.stringify(DEFAULT_POLICY) : canonical(source);
+  return { version: hash("sha256", text), policy, judge: (plan) => judge(plan, policy) };
+}
+
+function readPolicy(file: string): Json {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Json;
+  } catch (thrown) {
+    throw new Fault("BAD_POLICY", `${file} is no JSON: ${(thrown as Error).message}`, { cause: thrown });
+  }
+}

@@ -1,0 +1,170 @@
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { Fault } from "@vidro/core";
+
+/*
+ * A reader of /proc. A process may vanish between any two reads: then it is simply not in the answer.
+ */
+
+/** Clock ticks in a second, as every Linux on every architecture Node runs on reports them to programs. */
+const TICKS_PER_SECOND = 100;
+const PAGE_BYTES = 4096;
+
+/** What the kernel says of a process in one line. */
+export interface ProcessStat {
+  readonly pid: number;
+  readonly name: string;
+  readonly state: string;
+  readonly ppid: number;
+  readonly group: number;
+  readonly session: number;
+  readonly cpuTicks: number;
+  /** Since boot; together with the pid it names a process for as long as the host is up. */
+  readonly startTicks: number;
+  readonly rssPages: number;
+}
+
+/** A process as people list it. */
+export interface ProcessRow {
+  readonly pid: number;
+  readonly ppid: number;
+  readonly user: string;
+  readonly name: string;
+  readonly cmd: string;
+  readonly state: string;
+  /** Share of one core over the life of the process. */
+  readonly cpuPercent: number;
+  readonly memRssBytes: number;
+}
+
+/** The pids that are there now; none on a system without /proc. */
+export function pids(): number[] {
+  try {
+    return readdirSync("/proc").map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+/** What the kernel says of a process, if it is there. */
+export function processStat(pid: number): ProcessStat | undefined {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+/** One variable of the environment that a process was started with, if we may see it. */
+export function processVariable(pid: number, name: string): string | undefined {
+  try {
+    const environ = readFileSync(`/proc/${pid}/environ`, "latin1");
+    const at = environ.startsWith(`${name}=`) ? 0 : environ.indexOf(`\0${name}=`) + 1;
+    if (at === 0 && !environ.startsWith(`${name}=`)) return undefined;
+    const start = at + name.length + 1;
+    const end = environ.indexOf("\0", start);
+    return environ.slice(start, end === -1 ? undefined : end);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Every process of the host. */
+export async function readProcesses(): Promise<ProcessRow[]> {
+  const uptimeSeconds = Number((await readProc("/proc/uptime")).split(" ")[0]);
+  const users = userNames();
+  const rows: ProcessRow[] = [];
+  for (const pid of pids()) {
+    const stat = processStat(pid);
+    if (stat === undefined) continue;
+    const ageSeconds = Math.max(uptimeSeconds - stat.startTicks / TICKS_PER_SECOND, 1 / TICKS_PER_SECOND);
+    rows.push({
+      pid,
+      ppid: stat.ppid,
+      user: ownerOf(pid, users),
+      name: stat.name,
+      cmd: commandLine(pid) || `[${stat.name}]`,
+      state: stat.state,
+      cpuPercent: Math.round((stat.cpuTicks / TICKS_PER_SECOND / ageSeconds) * 1000) / 10,
+      memRssBytes: stat.rssPages * PAGE_BYTES,
+    });
+  }
+  return rows;
+}
+
+/** The name that the system gives itself, such as `Debian GNU/Linux 12 (bookworm)`. */
+export function systemName(): string | undefined {
+  try {
+    return /^PRETTY_NAME="?([^"\n]*)"?$/mu.exec(readFileSync("/etc/os-release", "utf8"))?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** Memory that programs could still get without swapping. */
+export function availableBytes(): number | undefined {
+  try {
+    const kib = /^MemAvailable:\s+(\d+) kB$/mu.exec(readFileSync("/proc/meminfo", "utf8"))?.[1];
+    return kib === undefined ? undefined : Number(kib) * 1024;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseStat(line: string): ProcessStat | undefined {
+  // The name stands in brackets and may itself contain brackets and blanks: only the last one closes it.
+  const open = line.indexOf("(");
+  const close = line.lastIndexOf(")");
+  const fields = line.slice(close + 2).split(" ");
+  if (open === -1 || close === -1 || fields.length < 22) return undefined;
+  const number = (index: number): number => Number(fields[index]);
+  return {
+    pid: Number.parseInt(line, 10),
+    name: line.slice(open + 1, close),
+    state: fields[0] ?? "?",
+    ppid: number(1),
+    group: number(2),
+    session: number(3),
+    cpuTicks: number(11) + number(12),
+    startTicks: number(19),
+    rssPages: number(21),
+  };
+}
+
+async function readProc(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    throw new Fault("TOOL_FAILED", `This system has no ${path}; processes can be listed on Linux only.`, { cause });
+  }
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+  } catch {
+    return "";
+  }
+}
+
+function ownerOf(pid: number, users: ReadonlyMap<number, string>): string {
+  try {
+    const { uid } = statSync(`/proc/${pid}`);
+    return users.get(uid) ?? String(uid);
+  } catch {
+    return "?";
+  }
+}
+
+function userNames(): Map<number, string> {
+  const names = new Map<number, string>();
+  try {
+    for (const line of readFileSync("/etc/passwd", "utf8").split("\n")) {
+      const [name, , uid] = line.split(":");
+      if (name !== undefined && uid !== undefined && !names.has(Number(uid))) names.set(Number(uid), name);
+    }
+  } catch {
+    // Numbers do as well.
+  }
+  return names;
+}

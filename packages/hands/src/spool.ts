@@ -1,0 +1,75 @@
+import { closeSync, openSync, readSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { HAND } from "@vidro/core";
+import { wholeEnd } from "./output.ts";
+
+/**
+ * The whole output of an action in a file, in the order it came, up to the bound; it is what remains of an action
+ * whose hand was killed. A disk that is full ends the spool, never the action.
+ */
+export class Spool {
+  readonly #path: string;
+  #file: number | undefined;
+  #bytes = 0;
+  #ended = false;
+  #isSound = true;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Writes the next bytes. Synchronously: what a killed process has not handed over is lost. */
+  take(chunk: Buffer): void {
+    if (this.#ended) return;
+    try {
+      this.#file ??= openSync(this.#path, "w", 0o600);
+      const fits = chunk.subarray(0, HAND.spoolBytes - this.#bytes);
+      this.#bytes += writeSync(this.#file, fits);
+      this.#ended = this.#bytes >= HAND.spoolBytes;
+    } catch {
+      this.#ended = true;
+      this.#isSound = false;
+    }
+  }
+
+  /**
+   * Closes the file once, and removes it unless it is to be kept and has no hole; says whether one was kept.
+   */
+  finish(wanted: boolean): boolean {
+    this.#ended = true;
+    const keep = wanted && this.#isSound;
+    if (this.#file === undefined) return false;
+    closeSync(this.#file);
+    this.#file = undefined;
+    if (!keep) rmSync(this.#path, { force: true });
+    return keep;
+  }
+}
+
+/** What was spooled of an action that never ended: its beginning, or undefined when there is nothing. */
+export function spooledText(path: string): string | undefined {
+  try {
+    const file = openSync(path, "r");
+    try {
+      const head = Buffer.alloc(HAND.headBytes);
+      const text = wholeEnd(head.subarray(0, readSync(file, head))).toString("utf8");
+      return text === "" ? undefined : text;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes the spools that are too old, and the oldest of what is too much. */
+export function pruneSpools(folder: string, now: number): void {
+  let bytes = 0;
+  const newestFirst = readdirSync(folder)
+    .map((name) => ({ path: join(folder, name), stat: statSync(join(folder, name), { throwIfNoEntry: false }) }))
+    .sort((a, b) => (b.stat?.mtimeMs ?? 0) - (a.stat?.mtimeMs ?? 0));
+  for (const { path, stat } of newestFirst) {
+    bytes += stat?.size ?? 0;
+    if (bytes > HAND.spoolFolderBytes || now - (stat?.mtimeMs ?? now) > HAND.ledgerMs) rmSync(path, { force: true });
+  }
+}

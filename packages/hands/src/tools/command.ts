@@ -1,0 +1,53 @@
+import { HAND, type ProcessPlan } from "@vidro/core";
+import { Type } from "typebox";
+import { folderAt } from "../folders.ts";
+import { pathField } from "../paths.ts";
+import { runProcess } from "../process.ts";
+import { NO_NUL, programFor, scriptDigests } from "../programs.ts";
+import { tool } from "./tool.ts";
+
+const word = Type.String({ maxLength: HAND.argChars, pattern: NO_NUL });
+
+/** Runs one program with its arguments; no shell is involved. */
+export const command = tool({
+  name: "command",
+  description:
+    "Runs one program with arguments on the host, without a shell: no pipes, globs, variables or redirections. " +
+    "Preferred over shell, because policy can allow it without asking.",
+  parameters: Type.Object(
+    {
+      command: Type.String({
+        minLength: 1,
+        maxLength: HAND.pathChars,
+        pattern: NO_NUL,
+        description: "The program: a name looked up in PATH, or a path.",
+      }),
+      args: Type.Optional(Type.Array(word, { maxItems: HAND.args, description: "Its arguments, one word each." })),
+      cwd: Type.Optional(pathField("Folder to run in; default: the workspace.")),
+      timeout_ms: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: HAND.commandCapMs, description: `Default: ${HAND.commandMs}.` }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  idempotent: false,
+
+  async plan(input, bench): Promise<ProcessPlan> {
+    const cwd = folderAt(input.cwd ?? ".", bench.workspace);
+    const args = input.args ?? [];
+    const program = programFor(input.command, cwd, bench.env["PATH"] ?? "");
+    return {
+      kind: "process",
+      program,
+      argv: [input.command, ...args],
+      cwd,
+      env: bench.env,
+      timeoutMs: input.timeout_ms ?? HAND.commandMs,
+      digests: await scriptDigests(program, args, cwd),
+    };
+  },
+
+  run(_input, work) {
+    return runProcess(work.plan, work);
+  },
+});

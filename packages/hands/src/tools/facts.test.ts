@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import os from "node:os";
+import { describe, it } from "node:test";
+import type { FactsPlan, ValueOutcome } from "@vidro/core";
+import { isObject } from "@vidro/core";
+import type { Static, TObject } from "typebox";
+import { benchIn, scratch, workOn } from "../scratch.fixture.ts";
+import { osInfo } from "./os-info.ts";
+import { processes } from "./processes.ts";
+import type { Bench, Tool } from "./tool.ts";
+
+async function facts<S extends TObject>(
+  tool: Tool<S, FactsPlan>,
+  input: Static<S>,
+  bench: Bench,
+): Promise<ValueOutcome> {
+  const outcome = await tool.run(input, workOn(bench, await tool.plan(input, bench)));
+  assert.ok(outcome.kind === "value");
+  return outcome;
+}
+
+describe("os_info", () => {
+  it("tells the machine's facts in words and as data", async (t) => {
+    const bench = benchIn(scratch(t));
+    const { text, data } = await facts(osInfo, {}, bench);
+    assert.ok(isObject(data));
+    assert.equal(data["hostname"], os.hostname());
+    assert.equal(data["workspace"], bench.workspace);
+    assert.ok(Number(data["memory_available_mib"]) <= Number(data["memory_total_mib"]));
+    assert.ok(Number(data["disk_total_mib"]) > 0);
+    assert.match(text, /^hostname: .+\nsystem: .+$/mu);
+  });
+});
+
+describe("processes", () => {
+  it("lists by the order and number asked for", async (t) => {
+    const bench = benchIn(scratch(t));
+    const { data, text } = await facts(processes, { limit: 3, sort_by: "pid" }, bench);
+    assert.ok(isObject(data) && Array.isArray(data["processes"]));
+    const pids = data["processes"].map((row) => (isObject(row) ? Number(row["pid"]) : 0));
+    assert.equal(pids.length, 3);
+    assert.deepEqual(
+      pids,
+      pids.toSorted((a, b) => a - b),
+    );
+    assert.match(text, /\[3 of \d+ shown, \d+ in all\]$/u);
+  });
+
+  it("takes a pattern as plain text", async (t) => {
+    const bench = benchIn(scratch(t));
+    const child = spawn("/bin/sleep", ["1012.5"], { stdio: "ignore" });
+    t.after(() => child.kill("SIGKILL"));
+    await once(child, "spawn");
+    const { data } = await facts(processes, { name_pattern: "SLEEP 1012.5" }, bench);
+    assert.ok(isObject(data));
+    assert.equal(data["total"], 1);
+    const none = await facts(processes, { name_pattern: "sleep.1012.5" }, bench);
+    assert.ok(isObject(none.data));
+    assert.equal(none.data["total"], 0);
+  });
+});

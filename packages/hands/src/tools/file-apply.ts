@@ -1,0 +1,90 @@
+import { Fault, HAND } from "@vidro/core";
+import type { FilePlan } from "@vidro/core";
+import { Type } from "typebox";
+import { readContentIfAny, sha256, textOf, writeContent } from "../files.ts";
+import { applied, appliedElsewhere, diffOf, readPatch, undone } from "../patch.ts";
+import type { Patch } from "../patch.ts";
+import { pathField, readPlan, shown, writePlan } from "../paths.ts";
+import { tool } from "./tool.ts";
+import type { Bench } from "./tool.ts";
+
+const parameters = Type.Object(
+  {
+    path: pathField("The file: absolute, or relative to the workspace. One that is missing counts as empty."),
+    patch: Type.String({ minLength: 1, maxLength: HAND.patchBytes, description: "A unified diff of this one file." }),
+    base_sha256: Type.Optional(
+      Type.String({
+        minLength: 64,
+        maxLength: 64,
+        description: "sha256 of the file that the patch was made for, as file_diff gives it.",
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Applies a patch to one file, word for word. */
+export const fileApply = tool({
+  name: "file_apply",
+  description:
+    "Applies a unified diff to one file, every hunk exactly where it says. What is applied already is left as it is.",
+  parameters,
+  // A second time finds its own result, with or without a base, and leaves it.
+  idempotent: true,
+  async plan(input, bench): Promise<FilePlan> {
+    const { path, patch, base_sha256 } = input;
+    readPatch(patch, namesOf(path, (await readPlan(path, bench)).path, bench));
+    return await writePlan(path, { patch, base_sha256 }, bench);
+  },
+  async run(input, { plan, bench }) {
+    const patch = readPatch(input.patch, namesOf(input.path, plan.path, bench));
+    const content = await readContentIfAny(plan.path);
+    const now = {
+      text: content === undefined ? "" : textOf(content, plan.path),
+      sha256: content?.sha256 ?? sha256(""),
+    };
+    const result = resultOf(now, patch, input.base_sha256);
+    if (result === undefined) throw conflict(now, patch, shown(plan.path, bench));
+    const data = { path: plan.path, applied: true, sha256: sha256(result) };
+    if (result === now.text) {
+      return { kind: "value", text: `${plan.path} already has this change.`, data: { ...data, already: true } };
+    }
+    await writeContent(plan.path, result, { expected: content?.stat ?? "nothing", make: plan.inWorkspace });
+    return { kind: "value", text: `Applied the patch to ${plan.path}.`, data };
+  },
+});
+
+/** A file's text as it is now. */
+interface Now {
+  readonly text: string;
+  readonly sha256: string;
+}
+
+/** The names by which a patch may call the file. */
+function namesOf(asked: string, path: string, bench: Bench): string[] {
+  return [asked, shown(path, bench), path];
+}
+
+/** What the file is to hold, which is what it holds when the patch is in it already; undefined when it is neither. */
+function resultOf({ text, sha256: current }: Now, { hunks }: Patch, base: string | undefined): string | undefined {
+  const next = applied(text, hunks);
+  if (base === current) return next;
+  const previous = undone(text, hunks);
+  if (base !== undefined) return previous !== undefined && sha256(previous) === base ? text : undefined;
+  // Without a base the lines must say by themselves whether the patch is in: when both can be read out of them, nobody knows.
+  if (next !== undefined && previous !== undefined) return undefined;
+  return next ?? (previous === undefined ? undefined : text);
+}
+
+/** Says what the file is now, and the same change made for it when its lines still stand somewhere. */
+function conflict(now: Now, patch: Patch, name: string): Fault {
+  const moved = appliedElsewhere(now.text, patch);
+  const fresh = moved === undefined ? "" : diffOf(name.replace(/^\//, ""), now.text, moved);
+  const way =
+    fresh === ""
+      ? "read the file and make a new patch"
+      : `this is the same change made for the file as it is now:\n${fresh}`;
+  return new Fault("CONFLICT", `The patch does not fit ${name}, whose base_sha256 is ${now.sha256}; ${way}`, {
+    detail: { base_sha256: now.sha256, patch: fresh },
+  });
+}

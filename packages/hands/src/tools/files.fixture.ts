@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { TestContext } from "node:test";
+import type { FilePlan, ValueOutcome } from "@vidro/core";
+import type { Static, TObject } from "typebox";
+import type { Bench, Tool, Work } from "./tool.ts";
+
+/** A workspace with a few files, a folder outside of it, and a hand's state inside; gone when the test ends. */
+export interface Scratch {
+  readonly bench: Bench;
+  /** A folder whose name begins like the workspace's. */
+  readonly outside: string;
+  /** The absolute path of a name in the workspace. */
+  readonly at: (name: string) => string;
+  /** The text of a file in the workspace. */
+  readonly text: (name: string) => string;
+  /** The names in a folder of the workspace, so that a temporary file left behind is seen. */
+  readonly names: (folder?: string) => string[];
+  /** Plans and runs a tool. */
+  readonly use: <S extends TObject>(tool: Tool<S, FilePlan>, input: Static<S>) => Promise<ValueOutcome>;
+  /** Runs a tool under a plan that was made before. */
+  readonly run: <S extends TObject>(tool: Tool<S, FilePlan>, input: Static<S>, plan: FilePlan) => Promise<ValueOutcome>;
+}
+
+/** Makes a scratch workspace with the given files. */
+export function scratch(t: TestContext, files: { readonly [name: string]: string | Uint8Array } = {}): Scratch {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), "vidro-files-")));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const workspace = join(root, "work");
+  const outside = join(root, "work-evil");
+  const bench: Bench = { workspace, state: join(workspace, ".state"), sandbox: undefined, env: {} };
+  for (const folder of [workspace, outside, bench.state]) mkdirSync(folder);
+  writeFileSync(join(bench.state, "ledger.db"), "needle in the state");
+  writeFileSync(join(outside, "secret.txt"), "secret");
+  const at = (name: string) => join(workspace, name);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(at(name)), { recursive: true });
+    writeFileSync(at(name), content);
+  }
+  const run: Scratch["run"] = async (tool, input, plan) => {
+    const outcome = await tool.run(input, workOf(plan, bench));
+    if (outcome.kind !== "value") throw new Error(`${tool.name} gave a ${outcome.kind} outcome`);
+    return outcome;
+  };
+  return {
+    bench,
+    outside,
+    at,
+    text: (name) => readFileSync(at(name), "utf8"),
+    names: (folder = ".") => readdirSync(at(folder)).sort(),
+    use: async (tool, input) => await run(tool, input, await tool.plan(input, bench)),
+    run,
+  };
+}
+
+/** The work of carrying a plan out while nobody watches. */
+export function workOf(plan: FilePlan, bench: Bench, signal = new AbortController().signal): Work<FilePlan> {
+  return { plan, bench, action: "act_1", spool: join(bench.state, "spool"), signal, output: () => undefined };
+}

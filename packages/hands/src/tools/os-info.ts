@@ -1,0 +1,48 @@
+import { statfs } from "node:fs/promises";
+import os from "node:os";
+import type { FactsPlan } from "@vidro/core";
+import { Type } from "typebox";
+import { availableBytes, systemName } from "../proc.ts";
+import { tool, type Bench } from "./tool.ts";
+
+const MIB = 1024 * 1024;
+
+/** Tells what machine this is and how it is doing. */
+export const osInfo = tool({
+  name: "os_info",
+  description: "Tells the host's name, system, kernel, processors, load, memory, disk space and uptime.",
+  parameters: Type.Object({}, { additionalProperties: false }),
+  idempotent: true,
+
+  plan(): Promise<FactsPlan> {
+    return Promise.resolve({ kind: "facts", facts: "os" });
+  },
+
+  async run(_input, { bench }) {
+    const data = await facts(bench);
+    const text = Object.entries(data).map(([name, value]) => `${name}: ${String(value)}`);
+    return { kind: "value", text: text.join("\n"), data };
+  },
+});
+
+async function facts(bench: Bench) {
+  const disk = await statfs(bench.workspace);
+  return {
+    hostname: os.hostname(),
+    system: systemName() ?? os.version(),
+    kernel: `${os.type()} ${os.release()}`,
+    architecture: os.machine(),
+    user: os.userInfo().username,
+    processors: os.availableParallelism(),
+    load: os
+      .loadavg()
+      .map((load) => load.toFixed(2))
+      .join(" "),
+    memory_total_mib: Math.round(os.totalmem() / MIB),
+    memory_available_mib: Math.round((availableBytes() ?? os.freemem()) / MIB),
+    disk_total_mib: Math.round((disk.blocks * disk.bsize) / MIB),
+    disk_available_mib: Math.round((disk.bavail * disk.bsize) / MIB),
+    uptime_seconds: Math.round(os.uptime()),
+    workspace: bench.workspace,
+  };
+}

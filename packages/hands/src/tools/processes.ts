@@ -1,0 +1,65 @@
+import type { FactsPlan } from "@vidro/core";
+import { HAND } from "@vidro/core";
+import { Type } from "typebox";
+import { readProcesses, type ProcessRow } from "../proc.ts";
+import { tool } from "./tool.ts";
+
+const MIB = 1024 * 1024;
+const DEFAULT_ROWS = 30;
+
+/** The part of a command line that a listing shows. */
+const COMMAND_CHARS = 200;
+
+const ORDERS = {
+  cpu: (a, b) => b.cpuPercent - a.cpuPercent,
+  mem: (a, b) => b.memRssBytes - a.memRssBytes,
+  pid: (a, b) => a.pid - b.pid,
+  name: (a, b) => a.name.localeCompare(b.name),
+} satisfies Record<string, (a: ProcessRow, b: ProcessRow) => number>;
+
+/** Lists the processes of the host. */
+export const processes = tool({
+  name: "processes",
+  description: "Lists the processes of the host with owner, processor share, memory and command line.",
+  parameters: Type.Object(
+    {
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: HAND.entries, description: `Default: ${DEFAULT_ROWS}.` }),
+      ),
+      sort_by: Type.Optional(Type.Enum(["cpu", "mem", "pid", "name"], { description: "Default: cpu." })),
+      name_pattern: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 256,
+          description: "Only those whose name or command contains this text.",
+        }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  idempotent: true,
+
+  plan(): Promise<FactsPlan> {
+    return Promise.resolve({ kind: "facts", facts: "processes" });
+  },
+
+  async run(input) {
+    const pattern = input.name_pattern?.toLowerCase() ?? "";
+    const all = await readProcesses();
+    const matching = all.filter(({ name, cmd }) => `${name}\n${cmd}`.toLowerCase().includes(pattern));
+    const rows = matching
+      .sort(ORDERS[input.sort_by ?? "cpu"])
+      .slice(0, input.limit ?? DEFAULT_ROWS)
+      .map((row) => ({ ...row, cmd: row.cmd.slice(0, COMMAND_CHARS) }));
+    const lines = [
+      "PID\tPPID\tUSER\tCPU%\tMEM MiB\tSTATE\tCOMMAND",
+      ...rows.map(line),
+      `[${rows.length} of ${matching.length} shown, ${all.length} in all]`,
+    ];
+    return { kind: "value", text: lines.join("\n"), data: { processes: rows, total: matching.length } };
+  },
+});
+
+function line({ pid, ppid, user, cpuPercent, memRssBytes, state, cmd }: ProcessRow): string {
+  return [pid, ppid, user, cpuPercent.toFixed(1), (memRssBytes / MIB).toFixed(1), state, cmd].join("\t");
+}

@@ -1,0 +1,60 @@
+import { Fault, HAND } from "@vidro/core";
+import type { FilePlan } from "@vidro/core";
+import { Type } from "typebox";
+import { readContent, textOf } from "../files.ts";
+import { pathField, readPlan } from "../paths.ts";
+import { tool } from "./tool.ts";
+
+const parameters = Type.Object(
+  {
+    file_path: pathField("The file: absolute, or relative to the workspace."),
+    offset: Type.Optional(Type.Integer({ minimum: 1, description: "The first line to give; lines count from 1." })),
+    limit: Type.Optional(Type.Integer({ minimum: 1, description: "How many lines to give at most." })),
+  },
+  { additionalProperties: false },
+);
+
+/** Gives a text file, or some lines of it. */
+export const readFile = tool({
+  name: "read_file",
+  description:
+    "Reads a text file, from line `offset` on and at most `limit` lines. A long file is cut and says how to go on.",
+  parameters,
+  idempotent: true,
+  plan: async (input, bench): Promise<FilePlan> => await readPlan(input.file_path, bench),
+  async run(input, { plan }) {
+    const content = await readContent(plan.path);
+    const lines = textOf(content, plan.path).split("\n");
+    if (lines.at(-1) === "") lines.pop();
+    const from = input.offset ?? 1;
+    if (from > Math.max(lines.length, 1)) {
+      throw new Fault("TOOL_FAILED", `${plan.path} has ${lines.length} lines, so there is no line ${from}.`);
+    }
+    const part = cut(lines, from, input.limit ?? lines.length);
+    const truncated = part.note !== "";
+    const { bytes, sha256 } = content;
+    const data = { path: plan.path, lines: lines.length, bytes: bytes.length, sha256, truncated };
+    return { kind: "value", text: part.text + part.note, data };
+  },
+});
+
+/** The lines from `from` on that fit the bounds, and a note on what is left out. */
+function cut(lines: readonly string[], from: number, limit: number): { text: string; note: string } {
+  const asked = lines.slice(from - 1, from - 1 + limit);
+  let bytes = 0;
+  const beyond = asked.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > HAND.readBytes);
+  const first = asked[0];
+  if (beyond === 0 && first !== undefined) {
+    const text = Buffer.from(first)
+      .subarray(0, HAND.readBytes)
+      .toString()
+      .replace(/\uFFFD+$/, "");
+    const note = `only the beginning of line ${from} of ${lines.length} is shown: it has ${Buffer.byteLength(first)} bytes`;
+    return { text, note: `\n[${note}; the next line is offset ${from + 1}]` };
+  }
+  const given = beyond === -1 ? asked : asked.slice(0, beyond);
+  const last = from - 1 + given.length;
+  const note =
+    last < lines.length ? `\n[lines ${from} to ${last} of ${lines.length}; go on with offset ${last + 1}]` : "";
+  return { text: given.join("\n"), note };
+}

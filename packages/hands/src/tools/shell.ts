@@ -1,0 +1,62 @@
+import { existsSync } from "node:fs";
+import { HAND, type ShellPlan } from "@vidro/core";
+import { Type } from "typebox";
+import { folderAt } from "../folders.ts";
+import { pathField } from "../paths.ts";
+import { runProcess } from "../process.ts";
+import { NO_NUL } from "../programs.ts";
+import { tool } from "./tool.ts";
+
+/** Models write for bash; a host without it gets what POSIX promises. */
+const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
+
+/** Runs a line in a shell. */
+export const shell = tool({
+  name: "shell",
+  description:
+    "Runs a command line in a shell on the host and gives its output and exit code. Background processes end with " +
+    "the command. Use access=read to look only, access=workspace to change only the workspace; host needs approval.",
+  parameters: Type.Object(
+    {
+      command: Type.String({
+        minLength: 1,
+        maxLength: HAND.argChars,
+        pattern: NO_NUL,
+        description: "The command line.",
+      }),
+      dir_path: Type.Optional(pathField("Folder to run in; default: the workspace.")),
+      timeout_ms: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: HAND.commandCapMs, description: `Default: ${HAND.commandMs}.` }),
+      ),
+      access: Type.Optional(
+        Type.Enum(["read", "workspace", "host"], { description: "What the command may touch; default: host." }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  idempotent: false,
+
+  async plan(input, bench): Promise<ShellPlan> {
+    const access = input.access ?? "host";
+    return {
+      kind: "shell",
+      command: input.command,
+      cwd: folderAt(input.dir_path ?? ".", bench.workspace),
+      env: bench.env,
+      timeoutMs: input.timeout_ms ?? HAND.commandMs,
+      access,
+      sandboxed: access !== "host" && bench.sandbox !== undefined,
+    };
+  },
+
+  run(_input, work) {
+    const { plan, bench } = work;
+    const line = [SHELL, "-c", plan.command];
+    const { access, cwd, env, timeoutMs } = plan;
+    const argv =
+      access === "host" || bench.sandbox === undefined
+        ? line
+        : bench.sandbox.wrap(line, { access, cwd, workspace: bench.workspace, state: bench.state });
+    return runProcess({ program: argv[0] ?? SHELL, argv, cwd, env, timeoutMs }, work);
+  },
+});

@@ -1,0 +1,30 @@
+import { HAND } from "@vidro/core";
+import type { FilePlan } from "@vidro/core";
+import { Type } from "typebox";
+import { sha256, writeContent } from "../files.ts";
+import { pathField, writePlan } from "../paths.ts";
+import { tool } from "./tool.ts";
+
+const parameters = Type.Object(
+  {
+    file_path: pathField("The file: absolute, or relative to the workspace."),
+    content: Type.String({ maxLength: HAND.fileBytes, description: "All of the new content." }),
+  },
+  { additionalProperties: false },
+);
+
+/** Makes a file, or replaces all of it. */
+export const writeFile = tool({
+  name: "write_file",
+  description: "Writes a whole file, replacing what was there. In the workspace, folders that are missing are made.",
+  parameters,
+  // The same content again would be harmless, but not to somebody who has changed the file since.
+  idempotent: false,
+  plan: async (input, bench): Promise<FilePlan> => await writePlan(input.file_path, input.content, bench),
+  async run({ content }, { plan }) {
+    await writeContent(plan.path, content, { expected: "anything", make: plan.inWorkspace });
+    const bytes = Buffer.byteLength(content);
+    const data = { path: plan.path, bytes, sha256: sha256(content) };
+    return { kind: "value", text: `Wrote ${bytes} bytes to ${plan.path}.`, data };
+  },
+});

@@ -1,0 +1,133 @@
+import assert from "node:assert/strict";
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { test } from "node:test";
+
+/* The invariants of ARCHITECTURE.md, held by reading the source. */
+
+const ROOT = resolve(import.meta.dirname, "..");
+
+interface Source {
+  /** Path from the root of the repository. */
+  readonly path: string;
+  readonly text: string;
+  /** What it imports: packages by name, own files by path. */
+  readonly imports: readonly string[];
+}
+
+const sources: readonly Source[] = globSync("packages/*/src/**/*.ts", { cwd: ROOT })
+  .sort()
+  .map((path) => {
+    const text = readFileSync(join(ROOT, path), "utf8");
+    const found = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] ?? "");
+    const imports = found.map((name) =>
+      name.startsWith(".") ? relative(ROOT, resolve(ROOT, dirname(path), name)) : name,
+    );
+    return { path, text, imports };
+  });
+
+const isTest = ({ path }: Source): boolean => /\.(test|fixture|contract)\.ts$/.test(path);
+const product = sources.filter((source) => !isTest(source));
+const inside = (folder: string): readonly Source[] => product.filter(({ path }) => path.startsWith(`${folder}/`));
+
+function assertNone(offenders: readonly string[], rule: string): void {
+  assert.deepEqual(offenders, [], rule);
+}
+
+test("invariant 1: core imports nothing, and knows neither clock nor chance", () => {
+  const outside = inside("packages/core/src").flatMap(({ path, imports }) =>
+    imports.filter((name) => !name.startsWith("packages/core/src/")).map((name) => `${path} imports ${name}`),
+  );
+  assertNone(outside, "core imports only its own files");
+  const impure = inside("packages/core/src").filter(({ text }) =>
+    /\bDate\b|Math\.random|\bprocess\.|\bsetTimeout\b|\bfetch\(/.test(withoutComments(text)),
+  );
+  assertNone(
+    impure.map(({ path }) => path),
+    "core is pure",
+  );
+});
+
+test("packages import only what the table in ARCHITECTURE.md allows", () => {
+  const allowed: Record<string, readonly string[]> = {
+    core: [],
+    hands: ["core"],
+    brain: ["core", "hands"],
+    cli: ["core", "hands", "brain"],
+  };
+  const offenders = product.flatMap(({ path, imports }) => {
+    const own = path.split("/")[1] ?? "";
+    return imports.flatMap((name) => {
+      const other = /^@vidro\/(\w+)/.exec(name)?.[1] ?? /^packages\/(\w+)\//.exec(name)?.[1];
+      return other === undefined || other === own || allowed[own]?.includes(other) ? [] : [`${path} imports ${name}`];
+    });
+  });
+  assertNone(offenders, "the arrows point inwards");
+});
+
+test("the brain knows a local hand only where it is composed", () => {
+  const offenders = inside("packages/brain/src").filter(
+    ({ path, imports }) => imports.includes("@vidro/hands") && !path.endsWith("/compose.ts"),
+  );
+  assertNone(
+    offenders.map(({ path }) => path),
+    "only compose.ts imports hands",
+  );
+});
+
+test("invariant 2: only the engine and the waist append, and only a store writes entries", () => {
+  const offenders = inside("packages/brain/src").filter(
+    ({ path, text }) => /journal\.(append|create)\(/.test(text) && !/\/(engine|runs)\.ts$/.test(path),
+  );
+  assertNone(
+    offenders.map(({ path }) => path),
+    "one place appends",
+  );
+});
+
+test("invariant 10: the brain opens no file of a workspace; only its own state", () => {
+  const mayTouchFiles = /\/(stores\/|compose\.ts|holder\.ts)/;
+  const offenders = inside("packages/brain/src").filter(
+    ({ path, imports }) => imports.some((name) => /^node:(fs|child_process)/.test(name)) && !mayTouchFiles.test(path),
+  );
+  assertNone(
+    offenders.map(({ path }) => path),
+    "the brain asks a hand",
+  );
+});
+
+test("no file of the product has more than 400 lines, and engine.ts at most 10 imports", () => {
+  const long = product.filter(({ text }) => text.split("\n").length > 401).map(({ path }) => path);
+  assertNone(long, "a long file has a second thing inside");
+  const engine = product.find(({ path }) => path === "packages/brain/src/engine.ts");
+  assert.ok((engine?.imports.length ?? 99) <= 10);
+});
+
+test("every exported thing says its contract in a sentence", () => {
+  const offenders = product.flatMap(({ path, text }) => {
+    const lines = text.split("\n");
+    return lines.flatMap((line, index) => {
+      if (!/^export (?:async )?(?:function|class|const|interface|type) \w/.test(line)) return [];
+      const before = lines[index - 1] ?? "";
+      return before.trim().endsWith("*/") || before.startsWith("//") ? [] : [`${path}:${index + 1} ${line}`];
+    });
+  });
+  assertNone(offenders, "exports are documented");
+});
+
+test("no file has a name that says nothing, and nothing is left open", () => {
+  const empty = /\/(util|utils|helper|helpers|common|manager|service|handler|impl|base|types|misc)\.ts$|V2/;
+  assertNone(
+    sources.filter(({ path }) => empty.test(path)).map(({ path }) => path),
+    "names are glossary nouns",
+  );
+  const open = /(?:\/\/|\*).*\b(?:TO[D]O|FIX[M]E|XX[X])\b/;
+  assertNone(
+    product.filter(({ text }) => open.test(text)).map(({ path }) => path),
+    "nothing is left open",
+  );
+});
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+}

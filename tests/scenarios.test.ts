@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { globSync } from "node:fs";
+import { basename, join } from "node:path";
+import { test } from "node:test";
+import { openStore, STORES } from "../packages/brain/src/stores/stores.ts";
+import type { StoreName } from "../packages/brain/src/stores/stores.ts";
+import { makeWorkspace, readScenario, scriptedModel, transcriptOf, writeScenario } from "./support/scenario.ts";
+import { finish, handIn, runsOver, temporaryFolder } from "./support/world.ts";
+
+const scenarios = globSync(join(import.meta.dirname, "scenarios", "*.txt")).sort();
+
+for (const path of scenarios) {
+  for (const name of Object.keys(STORES) as StoreName[]) {
+    test(`${basename(path, ".txt")} on the ${name} store gives its transcript`, async (t) => {
+      const scenario = readScenario(path);
+      const folder = temporaryFolder(t);
+      const workspace = makeWorkspace(scenario, folder);
+      const journal = await openStore(name, join(folder, "journal.db"));
+      const hand = await handIn(folder, workspace);
+      t.after(async () => {
+        await hand.close();
+        await journal.close();
+      });
+      const runs = runsOver({ journal, model: scriptedModel(scenario.replies), hand });
+      const { run } = await runs.start({ task: scenario.task, workspace });
+      const transcript = transcriptOf(await finish(runs, run.id, scenario.answers), workspace);
+      if (process.env["UPDATE"] === "1") writeScenario(scenario, transcript);
+      else assert.equal(transcript, scenario.transcript);
+    });
+  }
+}

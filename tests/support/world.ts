@@ -1,0 +1,76 @@
+import { randomUUIDv7 } from "node:crypto";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { redactor } from "@vidro/core";
+import type { Entry, Hand, Journal, Model } from "@vidro/core";
+import { localHand, openPolicy } from "@vidro/hands";
+import type { LocalHandOptions } from "@vidro/hands";
+import { thisHolder } from "../../packages/brain/src/holder.ts";
+import { liveBus } from "../../packages/brain/src/live.ts";
+import { Runs } from "../../packages/brain/src/runs.ts";
+
+/** A folder that is gone when the test is. */
+export function temporaryFolder(t: { after(done: () => void): void }): string {
+  const folder = mkdtempSync(join(tmpdir(), "vidro-test-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The waist over a journal, a model and a hand. */
+export function runsOver(world: { journal: Journal; model: Model; hand: Hand }): Runs {
+  return new Runs({
+    journal: world.journal,
+    model: async () => world.model,
+    hand: async () => world.hand,
+    live: liveBus(),
+    redactor: redactor([]),
+    now: Date.now,
+    chance: () => 0,
+    holder: thisHolder(),
+    newId: (prefix) => `${prefix}_${randomUUIDv7()}`,
+    newActionId: () => `act_${randomUUIDv7()}`,
+    report: () => undefined,
+  });
+}
+
+/** The hand of this machine under the shipped policy, with its state in a folder. */
+export function handIn(folder: string, workspace: string, more: Partial<LocalHandOptions> = {}): Promise<Hand> {
+  const home = join(folder, "home");
+  mkdirSync(home, { recursive: true });
+  const policy = openPolicy({ file: join(home, "policy.json"), workspace, state: home });
+  return localHand({ id: "local", workspace, state: join(home, "hand"), reserved: home, policy, ...more });
+}
+
+/**
+ * Follows a run to its end and answers its questions: the n-th one with the n-th answer, an unknown outcome with
+ * `continue`. Resolves to the whole journal.
+ */
+export async function finish(runs: Runs, run: string, answers: readonly string[]): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  let asked = 0;
+  for await (const followed of runs.follow(run)) {
+    if (!("entry" in followed)) continue;
+    const { entry } = followed;
+    entries.push(entry);
+    if (entry.event.type !== "question.asked") continue;
+    const { id, about } = entry.event;
+    const text = about.kind === "unknown" ? "continue" : (answers[asked] ?? "no");
+    if (about.kind !== "unknown") asked += 1;
+    await answerOnce(runs, run, { text, by: "test", question: id });
+  }
+  return entries;
+}
+
+/** Answers a question unless it has its answer already, as it has when a resumed run is read from its beginning. */
+async function answerOnce(
+  runs: Runs,
+  run: string,
+  answer: { text: string; by: string; question: string },
+): Promise<void> {
+  const head = await runs.find(run);
+  if (head.status !== "asking") return;
+  await runs.answer(run, answer).catch((fault: { code?: string }) => {
+    if (fault.code !== "CONFLICT") throw fault;
+  });
+}
