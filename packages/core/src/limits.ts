@@ -239,8 +239,6 @@ export const TERMINAL = {
   lineChars: 4000,
   /** Steps of a plan that are shown while it is carried out. */
   planRows: 10,
-  /** Lines of what an approval is about, for each of its inputs. */
-  approvalLines: 60,
   /** How often the spinner turns. */
   spinnerMs: 100,
   /** Keys struck before a question is shown are no answer to it: wait this long for them. */
@@ -249,8 +247,10 @@ export const TERMINAL = {
   takeOverMs: SECOND_MS,
   /** Runs that a list shows unless told otherwise. */
   listedRuns: 20,
-  /** Runs that are searched for an id that is given by its end, or checked one after the other. */
-  searchedRuns: 100_000,
+  /** Runs, newest first, among which the end of an id is looked for. */
+  searchedRuns: 10_000,
+  /** Runs whose hash chains one audit checks, newest first. */
+  auditedRuns: 100_000,
   /** Shortest end of an id that names a run. */
   idEndChars: 4,
   /** Earlier tasks that the arrow keys bring back. */

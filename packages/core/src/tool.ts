@@ -90,7 +90,7 @@ export interface Verdict {
 /** A hand's judgement of an action: the frozen plan, its hash, and the verdict of the hand's policy. */
 export interface Judgement {
   readonly plan: Plan;
-  /** sha256 of the canonical plan. */
+  /** sha256 of the canonical plan and the version of the policy: an approval is good for both or for neither. */
   readonly hash: string;
   readonly verdict: Verdict;
   /** Version (hash) of the policy that judged. */

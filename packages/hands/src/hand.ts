@@ -269,7 +269,7 @@ class LocalHand implements Hand {
     const { policy } = this.#options;
     return {
       plan,
-      hash: sha256(canonical({ ...plan })),
+      hash: sha256(canonical({ plan: { ...plan }, policy: policy.version })),
       verdict: policy.judge(plan),
       policy: policy.version,
     };

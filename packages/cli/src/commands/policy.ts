@@ -1,0 +1,85 @@
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { explain, Fault, FAULTS } from "@vidro/core";
+import type { Action, Finding, Judgement } from "@vidro/core";
+import type { OpenPolicy } from "@vidro/hands";
+import { EXIT } from "../exit.ts";
+import { folderAt } from "../folder.ts";
+import { paint } from "../marks.ts";
+import { printable } from "../printable.ts";
+import { faultLine, sayFault, sayJson } from "../tell.ts";
+import { homeFolder, withBrain } from "../with-brain.ts";
+import { countWords, planWords } from "../words.ts";
+
+const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
+
+/** Parses a policy and tries every example in it; without a file, the one that is in force here. */
+export async function check(file: string | undefined, flags: { readonly json?: boolean }): Promise<number> {
+  if (file !== undefined && !existsSync(file)) throw new Fault("NOT_FOUND", `There is no file ${file}.`);
+  const path = file === undefined ? policyFile() : resolve(file);
+  const { policy, version } = await openAt(path);
+  const examples = policy.rules.reduce(
+    (sum, { examples: { match, not_match } }) => sum + match.length + not_match.length,
+    0,
+  );
+  const name = existsSync(path) ? path : "the shipped policy";
+  if (flags.json === true) sayJson({ ok: true, policy: name, version, rules: policy.rules.length, examples });
+  else {
+    const held = `${countWords(policy.rules.length, "rule")}, ${countWords(examples, "example")} tried`;
+    process.stdout.write(`${paint("green", "ok")} ${name}: ${held}, version ${version}\n`);
+  }
+  return EXIT.ok;
+}
+
+/** Says whether a command would run here, by which rule and why, and what the other rules say of it; runs nothing. */
+export async function explainCommand(
+  words: readonly string[],
+  flags: { readonly json?: boolean; readonly shell?: boolean },
+): Promise<number> {
+  const [command = "", ...args] = words;
+  const action: Action =
+    flags.shell === true
+      ? { id: "act_explain", tool: "shell", input: { command: words.join(" ") }, callId: "" }
+      : { id: "act_explain", tool: "command", input: { command, args }, callId: "" };
+  return withBrain(async (brain) => {
+    const judged = await (await brain.hand(folderAt("."))).judge(action);
+    if ("code" in judged) {
+      if (flags.json === true) sayJson(faultLine(judged));
+      sayFault(judged);
+      return FAULTS[judged.code].exit;
+    }
+    const { findings } = explain(judged.plan, (await openAt(policyFile())).policy);
+    if (flags.json === true)
+      sayJson({ ...judged.verdict, plan: judged.plan, hash: judged.hash, policy: judged.policy, findings });
+    else process.stdout.write(explanation(judged, findings));
+    return EXIT.ok;
+  });
+}
+
+function explanation({ plan, verdict }: Judgement, findings: readonly Finding[]): string {
+  const { decision, rule, class: kind, reason } = verdict;
+  const lines = [
+    `${paint([COLOURS[decision], "bold"], decision)} ${planWords(plan)}`,
+    ...(plan.kind === "process" ? [`  program  ${printable(plan.program)}`] : []),
+    `  rule     ${rule} (${kind})`,
+    `  why      ${printable(reason)}`,
+    ...findings.map(({ rule: other, decision: said, matched, why }) =>
+      paint("dim", `  ${matched ? "matches" : "does not match"} ${other} (${said}): ${printable(why)}`),
+    ),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function policyFile(): string {
+  return join(homeFolder(), "policy.json");
+}
+
+async function openAt(file: string): Promise<OpenPolicy> {
+  const { openPolicy } = await import("@vidro/hands");
+  return openPolicy({ file, workspace: folderAt("."), state: nearest(homeFolder()) });
+}
+
+/** The folder itself, or the first one above it that is there: checking makes nothing. */
+function nearest(folder: string): string {
+  return existsSync(folder) ? folder : nearest(dirname(folder));
+}

@@ -1,0 +1,108 @@
+import { open } from "node:fs/promises";
+import { asFault, TERMINAL } from "@vidro/core";
+import type { RunHead, RunStatus } from "@vidro/core";
+import { entriesOf } from "../entries.ts";
+import { EXIT } from "../exit.ts";
+import { findRun } from "../find-run.ts";
+import { entryLine } from "../json.ts";
+import { paint } from "../marks.ts";
+import { oneLine } from "../printable.ts";
+import { screenFor } from "../show.ts";
+import { say, sayJson } from "../tell.ts";
+import { withBrain } from "../with-brain.ts";
+import { countWords, SHORT_ID_CHARS, spanWords } from "../words.ts";
+
+const TASK_CHARS = 70;
+const COLOURS = { running: "cyan", asking: "yellow", finished: "green", failed: "red", aborted: "dim" } as const;
+const STATUS_CHARS = 8;
+const AGE_CHARS = 12;
+
+/** Lists runs, newest first. */
+export async function list(flags: {
+  readonly json?: boolean;
+  readonly open?: boolean;
+  readonly limit?: number;
+}): Promise<number> {
+  const { limit = TERMINAL.listedRuns } = flags;
+  return withBrain(async (brain) => {
+    const heads = await brain.runs.list({ limit, ...(flags.open === true ? { open: true } : {}) });
+    for (const head of heads) {
+      if (flags.json === true) sayJson(headLine(head));
+      else process.stdout.write(`${row(head)}\n`);
+    }
+    if (heads.length === 0 && flags.json !== true) {
+      say(flags.open === true ? "No run is open." : 'No runs yet. Start one: vidro run "what is on this machine?"');
+    }
+    return EXIT.ok;
+  });
+}
+
+/** Tells the whole story of a run as the journal has it. */
+export async function show(
+  given: string,
+  flags: { readonly json?: boolean; readonly verbose?: boolean },
+): Promise<number> {
+  return withBrain(async (brain) => {
+    const { id, status } = await findRun(brain.runs, given);
+    const screen = screenFor(id, flags, false);
+    for await (const entry of entriesOf(brain.journal, id)) screen.entry(entry);
+    screen.close();
+    if (process.stdout.isTTY) say(paint("dim", `${id} is ${status}.`));
+    return EXIT.ok;
+  });
+}
+
+/** Writes every entry of a run as NDJSON to stdout or to a new file. */
+export async function exportRun(given: string, flags: { readonly out?: string }): Promise<number> {
+  return withBrain(async (brain) => {
+    const { id } = await findRun(brain.runs, given);
+    if (flags.out === undefined || flags.out === "-") {
+      for await (const entry of entriesOf(brain.journal, id)) process.stdout.write(entryLine(id, entry));
+      return EXIT.ok;
+    }
+    // What a run saw is its owner's business, and what lies there already is not ours to replace.
+    const file = await open(flags.out, "wx", 0o600).catch((thrown: unknown) => {
+      throw asFault(thrown, "BAD_REQUEST");
+    });
+    let entries = 0;
+    try {
+      for await (const entry of entriesOf(brain.journal, id)) {
+        await file.write(entryLine(id, entry));
+        entries += 1;
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    say(`${id} is in ${flags.out}: ${countWords(entries, "line")}.`);
+    return EXIT.ok;
+  });
+}
+
+/** Ends a run that this process can take over. */
+export async function abort(given: string): Promise<number> {
+  return withBrain(async (brain) => {
+    const { id } = await findRun(brain.runs, given);
+    await brain.runs.abort(id, "vidro runs abort");
+    say(`${id} is aborted.`);
+    return EXIT.ok;
+  });
+}
+
+function row({ id, status, task, startedAt }: RunHead): string {
+  const age = `${spanWords(Math.max(0, Date.now() - startedAt))} ago`;
+  return [
+    paint("bold", id.slice(-SHORT_ID_CHARS)),
+    paint(COLOURS[status], status.padEnd(STATUS_CHARS)),
+    paint("dim", age.padStart(AGE_CHARS)),
+    oneLine(task, TASK_CHARS),
+  ].join("  ");
+}
+
+function headLine({ id, thread, status, seq, startedAt, updatedAt, task }: RunHead): {
+  readonly run_id: string;
+  readonly status: RunStatus;
+  readonly [field: string]: unknown;
+} {
+  return { run_id: id, thread_id: thread, status, seq, started_at: startedAt, updated_at: updatedAt, task };
+}

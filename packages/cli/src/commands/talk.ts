@@ -1,0 +1,118 @@
+import type { Brain } from "@vidro/brain";
+import { asFault, TERMINAL } from "@vidro/core";
+import { EXIT } from "../exit.ts";
+import { folderAt } from "../folder.ts";
+import { readWords } from "../keyboard.ts";
+import { paint } from "../marks.ts";
+import { oneLine, printable } from "../printable.ts";
+import { showRun } from "../show.ts";
+import { say, sayFault } from "../tell.ts";
+import { withBrain } from "../with-brain.ts";
+import { SHORT_ID_CHARS } from "../words.ts";
+
+const PROMPT = "› ";
+const TASK_CHARS = 70;
+const LISTED_RUNS = 10;
+const EXAMPLES = ["how much disk is free here?", "what is in this folder?", "which processes use the most memory?"];
+
+const HELP = `Say what is to be done, in your own words; the next thing you say goes on from there.
+  /runs   the latest runs
+  /help   this
+  /exit   leave (Ctrl-D does too)
+While something runs: Ctrl-C ends it; twice leaves it open for vidro attach.`;
+
+/** One conversation: what is typed becomes a run, and each run knows the ones before it. */
+export async function talk(): Promise<number> {
+  return withBrain(async (brain) => {
+    await greet(brain);
+    return new Talk(brain).run();
+  });
+}
+
+async function greet(brain: Brain): Promise<void> {
+  const { name, because } = await brain.model();
+  process.stdout.write(
+    [
+      `${paint(["cyan", "bold"], "vidro")} ${paint("dim", `in ${printable(folderAt("."))}`)}`,
+      `${paint("bold", printable(name))} decides, because ${printable(because)}.`,
+      "Nothing is changed without your yes, and everything is kept: vidro runs list",
+      "",
+      "Try:",
+      ...EXAMPLES.map((example) => `  ${paint("cyan", example)}`),
+      paint("dim", "/help tells more, Ctrl-D leaves."),
+      "",
+      "",
+    ].join("\n"),
+  );
+}
+
+class Talk {
+  readonly #brain: Brain;
+  #thread: string | undefined;
+  #history: string[] = [];
+
+  constructor(brain: Brain) {
+    this.#brain = brain;
+  }
+
+  async run(): Promise<number> {
+    const earlier = await this.#brain.runs.list({ limit: TERMINAL.history });
+    this.#history = earlier.map((head) => oneLine(head.task, TERMINAL.lineChars));
+    for (;;) {
+      const words = await this.#prompt();
+      if (words === undefined || words === "/exit" || words === "/quit") return EXIT.ok;
+      if (words === "") continue;
+      if (words.startsWith("/")) await this.#command(words);
+      else {
+        const left = await this.#task(words);
+        if (left !== undefined) return left;
+      }
+    }
+  }
+
+  async #prompt(): Promise<string | undefined> {
+    process.on("SIGINT", hint);
+    try {
+      const words = await readWords(PROMPT, NEVER, this.#history);
+      return words?.trim();
+    } finally {
+      process.off("SIGINT", hint);
+    }
+  }
+
+  async #command(words: string): Promise<void> {
+    if (words === "/help") say(HELP);
+    else if (words === "/runs") {
+      for (const { id, status, task } of await this.#brain.runs.list({ limit: LISTED_RUNS })) {
+        process.stdout.write(`${id.slice(-SHORT_ID_CHARS)}  ${status}  ${oneLine(task, TASK_CHARS)}\n`);
+      }
+    } else say(`There is no ${oneLine(words, TASK_CHARS)}. /help tells what there is.`);
+  }
+
+  /** Runs a task; when it is left open the conversation ends too, with the code that is given. */
+  async #task(task: string): Promise<number | undefined> {
+    this.#history = [task, ...this.#history].slice(0, TERMINAL.history);
+    try {
+      const { run } = await this.#brain.runs.start({
+        task,
+        workspace: folderAt("."),
+        ...(this.#thread === undefined ? {} : { thread: this.#thread }),
+      });
+      this.#thread = run.thread;
+      const code = await showRun(this.#brain, { id: run.id, after: 0 }, {});
+      const { status } = await this.#brain.runs.find(run.id);
+      return status === "running" || status === "asking" ? code : undefined;
+    } catch (thrown) {
+      sayFault(asFault(thrown).report());
+      return undefined;
+    } finally {
+      process.stdout.write("\n");
+    }
+  }
+}
+
+function hint(): void {
+  say(paint("dim", "Ctrl-D leaves."));
+}
+
+const NEVER = new AbortController().signal;

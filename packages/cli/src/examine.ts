@@ -1,0 +1,117 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { asFault, FAULTS, TERMINAL } from "@vidro/core";
+import { folderAt } from "./folder.ts";
+import { homeFolder } from "./with-brain.ts";
+import { byteWords, countWords } from "./words.ts";
+
+/** One thing that was looked at. */
+export interface Row {
+  readonly id: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly summary: string;
+  /** What to do about it; empty when there is nothing to do. */
+  readonly fix: string;
+}
+
+type Found = Omit<Row, "id">;
+
+const NODE_MAJOR = 26;
+const OWNER_ONLY = 0o077;
+
+const ok = (summary: string): Found => ({ status: "ok", summary, fix: "" });
+const warn = (summary: string, fix: string): Found => ({ status: "warn", summary, fix });
+const fail = (summary: string, fix: string): Found => ({ status: "fail", summary, fix });
+
+/** What is looked at, in this order; each look is given the folder of all state and changes nothing. */
+const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> } = {
+  node: () => {
+    const { node } = process.versions;
+    if (Number.parseInt(node, 10) >= NODE_MAJOR) return ok(`Node ${node}`);
+    return fail(`Node ${node} is too old`, `Start Vidro through its own launcher, or install Node ${NODE_MAJOR}.`);
+  },
+  home: lookAtHome,
+  store: lookAtStore,
+  disk: async (home) => {
+    const { bavail, bsize } = await statfs(nearest(home));
+    const free = bavail * bsize;
+    const summary = `${byteWords(free)} free for ${home}`;
+    return free < TERMINAL.freeBytes ? warn(summary, "Free some disk: df -h") : ok(summary);
+  },
+  sandbox: async () => {
+    const { hostSandbox } = await import("@vidro/hands");
+    if ((await hostSandbox()) !== undefined) return ok("bubblewrap holds shell commands to what they may touch");
+    return warn(
+      "bubblewrap does not work here, so every shell command is asked for",
+      "Install bubblewrap: apt install bubblewrap",
+    );
+  },
+  model: async () => {
+    const { describeChoice } = await import("@vidro/brain");
+    const { name, because } = await describeChoice(process.env);
+    return ok(`${name} decides, because ${because}`);
+  },
+  policy: async (home) => {
+    const { openPolicy } = await import("@vidro/hands");
+    const file = join(home, "policy.json");
+    const { policy } = openPolicy({ file, workspace: folderAt("."), state: nearest(home) });
+    return ok(`${existsSync(file) ? file : "the shipped policy"}, ${countWords(policy.rules.length, "rule")}`);
+  },
+  terminal: () => {
+    const { stdin, stdout, env } = process;
+    if (!stdin.isTTY || !stdout.isTTY) return ok("none: runs are told as NDJSON, and nobody is asked");
+    const colours = stdout.hasColors() ? "with colours" : "without colours";
+    return ok(`${env["TERM"] ?? "unnamed"}, ${stdout.columns} × ${stdout.rows}, ${colours}`);
+  },
+};
+
+/** Looks at everything that a run needs. */
+export async function* examine(): AsyncGenerator<Row> {
+  for (const [id, look] of Object.entries(LOOKS)) {
+    try {
+      yield { id, ...(await look(homeFolder())) };
+    } catch (thrown) {
+      const { code, message } = asFault(thrown);
+      yield { id, ...fail(message, FAULTS[code].next) };
+    }
+  }
+}
+
+function lookAtHome(home: string): Found {
+  const folder = nearest(home);
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch {
+    return fail(`${folder} cannot be written`, "Make it yours, or point VIDRO_HOME elsewhere.");
+  }
+  if (folder !== home) return ok(`${home} is made by the first run`);
+  const found = statSync(home);
+  if (!found.isDirectory()) return fail(`${home} is not a folder`, "Point VIDRO_HOME elsewhere.");
+  if ((found.mode & OWNER_ONLY) === 0) return ok(`${home}, closed to others`);
+  return warn(`Others on this machine can look into ${home}`, `chmod 700 ${home}`);
+}
+
+async function lookAtStore(home: string): Promise<Found> {
+  const path = join(home, "journal.db");
+  if (!existsSync(path)) return ok("made by the first run");
+  const { DatabaseSync } = await import("node:sqlite");
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
+    const runs = Number(database.prepare("SELECT count(*) AS runs FROM run").get()?.["runs"]);
+    return ok(`${path}, version ${version}, ${countWords(runs, "run")}`);
+  } catch (thrown) {
+    return fail(
+      `${path} cannot be read: ${asFault(thrown).message}`,
+      "Restore it from a copy, or point VIDRO_HOME elsewhere.",
+    );
+  } finally {
+    database.close();
+  }
+}
+
+/** The folder itself, or the first one above it that is there. */
+function nearest(folder: string): string {
+  return existsSync(folder) ? folder : nearest(dirname(folder));
+}

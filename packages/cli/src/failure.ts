@@ -1,0 +1,60 @@
+import { randomUUIDv7 } from "node:crypto";
+import { CommanderError } from "commander";
+import { asFault, Fault, FAULTS } from "@vidro/core";
+import { EXIT } from "./exit.ts";
+import { stateFolder } from "./home.ts";
+import { faultLog } from "./log.ts";
+import { faultLine, sayFault, sayJson } from "./tell.ts";
+
+/** Tells what kept a command from its work, and gives the code to exit with. */
+export function sayFailure(thrown: unknown, argv: readonly string[]): number {
+  if (thrown instanceof CommanderError) return sayMisuse(thrown, argv);
+  const fault = thrown instanceof Fault ? thrown : ownFault(thrown);
+  if (wantsJson(argv)) sayJson(faultLine(fault.report()));
+  sayFault(fault.report());
+  return FAULTS[fault.code].exit;
+}
+
+function sayMisuse(error: CommanderError, argv: readonly string[]): number {
+  const [, message = error.message, , meant] =
+    /^(?:error: )?([^\n]*)(\n\(Did you mean ([^)]*)\?\))?/.exec(error.message) ?? [];
+  const said = error.code === "commander.help" ? unhelped(argv) : message;
+  const next = `vidro ${[...commandOf(argv), "--help"].join(" ")}`;
+  const fault = {
+    code: "BAD_REQUEST",
+    message: meant === undefined ? said : `${said}. Did you mean ${meant}?`,
+  } as const;
+  if (wantsJson(argv)) sayJson({ ...faultLine(fault), next });
+  sayFault(fault, next);
+  return EXIT.usage;
+}
+
+/** Why there is help where it was not asked for, or none where it was. */
+function unhelped([first, second]: readonly string[]): string {
+  return first === "help" ? `unknown command '${second}'` : "a sub-command is missing";
+}
+
+/** A fault that nobody foresaw is ours: its stack goes to the log under a name that the person is given. */
+function ownFault(thrown: unknown): Fault {
+  const traceId = randomUUIDv7();
+  faultLog(stateFolder(process.env) ?? "")(traceId, thrown);
+  const { message } = asFault(thrown);
+  return new Fault("INTERNAL_ERROR", `${message} (trace ${traceId})`, { cause: thrown });
+}
+
+const GROUPS = ["runs", "policy", "audit"];
+const COMMANDS = ["run", "attach", "doctor", ...GROUPS];
+const MEMBERS = ["list", "show", "export", "abort", "check", "explain", "verify"];
+/** Commands that tell programs whenever no terminal is there. */
+const STREAMING = ["run", "attach"];
+
+/** The words in front that name a command. */
+function commandOf([first = "", second = ""]: readonly string[]): readonly string[] {
+  if (!COMMANDS.includes(first)) return [];
+  return GROUPS.includes(first) && MEMBERS.includes(second) ? [first, second] : [first];
+}
+
+function wantsJson(argv: readonly string[]): boolean {
+  const flags = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
+  return flags.includes("--json") || (STREAMING.includes(argv[0] ?? "") && !process.stdout.isTTY);
+}

@@ -1,0 +1,34 @@
+import type { Runs } from "@vidro/brain";
+import { Fault, TERMINAL } from "@vidro/core";
+import type { RunHead } from "@vidro/core";
+
+const NAMED_AT_MOST = 5;
+
+/** The run that a person means by its whole id or by the end of it: ids begin alike, so their ends tell them apart. */
+export async function findRun(runs: Runs, given: string): Promise<RunHead> {
+  if (given.startsWith("run_")) return runs.find(given);
+  if (given.length < TERMINAL.idEndChars) {
+    throw new Fault(
+      "BAD_REQUEST",
+      `${given} is too short: give at least the last ${TERMINAL.idEndChars} characters of a run's id.`,
+    );
+  }
+  const heads = await runs.list({ limit: TERMINAL.searchedRuns });
+  const [found, ...others] = heads.filter((head) => head.id.endsWith(given));
+  if (found === undefined)
+    throw new Fault("NOT_FOUND", `None of the newest ${TERMINAL.searchedRuns} runs has an id that ends with ${given}.`);
+  if (others.length === 0) return found;
+  const named = [found, ...others].slice(0, NAMED_AT_MOST).map((head) => head.id);
+  throw new Fault(
+    "BAD_REQUEST",
+    `${others.length + 1} runs end with ${given}: ${named.join(", ")}. Give more of the id.`,
+  );
+}
+
+/** The newest run. */
+export async function lastRun(runs: Runs): Promise<RunHead> {
+  const [head] = await runs.list({ limit: 1 });
+  if (head === undefined)
+    throw new Fault("NOT_FOUND", 'There is no run yet. Start one: vidro run "what is on this machine?"');
+  return head;
+}

@@ -1,0 +1,60 @@
+import type { WriteStream } from "node:tty";
+import { stripVTControlCharacters } from "node:util";
+
+const ESC = "\u001b[";
+/* For a terminal that does not know its size. */
+const USUAL_ROWS = 24;
+const USUAL_COLUMNS = 80;
+
+/** A line that is too wide is clipped by the terminal, so each line is one row whatever the width of its letters. */
+const CLIP = `${ESC}?7l`;
+const WRAP = `${ESC}?7h`;
+
+/** The last rows of a terminal, drawn again and again below what stays. */
+export class LiveArea {
+  readonly #stream: WriteStream;
+  /** How wide each of the rows was drawn. */
+  #widths: readonly number[] = [];
+  readonly #restore = (): void => this.clear();
+
+  constructor(stream: WriteStream) {
+    this.#stream = stream;
+    process.on("exit", this.#restore);
+  }
+
+  /** Prints text that stays, above the live rows. */
+  print(text: string): void {
+    this.clear();
+    this.#stream.write(`${text}\n`);
+  }
+
+  /** Draws these rows in place of the last ones. */
+  draw(lines: readonly string[]): void {
+    // More rows than the window has would scroll away and could not be erased.
+    const shown = lines.slice(-Math.max(1, (this.#stream.rows || USUAL_ROWS) - 1));
+    this.#stream.write(`${this.#erase()}${CLIP}${shown.map((line) => `${line}\n`).join("")}${WRAP}`);
+    const columns = this.#stream.columns || USUAL_COLUMNS;
+    this.#widths = shown.map((line) => Math.min(stripVTControlCharacters(line).length, columns));
+  }
+
+  /** Erases the live rows. */
+  clear(): void {
+    if (this.#widths.length === 0) return;
+    this.#stream.write(this.#erase());
+    this.#widths = [];
+  }
+
+  /** Erases the live rows for good. */
+  close(): void {
+    this.clear();
+    process.off("exit", this.#restore);
+  }
+
+  #erase(): string {
+    if (this.#widths.length === 0) return "";
+    // A terminal that became narrower has broken the rows that no longer fit.
+    const columns = this.#stream.columns || USUAL_COLUMNS;
+    const rows = this.#widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
+    return `${ESC}${rows}A\r${ESC}J`;
+  }
+}

@@ -1,0 +1,54 @@
+import { styleText } from "node:util";
+
+/** Colours as this terminal and NO_COLOR allow them. */
+export function paint(style: Parameters<typeof styleText>[0], text: string): string {
+  return styleText(style, text, { stream: process.stdout });
+}
+
+/** Signs in front of lines. */
+export interface Marks {
+  readonly task: string;
+  readonly done: string;
+  readonly failed: string;
+  readonly now: string;
+  readonly later: string;
+  readonly heal: string;
+  readonly ask: string;
+  readonly note: string;
+  readonly stop: string;
+  readonly bar: string;
+  readonly spinner: readonly string[];
+}
+
+const DRAWN: Marks = {
+  task: "▸",
+  done: "✓",
+  failed: "✗",
+  now: "◐",
+  later: "○",
+  heal: "↻",
+  ask: "?",
+  note: "·",
+  stop: "■",
+  bar: "│",
+  spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
+};
+
+const TYPED: Marks = {
+  task: ">",
+  done: "+",
+  failed: "x",
+  now: "*",
+  later: "-",
+  heal: "~",
+  ask: "?",
+  note: "-",
+  stop: "#",
+  bar: "|",
+  spinner: ["-", "\\", "|", "/"],
+};
+
+/** The signs that this terminal can show. */
+export function marksFor(env: NodeJS.ProcessEnv): Marks {
+  return env["TERM"] === "dumb" || env["TERM"] === "linux" ? TYPED : DRAWN;
+}

@@ -1,0 +1,75 @@
+/*
+ * Text of models, tools and hosts is data. A terminal takes parts of it for orders (move, erase, retitle, paste), and
+ * a reader takes characters that turn or hide others for what they pretend to be: none of them leaves here.
+ */
+
+/** Sequences with a terminator (OSC, DCS, SOS, PM, APC), CSI sequences, and the short escapes. */
+const SEQUENCES =
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0090\u0098\u009c-\u009f]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
+
+/** What is left of C0, DEL and C1 besides the line feed and the tab, and the characters that turn the direction of text. */
+// oxlint-disable-next-line no-control-regex -- control characters are what this is about
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Text that a terminal only shows: no control sequence, no control character but line feed and tab. */
+export function printable(text: string): string {
+  return text.replaceAll("\r\n", "\n").replaceAll(SEQUENCES, "").replaceAll(CONTROLS, "").toWellFormed();
+}
+
+/** A value as one line of JSON in which a terminal finds nothing to obey either; a parser reads the same value. */
+export function jsonLine(value: unknown): string {
+  const text = JSON.stringify(value).replaceAll(
+    CONTROLS,
+    (point) => `\\u${point.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `${text}\n`;
+}
+
+/** Printable text on one line, at most `chars` long. */
+export function oneLine(text: string, chars: number): string {
+  // Cut first: what comes after is not shown, and a long text is not worth the walk.
+  const line = printable(text.slice(0, chars * 4))
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  const points = Array.from(line);
+  return points.length > chars || text.length > chars * 4
+    ? `${points.slice(0, Math.max(0, chars - 1)).join("")}…`
+    : line;
+}
+
+const SAFE_WORD = /^[\w@%+=:,./-]+$/;
+/** What cannot be seen, or not told from an ordinary blank. */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/u;
+
+/**
+ * An argument as a shell would take it back: exactly, and with everything that cannot be seen spelled out, so that
+ * what a person approves is what they read.
+ */
+export function quoted(word: string): string {
+  if (SAFE_WORD.test(word)) return word;
+  if (!INVISIBLE.test(word)) return `'${word.replaceAll("'", String.raw`'\''`)}'`;
+  const escaped = word.replaceAll(/['\\]/g, String.raw`\$&`);
+  return `$'${spelled(escaped)}'`;
+}
+
+/** Text in which everything that cannot be seen is spelled out. */
+export function spelled(text: string): string {
+  return Array.from(text, (point) => (INVISIBLE.test(point) ? spelling(point) : point)).join("");
+}
+
+const NAMED: { readonly [point: string]: string } = { "\n": "\\n", "\t": "\\t", "\r": "\\r", "\u001b": "\\e" };
+
+function spelling(point: string): string {
+  const code = point.codePointAt(0) ?? 0;
+  if (code > 0xffff) return `\\U${code.toString(16).padStart(8, "0")}`;
+  return (
+    NAMED[point] ??
+    (code < 0x80 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`)
+  );
+}
+
+/** A whole command line, each word quoted. */
+export function commandLine(argv: readonly string[]): string {
+  return argv.map((word) => quoted(word)).join(" ");
+}

@@ -1,0 +1,80 @@
+import { userInfo } from "node:os";
+import type { QuestionAsked } from "@vidro/core";
+import { dropStrayKeys, readKey, readWords } from "./keyboard.ts";
+import { paint } from "./marks.ts";
+
+/** An answer, and whose it is. */
+export interface Answer {
+  readonly text: string;
+  readonly by: string;
+}
+
+/** Whoever answers what a run asks. */
+export interface Answerer {
+  /** Before a question is shown. */
+  ready(): Promise<void>;
+  /** The answer; rejects when the signal fires because the question is closed. */
+  answer(question: QuestionAsked, signal: AbortSignal): Promise<Answer>;
+}
+
+/** Says yes to whatever has a way on; what policy denies is never asked. */
+export const yesToAll: Answerer = {
+  ready: async () => undefined,
+  answer: async ({ options }) => ({ text: options[0] ?? "", by: "--yes" }),
+};
+
+/** Nobody is there: nothing is approved, nothing is known, and what is unknown stops the run. */
+export const nobody: Answerer = {
+  ready: async () => undefined,
+  answer: async ({ about }) => ({ text: NOBODYS[about.kind], by: "nobody" }),
+};
+
+const NOBODYS: { readonly [kind in QuestionAsked["about"]["kind"]]: string } = {
+  ask: "",
+  approval: "no",
+  tool: "no",
+  unknown: "stop",
+};
+
+/** A person at the terminal. */
+export const person: Answerer = {
+  ready: dropStrayKeys,
+  async answer({ about, options }, signal) {
+    const by = userName();
+    if (about.kind === "approval" || about.kind === "tool") return { text: await approval(signal), by };
+    return { text: await choice(options, signal), by };
+  },
+};
+
+async function approval(signal: AbortSignal): Promise<string> {
+  const keys = `  ${paint("bold", "y")} yes   ${paint("bold", "n")} no   ${paint("bold", "w")} no, and say why\n`;
+  for (let prompt = keys; ; prompt = "") {
+    const struck = (await readKey(prompt, signal)).trim();
+    const word = struck.toLowerCase();
+    if (word === "y" || word === "yes") return "yes";
+    if (word === "n" || word === "no") return "no";
+    if (word === "w") return (await readWords("  why not, or what instead? ", signal)) ?? "no";
+    // Words that came at once, pasted or sent, are a refusal with its reason; a single other key is a slip.
+    if (struck.length > 1 && !struck.startsWith("\u001b")) return struck;
+  }
+}
+
+async function choice(options: readonly string[], signal: AbortSignal): Promise<string> {
+  const prompt =
+    options.length === 0 ? "  › " : `  1-${options.length}${options.length > 1 ? ", or your own words" : ""} › `;
+  for (;;) {
+    const words = ((await readWords(prompt, signal)) ?? "").trim();
+    const chosen = /^\d+$/.test(words) ? options[Number(words) - 1] : undefined;
+    if (chosen !== undefined) return chosen;
+    // With options, an empty line is a slip; without, it is an answer.
+    if (words !== "" || options.length === 0) return words;
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "person";
+  }
+}

@@ -1,0 +1,264 @@
+import type { WriteStream } from "node:tty";
+import { TERMINAL } from "@vidro/core";
+import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunStarted } from "@vidro/core";
+import { approvalRows } from "./approval.ts";
+import { Checklist } from "./checklist.ts";
+import { Fold } from "./fold.ts";
+import { LiveArea } from "./live-area.ts";
+import { marksFor, paint } from "./marks.ts";
+import type { Marks } from "./marks.ts";
+import { commandLine, oneLine, printable } from "./printable.ts";
+import type { Loudness, Screen } from "./screen.ts";
+import { outcomeWords, sentence } from "./sentences.ts";
+import { actionWords, countWords, planWords, SHORT_ID_CHARS, spanWords } from "./words.ts";
+
+/** How a terminal is used: `live` when something may move on it. */
+export interface TerminalOptions extends Loudness {
+  readonly stream: WriteStream;
+  readonly live: boolean;
+  /** The run's id. */
+  readonly run: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A run as a person watches it on a terminal. */
+export function terminalScreen(options: TerminalOptions): Screen {
+  return new TerminalScreen(options);
+}
+
+/** For a terminal that does not know its size. */
+const USUAL_COLUMNS = 80;
+/** A mark and a blank in front of each line. */
+const MARK_CHARS = 2;
+/** The names of the rows of an approval. */
+const ROW_NAME_CHARS = 9;
+const ROW_MARGIN = `\n${" ".repeat(MARK_CHARS + ROW_NAME_CHARS + 1)}`;
+/** How an action ended, beside its name. */
+const OUTCOME_CHARS = 32;
+/** How long something takes so far, beside its name. */
+const SPAN_CHARS = 14;
+
+class TerminalScreen implements Screen {
+  readonly #options: TerminalOptions;
+  readonly #marks: Marks;
+  readonly #area: LiveArea;
+  readonly #plan = new Checklist();
+  #fold = new Fold();
+  #spinner: NodeJS.Timeout | undefined;
+  /** What is under way, and since when. */
+  #doing = "starting";
+  #since = Date.now();
+  #action: Action | undefined;
+  #judged: PolicyJudged | undefined;
+  #startedAt = 0;
+  /** Whether what happened is only taken in and not shown. */
+  #recalling = false;
+  readonly #used = { steps: 0, actions: 0, tokens: 0 };
+
+  constructor(options: TerminalOptions) {
+    this.#options = options;
+    this.#marks = marksFor(options.env);
+    this.#area = new LiveArea(options.stream);
+  }
+
+  /** What fits on a line behind its mark. */
+  get #room(): number {
+    return (this.#options.stream.columns || USUAL_COLUMNS) - MARK_CHARS;
+  }
+
+  entry({ at, event }: Entry): void {
+    if (event.type === "run.started") this.#startedAt = at;
+    this.#count(event);
+    this.#show(event, at);
+    this.#draw();
+  }
+
+  recall(entry: Entry): void {
+    this.#recalling = true;
+    this.entry(entry);
+    this.#recalling = false;
+  }
+
+  remind(question: QuestionAsked): void {
+    this.#asked(question);
+  }
+
+  /** Takes in what is live; the spinner's next turn draws it, so that a flood of output costs no more than a drip. */
+  live(event: LiveEvent): void {
+    const lines = this.#fold.push(event.type === "model.delta" ? event.text : event.chunk);
+    if (!this.#options.verbose || event.type !== "action.output") return;
+    for (const line of lines) this.#aside(this.#marks.bar, line);
+  }
+
+  rest(): void {
+    clearInterval(this.#spinner);
+    this.#spinner = undefined;
+    this.#area.clear();
+  }
+
+  close(): void {
+    this.rest();
+    this.#area.close();
+  }
+
+  #show(event: Event, at: number): void {
+    switch (event.type) {
+      case "run.started":
+        return this.#started(event);
+      case "model.called":
+        return this.#begin(event.attempt > 1 ? `thinking, try ${event.attempt}` : "thinking", at);
+      case "model.replied":
+        this.#action = event.action;
+        // Words beside an action or an answer are worth reading; the answer itself comes with the end of the run.
+        if (event.text !== "" && event.text !== event.answer)
+          this.#line(" ", printable(event.text).trim().replaceAll("\n", "\n  "));
+        return;
+      case "plan.made":
+        this.#plan.begin(event.steps);
+        if (!this.#options.live) this.#printPlan();
+        return;
+      case "policy.judged":
+        this.#judged = event;
+        if (this.#options.verbose) this.#aside(this.#marks.note, sentence(event));
+        return;
+      case "question.asked":
+        return this.#asked(event);
+      case "question.answered":
+        return this.#line(" ", paint("dim", sentence(event)));
+      case "action.started":
+        this.#action = event.action;
+        return this.#begin(actionWords(event.action, this.#room), at);
+      case "action.finished":
+        return this.#finished(event);
+      case "action.failed":
+      case "action.unknown":
+        return this.#line(paint("red", this.#marks.failed), `${this.#name()}: ${printable(event.fault.message)}`);
+      case "intent.analyzed":
+      case "model.failed":
+      case "heal.tried":
+        return this.#line(paint("yellow", this.#marks.heal), sentence(event));
+      case "note.observed":
+      case "knowledge.committed":
+      case "tool.proposed":
+      case "context.compacted":
+        return this.#aside(this.#marks.note, sentence(event));
+      case "run.finished":
+        this.#plan.finish();
+        this.#end(at);
+        return this.#answer(event.result);
+      case "run.failed":
+        return this.#end(at);
+      case "run.aborted":
+        this.#line(paint("yellow", this.#marks.stop), sentence(event));
+        return this.#end(at);
+    }
+  }
+
+  #started({ task, model, workspace, agent }: RunStarted): void {
+    this.#line(paint(["cyan", "bold"], this.#marks.task), paint("bold", oneLine(task, this.#room)));
+    const id = this.#options.run.slice(-SHORT_ID_CHARS);
+    this.#line(" ", paint("dim", `${agent} with ${model} in ${printable(workspace)} · run ${id}`));
+  }
+
+  #finished(event: Extract<Event, { type: "action.finished" }>): void {
+    const { outcome } = event;
+    const failed = outcome.kind === "process" && outcome.exitCode !== 0;
+    if (!failed) this.#plan.tick();
+    const mark = failed ? paint("red", this.#marks.failed) : paint("green", this.#marks.done);
+    this.#line(mark, `${this.#name()} ${paint("dim", `· ${outcomeWords(outcome)}`)}`);
+    const told = this.#fold.last();
+    if (failed && !this.#options.verbose) for (const line of told) this.#aside(this.#marks.bar, line);
+  }
+
+  #asked(event: QuestionAsked): void {
+    const ask = paint(["yellow", "bold"], this.#marks.ask);
+    if (event.about.kind === "approval" && this.#judged !== undefined) {
+      this.#always(ask, paint("bold", "May this be done?"));
+      for (const [name, text] of approvalRows(this.#judged, this.#action)) {
+        this.#always(" ", `${paint("dim", name.padEnd(ROW_NAME_CHARS))} ${text.replaceAll("\n", ROW_MARGIN)}`);
+      }
+      return;
+    }
+    this.#always(ask, paint("bold", printable(event.text)));
+    if (event.about.kind === "tool") this.#always(" ", commandLine(event.about.tool.argv ?? []));
+    else for (const [index, option] of event.options.entries()) this.#always(" ", `${index + 1}  ${printable(option)}`);
+  }
+
+  /** The last of a run besides its answer: the plan as it ended and what was used. */
+  #end(at: number): void {
+    this.rest();
+    if (this.#options.live) this.#printPlan();
+    const { steps, actions, tokens } = this.#used;
+    const used = [
+      countWords(steps, "step"),
+      countWords(actions, "action"),
+      countWords(tokens, "token"),
+      spanWords(at - this.#startedAt),
+    ];
+    this.#line(" ", paint("dim", used.join(" · ")));
+  }
+
+  #answer(result: unknown): void {
+    const text = printable(typeof result === "string" ? result : JSON.stringify(result, null, 2));
+    this.#always("", this.#options.quiet ? text.trimEnd() : `\n${text.trimEnd()}`);
+  }
+
+  #count(event: Event): void {
+    if (event.type === "model.called" && event.attempt === 1) this.#used.steps += 1;
+    if (event.type === "action.started") this.#used.actions += 1;
+    if (event.type === "model.replied") this.#used.tokens += event.usage.inputTokens + event.usage.outputTokens;
+  }
+
+  #begin(doing: string, at: number): void {
+    this.#fold = new Fold();
+    this.#doing = doing;
+    this.#since = at;
+    if (!this.#options.live || this.#options.quiet || this.#recalling) return;
+    this.#spinner ??= setInterval(() => this.#draw(), TERMINAL.spinnerMs).unref();
+  }
+
+  /** What the action at hand is called. */
+  #name(): string {
+    if (this.#action !== undefined) return actionWords(this.#action, this.#room - OUTCOME_CHARS);
+    return this.#judged === undefined ? "action" : oneLine(planWords(this.#judged.plan), this.#room - OUTCOME_CHARS);
+  }
+
+  #printPlan(): void {
+    for (const row of this.#planRows(Infinity)) this.#line("", row);
+  }
+
+  #planRows(most: number): readonly string[] {
+    const { done, now, later } = this.#marks;
+    return this.#plan.rows(most).map(({ step, state }) => {
+      const text = oneLine(step, this.#room);
+      if (state === "done") return `${paint("green", done)} ${paint("dim", text)}`;
+      return state === "now" ? `${paint("cyan", now)} ${text}` : `${paint("dim", later)} ${paint("dim", text)}`;
+    });
+  }
+
+  #draw(): void {
+    if (this.#spinner === undefined) return;
+    const { bar, spinner } = this.#marks;
+    // A model that writes its calls as JSON lines says nothing that a person wants to watch.
+    const output = this.#fold.last().filter((line) => !line.startsWith("{"));
+    const mark = spinner[Math.floor(Date.now() / TERMINAL.spinnerMs) % spinner.length] ?? "";
+    this.#area.draw([
+      ...this.#planRows(TERMINAL.planRows),
+      ...output.map((line) => paint("dim", `${bar} ${oneLine(line, this.#room)}`)),
+      `${paint("cyan", mark)} ${oneLine(this.#doing, this.#room - SPAN_CHARS)} ${paint("dim", spanWords(Math.max(0, Date.now() - this.#since)))}`,
+    ]);
+  }
+
+  #aside(mark: string, text: string): void {
+    this.#line(paint("dim", mark), paint("dim", text));
+  }
+
+  #line(mark: string, text: string): void {
+    if (!this.#options.quiet) this.#always(mark, text);
+  }
+
+  #always(mark: string, text: string): void {
+    if (this.#recalling) return;
+    this.#area.print(mark === "" ? text : `${mark} ${text}`);
+  }
+}

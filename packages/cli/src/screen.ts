@@ -1,0 +1,36 @@
+import type { Entry, LiveEvent, QuestionAsked } from "@vidro/core";
+import { entryLine, liveLine } from "./json.ts";
+
+/** Where a run is shown. */
+export interface Screen {
+  /** Shows an entry of the journal. */
+  entry(entry: Entry): void;
+  /** Takes in an entry that is not to be shown, because what comes is told in its light. */
+  recall(entry: Entry): void;
+  /** Shows a person a question again that they are about to be asked. */
+  remind(question: QuestionAsked): void;
+  /** Shows what is happening right now. */
+  live(event: LiveEvent): void;
+  /** Leaves the terminal to somebody else until the next entry. */
+  rest(): void;
+  /** Shows nothing more. */
+  close(): void;
+}
+
+/** How much is shown. */
+export interface Loudness {
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+}
+
+/** A run as NDJSON on stdout. */
+export function ndjsonScreen(run: string, { verbose }: Pick<Loudness, "verbose">): Screen {
+  return {
+    entry: (entry) => void process.stdout.write(entryLine(run, entry)),
+    recall: () => undefined,
+    remind: () => undefined,
+    live: (event) => void (verbose && process.stdout.write(liveLine(run, event, Date.now()))),
+    rest: () => undefined,
+    close: () => undefined,
+  };
+}

@@ -1,0 +1,60 @@
+import type { Event, EventType, LiveEvent, Outcome } from "@vidro/core";
+import { commandLine, oneLine } from "./printable.ts";
+import { actionWords, byteWords, countWords, planWords, spanWords } from "./words.ts";
+
+const LINE_CHARS = 200;
+
+type EventOf = { readonly [Kind in EventType]: Extract<Event, { type: Kind }> };
+type Sentences = { readonly [Kind in EventType]: (event: EventOf[Kind]) => string };
+
+const SENTENCES: Sentences = {
+  "run.started": ({ task, model }) => `Run started with ${model}: ${task}`,
+  "intent.analyzed": ({ detectedIssue, decision }) => `${detectedIssue} ${decision}`,
+  "model.called": ({ step, attempt }) => `Step ${step}: the model thinks${attempt > 1 ? ` (try ${attempt})` : ""}.`,
+  "model.replied": ({ action, question, answer, text }) => {
+    if (action !== undefined) return `The model wants: ${actionWords(action)}`;
+    if (question !== undefined) return "The model wants to know something.";
+    return answer === undefined ? `The model says: ${text}` : "The model has the answer.";
+  },
+  "model.failed": ({ fault }) => `The model failed: ${fault.message}`,
+  "plan.made": ({ steps }) => `Plan: ${steps.join("; ")}`,
+  "note.observed": ({ note }) => note,
+  "knowledge.committed": ({ title }) => `Worth keeping: ${title}`,
+  "tool.proposed": ({ tool }) => `The model proposes the tool ${tool.name}: ${commandLine(tool.argv ?? [])}`,
+  "context.compacted": ({ dropped }) => `The conversation grew long: ${countWords(dropped, "old turn")} summed up.`,
+  "question.asked": ({ text }) => text,
+  "question.answered": ({ answer, by }) => `Answered by ${by}: ${answer === "" ? "nothing" : answer}`,
+  "policy.judged": ({ plan, verdict }) =>
+    `Policy says ${verdict.decision} (rule ${verdict.rule}, ${verdict.class}): ${planWords(plan)}`,
+  "action.started": ({ action }) => `Running: ${actionWords(action)}`,
+  "action.finished": ({ outcome }) => `Done: ${outcomeWords(outcome)}`,
+  "action.failed": ({ fault }) => fault.message,
+  "action.unknown": ({ fault }) => fault.message,
+  "heal.tried": ({ description }) => description,
+  "run.finished": () => "Finished.",
+  "run.failed": ({ fault }) => fault.message,
+  "run.aborted": ({ reason }) => `Aborted: ${reason}`,
+};
+
+/** What happened, in one sentence for a person. */
+export function sentence(event: Event): string {
+  return oneLine(told(event.type, event), LINE_CHARS);
+}
+
+function told<Kind extends EventType>(kind: Kind, event: EventOf[Kind]): string {
+  return SENTENCES[kind](event);
+}
+
+/** What is happening, in one sentence for a person. */
+export function liveSentence(event: LiveEvent): string {
+  return oneLine(event.type === "model.delta" ? event.text : event.chunk, LINE_CHARS);
+}
+
+/** How an action ended: exit code, amount of output, time. */
+export function outcomeWords(outcome: Outcome): string {
+  if (outcome.kind === "value") return byteWords(Buffer.byteLength(outcome.text));
+  const { exitCode, signal, timedOut, stdout, stderr, durationMs } = outcome;
+  const ended = signal === null ? `exit ${exitCode}` : `ended by ${signal}`;
+  const amount = byteWords(stdout.bytes + stderr.bytes);
+  return [timedOut ? "timed out" : ended, amount, spanWords(durationMs)].join(" · ");
+}

@@ -1,0 +1,45 @@
+import type { Brain } from "@vidro/brain";
+import { terminalScreen } from "./render.ts";
+import { nobody, person, yesToAll } from "./questions.ts";
+import type { Answerer } from "./questions.ts";
+import { ndjsonScreen } from "./screen.ts";
+import type { Loudness, Screen } from "./screen.ts";
+import { watch } from "./watch.ts";
+
+/** How a run is shown and who answers, as the flags say. */
+export interface ShowFlags extends Partial<Loudness> {
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+
+/** Whether a run is told to a program: when asked for, or when no terminal shows it. */
+export function tellsPrograms({ json }: ShowFlags): boolean {
+  return json === true || !process.stdout.isTTY;
+}
+
+/** Shows a run from entry `after` on to its end, and gives the code to exit with. */
+export function showRun(
+  brain: Brain,
+  run: { readonly id: string; readonly after: number },
+  flags: ShowFlags,
+): Promise<number> {
+  return watch({
+    brain,
+    run: run.id,
+    after: run.after,
+    screen: screenFor(run.id, flags),
+    answerer: answererFor(flags),
+  });
+}
+
+/** Where a run is shown; `live` is false for one that is only told. */
+export function screenFor(run: string, flags: ShowFlags, live = process.env["TERM"] !== "dumb"): Screen {
+  const { quiet = false, verbose = false } = flags;
+  if (tellsPrograms(flags)) return ndjsonScreen(run, { verbose });
+  return terminalScreen({ run, stream: process.stdout, env: process.env, live, quiet, verbose });
+}
+
+function answererFor(flags: ShowFlags): Answerer {
+  if (flags.yes === true) return yesToAll;
+  return !tellsPrograms(flags) && process.stdin.isTTY ? person : nobody;
+}

@@ -1,0 +1,176 @@
+import { spawn } from "node:child_process";
+import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, mkdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { stripVTControlCharacters } from "node:util";
+
+const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
+const COMMAND = [process.execPath, "--conditions=vidro-source", "--disable-warning=ExperimentalWarning", MAIN];
+
+/** What a command left behind. */
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A home, a workspace, and the command in them; all of it is gone in the end. */
+export class Stage implements AsyncDisposable {
+  readonly home: string;
+  readonly workspace: string;
+  readonly #folder: string;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #children = new Set<ChildProcessWithoutNullStreams>();
+
+  private constructor(folder: string, env: NodeJS.ProcessEnv) {
+    this.#folder = folder;
+    this.home = join(folder, "state");
+    this.workspace = join(folder, "workspace");
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    this.#env = {
+      PATH,
+      NODE_COMPILE_CACHE,
+      HOME: folder,
+      VIDRO_HOME: this.home,
+      TERM: "xterm-256color",
+      LANG: "C.UTF-8",
+      VIDRO_MODEL: "offline",
+      ...env,
+    };
+  }
+
+  static async set(env: NodeJS.ProcessEnv = {}): Promise<Stage> {
+    const stage = new Stage(await mkdtemp(join(tmpdir(), "vidro-cli-")), env);
+    await mkdir(stage.workspace);
+    return stage;
+  }
+
+  /** How the command is started, for whoever has to start it in a way of their own. */
+  get command(): { readonly argv: readonly string[]; readonly env: NodeJS.ProcessEnv } {
+    return { argv: COMMAND, env: this.#env };
+  }
+
+  /** Starts the command without a terminal. */
+  start(...args: readonly string[]): ChildProcessWithoutNullStreams {
+    return this.#spawn([...COMMAND, ...args]);
+  }
+
+  /** Runs the command without a terminal to its end. */
+  async run(...args: readonly string[]): Promise<Ended> {
+    const child = this.start(...args);
+    child.stdin.end();
+    return ended(child);
+  }
+
+  /** Starts the command on a terminal of 100 columns and 30 rows. */
+  terminal(...args: readonly string[]): Terminal {
+    const line = [...COMMAND, ...args].map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(" ");
+    return new Terminal(this.#spawn(["script", "-qfec", `stty cols 100 rows 30; exec ${line}`, "/dev/null"]));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const child of this.#children) child.kill("SIGKILL");
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  #spawn([program = "", ...args]: readonly string[]): ChildProcessWithoutNullStreams {
+    const child = spawn(program, args, { cwd: this.workspace, env: this.#env });
+    child.stdin.on("error", () => undefined);
+    this.#children.add(child);
+    child.on("exit", () => this.#children.delete(child));
+    return child;
+  }
+}
+
+/** What a command has written when it is over. */
+export async function ended(child: ChildProcessWithoutNullStreams): Promise<Ended> {
+  const [stdout, stderr, [code]] = await Promise.all([
+    textOf(child.stdout),
+    textOf(child.stderr),
+    once(child, "close"),
+  ]);
+  return { code: code as number | null, stdout, stderr };
+}
+
+async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** A command on a terminal, with a person in front of it. */
+export class Terminal {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #closed: Promise<number | null>;
+  #seen = "";
+  /** What was seen up to here has been waited for. */
+  #from = 0;
+  #look: (() => void) | undefined;
+
+  constructor(child: ChildProcessWithoutNullStreams) {
+    this.#child = child;
+    this.#closed = once(child, "close").then(([code]) => code as number | null);
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      this.#seen += chunk;
+      this.#look?.();
+    });
+    child.on("close", () => this.#look?.());
+  }
+
+  /** Everything that was written to the terminal, as it was written. */
+  get raw(): string {
+    return this.#seen;
+  }
+
+  /** Everything that was written to the terminal, without its colours and movements. */
+  get seen(): string {
+    return stripVTControlCharacters(this.#seen).replaceAll("\r", "");
+  }
+
+  /** Waits until the words are there, after those that were waited for before. */
+  async sees(words: string): Promise<void> {
+    for (;;) {
+      const at = this.seen.indexOf(words, this.#from);
+      if (at !== -1) {
+        this.#from = at + words.length;
+        return;
+      }
+      if (this.#child.exitCode !== null)
+        throw new Error(`The command ended without ${JSON.stringify(words)}:\n${this.seen}`);
+      await new Promise<void>((resolve) => (this.#look = resolve));
+    }
+  }
+
+  /** Strikes keys. */
+  type(keys: string): void {
+    this.#child.stdin.write(keys);
+  }
+
+  /** Takes the terminal away. */
+  async hangUp(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#closed;
+  }
+
+  /** Waits for the end and gives the exit code. */
+  async ends(): Promise<number | null> {
+    return this.#closed;
+  }
+}
+
+/** A line of NDJSON; what only some of them have stays unknown. */
+export interface Line {
+  readonly [field: string]: unknown;
+  readonly body: { readonly [field: string]: unknown };
+}
+
+/** The lines of NDJSON in a text. */
+export function lines(text: string): readonly Line[] {
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line) as Line);
+}

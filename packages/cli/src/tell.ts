@@ -1,0 +1,32 @@
+import { styleText } from "node:util";
+import { FAULTS } from "@vidro/core";
+import type { FaultReport } from "@vidro/core";
+import { jsonLine, printable } from "./printable.ts";
+
+/** Words for people go to stderr, whatever stdout is. */
+export function say(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** One value as one line of JSON on stdout. */
+export function sayJson(value: unknown): void {
+  process.stdout.write(jsonLine(value));
+}
+
+/** Faults about what was typed: the message says it all. */
+const TYPED_EXITS: readonly number[] = [2, 3];
+
+/** Tells a person what happened, why, and what to do next. */
+export function sayFault(fault: FaultReport, next: string = FAULTS[fault.code].next): void {
+  const { says, exit } = FAULTS[fault.code];
+  const message = printable(fault.message);
+  const headline = TYPED_EXITS.includes(exit) ? message : says;
+  say(`${styleText(["red", "bold"], "vidro:", { stream: process.stderr })} ${headline}`);
+  if (message !== headline) say(`  why: ${message}`);
+  say(`  next: ${next}`);
+}
+
+/** A fault that comes before there is a run, for programs. */
+export function faultLine(fault: FaultReport): { type: "error"; code: string; message: string; next: string } {
+  return { type: "error", code: fault.code, message: fault.message, next: FAULTS[fault.code].next };
+}

@@ -1,0 +1,62 @@
+import type { Action, Plan } from "@vidro/core";
+import { commandLine, oneLine, quoted } from "./printable.ts";
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
+const KILO = 1000;
+
+/** A time as a person says it. */
+export function spanWords(ms: number): string {
+  if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
+  if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
+  if (ms < HOUR_MS) return `${Math.floor(ms / MINUTE_MS)} min ${Math.floor((ms % MINUTE_MS) / SECOND_MS)} s`;
+  return `${Math.floor(ms / HOUR_MS)} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`;
+}
+
+/** An amount of data as a person says it. */
+export function byteWords(bytes: number): string {
+  let amount = bytes;
+  let unit = 0;
+  while (amount >= KILO && unit < UNITS.length - 1) {
+    amount /= KILO;
+    unit += 1;
+  }
+  return `${unit === 0 ? amount : amount.toFixed(1)} ${UNITS[unit] ?? ""}`;
+}
+
+/** How much of a run's id people see: ids begin alike, their ends differ. */
+export const SHORT_ID_CHARS = 8;
+
+/** A number with its noun. */
+export function countWords(count: number, noun: string): string {
+  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** What an action does, on one line. */
+export function actionWords(action: Action, chars = 120): string {
+  const { command, args } = action.input;
+  if (typeof command === "string") {
+    const rest = Array.isArray(args) ? args.map((word: unknown) => String(word)) : [];
+    return oneLine(Array.isArray(args) ? commandLine([command, ...rest]) : command, chars);
+  }
+  const values = Object.values(action.input).map((value) =>
+    typeof value === "string" ? value : JSON.stringify(value),
+  );
+  return oneLine([action.tool, ...values].join(" "), chars);
+}
+
+/** Exactly what a plan would do, on one line of any length. */
+export function planWords(plan: Plan): string {
+  switch (plan.kind) {
+    case "process":
+      return commandLine(plan.argv);
+    case "shell":
+      return `shell ${quoted(plan.command)}`;
+    case "file":
+      return `${plan.operation} ${quoted(plan.path)}`;
+    case "facts":
+      return `read the facts ${quoted(plan.facts)}`;
+  }
+}
