@@ -173,6 +173,10 @@ export const REDACT = {
   privateKeyChars: 16 * KIB,
   /** Nesting of a value that is looked through; what lies deeper is replaced. */
   depth: 128,
+  /** Names of fields that are remembered as looked at. */
+  names: 1024,
+  /** A longer name is not remembered. */
+  nameChars: 64,
 } as const;
 
 /** Bounds of following a run. */

@@ -64,7 +64,8 @@ export function prompt(state: RunState): ModelRequest {
   const task: Turn = { role: "user", text: state.digest === "" ? started.task : `${started.task}\n\n${state.digest}` };
   return {
     system: `${started.system}\n\n${HOUSE_RULES}\nYou work in the folder ${started.workspace}.`,
-    turns: [...started.history, task, ...turnsOf(state.turns)],
+    // Joined, not spread: a conversation of thousands of turns is then one copy of memory.
+    turns: [...started.history, task].concat(turnsOf(state.turns)),
     tools: [...state.tools, ...CONTROL_TOOLS],
   };
 }

@@ -20,9 +20,17 @@ export interface Redactor {
 const TELLING =
   /passw(?:or)?d$|passphrase$|secret$|token$|(?:api|access|private|secret|signing)[_-]?key$|authorization$|cookies?$|credentials?$/i;
 
+/** A field's name without secrets, and whether it tells of one. */
+interface Name {
+  readonly name: string;
+  readonly isTelling: boolean;
+}
+
 /** A redactor that knows these secrets by value; those that are too short to be told from words are ignored. */
 export function redactor(secrets: readonly string[]): Redactor {
   const known = needleFinder(secrets);
+  /** Names of fields are few and come again with every event: each is looked at once. */
+  const names = new Map<string, Name>();
 
   // Known secrets go first and as a whole: a shape might end in the middle of one.
   const text = (from: string): string =>
@@ -50,19 +58,24 @@ export function redactor(secrets: readonly string[]): Redactor {
   }
 
   function redactedFields(object: object, depth: number): object {
-    const entries = Object.entries(object);
-    let changed = false;
-    for (const entry of entries) {
-      const [key, field]: [string, unknown] = entry;
-      const named = (typeof field === "string" || Array.isArray(field)) && TELLING.test(key);
-      const clean = redacted(field, named, depth + 1);
-      const name = text(key);
-      if (clean === field && name === key) continue;
-      changed = true;
-      entry[0] = name;
-      entry[1] = clean;
+    let changed: [string, unknown][] | undefined;
+    const keys = Object.keys(object);
+    for (let at = 0; at < keys.length; at++) {
+      const key = keys[at]!;
+      const field: unknown = object[key as keyof object];
+      const { name, isTelling } = nameOf(key);
+      const clean = redacted(field, isTelling && (typeof field === "string" || Array.isArray(field)), depth + 1);
+      if (clean !== field || name !== key) (changed ??= Object.entries(object))[at] = [name, clean];
     }
-    return changed ? Object.fromEntries(entries) : object;
+    return changed === undefined ? object : Object.fromEntries(changed);
+  }
+
+  function nameOf(key: string): Name {
+    const known = names.get(key);
+    if (known !== undefined) return known;
+    const name = { name: text(key), isTelling: TELLING.test(key) };
+    if (key.length <= REDACT.nameChars && names.size < REDACT.names) names.set(key, name);
+    return name;
   }
 
   return {

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault, STORE } from "@vidro/core";
-import { storeFault } from "./sqlite-fault.ts";
+import { isOutOfSpace, storeFault } from "./sqlite-fault.ts";
 
 /** "Vidr" in the file's header: whose database it is. */
 const APPLICATION_ID = 0x56_69_64_72;
@@ -52,10 +52,29 @@ export function openDatabase(path: string, migrations: readonly string[] = MIGRA
     return database;
   } catch (thrown) {
     database?.close();
+    const readable = isOutOfSpace(thrown) ? openOnFullDisk(path, migrations.length) : undefined;
+    if (readable !== undefined) return readable;
     const fault = storeFault(thrown, path);
     // Damage that shows on opening is the whole store's, not one run's.
     throw fault.code === "JOURNAL_CORRUPT" ? new Fault("STORE_UNREADABLE", fault.message, { cause: thrown }) : fault;
   }
+}
+
+/**
+ * What is there, to be read, where there is no room for the shared-memory file that opening makes: a connection that
+ * has the database to itself needs none. Whatever it tries to write meets the full disk again.
+ */
+function openOnFullDisk(path: string, newest: number): DatabaseSync | undefined {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path, { timeout: STORE.busyMs });
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
+    if (checkedVersion(database, path, newest) === newest) return database;
+  } catch {
+    // The first fault, that of the full disk, says what is wrong.
+  }
+  database?.close();
+  return undefined;
 }
 
 function prepareDatabase(database: DatabaseSync, path: string, migrations: readonly string[]): void {
