@@ -1,10 +1,10 @@
-// npm start [-- "<task>"]: sets up what is missing, then becomes the vidro command.
+// npm start [-- "<task>"]: sets up what is missing, then brings up the daemon, or runs the task.
 import { spawn } from "node:child_process";
 import { ROOT, setUp } from "./setup.js";
 
 setUp();
 const words = process.argv.slice(2);
-const args = words.length === 0 ? [] : ["run", ...words];
+const args = words.length === 0 ? ["up"] : ["run", ...words];
 const vidro = `${ROOT}packages/cli/bin/vidro`;
 // npm runs scripts in the repository; the task is about the folder that the person is in.
 const cwd = process.env["INIT_CWD"] ?? process.cwd();

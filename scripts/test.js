@@ -9,7 +9,7 @@ if (process.versions.node.split(".")[0] === "20") {
   run(NODE, [`${ROOT}scripts/test.js`, ...process.argv.slice(2)]);
   process.exit(0);
 }
-installTestPrograms(["bwrap:bubblewrap"]);
+installTestPrograms(["bwrap:bubblewrap", "promtool:prometheus", "openssl:openssl", "curl:curl", "script:bsdutils"]);
 const asked = process.argv.slice(2);
 if (asked.length === 0) run(NODE, [`${ROOT}scripts/check.js`]);
 const files = asked.some((word) => word.endsWith(".ts"))

@@ -15,7 +15,7 @@ const scenarios = globSync(join(import.meta.dirname, "scenarios", "*.txt")).sort
 /** Plays a scenario through one crash and a second life; gives its journal and the effects that were left. */
 async function playThrough(scenario: Scenario, folder: string, point?: CrashPoint): Promise<Played> {
   const workspace = makeWorkspace(scenario, folder);
-  const journal = await openStore("memory", "");
+  const { journal } = await openStore("memory", "");
   const first = new Life(point);
   const ended = await live(scenario, { folder, workspace, journal, life: first });
   const entries = ended ?? (await live(scenario, { folder, workspace, journal, life: new Life() }))!;

@@ -57,7 +57,7 @@ async function survive(t: Parameters<typeof temporaryFolder>[0], round: number):
   const folder = temporaryFolder(t);
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
-  const journal = await openStore("sqlite", join(folder, "journal.db"));
+  const { journal } = await openStore("sqlite", join(folder, "journal.db"));
   const child = childHand({ workspace, state: join(folder, "hand"), decision: "allow" });
   await child.pid();
   const { kills, perform } = hunt(child, round * 7);

@@ -15,7 +15,7 @@ for (const path of scenarios) {
       const scenario = readScenario(path);
       const folder = temporaryFolder(t);
       const workspace = makeWorkspace(scenario, folder);
-      const journal = await openStore(name, join(folder, "journal.db"));
+      const { journal } = await openStore(name, join(folder, "journal.db"));
       const hand = await handIn(folder, workspace);
       t.after(async () => {
         await hand.close();

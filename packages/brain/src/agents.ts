@@ -1,8 +1,31 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import { CATALOG, Fault } from "@vidro/core";
+import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
+import { readAgents, SHIPPED_AGENTS } from "./agent-files.ts";
+
 /** A persona: a name and the words that begin every prompt. */
 export interface Agent {
   readonly name: string;
   readonly description: string;
   readonly prompt: string;
+  /** The model that decides for it; the environment's choice when it names none. */
+  readonly model?: string;
+}
+
+/** What an agent is made of. */
+export interface AgentDraft extends Agent {
+  /** The address of a picture. */
+  readonly image: string | null;
+  /** Names of the tools that it has unless a conversation says otherwise; all there are when it names none. */
+  readonly tools: readonly string[] | null;
+}
+
+/** An agent that is kept. */
+export interface StoredAgent extends AgentDraft {
+  readonly uuid: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
 }
 
 /** The agent that is always there. */
@@ -11,3 +34,120 @@ export const BUNNY: Agent = {
   description: "A careful operator of this machine and this folder.",
   prompt: `You are bunny, a careful operator. You find things out before you change them, you prefer the smallest step that helps, and you say plainly what you did, what you saw and what you could not do. Figures in your answers come from the output of tools.`,
 };
+
+/** Names bunny on every brain. */
+export const BUNNY_UUID = "3f96722a-9e3d-8241-b545-cd0ea1b6ed37";
+
+/** Since when there is a bunny. */
+const BUNNY_SINCE = Date.UTC(2026, 10, 1);
+
+const KIND = "agent";
+
+/**
+ * The agents of a brain, in three layers of which the later ones win: bunny, files, and what callers made.
+ * A name belongs to one agent, since the uuid of an agent follows from its name.
+ */
+export class Agents {
+  readonly #records: Records;
+  readonly #folders: readonly string[];
+  #files: Promise<readonly StoredAgent[]> | undefined;
+
+  /** `folders` hold files that describe agents; those of a later folder win. */
+  constructor(records: Records, ...folders: readonly string[]) {
+    this.#records = records;
+    this.#folders = folders;
+  }
+
+  /** Reads the files, once; a Fault names the one that cannot be understood. */
+  async load(): Promise<void> {
+    await this.#fromFiles();
+  }
+
+  /** All of them, bunny first and the others by name. */
+  async list(): Promise<readonly StoredAgent[]> {
+    const records = await this.#records.list(KIND, { limit: CATALOG.agents });
+    const layers = [bunny(), ...(await this.#fromFiles()), ...records.map(agentOf)];
+    const [first, ...others] = new Map(layers.map((agent) => [agent.uuid, agent])).values();
+    return [first!, ...others.sort((one, other) => one.name.localeCompare(other.name))];
+  }
+
+  /** The agent of that uuid or name; NOT_FOUND when there is none. */
+  async find(uuidOrName: string): Promise<StoredAgent> {
+    const found = await this.#find(UUID.test(uuidOrName) ? uuidOrName.toLowerCase() : agentUuid(uuidOrName));
+    if (found === undefined) throw new Fault("NOT_FOUND", `There is no agent ${JSON.stringify(uuidOrName)}.`);
+    return found;
+  }
+
+  /** Makes an agent; CONFLICT when its name is taken. */
+  async create(draft: AgentDraft, owner: string): Promise<StoredAgent> {
+    const uuid = agentUuid(draft.name);
+    const taken = new Fault("CONFLICT", `There is an agent named ${JSON.stringify(draft.name)} already.`);
+    if ((await this.#find(uuid)) !== undefined) throw taken;
+    if ((await this.#records.list(KIND, { limit: CATALOG.agents })).length >= CATALOG.agents)
+      throw new Fault("CONFLICT", `There are ${CATALOG.agents} agents, which is as many as there may be.`);
+    return agentOf(await this.#records.put({ kind: KIND, id: uuid, owner, body: bodyOf(draft) }, 0));
+  }
+
+  /** Replaces all that an agent is made of; its name stays, since it is what others know it by. */
+  async replace(uuidOrName: string, draft: AgentDraft, owner: string): Promise<StoredAgent> {
+    const { name, uuid } = await this.find(uuidOrName);
+    if (agentUuid(draft.name) !== uuid)
+      throw new Fault("CONFLICT", `The agent ${JSON.stringify(name)} keeps its name; make a new one for another name.`);
+    return agentOf(await this.#records.put({ kind: KIND, id: uuid, owner, body: bodyOf(draft) }));
+  }
+
+  /** Forgets what callers made of an agent: it is gone, or as its file or the brain itself has it. */
+  async delete(uuidOrName: string): Promise<void> {
+    const { name, uuid } = await this.find(uuidOrName);
+    if (await this.#records.delete(KIND, uuid)) return;
+    throw new Fault("CONFLICT", `The agent ${JSON.stringify(name)} comes with the brain or from a file; it stays.`);
+  }
+
+  async #find(uuid: string): Promise<StoredAgent | undefined> {
+    const record = await this.#records.get(KIND, uuid);
+    if (record !== undefined) return agentOf(record);
+    const files = await this.#fromFiles();
+    return files.findLast((agent) => agent.uuid === uuid) ?? (uuid === BUNNY_UUID ? bunny() : undefined);
+  }
+
+  #fromFiles(): Promise<readonly StoredAgent[]> {
+    return (this.#files ??= this.#read());
+  }
+
+  async #read(): Promise<readonly StoredAgent[]> {
+    const read = await Promise.all(this.#folders.map((folder) => readAgents(folder)));
+    return read.flat().map((agent) => ({ ...agent, uuid: agentUuid(agent.name) }));
+  }
+}
+
+/** The agents of a home: those that come with Vidro, those of its own files, and what callers made. */
+export function agentsOf(home: string, records: Records): Agents {
+  return new Agents(records, SHIPPED_AGENTS, join(home, "agents"));
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** The uuid that belongs to a name, whatever its case: the same on every brain, so that a name is never taken twice. */
+export function agentUuid(name: string): string {
+  const bytes = createHash("sha256")
+    .update(`vidro agent ${name.normalize("NFC").toLowerCase()}`)
+    .digest();
+  // Version 8 of RFC 9562: a uuid whose bits mean what its maker says.
+  bytes[6] = (bytes[6]! & 0x0f) | 0x80;
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80;
+  return bytes.toString("hex", 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+function bunny(): StoredAgent {
+  return { ...BUNNY, uuid: BUNNY_UUID, image: null, tools: null, createdAt: BUNNY_SINCE, updatedAt: BUNNY_SINCE };
+}
+
+function bodyOf(draft: AgentDraft): JsonObject {
+  const { name, description, prompt, model, image, tools } = draft;
+  return { name, description, prompt, image, tools, ...(model === undefined ? {} : { model }) };
+}
+
+function agentOf({ id, body, createdAt, updatedAt }: StoredRecord): StoredAgent {
+  const draft = body as Json as unknown as AgentDraft;
+  return { ...draft, uuid: id, createdAt, updatedAt };
+}

@@ -2,8 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, redactor } from "@vidro/core";
-import type { Hand, Journal } from "@vidro/core";
-import { localHand, openPolicy } from "@vidro/hands";
+import type { Hand, Journal, Records } from "@vidro/core";
 import { thisHolder } from "./holder.ts";
 import { liveBus } from "./live.ts";
 import { chooseModel } from "./models/choose.ts";
@@ -15,8 +14,9 @@ import { openStore } from "./stores/stores.ts";
 export interface Brain {
   readonly runs: Runs;
   readonly journal: Journal;
-  /** The model that decides, found when it is first needed. */
-  readonly model: () => Promise<ChosenModel>;
+  readonly records: Records;
+  /** The model of that name, or the one that the environment chooses; found when it is first needed. */
+  readonly model: (name?: string) => Promise<ChosenModel>;
   /** The local hand for a workspace. */
   readonly hand: (workspace: string) => Promise<Hand>;
   /** Stops driving, ends every process of the hands, closes the store; open runs go on later. */
@@ -29,6 +29,10 @@ export interface BrainOptions {
   readonly home: string;
   readonly env: { readonly [name: string]: string | undefined };
   readonly store?: "sqlite" | "memory";
+  /** Without it no hand works on this machine, and what needs one is HAND_UNAVAILABLE. */
+  readonly localHand?: boolean;
+  /** Gives the journal that runs are to write to: the one it is given, with somebody watching. */
+  readonly observe?: (journal: Journal) => Journal;
   /** Gets our own faults with their stacks. */
   readonly report?: (traceId: string, thrown: unknown) => void;
 }
@@ -39,15 +43,15 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   await mkdir(home, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw new Fault("STORE_UNREADABLE", `${home} cannot be made: ${(cause as Error).message}`, { cause });
   });
-  const journal = await openStore(options.store ?? "sqlite", join(home, "journal.db"));
-  const hands = new Map<string, Promise<Hand>>();
-  const hand = (workspace: string): Promise<Hand> => {
-    const known = hands.get(workspace) ?? openHand(home, workspace, env);
-    hands.set(workspace, known);
-    return known;
-  };
-  let chosen: Promise<ChosenModel> | undefined;
-  const model = (): Promise<ChosenModel> => (chosen ??= chooseModel(env));
+  const { journal: opened, records } = await openStore(options.store ?? "sqlite", join(home, "journal.db"));
+  const journal = options.observe?.(opened) ?? opened;
+  const hands = remembered((workspace: string) => {
+    if (options.localHand !== false) return openHand(home, workspace, env);
+    throw new Fault("HAND_UNAVAILABLE", "No hand works on this machine: it was left out at the start.");
+  });
+  const models = remembered((name: string) => chooseModel(name === "" ? env : { ...env, VIDRO_MODEL: name }));
+  const model = (name = ""): Promise<ChosenModel> => models.get(name);
+  const hand = (workspace: string): Promise<Hand> => hands.get(workspace);
   const runs = new Runs({
     journal,
     model,
@@ -64,17 +68,39 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   return {
     runs,
     journal,
+    records,
     model,
     hand,
     async close() {
       await runs.close();
-      await Promise.allSettled([...hands.values()].map(async (opened) => (await opened).close()));
+      await Promise.allSettled(hands.all().map(async (one) => (await one).close()));
       await journal.close();
     },
   };
 }
 
+/** Opens each thing once; what failed is tried anew when it is asked for again, since servers and folders come back. */
+function remembered<Value>(open: (key: string) => Promise<Value>): {
+  get(key: string): Promise<Value>;
+  all(): Promise<Value>[];
+} {
+  const opened = new Map<string, Promise<Value>>();
+  return {
+    all: () => [...opened.values()],
+    get(key) {
+      const known = opened.get(key);
+      if (known !== undefined) return known;
+      const opening = Promise.try(open, key);
+      opened.set(key, opening);
+      opening.catch(() => opened.delete(key));
+      return opening;
+    },
+  };
+}
+
 async function openHand(home: string, workspace: string, env: BrainOptions["env"]): Promise<Hand> {
+  // Loaded with the first hand: who only reads what was run needs none of it.
+  const { localHand, openPolicy } = await import("@vidro/hands");
   const state = join(home, "hand");
   await mkdir(state, { recursive: true, mode: 0o700 });
   const policy = openPolicy({ file: join(home, "policy.json"), workspace, state: home });
@@ -82,7 +108,7 @@ async function openHand(home: string, workspace: string, env: BrainOptions["env"
 }
 
 /** Values of the environment that are secrets by their names. */
-function secretsIn(env: BrainOptions["env"]): readonly string[] {
+export function secretsIn(env: BrainOptions["env"]): readonly string[] {
   const telling = /key|token|secret|passw|credential|auth/i;
   return Object.entries(env).flatMap(([name, value]) => (telling.test(name) && value !== undefined ? [value] : []));
 }

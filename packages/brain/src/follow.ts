@@ -1,8 +1,14 @@
 import { FOLLOW, isTerminal } from "@vidro/core";
 import type { Entry, Journal, Live, LiveBus, LiveEvent } from "@vidro/core";
+import { Bell } from "./bell.ts";
 
 /** What a follower gets: an entry of the journal, or something live that came after entry `after`. */
 export type Followed = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };
+
+/** How a process came to drive a run no more: with the fault that keeps it from being recorded, if there is one. */
+export interface Left {
+  readonly fault?: unknown;
+}
 
 /** What to follow, and from where. */
 export interface Follow {
@@ -11,8 +17,8 @@ export interface Follow {
   readonly run: string;
   /** The last `seq` that the follower has. */
   readonly after: number;
-  /** Settles when this process stops driving the run; a rejection is passed on. */
-  readonly driven: Promise<void> | undefined;
+  /** Aborted when this process stops driving the run, with how that came as the reason. */
+  readonly driven: AbortSignal | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -22,6 +28,11 @@ export interface Follow {
  * signal fires, or when this process stopped driving the run.
  */
 export async function* follow(what: Follow): AsyncGenerator<Followed, void, undefined> {
+  for await (const batch of followInBatches(what)) yield* batch;
+}
+
+/** The same, with all that one read gave at a time: for those who pass on much more than they look at. */
+export async function* followInBatches(what: Follow): AsyncGenerator<readonly Followed[], void, undefined> {
   const bell = new Bell();
   const waiting: Live[] = [];
   const stops = [
@@ -32,58 +43,42 @@ export async function* follow(what: Follow): AsyncGenerator<Followed, void, unde
       bell.ring();
     }),
   ];
-  const hangUp = (): void => bell.ring();
-  what.signal?.addEventListener("abort", hangUp);
-  let left: { readonly fault?: unknown } | undefined;
-  const leave = (how: { readonly fault?: unknown }): void => {
-    left = how;
-    bell.ring();
-  };
-  what.driven?.then(
-    () => leave({}),
-    (fault: unknown) => leave({ fault }),
-  );
+  const ring = (): void => bell.ring();
+  for (const signal of [what.signal, what.driven]) signal?.addEventListener("abort", ring);
 
   let cursor = what.after;
   try {
     while (what.signal?.aborted !== true) {
-      const over = left;
+      const over = what.driven?.aborted === true ? (what.driven.reason as Left) : undefined;
       const entries = await what.journal.read(what.run, cursor, FOLLOW.batch);
-      for (const entry of entries) {
-        while ((waiting[0]?.after ?? entry.seq) < entry.seq) yield spoken(waiting.shift()!);
-        yield { entry };
-        cursor = entry.seq;
-        if (isTerminal(entry.event)) return;
-      }
-      if (entries.length > 0) continue;
-      while ((waiting[0]?.after ?? Infinity) <= cursor) yield spoken(waiting.shift()!);
+      const last = entries.at(-1);
+      cursor = last?.seq ?? cursor;
+      const batch = inOrder(entries, waiting, cursor);
+      if (batch.length > 0) yield batch;
+      if (last !== undefined && isTerminal(last.event)) return;
+      // A full batch may have left some behind; whatever is written after a read rings the bell.
+      if (entries.length === FOLLOW.batch) continue;
       if (over?.fault !== undefined) throw over.fault;
       if (over !== undefined) return;
       await bell.rung();
     }
   } finally {
-    what.signal?.removeEventListener("abort", hangUp);
+    for (const signal of [what.signal, what.driven]) signal?.removeEventListener("abort", ring);
     for (const stop of stops) stop();
   }
 }
 
-function spoken(live: Live): Followed {
-  return { live: live.event, after: live.after };
+/** Entries, each after what was live before it, and what is live since the last of them. */
+function inOrder(entries: readonly Entry[], waiting: Live[], cursor: number): readonly Followed[] {
+  const batch: Followed[] = [];
+  for (const entry of entries) {
+    while ((waiting[0]?.after ?? entry.seq) < entry.seq) batch.push(spoken(waiting.shift()!));
+    batch.push({ entry });
+  }
+  while ((waiting[0]?.after ?? Infinity) <= cursor) batch.push(spoken(waiting.shift()!));
+  return batch;
 }
 
-/** A bell that remembers being rung while nobody waited. */
-class Bell {
-  #rung = false;
-  #waiting: (() => void) | undefined;
-
-  ring(): void {
-    this.#rung = true;
-    this.#waiting?.();
-  }
-
-  async rung(): Promise<void> {
-    if (!this.#rung) await new Promise<void>((resolve) => (this.#waiting = resolve));
-    this.#rung = false;
-    this.#waiting = undefined;
-  }
+function spoken(live: Live): Followed {
+  return { live: live.event, after: live.after };
 }

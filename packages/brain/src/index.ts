@@ -1,7 +1,16 @@
+export type { StoredAgent } from "./agents.ts";
 export { openBrain } from "./compose.ts";
 export type { Brain, BrainOptions } from "./compose.ts";
+export { findDaemon } from "./daemon-file.ts";
+export type { DaemonFile } from "./daemon-file.ts";
+export type { Daemon, DaemonOptions } from "./daemon.ts";
+export { startDaemon } from "./start-daemon.ts";
 export { follow } from "./follow.ts";
 export type { Followed } from "./follow.ts";
+export { HomeAgents } from "./home-agents.ts";
 export { describeChoice } from "./models/choose.ts";
-export { Runs } from "./runs.ts";
+export { LOCAL_OWNER, Runs } from "./runs.ts";
 export type { StartRequest } from "./runs.ts";
+export { Tokens } from "./tokens.ts";
+export type { NewToken, TokenRequest, TokenRow, TokensOptions, Verified } from "./tokens.ts";
+export { STORE_VERSION } from "./stores/sqlite-open.ts";

@@ -37,7 +37,7 @@ async function world(
 ): Promise<World> {
   const folder = temporaryFolder(t);
   const workspace = makeWorkspace(NOTHING, folder);
-  const journal = await openStore("sqlite", join(folder, "journal.db"));
+  const { journal } = await openStore("sqlite", join(folder, "journal.db"));
   const real = await handIn(folder, workspace);
   const hand: Hand = {
     id: real.id,
@@ -172,6 +172,17 @@ test("a secret in a task, a reply or an output never reaches the journal", async
   const entries = await finish(runs, run.id, ["yes"]);
   assert.equal(entries.at(-1)?.event.type, "run.finished");
   assert.ok(!JSON.stringify(entries).includes(secret));
+});
+
+test("a run that nobody drives is ended without its hand or its model", async (t) => {
+  const { runs, workspace, journal } = await world(t, [shell("true"), said("done")]);
+  const { run } = await runs.start({ task: "x", workspace });
+  await until(runs, run.id, "question.asked");
+  await runs.close();
+  const gone = { close: async () => undefined } as unknown as Hand;
+  const other = runsOver({ journal, model: scriptedModel([]), hand: gone });
+  await other.abort(run.id, "enough");
+  assert.equal((await other.find(run.id)).status, "aborted");
 });
 
 test("a bug inside an effect ends the run by name with a trace id, and the stack goes to the log", async (t) => {

@@ -1,8 +1,9 @@
 import { BUNNY } from "./agents.ts";
+import type { Agent } from "./agents.ts";
 import { clean, Drive } from "./engine.ts";
 import type { World } from "./engine.ts";
-import { follow } from "./follow.ts";
-import type { Followed } from "./follow.ts";
+import { followInBatches } from "./follow.ts";
+import type { Followed, Left } from "./follow.ts";
 import { Fault, fold, FOLLOW, isTerminal, RUN } from "@vidro/core";
 import type {
   Budget,
@@ -14,6 +15,7 @@ import type {
   RunHead,
   RunStarted,
   RunState,
+  ToolSpec,
   Turn,
 } from "@vidro/core";
 
@@ -21,6 +23,15 @@ import type {
 export interface StartRequest {
   readonly task: string;
   readonly workspace: string;
+  /** Whose run it is; the person at this machine when nobody is named. */
+  readonly owner?: string;
+  readonly agent?: Agent;
+  /** Names of the hand's tools that the run may use; all of them when it is left out. */
+  readonly tools?: readonly string[];
+  /** Tools that only the caller can carry out: a call of one comes back as a question. */
+  readonly callerTools?: readonly ToolSpec[];
+  /** What was said before, when the caller keeps the conversation; else it is read from the thread. */
+  readonly history?: readonly Turn[];
   /** The conversation to go on with; a new one without it. */
   readonly thread?: string;
   /** The same key gives the same run, however often it is asked for. */
@@ -30,7 +41,8 @@ export interface StartRequest {
 
 /** What runs need of the world; model and hand are found anew for each run that is driven. */
 export interface RunsWorld extends Omit<World, "model" | "hand"> {
-  readonly model: () => Promise<Model>;
+  /** The model of that name, or the one that the environment chooses. */
+  readonly model: (name?: string) => Promise<Model>;
   readonly hand: (workspace: string) => Promise<Hand>;
   readonly holder: LeaseHolder;
   readonly newId: (prefix: "run" | "thread") => string;
@@ -40,6 +52,8 @@ export interface RunsWorld extends Omit<World, "model" | "hand"> {
 interface Driven {
   readonly drive: Drive;
   readonly done: Promise<void>;
+  /** Aborted when `done` has settled: a run may be followed more often than a promise should be listened to. */
+  readonly left: AbortSignal;
 }
 
 /** The waist: all that a surface may ask for. */
@@ -61,24 +75,30 @@ export class Runs {
     if (task === "") throw new Fault("BAD_REQUEST", "A run needs a task: say what is to be done.");
     if (task.length > RUN.taskChars)
       throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN.taskChars} characters.`);
-    const [model, hand] = await Promise.all([this.#world.model(), this.#world.hand(request.workspace)]);
+    const agent = request.agent ?? BUNNY;
+    const [model, hand] = await Promise.all([this.#world.model(agent.model), this.#world.hand(request.workspace)]);
     const thread = request.thread ?? this.#world.newId("thread");
     const started: RunStarted = {
       type: "run.started",
       task,
-      system: BUNNY.prompt,
-      agent: BUNNY.name,
+      system: agent.prompt,
+      agent: agent.name,
       model: model.name,
       hand: hand.id,
       workspace: hand.workspace,
-      tools: hand.tools,
+      tools: toolbelt(hand, request),
       budget: { steps: RUN.steps, actions: RUN.actions, tokens: RUN.tokens, wallMs: RUN.wallMs, ...request.budget },
       thread,
-      history: request.thread === undefined ? [] : await this.#history(request.thread),
+      history: request.history ?? (request.thread === undefined ? [] : await this.#history(request.thread)),
     };
     const entry: Entry = { seq: 1, at: this.#world.now(), event: clean(started, this.#world.redactor) };
     const id = this.#world.newId("run");
-    const named = { id, thread, ...(request.key === undefined ? {} : { key: request.key }) };
+    const named = {
+      id,
+      owner: request.owner ?? LOCAL_OWNER,
+      thread,
+      ...(request.key === undefined ? {} : { key: request.key }),
+    };
     const { head, lease } = await this.#journal.create(named, [entry], this.#world.holder);
     if (lease === undefined) return { run: head, existed: true };
     this.#drive(new Drive({ ...this.#world, model, hand }, lease, fold([entry])!), head.id);
@@ -88,8 +108,17 @@ export class Runs {
   /** Every entry after `after` and, while it lasts, what is live; ends with the terminal entry. */
   async *follow(run: string, after = 0, signal?: AbortSignal): AsyncGenerator<Followed, void, undefined> {
     await this.find(run);
-    const driven = this.#drives.get(run)?.done;
-    yield* follow({ journal: this.#journal, live: this.#world.live, run, after, driven, signal });
+    for await (const batch of this.followInBatches(run, after, signal)) yield* batch;
+  }
+
+  /** The same, with all that was read at once at a time, of a run that was found before. */
+  followInBatches(
+    run: string,
+    after: number,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<readonly Followed[], void, undefined> {
+    const driven = this.#drives.get(run)?.left;
+    return followInBatches({ journal: this.#journal, live: this.#world.live, run, after, driven, signal });
   }
 
   /** Answers the open question of a run; resolves when the answer is durable. */
@@ -105,21 +134,36 @@ export class Runs {
   async abort(run: string, reason: string): Promise<void> {
     const head = await this.find(run);
     if (!isOpen(head)) throw new Fault("CONFLICT", `Run ${run} is over: it is ${head.status}.`);
-    const { drive, done } = await this.#driven(run);
-    drive.abort(reason);
-    await done;
+    const driven = this.#drives.get(run) ?? (await this.#taking.get(run));
+    if (driven === undefined) return this.#abortUndriven(run, reason);
+    driven.drive.abort(reason);
+    await driven.done;
   }
 
-  /** Where a run stands; NOT_FOUND when there is none. */
-  async find(run: string): Promise<RunHead> {
+  /** Nobody drives it, so nothing of it is under way: neither its hand nor its model has to be there to end it. */
+  async #abortUndriven(run: string, reason: string): Promise<void> {
+    const lease = await this.#journal.lease(run, this.#world.holder);
+    try {
+      const { seq } = await this.#stateOf(run);
+      const event = clean({ type: "run.aborted", reason } as const, this.#world.redactor);
+      await this.#journal.append(lease, [{ seq: seq + 1, at: this.#world.now(), event }]);
+    } finally {
+      await this.#journal.release(lease);
+    }
+  }
+
+  /** Where a run stands; NOT_FOUND when there is none, or when it belongs to another owner than the one that asks. */
+  async find(run: string, owner?: string): Promise<RunHead> {
     const head = await this.#journal.head(run);
-    if (head === undefined) throw new Fault("NOT_FOUND", `There is no run ${run}.`);
+    if (head === undefined || (owner !== undefined && head.owner !== owner))
+      throw new Fault("NOT_FOUND", `There is no run ${run}.`);
     return head;
   }
 
   /** Runs, newest first. */
   list(filter: {
     readonly open?: boolean;
+    readonly owner?: string;
     readonly thread?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]> {
@@ -166,7 +210,11 @@ export class Runs {
     const lease = await this.#journal.lease(run, this.#world.holder);
     try {
       const state = await this.#stateOf(run);
-      const [model, hand] = await Promise.all([this.#world.model(), this.#world.hand(state.started.workspace)]);
+      const [model, hand] = await Promise.all([
+        // The model that began the run, if it can still be had; any other goes on as well.
+        this.#world.model(state.started.model).catch(() => this.#world.model()),
+        this.#world.hand(state.started.workspace),
+      ]);
       return this.#drive(new Drive({ ...this.#world, model, hand }, lease, state), run);
     } catch (thrown) {
       await this.#journal.release(lease);
@@ -176,9 +224,13 @@ export class Runs {
 
   #drive(drive: Drive, run: string): Driven {
     const done = drive.run().finally(() => this.#drives.delete(run));
-    // Followers and closers await it; without any, the fault is still in the log of whoever comes next.
-    done.catch(() => undefined);
-    const driven = { drive, done };
+    const left = new AbortController();
+    const leave = (how: Left): void => left.abort(how);
+    done.then(
+      () => leave({}),
+      (fault: unknown) => leave({ fault }),
+    );
+    const driven = { drive, done, left: left.signal };
     this.#drives.set(run, driven);
     return driven;
   }
@@ -207,11 +259,23 @@ export class Runs {
   }
 }
 
+/** The owner of what is done by the person at this machine. */
+export const LOCAL_OWNER = "local";
+
+function toolbelt(hand: Hand, { tools, callerTools = [] }: StartRequest): readonly ToolSpec[] {
+  const names = new Set(callerTools.map((tool) => tool.name));
+  const offered = hand.tools.filter(
+    (tool) => !names.has(tool.name) && (tools === undefined || tools.includes(tool.name)),
+  );
+  return [...offered, ...callerTools.map((tool) => ({ ...tool, caller: true as const }))];
+}
+
 function isOpen(head: RunHead): boolean {
   return head.status === "running" || head.status === "asking";
 }
 
-function endText(end: Extract<Entry["event"], { type: "run.finished" | "run.failed" | "run.aborted" }>): string {
+/** How a run ended, as the last turn of its conversation. */
+export function endText(end: Extract<Entry["event"], { type: "run.finished" | "run.failed" | "run.aborted" }>): string {
   if (end.type === "run.finished") return typeof end.result === "string" ? end.result : JSON.stringify(end.result);
   return end.type === "run.failed" ? `(This failed: ${end.fault.message})` : "(This was stopped.)";
 }

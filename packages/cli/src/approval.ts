@@ -1,6 +1,5 @@
+import { planWords, printable, quoted, spanWords, spelled } from "@vidro/core";
 import type { Action, Plan, PolicyJudged } from "@vidro/core";
-import { printable, quoted, spelled } from "./printable.ts";
-import { planWords, spanWords } from "./words.ts";
 
 const DIGEST_CHARS = 16;
 

@@ -1,10 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { asFault, FAULTS, TERMINAL } from "@vidro/core";
+import { asFault, byteWords, countWords, FAULTS, TERMINAL } from "@vidro/core";
 import { folderAt } from "./folder.ts";
 import { homeFolder } from "./with-brain.ts";
-import { byteWords, countWords } from "./words.ts";
 
 /** One thing that was looked at. */
 export interface Row {
@@ -47,11 +46,7 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
       "Install bubblewrap: apt install bubblewrap",
     );
   },
-  model: async () => {
-    const { describeChoice } = await import("@vidro/brain");
-    const { name, because } = await describeChoice(process.env);
-    return ok(`${name} decides, because ${because}`);
-  },
+  model: lookAtModel,
   policy: async (home) => {
     const { openPolicy } = await import("@vidro/hands");
     const file = join(home, "policy.json");
@@ -92,13 +87,33 @@ function lookAtHome(home: string): Found {
   return warn(`Others on this machine can look into ${home}`, `chmod 700 ${home}`);
 }
 
+async function lookAtModel(): Promise<Found> {
+  const { describeChoice } = await import("@vidro/brain");
+  const { name, because, servers } = await describeChoice(process.env);
+  const summary = `${name} decides, because ${because}`;
+  const silent = servers.filter((server) => !server.listens).map(({ url }) => url);
+  if (silent.length > 0) {
+    const told = `${summary}; nobody listens at ${silent.join(", ")}`;
+    const fix = "Start the server there, or choose another model: VIDRO_MODEL";
+    // Of several models, one that is down is stepped over.
+    return silent.length < name.split(",").length ? warn(told, fix) : fail(told, fix);
+  }
+  if (servers.length > 0) return ok(`${summary}; somebody listens at ${servers.map(({ url }) => url).join(", ")}`);
+  return ok(name === "offline" ? summary : `${summary}; its key is set, and was not tried`);
+}
+
 async function lookAtStore(home: string): Promise<Found> {
   const path = join(home, "journal.db");
   if (!existsSync(path)) return ok("made by the first run");
   const { DatabaseSync } = await import("node:sqlite");
+  const { STORE_VERSION } = await import("@vidro/brain");
   const database = new DatabaseSync(path, { readOnly: true });
   try {
     const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
+    if (version > STORE_VERSION) {
+      const { says, next } = FAULTS.STORE_NEWER;
+      return fail(`${says} ${path} has version ${version}; this one knows versions up to ${STORE_VERSION}.`, next);
+    }
     const runs = Number(database.prepare("SELECT count(*) AS runs FROM run").get()?.["runs"]);
     return ok(`${path}, version ${version}, ${countWords(runs, "run")}`);
   } catch (thrown) {

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import { CommanderError } from "commander";
 import { asFault, Fault, FAULTS } from "@vidro/core";
+import type { FaultCode } from "@vidro/core";
 import { EXIT } from "./exit.ts";
 import { stateFolder } from "./home.ts";
 import { faultLog } from "./log.ts";
@@ -10,9 +11,16 @@ import { faultLine, sayFault, sayJson } from "./tell.ts";
 export function sayFailure(thrown: unknown, argv: readonly string[]): number {
   if (thrown instanceof CommanderError) return sayMisuse(thrown, argv);
   const fault = thrown instanceof Fault ? thrown : ownFault(thrown);
-  if (wantsJson(argv)) sayJson(faultLine(fault.report()));
-  sayFault(fault.report());
+  const next = nextStep(fault.code, argv);
+  if (wantsJson(argv)) sayJson({ ...faultLine(fault.report()), next });
+  sayFault(fault.report(), next);
   return FAULTS[fault.code].exit;
+}
+
+/** What to do next: what was not found, or is there already, is looked up among its own kind. */
+function nextStep(code: FaultCode, [first = ""]: readonly string[]): string {
+  const isLookedUp = code === "NOT_FOUND" || (code === "CONFLICT" && first === "agents");
+  return isLookedUp && LISTED.includes(first) ? `Look it up: vidro ${first} list` : FAULTS[code].next;
 }
 
 function sayMisuse(error: CommanderError, argv: readonly string[]): number {
@@ -42,9 +50,11 @@ function ownFault(thrown: unknown): Fault {
   return new Fault("INTERNAL_ERROR", `${message} (trace ${traceId})`, { cause: thrown });
 }
 
-const GROUPS = ["runs", "policy", "audit"];
-const COMMANDS = ["run", "attach", "doctor", ...GROUPS];
-const MEMBERS = ["list", "show", "export", "abort", "check", "explain", "verify"];
+/** Groups of commands with one that lists. */
+const LISTED = ["runs", "agents", "tokens"];
+const GROUPS = [...LISTED, "policy", "audit"];
+const COMMANDS = ["up", "status", "console", "run", "attach", "doctor", ...GROUPS];
+const MEMBERS = ["create", "delete", "revoke", "list", "show", "export", "abort", "check", "explain", "verify"];
 /** Commands that tell programs whenever no terminal is there. */
 const STREAMING = ["run", "attach"];
 

@@ -41,7 +41,12 @@ test("without any run the newest one is not found", async () => {
 
 test("a run is found by its whole id or by an end that is its alone", async () => {
   for (const id of IDS) {
-    await journal.create({ id, thread: "thread_1" }, [started], { host: "h", boot: "b", pid: 1, started: "" });
+    await journal.create({ id, owner: "me", thread: "thread_1" }, [started], {
+      host: "h",
+      boot: "b",
+      pid: 1,
+      started: "",
+    });
   }
   assert.equal((await findRun(runs, "run_0001-aaaa1234")).id, IDS[0]);
   assert.equal((await findRun(runs, "5678")).id, IDS[2]);

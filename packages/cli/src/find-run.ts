@@ -1,11 +1,11 @@
-import type { Runs } from "@vidro/brain";
 import { Fault, TERMINAL } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
+import type { Waist } from "./waist.ts";
 
 const NAMED_AT_MOST = 5;
 
 /** The run that a person means by its whole id or by the end of it: ids begin alike, so their ends tell them apart. */
-export async function findRun(runs: Runs, given: string): Promise<RunHead> {
+export async function findRun(runs: Pick<Waist, "find" | "list">, given: string): Promise<RunHead> {
   if (given.startsWith("run_")) return runs.find(given);
   if (given.length < TERMINAL.idEndChars) {
     throw new Fault(
@@ -26,7 +26,7 @@ export async function findRun(runs: Runs, given: string): Promise<RunHead> {
 }
 
 /** The newest run. */
-export async function lastRun(runs: Runs): Promise<RunHead> {
+export async function lastRun(runs: Pick<Waist, "list">): Promise<RunHead> {
   const [head] = await runs.list({ limit: 1 });
   if (head === undefined)
     throw new Fault("NOT_FOUND", 'There is no run yet. Start one: vidro run "what is on this machine?"');

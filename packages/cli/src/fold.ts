@@ -1,5 +1,4 @@
-import { TERMINAL } from "@vidro/core";
-import { printable } from "./printable.ts";
+import { printable, TERMINAL } from "@vidro/core";
 
 /** The output of a command as it comes: whole lines for whoever wants them all, and always the last few. */
 export class Fold {

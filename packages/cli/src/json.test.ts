@@ -1,91 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Event } from "@vidro/core";
+import { aonEntry, aonLive } from "@vidro/core";
+import type { Entry } from "@vidro/core";
 import { entryLine, liveLine } from "./json.ts";
 
 const RUN = "run_1";
 
-function encoded(event: Event): { readonly [field: string]: unknown } {
-  const line = entryLine(RUN, { seq: 7, at: 1234, event });
+test("an entry is one line that reads back as the AON event, and a terminal finds nothing in it to obey", () => {
+  const entry: Entry = { seq: 7, at: 1234, event: { type: "note.observed", note: "two\nlines \u009b2J\u001b[2J" } };
+  const line = entryLine(RUN, entry);
   assert.equal(line.indexOf("\n"), line.length - 1);
-  return JSON.parse(line) as { readonly [field: string]: unknown };
-}
-
-test("a line has its place in the journal and everything that the event says", () => {
-  const line = encoded({ type: "plan.made", steps: ["look", "tell"] });
-  assert.deepEqual(line, {
-    type: "status",
-    event: "plan.made",
-    seq: 7,
-    timestamp: 1234,
-    run_id: RUN,
-    message: "Plan: look; tell",
-    body: { steps: ["look", "tell"] },
-  });
+  assert.ok(!line.includes("\u001b") && !line.includes("\u009b"));
+  assert.deepEqual(JSON.parse(line), aonEntry(RUN, entry));
 });
 
-test("an analysed intent is an intent_analysis", () => {
-  const line = encoded({ type: "intent.analyzed", originalIntent: "a", detectedIssue: "b", decision: "c" });
-  assert.equal(line["type"], "intent_analysis");
-  assert.deepEqual([line["original_intent"], line["detected_issue"], line["decision"]], ["a", "b", "c"]);
-});
-
-test("what went wrong and goes on is a healing with its severity", () => {
-  const fault = { code: "MODEL_CUT", message: "it broke off" } as const;
-  const failed = encoded({ type: "model.failed", attempt: 2, fault });
-  assert.deepEqual([failed["type"], failed["severity"], failed["description"]], ["healing", "high", "it broke off"]);
-  assert.deepEqual(failed["metadata"], { code: "MODEL_CUT", attempt: 2 });
-  const healed = encoded({
-    type: "heal.tried",
-    healing: "retry_with_backoff",
-    description: "Trying again in 5 ms.",
-    severity: "medium",
-    attempt: 1,
-    delayMs: 5,
-    metadata: { code: "MODEL_CUT" },
-  });
-  assert.deepEqual([healed["type"], healed["action"], healed["severity"]], ["healing", "retry_with_backoff", "medium"]);
-  assert.deepEqual(healed["metadata"], { code: "MODEL_CUT", attempt: 1, delay_ms: 5 });
-  const unknown = encoded({
-    type: "action.unknown",
-    action: "act_1",
-    fault: { code: "OUTCOME_UNKNOWN", message: "gone" },
-  });
-  assert.deepEqual([unknown["type"], unknown["severity"]], ["healing", "critical"]);
-});
-
-test("the three ends are result and error, with the run as the trace", () => {
-  const finished = encoded({ type: "run.finished", result: { free: 3 } });
-  assert.deepEqual([finished["type"], finished["data"]], ["result", { free: 3 }]);
-  const failed = encoded({ type: "run.failed", fault: { code: "STEP_LIMIT", message: "too far" } });
-  assert.deepEqual(
-    [failed["type"], failed["code"], failed["message"], failed["trace_id"]],
-    ["error", "STEP_LIMIT", "too far", RUN],
-  );
-  const aborted = encoded({ type: "run.aborted", reason: "Ctrl-C" });
-  assert.deepEqual(
-    [aborted["type"], aborted["code"], aborted["message"], aborted["trace_id"]],
-    ["error", "ABORTED", "Ctrl-C", RUN],
-  );
-});
-
-test("a message is one line without control sequences, and the body keeps the words as they were", () => {
-  const note = "two\nlines \u001b[2J and more";
-  const line = encoded({ type: "note.observed", note });
-  assert.equal(line["message"], "two lines and more");
-  assert.deepEqual(line["body"], { note });
-});
-
-test("a live line has no seq", () => {
-  const line = JSON.parse(
-    liveLine(RUN, { type: "action.output", action: "act_1", stream: "stdout", chunk: "hi\n" }, 5),
-  ) as object;
-  assert.deepEqual(line, {
-    type: "status",
-    event: "action.output",
-    timestamp: 5,
-    run_id: RUN,
-    message: "hi",
-    body: { action: "act_1", stream: "stdout", chunk: "hi\n" },
-  });
+test("what is live is a line, too", () => {
+  const live = { type: "model.delta", text: "so" } as const;
+  assert.equal(liveLine(RUN, live, 5), `${JSON.stringify(aonLive(RUN, live, 5))}\n`);
 });

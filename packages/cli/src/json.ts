@@ -1,90 +1,12 @@
-import { FAULTS } from "@vidro/core";
-import type { Entry, Event, EventType, FaultReport, Json, JsonObject, LiveEvent, Severity } from "@vidro/core";
-import { jsonLine } from "./printable.ts";
-import { liveSentence, sentence } from "./sentences.ts";
+import { aonEntry, aonLive, jsonLine } from "@vidro/core";
+import type { Entry, LiveEvent } from "@vidro/core";
 
-/** What an AON reader knows of an event; everything else of it is in `body`. */
-type AonFields =
-  | { readonly type: "status"; readonly message: string }
-  | IntentAnalysis
-  | {
-      readonly type: "healing";
-      readonly severity: Severity;
-      readonly action: string;
-      readonly description: string;
-      readonly metadata: JsonObject;
-    }
-  | { readonly type: "result"; readonly data: Json }
-  | { readonly type: "error"; readonly code: string; readonly message: string; readonly trace_id: string };
-
-interface IntentAnalysis {
-  readonly type: "intent_analysis";
-  readonly original_intent: string;
-  readonly detected_issue: string;
-  readonly decision: string;
+/** An entry as a line of NDJSON in AON's words. */
+export function entryLine(run: string, entry: Entry): string {
+  return jsonLine(aonEntry(run, entry));
 }
 
-type EventOf = { readonly [Kind in EventType]: Extract<Event, { type: Kind }> };
-type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind], run: string) => AonFields };
-
-const status = (event: Event): AonFields => ({ type: "status", message: sentence(event) });
-
-const failing = (action: string, fault: FaultReport, metadata: JsonObject): AonFields => ({
-  type: "healing",
-  severity: FAULTS[fault.code].severity,
-  action,
-  description: fault.message,
-  metadata: { code: fault.code, ...metadata },
-});
-
-const ENCODERS: Encoders = {
-  "run.started": status,
-  "intent.analyzed": (event) => ({
-    type: "intent_analysis",
-    original_intent: event.originalIntent,
-    detected_issue: event.detectedIssue,
-    decision: event.decision,
-  }),
-  "model.called": status,
-  "model.replied": status,
-  "model.failed": ({ fault, attempt }) => failing("report_model_fault", fault, { attempt }),
-  "plan.made": status,
-  "note.observed": status,
-  "knowledge.committed": status,
-  "tool.proposed": status,
-  "context.compacted": status,
-  "question.asked": status,
-  "question.answered": status,
-  "policy.judged": status,
-  "action.started": status,
-  "action.finished": status,
-  "action.failed": ({ fault, action }) => failing("tell_model", fault, { action_id: action }),
-  "action.unknown": ({ fault, action }) => failing("ask_person", fault, { action_id: action }),
-  "heal.tried": ({ healing, severity, description, attempt, delayMs, metadata }) => ({
-    type: "healing",
-    severity,
-    action: healing,
-    description,
-    metadata: { ...metadata, attempt, delay_ms: delayMs },
-  }),
-  "run.finished": ({ result }) => ({ type: "result", data: result }),
-  "run.failed": ({ fault }, run) => ({ type: "error", code: fault.code, message: fault.message, trace_id: run }),
-  "run.aborted": ({ reason }, run) => ({ type: "error", code: "ABORTED", message: reason, trace_id: run }),
-};
-
-/** An entry as a line of NDJSON: what AON asks for, its place in the journal, and all that it says. */
-export function entryLine(run: string, { seq, at, event }: Entry): string {
-  const { type, ...body } = event;
-  const { type: kind, ...fields } = encoded(type, event, run);
-  return jsonLine({ type: kind, event: type, seq, timestamp: at, run_id: run, ...fields, body });
-}
-
-function encoded<Kind extends EventType>(kind: Kind, event: EventOf[Kind], run: string): AonFields {
-  return ENCODERS[kind](event, run);
-}
-
-/** A live event as a line of NDJSON; it has no `seq`, because it is not kept. */
+/** A live event as a line of NDJSON in AON's words. */
 export function liveLine(run: string, event: LiveEvent, at: number): string {
-  const { type, ...body } = event;
-  return jsonLine({ type: "status", event: type, timestamp: at, run_id: run, message: liveSentence(event), body });
+  return jsonLine(aonLive(run, event, at));
 }

@@ -34,6 +34,7 @@ const NOBODYS: { readonly [kind in QuestionAsked["about"]["kind"]]: string } = {
   approval: "no",
   tool: "no",
   unknown: "stop",
+  call: "",
 };
 
 /** A person at the terminal. */

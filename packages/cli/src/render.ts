@@ -1,5 +1,17 @@
 import type { WriteStream } from "node:tty";
-import { TERMINAL } from "@vidro/core";
+import {
+  actionWords,
+  commandLine,
+  countWords,
+  oneLine,
+  outcomeWords,
+  planWords,
+  printable,
+  sentence,
+  SHORT_ID_CHARS,
+  spanWords,
+  TERMINAL,
+} from "@vidro/core";
 import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunStarted } from "@vidro/core";
 import { approvalRows } from "./approval.ts";
 import { Checklist } from "./checklist.ts";
@@ -7,10 +19,7 @@ import { Fold } from "./fold.ts";
 import { LiveArea } from "./live-area.ts";
 import { marksFor, paint } from "./marks.ts";
 import type { Marks } from "./marks.ts";
-import { commandLine, oneLine, printable } from "./printable.ts";
 import type { Loudness, Screen } from "./screen.ts";
-import { outcomeWords, sentence } from "./sentences.ts";
-import { actionWords, countWords, planWords, SHORT_ID_CHARS, spanWords } from "./words.ts";
 
 /** How a terminal is used: `live` when something may move on it. */
 export interface TerminalOptions extends Loudness {

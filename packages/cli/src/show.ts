@@ -1,9 +1,9 @@
-import type { Brain } from "@vidro/brain";
 import { terminalScreen } from "./render.ts";
 import { nobody, person, yesToAll } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import { ndjsonScreen } from "./screen.ts";
 import type { Loudness, Screen } from "./screen.ts";
+import type { Waist } from "./waist.ts";
 import { watch } from "./watch.ts";
 
 /** How a run is shown and who answers, as the flags say. */
@@ -19,12 +19,12 @@ export function tellsPrograms({ json }: ShowFlags): boolean {
 
 /** Shows a run from entry `after` on to its end, and gives the code to exit with. */
 export function showRun(
-  brain: Brain,
+  waist: Waist,
   run: { readonly id: string; readonly after: number },
   flags: ShowFlags,
 ): Promise<number> {
   return watch({
-    brain,
+    waist,
     run: run.id,
     after: run.after,
     screen: screenFor(run.id, flags),

@@ -1,7 +1,6 @@
 import { styleText } from "node:util";
-import { FAULTS } from "@vidro/core";
+import { FAULTS, jsonLine, printable } from "@vidro/core";
 import type { FaultReport } from "@vidro/core";
-import { jsonLine, printable } from "./printable.ts";
 
 /** Words for people go to stderr, whatever stdout is. */
 export function say(text: string): void {

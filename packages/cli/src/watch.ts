@@ -1,17 +1,17 @@
-import type { Brain } from "@vidro/brain";
-import { asFault, Fault, FAULTS, isTerminal, TERMINAL } from "@vidro/core";
+import { asFault, FAULTS, isTerminal, TERMINAL } from "@vidro/core";
 import type { Entry, QuestionAsked, TerminalEvent } from "@vidro/core";
-import { entriesOf } from "./entries.ts";
 import { EXIT } from "./exit.ts";
 import { onInterrupt } from "./interrupts.ts";
 import type { Interrupted, Leaving } from "./interrupts.ts";
+import { nobody } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import type { Screen } from "./screen.ts";
 import { say, sayFault } from "./tell.ts";
+import type { Part, Waist } from "./waist.ts";
 
 /** What is watched, from which entry on, where, and by whom. */
 export interface Watching {
-  readonly brain: Brain;
+  readonly waist: Waist;
   readonly run: string;
   readonly after: number;
   readonly screen: Screen;
@@ -35,11 +35,19 @@ export async function watch(watching: Watching): Promise<number> {
   }
 }
 
+/** Why a run that is left goes on without this process. */
+const GOES_ON = { partner: "the brain goes on with it", onlooker: "another process drives it and goes on" } as const;
+/** What is said of a question that is not asked here; a driver asks every question. */
+const ASKED_ELSEWHERE = {
+  driver: "",
+  partner: "This run waits for an answer: give it on a terminal with vidro attach.",
+  onlooker: "Another process drives this run: it is asked there.",
+} as const;
+
 class Watcher implements Interrupted {
   readonly #watching: Watching;
   #cursor: number;
-  /** Whether this process drives the run; else another one does, and this one only looks on. */
-  #drives = false;
+  #part: Part = "onlooker";
   /** Ends the current round of following. */
   #hangUp = new AbortController();
   /** The question that waits for an answer, and how to stop asking. */
@@ -54,12 +62,16 @@ class Watcher implements Interrupted {
   }
 
   async watch(): Promise<number> {
-    const { brain, run, screen, answerer } = this.#watching;
-    for await (const entry of entriesOf(brain.journal, run, this.#cursor)) screen.recall(entry);
-    this.#open = await this.#askedBefore();
+    const { waist, run, screen, answerer } = this.#watching;
+    let last: Entry | undefined;
+    for await (const entry of waist.entries(run, this.#cursor)) screen.recall((last = entry));
+    if (last !== undefined && isTerminal(last.event)) return this.#over(last.event);
+    // A cursor that lies beyond the last entry means: from now on.
+    this.#cursor = last?.seq ?? 0;
+    this.#open = await this.#askedBefore(last);
     for (;;) {
-      this.#drives = await this.#takeOver();
-      if (this.#drives && this.#open !== undefined) {
+      this.#part = await waist.join(run);
+      if (this.#answers && this.#open !== undefined) {
         await answerer.ready();
         screen.remind(this.#open);
         this.#ask(this.#open);
@@ -73,18 +85,21 @@ class Watcher implements Interrupted {
   }
 
   /** The open question that lies behind the cursor: it is no news, but it still wants its answer. */
-  async #askedBefore(): Promise<QuestionAsked | undefined> {
-    const { brain, run, after } = this.#watching;
-    const { status, seq } = await brain.runs.find(run);
-    if (status !== "asking" || seq > after) return undefined;
-    const [last] = await brain.journal.read(run, seq - 1, 1);
-    return last?.event.type === "question.asked" ? last.event : undefined;
+  async #askedBefore(last: Entry | undefined): Promise<QuestionAsked | undefined> {
+    if (last?.event.type !== "question.asked") return undefined;
+    const { seq } = await this.#watching.waist.find(this.#watching.run);
+    return seq === last.seq ? last.event : undefined;
+  }
+
+  /** Whether questions are put to the answerer here; nobody answers only what is this process's own business. */
+  get #answers(): boolean {
+    return this.#part === "driver" || (this.#part === "partner" && this.#watching.answerer !== nobody);
   }
 
   abort(): void {
-    if (!this.#drives) return this.leave({ exit: EXIT.aborted, because: "another process drives it and goes on" });
+    if (this.#part !== "driver") return this.leave({ exit: EXIT.aborted, because: GOES_ON[this.#part] });
     this.#say("Aborting the run. Ctrl-C again leaves it open instead.");
-    this.#watching.brain.runs.abort(this.#watching.run, "Ctrl-C").catch((thrown: unknown) => {
+    this.#watching.waist.abort(this.#watching.run, "Ctrl-C").catch((thrown: unknown) => {
       // CONFLICT: it ended by itself in the meantime.
       if (asFault(thrown).code !== "CONFLICT") this.#break(thrown);
     });
@@ -98,11 +113,12 @@ class Watcher implements Interrupted {
 
   /** Shows what comes until the run is over or this round ends. */
   async #follow(signal: AbortSignal): Promise<TerminalEvent | undefined> {
-    const { brain, run, screen } = this.#watching;
-    const looking = this.#drives ? undefined : setInterval(() => void this.#lookForDeath(), TERMINAL.takeOverMs);
+    const { waist, run, screen } = this.#watching;
+    const looking =
+      this.#part === "onlooker" ? setInterval(() => void this.#lookForDeath(), TERMINAL.takeOverMs) : undefined;
     if (this.#leaving !== undefined) this.#hangUp.abort();
     try {
-      for await (const followed of brain.runs.follow(run, this.#cursor, signal)) {
+      for await (const followed of waist.follow(run, this.#cursor, signal)) {
         if ("live" in followed) screen.live(followed.live);
         else if (isTerminal(followed.entry.event)) {
           screen.entry(followed.entry);
@@ -116,19 +132,19 @@ class Watcher implements Interrupted {
   }
 
   async #show(entry: Entry): Promise<void> {
-    const { screen, answerer, brain, run } = this.#watching;
+    const { screen, answerer, waist, run } = this.#watching;
     this.#cursor = entry.seq;
     this.#asking?.abort();
     this.#open = undefined;
     if (entry.event.type !== "question.asked") return screen.entry(entry);
     // What was asked and answered long ago is only told.
-    const isOpen = (await brain.runs.find(run)).seq === entry.seq;
-    if (isOpen && this.#drives) await answerer.ready();
+    const isOpen = (await waist.find(run)).seq === entry.seq;
+    if (isOpen && this.#answers) await answerer.ready();
     screen.entry(entry);
     if (!isOpen) return;
     this.#open = entry.event;
-    if (this.#drives) this.#ask(entry.event);
-    else this.#say("Another process drives this run: it is asked there.");
+    if (this.#answers) this.#ask(entry.event);
+    else this.#say(ASKED_ELSEWHERE[this.#part]);
   }
 
   #ask(question: QuestionAsked): void {
@@ -143,25 +159,14 @@ class Watcher implements Interrupted {
   }
 
   async #answer(question: QuestionAsked, signal: AbortSignal): Promise<void> {
-    const { brain, run, answerer } = this.#watching;
+    const { waist, run, answerer } = this.#watching;
     const answer = await answerer.answer(question, signal);
-    await brain.runs.answer(run, { ...answer, question: question.id });
-  }
-
-  /** Whether this process drives the run from now on. */
-  async #takeOver(): Promise<boolean> {
-    try {
-      await this.#watching.brain.runs.resume(this.#watching.run);
-      return true;
-    } catch (thrown) {
-      if (thrown instanceof Fault && thrown.code === "RUN_BUSY") return false;
-      throw thrown;
-    }
+    await waist.answer(run, { ...answer, question: question.id });
   }
 
   async #lookForDeath(): Promise<void> {
     try {
-      if (await this.#takeOver()) this.#hangUp.abort();
+      if ((await this.#watching.waist.join(this.#watching.run)) !== "onlooker") this.#hangUp.abort();
     } catch (thrown) {
       this.#break(thrown);
     }
@@ -186,10 +191,10 @@ class Watcher implements Interrupted {
   }
 
   async #leave({ exit, because }: Leaving): Promise<number> {
-    const { brain, run, screen } = this.#watching;
+    const { waist, run, screen } = this.#watching;
     screen.close();
-    await brain.runs.close();
-    const { status } = await brain.runs.find(run);
+    await waist.letGo();
+    const { status } = await waist.find(run);
     const open = status === "running" || status === "asking";
     say(
       open ? `vidro: the run is left open (${because}).\n  next: vidro attach ${run}` : `vidro: the run is ${status}.`,

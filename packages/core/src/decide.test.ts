@@ -190,3 +190,23 @@ test("a conversation that grows too long is compacted before the model is called
   const next = decide(compacted, MOMENT);
   assert.ok(next.do === "record" && next.event.type === "model.called");
 });
+
+test("003-11 a tool that only the caller knows is handed to the caller, and its answer goes on in the same run", () => {
+  const tools = [{ name: "echo", description: "", parameters: {}, idempotent: false, caller: true as const }];
+  const first = { seq: 1, at: 1000, event: started({ tools }) };
+  const state = fold([first, { seq: 2, at: 1001, event: called }, { seq: 3, at: 1002, event: replied({ action }) }])!;
+  const decision = decide(state, MOMENT);
+  assert.ok(decision.do === "record" && decision.event.type === "question.asked");
+  assert.deepEqual(decision.event.about, { kind: "call", call: action });
+  const asked = reduce(state, { seq: 4, at: 1003, event: decision.event });
+  const answer: Event = { type: "question.answered", id: decision.event.id, answer: "42", by: "caller" };
+  const answered = reduce(asked, { seq: 5, at: 1004, event: answer });
+  assert.deepEqual(answered.turns.items.at(-1), {
+    role: "tool",
+    callId: "c1",
+    tool: "echo",
+    text: "42",
+    failed: false,
+  });
+  assert.deepEqual(decide(answered, MOMENT), { do: "record", event: { type: "model.called", step: 2, attempt: 1 } });
+});

@@ -55,7 +55,7 @@ export function decide(state: RunState, moment: Moment): Decision {
         }),
       );
     case "chosen":
-      return choose(state, phase.action);
+      return choose(state, phase.action, moment);
     case "judged":
       return afterVerdict(state, phase, moment);
     case "asking":
@@ -99,12 +99,17 @@ function think(state: RunState, now: number): Decision {
   return record({ type: "model.called", step, attempt: state.attempt + 1 });
 }
 
-function choose(state: RunState, action: Action): Decision {
+function choose(state: RunState, action: Action, moment: Moment): Decision {
   if (state.repeated.times >= RUN.identicalCalls) return fail("LOOP_DETECTED");
   if (state.used.actions >= state.started.budget.actions) return fail("ACTION_LIMIT");
   if (state.repeated.call.includes(REDACTED)) {
     const fault = { code: "SECRET_IN_ACTION", message: FAULTS.SECRET_IN_ACTION.says } as const;
     return record({ type: "action.failed", action: action.id, fault });
+  }
+  if (state.tools.some((tool) => tool.name === action.tool && tool.caller === true)) {
+    return record(
+      ask(state, moment, { about: { kind: "call", call: action }, text: `Call ${action.tool}.`, options: [] }),
+    );
   }
   return { do: "judge", action };
 }
@@ -136,7 +141,12 @@ function afterVerdict(
 }
 
 function ask(state: RunState, moment: Moment, draft: Pick<QuestionAsked, "about" | "text" | "options">): QuestionAsked {
-  return { type: "question.asked", id: `q${state.seq + 1}`, ...draft, expiresAt: moment.now + RUN.answerMs };
+  return {
+    type: "question.asked",
+    id: `q${state.seq + 1}`,
+    ...draft,
+    expiresAt: moment.now + (state.started.budget.answerMs ?? RUN.answerMs),
+  };
 }
 
 function overBudget(state: RunState, now: number): FaultCode | undefined {

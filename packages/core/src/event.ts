@@ -54,6 +54,8 @@ export interface Budget {
   readonly tokens: number;
   /** Time at work; waiting for a person does not count. */
   readonly wallMs: number;
+  /** How long a question waits before silence is the answer. */
+  readonly answerMs?: number;
 }
 
 /** A person gave a task; everything that the run needs to know is here, so that it can be replayed anywhere. */
@@ -162,6 +164,7 @@ export type Question =
   | { readonly kind: "ask" }
   | { readonly kind: "approval"; readonly action: string; readonly hash: string; readonly policy: string }
   | { readonly kind: "tool"; readonly tool: ToolSpec }
+  | { readonly kind: "call"; readonly call: Action }
   | { readonly kind: "unknown"; readonly action: string };
 
 /** A person is asked; the run waits. */

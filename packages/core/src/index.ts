@@ -25,9 +25,13 @@ export type {
   ShellRule,
 } from "./policy/rule.ts";
 export * from "./ports.ts";
+export * from "./printable.ts";
 export * from "./prompt.ts";
 export * from "./redact.ts";
 export * from "./reply.ts";
 export * from "./run.ts";
+export * from "./sentences.ts";
 export * from "./tool.ts";
 export * from "./turns.ts";
+export * from "./wire/aon.ts";
+export * from "./words.ts";

@@ -16,6 +16,8 @@ export type RunStatus = "running" | "asking" | "finished" | "failed" | "aborted"
 /** A run in a list. */
 export interface RunHead {
   readonly id: string;
+  /** Whose run it is. */
+  readonly owner: string;
   readonly thread: string;
   readonly task: string;
   readonly status: RunStatus;
@@ -42,8 +44,9 @@ export interface LeaseHolder {
 /** What a new run is called. */
 export interface NewRun {
   readonly id: string;
+  readonly owner: string;
   readonly thread: string;
-  /** The caller's idempotency key: the same key gives the same run. */
+  /** The caller's idempotency key: the same key of the same owner gives the same run. */
   readonly key?: string;
 }
 
@@ -69,6 +72,7 @@ export interface Journal {
   /** Newest first. */
   list(filter: {
     readonly open?: boolean;
+    readonly owner?: string;
     readonly thread?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;
@@ -84,6 +88,36 @@ export interface Journal {
   verify(run: string): Promise<{ readonly entries: number; readonly brokenAt?: number; readonly reason?: string }>;
   /** Commits what is waiting and closes. */
   close(): Promise<void>;
+}
+
+// ---------------------------------------------------------------------------------------------- records
+
+/** A thing that is kept beside the journals: a token, an agent, a thread, an answer that may be asked for again. */
+export interface StoredRecord {
+  readonly kind: string;
+  readonly id: string;
+  readonly owner: string;
+  readonly body: JsonObject;
+  /** Grows by one with each change. */
+  readonly version: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+}
+
+/** Small durable things by kind and id. Rejections are Faults; what `put` resolved survives kill -9 and power loss. */
+export interface Records {
+  get(kind: string, id: string): Promise<StoredRecord | undefined>;
+  /** Makes or replaces a record; CONFLICT when `version` is given and it is not the one that is there (0: none). */
+  put(record: Pick<StoredRecord, "kind" | "id" | "owner" | "body">, version?: number): Promise<StoredRecord>;
+  /** Whether there was one to delete. */
+  delete(kind: string, id: string): Promise<boolean>;
+  /** Oldest first, those made after `after` when it is given. */
+  list(
+    kind: string,
+    filter: { readonly owner?: string; readonly after?: string; readonly limit: number },
+  ): Promise<readonly StoredRecord[]>;
+  /** Calls `wake` after each change of a record of the kind, also by another process; returns how to stop. */
+  watch(kind: string, wake: () => void): () => void;
 }
 
 // ---------------------------------------------------------------------------------------------- the model

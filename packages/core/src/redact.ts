@@ -71,8 +71,8 @@ export function redactor(secrets: readonly string[]): Redactor {
   }
 
   function nameOf(key: string): Name {
-    const known = names.get(key);
-    if (known !== undefined) return known;
+    const seen = names.get(key);
+    if (seen !== undefined) return seen;
     const name = { name: text(key), isTelling: TELLING.test(key) };
     if (key.length <= REDACT.nameChars && names.size < REDACT.names) names.set(key, name);
     return name;

@@ -219,6 +219,11 @@ function afterAnswer(state: RunState, event: QuestionAnswered): Change {
         ...reply(state, "Approved. You can use the tool now.", false),
       };
     }
+    case "call": {
+      const silent = event.by === "time";
+      const text = silent ? "The caller did not answer in time." : event.answer;
+      return answerAction(state, question.about.call, { text, failed: silent });
+    }
     case "approval": {
       if (action === undefined) throw new Fault("JOURNAL_CORRUPT", "An approval was asked for no action.");
       if (yes) return { phase: { name: "cleared", action, approved: question.about.hash } };

@@ -12,6 +12,8 @@ export interface ToolSpec {
   readonly parameters: JsonObject;
   /** Whether running it twice under one id is the same as running it once. */
   readonly idempotent: boolean;
+  /** Whoever started the run carries it out, and no hand knows of it. */
+  readonly caller?: true;
   /** An approved proposal of the model: the argv that runs when the tool is used, `{name}` standing for an input. */
   readonly argv?: readonly string[];
 }

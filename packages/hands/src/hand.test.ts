@@ -87,7 +87,7 @@ describe("a local hand", () => {
 describe("the folders of a hand", () => {
   it("must be there, or be makeable", async (t) => {
     const folder = scratch(t);
-    await assert.rejects(handIn(t, folder, { workspace: join(folder, "nowhere") }), { code: "BAD_ARGUMENTS" });
+    await assert.rejects(handIn(t, folder, { workspace: join(folder, "nowhere") }), { code: "NOT_FOUND" });
     await assert.rejects(handIn(t, folder, { state: "/etc/hostname/state" }), { code: "LEDGER_UNWRITABLE" });
   });
 

@@ -11,7 +11,6 @@ import {
   type FaultReport,
   type Hand,
   type HandEvent,
-  type JsonObject,
   type Judgement,
   type Order,
   type Plan,
@@ -20,7 +19,7 @@ import {
 } from "@vidro/core";
 import { checkArguments } from "./arguments.ts";
 import { environmentFrom } from "./environment.ts";
-import { folderAt } from "./folders.ts";
+import { folderAt, workspaceAt } from "./folders.ts";
 import { isAlive, thisProcess } from "./host.ts";
 import { openLedger, type Known, type Ledger } from "./ledger.ts";
 import { LiveQueue } from "./live-queue.ts";
@@ -57,15 +56,15 @@ export interface LocalHandOptions {
 
 /**
  * A hand that executes on this machine. Rejects with STORE_NEWER or LEDGER_UNWRITABLE when its ledger cannot be used,
- * with BAD_ARGUMENTS when there is no workspace.
+ * with NOT_FOUND when there is no workspace.
  */
 export async function localHand(options: LocalHandOptions): Promise<Hand> {
-  const workspace = folderAt(options.workspace, process.cwd());
+  const workspace = workspaceAt(options.workspace);
   const state = madeFolder(options.state);
   const spools = madeFolder(join(state, "spool"));
   const reserved = options.reserved === undefined ? state : folderAt(options.reserved, process.cwd());
   const env = environmentFrom(options.env ?? process.env);
-  const bench: Bench = { workspace, state: reserved, sandbox: await hostSandbox(), env };
+  const bench: Bench = { workspace, state: reserved, sandbox: hostSandbox, env };
   const ledger = openLedger(join(state, "ledger.db"));
   sweepLeftBehind(reserved);
   pruneSpools(spools, Date.now());
@@ -290,9 +289,7 @@ class LocalHand implements Hand {
 }
 
 function specOf({ name, description, parameters, idempotent }: Tool): ToolSpec {
-  // A schema carries more than JSON while it is in memory.
-  const schema: JsonObject = JSON.parse(JSON.stringify(parameters));
-  return { name, description, parameters: schema, idempotent };
+  return { name, description, parameters, idempotent };
 }
 
 /** Throws unless policy lets the plan run: by itself, or because a person approved exactly this plan. */

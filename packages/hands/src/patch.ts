@@ -1,5 +1,4 @@
 import { Fault, HAND } from "@vidro/core";
-import { applyPatch, createTwoFilesPatch, FILE_HEADERS_ONLY, parsePatch } from "diff";
 import type { StructuredPatch } from "diff";
 
 /** A piece of a patch: which lines, with their line ends, stand where before and after it. */
@@ -16,9 +15,13 @@ export interface Patch {
   readonly parsed: StructuredPatch;
 }
 
+/** Loaded with the first patch: a hand that makes none begins sooner. */
+const loadDiff = () => import("diff");
+
 /** The unified diff from one text to another under a name; the empty text when they are equal. */
-export function diffOf(name: string, before: string, after: string): string {
+export async function diffOf(name: string, before: string, after: string): Promise<string> {
   if (before === after) return "";
+  const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await loadDiff();
   const patch = createTwoFilesPatch(`a/${name}`, `b/${name}`, before, after, undefined, undefined, {
     context: 3,
     headerOptions: FILE_HEADERS_ONLY,
@@ -32,8 +35,8 @@ export function diffOf(name: string, before: string, after: string): string {
 }
 
 /** Reads a patch that touches nothing but the content of the one file that goes by `names`. */
-export function readPatch(text: string, names: readonly string[]): Patch {
-  const parsed = parseOne(text);
+export async function readPatch(text: string, names: readonly string[]): Promise<Patch> {
+  const parsed = await parseOne(text);
   for (const header of [parsed.oldFileName, parsed.newFileName, parsed.index]) {
     const isNew = header === "/dev/null" && header === parsed.oldFileName && header !== parsed.newFileName;
     if (header !== undefined && !isNew && !isName(header, names)) {
@@ -71,9 +74,10 @@ export function undone(text: string, hunks: readonly Hunk[]): string | undefined
 }
 
 /** The text with the hunks applied wherever their lines stand by now; undefined when they stand nowhere. */
-export function appliedElsewhere(text: string, { parsed, hunks }: Patch): string | undefined {
+export async function appliedElsewhere(text: string, { parsed, hunks }: Patch): Promise<string | undefined> {
   // A hunk that expects no lines fits everywhere, so it says nothing about where.
   if (hunks.some(({ before }) => before.length === 0)) return undefined;
+  const { applyPatch } = await loadDiff();
   let compares = 0;
   const compareLine = (_number: number, line: string, _operation: string, wanted: string) => {
     compares += 1;
@@ -94,13 +98,14 @@ export function isCrlf(text: string): boolean {
   return text.includes("\r\n") && !/(?<!\r)\n/.test(text);
 }
 
-function parseOne(text: string): StructuredPatch {
+async function parseOne(text: string): Promise<StructuredPatch> {
   if (Buffer.byteLength(text) > HAND.patchBytes) {
     throw new Fault(
       "PAYLOAD_TOO_LARGE",
       `The patch has more than ${HAND.patchBytes} bytes; write the whole file instead.`,
     );
   }
+  const { parsePatch } = await loadDiff();
   let parsed: StructuredPatch[];
   try {
     parsed = parsePatch(text);

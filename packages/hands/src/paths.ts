@@ -2,8 +2,6 @@ import { lstat, readlink } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import { canonical, Fault, HAND } from "@vidro/core";
 import type { FilePlan, Json } from "@vidro/core";
-import { Type } from "typebox";
-import type { TString } from "typebox";
 import { codeOf, fileFault, sha256 } from "./files.ts";
 import type { Bench } from "./tools/tool.ts";
 
@@ -11,8 +9,8 @@ import type { Bench } from "./tools/tool.ts";
 const KERNEL = ["/proc", "/sys", "/dev"];
 
 /** The schema of an input that is a path. */
-export function pathField(description: string): TString {
-  return Type.String({ minLength: 1, maxLength: HAND.pathChars, description });
+export function pathField(description: string) {
+  return { type: "string", minLength: 1, maxLength: HAND.pathChars, description } as const;
 }
 
 /** Whether a path is the folder or lies in it; both absolute and real. Whole names are compared, never prefixes. */

@@ -4,6 +4,7 @@ import { homedir } from "node:os";
 import { canonical, Fault, judge, parsePolicy } from "@vidro/core";
 import type { Json, Policy } from "@vidro/core";
 import { DEFAULT_POLICY } from "./default-policy.ts";
+import { workspaceAt } from "./folders.ts";
 import type { HandPolicy } from "./hand.ts";
 
 /** A policy that is in force: its version is the hash of what it says. */
@@ -20,14 +21,23 @@ export interface PolicyPlaces {
   readonly state: string;
 }
 
-/** The policy of a hand: BAD_POLICY when its file cannot be used, and then nothing is allowed. */
+/**
+ * The policy of a hand. Throws BAD_POLICY when its file cannot be used, and then nothing is allowed; NOT_FOUND when
+ * there is no workspace.
+ */
 export function openPolicy({ file, workspace, state }: PolicyPlaces): OpenPolicy {
-  const places = { workspace: realpathSync(workspace), home: realpathSync(homedir()), state: realpathSync(state) };
+  const places = { workspace: workspaceAt(workspace), home: realHome(), state: realpathSync(state) };
   const source = existsSync(file) ? readPolicy(file) : undefined;
   // The examples of the shipped policy are tried by its test, not at every start.
   const policy = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
   const text = source === undefined ? JSON.stringify(DEFAULT_POLICY) : canonical(source);
   return { version: hash("sha256", text), policy, judge: (plan) => judge(plan, policy) };
+}
+
+/** Users of services often have a home that is not there: then its patterns mean nothing, as they are. */
+function realHome(): string {
+  const home = homedir();
+  return existsSync(home) ? realpathSync(home) : home;
 }
 
 function readPolicy(file: string): Json {

@@ -33,19 +33,21 @@ export async function firstListed(url: string, key: string | undefined): Promise
 
 /** The first model that the Ollama server of a base URL has; nothing when no such server shows itself. */
 export async function firstLocal(url: string): Promise<string | undefined> {
-  if (!(await listens(new URL(url)))) return undefined;
+  // Asked first, since a bare socket costs a start nothing and an HTTP client 30 ms.
+  if (!(await listens(url, MODEL.probeMs))) return undefined;
   const list = await listAt(`${new URL(url).origin}/api/tags`, MODEL.probeMs, {}).catch(() => undefined);
   return firstName(list, "models", "name");
 }
 
-/** Whether anybody listens there: asked first, since a bare socket costs a start nothing and an HTTP client 30 ms. */
-async function listens({ hostname, port, protocol }: URL): Promise<boolean> {
+/** Whether anybody listens at the server of a base URL; nothing is said to them. */
+export async function listens(url: string, timeoutMs: number): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(url);
   const socket = connect({
     host: hostname.replace(/^\[|\]$/g, ""),
     port: Number(port || (protocol === "https:" ? 443 : 80)),
   });
   try {
-    await once(socket, "connect", { signal: AbortSignal.timeout(MODEL.probeMs) });
+    await once(socket, "connect", { signal: AbortSignal.timeout(timeoutMs) });
     return true;
   } catch {
     return false;

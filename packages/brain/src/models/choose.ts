@@ -1,9 +1,10 @@
-import { Fault, asFault } from "@vidro/core";
+import { Fault, MODEL, asFault } from "@vidro/core";
 import type { Model } from "@vidro/core";
-import { baseUrl, firstListed, firstLocal, ollamaUrl } from "./address.ts";
+import { baseUrl, firstListed, firstLocal, listens, ollamaUrl } from "./address.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
 import { chain } from "./chain.ts";
 import type { Patience } from "./deadline.ts";
+import { offlineModel } from "./offline.ts";
 import { PROVIDERS, openCompatible } from "./providers.ts";
 import type { Access, Provider } from "./providers.ts";
 import { unknownModel } from "./unknown-model.ts";
@@ -14,24 +15,38 @@ export type Environment = { readonly [name: string]: string | undefined };
 /** A model, and why it is this one. */
 export interface ChosenModel extends Model {
   readonly because: string;
+  /** Base URLs of the servers that it calls, where they are not a vendor's own. */
+  readonly servers: readonly string[];
+}
+
+/** A model, and the base URL of its server where that is not a vendor's own. */
+interface PlacedModel extends Model {
+  readonly url?: string;
+}
+
+/** What `chooseModel` gives, in words. */
+export interface Choice extends Pick<ChosenModel, "name" | "because"> {
+  /** Whether somebody listens at each of its servers; vendors are not called for that. */
+  readonly servers: readonly { readonly url: string; readonly listens: boolean }[];
 }
 
 /** The model that the environment asks for, else the first that it offers; a Fault when it asks for what cannot be. */
 export async function chooseModel(env: Environment): Promise<ChosenModel> {
   const asked = said(env, "VIDRO_MODEL");
-  if (asked === undefined) return (await atUrl(env)) ?? byKey(env) ?? (await onThisMachine(env)) ?? (await offline());
+  if (asked === undefined) return (await atUrl(env)) ?? byKey(env) ?? (await onThisMachine(env)) ?? offline();
   const names = asked.split(",").map((name) => name.trim());
   const models = await Promise.all(names.filter((name) => name !== "").map((name) => byName(name, env)));
-  return chosen(chain(models), "VIDRO_MODEL says so");
+  return chosen(chain(models), "VIDRO_MODEL says so", models);
 }
 
-/** What `chooseModel` gives, in words. */
-export async function describeChoice(env: Environment): Promise<{ readonly name: string; readonly because: string }> {
-  const { name, because } = await chooseModel(env);
-  return { name, because };
+/** What would be chosen and why, and whether it could be reached now. */
+export async function describeChoice(env: Environment): Promise<Choice> {
+  const { name, because, servers } = await chooseModel(env);
+  const looks = servers.map(async (url) => ({ url, listens: await listens(url, MODEL.reachMs) }));
+  return { name, because, servers: await Promise.all(looks) };
 }
 
-async function byName(name: string, env: Environment): Promise<Model> {
+async function byName(name: string, env: Environment): Promise<PlacedModel> {
   if (name === "offline") return offline();
   const [, prefix, model] = /^([^/]*)\/?(.*)$/.exec(name) ?? [];
   const provider = PROVIDERS.find((one) => one.name === prefix);
@@ -80,8 +95,7 @@ async function onThisMachine(env: Environment): Promise<ChosenModel | undefined>
   return undefined;
 }
 
-async function offline(): Promise<ChosenModel> {
-  const { offlineModel } = await import("./offline.ts");
+function offline(): ChosenModel {
   return chosen(offlineModel(), "no key, no address and no server on this machine offers a model");
 }
 
@@ -91,19 +105,21 @@ async function usualModel(provider: Provider, { url = "" }: Access): Promise<str
   throw new Fault("MODEL_UNAVAILABLE", `${provider.name} shows no model at ${url}: start it there and give it one.`);
 }
 
-function vendorModel(provider: Provider, model: string, access: Access, env: Environment): Model {
-  return aiSdkModel({
+function vendorModel(provider: Provider, model: string, access: Access, env: Environment): PlacedModel {
+  const opened = aiSdkModel({
     name: `${provider.name}/${model}`,
     load: () => provider.open(model, access),
     ...(access.key === undefined ? {} : { key: access.key }),
     ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
     ...patience(env),
   });
+  return access.url === undefined ? opened : { ...opened, url: access.url };
 }
 
-function compatibleModel(name: string, server: Access, env: Environment): Model {
+function compatibleModel(name: string, server: Server, env: Environment): PlacedModel {
   const key = server.key === undefined ? {} : { key: server.key };
-  return aiSdkModel({ name, load: () => openCompatible(name, server), ...key, ...patience(env) });
+  const model = aiSdkModel({ name, load: () => openCompatible(name, server), ...key, ...patience(env) });
+  return { ...model, url: server.url };
 }
 
 /** How a provider is reached, or nothing when it would not let us in. */
@@ -118,7 +134,10 @@ function accessTo(provider: Provider, env: Environment): Access | undefined {
   return address !== undefined && provider.keyless === true ? url : undefined;
 }
 
-function serverAt(env: Environment): (Access & { readonly url: string }) | undefined {
+/** A server that is known by its address. */
+type Server = Access & { readonly url: string };
+
+function serverAt(env: Environment): Server | undefined {
   const address = said(env, "VIDRO_MODEL_URL");
   if (address === undefined) return undefined;
   const key = said(env, "VIDRO_MODEL_KEY");
@@ -133,8 +152,9 @@ function patience(env: Environment): Partial<Patience> {
   throw new Fault("BAD_REQUEST", "VIDRO_MODEL_TIMEOUT_MS must be a whole number of milliseconds above 0.");
 }
 
-function chosen(model: Model, because: string): ChosenModel {
-  return { name: model.name, because, call: (request, signal) => model.call(request, signal) };
+function chosen(model: PlacedModel, because: string, placed: readonly PlacedModel[] = [model]): ChosenModel {
+  const servers = placed.flatMap(({ url }) => url ?? []);
+  return { name: model.name, because, servers, call: (request, signal) => model.call(request, signal) };
 }
 
 /** A variable that is set to nothing says nothing. */

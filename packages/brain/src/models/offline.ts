@@ -1,6 +1,5 @@
 import { asFault } from "@vidro/core";
 import type { Model, ModelEvent, ModelReply, ModelRequest } from "@vidro/core";
-import { nextMove } from "./offline/walk.ts";
 import type { Move } from "./offline/walk.ts";
 
 const NAME = "offline";
@@ -17,6 +16,8 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   const aborted: ModelEvent = { type: "failed", fault: { code: "MODEL_CUT", message: "The call was aborted." } };
   let move: Move;
   try {
+    // Loaded with the first call: the rules are many, and a run can be told of before they are there.
+    const { nextMove } = await import("./offline/walk.ts");
     move = nextMove(request);
   } catch (thrown) {
     yield { type: "failed", fault: asFault(thrown).report() };

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import { writeSync } from "node:fs";
 import { thisHolder } from "../holder.ts";
-import { begin, entry } from "./journal.fixture.ts";
-import { sqliteJournal } from "./sqlite.ts";
+import { begin, entry, sqliteJournalAt } from "./journal.fixture.ts";
 
 // Says who it is, then appends to a run, saying each seq once it is acknowledged, until it is killed.
 const [path, run] = process.argv.slice(2);
 assert.ok(path !== undefined && run !== undefined);
 writeSync(1, `${JSON.stringify(thisHolder())}\n`);
-const journal = await sqliteJournal(path);
+const journal = await sqliteJournalAt(path);
 const found = await journal.head(run);
 const lease = found === undefined ? await begin(journal, run) : await journal.lease(run, thisHolder());
 for (let seq = (found?.seq ?? 1) + 1; ; seq += 2) {

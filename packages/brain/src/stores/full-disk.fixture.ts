@@ -3,8 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
 import type { Event, Journal, Lease } from "@vidro/core";
-import { begin, entry } from "./journal.fixture.ts";
-import { sqliteJournal } from "./sqlite.ts";
+import { begin, entry, sqliteJournalAt } from "./journal.fixture.ts";
 
 const note: Event = { type: "note.observed", note: "x".repeat(10_000) };
 
@@ -27,7 +26,7 @@ if (import.meta.main) {
   assert.ok(disk !== undefined);
   const ballast = join(disk, "ballast");
   writeFileSync(ballast, Buffer.alloc(512 * 1024));
-  const journal = await sqliteJournal(join(disk, "journal"));
+  const journal = await sqliteJournalAt(join(disk, "journal"));
   const lease = await begin(journal, "a");
   const last = await fill(journal, lease, 2);
   assert.ok(last > 1);

@@ -5,6 +5,7 @@ import * as fc from "fast-check";
 import type { Event, Journal } from "@vidro/core";
 import { thisHolder } from "../holder.ts";
 import { begin, entries, entry, folder, rejects, startedEvent } from "./journal.fixture.ts";
+import type { RunFilter } from "./standing.ts";
 import type { OpenStore } from "./stores.ts";
 
 /** Runs a test on a fresh journal. */
@@ -15,7 +16,7 @@ export function journalContract(name: string, open: OpenStore): void {
   const on: OnJournal = (title, body) =>
     void test(title, async () => {
       using place = folder();
-      const journal = await open(join(place.path, "journal"));
+      const { journal } = await open(join(place.path, "store"));
       try {
         await body(journal);
       } finally {
@@ -38,25 +39,34 @@ export function journalContract(name: string, open: OpenStore): void {
 function createContract(on: OnJournal): void {
   on("a new run has its first entries and a lease of epoch 1", async (journal) => {
     const first = [entry(1, startedEvent("count the files")), entry(2)];
-    const made = await journal.create({ id: "a", thread: "t" }, first, thisHolder());
+    const made = await journal.create({ id: "a", owner: "me", thread: "t" }, first, thisHolder());
     assert.deepEqual(made.lease, { run: "a", epoch: 1 });
-    const head = { id: "a", thread: "t", task: "count the files", status: "running", seq: 2 };
+    const head = { id: "a", owner: "me", thread: "t", task: "count the files", status: "running", seq: 2 };
     assert.deepEqual({ ...made.head }, { ...head, startedAt: 1001, updatedAt: 1002 });
     assert.deepEqual({ ...(await journal.head("a")) }, { ...made.head });
     assert.deepEqual(await journal.read("a", 0, 10), first);
   });
 
   on("a key that is known gives its run, unchanged and without a lease", async (journal) => {
-    const first = await journal.create({ id: "a", thread: "t", key: "k" }, [entry(1)], thisHolder());
-    const second = await journal.create({ id: "b", thread: "u", key: "k" }, entries(1, 3), thisHolder());
+    const first = await journal.create({ id: "a", owner: "me", thread: "t", key: "k" }, [entry(1)], thisHolder());
+    const second = await journal.create({ id: "b", owner: "me", thread: "u", key: "k" }, entries(1, 3), thisHolder());
     assert.deepEqual({ ...second.head }, { ...first.head });
     assert.equal(second.lease, undefined);
     assert.equal(await journal.head("b"), undefined);
   });
 
+  on("the same key of another owner is another run", async (journal) => {
+    const first = await journal.create({ id: "a", owner: "me", thread: "t", key: "k" }, [entry(1)], thisHolder());
+    const second = await journal.create({ id: "b", owner: "you", thread: "t", key: "k" }, [entry(1)], thisHolder());
+    assert.deepEqual([first.head.owner, second.head.owner, second.head.id], ["me", "you", "b"]);
+    assert.deepEqual(second.lease, { run: "b", epoch: 1 });
+    const again = await journal.create({ id: "c", owner: "you", thread: "t", key: "k" }, [entry(1)], thisHolder());
+    assert.deepEqual({ ...again.head }, { ...second.head });
+  });
+
   on("creates with one key in one turn make one run", async (journal) => {
     const made = await Promise.all(
-      ["a", "b", "c"].map((id) => journal.create({ id, thread: "t", key: "k" }, [entry(1)], thisHolder())),
+      ["a", "b", "c"].map((id) => journal.create({ id, owner: "me", thread: "t", key: "k" }, [entry(1)], thisHolder())),
     );
     assert.deepEqual(
       made.map(({ head, lease }) => [head.id, lease?.epoch]),
@@ -70,9 +80,9 @@ function createContract(on: OnJournal): void {
 
   on("an id that is taken, no entries, or a wrong first seq is a conflict and makes nothing", async (journal) => {
     await begin(journal, "a");
-    await rejects(journal.create({ id: "a", thread: "t" }, [entry(1)], thisHolder()), "CONFLICT");
-    await rejects(journal.create({ id: "b", thread: "t" }, [], thisHolder()), "CONFLICT");
-    await rejects(journal.create({ id: "c", thread: "t" }, [entry(2)], thisHolder()), "CONFLICT");
+    await rejects(journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], thisHolder()), "CONFLICT");
+    await rejects(journal.create({ id: "b", owner: "me", thread: "t" }, [], thisHolder()), "CONFLICT");
+    await rejects(journal.create({ id: "c", owner: "me", thread: "t" }, [entry(2)], thisHolder()), "CONFLICT");
     assert.equal((await journal.list({ limit: 10 })).length, 1);
   });
 }
@@ -102,7 +112,7 @@ function appendContract(on: OnJournal): void {
       journal.append({ run: "b", epoch: 7 }, [entry(2)]),
       journal.append(a, [entry(9)]),
       journal.append(b, [entry(2)]),
-      journal.create({ id: "a", thread: "t" }, [entry(1)], thisHolder()),
+      journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], thisHolder()),
       journal.append(a, [entry(3)]),
     ]);
     const kinds = settled.map(({ status }) => status === "fulfilled");
@@ -158,7 +168,7 @@ function readContract(on: OnJournal): void {
     const property = fc.asyncProperty(fc.array(text, { minLength: 1, maxLength: 5 }), async (notes) => {
       const id = `run ${(made += 1)}`;
       const written = notes.map((note, index) => entry(index + 1, { type: "note.observed", note }));
-      await journal.create({ id, thread: "t" }, written, thisHolder());
+      await journal.create({ id, owner: "me", thread: "t" }, written, thisHolder());
       assert.deepEqual(await journal.read(id, 0, 10), written);
       assert.deepEqual(await journal.verify(id), { entries: notes.length });
     });
@@ -180,23 +190,26 @@ function readContract(on: OnJournal): void {
     assert.deepEqual(await journal.verify("a"), { entries: 5 });
   });
 
-  on("runs are listed newest first, by thread and by whether they are open", async (journal) => {
-    for (const [id, thread] of [
-      ["a", "t"],
-      ["b", "u"],
-      ["c", "t"],
-      ["d", "t"],
+  on("runs are listed newest first, by owner, by thread and by whether they are open", async (journal) => {
+    for (const [id, thread, owner] of [
+      ["a", "t", "me"],
+      ["b", "u", "you"],
+      ["c", "t", "you"],
+      ["d", "t", "me"],
     ] as const) {
-      const { lease } = await journal.create({ id, thread }, [entry(1)], thisHolder());
+      const { lease } = await journal.create({ id, owner, thread }, [entry(1)], thisHolder());
       if (id === "c" && lease) await journal.append(lease, [entry(2, { type: "run.aborted", reason: "" })]);
     }
-    const ids = async (filter: { open?: boolean; thread?: string; limit: number }): Promise<string> =>
-      (await journal.list(filter)).map(({ id }) => id).join("");
+    const ids = async (filter: RunFilter): Promise<string> => (await journal.list(filter)).map(({ id }) => id).join("");
     assert.equal(await ids({ limit: 10 }), "dcba");
     assert.equal(await ids({ limit: 2 }), "dc");
     assert.equal(await ids({ limit: 10, thread: "t" }), "dca");
     assert.equal(await ids({ limit: 10, open: true }), "dba");
     assert.equal(await ids({ limit: 10, open: false }), "c");
     assert.equal(await ids({ limit: 10, open: true, thread: "t" }), "da");
+    assert.equal(await ids({ limit: 10, owner: "me" }), "da");
+    assert.equal(await ids({ limit: 1, owner: "you" }), "c");
+    assert.equal(await ids({ limit: 10, owner: "you", thread: "t", open: false }), "c");
+    assert.equal(await ids({ limit: 10, owner: "nobody" }), "");
   });
 }

@@ -1,13 +1,20 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry, Event, FaultCode, Journal, Lease, LeaseHolder } from "@vidro/core";
 import { Fault, RUN } from "@vidro/core";
 import { thisHolder } from "../holder.ts";
+import { sqliteStore } from "./sqlite.ts";
+import type { SqliteOptions } from "./sqlite.ts";
+
+/** The journal of the SQLite store at `path`; closing it closes the store. */
+export async function sqliteJournalAt(path: string, options?: SqliteOptions): Promise<Journal> {
+  return (await sqliteStore(path, options)).journal;
+}
 
 /** The first event of a run. */
 export function startedEvent(task: string): Event {
@@ -39,7 +46,11 @@ export function entries(from: number, to: number): Entry[] {
 
 /** Makes a run of one entry that this process drives. */
 export async function begin(journal: Journal, id: string): Promise<Lease> {
-  const { lease } = await journal.create({ id, thread: "t" }, [entry(1, startedEvent("do it"))], thisHolder());
+  const { lease } = await journal.create(
+    { id, owner: "me", thread: "t" },
+    [entry(1, startedEvent("do it"))],
+    thisHolder(),
+  );
   assert.ok(lease);
   return lease;
 }
@@ -61,6 +72,18 @@ export function folder(): { readonly path: string; [Symbol.dispose](): void } {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 
+/** How many commits a write-ahead log holds: the frame that ends one tells the size of the database. */
+export function commitsIn(path: string): number {
+  const [headerBytes, frameHeaderBytes, sizeOffset] = [32, 24, 4];
+  const log = readFileSync(path);
+  const pageBytes = log.readUInt32BE(8);
+  let commits = 0;
+  for (let at = headerBytes; at < log.length; at += frameHeaderBytes + pageBytes) {
+    if (log.readUInt32BE(at + sizeOffset) !== 0) commits += 1;
+  }
+  return commits;
+}
+
 /** Another process that lives until it is ended. */
 export interface Neighbour {
   readonly holder: LeaseHolder;
@@ -70,7 +93,7 @@ export interface Neighbour {
 
 /** The arguments that run a script beside this file on this Node. */
 export function scriptArgs(script: string, args: readonly string[]): string[] {
-  return ["--conditions=source", fileURLToPath(new URL(script, import.meta.url)), ...args];
+  return ["--conditions=vidro-source", fileURLToPath(new URL(script, import.meta.url)), ...args];
 }
 
 /** Starts a script beside this file; its first line is the holder that it is, and killing it ends it. */

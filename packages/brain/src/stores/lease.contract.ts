@@ -22,7 +22,7 @@ export function leaseContract(name: string, open: OpenStore): void {
     void test(title, async () => {
       using place = folder();
       const clock = { now: 1_000_000 };
-      const journal = await open(join(place.path, "journal"), { now: () => clock.now });
+      const { journal } = await open(join(place.path, "store"), { now: () => clock.now });
       const other = await neighbour("holder.fixture.ts");
       try {
         await body({ journal, other, clock });
@@ -36,7 +36,7 @@ export function leaseContract(name: string, open: OpenStore): void {
   void describe(`${name}: watch`, () => watchContract(on));
   void test(`${name}: two who append in any interleaving keep the run gapless and its chain sound`, async () => {
     using place = folder();
-    const journal = await open(join(place.path, "journal"));
+    const { journal } = await open(join(place.path, "store"));
     await interleavings([journal, journal]);
     await journal.close();
   });
@@ -46,14 +46,14 @@ type On = (title: string, body: (scene: Scene) => Promise<void>) => void;
 
 function takeOverContract(on: On): void {
   on("a run is busy while its holder lives, and free once that is dead", async ({ journal, other }) => {
-    await journal.create({ id: "a", thread: "t" }, [entry(1)], other.holder);
+    await journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], other.holder);
     await rejects(journal.lease("a", thisHolder()), "RUN_BUSY");
     await other.end();
     assert.deepEqual(await journal.lease("a", thisHolder()), { run: "a", epoch: 2 });
   });
 
   on("a run is free once its lease ran out, though the holder lives", async ({ journal, other, clock }) => {
-    await journal.create({ id: "a", thread: "t" }, [entry(1)], other.holder);
+    await journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], other.holder);
     clock.now += RUN.leaseMs - 1;
     await rejects(journal.lease("a", thisHolder()), "RUN_BUSY");
     clock.now += 1;
@@ -62,7 +62,7 @@ function takeOverContract(on: On): void {
 
   on("a holder of another host is trusted to live until its lease runs out", async ({ journal, clock }) => {
     const far = { ...thisHolder(), host: "elsewhere", pid: 1 };
-    await journal.create({ id: "a", thread: "t" }, [entry(1)], far);
+    await journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], far);
     await rejects(journal.lease("a", thisHolder()), "RUN_BUSY");
     clock.now += RUN.leaseMs;
     assert.equal((await journal.lease("a", thisHolder())).epoch, 2);
@@ -77,7 +77,7 @@ function takeOverContract(on: On): void {
 
 function renewContract(on: On): void {
   on("a renewed lease holds for another term", async ({ journal, other, clock }) => {
-    const { lease } = await journal.create({ id: "a", thread: "t" }, [entry(1)], other.holder);
+    const { lease } = await journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], other.holder);
     assert.ok(lease);
     clock.now += RUN.leaseMs - 1;
     await journal.renew(lease);
@@ -89,7 +89,7 @@ function renewContract(on: On): void {
   });
 
   on("a lease that was given back is free at once and appends no more", async ({ journal, other }) => {
-    const { lease } = await journal.create({ id: "a", thread: "t" }, [entry(1)], other.holder);
+    const { lease } = await journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], other.holder);
     assert.ok(lease);
     await journal.release(lease);
     await rejects(journal.append(lease, [entry(2)]), "LEASE_LOST");

@@ -6,8 +6,7 @@ import { test } from "node:test";
 import type { Journal } from "@vidro/core";
 import { thisHolder } from "../holder.ts";
 import { fill } from "./full-disk.fixture.ts";
-import { begin, entry, folder, neighbour, scriptArgs } from "./journal.fixture.ts";
-import { sqliteJournal } from "./sqlite.ts";
+import { begin, entry, folder, neighbour, scriptArgs, sqliteJournalAt } from "./journal.fixture.ts";
 
 const KILLS = 20;
 
@@ -39,7 +38,7 @@ void test("F1: what was acknowledged is there after kill -9 at any time, and the
   const path = join(place.path, "journal");
   for (let kill = 0; kill < KILLS; kill += 1) {
     const acknowledged = await killAfter(path, 1 + ((kill * 7) % 23));
-    const journal = await sqliteJournal(path);
+    const journal = await sqliteJournalAt(path);
     const length = await soundLength(journal);
     assert.ok(length >= acknowledged, `${acknowledged} were acknowledged, ${length} are there`);
     await journal.close();
@@ -50,7 +49,7 @@ void test("F2: a torn end of the write-ahead log is dropped, and what is before 
   using place = folder();
   const path = join(place.path, "journal");
   // A reader that stays keeps the log from being written back when the other one is gone.
-  const reader = await sqliteJournal(path);
+  const reader = await sqliteJournalAt(path);
   const acknowledged = await killAfter(path, 20);
   const log = readFileSync(`${path}-wal`);
   const torn = [1, 100, 4096, 9000].flatMap((bytes) => [
@@ -61,7 +60,7 @@ void test("F2: a torn end of the write-ahead log is dropped, and what is before 
     const copy = join(place.path, `copy-${index}`);
     copyFileSync(path, copy);
     writeFileSync(`${copy}-wal`, bytes);
-    const journal = await sqliteJournal(copy);
+    const journal = await sqliteJournalAt(copy);
     const length = await soundLength(journal);
     assert.ok(length > 1 && length <= acknowledged + 2);
     await journal.append(await journal.lease("a", thisHolder()), [entry(length + 1)]);
@@ -74,12 +73,12 @@ void test("F2: a torn end of the write-ahead log is dropped, and what is before 
 void test("F3: a store that is full refuses new entries, serves reads, and goes on when there is room", async () => {
   using place = folder();
   const path = join(place.path, "journal");
-  const bounded = await sqliteJournal(path, { maxPages: 100 });
+  const bounded = await sqliteJournalAt(path, { maxPages: 100 });
   const lease = await begin(bounded, "a");
   const last = await fill(bounded, lease, 2);
   assert.equal(await soundLength(bounded), last);
   await bounded.close();
-  const journal = await sqliteJournal(path);
+  const journal = await sqliteJournalAt(path);
   await journal.append(await journal.lease("a", thisHolder()), [entry(last + 1)]);
   assert.equal(await soundLength(journal), last + 1);
   await journal.close();

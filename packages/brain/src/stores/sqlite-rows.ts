@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
 import type { Link } from "./chain.ts";
-import type { Term } from "./standing.ts";
+import type { RunFilter, Term } from "./standing.ts";
 
 /** Where appending to a run goes on. */
 export interface Tip {
@@ -24,7 +24,7 @@ export interface RunRow extends Term {
 }
 
 /** A statement that gives rows. */
-interface Query<Row> {
+export interface Query<Row> {
   get(...values: SQLInputValue[]): Row | undefined;
   all(...values: SQLInputValue[]): Row[];
 }
@@ -34,12 +34,13 @@ type LeaseRow = Omit<Term, "holder"> & { readonly number: number; readonly epoch
 const OPEN = "status IN ('running', 'asking')";
 const LAST = "entry.run = number AND entry.seq = (SELECT max(seq) FROM entry WHERE entry.run = number)";
 // A run whose entries were all taken away is still listed, so that verifying it can tell.
-const HEAD = `SELECT id, thread, task, status, ifnull(seq, 0) AS seq, started AS startedAt, ifnull(at, started) AS updatedAt
+const HEAD = `SELECT id, owner, thread, task, status, ifnull(seq, 0) AS seq, started AS startedAt,
+  ifnull(at, started) AS updatedAt
   FROM run LEFT JOIN entry ON ${LAST}`;
 const NUMBER = "(SELECT number FROM run WHERE id = ?)";
 const LINK = "SELECT seq, at, body, lower(hex(hash)) AS hash FROM entry";
 
-/** The two tables as typed calls; each statement is prepared once. */
+/** The tables of the journal as typed calls; each statement is prepared once. */
 export class Rows {
   readonly #database: DatabaseSync;
   readonly #insertRun: StatementSync;
@@ -53,13 +54,13 @@ export class Rows {
   readonly #headOfKey: Query<RunHead>;
   readonly #links: Query<Link>;
   readonly #lastSeq: Query<{ readonly seq: number | null }>;
-  readonly #version: Query<{ readonly data_version: number }>;
 
   constructor(database: DatabaseSync) {
     const prepare = (sql: string): StatementSync => database.prepare(sql);
     this.#database = database;
     this.#insertRun = prepare(
-      `INSERT INTO run (id, thread, key, task, status, started, epoch, holder, until) VALUES (?, ?, ?, ?, ?, ?, 1, ?, ?)`,
+      `INSERT INTO run (id, owner, thread, key, task, status, started, epoch, holder, until)
+      VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?)`,
     );
     this.#insertEntry = prepare("INSERT INTO entry (run, seq, at, body, hash) VALUES (?, ?, ?, ?, unhex(?))");
     this.#setStatus = prepare("UPDATE run SET status = ? WHERE number = ?");
@@ -72,15 +73,9 @@ export class Rows {
     );
     this.#lease = query(database, "SELECT number, epoch, holder, until FROM run WHERE id = ?");
     this.#head = query(database, `${HEAD} WHERE id = ?`);
-    this.#headOfKey = query(database, `${HEAD} WHERE key = ?`);
+    this.#headOfKey = query(database, `${HEAD} WHERE owner = ? AND key = ?`);
     this.#links = query(database, `${LINK} WHERE run = ${NUMBER} AND seq >= ? ORDER BY seq LIMIT ?`);
     this.#lastSeq = query(database, `SELECT max(seq) AS seq FROM entry WHERE run = ${NUMBER}`);
-    this.#version = query(database, "PRAGMA data_version");
-  }
-
-  /** Changes whenever another connection has committed. */
-  version(): number {
-    return this.#version.get()?.data_version ?? 0;
   }
 
   /** Writes a run under its first lease; gives its key in the tables. */
@@ -88,6 +83,7 @@ export class Rows {
     const { run, task, status, startedAt, holder, until } = row;
     const written = this.#insertRun.run(
       run.id,
+      run.owner,
       run.thread,
       run.key ?? null,
       task,
@@ -138,19 +134,21 @@ export class Rows {
     return this.#head.get(run);
   }
 
-  /** The run that a key belongs to. */
-  headOfKey(key: string): RunHead | undefined {
-    return this.#headOfKey.get(key);
+  /** The run that a key of an owner belongs to. */
+  headOfKey(owner: string, key: string): RunHead | undefined {
+    return this.#headOfKey.get(owner, key);
   }
 
   /** Runs, newest first. */
-  list(filter: { readonly open?: boolean; readonly thread?: string; readonly limit: number }): RunHead[] {
+  list(filter: RunFilter): RunHead[] {
     const conditions: string[] = [];
     const values: string[] = [];
     if (filter.open !== undefined) conditions.push(filter.open ? OPEN : `NOT (${OPEN})`);
-    if (filter.thread !== undefined) {
-      conditions.push("thread = ?");
-      values.push(filter.thread);
+    for (const column of ["owner", "thread"] as const) {
+      const value = filter[column];
+      if (value === undefined) continue;
+      conditions.push(`${column} = ?`);
+      values.push(value);
     }
     const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
     const heads = query<RunHead>(this.#database, `${HEAD} ${where} ORDER BY number DESC LIMIT ?`);
@@ -168,7 +166,8 @@ export class Rows {
   }
 }
 
-function query<Row>(database: DatabaseSync, sql: string): Query<Row> {
+/** Prepares a statement that gives such rows. */
+export function query<Row>(database: DatabaseSync, sql: string): Query<Row> {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tables are STRICT: the schema says what a row is
   return database.prepare(sql) as unknown as Query<Row>;
 }

@@ -1,16 +1,13 @@
 import { Fault, RUN } from "@vidro/core";
-import type { Entry, Event, EventType, LeaseHolder, RunStatus } from "@vidro/core";
+import type { Entry, Event, EventType, Journal, LeaseHolder, RunStatus } from "@vidro/core";
 import { isAlive, isSameHolder } from "../holder.ts";
 
 /*
  * What every store decides alike: where a run stands after an event, what may be appended, whose lease holds.
  */
 
-/** What a store may be told when it is opened. */
-export interface JournalOptions {
-  /** The clock that leases run out by. */
-  readonly now?: () => number;
-}
+/** Which runs are listed. */
+export type RunFilter = Parameters<Journal["list"]>[0];
 
 /** Who drives a run, and until when; no holder once the lease was given back. */
 export interface Term {

@@ -1,40 +1,40 @@
-/** Who wants to be woken when a run grows, with the last `seq` that they were woken for. */
+/** Who wants to be woken when something counts on: a run by its last `seq`, a kind of records by its changes. */
 export class Watchers {
-  readonly #runs = new Map<string, { seq: number; readonly wakes: Set<() => void> }>();
+  readonly #watched = new Map<string, { count: number; readonly wakes: Set<() => void> }>();
 
-  /** How many runs are watched. */
+  /** How many things are watched. */
   get size(): number {
-    return this.#runs.size;
+    return this.#watched.size;
   }
 
-  /** Watches a run that stands at `seq`; returns how to stop. */
-  add(run: string, seq: number, wake: () => void): () => void {
-    const watched = this.#runs.get(run) ?? { seq, wakes: new Set() };
-    this.#runs.set(run, watched);
+  /** Watches a thing that stands at `count`; returns how to stop. */
+  add(thing: string, count: number, wake: () => void): () => void {
+    const watched = this.#watched.get(thing) ?? { count, wakes: new Set() };
+    this.#watched.set(thing, watched);
     // The same function may be given twice, and each stop is to end one watch only.
     const own = (): void => wake();
     watched.wakes.add(own);
     return () => {
       watched.wakes.delete(own);
-      if (watched.wakes.size === 0 && this.#runs.get(run) === watched) this.#runs.delete(run);
+      if (watched.wakes.size === 0 && this.#watched.get(thing) === watched) this.#watched.delete(thing);
     };
   }
 
-  /** Wakes those who watch the run if it has grown. Nobody is waited for: wakes run after the caller. */
-  tell(run: string, seq: number): void {
-    const watched = this.#runs.get(run);
-    if (watched === undefined || seq <= watched.seq) return;
-    watched.seq = seq;
+  /** Wakes those who watch the thing if it has counted on. Nobody is waited for: wakes run after the caller. */
+  tell(thing: string, count: number): void {
+    const watched = this.#watched.get(thing);
+    if (watched === undefined || count <= watched.count) return;
+    watched.count = count;
     for (const wake of watched.wakes) queueMicrotask(wake);
   }
 
-  /** The runs that are watched. */
-  runs(): readonly string[] {
-    return [...this.#runs.keys()];
+  /** The things that are watched. */
+  things(): readonly string[] {
+    return [...this.#watched.keys()];
   }
 
   /** Nobody watches any more. */
   clear(): void {
-    this.#runs.clear();
+    this.#watched.clear();
   }
 }

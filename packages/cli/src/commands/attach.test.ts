@@ -137,6 +137,10 @@ test("--after gives only what comes after", async () => {
   const whole = lines((await stage.run("run", "how much disk is free?")).stdout);
   const rest = lines((await stage.run("attach", "--last", "--after", "3")).stdout);
   assert.deepEqual(rest, whole.slice(3));
+  for (const after of [whole.length, whole.length + 9]) {
+    const none = await stage.run("attach", "--last", "--after", String(after));
+    assert.deepEqual([none.code, none.stdout], [0, ""]);
+  }
 });
 
 test("a run that is not named, too shortly named or not there is told by name", async () => {

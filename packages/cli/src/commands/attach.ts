@@ -1,11 +1,12 @@
 import { Fault } from "@vidro/core";
+import type { BrainFlags } from "../address.ts";
+import { withWaist } from "../brains.ts";
 import { findRun, lastRun } from "../find-run.ts";
 import { showRun } from "../show.ts";
 import type { ShowFlags } from "../show.ts";
-import { withBrain } from "../with-brain.ts";
 
 /** What `vidro attach` may be told. */
-export interface AttachFlags extends ShowFlags {
+export interface AttachFlags extends ShowFlags, BrainFlags {
   readonly last?: boolean;
   readonly after?: number;
 }
@@ -15,8 +16,8 @@ export async function attach(given: string | undefined, flags: AttachFlags): Pro
   if ((given === undefined) === (flags.last !== true)) {
     throw new Fault("BAD_REQUEST", "Say which run: vidro attach <run>, or vidro attach --last.");
   }
-  return withBrain(async (brain) => {
-    const { id } = given === undefined ? await lastRun(brain.runs) : await findRun(brain.runs, given);
-    return showRun(brain, { id, after: flags.after ?? 0 }, flags);
+  return withWaist(flags, async (waist) => {
+    const { id } = given === undefined ? await lastRun(waist) : await findRun(waist, given);
+    return showRun(waist, { id, after: flags.after ?? 0 }, flags);
   });
 }

@@ -1,11 +1,9 @@
-import { TERMINAL } from "@vidro/core";
+import { countWords, printable, TERMINAL } from "@vidro/core";
 import { EXIT } from "../exit.ts";
 import { findRun } from "../find-run.ts";
 import { paint } from "../marks.ts";
-import { printable } from "../printable.ts";
 import { sayJson } from "../tell.ts";
 import { withBrain } from "../with-brain.ts";
-import { countWords } from "../words.ts";
 
 /** What an audit came to; `complete` is false when there are more runs than one audit checks. */
 interface Sum {

@@ -1,8 +1,8 @@
+import { printable } from "@vidro/core";
 import { EXIT } from "../exit.ts";
 import { examine } from "../examine.ts";
 import type { Row } from "../examine.ts";
 import { paint } from "../marks.ts";
-import { printable } from "../printable.ts";
 import { sayJson } from "../tell.ts";
 
 const COLOURS = { ok: "green", warn: "yellow", fail: "red" } as const;

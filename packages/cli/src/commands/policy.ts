@@ -1,15 +1,13 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { explain, Fault, FAULTS } from "@vidro/core";
+import { countWords, explain, Fault, FAULTS, planWords, printable } from "@vidro/core";
 import type { Action, Finding, Judgement } from "@vidro/core";
 import type { OpenPolicy } from "@vidro/hands";
 import { EXIT } from "../exit.ts";
 import { folderAt } from "../folder.ts";
 import { paint } from "../marks.ts";
-import { printable } from "../printable.ts";
 import { faultLine, sayFault, sayJson } from "../tell.ts";
 import { homeFolder, withBrain } from "../with-brain.ts";
-import { countWords, planWords } from "../words.ts";
 
 const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
 

@@ -1,13 +1,15 @@
 import { Fault, RUN } from "@vidro/core";
 import type { Budget } from "@vidro/core";
+import { namedBrain } from "../address.ts";
+import type { BrainFlags } from "../address.ts";
+import { withWaist } from "../brains.ts";
 import { folderAt } from "../folder.ts";
 import { showRun } from "../show.ts";
 import type { ShowFlags } from "../show.ts";
 import { say } from "../tell.ts";
-import { withBrain } from "../with-brain.ts";
 
 /** What `vidro run` may be told besides the task. */
-export interface RunFlags extends ShowFlags {
+export interface RunFlags extends ShowFlags, BrainFlags {
   readonly workspace?: string;
   readonly key?: string;
   readonly maxSteps?: number;
@@ -24,15 +26,17 @@ const BYTES_PER_CHAR = 4;
 export async function run(words: readonly string[], flags: RunFlags): Promise<number> {
   const task = words.length === 1 && words[0] === "-" ? await taskFromStdin() : words.join(" ");
   const workspace = folderAt(flags.workspace ?? ".");
-  return withBrain(async (brain) => {
-    const started = await brain.runs.start({
+  if (flags.workspace !== undefined && namedBrain(flags, process.env) !== undefined)
+    throw new Fault("BAD_REQUEST", "A brain that is named works in its own folder: leave --workspace out.");
+  return withWaist({ ...flags, workspace }, async (waist) => {
+    const started = await waist.start({
       task,
       workspace,
       budget: budgetOf(flags),
       ...(flags.key === undefined ? {} : { key: flags.key }),
     });
     if (started.existed && flags.quiet !== true) say(`This key belongs to ${started.run.id}; it is not started again.`);
-    return showRun(brain, { id: started.run.id, after: 0 }, flags);
+    return showRun(waist, { id: started.run.id, after: 0 }, flags);
   });
 }
 

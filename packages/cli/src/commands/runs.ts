@@ -1,16 +1,14 @@
 import { open } from "node:fs/promises";
-import { asFault, TERMINAL } from "@vidro/core";
+import { asFault, countWords, oneLine, SHORT_ID_CHARS, spanWords, TERMINAL } from "@vidro/core";
 import type { RunHead, RunStatus } from "@vidro/core";
-import { entriesOf } from "../entries.ts";
+import type { BrainFlags } from "../address.ts";
+import { withWaist } from "../brains.ts";
 import { EXIT } from "../exit.ts";
 import { findRun } from "../find-run.ts";
 import { entryLine } from "../json.ts";
 import { paint } from "../marks.ts";
-import { oneLine } from "../printable.ts";
 import { screenFor } from "../show.ts";
 import { say, sayJson } from "../tell.ts";
-import { withBrain } from "../with-brain.ts";
-import { countWords, SHORT_ID_CHARS, spanWords } from "../words.ts";
 
 const TASK_CHARS = 70;
 const COLOURS = { running: "cyan", asking: "yellow", finished: "green", failed: "red", aborted: "dim" } as const;
@@ -18,14 +16,12 @@ const STATUS_CHARS = 8;
 const AGE_CHARS = 12;
 
 /** Lists runs, newest first. */
-export async function list(flags: {
-  readonly json?: boolean;
-  readonly open?: boolean;
-  readonly limit?: number;
-}): Promise<number> {
+export async function list(
+  flags: BrainFlags & { readonly json?: boolean; readonly open?: boolean; readonly limit?: number },
+): Promise<number> {
   const { limit = TERMINAL.listedRuns } = flags;
-  return withBrain(async (brain) => {
-    const heads = await brain.runs.list({ limit, ...(flags.open === true ? { open: true } : {}) });
+  return withWaist(flags, async (waist) => {
+    const heads = await waist.list({ limit, ...(flags.open === true ? { open: true } : {}) });
     for (const head of heads) {
       if (flags.json === true) sayJson(headLine(head));
       else process.stdout.write(`${row(head)}\n`);
@@ -40,12 +36,12 @@ export async function list(flags: {
 /** Tells the whole story of a run as the journal has it. */
 export async function show(
   given: string,
-  flags: { readonly json?: boolean; readonly verbose?: boolean },
+  flags: BrainFlags & { readonly json?: boolean; readonly verbose?: boolean },
 ): Promise<number> {
-  return withBrain(async (brain) => {
-    const { id, status } = await findRun(brain.runs, given);
+  return withWaist(flags, async (waist) => {
+    const { id, status } = await findRun(waist, given);
     const screen = screenFor(id, flags, false);
-    for await (const entry of entriesOf(brain.journal, id)) screen.entry(entry);
+    for await (const entry of waist.entries(id)) screen.entry(entry);
     screen.close();
     if (process.stdout.isTTY) say(paint("dim", `${id} is ${status}.`));
     return EXIT.ok;
@@ -53,11 +49,11 @@ export async function show(
 }
 
 /** Writes every entry of a run as NDJSON to stdout or to a new file. */
-export async function exportRun(given: string, flags: { readonly out?: string }): Promise<number> {
-  return withBrain(async (brain) => {
-    const { id } = await findRun(brain.runs, given);
+export async function exportRun(given: string, flags: BrainFlags & { readonly out?: string }): Promise<number> {
+  return withWaist(flags, async (waist) => {
+    const { id } = await findRun(waist, given);
     if (flags.out === undefined || flags.out === "-") {
-      for await (const entry of entriesOf(brain.journal, id)) process.stdout.write(entryLine(id, entry));
+      for await (const entry of waist.entries(id)) process.stdout.write(entryLine(id, entry));
       return EXIT.ok;
     }
     // What a run saw is its owner's business, and what lies there already is not ours to replace.
@@ -66,7 +62,7 @@ export async function exportRun(given: string, flags: { readonly out?: string })
     });
     let entries = 0;
     try {
-      for await (const entry of entriesOf(brain.journal, id)) {
+      for await (const entry of waist.entries(id)) {
         await file.write(entryLine(id, entry));
         entries += 1;
       }
@@ -79,11 +75,11 @@ export async function exportRun(given: string, flags: { readonly out?: string })
   });
 }
 
-/** Ends a run that this process can take over. */
-export async function abort(given: string): Promise<number> {
-  return withBrain(async (brain) => {
-    const { id } = await findRun(brain.runs, given);
-    await brain.runs.abort(id, "vidro runs abort");
+/** Ends a run that the brain can take over. */
+export async function abort(given: string, flags: BrainFlags): Promise<number> {
+  return withWaist(flags, async (waist) => {
+    const { id } = await findRun(waist, given);
+    await waist.abort(id, "vidro runs abort");
     say(`${id} is aborted.`);
     return EXIT.ok;
   });

@@ -1,14 +1,13 @@
 import type { Brain } from "@vidro/brain";
-import { asFault, TERMINAL } from "@vidro/core";
+import { asFault, oneLine, printable, SHORT_ID_CHARS, TERMINAL } from "@vidro/core";
+import { embedded } from "../embedded.ts";
 import { EXIT } from "../exit.ts";
 import { folderAt } from "../folder.ts";
 import { readWords } from "../keyboard.ts";
 import { paint } from "../marks.ts";
-import { oneLine, printable } from "../printable.ts";
 import { showRun } from "../show.ts";
 import { say, sayFault } from "../tell.ts";
 import { withBrain } from "../with-brain.ts";
-import { SHORT_ID_CHARS } from "../words.ts";
 
 const PROMPT = "› ";
 const TASK_CHARS = 70;
@@ -99,7 +98,7 @@ class Talk {
         ...(this.#thread === undefined ? {} : { thread: this.#thread }),
       });
       this.#thread = run.thread;
-      const code = await showRun(this.#brain, { id: run.id, after: 0 }, {});
+      const code = await showRun(embedded(this.#brain), { id: run.id, after: 0 }, {});
       const { status } = await this.#brain.runs.find(run.id);
       return status === "running" || status === "asking" ? code : undefined;
     } catch (thrown) {

@@ -50,7 +50,9 @@ export function encodeSse({ id, event, data }: SseEvent): string {
     throw new Fault("BAD_REQUEST", "The id of an event has a line break or NUL. Use an id of one line.");
   }
   const head = (id === undefined ? "" : `id: ${id}\n`) + (event === undefined ? "" : `event: ${event}\n`);
-  return `${head}data: ${data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
+  // Most data is one line of JSON, and looking for a line break is much cheaper than replacing none.
+  const isLine = !data.includes("\n") && !data.includes("\r");
+  return `${head}data: ${isLine ? data : data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
 }
 
 /** A decoder of events of at most `maxBytes`; a larger one is one fault, and reading goes on behind it. */

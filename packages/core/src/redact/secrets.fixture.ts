@@ -61,7 +61,7 @@ tmpfs           797M  1.1M  796M   1% /run
   `USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND
 root           1  0.0  0.1 168012 11520 ?        Ss   Jan01   0:09 /sbin/init
 www-data    1207  0.1  0.5  55884 22016 ?        S    10:02   0:00 nginx: worker process
-ana         2210  1.2  3.1 998012 64000 pts/0    Sl+  10:03   0:12 node --conditions=source main.ts`,
+ana         2210  1.2  3.1 998012 64000 pts/0    Sl+  10:03   0:12 node --conditions=vidro-source main.ts`,
   `commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b
 Author: Ana <ana@example.org>
 Date:   Thu Jan 1 00:00:00 2026 +0000

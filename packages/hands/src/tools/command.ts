@@ -1,12 +1,11 @@
 import { HAND, type ProcessPlan } from "@vidro/core";
-import { Type } from "typebox";
 import { folderAt } from "../folders.ts";
 import { pathField } from "../paths.ts";
 import { runProcess } from "../process.ts";
 import { NO_NUL, programFor, scriptDigests } from "../programs.ts";
 import { tool } from "./tool.ts";
 
-const word = Type.String({ maxLength: HAND.argChars, pattern: NO_NUL });
+const word = { type: "string", maxLength: HAND.argChars, pattern: NO_NUL } as const;
 
 /** Runs one program with its arguments; no shell is involved. */
 export const command = tool({
@@ -14,22 +13,28 @@ export const command = tool({
   description:
     "Runs one program with arguments on the host, without a shell: no pipes, globs, variables or redirections. " +
     "Preferred over shell, because policy can allow it without asking.",
-  parameters: Type.Object(
-    {
-      command: Type.String({
+  parameters: {
+    type: "object",
+    required: ["command"],
+    properties: {
+      command: {
+        type: "string",
         minLength: 1,
         maxLength: HAND.pathChars,
         pattern: NO_NUL,
         description: "The program: a name looked up in PATH, or a path.",
-      }),
-      args: Type.Optional(Type.Array(word, { maxItems: HAND.args, description: "Its arguments, one word each." })),
-      cwd: Type.Optional(pathField("Folder to run in; default: the workspace.")),
-      timeout_ms: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: HAND.commandCapMs, description: `Default: ${HAND.commandMs}.` }),
-      ),
+      },
+      args: { type: "array", items: word, maxItems: HAND.args, description: "Its arguments, one word each." },
+      cwd: pathField("Folder to run in; default: the workspace."),
+      timeout_ms: {
+        type: "integer",
+        minimum: 1,
+        maximum: HAND.commandCapMs,
+        description: `Default: ${HAND.commandMs}.`,
+      },
     },
-    { additionalProperties: false },
-  ),
+    additionalProperties: false,
+  },
   idempotent: false,
 
   async plan(input, bench): Promise<ProcessPlan> {

@@ -1,25 +1,27 @@
 import { Fault, HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { Type } from "typebox";
 import { readContent, sha256, textOf, writeContent } from "../files.ts";
 import { isCrlf } from "../patch.ts";
 import { pathField, writePlan } from "../paths.ts";
 import { tool } from "./tool.ts";
 
-const parameters = Type.Object(
-  {
+const parameters = {
+  type: "object",
+  required: ["file_path", "old_string", "new_string"],
+  properties: {
     file_path: pathField("The file: absolute, or relative to the workspace."),
-    old_string: Type.String({
+    old_string: {
+      type: "string",
       minLength: 1,
       maxLength: HAND.fileBytes,
       description:
         "The exact text to replace, with its white space. It occurs once in the file, unless replace_all is set.",
-    }),
-    new_string: Type.String({ maxLength: HAND.fileBytes, description: "The text to put in its place." }),
-    replace_all: Type.Optional(Type.Boolean({ description: "Replace every occurrence." })),
+    },
+    new_string: { type: "string", maxLength: HAND.fileBytes, description: "The text to put in its place." },
+    replace_all: { type: "boolean", description: "Replace every occurrence." },
   },
-  { additionalProperties: false },
-);
+  additionalProperties: false,
+} as const;
 
 /** Replaces one exact piece of a file. */
 export const edit = tool({

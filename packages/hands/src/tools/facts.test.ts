@@ -5,15 +5,14 @@ import os from "node:os";
 import { describe, it } from "node:test";
 import type { FactsPlan, ValueOutcome } from "@vidro/core";
 import { isObject } from "@vidro/core";
-import type { Static, TObject } from "typebox";
 import { benchIn, scratch, workOn } from "../scratch.fixture.ts";
 import { osInfo } from "./os-info.ts";
 import { processes } from "./processes.ts";
-import type { Bench, Tool } from "./tool.ts";
+import type { Bench, Input, InputSchema, Tool } from "./tool.ts";
 
-async function facts<S extends TObject>(
+async function facts<S extends InputSchema>(
   tool: Tool<S, FactsPlan>,
-  input: Static<S>,
+  input: Input<S>,
   bench: Bench,
 ): Promise<ValueOutcome> {
   const outcome = await tool.run(input, workOn(bench, await tool.plan(input, bench)));

@@ -1,6 +1,5 @@
 import { Fault, HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { Type } from "typebox";
 import { readContentIfAny, sha256, textOf, writeContent } from "../files.ts";
 import { applied, appliedElsewhere, diffOf, readPatch, undone } from "../patch.ts";
 import type { Patch } from "../patch.ts";
@@ -8,20 +7,26 @@ import { pathField, readPlan, shown, writePlan } from "../paths.ts";
 import { tool } from "./tool.ts";
 import type { Bench } from "./tool.ts";
 
-const parameters = Type.Object(
-  {
+const parameters = {
+  type: "object",
+  required: ["path", "patch"],
+  properties: {
     path: pathField("The file: absolute, or relative to the workspace. One that is missing counts as empty."),
-    patch: Type.String({ minLength: 1, maxLength: HAND.patchBytes, description: "A unified diff of this one file." }),
-    base_sha256: Type.Optional(
-      Type.String({
-        minLength: 64,
-        maxLength: 64,
-        description: "sha256 of the file that the patch was made for, as file_diff gives it.",
-      }),
-    ),
+    patch: {
+      type: "string",
+      minLength: 1,
+      maxLength: HAND.patchBytes,
+      description: "A unified diff of this one file.",
+    },
+    base_sha256: {
+      type: "string",
+      minLength: 64,
+      maxLength: 64,
+      description: "sha256 of the file that the patch was made for, as file_diff gives it.",
+    },
   },
-  { additionalProperties: false },
-);
+  additionalProperties: false,
+} as const;
 
 /** Applies a patch to one file, word for word. */
 export const fileApply = tool({
@@ -33,18 +38,18 @@ export const fileApply = tool({
   idempotent: true,
   async plan(input, bench): Promise<FilePlan> {
     const { path, patch, base_sha256 } = input;
-    readPatch(patch, namesOf(path, (await readPlan(path, bench)).path, bench));
+    await readPatch(patch, namesOf(path, (await readPlan(path, bench)).path, bench));
     return await writePlan(path, { patch, base_sha256 }, bench);
   },
   async run(input, { plan, bench }) {
-    const patch = readPatch(input.patch, namesOf(input.path, plan.path, bench));
+    const patch = await readPatch(input.patch, namesOf(input.path, plan.path, bench));
     const content = await readContentIfAny(plan.path);
     const now = {
       text: content === undefined ? "" : textOf(content, plan.path),
       sha256: content?.sha256 ?? sha256(""),
     };
     const result = resultOf(now, patch, input.base_sha256);
-    if (result === undefined) throw conflict(now, patch, shown(plan.path, bench));
+    if (result === undefined) throw await conflict(now, patch, shown(plan.path, bench));
     const data = { path: plan.path, applied: true, sha256: sha256(result) };
     if (result === now.text) {
       return { kind: "value", text: `${plan.path} already has this change.`, data: { ...data, already: true } };
@@ -77,9 +82,9 @@ function resultOf({ text, sha256: current }: Now, { hunks }: Patch, base: string
 }
 
 /** Says what the file is now, and the same change made for it when its lines still stand somewhere. */
-function conflict(now: Now, patch: Patch, name: string): Fault {
-  const moved = appliedElsewhere(now.text, patch);
-  const fresh = moved === undefined ? "" : diffOf(name.replace(/^\//, ""), now.text, moved);
+async function conflict(now: Now, patch: Patch, name: string): Promise<Fault> {
+  const moved = await appliedElsewhere(now.text, patch);
+  const fresh = moved === undefined ? "" : await diffOf(name.replace(/^\//, ""), now.text, moved);
   const way =
     fresh === ""
       ? "read the file and make a new patch"

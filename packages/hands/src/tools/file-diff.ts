@@ -1,18 +1,19 @@
 import { HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { Type } from "typebox";
 import { readContentIfAny, sha256, textOf } from "../files.ts";
 import { diffOf } from "../patch.ts";
 import { pathField, readPlan, shown } from "../paths.ts";
 import { tool } from "./tool.ts";
 
-const parameters = Type.Object(
-  {
+const parameters = {
+  type: "object",
+  required: ["path", "want"],
+  properties: {
     path: pathField("The file: absolute, or relative to the workspace. One that is missing counts as empty."),
-    want: Type.String({ maxLength: HAND.fileBytes, description: "All of the content that the file is to have." }),
+    want: { type: "string", maxLength: HAND.fileBytes, description: "All of the content that the file is to have." },
   },
-  { additionalProperties: false },
-);
+  additionalProperties: false,
+} as const;
 
 /** Says how a file differs from what it is to be. */
 export const fileDiff = tool({
@@ -24,7 +25,7 @@ export const fileDiff = tool({
   async run(input, { plan, bench }) {
     const content = await readContentIfAny(plan.path);
     const text = content === undefined ? "" : textOf(content, plan.path);
-    const patch = diffOf(shown(plan.path, bench).replace(/^\//, ""), text, input.want);
+    const patch = await diffOf(shown(plan.path, bench).replace(/^\//, ""), text, input.want);
     const base_sha256 = content?.sha256 ?? sha256("");
     const words = patch === "" ? "[no difference]" : `${patch}[base_sha256 ${base_sha256}]`;
     return { kind: "value", text: words, data: { path: plan.path, patch, base_sha256 } };

@@ -3,8 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import type { FilePlan, ValueOutcome } from "@vidro/core";
-import type { Static, TObject } from "typebox";
-import type { Bench, Tool, Work } from "./tool.ts";
+import type { Bench, Input, InputSchema, Tool, Work } from "./tool.ts";
 
 /** A workspace with a few files, a folder outside of it, and a hand's state inside; gone when the test ends. */
 export interface Scratch {
@@ -18,9 +17,13 @@ export interface Scratch {
   /** The names in a folder of the workspace, so that a temporary file left behind is seen. */
   readonly names: (folder?: string) => string[];
   /** Plans and runs a tool. */
-  readonly use: <S extends TObject>(tool: Tool<S, FilePlan>, input: Static<S>) => Promise<ValueOutcome>;
+  readonly use: <S extends InputSchema>(tool: Tool<S, FilePlan>, input: Input<S>) => Promise<ValueOutcome>;
   /** Runs a tool under a plan that was made before. */
-  readonly run: <S extends TObject>(tool: Tool<S, FilePlan>, input: Static<S>, plan: FilePlan) => Promise<ValueOutcome>;
+  readonly run: <S extends InputSchema>(
+    tool: Tool<S, FilePlan>,
+    input: Input<S>,
+    plan: FilePlan,
+  ) => Promise<ValueOutcome>;
 }
 
 /** Makes a scratch workspace with the given files. */
@@ -29,7 +32,7 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
   t.after(() => rmSync(root, { recursive: true, force: true }));
   const workspace = join(root, "work");
   const outside = join(root, "work-evil");
-  const bench: Bench = { workspace, state: join(workspace, ".state"), sandbox: undefined, env: {} };
+  const bench: Bench = { workspace, state: join(workspace, ".state"), sandbox: async () => undefined, env: {} };
   for (const folder of [workspace, outside, bench.state]) mkdirSync(folder);
   writeFileSync(join(bench.state, "ledger.db"), "needle in the state");
   writeFileSync(join(outside, "secret.txt"), "secret");

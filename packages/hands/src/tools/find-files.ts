@@ -1,24 +1,26 @@
 import { HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { join } from "node:path";
-import { Type } from "typebox";
 import { Folder } from "../files.ts";
 import { glob } from "../glob.ts";
 import { pathField, readPlan, shown } from "../paths.ts";
 import { omissions, SELDOM_MEANT, Walk } from "../walk.ts";
 import { tool } from "./tool.ts";
 
-const parameters = Type.Object(
-  {
-    pattern: Type.String({
+const parameters = {
+  type: "object",
+  required: ["pattern"],
+  properties: {
+    pattern: {
+      type: "string",
       minLength: 1,
       maxLength: HAND.globChars,
       description: "A glob: * ? [a-z] {a,b} and ** for any depth. Without a slash it is tried on names at any depth.",
-    }),
-    path: Type.Optional(pathField("The folder to look in; the workspace when left out.")),
+    },
+    path: pathField("The folder to look in; the workspace when left out."),
   },
-  { additionalProperties: false },
-);
+  additionalProperties: false,
+} as const;
 
 /** Finds files by name. */
 export const findFiles = tool({

@@ -1,7 +1,6 @@
 import { statfs } from "node:fs/promises";
 import os from "node:os";
 import type { FactsPlan } from "@vidro/core";
-import { Type } from "typebox";
 import { availableBytes, systemName } from "../proc.ts";
 import { tool, type Bench } from "./tool.ts";
 
@@ -11,7 +10,7 @@ const MIB = 1024 * 1024;
 export const osInfo = tool({
   name: "os_info",
   description: "Tells the host's name, system, kernel, processors, load, memory, disk space and uptime.",
-  parameters: Type.Object({}, { additionalProperties: false }),
+  parameters: { type: "object", properties: {}, additionalProperties: false },
   idempotent: true,
 
   plan(): Promise<FactsPlan> {

@@ -1,6 +1,5 @@
 import type { FactsPlan } from "@vidro/core";
 import { HAND } from "@vidro/core";
-import { Type } from "typebox";
 import { readProcesses, type ProcessRow } from "../proc.ts";
 import { tool } from "./tool.ts";
 
@@ -21,22 +20,20 @@ const ORDERS = {
 export const processes = tool({
   name: "processes",
   description: "Lists the processes of the host with owner, processor share, memory and command line.",
-  parameters: Type.Object(
-    {
-      limit: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: HAND.entries, description: `Default: ${DEFAULT_ROWS}.` }),
-      ),
-      sort_by: Type.Optional(Type.Enum(["cpu", "mem", "pid", "name"], { description: "Default: cpu." })),
-      name_pattern: Type.Optional(
-        Type.String({
-          minLength: 1,
-          maxLength: 256,
-          description: "Only those whose name or command contains this text.",
-        }),
-      ),
+  parameters: {
+    type: "object",
+    properties: {
+      limit: { type: "integer", minimum: 1, maximum: HAND.entries, description: `Default: ${DEFAULT_ROWS}.` },
+      sort_by: { enum: ["cpu", "mem", "pid", "name"], description: "Default: cpu." },
+      name_pattern: {
+        type: "string",
+        minLength: 1,
+        maxLength: 256,
+        description: "Only those whose name or command contains this text.",
+      },
     },
-    { additionalProperties: false },
-  ),
+    additionalProperties: false,
+  },
   idempotent: true,
 
   plan(): Promise<FactsPlan> {

@@ -1,18 +1,19 @@
 import { Fault, HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { Type } from "typebox";
 import { readContent, textOf } from "../files.ts";
 import { pathField, readPlan } from "../paths.ts";
 import { tool } from "./tool.ts";
 
-const parameters = Type.Object(
-  {
+const parameters = {
+  type: "object",
+  required: ["file_path"],
+  properties: {
     file_path: pathField("The file: absolute, or relative to the workspace."),
-    offset: Type.Optional(Type.Integer({ minimum: 1, description: "The first line to give; lines count from 1." })),
-    limit: Type.Optional(Type.Integer({ minimum: 1, description: "How many lines to give at most." })),
+    offset: { type: "integer", minimum: 1, description: "The first line to give; lines count from 1." },
+    limit: { type: "integer", minimum: 1, description: "How many lines to give at most." },
   },
-  { additionalProperties: false },
-);
+  additionalProperties: false,
+} as const;
 
 /** Gives a text file, or some lines of it. */
 export const readFile = tool({

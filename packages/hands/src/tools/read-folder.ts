@@ -1,16 +1,17 @@
 import type { BigIntStats } from "node:fs";
 import { HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { Type } from "typebox";
 import { Folder } from "../files.ts";
 import type { FolderEntry } from "../files.ts";
 import { pathField, readPlan } from "../paths.ts";
 import { tool } from "./tool.ts";
 
-const parameters = Type.Object(
-  { dir_path: pathField("The folder: absolute, or relative to the workspace; `.` is the workspace.") },
-  { additionalProperties: false },
-);
+const parameters = {
+  type: "object",
+  required: ["dir_path"],
+  properties: { dir_path: pathField("The folder: absolute, or relative to the workspace; `.` is the workspace.") },
+  additionalProperties: false,
+} as const;
 
 /** Lists a folder. */
 export const readFolder = tool({

@@ -1,7 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { Fault, HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { Type } from "typebox";
 import { Folder, isBinary } from "../files.ts";
 import { glob } from "../glob.ts";
 import { pathField, readPlan, shown } from "../paths.ts";
@@ -10,25 +9,27 @@ import { anyDepth } from "./find-files.ts";
 import { tool } from "./tool.ts";
 import type { Work } from "./tool.ts";
 
-const parameters = Type.Object(
-  {
-    pattern: Type.String({
+const parameters = {
+  type: "object",
+  required: ["pattern"],
+  properties: {
+    pattern: {
+      type: "string",
       minLength: 1,
       maxLength: HAND.lineChars,
       description: "The text to look for, as it is: this is not a regular expression. It lies within one line.",
-    }),
-    path: Type.Optional(pathField("The folder or file to look in; the workspace when left out.")),
-    ignore_case: Type.Optional(Type.Boolean({ description: "Treat capital and small letters alike." })),
-    glob: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: HAND.globChars,
-        description: "Only files that match this, such as *.ts.",
-      }),
-    ),
+    },
+    path: pathField("The folder or file to look in; the workspace when left out."),
+    ignore_case: { type: "boolean", description: "Treat capital and small letters alike." },
+    glob: {
+      type: "string",
+      minLength: 1,
+      maxLength: HAND.globChars,
+      description: "Only files that match this, such as *.ts.",
+    },
   },
-  { additionalProperties: false },
-);
+  additionalProperties: false,
+} as const;
 
 /** Finds text in files. */
 export const searchText = tool({

@@ -24,7 +24,7 @@ describe("shell", () => {
 
   it("plans as the host's unless a sandbox holds it", async (t) => {
     const bench = benchIn(scratch(t));
-    const sandboxed = { ...bench, sandbox: await hostSandbox() };
+    const sandboxed = { ...bench, sandbox: hostSandbox };
     const facts = async (input: Parameters<typeof shell.plan>[0], on: Bench) => {
       const plan = await shell.plan(input, on);
       return [plan.access, plan.sandboxed];
@@ -35,7 +35,7 @@ describe("shell", () => {
   });
 
   it("is held to its access by the sandbox", async (t) => {
-    const bench = { ...benchIn(scratch(t)), sandbox: await hostSandbox() };
+    const bench = { ...benchIn(scratch(t)), sandbox: hostSandbox };
     const file = join(bench.workspace, "file");
     writeFileSync(file, "old");
     assert.notEqual((await run({ command: "echo new > file", access: "read" }, bench)).exitCode, 0);
@@ -49,7 +49,7 @@ describe("shell", () => {
   });
 
   it("ends a sandboxed tree when time is up", async (t) => {
-    const bench = { ...benchIn(scratch(t)), sandbox: await hostSandbox() };
+    const bench = { ...benchIn(scratch(t)), sandbox: hostSandbox };
     const outcome = await run({ command: "setsid -f sleep 1010; sleep 1011", access: "read", timeout_ms: 200 }, bench);
     assert.equal(outcome.timedOut, true);
     assert.ok(outcome.durationMs < 3000, `${outcome.durationMs} ms`);

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { HAND, type ShellPlan } from "@vidro/core";
-import { Type } from "typebox";
 import { folderAt } from "../folders.ts";
 import { pathField } from "../paths.ts";
 import { runProcess } from "../process.ts";
@@ -16,24 +15,28 @@ export const shell = tool({
   description:
     "Runs a command line in a shell on the host and gives its output and exit code. Background processes end with " +
     "the command. Use access=read to look only, access=workspace to change only the workspace; host needs approval.",
-  parameters: Type.Object(
-    {
-      command: Type.String({
+  parameters: {
+    type: "object",
+    required: ["command"],
+    properties: {
+      command: {
+        type: "string",
         minLength: 1,
         maxLength: HAND.argChars,
         pattern: NO_NUL,
         description: "The command line.",
-      }),
-      dir_path: Type.Optional(pathField("Folder to run in; default: the workspace.")),
-      timeout_ms: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: HAND.commandCapMs, description: `Default: ${HAND.commandMs}.` }),
-      ),
-      access: Type.Optional(
-        Type.Enum(["read", "workspace", "host"], { description: "What the command may touch; default: host." }),
-      ),
+      },
+      dir_path: pathField("Folder to run in; default: the workspace."),
+      timeout_ms: {
+        type: "integer",
+        minimum: 1,
+        maximum: HAND.commandCapMs,
+        description: `Default: ${HAND.commandMs}.`,
+      },
+      access: { enum: ["read", "workspace", "host"], description: "What the command may touch; default: host." },
     },
-    { additionalProperties: false },
-  ),
+    additionalProperties: false,
+  },
   idempotent: false,
 
   async plan(input, bench): Promise<ShellPlan> {
@@ -45,18 +48,19 @@ export const shell = tool({
       env: bench.env,
       timeoutMs: input.timeout_ms ?? HAND.commandMs,
       access,
-      sandboxed: access !== "host" && bench.sandbox !== undefined,
+      sandboxed: access !== "host" && (await bench.sandbox()) !== undefined,
     };
   },
 
-  run(_input, work) {
+  async run(_input, work) {
     const { plan, bench } = work;
     const line = [SHELL, "-c", plan.command];
     const { access, cwd, env, timeoutMs } = plan;
+    const sandbox = access === "host" ? undefined : await bench.sandbox();
     const argv =
-      access === "host" || bench.sandbox === undefined
+      access === "host" || sandbox === undefined
         ? line
-        : bench.sandbox.wrap(line, { access, cwd, workspace: bench.workspace, state: bench.state });
+        : sandbox.wrap(line, { access, cwd, workspace: bench.workspace, state: bench.state });
     return runProcess({ program: argv[0] ?? SHELL, argv, cwd, env, timeoutMs }, work);
   },
 });

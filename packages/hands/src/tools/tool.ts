@@ -1,5 +1,5 @@
-import type { Outcome, Plan } from "@vidro/core";
-import type { Static, TObject } from "typebox";
+import type { JsonObject, Outcome, Plan } from "@vidro/core";
+import type { XStatic } from "typebox/schema";
 import type { Sandbox } from "../sandbox.ts";
 
 /** What a tool knows of the hand it runs on. */
@@ -8,8 +8,8 @@ export interface Bench {
   readonly workspace: string;
   /** The hand's own state folder (absolute, with symlinks resolved); no tool reads or writes in it. */
   readonly state: string;
-  /** What holds a shell to its access, on a host that has such a thing. */
-  readonly sandbox: Sandbox | undefined;
+  /** What holds a shell to its access, on a host that has such a thing; looked for when it is first asked for. */
+  readonly sandbox: () => Promise<Sandbox | undefined>;
   /** The environment that processes get, rebuilt from an allowlist. */
   readonly env: { readonly [name: string]: string };
 }
@@ -27,23 +27,34 @@ export interface Work<P extends Plan = Plan> {
   output(stream: "stdout" | "stderr", chunk: string): void;
 }
 
+/** JSON Schema of an input: an object with named fields and nothing besides. Plain data, which loads at once. */
+export type InputSchema = {
+  readonly type: "object";
+  readonly required?: readonly string[];
+  readonly properties: { readonly [field: string]: JsonObject };
+  readonly additionalProperties: false;
+};
+
+/** The input that a schema describes, worked out by the type checker alone. */
+export type Input<Schema extends InputSchema> = XStatic<Schema>;
+
 /**
  * Something a hand can do. `plan` freezes an input that has passed the schema and has no effect; `run` carries a
  * frozen plan out. Both throw Faults, and nothing else on purpose.
  */
-export interface Tool<Schema extends TObject = TObject, P extends Plan = Plan> {
+export interface Tool<Schema extends InputSchema = InputSchema, P extends Plan = Plan> {
   /** snake_case, as the model calls it. */
   readonly name: string;
   readonly description: string;
-  /** The input; `additionalProperties: false`, every string and number bounded. */
+  /** What the input must be; every string and number is bounded. */
   readonly parameters: Schema;
   /** Whether running it twice under one id is the same as running it once. */
   readonly idempotent: boolean;
-  plan(input: Static<Schema>, bench: Bench): Promise<P>;
-  run(input: Static<Schema>, work: Work<P>): Promise<Outcome>;
+  plan(input: Input<Schema>, bench: Bench): Promise<P>;
+  run(input: Input<Schema>, work: Work<P>): Promise<Outcome>;
 }
 
 /** A tool as it is: gives each tool file its inferred types without writing them twice. */
-export function tool<Schema extends TObject, P extends Plan>(made: Tool<Schema, P>): Tool<Schema, P> {
+export function tool<const Schema extends InputSchema, P extends Plan>(made: Tool<Schema, P>): Tool<Schema, P> {
   return made;
 }

@@ -1,17 +1,18 @@
 import { HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { Type } from "typebox";
 import { sha256, writeContent } from "../files.ts";
 import { pathField, writePlan } from "../paths.ts";
 import { tool } from "./tool.ts";
 
-const parameters = Type.Object(
-  {
+const parameters = {
+  type: "object",
+  required: ["file_path", "content"],
+  properties: {
     file_path: pathField("The file: absolute, or relative to the workspace."),
-    content: Type.String({ maxLength: HAND.fileBytes, description: "All of the new content." }),
+    content: { type: "string", maxLength: HAND.fileBytes, description: "All of the new content." },
   },
-  { additionalProperties: false },
-);
+  additionalProperties: false,
+} as const;
 
 /** Makes a file, or replaces all of it. */
 export const writeFile = tool({

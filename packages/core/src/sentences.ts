@@ -1,5 +1,6 @@
-import type { Event, EventType, LiveEvent, Outcome } from "@vidro/core";
+import type { Event, EventType, LiveEvent } from "./event.ts";
 import { commandLine, oneLine } from "./printable.ts";
+import type { Outcome } from "./tool.ts";
 import { actionWords, byteWords, countWords, planWords, spanWords } from "./words.ts";
 
 const LINE_CHARS = 200;
@@ -52,7 +53,7 @@ export function liveSentence(event: LiveEvent): string {
 
 /** How an action ended: exit code, amount of output, time. */
 export function outcomeWords(outcome: Outcome): string {
-  if (outcome.kind === "value") return byteWords(Buffer.byteLength(outcome.text));
+  if (outcome.kind === "value") return byteWords(new TextEncoder().encode(outcome.text).length);
   const { exitCode, signal, timedOut, stdout, stderr, durationMs } = outcome;
   const ended = signal === null ? `exit ${exitCode}` : `ended by ${signal}`;
   const amount = byteWords(stdout.bytes + stderr.bytes);

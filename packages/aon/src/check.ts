@@ -1,0 +1,156 @@
+import { isObject } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import { isTerminal } from "./event.ts";
+import { JSON_TYPE, NDJSON_TYPE } from "./negotiate.ts";
+import { ask } from "./probe.ts";
+import type { Answer, Probe } from "./probe.ts";
+
+/** The four clauses of the contract's §7. */
+export const CLAUSES = {
+  accept: "Accept is honoured strictly",
+  fallback: "Clients that do not send the header get plain JSON",
+  ndjson: "The NDJSON is valid, line by line",
+  healing: "At least one healing is tried before a failure",
+} as const;
+
+/** A clause's name. */
+export type Clause = keyof typeof CLAUSES;
+
+/** What a check found about one clause; unknown when the server gave no chance to see it. */
+export interface Finding {
+  readonly clause: Clause;
+  readonly title: string;
+  readonly state: "ok" | "fail" | "unknown";
+  /** What was seen, or what to do about it. */
+  readonly notes: readonly string[];
+}
+
+/** What to check. */
+export interface CheckOptions {
+  /** A route that succeeds. */
+  readonly url: string;
+  /** A route that fails for good, so that its healing can be seen. */
+  readonly failingUrl?: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+type Kind = "json" | "ndjson" | "none";
+
+/** Each Accept header and the kind of answer that it must get. */
+const TRIALS: readonly (readonly [accept: string, kind: Kind])[] = [
+  [JSON_TYPE, "json"],
+  [NDJSON_TYPE, "ndjson"],
+  ["APPLICATION/X-NDJSON", "ndjson"],
+  [`${NDJSON_TYPE};q=0, ${JSON_TYPE}`, "json"],
+  [`${NDJSON_TYPE};q=0.1, ${JSON_TYPE};q=0.9`, "json"],
+  [`${JSON_TYPE};q=0.1, ${NDJSON_TYPE};q=0.9`, "ndjson"],
+  [`${NDJSON_TYPE}-other, ${JSON_TYPE}`, "json"],
+  ["image/png", "none"],
+];
+
+/** Checks a server against the four clauses; it is asked about ten times. Rejects when it cannot be reached. */
+export async function check(options: CheckOptions): Promise<readonly Finding[]> {
+  const { url, method = "GET", headers = {}, body } = options;
+  const to = (target: string, accept?: string): Probe => {
+    const withAccept = accept === undefined ? headers : { ...headers, Accept: accept };
+    return { url: new URL(target), method, headers: withAccept, body };
+  };
+  const trials: (readonly [string, Kind, Answer])[] = [];
+  for (const [accept, kind] of TRIALS) trials.push([accept, kind, await ask(to(url, accept))]);
+  const bare = [await ask(to(url)), await ask(to(url, "*/*"))];
+  const stream = trials.find(([accept]) => accept === NDJSON_TYPE)?.[2];
+  const failing = options.failingUrl === undefined ? undefined : await ask(to(options.failingUrl, NDJSON_TYPE));
+  const streams = [stream, failing].filter((each) => each !== undefined);
+  return [
+    finding(
+      "accept",
+      trials.flatMap(([accept, kind, answer]) => wrongKind(accept, kind, answer)),
+      trials.flatMap(([, kind, answer]) => advice(kind, answer)),
+    ),
+    finding(
+      "fallback",
+      bare.flatMap((answer) => wrongKind("no Accept or */*", "json", answer)),
+    ),
+    finding("ndjson", streams.flatMap(wrongLines)),
+    healingOf(streams, options.failingUrl !== undefined),
+  ];
+}
+
+function finding(clause: Clause, wrong: readonly string[], better: readonly string[] = []): Finding {
+  const state = wrong.length === 0 ? "ok" : "fail";
+  return { clause, title: CLAUSES[clause], state, notes: [...new Set([...wrong, ...better])] };
+}
+
+/** What HTTP recommends and the contract does not ask for. */
+function advice(wanted: Kind, { status, headers }: Answer): string[] {
+  const varies = (headers.vary ?? "").toLowerCase();
+  return [
+    ...(varies.includes("accept") || varies === "*"
+      ? []
+      : ["Advice: send Vary: Accept, or caches may mix answers up."]),
+    ...(wanted !== "none" || status === 406 ? [] : ["Advice: answer 406 when Accept takes neither type."]),
+  ];
+}
+
+function kindOf({ headers, body }: Answer): Kind {
+  const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
+  if (type === NDJSON_TYPE) return "ndjson";
+  return type === JSON_TYPE && parsed(body) !== undefined ? "json" : "none";
+}
+
+function wrongKind(accept: string, wanted: Kind, answer: Answer): string[] {
+  const kind = kindOf(answer);
+  // HTTP lets a server answer in a type that was not asked for, but nobody gets a stream without asking.
+  const isRight = wanted === "none" ? kind !== "ndjson" : kind === wanted;
+  if (isRight) return [];
+  const got = `${answer.headers["content-type"] ?? "no content type"} with status ${answer.status}`;
+  return [`Accept: ${accept} got ${got}. Answer in ${wanted === "ndjson" ? "NDJSON" : "JSON"}.`];
+}
+
+function linesOf({ body }: Answer): string[] {
+  return body.split("\n").filter((line) => line.trim() !== "");
+}
+
+function eventsOf(answer: Answer): JsonObject[] {
+  return linesOf(answer)
+    .map((line) => parsed(line))
+    .filter((event) => isObject(event));
+}
+
+function wrongLines(answer: Answer): string[] {
+  if (kindOf(answer) !== "ndjson") return [`An answer to Accept: ${NDJSON_TYPE} is no NDJSON.`];
+  const lines = linesOf(answer);
+  const events = eventsOf(answer);
+  const wrong: string[] = [];
+  if (events.length < lines.length) wrong.push(`${lines.length - events.length} lines are no JSON objects.`);
+  const types = events.map((event) => ({ type: typeof event["type"] === "string" ? event["type"] : "" }));
+  if (types.some(({ type }) => type === "")) wrong.push("Some lines have no type.");
+  const ends = types.filter((event) => isTerminal(event)).length;
+  if (ends !== 1) wrong.push(`There are ${ends} terminal events. Send exactly one result or error.`);
+  else if (!isTerminal(types.at(-1) ?? { type: "" })) wrong.push("Something comes after the terminal event.");
+  if (!answer.isWhole) wrong.push("The stream was cut off.");
+  return wrong;
+}
+
+/** Only a stream with a healing, or one that fails without any, shows something. */
+function healingOf(streams: readonly Answer[], hasFailing: boolean): Finding {
+  const all = streams.map((answer) => eventsOf(answer).map((event) => event["type"]));
+  const isShown = all.some((types) => types.includes("healing"));
+  const isMissed = all.some((types) => types.includes("error") && !types.includes("healing"));
+  if (isMissed) return finding("healing", ["A stream ends in an error, and nothing was tried before."]);
+  if (isShown) return finding("healing", []);
+  const note = hasFailing
+    ? "The failing route did not fail, so there was nothing to heal."
+    : "Nothing failed, so nothing was healed. Give a route that fails: --failing <url>";
+  return { clause: "healing", title: CLAUSES.healing, state: "unknown", notes: [note] };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,157 @@
+import type { ServerResponse } from "node:http";
+import { gathered } from "./answer.ts";
+import type { Answered } from "./answer.ts";
+import { JSON_TYPE } from "./negotiate.ts";
+import type { NodeResponse } from "./node-response.ts";
+
+/** What becomes of what a route does to a disguised response. */
+export interface Disguise {
+  /** Whether the real headers are out already. */
+  readonly isOpen: () => boolean;
+  /** Whether nothing that the route does counts any more. */
+  readonly isOver: () => boolean;
+  /** The route answered, perhaps not for the first time. */
+  readonly answer: (answered: Answered) => void;
+  /** The route turned the request down before anything was sent: the disguise is off, and the answer goes as it is. */
+  readonly stepAside: () => void;
+}
+
+/** The response as it really is, for whoever writes the stream. */
+export interface TrueResponse {
+  readonly writeHead: (status: number) => unknown;
+  readonly setHeader: (name: string, value: string) => unknown;
+  readonly getHeader: (name: string) => unknown;
+  readonly appendHeader: (name: string, value: string) => unknown;
+  readonly removeHeader: (name: string) => unknown;
+  readonly write: (text: string) => boolean;
+  readonly end: () => unknown;
+}
+
+const DISGUISED =
+  "json send writeHead getHeader hasHeader setHeader appendHeader removeHeader flushHeaders write end headersSent".split(
+    " ",
+  );
+
+/**
+ * Disguises a response so that a route, whatever its framework, answers as always, while the stream is written to the
+ * true one. Only the first answer counts; nothing that a route does afterwards reaches the client.
+ */
+export function disguise(response: NodeResponse, rules: Disguise): TrueResponse {
+  const body = gathered();
+  let contentType = "";
+
+  /** Undoes the disguise when the route turns the request down while that can still be said in plain HTTP. */
+  const stepsAside = (status: number = response.statusCode): boolean => {
+    if (rules.isOpen() || rules.isOver() || status < 300 || status >= 500) return false;
+    undo();
+    if (contentType !== "") response.setHeader("Content-Type", contentType);
+    rules.stepAside();
+    return true;
+  };
+
+  const truth = truthOf(response);
+  const undo = replace(response, {
+    ...bodyMethods(response, stepsAside, (type) => (contentType = type)),
+    writeHead(status: number, ...rest: unknown[]) {
+      if (stepsAside(status)) return call(response, "writeHead", [status, ...rest]);
+      response.statusCode = status;
+      contentType = contentTypeIn(rest.at(-1)) ?? contentType;
+      return response;
+    },
+    getHeader: (name: string) => (isContentType(name) ? contentType || undefined : truth.getHeader(name)),
+    hasHeader: (name: string) => (isContentType(name) ? contentType !== "" : truth.getHeader(name) !== undefined),
+    setHeader: (name: string, value: string) => header(name, value, truth.setHeader),
+    appendHeader: (name: string, value: string) => header(name, value, truth.appendHeader),
+    removeHeader: (name: string) => (rules.isOpen() ? undefined : truth.removeHeader(name)),
+    flushHeaders: () => undefined,
+    write(chunk: unknown, ...rest: unknown[]) {
+      if (stepsAside()) return call(response, "write", [chunk, ...rest]);
+      body.add(chunk, rest[0]);
+      callLast(rest);
+      return true;
+    },
+    end(...given: unknown[]) {
+      if (stepsAside()) return call(response, "end", given);
+      body.add(given[0], given[1]);
+      rules.answer(body.read(response.statusCode, contentType));
+      callLast(given);
+      return response;
+    },
+  });
+  Object.defineProperty(response, "headersSent", { get: rules.isOver, configurable: true });
+
+  function header(name: string, value: string, put: (name: string, value: string) => unknown): NodeResponse {
+    // What the box is, is no business of the route; its other headers count as long as they can be sent.
+    if (isContentType(name)) contentType = value;
+    else if (!rules.isOpen()) put(name, value);
+    return response;
+  }
+
+  return truth;
+}
+
+/** What Express adds to a response, in disguise. */
+function bodyMethods(response: NodeResponse, stepsAside: () => boolean, setType: (type: string) => void) {
+  const { json, send } = response;
+  return {
+    json(payload: unknown) {
+      // Express's own json goes on to `send` or `end` with the text, its settings applied: both boxes say the same.
+      if (!stepsAside()) setType(JSON_TYPE);
+      return json?.call(response, payload);
+    },
+    ...(send && {
+      send(body: unknown) {
+        if (stepsAside()) return send.call(response, body);
+        const isValue = typeof body === "object" && body !== null && !ArrayBuffer.isView(body);
+        if (isValue || typeof body === "boolean" || typeof body === "number") return response.json?.(body);
+        return response.end(body);
+      },
+    }),
+  };
+}
+
+/** Puts methods in the place of others; gives what puts back what was there, be it the class's or some middleware's. */
+function replace(response: NodeResponse, methods: object): () => void {
+  const before = DISGUISED.map((name) => [name, Object.getOwnPropertyDescriptor(response, name)] as const);
+  Object.assign(response, methods);
+  return () => {
+    for (const [name, property] of before) {
+      if (property === undefined) Reflect.deleteProperty(response, name);
+      else Object.defineProperty(response, name, property);
+    }
+  };
+}
+
+/** The methods of a response as they are now, whatever takes their place later. */
+export function truthOf(response: ServerResponse): TrueResponse {
+  return {
+    writeHead: response.writeHead.bind(response),
+    setHeader: response.setHeader.bind(response),
+    getHeader: response.getHeader.bind(response),
+    appendHeader: response.appendHeader.bind(response),
+    removeHeader: response.removeHeader.bind(response),
+    write: response.write.bind(response),
+    end: response.end.bind(response),
+  };
+}
+
+/** Calls the method that is there now. */
+function call(response: NodeResponse, name: "writeHead" | "write" | "end", given: readonly unknown[]): unknown {
+  const method = response[name] as (...given: unknown[]) => unknown;
+  return method.apply(response, [...given]);
+}
+
+function contentTypeIn(headers: unknown): string | undefined {
+  if (typeof headers !== "object" || headers === null || Array.isArray(headers)) return undefined;
+  const found = Object.entries(headers).find(([name]) => isContentType(name));
+  return found === undefined ? undefined : String(found[1]);
+}
+
+function isContentType(name: string): boolean {
+  return name.toLowerCase() === "content-type";
+}
+
+function callLast(given: readonly unknown[]): void {
+  const last = given.at(-1);
+  if (typeof last === "function") process.nextTick(last);
+}

@@ -1,0 +1,56 @@
+import type { Json } from "@vidro/core";
+import type { AonEvent, Telemetry, Terminal } from "./event.ts";
+import { BOX } from "./limits.ts";
+import type { Sanitiser } from "./sanitise.ts";
+
+/** Makes lines of events: stamped, sanitised, and with no more detail than the caller may see. */
+export interface Encoder {
+  /** The event as it may be shown, and as a line. */
+  readonly encode: (event: Telemetry | Terminal) => { readonly event: AonEvent; readonly line: string };
+}
+
+/** What an encoder knows of its request. */
+export interface EncoderFacts {
+  readonly requestId: string;
+  readonly sanitiser: Sanitiser;
+  /** Whether `intent_analysis` is shown in full: not in production, or to an administrator. */
+  readonly showsIntent: () => boolean;
+}
+
+/** The encoder of one request. */
+export function encoder({ requestId, sanitiser, showsIntent }: EncoderFacts): Encoder {
+  function encode(event: Telemetry | Terminal): { event: AonEvent; line: string } {
+    const { type, ...fields } = event.type === "intent_analysis" && !showsIntent() ? reduced(event) : event;
+    const stamped = { type, timestamp: Date.now(), requestId, ...fields };
+    // A result is what the caller asked for: it has to be what a black box would send, to the letter.
+    const shown = (type === "result" ? stamped : cleaned(stamped)) as AonEvent | undefined;
+    const line = `${JSON.stringify(shown)}\n`;
+    const isFit = shown !== undefined && (type === "result" || line.length <= BOX.eventChars);
+    return isFit ? { event: shown, line } : encode(shortened(event));
+  }
+
+  /** Undefined when the event has no JSON form: it must not end the work that it tells of. */
+  function cleaned(stamped: object): Json | undefined {
+    try {
+      return sanitiser.clean(stamped);
+    } catch {
+      return undefined;
+    }
+  }
+
+  return { encode };
+}
+
+function reduced({ type, decision }: Telemetry & { type: "intent_analysis" }) {
+  return { type, decision };
+}
+
+/** What stands for an event that makes no line. */
+function shortened(event: Telemetry | Terminal): Telemetry | Terminal {
+  if (event.type === "error") {
+    const { type, code, trace_id } = event;
+    return { type, code: code.slice(0, BOX.actionChars), message: event.message.slice(0, BOX.reportChars), trace_id };
+  }
+  const message = `An event of type ${event.type} is left out: it is no JSON of at most ${BOX.eventChars} characters.`;
+  return { type: "status", message, dropped: 1 };
+}

@@ -1,0 +1,41 @@
+import { ASK, HEAL } from "./limits.ts";
+import { handleRateLimit, retryWithBackoff } from "./heal/backoff.ts";
+import type { Heuristic, Operation } from "./heal/heuristic.ts";
+import { fixSchemaValidation } from "./heal/schema.ts";
+import { Treatment } from "./heal/treatment.ts";
+import type { Witness } from "./heal/treatment.ts";
+
+/** Runs operations and heals their failures with the heuristics that it knows. */
+export interface Healer {
+  /** Adds a heuristic; those added last are asked first. */
+  register(heuristic: Heuristic): void;
+  /** The operation's value; rejects with HealingFailed after what fits was tried. */
+  run<T>(operation: Operation<T>, witness: Witness): Promise<T>;
+}
+
+/** How a healer works. */
+export interface HealerOptions {
+  /** Asked in this order, and before the ones that are always there. */
+  readonly heuristics?: readonly Heuristic[];
+  /** All the healing of one operation. */
+  readonly healingTimeoutMs?: number;
+  /** Questions to a person about one operation. */
+  readonly questions?: number;
+}
+
+/**
+ * A healer. It always knows `fix_schema_validation`, `handle_rate_limit` and `retry_with_backoff`; `refresh_token` and
+ * `recover_db_connection` need to be told how, and own heuristics may be added.
+ */
+export function healer(options: HealerOptions = {}): Healer {
+  const { healingTimeoutMs = HEAL.totalMs, questions = ASK.times } = options;
+  const heuristics = [...(options.heuristics ?? []), fixSchemaValidation(), handleRateLimit(), retryWithBackoff()];
+  return {
+    register(heuristic) {
+      if (heuristics.length >= HEAL.heuristics)
+        throw new RangeError(`A healer knows at most ${HEAL.heuristics} heuristics.`);
+      heuristics.unshift(heuristic);
+    },
+    run: (operation, witness) => new Treatment({ operation, witness, heuristics, healingTimeoutMs, questions }).run(),
+  };
+}

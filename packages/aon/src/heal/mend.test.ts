@@ -1,0 +1,167 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Json } from "@vidro/core";
+import * as fc from "fast-check";
+import type { Telemetry } from "../event.ts";
+import { healer } from "../heal.ts";
+import { mendInput } from "./mend.ts";
+import type { Schema } from "./mend.ts";
+import { distance } from "./names.ts";
+
+const USER: Schema = {
+  type: "object",
+  properties: {
+    name: { type: "string" },
+    email: { type: "string" },
+    age: { type: "integer" },
+    active: { type: "boolean", default: true },
+    role: { type: "string", enum: ["Admin", "User"], default: "User" },
+    address: { type: "object", properties: { zip_code: { type: "string" }, city: { type: "string" } } },
+    tags: { type: "array", items: { type: "string" } },
+  },
+  required: ["name", "email"],
+};
+
+test("001-29: a user written in Portuguese, in Spanish or misspelt becomes the user that the schema asks for", () => {
+  const wanted = {
+    name: "Ana",
+    email: "ana@example.org",
+    age: 41,
+    active: false,
+    role: "Admin",
+    address: { zip_code: "01310", city: "São Paulo" },
+    tags: ["7"],
+  };
+  const inputs: readonly Json[] = [
+    {
+      nome: "Ana",
+      "e-mail": "ana@example.org",
+      idade: "41",
+      ativo: "não",
+      papel: "admin",
+      endereco: { cep: 1310, cidade: "São Paulo" },
+      etiquetas: 7,
+    },
+    {
+      nombre: "Ana",
+      correo: "ana@example.org",
+      edad: " 41 ",
+      activo: "false",
+      rol: "ADMIN",
+      dirección: { codigo_postal: "01310", ciudad: "São Paulo" },
+      tags: "7",
+    },
+    {
+      naem: "Ana",
+      Email: "ana@example.org",
+      AGE: 41,
+      activ: 0,
+      role: "Admin",
+      adress: { zipCode: "01310", City: "São Paulo" },
+      tags: ["7"],
+    },
+  ];
+  for (const input of inputs) {
+    const { value, changes } = mendInput(input, USER);
+    const zip = { ...wanted, address: { ...wanted.address, zip_code: input === inputs[0] ? "1310" : "01310" } };
+    assert.deepEqual(value, zip);
+    assert.ok(changes.length > 0);
+    assert.ok(!JSON.stringify(changes).includes("ana@example.org"));
+  }
+});
+
+test("defaults fill in what is missing, and nothing that is there is replaced", () => {
+  assert.deepEqual(mendInput({ name: "a", email: "b", role: "User" }, USER).value, {
+    name: "a",
+    email: "b",
+    role: "User",
+    active: true,
+  });
+  assert.deepEqual(mendInput({ name: "a", nome: "b", email: "c", active: true, role: "User" }, USER), {
+    value: { name: "a", nome: "b", email: "c", active: true, role: "User" },
+    changes: [],
+  });
+});
+
+test("a name that could mean two fields, and two names that claim one field, are left alone", () => {
+  const twoMeanings: Schema = { type: "object", properties: { state: {}, status: {} } };
+  assert.deepEqual(mendInput({ estado: "SP" }, twoMeanings).changes, []);
+  assert.deepEqual(mendInput({ status: 1, estado: "SP" }, twoMeanings).value, { status: 1, state: "SP" });
+  const one: Schema = { type: "object", properties: { email: {} } };
+  assert.deepEqual(mendInput({ correo: 1, mail: 2 }, one).changes, []);
+});
+
+test("values that would lose something are left for validation to refuse", () => {
+  for (const age of ["41 years", "4.5", "", "NaN", "1e999", null, {}, "9007199254740993"]) {
+    assert.deepEqual(mendInput({ name: "a", email: "b", active: true, role: "User", age }, USER).changes, []);
+  }
+});
+
+test("an input that fits is left as it is, and mending twice is mending once", () => {
+  const input = fc.dictionary(
+    fc.constantFrom(
+      "name",
+      "nome",
+      "email",
+      "correo",
+      "age",
+      "idade",
+      "active",
+      "tags",
+      "other",
+      "address",
+      "constructor",
+    ),
+    fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<Json>,
+  );
+  fc.assert(
+    fc.property(input, (given) => {
+      const once = mendInput(given, USER).value;
+      assert.deepEqual(mendInput(once, USER), { value: once, changes: [] });
+    }),
+  );
+});
+
+test("the distance between words is a distance", () => {
+  const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
+  fc.assert(
+    fc.property(word, word, (left, right) => {
+      assert.equal(distance(left, right), distance(right, left));
+      assert.equal(distance(left, right) === 0, left === right);
+      assert.ok(distance(left, right) <= Math.max(left.length, right.length));
+    }),
+  );
+  assert.equal(distance("naem", "name"), 1);
+});
+
+test("001-13, 001-29: a refused input is mended, the operation runs again with it, and the analysis says so", async () => {
+  const events: Telemetry[] = [];
+  const witness = {
+    emit: async (event: Telemetry) => void events.push(event),
+    hide: () => undefined,
+    signal: new AbortController().signal,
+  };
+  const created = await healer().run(
+    {
+      name: "create_user",
+      input: { nome: "Ana", correo: "ana@example.org", idade: "41" },
+      schema: USER,
+      run({ input }) {
+        const isValid = typeof input === "object" && input !== null && "name" in input && "email" in input;
+        if (!isValid) throw Object.assign(new Error("name is missing"), { name: "ValidationError" });
+        return input;
+      },
+    },
+    witness,
+  );
+  assert.deepEqual(created, { name: "Ana", email: "ana@example.org", age: 41, active: true, role: "User" });
+  assert.deepEqual(events[0], {
+    type: "intent_analysis",
+    original_intent: "create_user",
+    detected_issue: "invalid_schema",
+    decision: "apply_semantic_mapping",
+    metadata: { cause: "name is missing" },
+  });
+  const last = events.at(-1);
+  assert.ok(last?.type === "healing" && last.severity === "low" && last.action === "fix_schema_validation");
+});

@@ -1,0 +1,117 @@
+import { isObject } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
+import { MEND } from "../limits.ts";
+import { coerced, isOfType } from "./coerce.ts";
+import { folded, meaningOf } from "./names.ts";
+
+/** The part of JSON Schema that mending reads; other keywords are for whoever validates. */
+export interface Schema {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly enum?: readonly Json[];
+  readonly default?: Json;
+  readonly [keyword: string]: unknown;
+}
+
+/** What mending may use besides. */
+export interface MendOptions {
+  /** More rows of names that mean the same. */
+  readonly synonyms?: readonly (readonly string[])[];
+}
+
+/** A mended input; the changes name fields and never values. */
+export interface MendedInput {
+  readonly value: Json;
+  readonly changes: readonly string[];
+}
+
+/** Where mending is, and what it has changed so far. */
+interface Place {
+  readonly path: string;
+  readonly depth: number;
+  readonly changes: string[];
+  readonly synonyms: readonly (readonly string[])[];
+}
+
+/** Makes an input fit its schema as far as that can be done without guessing; a field that is there is never replaced. */
+export function mendInput(input: Json, schema: Schema, options: MendOptions = {}): MendedInput {
+  const synonyms = (options.synonyms ?? []).map((row) => row.map((word) => folded(word)));
+  const changes: string[] = [];
+  return { value: mend(input, schema, { path: "", depth: 0, changes, synonyms }), changes };
+}
+
+function mend(value: Json, schema: Schema, place: Place): Json {
+  if (place.depth > MEND.depth) return value;
+  const fitting = chosen(typed(value, schema, place), schema, place);
+  const { items } = schema;
+  if (Array.isArray(fitting) && items !== undefined) {
+    const inside = (item: Json, at: number): Json => mend(item, items, below(place, `${place.path}[${at}]`));
+    return fitting.map((item: Json, at) => (at < MEND.items ? inside(item, at) : item));
+  }
+  const isMendable = isObject(fitting) && schema.properties !== undefined && Object.keys(fitting).length <= MEND.fields;
+  return isMendable ? mendFields(fitting, schema, place) : fitting;
+}
+
+/** The value in one of its schema's types, if it can be had without loss. */
+function typed(value: Json, { type }: Schema, { path, changes }: Place): Json {
+  const types = typeof type === "string" ? [type] : (type ?? []);
+  if (types.some((each) => isOfType(value, each))) return value;
+  for (const each of types) {
+    const changed = coerced(value, each);
+    if (changed === undefined) continue;
+    changes.push(`${path || "input"} is now of type ${each}`);
+    return changed;
+  }
+  return value;
+}
+
+/** The value as its schema writes it, if it is one of few. */
+function chosen(value: Json, { enum: choices = [] }: Schema, { path, changes }: Place): Json {
+  if (typeof value !== "string" || choices.includes(value)) return value;
+  const alike = choices.filter((choice) => typeof choice === "string" && folded(choice) === folded(value));
+  if (alike.length !== 1 || alike[0] === undefined) return value;
+  changes.push(`${path || "input"} is written as its schema writes it`);
+  return alike[0];
+}
+
+function mendFields(object: JsonObject, { properties = {} }: Schema, place: Place): Json {
+  const fields = new Map<string, Json>();
+  const missing = Object.keys(properties).filter((name) => !Object.hasOwn(object, name));
+  const unknown = Object.keys(object).filter((name) => !Object.hasOwn(properties, name));
+  const renamed = renames(unknown, missing, place.synonyms);
+  for (const [name, value = null] of Object.entries(object)) {
+    const known = renamed.get(name) ?? name;
+    if (known !== name) place.changes.push(`${dotted(place, name)} is taken for ${known}`);
+    const wanted = Object.hasOwn(properties, known) ? properties[known] : undefined;
+    fields.set(known, wanted === undefined ? value : mend(value, wanted, below(place, dotted(place, known))));
+  }
+  for (const name of missing) {
+    const preset = properties[name]?.default;
+    if (preset === undefined || fields.has(name)) continue;
+    fields.set(name, preset);
+    place.changes.push(`${dotted(place, name)} has its default`);
+  }
+  return Object.fromEntries(fields);
+}
+
+/** Which unknown names stand for which missing ones; two that claim the same are both left alone. */
+function renames(
+  unknown: readonly string[],
+  missing: readonly string[],
+  synonyms: Place["synonyms"],
+): ReadonlyMap<string, string> {
+  const claims = unknown.flatMap((name) => {
+    const meaning = meaningOf(name, missing, synonyms);
+    return meaning === undefined ? [] : [[name, meaning.name] as const];
+  });
+  return new Map(claims.filter(([, meant]) => claims.filter(([, other]) => other === meant).length === 1));
+}
+
+function below(place: Place, path: string): Place {
+  return { ...place, path, depth: place.depth + 1 };
+}
+
+function dotted({ path }: Place, name: string): string {
+  return path === "" ? name : `${path}.${name}`;
+}

@@ -1,0 +1,156 @@
+import type { IncomingMessage } from "node:http";
+import { errorBody, exchange } from "./aon.ts";
+import type { Aon, Exchange } from "./aon.ts";
+import { blackBox } from "./black.ts";
+import type { Box } from "./box.ts";
+import { disguise } from "./disguise.ts";
+import { codeOf, faultOfThrown } from "./fault-of.ts";
+import type { AonFault } from "./fault-of.ts";
+import { glassBox } from "./glass.ts";
+import { BOX } from "./limits.ts";
+import { JSON_TYPE, negotiate, NDJSON_TYPE } from "./negotiate.ts";
+import type { Sight } from "./negotiate.ts";
+import { beforeHead, provideJson } from "./node-response.ts";
+import type { NodeResponse } from "./node-response.ts";
+import { nodeSink } from "./node-sink.ts";
+import type { Refusal, Settings } from "./settings.ts";
+
+/** A request of node:http under AON, whichever framework is on top. */
+export interface NodeExchange {
+  readonly aon: Aon;
+  /** The work begins: a glass box answers in a moment, unless the route does first. */
+  readonly open: () => void;
+  /** Ends with what was thrown; false when that has to go another way: a refusal in plain HTTP. */
+  fail(thrown: unknown): boolean;
+}
+
+const exchanges = new WeakMap<object, NodeExchange>();
+
+/** The AON of a request; a TypeError when the request did not come through AON. */
+export function aonOf(request: object): Aon {
+  const found = exchangeOf(request);
+  if (found === undefined) throw new TypeError("This request did not come through AON. Put aon() before the route.");
+  return found.aon;
+}
+
+/** The exchange of a request of node:http, Express or Fastify. */
+export function exchangeOf(request: object): NodeExchange | undefined {
+  const raw = "raw" in request && typeof request.raw === "object" ? request.raw : undefined;
+  return exchanges.get(request) ?? (raw ? exchanges.get(raw) : undefined);
+}
+
+/** What comes before a node exchange, and with what. */
+export interface NodeFacts<R> {
+  readonly request: R;
+  readonly raw: IncomingMessage;
+  readonly response: NodeResponse;
+}
+
+/** Puts a request under AON; undefined when it was refused and answered, or when it was answered before. */
+export async function nodeExchange<R>(facts: NodeFacts<R>, settings: Settings<R>): Promise<NodeExchange | undefined> {
+  const { raw, response } = facts;
+  // Whoever puts AON both before the app and before a route has one box, not a box in a box.
+  const before = exchanges.get(raw);
+  if (before !== undefined) return before;
+  provideJson(response);
+  const sight = raw.method === "HEAD" ? "black" : negotiate(raw.headers.accept);
+  if (response.headersSent || response.writableEnded) return undefined;
+  if (sight === undefined) {
+    const message = `This answers in ${JSON_TYPE} or ${NDJSON_TYPE}; Accept takes neither.`;
+    answerPlainly(response, { status: 406, code: "NOT_ACCEPTABLE", message }, "");
+    return undefined;
+  }
+  const refusal = await settings.refuse(facts.request);
+  if (refusal !== undefined) {
+    answerPlainly(response, refusal, "");
+    return undefined;
+  }
+  const made = sight === "glass" ? glass(facts, settings) : black(facts, settings);
+  exchanges.set(raw, made);
+  return made;
+}
+
+function glass<R>(facts: NodeFacts<R>, settings: Settings<R>): NodeExchange {
+  const { response } = facts;
+  const it = begin(facts, settings, "glass");
+  const truth = disguise(response, {
+    isOpen: () => box.isOpen,
+    isOver: () => box.isOver,
+    answer: it.finish,
+    stepAside() {
+      it.close(false);
+      beforeHead(response, () => undefined);
+    },
+  });
+  const box: Box = glassBox(nodeSink(response, truth), it.encoder, settings);
+  it.attach(box, (refusal) => {
+    response.statusCode = refusal.status;
+    response.json?.(JSON.parse(refusalBody(refusal, it.aon.requestId)));
+  });
+  return {
+    aon: it.aon,
+    open: () => void setTimeout(() => box.open(), BOX.graceMs),
+    fail(thrown) {
+      const fault = faultOfThrown(thrown, settings.isProduction);
+      if (box.isOver) return true;
+      if (!box.isOpen && fault.status < 500) return false;
+      it.finish({ fault });
+      return true;
+    },
+  };
+}
+
+function black<R>(facts: NodeFacts<R>, settings: Settings<R>): NodeExchange {
+  const { raw, response } = facts;
+  const it = begin(facts, settings, "black");
+  const { requestId } = it.aon;
+  const refuse = (refusal: Refusal): void => answerPlainly(response, refusal, requestId);
+  const box = blackBox(it.encoder, {
+    ...settings,
+    requestId,
+    keepAlive() {
+      // HTTP/1.0 knows no answers before the answer.
+      if (raw.httpVersion !== "1.0" && !response.headersSent) response.writeProcessing?.();
+    },
+    fail(error) {
+      refuse({ status: error.status ?? 500, code: error.code, message: error.message });
+      // The route may still answer, but the client has its answer.
+      disguise(response, { isOpen: () => true, isOver: () => true, answer() {}, stepAside() {} });
+    },
+  });
+  it.attach(box, refuse);
+  beforeHead(response, () => {
+    response.setHeader("X-AON-Report", box.report());
+    settings.onHeld(box.held());
+  });
+  return {
+    aon: it.aon,
+    open: () => undefined,
+    fail(thrown) {
+      if (!box.isOver && !response.headersSent) it.finish({ fault: faultOfThrown(thrown, settings.isProduction) });
+      return true;
+    },
+  };
+}
+
+function begin<R>({ request, raw, response }: NodeFacts<R>, settings: Settings<R>, sight: Sight): Exchange {
+  const wantsPerson = String(raw.headers["x-crystal-mode"]).trim().toLowerCase() === "interactive";
+  const it = exchange({ sight, wantsPerson, request }, settings);
+  response.once("close", () => it.close(!response.writableFinished));
+  return it;
+}
+
+function answerPlainly(response: NodeResponse, refusal: Refusal, traceId: string): void {
+  if (response.headersSent) return;
+  beforeHead(response, () => undefined);
+  response.writeHead(refusal.status, { "Content-Type": `${JSON_TYPE}; charset=utf-8` });
+  response.end(refusalBody(refusal, traceId || `req_${crypto.randomUUID()}`));
+}
+
+function refusalBody(
+  { status, code = codeOf(status), message = "The request is refused." }: Refusal,
+  traceId: string,
+): string {
+  const fault: AonFault = { code, message, status };
+  return errorBody(fault, traceId);
+}

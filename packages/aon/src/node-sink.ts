@@ -1,0 +1,28 @@
+import type { ServerResponse } from "node:http";
+import type { Sink } from "./box.ts";
+import { truthOf } from "./disguise.ts";
+import type { TrueResponse } from "./disguise.ts";
+import { varyWithAccept } from "./negotiate.ts";
+
+/** Carries lines over a response of node:http; the connection ends behind the last one. */
+export function nodeSink(response: ServerResponse, truth: TrueResponse = truthOf(response)): Sink {
+  return {
+    open(headers) {
+      const { statusCode } = response;
+      // The contract has the server close the connection after the terminal event.
+      response.shouldKeepAlive = false;
+      for (const name of ["Content-Length", "ETag"]) truth.removeHeader(name);
+      for (const [name, value] of Object.entries(headers)) truth.setHeader(name, value);
+      truth.setHeader("Vary", varyWithAccept(String(response.getHeader("vary") ?? "")));
+      truth.writeHead(200);
+      // What the route set is its own answer's status, which the last event tells.
+      response.statusCode = statusCode;
+    },
+    write: truth.write,
+    end: () => void truth.end(),
+    cut: () => void response.destroy(),
+    watch({ drained, finished, gone }) {
+      response.on("drain", drained).on("finish", finished).on("close", gone);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+import { request as requestHttp } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
+import { request as requestHttps } from "node:https";
+import { CHECK } from "./limits.ts";
+
+/** One request of a check. */
+export interface Probe {
+  readonly url: URL;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** What came back. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  /** Whether the answer came to its proper end. */
+  readonly isWhole: boolean;
+}
+
+/** Asks with exactly these headers: fetch would add an Accept of its own, and that must be left out once. */
+export function ask({ url, method, headers, body }: Probe): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const send = url.protocol === "https:" ? requestHttps : requestHttp;
+  const signal = AbortSignal.timeout(CHECK.probeMs);
+  const content =
+    body === undefined ? {} : { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
+  const outgoing = send(url, { method, headers: { ...content, ...headers }, signal, agent: false }, (incoming) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    incoming.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > CHECK.bodyBytes) incoming.destroy();
+      else chunks.push(chunk);
+    });
+    incoming.on("error", () => undefined);
+    incoming.on("close", () => {
+      const { statusCode: status = 0, headers: got, complete: isWhole } = incoming;
+      resolve({ status, headers: got, body: Buffer.concat(chunks).toString(), isWhole });
+    });
+  });
+  outgoing.on("error", reject);
+  outgoing.end(body);
+  return promise;
+}

@@ -1,0 +1,118 @@
+import { isObject, ndjsonDecoder } from "@vidro/core";
+import type { Json, NdjsonItem } from "@vidro/core";
+import { isTerminal } from "./event.ts";
+import type { AonEvent } from "./event.ts";
+import { READ } from "./limits.ts";
+
+/** What events can be read from: an answer of fetch, a web stream, a Node stream, or any pieces of bytes or text. */
+export type AonSource = Response | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
+
+/** Why a stream could not be read to its terminal event, or with what `error` it ended. */
+export class AonReadError extends Error {
+  readonly code: string;
+  readonly traceId: string | undefined;
+  /** The HTTP status, where there is one. */
+  readonly status: number | undefined;
+
+  constructor(code: string, message: string, more: { readonly traceId?: string; readonly status?: number } = {}) {
+    super(message);
+    this.name = "AonReadError";
+    this.code = code;
+    this.traceId = more.traceId;
+    this.status = more.status;
+  }
+}
+
+const KNOWN: readonly string[] = [
+  "intent_analysis",
+  "healing",
+  "status",
+  "interactive_healing_request",
+  "result",
+  "error",
+];
+
+/**
+ * The events of an answer, the terminal one last; events of types that are not known are passed over. A black box's
+ * JSON becomes its `result`. Throws AonReadError when the answer is an HTTP error, when a line is no event, and when the
+ * stream ends without a terminal event: a connection that was cut is never taken for success.
+ */
+export async function* readAon(source: AonSource): AsyncGenerator<AonEvent, void, undefined> {
+  const chunks = isResponse(source) ? await chunksOfResponse(source) : source;
+  if ("event" in chunks) {
+    yield chunks.event;
+    return;
+  }
+  const decoder = ndjsonDecoder(READ.lineBytes);
+  const encoder = new TextEncoder();
+  for await (const chunk of chunks) {
+    for (const item of decoder.push(typeof chunk === "string" ? encoder.encode(chunk) : chunk)) {
+      const event = eventOf(item);
+      if (event === undefined) continue;
+      yield event;
+      if (isTerminal(event)) return;
+    }
+  }
+  const rest = decoder.end();
+  // A last line without its line end is whole only if it parses; half a line means that the stream was cut.
+  const last = rest?.ok === true ? eventOf(rest) : undefined;
+  if (last !== undefined) yield last;
+  if (last === undefined || !isTerminal(last)) {
+    throw new AonReadError("STREAM_CUT", "The stream ended without a result or an error. Nobody knows how it went.");
+  }
+}
+
+/** The data of the result, after all events went to `watch`; an `error` event is thrown as AonReadError. */
+export async function resultOf(source: AonSource, watch: (event: AonEvent) => void = () => undefined): Promise<Json> {
+  for await (const event of readAon(source)) {
+    watch(event);
+    if (event.type === "result") return event.data;
+    if (event.type === "error") {
+      const { code, message, trace_id: traceId, status } = event;
+      throw new AonReadError(code, message, { traceId, ...(status === undefined ? {} : { status }) });
+    }
+  }
+  throw new AonReadError("STREAM_CUT", "The stream ended without a result or an error.");
+}
+
+function isResponse(source: AonSource): source is Response {
+  return "status" in source && "headers" in source;
+}
+
+async function chunksOfResponse(response: Response) {
+  const { status, headers, body } = response;
+  const type = headers.get("content-type") ?? "";
+  if (response.ok && body !== null && /^application\/x-ndjson\b/i.test(type)) return body;
+  const text = await response.text();
+  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(type);
+  const value = isJson ? parsed(text) : null;
+  if (response.ok && isJson) {
+    const event: AonEvent = { type: "result", data: value, timestamp: Date.now(), requestId: "" };
+    return { event };
+  }
+  const said = isObject(value) ? value : {};
+  const code = typeof said["code"] === "string" ? said["code"] : `HTTP_${status}`;
+  const message = typeof said["message"] === "string" ? said["message"] : text.slice(0, READ.bodyChars);
+  const traceId = typeof said["trace_id"] === "string" ? { traceId: said["trace_id"] } : {};
+  throw new AonReadError(code, message || `The server answered with status ${status} and ${type || "nothing"}.`, {
+    status,
+    ...traceId,
+  });
+}
+
+function parsed(text: string): Json {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    throw new AonReadError("BAD_BODY", "The answer says that it is JSON and is not.");
+  }
+}
+
+function eventOf(item: NdjsonItem): AonEvent | undefined {
+  if (!item.ok) throw new AonReadError("BAD_LINE", `A line is no event: ${item.fault.message}`);
+  const { value } = item;
+  if (!isObject(value) || typeof value["type"] !== "string") {
+    throw new AonReadError("BAD_LINE", "A line is no event: it has no type.");
+  }
+  return KNOWN.includes(value["type"]) ? (value as unknown as AonEvent) : undefined;
+}

@@ -1,0 +1,96 @@
+import type { Held } from "./black.ts";
+import { healer } from "./heal.ts";
+import type { Healer } from "./heal.ts";
+import type { HealingQuestions } from "./interactive.ts";
+import { BOX, HEAL } from "./limits.ts";
+
+/** A plain HTTP error instead of any box. */
+export interface Refusal {
+  readonly status: number;
+  readonly code?: string;
+  readonly message?: string;
+}
+
+/** How AON works before an API; `R` is the request of the framework. */
+export interface AonOptions<R> {
+  /** Heals what routes run through `aon.heal`; a plain `healer()` by default. */
+  readonly healer?: Healer;
+  /** Whether little is shown of `intent_analysis`; by NODE_ENV by default. */
+  readonly production?: boolean;
+  /** Whether the caller is an administrator, who sees all of it even in production; nobody is by default. */
+  readonly isAdmin?: (request: R) => boolean;
+  /** Looks at a request before it is accepted: a refusal is sent as a plain HTTP error. */
+  readonly refuse?: (request: R) => Refusal | undefined | Promise<Refusal | undefined>;
+  /** Values that must never be shown. */
+  readonly secrets?: readonly string[];
+  /** Questions to people in interactive mode; without them nobody is asked. */
+  readonly questions?: HealingQuestions;
+  /** Gets what a black box held, at its end: for a log. */
+  readonly onHeld?: (held: Held) => void;
+  /** How long a black box works before it answers 504. */
+  readonly timeoutMs?: number;
+  /** The same for a glass box. */
+  readonly glassTimeoutMs?: number;
+  /** All the healing of one operation; for the plain healer only. */
+  readonly healingTimeoutMs?: number;
+  /** Events that are held at once. */
+  readonly maxTelemetryEvents?: number;
+  /** Silence before a heartbeat. */
+  readonly heartbeatMs?: number;
+  /** How long a reader may take nothing. */
+  readonly drainMs?: number;
+}
+
+/** The options with everything decided. */
+export interface Settings<R> {
+  readonly healer: Healer;
+  readonly isProduction: boolean;
+  readonly isAdmin: (request: R) => boolean;
+  /** Never rejects. */
+  readonly refuse: (request: R) => Promise<Refusal | undefined>;
+  readonly secrets: readonly string[];
+  readonly questions: HealingQuestions | undefined;
+  /** Never throws. */
+  readonly onHeld: (held: Held) => void;
+  readonly workMs: { readonly black: number; readonly glass: number };
+  readonly heldEvents: number;
+  readonly heartbeatMs: number;
+  readonly drainMs: number;
+  readonly unsentBytes: number;
+}
+
+/** Decides what the options leave open. */
+export function settingsOf<R>(options: AonOptions<R>): Settings<R> {
+  return {
+    healer: options.healer ?? healer({ healingTimeoutMs: options.healingTimeoutMs ?? HEAL.totalMs }),
+    isProduction: options.production ?? globalThis.process?.env["NODE_ENV"] === "production",
+    isAdmin: options.isAdmin ?? (() => false),
+    refuse: (request) => refusalOf(options, request),
+    secrets: options.secrets ?? [],
+    questions: options.questions,
+    onHeld: (held) => log(options, held),
+    workMs: { black: options.timeoutMs ?? BOX.blackMs, glass: options.glassTimeoutMs ?? BOX.glassMs },
+    heldEvents: options.maxTelemetryEvents ?? BOX.heldEvents,
+    heartbeatMs: options.heartbeatMs ?? BOX.heartbeatMs,
+    drainMs: options.drainMs ?? BOX.drainMs,
+    unsentBytes: BOX.unsentBytes,
+  };
+}
+
+/** Who cannot be judged is not let in. */
+async function refusalOf<R>({ refuse }: AonOptions<R>, request: R): Promise<Refusal | undefined> {
+  try {
+    return await refuse?.(request);
+  } catch {
+    return { status: 500, message: "The request could not be judged." };
+  }
+}
+
+/** A log that fails is no reason to fail the answer. */
+function log<R>({ onHeld }: AonOptions<R>, held: Held): void {
+  try {
+    onHeld?.(held);
+  } catch {
+    // There is nobody left to tell.
+  }
+}

@@ -1,0 +1,97 @@
+import { glob, readFile, stat } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { CATALOG, Fault } from "@vidro/core";
+import type { AgentDraft, StoredAgent } from "./agents.ts";
+
+/*
+ * An agent in a file: a head between two lines of dashes that says what it is, and below it the words of its prompt.
+ * The head is `key: value` on each line; a list is `[a, b]`, or one `- a` on each of the lines that follow.
+ */
+
+/** The folder of the agents that come with Vidro. */
+export const SHIPPED_AGENTS = join(import.meta.dirname, "..", "..", "..", "agents");
+
+/** The agents that the `.md` files of a folder describe; none when there is no such folder. */
+export async function readAgents(folder: string): Promise<readonly Omit<StoredAgent, "uuid">[]> {
+  const names = await Array.fromAsync(glob("*.md", { cwd: folder }));
+  if (names.length > CATALOG.agents)
+    throw new Fault("BAD_REQUEST", `${folder} holds more than ${CATALOG.agents} agents: move some away.`);
+  return Promise.all(names.sort().map((name) => readAgent(join(folder, name))));
+}
+
+async function readAgent(path: string): Promise<Omit<StoredAgent, "uuid">> {
+  const { size, mtimeMs, birthtimeMs } = await stat(path);
+  if (size > CATALOG.agentFileBytes)
+    throw new Fault("BAD_REQUEST", `${path} is larger than ${CATALOG.agentFileBytes} bytes, too large for an agent.`);
+  const draft = parseAgent(await readFile(path, "utf8"), path);
+  const updatedAt = Math.floor(mtimeMs);
+  // Some file systems do not know when a file was made.
+  return { ...draft, createdAt: Math.min(Math.floor(birthtimeMs) || updatedAt, updatedAt), updatedAt };
+}
+
+const FILE = /^---\n(?<head>[\s\S]*?)^---[ \t]*(?:\n(?<body>[\s\S]*))?$/m;
+const KEYS = ["name", "description", "model", "tools", "image"] as const;
+
+/** The agent that a text describes; BAD_REQUEST says where it cannot be understood. */
+export function parseAgent(source: string, path: string): AgentDraft {
+  const text = source.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
+  const found = text.startsWith("---\n") ? FILE.exec(text)?.groups : undefined;
+  if (found === undefined)
+    throw new Fault("BAD_REQUEST", `${path} must begin with a head between two lines of dashes (---).`);
+  const head = parseHead(found["head"] ?? "", path);
+  const one = (key: string): string | undefined => {
+    const value = head.get(key);
+    if (typeof value === "object") throw new Fault("BAD_REQUEST", `${path}: ${key} is one value, not a list.`);
+    return value === "" ? undefined : value;
+  };
+  const name = one("name") ?? basename(path, ".md");
+  if (!NAME.test(name))
+    throw new Fault("BAD_REQUEST", `${path}: a name has 1 to ${CATALOG.nameChars} characters, on one line.`);
+  const tools = head.get("tools");
+  const model = one("model");
+  return {
+    name,
+    description: one("description") ?? "",
+    prompt: (found["body"] ?? "").trim(),
+    image: one("image") ?? null,
+    tools: typeof tools === "string" ? words(tools) : (tools ?? null),
+    ...(model === undefined ? {} : { model }),
+  };
+}
+
+/** What may be the name of an agent. */
+export const NAME = new RegExp(`^(?! )[^\\p{Cc}]{1,${CATALOG.nameChars}}(?<! )$`, "u");
+
+function parseHead(head: string, path: string): Map<string, string | readonly string[]> {
+  const found = new Map<string, string | readonly string[]>();
+  let last = "";
+  for (const [index, line] of head.split("\n").entries()) {
+    const wrong = (why: string): Fault => new Fault("BAD_REQUEST", `${path}, line ${index + 2}: ${why}`);
+    if (/^\s*(#.*)?$/.test(line)) continue;
+    const item = /^\s*-\s+(.+)$/.exec(line)?.[1];
+    const before = found.get(last);
+    if (item !== undefined) {
+      if (last === "" || (typeof before === "string" && before !== "")) throw wrong("an item without a list.");
+      found.set(last, [...(typeof before === "object" ? before : []), unquoted(item)]);
+      continue;
+    }
+    const [, key = "", value = ""] = /^(\w+):(?:\s+(.*))?$/.exec(line) ?? [];
+    if (!KEYS.some((known) => known === key)) throw wrong(`expected one of ${KEYS.join(", ")}, then a colon.`);
+    if (found.has(key)) throw wrong(`${key} is said twice.`);
+    const list = /^\[(.*)\]$/.exec(value.trim())?.[1];
+    found.set(key, list === undefined ? unquoted(value) : words(list));
+    last = key;
+  }
+  return found;
+}
+
+function words(list: string): readonly string[] {
+  return list
+    .split(",")
+    .map((word) => unquoted(word))
+    .filter((word) => word !== "");
+}
+
+function unquoted(value: string): string {
+  return /^(["'])(.*)\1$/.exec(value.trim())?.[2] ?? value.trim();
+}

@@ -1,0 +1,78 @@
+import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault, isObject, parseJson } from "@vidro/core";
+import type { Json, JsonObject, LeaseHolder } from "@vidro/core";
+import { isAlive, thisHolder } from "./holder.ts";
+
+/** Where a daemon is, as it says so itself in the folder of its state. */
+export interface DaemonFile {
+  readonly pid: number;
+  readonly url: string;
+  readonly tokenFile: string;
+  /** The folder that its local hand works in. */
+  readonly workspace: string;
+  readonly startedAt: number;
+}
+
+/** The file in which a daemon's first token lies. */
+export function tokenFile(home: string): string {
+  return join(home, "token");
+}
+
+/** The daemon of a home, as long as its process lives on this host. */
+export async function findDaemon(home: string): Promise<DaemonFile | undefined> {
+  const text = await readFile(place(home), "utf8").catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    const said = parseJson(text);
+    return isObject(said) && livesHere(said["holder"]) ? daemonOf(said) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says where the daemon of this process is. */
+export async function writeDaemonFile(home: string, daemon: Omit<DaemonFile, "pid">): Promise<void> {
+  const { url, tokenFile: tokens, workspace, startedAt } = daemon;
+  const said = { pid: process.pid, url, token_file: tokens, workspace, started_at: startedAt, holder: thisHolder() };
+  await writePrivate(place(home), `${JSON.stringify(said)}\n`);
+}
+
+/** Takes back what this process said, unless another daemon has come up since. */
+export async function removeDaemonFile(home: string): Promise<void> {
+  if ((await findDaemon(home))?.pid === process.pid) await rm(place(home), { force: true });
+}
+
+/** A pid of another host or boot means nothing here: whoever wrote it is not the daemon of this host. */
+function livesHere(said: Json | undefined): boolean {
+  if (!isObject(said)) return false;
+  const holder = said as unknown as LeaseHolder;
+  const here = thisHolder();
+  return holder.host === here.host && holder.boot === here.boot && isAlive(holder);
+}
+
+function daemonOf(said: JsonObject): DaemonFile | undefined {
+  const { pid, url, token_file: tokens, workspace, started_at: startedAt } = said;
+  if (typeof pid !== "number" || typeof url !== "string" || typeof tokens !== "string") return undefined;
+  if (typeof workspace !== "string") return undefined;
+  return { pid, url, tokenFile: tokens, workspace, startedAt: typeof startedAt === "number" ? startedAt : 0 };
+}
+
+/** A certificate or a key; BAD_REQUEST when it cannot be read. */
+export function readPem(path: string): Promise<string> {
+  return readFile(path, "utf8").catch((cause: Error) => {
+    throw new Fault("BAD_REQUEST", `${path} cannot be read: ${cause.message}`, { cause });
+  });
+}
+
+/** Never half written, and never readable by others, also where a file with wider rights lay before. */
+async function writePrivate(path: string, text: string): Promise<void> {
+  const fresh = `${path}.${process.pid}.new`;
+  await writeFile(fresh, text, { mode: 0o600 });
+  await chmod(fresh, 0o600);
+  await rename(fresh, path);
+}
+
+function place(home: string): string {
+  return join(home, "daemon.json");
+}

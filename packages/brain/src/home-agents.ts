@@ -1,0 +1,41 @@
+import type { JsonObject } from "@vidro/core";
+import { agentsOf } from "./agents.ts";
+import type { Agents, StoredAgent } from "./agents.ts";
+import type { Brain } from "./compose.ts";
+import { LOCAL_OWNER } from "./runs.ts";
+import { assertTools } from "./threads.ts";
+
+/** The agents of a home for the person at this machine, held to what the wire holds everybody to. */
+export class HomeAgents {
+  readonly #agents: Agents;
+  readonly #brain: Pick<Brain, "hand">;
+
+  constructor(home: string, brain: Pick<Brain, "records" | "hand">) {
+    this.#agents = agentsOf(home, brain.records);
+    this.#brain = brain;
+  }
+
+  /** All of them, bunny first and the others by name. */
+  list(): Promise<readonly StoredAgent[]> {
+    return this.#agents.list();
+  }
+
+  /** The agent of that uuid or name; NOT_FOUND when there is none. */
+  find(uuidOrName: string): Promise<StoredAgent> {
+    return this.#agents.find(uuidOrName);
+  }
+
+  /** Makes an agent, whose tools are those of the hand for a workspace; BAD_ARGUMENTS names what does not fit. */
+  async create(body: JsonObject, workspace: string): Promise<StoredAgent> {
+    // Loaded with the first agent that is made: who only reads needs no schemas.
+    const { checkedDraft } = await import("./north/catalog/agent-shape.ts");
+    const draft = checkedDraft(body);
+    if (draft.tools !== null) assertTools(draft.tools, (await this.#brain.hand(workspace)).tools);
+    return this.#agents.create(draft, LOCAL_OWNER);
+  }
+
+  /** Forgets what was made of an agent; CONFLICT when nothing was. */
+  delete(uuidOrName: string): Promise<void> {
+    return this.#agents.delete(uuidOrName);
+  }
+}

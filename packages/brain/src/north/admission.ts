@@ -1,0 +1,64 @@
+import type { IncomingMessage } from "node:http";
+import { Fault, TOKEN } from "@vidro/core";
+import type { Tokens, Verified } from "../tokens.ts";
+import { grants } from "../tokens/scopes.ts";
+import type { Caller, Route } from "./route.ts";
+
+/** Which names of this server and which pages of a browser are let in. */
+export interface Doors {
+  /** Host names, without ports: a port is no secret, a name that resolves to us by trickery is not in this list. */
+  readonly hosts: ReadonlySet<string>;
+  /** Origins of pages besides our own. */
+  readonly origins: ReadonlySet<string>;
+  readonly scheme: "http" | "https";
+}
+
+/** A caller whom nobody asked for a token. */
+export const ANYBODY: Caller = { owner: "", tokenId: "", scopes: new Set(), admin: false };
+
+/**
+ * Refuses a request that did not mean this server, and one that a foreign page made a browser send: no page of
+ * another origin may call anything here, whatever the method.
+ */
+export function admit(request: IncomingMessage, doors: Doors): void {
+  const [host = "", second] = request.headersDistinct["host"] ?? [];
+  if (second !== undefined) throw new Fault("BAD_REQUEST", "A request has one Host header.");
+  const name = hostName(host);
+  if (!doors.hosts.has(name) && name !== localName(request))
+    throw new Fault("MISDIRECTED", `This brain does not go by the name ${JSON.stringify(name)}.`);
+  const { origin } = request.headers;
+  if (origin === undefined || origin === `${doors.scheme}://${host.toLowerCase()}` || doors.origins.has(origin)) return;
+  throw new Fault(
+    "FORBIDDEN",
+    `Pages of ${JSON.stringify(origin)} may not call this brain; VIDRO_ORIGINS names those that may.`,
+  );
+}
+
+/** Finds out who is calling, and whether they may; nobody where the route asks for no token. */
+export async function recognise(
+  request: IncomingMessage,
+  route: Route,
+  tokens: Pick<Tokens, "verify">,
+): Promise<Verified | undefined> {
+  const { scope } = route;
+  if (scope === undefined) return undefined;
+  const token = BEARER.exec(request.headers.authorization ?? "")?.[1];
+  if (token === undefined || token.length > TOKEN.chars)
+    throw new Fault("AUTH_REQUIRED", "A token is needed: send it as `Authorization: Bearer <token>`.");
+  const verified = await tokens.verify(token);
+  if (!grants(verified.scopes, scope)) throw new Fault("FORBIDDEN", `scope ${scope} required`);
+  return verified;
+}
+
+const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
+
+/** The name in a `Host` header, in small letters, without its port and without the brackets of an IPv6 address. */
+function hostName(host: string): string {
+  const [, six, name] = /^(?:\[([\da-f:.]+)\]|([^:]*))(?::\d*)?$/i.exec(host) ?? [];
+  return (six ?? name ?? "").toLowerCase();
+}
+
+/** The address that the client dialled: a number cannot be made to resolve to something else. */
+function localName({ socket }: IncomingMessage): string | undefined {
+  return socket.localAddress?.replace(/^::ffff:/, "");
+}

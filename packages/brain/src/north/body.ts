@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Fault, HTTP, parseJson } from "@vidro/core";
+import type { Json } from "@vidro/core";
+
+/** Whether a request brings a body. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+/** Reads a JSON body within its bounds; nothing of it is parsed before all of it is there. An empty one is `{}`. */
+export async function readBody(request: IncomingMessage, response: ServerResponse): Promise<Json> {
+  if (!hasBody(request)) return {};
+  const { headers } = request;
+  if (!JSON_TYPE.test(headers["content-type"] ?? ""))
+    throw new Fault("UNSUPPORTED_MEDIA_TYPE", "A body must be application/json in UTF-8.");
+  if (!/^(?:identity)?$/i.test(headers["content-encoding"] ?? ""))
+    throw new Fault("UNSUPPORTED_MEDIA_TYPE", "A body must not be compressed.");
+  if (Number(headers["content-length"] ?? 0) > HTTP.bodyBytes) throw tooLarge();
+  // Whoever asks first whether to send a body is told so only now, when all that comes before it is well.
+  if (headers.expect !== undefined) response.writeContinue();
+  const bytes = await collect(request);
+  return bytes.length === 0 ? {} : parseJson(text(bytes));
+}
+
+const JSON_TYPE = /^\s*application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
+
+/** Not `for await`: leaving that loop early destroys the request, and with it the way for our answer. */
+function collect(request: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= HTTP.bodyBytes) chunks.push(chunk);
+      else {
+        request.removeAllListeners("data").pause();
+        reject(tooLarge());
+      }
+    });
+    request.once("end", () => resolve(Buffer.concat(chunks)));
+    request.once("error", (cause) => reject(cut(cause)));
+    request.once("close", () => reject(cut()));
+  });
+}
+
+function cut(cause?: Error): Fault {
+  return new Fault("BAD_REQUEST", "The request broke off before its body was complete.", { cause });
+}
+
+function tooLarge(): Fault {
+  return new Fault("PAYLOAD_TOO_LARGE", `A body has at most ${HTTP.bodyBytes} bytes.`);
+}
+
+function text(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw new Fault("BAD_REQUEST", "The body is not UTF-8.", { cause });
+  }
+}

@@ -1,0 +1,72 @@
+import type { ToolSpec } from "@vidro/core";
+import type { Agents } from "../../agents.ts";
+import { assertTools } from "../../threads.ts";
+import type { Call, Reply, Route } from "../route.ts";
+import { AGENT, AGENT_DRAFT, agentDraft, agentShape } from "./agent-shape.ts";
+
+/** What the routes of agents need. */
+export interface AgentWorld {
+  readonly agents: Agents;
+  readonly tools: () => Promise<readonly ToolSpec[]>;
+}
+
+const PATH = "/v1/agents/{agent_uuid}";
+
+/** Lists, shows and changes agents. */
+export function agentRoutes({ agents, tools }: AgentWorld): readonly Route[] {
+  const uuidOf = ({ params }: Call): string => params["agent_uuid"] ?? "";
+  const draftOf = async ({ body }: Call) => {
+    const draft = agentDraft(body);
+    if (draft.tools !== null) assertTools(draft.tools, await tools());
+    return draft;
+  };
+  const read = { scope: "runs", answer: AGENT } as const;
+  const write = { scope: "agents:write", answer: AGENT, body: AGENT_DRAFT } as const;
+  return [
+    {
+      ...read,
+      method: "GET",
+      path: "/v1/agents",
+      summary: "All agents.",
+      answer: { type: "array", items: AGENT },
+      handle: async () => ({ json: (await agents.list()).map(agentShape) }),
+    },
+    {
+      ...read,
+      method: "GET",
+      path: PATH,
+      summary: "One agent.",
+      handle: async (call) => ({ json: agentShape(await agents.find(uuidOf(call))) }),
+    },
+    {
+      ...write,
+      method: "POST",
+      path: "/v1/agents",
+      summary: "Make an agent.",
+      handle: async (call): Promise<Reply> => {
+        const made = await agents.create(await draftOf(call), call.caller.owner);
+        return { status: 201, json: agentShape(made), headers: { location: `/v1/agents/${made.uuid}` } };
+      },
+    },
+    {
+      ...write,
+      method: "PUT",
+      path: PATH,
+      summary: "Replace all that an agent is made of.",
+      handle: async (call) => ({
+        json: agentShape(await agents.replace(uuidOf(call), await draftOf(call), call.caller.owner)),
+      }),
+    },
+    {
+      method: "DELETE",
+      path: PATH,
+      summary: "Forget an agent.",
+      scope: "agents:write",
+      answer: { type: "object", properties: { uuid: { type: "string" }, deleted: { type: "boolean" } } },
+      handle: async (call) => {
+        await agents.delete(uuidOf(call));
+        return { json: { uuid: uuidOf(call), deleted: true } };
+      },
+    },
+  ];
+}

@@ -1,0 +1,85 @@
+import { CATALOG } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import { NAME } from "../../agent-files.ts";
+import type { AgentDraft, StoredAgent } from "../../agents.ts";
+import { validator } from "../validate.ts";
+
+/*
+ * An agent as the front end reads and writes it. Inside, what was never said is an empty text; here it is null.
+ */
+
+const orNull = (maxLength: number): JsonObject => ({ type: ["string", "null"], maxLength });
+
+/** Names of tools. */
+export const TOOL_NAMES: JsonObject = {
+  type: ["array", "null"],
+  maxItems: CATALOG.tools,
+  items: { type: "string", minLength: 1, maxLength: CATALOG.nameChars },
+};
+
+const FIELDS: JsonObject = {
+  name: { type: "string", pattern: NAME.source },
+  description: orNull(CATALOG.descriptionChars),
+  prompt: orNull(CATALOG.promptChars),
+  image: orNull(CATALOG.imageChars),
+  model: orNull(CATALOG.descriptionChars),
+  tools: TOOL_NAMES,
+};
+
+/** What an agent may be made of. */
+export const AGENT_DRAFT: JsonObject = {
+  type: "object",
+  properties: FIELDS,
+  required: ["name"],
+  additionalProperties: false,
+};
+
+/** An agent. */
+export const AGENT: JsonObject = {
+  type: "object",
+  properties: {
+    uuid: { type: "string", format: "uuid" },
+    ...FIELDS,
+    created_at: { type: "string", format: "date-time" },
+    updated_at: { type: "string", format: "date-time" },
+  },
+  required: ["uuid", "name", "description", "prompt", "image", "created_at", "updated_at"],
+};
+
+/** The agent that a body which fits `AGENT_DRAFT` describes. */
+export function agentDraft(body: JsonObject): AgentDraft {
+  const { name, description, prompt, image, model, tools } = body as {
+    [Field in keyof AgentDraft]?: AgentDraft[Field] | null;
+  };
+  return {
+    name: name ?? "",
+    description: description ?? "",
+    prompt: prompt ?? "",
+    image: image ?? null,
+    tools: tools ?? null,
+    ...(model ? { model } : {}),
+  };
+}
+
+const draft = validator({ body: AGENT_DRAFT });
+
+/** The agent that any body describes; BAD_ARGUMENTS names what does not fit. */
+export function checkedDraft(body: JsonObject): AgentDraft {
+  return agentDraft(draft.body(body));
+}
+
+/** An agent in the words of the front end. */
+export function agentShape(agent: StoredAgent): JsonObject {
+  const { uuid, name, description, prompt, image, model, tools } = agent;
+  return {
+    uuid,
+    name,
+    description: description || null,
+    prompt: prompt || null,
+    image,
+    model: model ?? null,
+    tools,
+    created_at: new Date(agent.createdAt).toISOString(),
+    updated_at: new Date(agent.updatedAt).toISOString(),
+  };
+}

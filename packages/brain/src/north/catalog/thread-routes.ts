@@ -1,0 +1,103 @@
+import { CATALOG } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { Runs } from "../../runs.ts";
+import type { Thread, ThreadRequest, Threads } from "../../threads.ts";
+import { transcript } from "../openai/transcript.ts";
+import type { Route } from "../route.ts";
+import { TOOL_NAMES } from "./agent-shape.ts";
+
+/** What the routes of conversations need. */
+export interface ThreadWorld {
+  readonly threads: Threads;
+  readonly runs: Runs;
+}
+
+const METADATA: JsonObject = {
+  type: ["object", "null"],
+  maxProperties: CATALOG.metadataFields,
+  additionalProperties: { type: "string", maxLength: CATALOG.metadataChars },
+};
+
+const THREAD_REQUEST: JsonObject = {
+  type: "object",
+  properties: {
+    agent_uuid: { type: ["string", "null"], minLength: 1, maxLength: CATALOG.nameChars },
+    tools_enabled: TOOL_NAMES,
+    metadata: METADATA,
+    // Clients of another wire may send a conversation's first messages here; to take them and drop them would be a lie.
+    items: { type: ["array", "null"], maxItems: 0 },
+  },
+  additionalProperties: false,
+};
+
+const TEXT: JsonObject = { type: "string" };
+const THREAD: JsonObject = {
+  type: "object",
+  properties: {
+    thread_uuid: TEXT,
+    agent_uuid: TEXT,
+    tools_enabled: TOOL_NAMES,
+    id: TEXT,
+    object: { type: "string", const: "conversation" },
+    created_at: { type: "integer", minimum: 0 },
+    metadata: METADATA,
+    messages: { type: "array", items: { type: "object" } },
+  },
+  required: ["thread_uuid", "id", "object", "created_at", "metadata"],
+};
+
+/** Makes, lists and shows conversations; speaking in them is the chat wire's. */
+export function threadRoutes({ threads, runs }: ThreadWorld): readonly Route[] {
+  const common = { scope: "runs", answer: THREAD } as const;
+  return [
+    {
+      ...common,
+      method: "POST",
+      path: "/v1/conversations",
+      summary: "Begin a conversation with an agent and some of its tools.",
+      body: THREAD_REQUEST,
+      handle: async ({ body, caller }) => ({
+        json: threadShape(await threads.create({ ...requestOf(body), owner: caller.owner })),
+      }),
+    },
+    {
+      ...common,
+      method: "GET",
+      path: "/v1/conversations",
+      summary: "The caller's conversations, newest first.",
+      answer: { type: "array", items: THREAD },
+      handle: async ({ caller }) => ({ json: (await threads.list(caller.owner)).map(threadShape) }),
+    },
+    {
+      ...common,
+      method: "GET",
+      path: "/v1/conversations/{thread_uuid}",
+      summary: "A conversation and all that was said in it.",
+      handle: async ({ params, caller }) => {
+        const thread = await threads.find(params["thread_uuid"] ?? "", caller.owner);
+        return { json: { ...threadShape(thread), messages: await transcript(runs, thread.id, caller.owner) } };
+      },
+    },
+  ];
+}
+
+function requestOf(body: JsonObject): Omit<ThreadRequest, "owner"> {
+  const given = body as {
+    agent_uuid?: string | null;
+    tools_enabled?: readonly string[] | null;
+    metadata?: JsonObject | null;
+  };
+  return { agent: given.agent_uuid ?? null, tools: given.tools_enabled ?? null, metadata: given.metadata ?? {} };
+}
+
+function threadShape({ id, agent, tools, metadata, createdAt }: Thread): JsonObject {
+  return {
+    thread_uuid: id,
+    agent_uuid: agent,
+    tools_enabled: tools,
+    id,
+    object: "conversation",
+    created_at: Math.floor(createdAt / 1000),
+    metadata,
+  };
+}

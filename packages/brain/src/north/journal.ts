@@ -1,0 +1,196 @@
+import { NDJSON_TYPE } from "@vidro/aon";
+import { Fault, RUN, STREAM } from "@vidro/core";
+import type { Budget, JsonObject, RunHead, ToolSpec } from "@vidro/core";
+import type { Agents } from "../agents.ts";
+import type { Runs, StartRequest } from "../runs.ts";
+import { assertTools } from "../threads.ts";
+import type { Threads } from "../threads.ts";
+import { AFTER, cursorOf } from "./cursor.ts";
+import { wantsGlass } from "./glass.ts";
+import { JOURNAL_ENCODERS } from "./journal-entries.ts";
+import { plainFault } from "./ops.ts";
+import type { Call, Reply, Route, Surface } from "./route.ts";
+import { streamRun } from "./stream.ts";
+
+/* Our own wire: runs as they are, and their journals without translation. */
+
+/** What this surface may ask for. */
+export interface JournalWorld {
+  readonly runs: Pick<Runs, "start" | "followInBatches" | "find" | "list" | "answer" | "abort" | "resume">;
+  readonly threads: Pick<Threads, "find" | "cast">;
+  readonly agents: Pick<Agents, "find">;
+  /** The tools that there are. */
+  readonly tools: () => Promise<readonly ToolSpec[]>;
+  /** The folder in which the local hand works. */
+  readonly workspace: string;
+}
+
+/** Runs and their journals. */
+export function journal(world: JournalWorld): Surface {
+  return {
+    name: "journal",
+    faultBody: plainFault,
+    routes: [
+      route("GET", "", { summary: "Your runs, newest first", query: LIST, answer: HEADS }, (call) => list(world, call)),
+      route("POST", "", { summary: "Start a run", body: START, answer: HEAD }, (call) => start(world, call)),
+      route("GET", "/{run}", { summary: "Where a run stands", answer: HEAD }, (call) => stands(world, call)),
+      route("GET", "/{run}/events", EVENTS, (call) => events(world, call)),
+      route("POST", "/{run}/answers", { summary: "Answer what a run asks", body: ANSWER, answer: HEAD }, (call) =>
+        answer(world, call),
+      ),
+      route("POST", "/{run}/resume", { summary: "Go on with a run that nobody drives", answer: HEAD }, (call) =>
+        resume(world, call),
+      ),
+      route("POST", "/{run}/abort", { summary: "Stop a run", body: ABORT, answer: HEAD }, (call) => abort(world, call)),
+    ],
+  };
+}
+
+async function list({ runs }: JournalWorld, { query, caller }: Call): Promise<Reply> {
+  const { open, thread, limit } = query;
+  const filter = {
+    owner: caller.owner,
+    limit: Number(limit),
+    ...(open === undefined ? {} : { open: open === "true" }),
+    ...(thread === undefined ? {} : { thread }),
+  };
+  return { json: { runs: (await runs.list(filter)).map(asJson) } };
+}
+
+/** The run that a path names; what belongs to another is not there. */
+function own({ runs }: JournalWorld, { params, caller }: Call): Promise<RunHead> {
+  return runs.find(params["run"] ?? "", caller.owner);
+}
+
+async function stands(world: JournalWorld, call: Call): Promise<Reply> {
+  return { json: asJson(await own(world, call)) };
+}
+
+async function events(world: JournalWorld, call: Call): Promise<Reply> {
+  const { id } = await own(world, call);
+  const wire = JOURNAL_ENCODERS[wantsGlass(call) ? "ndjson" : "sse"];
+  const encoder = call.query["live"] === "false" ? wire.kept : wire.live;
+  const what = { runs: world.runs, run: id, after: cursorOf(call), signal: call.signal, encoder };
+  return { stream: (response) => streamRun(response, what) };
+}
+
+async function answer(world: JournalWorld, call: Call): Promise<Reply> {
+  const { id } = await own(world, call);
+  const { question, answer: text } = call.body as { question?: string; answer: string };
+  await world.runs.answer(id, { text, by: call.caller.owner, ...(question === undefined ? {} : { question }) });
+  return stands(world, call);
+}
+
+async function resume(world: JournalWorld, call: Call): Promise<Reply> {
+  const { id } = await own(world, call);
+  await world.runs.resume(id);
+  return stands(world, call);
+}
+
+async function abort(world: JournalWorld, call: Call): Promise<Reply> {
+  const { id } = await own(world, call);
+  const { reason = `Stopped by ${call.caller.owner}.` } = call.body as { reason?: string };
+  await world.runs.abort(id, reason);
+  return stands(world, call);
+}
+
+/** What starts a run. */
+interface StartBody {
+  readonly task: string;
+  readonly thread?: string;
+  readonly agent?: string;
+  readonly tools?: readonly string[];
+  readonly budget?: Partial<Budget>;
+}
+
+async function start(world: JournalWorld, call: Call): Promise<Reply> {
+  const { task, thread, agent, tools, budget } = call.body as unknown as StartBody;
+  if (tools !== undefined) assertTools(tools, await world.tools());
+  const { run, existed } = await world.runs.start({
+    task,
+    workspace: world.workspace,
+    owner: call.caller.owner,
+    ...(thread === undefined ? {} : await castOf(world, thread, call.caller.owner)),
+    ...(agent === undefined ? {} : { agent: await world.agents.find(agent) }),
+    ...(tools === undefined ? {} : { tools }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(call.key === undefined ? {} : { key: call.key }),
+  });
+  return {
+    json: asJson(run),
+    status: existed ? 200 : 201,
+    headers: { location: `/v1/runs/${run.id}`, "x-run-id": run.id },
+  };
+}
+
+/** The agent and tools of a thread that is the caller's; one that a run of theirs began by itself has neither. */
+async function castOf({ runs, threads }: JournalWorld, thread: string, owner: string): Promise<Partial<StartRequest>> {
+  try {
+    return await threads.cast(await threads.find(thread, owner));
+  } catch (thrown) {
+    const isTheirs = (await runs.list({ thread, owner, limit: 1 })).length > 0;
+    if (isTheirs && thrown instanceof Fault && thrown.code === "NOT_FOUND") return { thread };
+    throw thrown;
+  }
+}
+
+function asJson(head: RunHead): JsonObject {
+  return { ...head };
+}
+
+type Shapes = Pick<Route, "summary" | "query" | "body" | "answer" | "produces">;
+
+function route(method: Route["method"], path: string, shapes: Shapes, handle: Route["handle"]): Route {
+  return { method, path: `/v1/runs${path}`, scope: "runs", ...shapes, handle };
+}
+
+const NAME = { type: "string", minLength: 1, maxLength: 128 };
+const COUNT = { type: "integer", minimum: 1 };
+const TRUTH = { type: "boolean" };
+const HEAD = object(
+  {
+    id: NAME,
+    owner: NAME,
+    thread: NAME,
+    task: { type: "string" },
+    status: { enum: ["running", "asking", "finished", "failed", "aborted"] },
+    seq: COUNT,
+    startedAt: { type: "integer", description: "Milliseconds since the epoch." },
+    updatedAt: { type: "integer", description: "Milliseconds since the epoch." },
+  },
+  ["id", "owner", "thread", "task", "status", "seq", "startedAt", "updatedAt"],
+);
+const HEADS = object({ runs: { type: "array", items: HEAD } }, ["runs"]);
+const LIST = object({
+  open: TRUTH,
+  thread: NAME,
+  limit: { type: "integer", minimum: 1, maximum: STREAM.listedRuns, default: 100 },
+});
+const START = object(
+  {
+    task: { type: "string", minLength: 1, maxLength: RUN.taskChars },
+    thread: NAME,
+    agent: NAME,
+    tools: { type: "array", maxItems: STREAM.namedTools, items: NAME },
+    budget: object({
+      steps: { ...COUNT, maximum: RUN.steps },
+      actions: { ...COUNT, maximum: RUN.actions },
+      tokens: { ...COUNT, maximum: RUN.tokens },
+      wallMs: { ...COUNT, maximum: RUN.wallMs },
+      answerMs: { ...COUNT, maximum: RUN.answerMs },
+    }),
+  },
+  ["task"],
+);
+const EVENTS = {
+  summary: "The journal of a run, from any entry on",
+  produces: ["text/event-stream", NDJSON_TYPE],
+  query: object({ after: AFTER, live: { ...TRUTH, description: "false leaves out what is only live." } }),
+  answer: object({ seq: COUNT, at: { type: "integer" }, event: { type: "object" } }, ["seq", "at", "event"]),
+};
+const ANSWER = object({ question: NAME, answer: { type: "string", maxLength: RUN.answerChars } }, ["answer"]);
+const ABORT = object({ reason: { type: "string", minLength: 1, maxLength: RUN.lineChars } });
+
+function object(properties: JsonObject, required: readonly string[] = []): JsonObject {
+  return { type: "object", additionalProperties: false, required, properties };
+}

@@ -1,0 +1,148 @@
+import { NDJSON_TYPE } from "@vidro/aon";
+import { CHAT, Fault } from "@vidro/core";
+import type { Json, JsonObject, ToolSpec } from "@vidro/core";
+import { BUNNY_UUID } from "../agents.ts";
+import type { Agents, StoredAgent } from "../agents.ts";
+import type { Runs } from "../runs.ts";
+import type { Threads } from "../threads.ts";
+import { wholeAnswer } from "./openai/answer.ts";
+import type { Answering } from "./openai/answer.ts";
+import { Chunks } from "./openai/chunks.ts";
+import { chatFault } from "./openai/fault-body.ts";
+import { glassAnswer } from "./openai/glass-answer.ts";
+import { placeOf } from "./openai/place.ts";
+import type { Setting } from "./openai/place.ts";
+import { readRequest } from "./openai/request.ts";
+import type { Asked } from "./openai/request.ts";
+import { CHAT_REQUEST, CHAT_RESPONSE } from "./openai/schema.ts";
+import { streamAnswer } from "./openai/stream-answer.ts";
+import type { AnswerEncoder } from "./openai/stream-answer.ts";
+import { glassFor, wantsGlass } from "./glass.ts";
+import type { Call, Reply, Surface } from "./route.ts";
+
+/** What the chat wire needs of the brain. */
+export interface ChatWorld {
+  readonly runs: Runs;
+  readonly agents: Agents;
+  readonly threads: Threads;
+  /** The tools that there are. */
+  readonly tools: () => Promise<readonly ToolSpec[]>;
+  /** The folder in which runs work. */
+  readonly workspace: string;
+  /** In production only administrators see how an intent was analysed. */
+  readonly production: boolean;
+  readonly now?: () => number;
+}
+
+const MODEL = {
+  type: "object",
+  properties: { id: { type: "string" }, object: { type: "string" } },
+  required: ["id", "object"],
+};
+
+/** Chat completions: in a stored conversation, and without one, where the model is the name of an agent. */
+export function openaiSurface(world: ChatWorld): Surface {
+  const scope = "runs";
+  const produces = ["text/event-stream", NDJSON_TYPE];
+  return {
+    name: "openai",
+    faultBody: (fault) => chatFault(fault),
+    routes: [
+      {
+        method: "POST",
+        path: "/v1/conversations/{thread_uuid}/messages",
+        summary: "Say something in a conversation and get the answer.",
+        scope,
+        body: CHAT_REQUEST,
+        answer: CHAT_RESPONSE,
+        produces,
+        handle: (call) => inThread(world, call),
+      },
+      {
+        method: "POST",
+        path: "/v1/chat/completions",
+        summary: "Talk to an agent; the caller keeps the conversation.",
+        scope,
+        body: CHAT_REQUEST,
+        answer: CHAT_RESPONSE,
+        produces,
+        handle: (call) => withoutThread(world, call),
+      },
+      {
+        method: "GET",
+        path: "/v1/models",
+        summary: "The agents, as models that a chat can name.",
+        scope,
+        answer: { type: "object", properties: { data: { type: "array", items: MODEL } }, required: ["data"] },
+        handle: async () => ({ json: { object: "list", data: (await world.agents.list()).map(modelOf) } }),
+      },
+      {
+        method: "GET",
+        path: "/v1/models/{model}",
+        summary: "One agent, as a model that a chat can name.",
+        scope,
+        answer: MODEL,
+        handle: async ({ params }) => ({ json: modelOf(await world.agents.find(params["model"] ?? "")) }),
+      },
+    ],
+  };
+}
+
+function modelOf({ name, createdAt }: StoredAgent): JsonObject {
+  return { id: name, object: "model", created: Math.floor(createdAt / 1000), owned_by: "vidro" };
+}
+
+async function inThread(world: ChatWorld, call: Call): Promise<Reply> {
+  const thread = await world.threads.find(call.params["thread_uuid"] ?? "", call.caller.owner);
+  return converse(world, call, await world.threads.cast(thread));
+}
+
+async function withoutThread(world: ChatWorld, call: Call): Promise<Reply> {
+  const { model } = call.body;
+  const agent = await world.agents.find(typeof model === "string" ? model : BUNNY_UUID);
+  return converse(world, call, { agent, ...(agent.tools === null ? {} : { tools: agent.tools }) });
+}
+
+async function converse(
+  world: ChatWorld,
+  call: Call,
+  cast: Pick<Setting, "agent" | "tools" | "thread">,
+): Promise<Reply> {
+  const { runs, workspace, now = Date.now } = world;
+  const { owner } = call.caller;
+  const asked = readRequest(call.body);
+  await assertForced(world, asked, cast.tools);
+  const agent = cast.agent!;
+  const prompt = asked.system === "" ? agent.prompt : `${agent.prompt}\n\n${asked.system}`;
+  const place = await placeOf(runs, asked, {
+    ...cast,
+    owner,
+    workspace,
+    agent: { ...agent, prompt },
+    callerTools: asked.callerTools,
+    // Whoever is asked on this wire is a program, or sits before one: it answers soon or not at all.
+    budget: { answerMs: CHAT.answerMs },
+    ...(call.key === undefined ? {} : { key: call.key }),
+  });
+  const answering = { ...place, form: asked.form, model: agent.name, at: now() };
+  const encoder = encoderFor(world, call, asked, answering);
+  if (encoder !== undefined)
+    return { stream: (response) => streamAnswer(response, { runs, ...place, encoder, signal: call.signal }) };
+  const json: Json = await wholeAnswer(runs, answering, call);
+  return { json, headers: { "x-run-id": place.run } };
+}
+
+/** How much of the way the caller wants to see: all of it, the words as they come, or nothing but the answer. */
+function encoderFor(world: ChatWorld, call: Call, asked: Asked, answering: Answering): AnswerEncoder | undefined {
+  if (wantsGlass(call)) return glassAnswer(answering, glassFor(call, world.production));
+  return asked.stream ? new Chunks(answering, asked.includeUsage) : undefined;
+}
+
+/** Refuses a request that wants a tool called which neither the caller nor the agent has. */
+async function assertForced(world: ChatWorld, asked: Asked, belt: readonly string[] | undefined): Promise<void> {
+  const { forced } = asked;
+  if (forced === undefined || asked.callerTools.some((tool) => tool.name === forced)) return;
+  const names = belt ?? (await world.tools()).map((tool) => tool.name);
+  if (names.includes(forced)) return;
+  throw new Fault("BAD_ARGUMENTS", `The tool ${forced} is to be called, but it is not among the tools.`);
+}

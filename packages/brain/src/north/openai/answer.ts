@@ -1,0 +1,126 @@
+import { Fault } from "@vidro/core";
+import type { Action, Entry, Json, JsonObject, QuestionAsked, Usage } from "@vidro/core";
+import { endText } from "../../runs.ts";
+import type { Runs } from "../../runs.ts";
+import type { Call } from "../route.ts";
+import type { Form } from "./request.ts";
+import { Telling } from "./telling.ts";
+
+/** What an answer on the chat wire is about: the run, where in it the answer begins, and how it is worded. */
+export interface Answering {
+  readonly run: string;
+  /** The last entry that an earlier answer has told. */
+  readonly after: number;
+  readonly form: Form;
+  /** The name that the answer goes by: the agent's. */
+  readonly model: string;
+  /** When the answer was asked for, in milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/**
+ * What ends an answer. A run that asks its caller for a call, or a person for a word, has said its part: it goes on
+ * with the caller's next request.
+ */
+export type Ending =
+  | { readonly finish: "stop"; readonly text: string }
+  | { readonly finish: "call"; readonly id: string; readonly call: Action };
+
+/** How an entry ends the answer, when it does; the Fault of a run that failed or was stopped is thrown. */
+export function endingOf({ event }: Entry, run: string): Ending | undefined {
+  switch (event.type) {
+    case "question.asked":
+      if (event.about.kind === "call") return { finish: "call", id: callId(run, event.id), call: event.about.call };
+      return event.about.kind === "ask" ? { finish: "stop", text: questionText(event) } : undefined;
+    case "run.finished":
+      return { finish: "stop", text: endText(event) };
+    case "run.failed":
+      throw new Fault(event.fault.code, event.fault.message);
+    case "run.aborted":
+      throw new Fault("CONFLICT", `The run was stopped: ${event.reason}`);
+    default:
+      return undefined;
+  }
+}
+
+/** A question as the assistant says it. */
+export function questionText({ text, options }: Pick<QuestionAsked, "text" | "options">): string {
+  return [text, ...options.map((option) => `- ${option}`)].join("\n");
+}
+
+/** The id of a call: it leads back to the run that waits for it, and to the question there. */
+export function callId(run: string, question: string): string {
+  return `call_${run}_${question}`;
+}
+
+/** The run and the question that an id of ours leads to. */
+export function readCallId(id: string): { readonly run: string; readonly question: string } | undefined {
+  const [, run, question] = /^call_(.+)_(q\d+)$/.exec(id) ?? [];
+  return run === undefined || question === undefined ? undefined : { run, question };
+}
+
+/** Follows a run to the end of the answer, tells of the way, and gives the whole of it. */
+export async function wholeAnswer(
+  runs: Runs,
+  answering: Answering,
+  { signal, tell }: Pick<Call, "signal" | "tell">,
+): Promise<JsonObject> {
+  const used = new Tally();
+  const telling = new Telling(answering.run, tell);
+  for await (const followed of runs.follow(answering.run, answering.after, signal)) {
+    if (!("entry" in followed)) continue;
+    used.add(followed.entry);
+    telling.entry(followed.entry);
+    const ending = endingOf(followed.entry, answering.run);
+    if (ending !== undefined) return completion(answering, ending, used);
+  }
+  throw new Fault("SHUTTING_DOWN", `The brain stopped before run ${answering.run} was over; it goes on later.`);
+}
+
+/** What the model used up in the part of a run that one answer tells; an entry that comes again is not counted again. */
+export class Tally implements Usage {
+  inputTokens = 0;
+  outputTokens = 0;
+  #seq = 0;
+
+  /** Counts an entry. */
+  add({ seq, event }: Entry): void {
+    if (seq <= this.#seq) return;
+    this.#seq = seq;
+    if (event.type !== "model.replied") return;
+    this.inputTokens += event.usage.inputTokens;
+    this.outputTokens += event.usage.outputTokens;
+  }
+}
+
+/** The fields with which every object of one answer begins. */
+export function letterhead(answering: Answering, object: string): { readonly [field: string]: Json } {
+  const { run, after, at, model } = answering;
+  return { id: `chatcmpl-${run}-${after}`, object, created: Math.floor(at / 1000), model };
+}
+
+/** What was used up, in the words of the wire. */
+export function usageOf({ inputTokens, outputTokens }: Usage): JsonObject {
+  return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
+}
+
+/** Why an answer ended, in the words of the wire. */
+export function finishReason({ finish }: Ending, form: Form): string {
+  if (finish === "stop") return "stop";
+  return form === "tools" ? "tool_calls" : "function_call";
+}
+
+/** A call in the words of the wire. */
+export function calledAs({ id, call }: Extract<Ending, { finish: "call" }>, form: Form): JsonObject {
+  const called = { name: call.tool, arguments: JSON.stringify(call.input) };
+  return form === "tools" ? { tool_calls: [{ id, type: "function", function: called }] } : { function_call: called };
+}
+
+/** The whole of an answer. */
+export function completion(answering: Answering, ending: Ending, used: Usage): JsonObject {
+  const said =
+    ending.finish === "stop" ? { content: ending.text } : { content: null, ...calledAs(ending, answering.form) };
+  const message = { role: "assistant", ...said, refusal: null };
+  const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(ending, answering.form) };
+  return { ...letterhead(answering, "chat.completion"), choices: [choice], usage: usageOf(used) };
+}

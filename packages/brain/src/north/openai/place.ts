@@ -1,0 +1,94 @@
+import { CHAT, Fault, RUN } from "@vidro/core";
+import type { QuestionAsked, RunHead, Turn } from "@vidro/core";
+import { endText } from "../../runs.ts";
+import type { Runs, StartRequest } from "../../runs.ts";
+import { readCallId } from "./answer.ts";
+import { callIn, entriesOf, exchangeIn, openQuestion, questionFor } from "./questions.ts";
+import type { Asked, Returned } from "./request.ts";
+
+/** Where an answer begins: in which run, and after which of its entries. */
+export interface Place {
+  readonly run: string;
+  readonly after: number;
+}
+
+/** What a request is about to be done with: whose it is, and in which thread when there is one. */
+export type Setting = Omit<StartRequest, "task" | "history"> & { readonly owner: string };
+
+/** Gives a request its place: a new run, or the one that has been waiting for it. */
+export async function placeOf(runs: Runs, asked: Asked, setting: Setting): Promise<Place> {
+  const { owner, thread } = setting;
+  const isNew = thread === undefined && asked.returned === undefined && asked.earlier.length === 0;
+  const filter = { owner, ...(thread === undefined ? {} : { thread }), open: true };
+  const open = isNew ? [] : await runs.list({ ...filter, limit: CHAT.openRuns });
+  if (asked.returned !== undefined) return handBack(runs, asked.returned, { ...setting, task: asked.task, open });
+  // A request that comes again under its key means the run that it began, whatever that run waits for.
+  const isRepeated = setting.key !== undefined && open.some((head) => head.task === asked.task.trim());
+  const waiting = isRepeated ? undefined : await questionFor(runs, asked, { thread, open });
+  if (waiting !== undefined) {
+    const { head, question } = waiting;
+    await runs.answer(head.id, { text: asked.task, by: owner, question });
+    return { run: head.id, after: head.seq };
+  }
+  if (thread !== undefined && !isRepeated) await makeRoom(runs, open);
+  const history = thread === undefined ? asked.earlier : await historyOf(runs, asked, { owner, thread });
+  const { run } = await runs.start({ ...setting, task: asked.task, history });
+  return { run: run.id, after: 0 };
+}
+
+/** Hands the caller's result to the run that waits for it; the same result again finds the same place. */
+async function handBack(
+  runs: Runs,
+  returned: Returned,
+  where: { owner: string; task: string; open: readonly RunHead[] },
+): Promise<Place> {
+  const named = returned.callId === undefined ? undefined : readCallId(returned.callId);
+  const found =
+    named === undefined
+      ? await callIn(runs, returned, where)
+      : { head: await runs.find(named.run, where.owner), question: named.question };
+  if (found === undefined) throw new Fault("NOT_FOUND", "No run waits for this result: the call is not one of ours.");
+  const { id: run } = found.head;
+  const { asked, answered } = await exchangeIn(runs, found.head, found.question);
+  const text = returned.text.slice(0, RUN.answerChars);
+  if (answered === undefined) await runs.answer(run, { text, by: where.owner, question: found.question });
+  else if (answered.by === "time") throw new Fault("CONFLICT", "The result came too late: the run went on without it.");
+  else if (answered.answer !== text) throw new Fault("CONFLICT", "This call has another result already.");
+  return { run, after: asked.seq };
+}
+
+/** Ends a run that waits for a call which its caller has given up; CONFLICT while another one is at work. */
+async function makeRoom(runs: Runs, open: readonly RunHead[]): Promise<void> {
+  for (const head of open) {
+    const question = await openQuestion(runs, head);
+    if (question?.about.kind !== "call") throw busy(head, question);
+    await runs.abort(head.id, "The caller went on without the result.");
+  }
+}
+
+function busy({ id }: RunHead, question: QuestionAsked | undefined): Fault {
+  const standing = question === undefined ? "is still at work" : `waits for a person: ${question.text}`;
+  return new Fault("CONFLICT", `Run ${id} of this conversation ${standing}. Wait for it, or abort it.`);
+}
+
+/** What was said in a thread before: what its last run was told and answered, and what the caller says is new. */
+async function historyOf(
+  runs: Runs,
+  { earlier }: Asked,
+  filter: { owner: string; thread: string },
+): Promise<readonly Turn[]> {
+  const [last] = await runs.list({ ...filter, limit: 1 });
+  if (last === undefined) return earlier;
+  const turns: Turn[] = [];
+  for await (const { event } of entriesOf(runs, last)) {
+    if (event.type === "run.started") turns.push(...event.history, { role: "user", text: event.task });
+    if (event.type === "run.finished" || event.type === "run.failed" || event.type === "run.aborted")
+      turns.push({ role: "assistant", text: endText(event) });
+  }
+  const known = new Set(turns.map((turn) => turn.text));
+  const fresh = earlier.slice(earlier.findLastIndex((turn) => turn.role !== "user") + 1);
+  const kept = [...turns, ...fresh.filter((turn) => !known.has(turn.text))].slice(-2 * RUN.historyRuns);
+  // A conversation that began with the answer to a call would be refused by the servers of models.
+  const first = kept.findIndex((turn) => turn.role === "user");
+  return first > 0 ? kept.slice(first) : kept;
+}

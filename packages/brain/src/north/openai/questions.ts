@@ -1,0 +1,82 @@
+import { canonical, Fault } from "@vidro/core";
+import type { Entry, QuestionAnswered, QuestionAsked, RunHead } from "@vidro/core";
+import type { Runs } from "../../runs.ts";
+import { questionText } from "./answer.ts";
+import type { Asked, Returned } from "./request.ts";
+import { inputOf } from "./turns.ts";
+
+/* Which run waits for what: read from the journals of a caller's open runs. */
+
+/** A question of a run. */
+export interface Found {
+  readonly head: RunHead;
+  readonly question: string;
+}
+
+/** The open run whose call this result answers, by what was called where nothing else names it. */
+export async function callIn(
+  runs: Runs,
+  { call, callId }: Returned,
+  { task, open }: { task: string; open: readonly RunHead[] },
+): Promise<Found | undefined> {
+  // An id that is neither ours nor one that the conversation itself has says that this is about something else.
+  if (callId !== undefined && call === undefined) return undefined;
+  for (const head of open) {
+    const question = await openQuestion(runs, head);
+    if (question?.about.kind !== "call" || (task !== "" && task.trim() !== head.task)) continue;
+    const { tool, input } = question.about.call;
+    const same = call?.arguments ? canonical(inputOf(call.arguments)) === canonical(input) : true;
+    if (same && (call === undefined || call.name === tool)) return { head, question: question.id };
+  }
+  return undefined;
+}
+
+/** The open question that the caller's words answer: the one of the thread, or the one that was said last. */
+export async function questionFor(
+  runs: Runs,
+  { earlier }: Asked,
+  { thread, open }: { thread: string | undefined; open: readonly RunHead[] },
+): Promise<Found | undefined> {
+  const said = earlier.at(-1);
+  if (thread === undefined && said?.role !== "assistant") return undefined;
+  for (const head of open) {
+    const question = await openQuestion(runs, head);
+    if (question?.about.kind !== "ask") continue;
+    if (thread !== undefined || questionText(question) === said?.text) return { head, question: question.id };
+  }
+  return undefined;
+}
+
+/** The question that a run waits with, if it waits. */
+export async function openQuestion(runs: Runs, head: RunHead): Promise<QuestionAsked | undefined> {
+  if (head.status !== "asking") return undefined;
+  for await (const { event } of entriesOf(runs, head, head.seq - 1))
+    return event.type === "question.asked" ? event : undefined;
+  return undefined;
+}
+
+/** A question of a run and its answer, if it has one. */
+export async function exchangeIn(
+  runs: Runs,
+  head: RunHead,
+  id: string,
+): Promise<{ readonly asked: Entry; readonly answered: QuestionAnswered | undefined }> {
+  let asked: Entry | undefined;
+  for await (const entry of entriesOf(runs, head)) {
+    const { event } = entry;
+    if (event.type === "question.asked" && event.id === id && event.about.kind === "call") asked = entry;
+    if (event.type === "question.answered" && event.id === id && asked !== undefined) return { asked, answered: event };
+  }
+  if (asked === undefined) throw new Fault("NOT_FOUND", `Run ${head.id} made no such call.`);
+  return { asked, answered: undefined };
+}
+
+/** The entries that a run has now; what it adds later is not waited for. */
+export async function* entriesOf(runs: Runs, head: RunHead, after = 0): AsyncGenerator<Entry> {
+  if (after >= head.seq) return;
+  for await (const followed of runs.follow(head.id, after)) {
+    if (!("entry" in followed)) continue;
+    yield followed.entry;
+    if (followed.entry.seq >= head.seq) return;
+  }
+}

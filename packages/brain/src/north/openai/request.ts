@@ -1,0 +1,116 @@
+import { CHAT, CONTROL_TOOLS, Fault } from "@vidro/core";
+import type { JsonObject, ToolSpec, Turn } from "@vidro/core";
+import type { ChatCall, ChatFunction, ChatMessage, ChatRequest } from "./schema.ts";
+import { callsOf, textOf, turnsOf } from "./turns.ts";
+
+/** Which generation of the wire the caller speaks; it is answered in the same. */
+export type Form = "tools" | "functions";
+
+/** A caller's answer to a call that only it could carry out. */
+export interface Returned {
+  /** The id that we gave the call; the earlier form has none. */
+  readonly callId: string | undefined;
+  /** The call that the conversation says was made. */
+  readonly call: ChatCall | undefined;
+  readonly text: string;
+}
+
+/** A request, understood. */
+export interface Asked {
+  readonly form: Form;
+  readonly stream: boolean;
+  readonly includeUsage: boolean;
+  /** Words of the caller that go on from the agent's own. */
+  readonly system: string;
+  /** What was said before the task. */
+  readonly earlier: readonly Turn[];
+  /** What the last words of the caller are. */
+  readonly task: string;
+  /** Set when the request ends with the answer to a call. */
+  readonly returned: Returned | undefined;
+  readonly callerTools: readonly ToolSpec[];
+  /** The tool that the caller wants called, its own or the agent's. */
+  readonly forced: string | undefined;
+}
+
+/** Reads a request; a Fault says what cannot be done. */
+export function readRequest(body: JsonObject): Asked {
+  const request = body as unknown as ChatRequest;
+  if ((request.n ?? 1) > 1) throw refused("BAD_REQUEST", "One answer is given to a request: n must be 1.", "/n");
+  const { messages } = request;
+  const index = messages.findLastIndex(({ role }) => role === "user");
+  const last = messages[index];
+  const returned = returnedBy(messages);
+  if (last === undefined && returned === undefined)
+    throw refused("BAD_ARGUMENTS", "A request needs a message of the role user.", "/messages");
+  const choice = choiceOf(request);
+  const instructions = messages.flatMap((message, at) => (isSystem(message) ? [textOf(message, at)] : []));
+  return {
+    form: isEarlierForm(request) ? "functions" : "tools",
+    stream: request.stream === true,
+    includeUsage: request.stream_options?.include_usage === true,
+    system: [...instructions, ...choice.words].join("\n\n"),
+    earlier: turnsOf(messages.slice(0, Math.max(0, index))),
+    task: last === undefined ? "" : textOf(last, index),
+    returned,
+    callerTools: choice.tools,
+    forced: choice.forced,
+  };
+}
+
+function isSystem({ role }: ChatMessage): boolean {
+  return role === "system" || role === "developer";
+}
+
+function isEarlierForm({ functions, function_call, tools, messages }: ChatRequest): boolean {
+  return !tools && (Boolean(functions) || Boolean(function_call) || messages.at(-1)?.role === "function");
+}
+
+/** The answer to a call that the conversation ends with. */
+function returnedBy(messages: readonly ChatMessage[]): Returned | undefined {
+  const last = messages.at(-1);
+  if (last?.role !== "tool" && last?.role !== "function") return undefined;
+  const asker = messages.findLastIndex(({ role }) => role === "assistant");
+  const calls = asker === -1 ? [] : callsOf(messages[asker]!, asker);
+  const callId = last.tool_call_id ?? undefined;
+  const named = calls.find(({ id, name }) => (callId === undefined ? name === (last.name ?? name) : id === callId));
+  const call = named ?? (last.name ? { name: last.name, arguments: "" } : undefined);
+  return { callId, call, text: textOf(last, messages.length - 1) };
+}
+
+/** The caller's functions as far as it lets them be called, and what it says about calling. */
+function choiceOf(request: ChatRequest): { tools: readonly ToolSpec[]; words: readonly string[]; forced?: string } {
+  const tools = [
+    ...(request.functions ?? []).map((each, index) => specOf(each, `/functions/${index}`)),
+    ...(request.tools ?? []).flatMap(({ function: each }, index) => (each ? [specOf(each, `/tools/${index}`)] : [])),
+  ];
+  const twice = tools.find(({ name }, index) => tools.findIndex((tool) => tool.name === name) !== index);
+  if (twice !== undefined)
+    throw refused("BAD_ARGUMENTS", `Two functions are named ${twice.name}: leave one of them out.`, "/functions");
+  const choice = request.tool_choice ?? request.function_call ?? "auto";
+  if (choice === "none") return { tools: [], words: [] };
+  if (choice === "required") return { tools, words: ["Call one of your tools before you answer."] };
+  const forced = typeof choice === "string" ? undefined : "name" in choice ? choice.name : choice.function?.name;
+  if (forced === undefined) return { tools, words: [] };
+  return { tools, words: [`Call the tool ${forced} before you answer.`], forced };
+}
+
+const RESERVED = new Set([...CONTROL_TOOLS.map((tool) => tool.name), "done"]);
+
+/** A caller's function as a tool; its schema is shown to models and never compiled. */
+function specOf({ name, description, parameters }: ChatFunction, path: string): ToolSpec {
+  if (RESERVED.has(name))
+    throw refused("BAD_ARGUMENTS", `A function cannot be named ${name}: every agent has that word for itself.`, path);
+  const schema = parameters ?? { type: "object", properties: {} };
+  if (JSON.stringify(schema).length > CHAT.schemaChars)
+    throw refused(
+      "PAYLOAD_TOO_LARGE",
+      `The parameters of ${name} have more than ${CHAT.schemaChars} characters.`,
+      path,
+    );
+  return { name, description: description ?? "", parameters: schema, idempotent: false };
+}
+
+function refused(code: "BAD_REQUEST" | "BAD_ARGUMENTS" | "PAYLOAD_TOO_LARGE", message: string, path: string): Fault {
+  return new Fault(code, message, { detail: { path } });
+}

@@ -1,0 +1,129 @@
+import { CHAT, RUN } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
+
+/*
+ * The chat wire's own shapes. Fields that are not named here are let through: the clients of this wire send more with
+ * every release, and what we cannot act on does no harm.
+ */
+
+/** One message of a request. */
+export interface ChatMessage {
+  readonly role: "system" | "developer" | "user" | "assistant" | "tool" | "function";
+  readonly content?: string | readonly { readonly type: string; readonly text?: string }[] | null;
+  readonly name?: string | null;
+  readonly tool_call_id?: string | null;
+  readonly tool_calls?: readonly { readonly id: string; readonly function: ChatCall }[] | null;
+  readonly function_call?: ChatCall | null;
+}
+
+/** A call as the wire writes it; the arguments are text. */
+export interface ChatCall {
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** A function that a caller offers. */
+export interface ChatFunction {
+  readonly name: string;
+  readonly description?: string | null;
+  readonly parameters?: JsonObject | null;
+}
+
+/** A request that fits `CHAT_REQUEST`. */
+export interface ChatRequest {
+  readonly model?: string | null;
+  readonly messages: readonly ChatMessage[];
+  readonly functions?: readonly ChatFunction[] | null;
+  readonly function_call?: string | { readonly name: string } | null;
+  readonly tools?: readonly { readonly type: string; readonly function?: ChatFunction }[] | null;
+  readonly tool_choice?: string | { readonly type: string; readonly function?: { readonly name: string } } | null;
+  readonly stream?: boolean | null;
+  readonly stream_options?: { readonly include_usage?: boolean | null } | null;
+  readonly n?: number | null;
+}
+
+const object = (properties: JsonObject, ...required: string[]): JsonObject => ({
+  type: "object",
+  properties,
+  required,
+});
+const NAME = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,64}$" };
+const TEXT = { type: "string", maxLength: RUN.taskChars };
+const ID = { type: "string", minLength: 1, maxLength: 256 };
+
+/** The type of a field that may also be null. */
+const orNull = (schema: JsonObject): JsonObject => ({ ...schema, type: [schema["type"], "null"] as Json });
+
+const CALL = object({ name: NAME, arguments: TEXT }, "name", "arguments");
+
+const FUNCTION = object({ name: NAME, description: orNull(TEXT), parameters: orNull({ type: "object" }) }, "name");
+
+const MESSAGE = object(
+  {
+    role: { type: "string", enum: ["system", "developer", "user", "assistant", "tool", "function"] },
+    content: {
+      type: ["string", "array", "null"],
+      maxLength: RUN.taskChars,
+      maxItems: CHAT.parts,
+      items: object({ type: { type: "string" }, text: TEXT }, "type"),
+    },
+    name: orNull(ID),
+    tool_call_id: orNull(ID),
+    tool_calls: orNull({
+      type: "array",
+      maxItems: CHAT.calls,
+      items: object({ id: ID, function: CALL }, "id", "function"),
+    }),
+    function_call: orNull(CALL),
+  },
+  "role",
+);
+
+/** What may be posted as a ChatCompletionRequest, in its present and its earlier form. */
+export const CHAT_REQUEST: JsonObject = object(
+  {
+    model: orNull({ type: "string", minLength: 1, maxLength: 256 }),
+    messages: { type: "array", minItems: 1, maxItems: CHAT.messages, items: MESSAGE },
+    functions: orNull({ type: "array", maxItems: CHAT.functions, items: FUNCTION }),
+    function_call: { type: ["string", "object", "null"], properties: { name: NAME }, required: ["name"] },
+    tools: orNull({
+      type: "array",
+      maxItems: CHAT.functions,
+      items: object({ type: { type: "string" }, function: FUNCTION }, "type"),
+    }),
+    tool_choice: {
+      type: ["string", "object", "null"],
+      properties: { type: { type: "string" }, function: object({ name: NAME }, "name") },
+      required: ["type"],
+    },
+    stream: orNull({ type: "boolean" }),
+    stream_options: orNull(object({ include_usage: orNull({ type: "boolean" }) })),
+    n: orNull({ type: "integer", minimum: 1, maximum: 128 }),
+    temperature: orNull({ type: "number", minimum: 0, maximum: 2 }),
+    top_p: orNull({ type: "number", minimum: 0, maximum: 1 }),
+    max_tokens: orNull({ type: "integer", minimum: 1 }),
+    stop: { type: ["string", "array", "null"], items: { type: "string" } },
+    provider: { type: ["string", "object", "null"] },
+  },
+  "messages",
+);
+
+const COUNT: Json = { type: "integer", minimum: 0 };
+
+/** What is answered as a ChatCompletionResponse. */
+export const CHAT_RESPONSE: JsonObject = object(
+  {
+    id: { type: "string" },
+    object: { type: "string", const: "chat.completion" },
+    created: COUNT,
+    model: { type: "string" },
+    choices: { type: "array", items: object({ index: COUNT, message: MESSAGE, finish_reason: { type: "string" } }) },
+    usage: object({ prompt_tokens: COUNT, completion_tokens: COUNT, total_tokens: COUNT }),
+  },
+  "id",
+  "object",
+  "created",
+  "model",
+  "choices",
+  "usage",
+);

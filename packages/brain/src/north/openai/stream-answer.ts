@@ -1,0 +1,61 @@
+import type { ServerResponse } from "node:http";
+import { Fault } from "@vidro/core";
+import type { Runs } from "../../runs.ts";
+import { streamRun } from "../stream.ts";
+import type { RunEncoder, RunStream } from "../stream.ts";
+
+/** An answer as it is written piece by piece; unlike other encoders it belongs to one request. */
+export interface AnswerEncoder extends RunEncoder {
+  /** The entry that ended the answer, although its run may go on; Infinity until then. */
+  readonly endedAt: number;
+  /** A follower that could not keep up goes on from an earlier entry: some of what was said never reached it. */
+  again(): void;
+}
+
+/** Which answer is written, and to whom. */
+export interface AnswerStream {
+  readonly runs: Runs;
+  readonly run: string;
+  readonly after: number;
+  readonly encoder: AnswerEncoder;
+  readonly signal: AbortSignal;
+}
+
+/** Writes an answer as it comes; its run goes on when nobody reads any more. */
+export async function streamAnswer(response: ServerResponse, what: AnswerStream): Promise<void> {
+  const { runs, encoder } = what;
+  await streamRun(response, { ...what, runs: untilEnded(runs, encoder), encoder: ending(encoder, what.run) });
+}
+
+/** Runs whose followers see no more than the answer. */
+function untilEnded(runs: Runs, encoder: AnswerEncoder): RunStream["runs"] {
+  let isFirst = true;
+  return {
+    find: (run, owner) => runs.find(run, owner),
+    async *followInBatches(run, after, signal) {
+      if (!isFirst) encoder.again();
+      isFirst = false;
+      // One at a time: only the encoder knows which entry ends the answer, and it must see none beyond it.
+      for await (const followed of runs.follow(run, after, signal)) {
+        yield [followed];
+        if ("entry" in followed && followed.entry.seq >= encoder.endedAt) return;
+      }
+    },
+  };
+}
+
+/** The encoder of an answer, which says so when the brain stops before the answer has ended. */
+function ending(encoder: AnswerEncoder, run: string): RunEncoder {
+  const unfinished = (): string => encoder.fault?.(new Fault("SHUTTING_DOWN").report(), run) ?? "";
+  return {
+    contentType: encoder.contentType,
+    heartbeat: encoder.heartbeat,
+    heartbeatMs: encoder.heartbeatMs,
+    begin: () => encoder.begin?.(run) ?? "",
+    entry: (entry) => encoder.entry(entry, run),
+    live: (live, after) => encoder.live(live, after, run),
+    resync: (_run, next) => encoder.resync?.(run, next) ?? "",
+    fault: (fault) => encoder.fault?.(fault, run) ?? "",
+    end: () => (Number.isFinite(encoder.endedAt) ? "" : unfinished()),
+  };
+}

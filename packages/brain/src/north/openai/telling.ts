@@ -1,0 +1,40 @@
+import { aonEntry } from "@vidro/core";
+import type { Entry, HealTried } from "@vidro/core";
+import type { Teller } from "../route.ts";
+
+type Healing = Parameters<Teller["healing"]>[0];
+
+/** Tells of the way to an answer, entry by entry; how it ends is the answer itself. */
+export class Telling {
+  readonly #run: string;
+  readonly #tell: Teller;
+  /** Healings whose success shows in the next reply. */
+  #tried: HealTried[] = [];
+
+  constructor(run: string, tell: Teller) {
+    this.#run = run;
+    this.#tell = tell;
+  }
+
+  /** Tells what an entry says. */
+  entry(entry: Entry): void {
+    const { event } = entry;
+    if (event.type === "intent.analyzed") {
+      const { originalIntent, detectedIssue, decision } = event;
+      return this.#tell.intent({ original_intent: originalIntent, detected_issue: detectedIssue, decision });
+    }
+    if (event.type === "heal.tried") this.#tried.push(event);
+    if (event.type === "model.replied") this.#healed();
+    const line = aonEntry(this.#run, entry);
+    if (line["type"] === "status") this.#tell.status(line["message"] as string);
+    if (line["type"] === "healing") this.#tell.healing(line as unknown as Healing);
+  }
+
+  #healed(): void {
+    for (const { healing, attempt } of this.#tried) {
+      const metadata = { attempt, success: true };
+      this.#tell.healing({ severity: "low", action: healing, description: "It helped.", metadata });
+    }
+    this.#tried = [];
+  }
+}

@@ -1,0 +1,84 @@
+import { CATALOG, headAndTail, outcomeText } from "@vidro/core";
+import type { Action, Event, EventType, FaultReport, Json, JsonObject } from "@vidro/core";
+import { endText } from "../../runs.ts";
+import type { Runs } from "../../runs.ts";
+import { questionText } from "./answer.ts";
+import { entriesOf } from "./questions.ts";
+
+/** What was said in a thread, oldest first, as messages of the chat wire; what is beyond its bounds is left out. */
+export async function transcript(runs: Runs, thread: string, owner: string): Promise<readonly JsonObject[]> {
+  const told: JsonObject[][] = [];
+  let chars = 0;
+  for (const head of await runs.list({ thread, owner, limit: CATALOG.threadRuns })) {
+    const run = new Told();
+    const messages: JsonObject[] = [];
+    for await (const { event } of entriesOf(runs, head)) messages.push(...run.messages(event));
+    chars += JSON.stringify(messages).length;
+    if (chars > CATALOG.threadChars && told.length > 0) break;
+    told.push(messages);
+  }
+  return told.reverse().flat();
+}
+
+type Tellers = { readonly [Type in EventType]: (event: Extract<Event, { type: Type }>) => readonly JsonObject[] };
+
+const nothing = (): readonly JsonObject[] => [];
+
+/** One run being told; it remembers what was asked, since an answer alone does not say what it answers. */
+class Told {
+  #call: Action | undefined;
+  #asked: "ask" | "call" | undefined;
+
+  readonly #tellers: Tellers = {
+    "run.started": ({ task }) => [{ role: "user", content: task }],
+    "model.replied": ({ text, action }) => this.#replied(text, action),
+    "question.asked": (event) => {
+      this.#asked = event.about.kind === "ask" || event.about.kind === "call" ? event.about.kind : undefined;
+      return this.#asked === "ask" ? [{ role: "assistant", content: questionText(event) }] : [];
+    },
+    "question.answered": ({ answer, by }) => {
+      if (this.#asked === "call") return this.#returned(by === "time" ? "(Nobody answered in time.)" : answer);
+      return this.#asked === "ask" && by !== "time" ? [{ role: "user", content: answer }] : [];
+    },
+    "action.finished": ({ outcome }) => this.#returned(outcomeText(outcome)),
+    "action.failed": ({ fault }) => this.#returned(faultText(fault)),
+    "action.unknown": ({ fault }) => this.#returned(faultText(fault)),
+    "run.finished": (event) => [{ role: "assistant", content: endText(event) }],
+    "run.failed": (event) => [{ role: "assistant", content: endText(event) }],
+    "run.aborted": (event) => [{ role: "assistant", content: endText(event) }],
+    "intent.analyzed": nothing,
+    "model.called": nothing,
+    "model.failed": nothing,
+    "plan.made": nothing,
+    "note.observed": nothing,
+    "knowledge.committed": nothing,
+    "tool.proposed": nothing,
+    "context.compacted": nothing,
+    "policy.judged": nothing,
+    "action.started": nothing,
+    "heal.tried": nothing,
+  };
+
+  messages(event: Event): readonly JsonObject[] {
+    const tell = this.#tellers[event.type] as (event: Event) => readonly JsonObject[];
+    return tell(event);
+  }
+
+  /** A reply without a call is told by what comes of it: an end, a question, or more work. */
+  #replied(text: string, action: Action | undefined): readonly JsonObject[] {
+    this.#call = action;
+    if (action === undefined) return [];
+    const called = { name: action.tool, arguments: JSON.stringify(action.input) };
+    const calls: Json = [{ id: action.id, type: "function", function: called }];
+    return [{ role: "assistant", content: text === "" ? null : text, tool_calls: calls }];
+  }
+
+  #returned(content: string): readonly JsonObject[] {
+    if (this.#call === undefined) return [];
+    return [{ role: "tool", tool_call_id: this.#call.id, content: headAndTail(content, CATALOG.outcomeChars) }];
+  }
+}
+
+function faultText({ code, message }: FaultReport): string {
+  return `${code}: ${message}`;
+}

@@ -1,0 +1,70 @@
+import { Fault, isObject } from "@vidro/core";
+import type { JsonObject, Turn } from "@vidro/core";
+import type { ChatCall, ChatMessage } from "./schema.ts";
+
+/** A call in a message, with the id that pairs it with its answer. */
+interface Paired extends ChatCall {
+  readonly id: string;
+}
+
+/** The words of a message; BAD_ARGUMENTS when it holds something else than words. */
+export function textOf({ content }: ChatMessage, index: number): string {
+  if (content === undefined || content === null) return "";
+  if (typeof content === "string") return content;
+  const other = content.find((part) => part.type !== "text");
+  if (other !== undefined) {
+    const message = `Only parts of type text are understood here, not ${JSON.stringify(other.type)}.`;
+    throw new Fault("BAD_ARGUMENTS", message, { detail: { path: `/messages/${index}/content` } });
+  }
+  return content.map((part) => part.text ?? "").join("");
+}
+
+/**
+ * A conversation as a model is told of it: each call is followed by its answer. A call that nobody answered is left
+ * out, and so is an answer to no call, since the servers of models refuse both.
+ */
+export function turnsOf(messages: readonly ChatMessage[]): readonly Turn[] {
+  const answers = answersOf(messages);
+  return messages.flatMap((message, index): Turn[] => {
+    const text = textOf(message, index);
+    if (message.role === "user") return [{ role: "user", text }];
+    if (message.role !== "assistant") return [];
+    const answered = callsOf(message, index).filter(({ id }) => answers.has(id));
+    const pairs = answered.flatMap(({ id, name, arguments: input }, at): Turn[] => [
+      {
+        role: "assistant",
+        text: at === 0 ? text : "",
+        action: { id: "", tool: name, input: inputOf(input), callId: id },
+      },
+      { role: "tool", callId: id, tool: name, text: answers.get(id) ?? "", failed: false },
+    ]);
+    return pairs.length > 0 || text === "" ? pairs : [{ role: "assistant", text }];
+  });
+}
+
+/** The calls of a message, in both forms; the earlier form has no ids, so the place of the message stands for one. */
+export function callsOf({ tool_calls, function_call }: ChatMessage, index: number): readonly Paired[] {
+  if (function_call) return [{ ...function_call, id: `call_${index}` }];
+  return (tool_calls ?? []).map((call) => ({ ...call.function, id: call.id }));
+}
+
+/** The input of a call; an empty one when its text is no JSON object. */
+export function inputOf(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function answersOf(messages: readonly ChatMessage[]): ReadonlyMap<string, string> {
+  const answers = new Map<string, string>();
+  let latest = "";
+  for (const [index, message] of messages.entries()) {
+    if (message.role === "assistant") latest = callsOf(message, index).at(-1)?.id ?? latest;
+    if (message.role === "tool" || message.role === "function")
+      answers.set(message.tool_call_id ?? latest, textOf(message, index));
+  }
+  return answers;
+}

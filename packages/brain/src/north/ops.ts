@@ -1,0 +1,74 @@
+import type { ServerResponse } from "node:http";
+import type { Fault, Json, JsonObject } from "@vidro/core";
+import type { Metrics } from "../metrics.ts";
+import { DOCS_PAGE, DOCS_POLICY } from "./docs.ts";
+import type { Reply, Route, Surface } from "./route.ts";
+
+/** Whether something that the brain needs works: `ok`, `degraded` when it goes on without, `down` when it cannot. */
+export type Health = "ok" | "degraded" | "down";
+
+/** What the people who run the daemon are told. */
+export interface OpsFacts {
+  readonly metrics: Metrics;
+  /** The health of each thing that the brain needs; never rejects. */
+  readonly health: () => Promise<{ readonly [thing: string]: Health }>;
+  /** The OpenAPI document of all surfaces. */
+  readonly openApi: () => JsonObject;
+}
+
+/** Health, numbers and the description of the API. */
+export function ops({ metrics, health, openApi }: OpsFacts): Surface {
+  return {
+    name: "ops",
+    faultBody: plainFault,
+    routes: [
+      plain("/healthz", "Whether the process is alive", HEALTHZ, async () => ({ json: { status: "ok" } })),
+      plain("/readyz", "Whether the brain can take work", READYZ, async () => readiness(await health())),
+      plain("/openapi.json", "This API, as OpenAPI 3.1", { type: "object" }, async () => ({ json: openApi() })),
+      {
+        ...plain("/docs", "This API, as a page", {}, async () => page("text/html; charset=utf-8", DOCS_PAGE)),
+        produces: ["text/html"],
+      },
+      {
+        ...plain("/metrics", "Numbers for Prometheus", {}, async () => page(metrics.contentType, await metrics.text())),
+        scope: "metrics",
+        produces: ["text/plain"],
+      },
+    ],
+  };
+}
+
+/** A fault in the words of every surface that has none of its own. */
+export function plainFault({ code, message }: Fault, requestId: string): Json {
+  return { ok: false, error: message, code, request_id: requestId };
+}
+
+const HEALTHZ = { type: "object", required: ["status"], properties: { status: { const: "ok" } } };
+const READYZ = {
+  type: "object",
+  required: ["status", "checks"],
+  properties: {
+    status: { enum: ["ready", "degraded", "down"] },
+    checks: { type: "object", additionalProperties: { enum: ["ok", "degraded", "down"] } },
+  },
+};
+
+function plain(path: string, summary: string, answer: JsonObject, handle: () => Promise<Reply>): Route {
+  return { method: "GET", path, summary, scope: undefined, answer, handle };
+}
+
+function readiness(checks: { readonly [thing: string]: Health }): Reply {
+  const found = new Set(Object.values(checks));
+  if (found.has("down")) return { json: { status: "down", checks }, status: 503 };
+  return { json: { status: found.has("degraded") ? "degraded" : "ready", checks } };
+}
+
+function page(type: string, text: string): Reply {
+  return {
+    async stream(response: ServerResponse) {
+      const policy = type.startsWith("text/html") ? { "content-security-policy": DOCS_POLICY } : {};
+      response.writeHead(200, { "content-type": type, "content-length": Buffer.byteLength(text), ...policy });
+      response.end(text);
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import { Fault } from "@vidro/core";
+import type { Route, Surface } from "./route.ts";
+
+/** A route, the surface that it belongs to, and what the path said. */
+export interface Matched {
+  readonly surface: Surface;
+  readonly route: Route;
+  readonly params: { readonly [name: string]: string };
+}
+
+/** What lies at a path: its methods, and the route for each of them. */
+export interface Place {
+  /** As `Allow` names them. */
+  readonly methods: readonly string[];
+  /** HEAD finds the route of GET. */
+  route(method: string): Matched | undefined;
+}
+
+interface Claim {
+  readonly surface: Surface;
+  readonly route: Route;
+  /** Names of the parameters, in the order of the path; routes of one path may name them differently. */
+  readonly names: readonly string[];
+}
+
+/** One segment of every path that goes through here. */
+class Junction {
+  readonly fixed = new Map<string, Junction>();
+  readonly claims = new Map<string, Claim>();
+  any: Junction | undefined;
+}
+
+/** Finds routes by their paths. */
+export interface Router {
+  /** What lies at a path; nothing where no surface has a route. A path with a broken escape is BAD_REQUEST. */
+  find(path: string): Place | undefined;
+  /** The surface that speaks for a path, also where it has no route: the one that has a route with the same beginning. */
+  near(path: string): Surface;
+}
+
+/** A router over the routes of surfaces; where nobody else does, the first of them speaks. */
+export function router(surfaces: readonly [Surface, ...Surface[]]): Router {
+  const root = new Junction();
+  const beginnings = new Map<string, Surface>();
+  for (const surface of surfaces) {
+    for (const route of surface.routes) {
+      claim(root, surface, route);
+      const [first = ""] = segmentsOf(route.path);
+      if (!beginnings.has(first)) beginnings.set(first, surface);
+    }
+  }
+  return {
+    find(path) {
+      const found = walk(root, segmentsOf(path).map(decoded), []);
+      return found === undefined ? undefined : place(found.junction, found.values);
+    },
+    near: (path) => beginnings.get(segmentsOf(path)[0] ?? "") ?? surfaces[0],
+  };
+}
+
+const PARAMETER = /^\{(\w+)\}$/;
+
+function claim(root: Junction, surface: Surface, route: Route): void {
+  const names: string[] = [];
+  let junction = root;
+  for (const segment of segmentsOf(route.path)) {
+    const name = PARAMETER.exec(segment)?.[1];
+    let next = name === undefined ? junction.fixed.get(segment) : junction.any;
+    if (next === undefined) {
+      next = new Junction();
+      if (name === undefined) junction.fixed.set(segment, next);
+      else junction.any = next;
+    }
+    if (name !== undefined) names.push(name);
+    junction = next;
+  }
+  const owner = junction.claims.get(route.method)?.surface.name;
+  if (owner !== undefined)
+    throw new Error(`${route.method} ${route.path} belongs to both ${owner} and ${surface.name}`);
+  junction.claims.set(route.method, { surface, route, names });
+}
+
+/** A fixed segment goes before a parameter; where it leads nowhere, the parameter is tried. */
+function walk(
+  junction: Junction,
+  [segment, ...rest]: readonly string[],
+  values: readonly string[],
+): { readonly junction: Junction; readonly values: readonly string[] } | undefined {
+  if (segment === undefined) return junction.claims.size === 0 ? undefined : { junction, values };
+  const fixed = junction.fixed.get(segment);
+  const found = fixed === undefined ? undefined : walk(fixed, rest, values);
+  if (found !== undefined || junction.any === undefined || segment === "") return found;
+  return walk(junction.any, rest, [...values, segment]);
+}
+
+function place(junction: Junction, values: readonly string[]): Place {
+  const methods = [...junction.claims.keys()];
+  return {
+    methods: [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"],
+    route(method) {
+      const found = junction.claims.get(method === "HEAD" ? "GET" : method);
+      if (found === undefined) return undefined;
+      const { surface, route, names } = found;
+      return { surface, route, params: Object.fromEntries(names.map((name, at) => [name, values[at] ?? ""])) };
+    },
+  };
+}
+
+function segmentsOf(path: string): readonly string[] {
+  return path.split("/").slice(1);
+}
+
+/** Each segment is decoded by itself, so that an escaped slash is a part of its value and not of the path. */
+function decoded(segment: string): string {
+  if (!segment.includes("%")) return segment;
+  try {
+    return decodeURIComponent(segment);
+  } catch (cause) {
+    throw new Fault("BAD_REQUEST", "The path has a broken escape: % must be followed by two hex digits of UTF-8.", {
+      cause,
+    });
+  }
+}

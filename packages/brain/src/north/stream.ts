@@ -1,0 +1,188 @@
+import type { ServerResponse } from "node:http";
+import { Fault, STREAM } from "@vidro/core";
+import type { Entry, FaultReport, LiveEvent, TerminalEvent } from "@vidro/core";
+import { Bell } from "../bell.ts";
+import type { Runs } from "../runs.ts";
+import { feedFor } from "./feed.ts";
+import type { Ending, Feed, FeedSource } from "./feed.ts";
+
+/**
+ * How a wire says what happens in a run. What an encoder gives depends on its arguments alone, and followers with the
+ * same encoder share what it gave: make one for all, not one for each request, wherever the words are the same.
+ */
+export interface RunEncoder {
+  readonly contentType: string;
+  /** What the head of the answer carries besides. */
+  readonly headers?: { readonly [name: string]: string };
+  /** An entry as it is sent; undefined when this wire has no word for it. */
+  entry(entry: Entry, run: string): string | undefined;
+  /** Something live that came after entry `after`. */
+  live(live: LiveEvent, after: number, run: string): string | undefined;
+  /** What shows in silence that the stream lives. */
+  readonly heartbeat: string | ((run: string) => string);
+  readonly heartbeatMs: number;
+  /** The first words, before any entry. */
+  begin?(run: string): string;
+  /** Entries between what the follower has and `next` are not to be had: what it knows of the run is void. */
+  resync?(run: string, next: number): string;
+  /** The run cannot be shown any further, and this is why; it counts as the end. */
+  fault?(fault: FaultReport, run: string): string;
+  /** The last words; there is no last event when the brain stopped driving a run that is still open. */
+  end?(last: TerminalEvent | undefined): string;
+}
+
+/** What to stream, from where, and to whose words. */
+export interface RunStream extends FeedSource {
+  readonly runs: Pick<Runs, "followInBatches" | "find">;
+  /** The last `seq` that the follower has. */
+  readonly after: number;
+  /** Aborted when nothing more is to be sent: the stream ends without a last event, and can be taken up elsewhere. */
+  readonly signal: AbortSignal;
+  readonly headers?: { readonly [name: string]: string };
+  /** How long a follower may leave what it was sent unread. */
+  readonly drainMs?: number;
+}
+
+/**
+ * Writes a run to a response until the run or the connection is over. A follower that does not read is fed no more,
+ * and cut off when that lasts; nobody else notices. One that has seen the end of the run already gets a 204, which
+ * tells browsers not to come again.
+ */
+export async function streamRun(response: ServerResponse, what: RunStream): Promise<void> {
+  const head = await what.runs.find(what.run);
+  const over = head.status !== "running" && head.status !== "asking";
+  if (over && what.after === head.seq) {
+    response.writeHead(204, { "x-run-id": what.run }).end();
+    return;
+  }
+  await new Follower(response, what).follow(head.seq);
+}
+
+/** What a response says of itself that a follower has to look at. */
+const RINGING = ["drain", "finish", "close", "error"] as const;
+
+/** One open response. */
+class Follower {
+  readonly #response: ServerResponse;
+  readonly #what: RunStream;
+  /** Rung when there is more, when the response has drained, and when it is over. */
+  readonly #bell = new Bell();
+  readonly #drainMs: number;
+  #seq: number;
+  #silence: NodeJS.Timeout | undefined;
+
+  constructor(response: ServerResponse, what: RunStream) {
+    this.#response = response;
+    this.#what = what;
+    this.#seq = what.after;
+    this.#drainMs = what.drainMs ?? STREAM.drainMs;
+  }
+
+  async follow(newest: number): Promise<void> {
+    const { signal, encoder } = this.#what;
+    const ring = (): void => this.#bell.ring();
+    for (const event of RINGING) this.#response.on(event, ring);
+    signal.addEventListener("abort", ring);
+    try {
+      this.#begin(newest);
+      this.#silence = setTimeout(() => this.#beat(), encoder.heartbeatMs);
+      const ending = await this.#feed();
+      clearTimeout(this.#silence);
+      if (!this.#response.destroyed) await this.#end(ending ?? { last: undefined });
+    } finally {
+      clearTimeout(this.#silence);
+      signal.removeEventListener("abort", ring);
+      for (const event of RINGING) this.#response.off(event, ring);
+    }
+  }
+
+  #begin(newest: number): void {
+    const { encoder, run, headers } = this.#what;
+    this.#response.writeHead(200, {
+      "content-type": encoder.contentType,
+      "cache-control": "no-cache, no-transform",
+      "x-accel-buffering": "no",
+      "x-content-type-options": "nosniff",
+      vary: "Accept",
+      "x-run-id": run,
+      ...encoder.headers,
+      ...headers,
+    });
+    let words = encoder.begin?.(run) ?? "";
+    if (this.#seq > newest) {
+      // The cursor is of another life of this run, so everything is new.
+      words += encoder.resync?.(run, 1) ?? "";
+      this.#seq = 0;
+    }
+    if (words === "") this.#response.flushHeaders();
+    else this.#response.write(words);
+  }
+
+  /** Feeds the response until the run or the connection is over; a follower that does not read holds no feed. */
+  async #feed(): Promise<Ending | undefined> {
+    while (!this.#isOver()) {
+      const feed = feedFor(this.#what, this.#seq);
+      feed.join(this.#bell);
+      try {
+        const ending = await this.#take(feed);
+        if (ending !== undefined) return ending;
+      } finally {
+        feed.leave(this.#bell);
+      }
+      if (this.#isFull()) await this.#until(() => !this.#isFull());
+    }
+    return undefined;
+  }
+
+  /** Writes what a feed has until it ends, has moved on without us, or is better taken from another one. */
+  async #take(feed: Feed): Promise<Ending | undefined> {
+    let place = feed.placeOf(this.#seq);
+    while (!this.#isOver() && !this.#isFull()) {
+      const taken = feed.take(place);
+      if (taken === undefined) return undefined;
+      this.#seq = taken.seq;
+      if (taken.place > place) {
+        place = taken.place;
+        this.#response.write(taken.bytes);
+        this.#silence?.refresh();
+        continue;
+      }
+      if (feed.ending !== undefined) return feed.ending;
+      if (feedFor(this.#what, this.#seq) !== feed) return undefined;
+      await this.#bell.rung();
+    }
+    return undefined;
+  }
+
+  #isOver(): boolean {
+    return this.#response.destroyed || this.#what.signal.aborted;
+  }
+
+  #isFull(): boolean {
+    return this.#response.writableLength > STREAM.unsentBytes;
+  }
+
+  #beat(): void {
+    const { encoder, run } = this.#what;
+    const { heartbeat } = encoder;
+    if (!this.#isFull() && !this.#response.destroyed)
+      this.#response.write(typeof heartbeat === "string" ? heartbeat : heartbeat(run));
+    this.#silence?.refresh();
+  }
+
+  async #end(ending: Ending): Promise<void> {
+    const { encoder, run } = this.#what;
+    if ("thrown" in ending && !(ending.thrown instanceof Fault)) throw ending.thrown;
+    const words =
+      "last" in ending ? encoder.end?.(ending.last) : encoder.fault?.((ending.thrown as Fault).report(), run);
+    this.#response.end(words ?? "");
+    await this.#until(() => this.#response.writableFinished);
+  }
+
+  /** Waits for the other side to read, or cuts it off. */
+  async #until(isRead: () => boolean): Promise<void> {
+    const timer = setTimeout(() => this.#response.destroy(), this.#drainMs);
+    while (!isRead() && !this.#response.destroyed) await this.#bell.rung();
+    clearTimeout(timer);
+  }
+}

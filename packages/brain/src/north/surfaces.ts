@@ -1,0 +1,40 @@
+import type { JsonObject } from "@vidro/core";
+import type { Agents } from "../agents.ts";
+import type { Runs } from "../runs.ts";
+import type { Threads } from "../threads.ts";
+import { agentSse } from "./agent-sse.ts";
+import type { AgentSseWorld } from "./agent-sse.ts";
+import { catalogSurface } from "./catalog.ts";
+import { journal } from "./journal.ts";
+import type { JournalWorld } from "./journal.ts";
+import { openaiSurface } from "./openai.ts";
+import type { ChatWorld } from "./openai.ts";
+import { openApi } from "./openapi.ts";
+import { ops } from "./ops.ts";
+import type { OpsFacts } from "./ops.ts";
+import type { Surface } from "./route.ts";
+
+/** All that surfaces may ask the brain for; none of them reaches a hand or a model. */
+export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Omit<OpsFacts, "openApi"> {
+  readonly runs: Runs;
+  readonly threads: Threads;
+  readonly agents: Agents;
+  readonly version: string;
+}
+
+/** The surfaces that there are; a new one is a file and a line here. The first speaks where no other does. */
+export const SURFACES: readonly ((world: SurfaceWorld & OpsFacts) => Surface)[] = [
+  ops,
+  agentSse,
+  catalogSurface,
+  openaiSurface,
+  journal,
+];
+
+/** Every surface, over one world. */
+export function surfaces(world: SurfaceWorld): readonly Surface[] {
+  let document: JsonObject | undefined;
+  const describe = (): JsonObject => (document ??= openApi({ version: world.version, surfaces: all }));
+  const all: readonly Surface[] = SURFACES.map((surface) => surface({ ...world, openApi: describe }));
+  return all;
+}

@@ -1,0 +1,115 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { Fault, HTTP, isObject } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
+import type { Route } from "./route.ts";
+
+/** Checks what a request brings against the schemas of its route. */
+export interface Validator {
+  /** The body with its defaults; BAD_ARGUMENTS naming what does not fit. */
+  body(value: Json): JsonObject;
+  /** The parameters with their defaults; BAD_ARGUMENTS naming what does not fit. */
+  query(given: URLSearchParams): { readonly [name: string]: string };
+}
+
+// Strict about keywords: a slip of the pen in a schema must not pass for a check. Formats only describe, as JSON
+// Schema 2020-12 has it.
+const BODIES = {
+  useDefaults: true,
+  strict: true,
+  strictTypes: false,
+  strictTuples: false,
+  strictRequired: false,
+  validateFormats: false,
+} as const;
+/** Everything in a query is text, so numbers and truths are read from it. */
+const QUERIES = { ...BODIES, coerceTypes: true } as const;
+
+let bodies: Ajv2020 | undefined;
+let queries: Ajv2020 | undefined;
+
+/** A validator for a route; its schemas are compiled when they are first needed. */
+export function validator(route: Partial<Route>): Validator {
+  let checkBody: ValidateFunction | undefined;
+  let checkQuery: ValidateFunction | undefined;
+  return {
+    body(value) {
+      if (route.body === undefined) return {};
+      checkBody ??= (bodies ??= new Ajv2020(BODIES)).compile(route.body);
+      return fitting(checkBody, value, "the body");
+    },
+    query(given) {
+      if (route.query === undefined) return {};
+      checkQuery ??= (queries ??= new Ajv2020(QUERIES)).compile(route.query);
+      const values = fitting(checkQuery, once(given), "the query");
+      return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, textOf(value)]));
+    },
+  };
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : JSON.stringify(value ?? null);
+}
+
+function once(given: URLSearchParams): JsonObject {
+  if (given.size > HTTP.queryParameters)
+    throw new Fault("BAD_ARGUMENTS", `A query has at most ${HTTP.queryParameters} parameters.`);
+  const values = new Map<string, string>();
+  for (const [name, value] of given) {
+    if (values.has(name)) throw new Fault("BAD_ARGUMENTS", `The query gives ${quoted(name)} twice: give it once.`);
+    values.set(name, value);
+  }
+  return Object.fromEntries(values);
+}
+
+function fitting(check: ValidateFunction, value: Json, whole: string): JsonObject {
+  if (check(value)) {
+    if (isObject(value)) return value;
+    throw new Fault("BAD_ARGUMENTS", `${sentence(whole)} must be an object.`);
+  }
+  const [error] = check.errors ?? [];
+  const path = error === undefined ? "" : pathOf(error);
+  const where = path === "" ? whole : `${whole} at ${path}`;
+  throw new Fault("BAD_ARGUMENTS", `${sentence(where)} ${wordsOf(error)}.`, { detail: { path } });
+}
+
+/** Where it does not fit, as a JSON pointer; what is missing or too much is named as if it were there. */
+function pathOf({ instancePath, keyword, params }: ErrorObject): string {
+  const name: unknown =
+    keyword === "required"
+      ? params["missingProperty"]
+      : keyword === "additionalProperties"
+        ? params["additionalProperty"]
+        : keyword === "unevaluatedProperties"
+          ? params["unevaluatedProperty"]
+          : undefined;
+  const pointer = typeof name === "string" ? `${instancePath}/${name}` : instancePath;
+  return pointer.length > POINTER_CHARS ? `${pointer.slice(0, POINTER_CHARS)}…` : pointer;
+}
+
+const POINTER_CHARS = 200;
+
+function wordsOf(error: ErrorObject | undefined): string {
+  if (error === undefined) return "does not fit";
+  switch (error.keyword) {
+    case "required":
+      return "is missing";
+    case "additionalProperties":
+    case "unevaluatedProperties":
+      return "is not known here";
+    case "enum":
+      return `must be one of ${(error.params["allowedValues"] as readonly Json[]).map((value) => JSON.stringify(value)).join(", ")}`;
+    case "const":
+      return `must be ${JSON.stringify(error.params["allowedValue"])}`;
+    default:
+      return error.message ?? "does not fit";
+  }
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, POINTER_CHARS));
+}
+
+function sentence(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

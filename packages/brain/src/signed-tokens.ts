@@ -1,0 +1,25 @@
+import { readPem } from "./daemon-file.ts";
+import { jwtVerifier } from "./tokens/jwt.ts";
+import type { JwtVerifier } from "./tokens/jwt.ts";
+
+/**
+ * The verifier of signed tokens that the environment asks for, by one of `VIDRO_JWT_SECRET`, `VIDRO_JWT_PUBLIC_KEY` (a
+ * file in PEM) and `VIDRO_JWT_KEY_SET` (an address or a file); none when it names none of them.
+ */
+export async function signedTokens(env: {
+  readonly [name: string]: string | undefined;
+}): Promise<JwtVerifier | undefined> {
+  const said = (name: string): string | undefined => env[`VIDRO_JWT_${name}`] || undefined;
+  const [secret, publicKeyFile, keySet] = [said("SECRET"), said("PUBLIC_KEY"), said("KEY_SET")];
+  if (secret === undefined && publicKeyFile === undefined && keySet === undefined) return undefined;
+  const publicKey = publicKeyFile === undefined ? undefined : await readPem(publicKeyFile);
+  const options = {
+    secret,
+    publicKey,
+    keySet,
+    issuer: said("ISSUER"),
+    audience: said("AUDIENCE"),
+    rolesClaim: said("ROLES_CLAIM"),
+  };
+  return jwtVerifier(Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)));
+}

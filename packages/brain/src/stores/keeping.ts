@@ -1,0 +1,56 @@
+import { Buffer } from "node:buffer";
+import { Fault, RECORD } from "@vidro/core";
+import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
+
+/*
+ * What every store decides alike about records: what is too much, whose change comes too late.
+ */
+
+/** A record to be kept. */
+export type NewRecord = Parameters<Records["put"]>[0];
+
+/** Which records of a kind are listed. */
+export type RecordFilter = Parameters<Records["list"]>[1];
+
+/** The text that a record is kept as; PAYLOAD_TOO_LARGE beyond its bounds. */
+export function recordText(record: NewRecord): string {
+  for (const name of ["kind", "id", "owner"] as const) {
+    if (record[name].length > RECORD.nameChars)
+      throw new Fault("PAYLOAD_TOO_LARGE", `The ${name} of a record has at most ${RECORD.nameChars} characters.`);
+  }
+  const text = textOf(record);
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= RECORD.bodyBytes) return text;
+  const message = `${labelOf(record)} has ${bytes} bytes; at most ${RECORD.bodyBytes} are kept. Make it smaller.`;
+  throw new Fault("PAYLOAD_TOO_LARGE", message);
+}
+
+function textOf(record: NewRecord): string {
+  try {
+    return JSON.stringify(record.body);
+  } catch (cause) {
+    throw new Fault("BAD_REQUEST", `${labelOf(record)} is nested too deeply to be kept.`, { cause });
+  }
+}
+
+/** The body of a record from the text that it is kept as. */
+export function recordBody(text: string): JsonObject {
+  return JSON.parse(text);
+}
+
+/** Refuses with CONFLICT a change that is meant for another version than the one that is there (0: none). */
+export function refuseUnlessVersion(record: NewRecord, found: number, expected: number | undefined): void {
+  if (expected === undefined || expected === found) return;
+  const standing = found === 0 ? "is not there" : `has version ${found}`;
+  const detail: Json = { found, expected };
+  throw new Fault("CONFLICT", `${labelOf(record)} ${standing}, not version ${expected}; read it again.`, { detail });
+}
+
+/** The fault of whoever lists what comes after a record that is not there. */
+export function noSuchPlace(kind: string, after: string): Fault {
+  return new Fault("NOT_FOUND", `There is no ${kind} ${after} to list from; list from the beginning.`);
+}
+
+function labelOf(record: Pick<StoredRecord, "kind" | "id">): string {
+  return `The ${record.kind} ${record.id}`;
+}

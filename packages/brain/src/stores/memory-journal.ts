@@ -1,0 +1,136 @@
+import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
+import type { RunFilter, Term } from "./standing.ts";
+import { advance, idTaken, isOpen, leaseLost, noSuchRun, opening, refuseUnlessFree, termEnd } from "./standing.ts";
+import { Watchers } from "./watchers.ts";
+
+interface Kept {
+  readonly run: NewRun;
+  readonly task: string;
+  readonly entries: Entry[];
+  status: RunStatus;
+  epoch: number;
+  term: Term;
+}
+
+/** A journal that ends with its process. */
+export function memoryJournal(now: () => number): Journal {
+  return new MemoryJournal(now);
+}
+
+class MemoryJournal implements Journal {
+  readonly #now: () => number;
+  readonly #runs = new Map<string, Kept>();
+  readonly #byKey = new Map<string, Kept>();
+  readonly #watchers = new Watchers();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  async create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }> {
+    const known = run.key === undefined ? undefined : this.#byKey.get(keyOf(run.owner, run.key));
+    if (known !== undefined) return { head: headOf(known) };
+    if (this.#runs.has(run.id)) throw idTaken(run.id);
+    const { task } = opening(run.id, entries);
+    const status = advance(run.id, { seq: 0, status: "running" }, entries);
+    const kept: Kept = {
+      run,
+      task,
+      entries: [...entries],
+      status,
+      epoch: 1,
+      term: { holder, until: termEnd(this.#now()) },
+    };
+    this.#runs.set(run.id, kept);
+    if (run.key !== undefined) this.#byKey.set(keyOf(run.owner, run.key), kept);
+    this.#watchers.tell(run.id, kept.entries.length);
+    return { head: headOf(kept), lease: { run: run.id, epoch: 1 } };
+  }
+
+  async append(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    const kept = this.#held(lease);
+    kept.status = advance(lease.run, { seq: kept.entries.length, status: kept.status }, entries);
+    kept.entries.push(...entries);
+    this.#watchers.tell(lease.run, kept.entries.length);
+  }
+
+  async read(run: string, after: number, limit: number): Promise<readonly Entry[]> {
+    return this.#known(run).entries.slice(after, after + limit);
+  }
+
+  async head(run: string): Promise<RunHead | undefined> {
+    const kept = this.#runs.get(run);
+    return kept === undefined ? undefined : headOf(kept);
+  }
+
+  async list(filter: RunFilter): Promise<readonly RunHead[]> {
+    return [...this.#runs.values()]
+      .reverse()
+      .filter((kept) => filter.open === undefined || isOpen(kept.status) === filter.open)
+      .filter((kept) => filter.owner === undefined || kept.run.owner === filter.owner)
+      .filter((kept) => filter.thread === undefined || kept.run.thread === filter.thread)
+      .slice(0, filter.limit)
+      .map(headOf);
+  }
+
+  async lease(run: string, holder: LeaseHolder): Promise<Lease> {
+    const kept = this.#known(run);
+    refuseUnlessFree(run, kept.term, holder, this.#now());
+    kept.epoch += 1;
+    kept.term = { holder, until: termEnd(this.#now()) };
+    return { run, epoch: kept.epoch };
+  }
+
+  async renew(lease: Lease): Promise<void> {
+    const kept = this.#held(lease);
+    kept.term = { holder: kept.term.holder, until: termEnd(this.#now()) };
+  }
+
+  async release(lease: Lease): Promise<void> {
+    const kept = this.#runs.get(lease.run);
+    if (kept?.epoch === lease.epoch) kept.term = { holder: undefined, until: 0 };
+  }
+
+  watch(run: string, wake: () => void): () => void {
+    return this.#watchers.add(run, this.#runs.get(run)?.entries.length ?? 0, wake);
+  }
+
+  async verify(run: string): Promise<{ entries: number }> {
+    return { entries: this.#known(run).entries.length };
+  }
+
+  async close(): Promise<void> {
+    this.#watchers.clear();
+  }
+
+  #known(run: string): Kept {
+    const kept = this.#runs.get(run);
+    if (kept === undefined) throw noSuchRun(run);
+    return kept;
+  }
+
+  #held(lease: Lease): Kept {
+    const kept = this.#runs.get(lease.run);
+    if (kept?.epoch !== lease.epoch || kept.term.holder === undefined) throw leaseLost(lease.run);
+    return kept;
+  }
+}
+
+/** A key is its owner's own. */
+function keyOf(owner: string, key: string): string {
+  return JSON.stringify([owner, key]);
+}
+
+function headOf(kept: Kept): RunHead {
+  const { id, owner, thread } = kept.run;
+  return {
+    id,
+    owner,
+    thread,
+    task: kept.task,
+    status: kept.status,
+    seq: kept.entries.length,
+    startedAt: kept.entries[0]?.at ?? 0,
+    updatedAt: kept.entries.at(-1)?.at ?? 0,
+  };
+}

@@ -1,0 +1,109 @@
+import type { DatabaseSync } from "node:sqlite";
+import { Fault, FOLLOW } from "@vidro/core";
+import type { FaultCode } from "@vidro/core";
+import { GroupCommit } from "./group-commit.ts";
+import type { CommitHooks } from "./group-commit.ts";
+import { storeFault } from "./sqlite-fault.ts";
+import { query } from "./sqlite-rows.ts";
+import type { Query } from "./sqlite-rows.ts";
+
+/** One open database whose tables several parts share: one commit a turn, and one look-out for other processes. */
+export class Connection {
+  readonly database: DatabaseSync;
+  readonly #path: string;
+  readonly #commit: GroupCommit;
+  readonly #members: CommitHooks[] = [];
+  readonly #lookouts = new Set<() => void>();
+  readonly #version: Query<{ readonly data_version: number }>;
+  #seenVersion = 0;
+  #poll: NodeJS.Timeout | undefined;
+  #closed: Promise<void> | undefined;
+
+  constructor(database: DatabaseSync, path: string) {
+    this.database = database;
+    this.#path = path;
+    this.#version = query(database, "PRAGMA data_version");
+    const tell = (what: keyof CommitHooks) => () => {
+      for (const member of this.#members) member[what]();
+    };
+    this.#commit = new GroupCommit(database, path, {
+      begun: tell("begun"),
+      undone: tell("undone"),
+      committed: tell("committed"),
+    });
+  }
+
+  /** Tells a part of every commit from now on. */
+  join(member: CommitHooks): void {
+    this.#members.push(member);
+  }
+
+  /** Changes whenever another connection has committed. */
+  version(): number {
+    return this.#version.get()?.data_version ?? 0;
+  }
+
+  /** Does the work in this turn's transaction; settles once that is on disk. */
+  write<T>(work: () => T): Promise<T> {
+    this.#refuseIfClosed();
+    return this.#commit.do(work);
+  }
+
+  /** Reads; what goes wrong is a Fault, `otherwise` when it is nothing more particular. */
+  look<T>(work: () => T, otherwise?: FaultCode): T {
+    this.#refuseIfClosed();
+    try {
+      this.#commit.bePatient();
+      return work();
+    } catch (thrown) {
+      throw storeFault(thrown, this.#path, otherwise);
+    }
+  }
+
+  /** Calls `tell` after commits of other connections; returns how to stop. */
+  lookOut(tell: () => void): () => void {
+    if (this.#poll === undefined) {
+      this.#seenVersion = this.look(() => this.version());
+      this.#poll = setInterval(() => this.#tellIfForeign(), FOLLOW.pollMs).unref();
+    }
+    this.#lookouts.add(tell);
+    return () => {
+      this.#lookouts.delete(tell);
+      if (this.#lookouts.size === 0) this.#stopPolling();
+    };
+  }
+
+  /** Commits what is waiting and closes; harmless when it is closed already. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    // Work that does nothing is carried out behind all that waits; who waits is told when the disk fails.
+    await this.#commit.do(() => undefined).catch(() => undefined);
+    this.#stopPolling();
+    this.#lookouts.clear();
+    this.database.close();
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed !== undefined) throw new Fault("STORE_UNREADABLE", `The store ${this.#path} was closed.`);
+  }
+
+  #tellIfForeign(): void {
+    try {
+      const version = this.version();
+      if (version === this.#seenVersion) return;
+      for (const tell of this.#lookouts) tell();
+      this.#seenVersion = version;
+    } catch {
+      // A disk that cannot be read now is asked again at the next turn; whoever reads is told what is wrong.
+    }
+  }
+
+  #stopPolling(): void {
+    clearInterval(this.#poll);
+    this.#poll = undefined;
+  }
+}

@@ -1,0 +1,206 @@
+import { Fault, FOLLOW, STORE } from "@vidro/core";
+import type { Entry, Event, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
+import { chainCheck, linkHash, ROOT } from "./chain.ts";
+import type { Link } from "./chain.ts";
+import type { Connection } from "./sqlite-connection.ts";
+import { Rows } from "./sqlite-rows.ts";
+import type { Tip } from "./sqlite-rows.ts";
+import { SqliteWatchers } from "./sqlite-watchers.ts";
+import { advance, idTaken, leaseLost, noSuchRun, opening, refuseUnlessFree, statusAfter, termEnd } from "./standing.ts";
+import type { RunFilter } from "./standing.ts";
+
+/** The journal in a database that it may share with others. */
+export function sqliteJournal(connection: Connection, now: () => number): Journal {
+  return new SqliteJournal(connection, now);
+}
+
+class SqliteJournal implements Journal {
+  readonly #connection: Connection;
+  readonly #now: () => number;
+  readonly #rows: Rows;
+  readonly #watchers: SqliteWatchers;
+  /** Where appending goes on, for runs that this process appended to; right as long as nobody else commits. */
+  readonly #tips = new Map<string, Tip>();
+  /** What the open transaction touched. */
+  readonly #touched = new Map<string, number>();
+  #tipsVersion: number;
+
+  constructor(connection: Connection, now: () => number) {
+    this.#connection = connection;
+    this.#now = now;
+    this.#rows = new Rows(connection.database);
+    this.#watchers = new SqliteWatchers(connection, (run) => this.#rows.lastSeq(run));
+    this.#tipsVersion = connection.version();
+    connection.join({
+      begun: () => this.#forgetIfForeign(),
+      undone: () => this.#forget(),
+      committed: () => this.#wake(),
+    });
+  }
+
+  async create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }> {
+    const bodies = bodiesOf(entries);
+    return this.#connection.write(() => {
+      const known = run.key === undefined ? undefined : this.#rows.headOfKey(run.owner, run.key);
+      if (known !== undefined) return { head: known };
+      if (this.#rows.lease(run.id) !== undefined) throw idTaken(run.id);
+      const { first, task } = opening(run.id, entries);
+      const status = advance(run.id, { seq: ROOT.seq, status: "running" }, entries);
+      const until = termEnd(this.#now());
+      const number = this.#rows.insertRun({ run, task, status, startedAt: first.at, holder, until });
+      const tip: Tip = { number, epoch: 1, held: true, status, seq: ROOT.seq, hash: ROOT.hash };
+      this.#remember(run.id, tip);
+      this.#extend(run.id, tip, entries, bodies);
+      const updatedAt = entries.at(-1)?.at ?? first.at;
+      const { id, owner, thread } = run;
+      const head = { id, owner, thread, task, status, seq: tip.seq, startedAt: first.at, updatedAt };
+      return { head, lease: { run: run.id, epoch: 1 } };
+    });
+  }
+
+  async append(lease: Lease, entries: readonly Entry[]): Promise<void> {
+    const bodies = bodiesOf(entries);
+    return this.#connection.write(() => {
+      const tip = this.#tip(lease.run);
+      if (tip === undefined || !tip.held || tip.epoch !== lease.epoch) throw leaseLost(lease.run);
+      const status = advance(lease.run, tip, entries);
+      this.#extend(lease.run, tip, entries, bodies);
+      if (status === tip.status) return;
+      this.#rows.setStatus(tip.number, status);
+      tip.status = status;
+    });
+  }
+
+  async read(run: string, after: number, limit: number): Promise<readonly Entry[]> {
+    return this.#connection.look(() => {
+      // The entry before the first one is read too: its hash is where the check begins.
+      const links = this.#rows.links(run, after, limit + 1);
+      const before = links[0]?.seq === after ? links.shift() : undefined;
+      if (before === undefined && links.length === 0 && this.#rows.lease(run) === undefined) throw noSuchRun(run);
+      const check = chainCheck(run, before ?? { seq: Math.max(after, 1) - 1, hash: ROOT.hash });
+      return links.slice(0, limit).map((link) => {
+        const reason = check(link);
+        if (reason !== undefined) throw new Fault("JOURNAL_CORRUPT", `The journal of run ${run} is broken: ${reason}.`);
+        return { seq: link.seq, at: link.at, event: eventOf(link) };
+      });
+    }, "JOURNAL_CORRUPT");
+  }
+
+  async head(run: string): Promise<RunHead | undefined> {
+    return this.#connection.look(() => this.#rows.head(run));
+  }
+
+  async list(filter: RunFilter): Promise<readonly RunHead[]> {
+    return this.#connection.look(() => this.#rows.list(filter));
+  }
+
+  async lease(run: string, holder: LeaseHolder): Promise<Lease> {
+    return this.#connection.write(() => {
+      const held = this.#rows.lease(run);
+      if (held === undefined) throw noSuchRun(run);
+      refuseUnlessFree(run, held, holder, this.#now());
+      const epoch = held.epoch + 1;
+      this.#rows.setLease(held.number, epoch, { holder, until: termEnd(this.#now()) });
+      this.#tips.delete(run);
+      return { run, epoch };
+    });
+  }
+
+  async renew(lease: Lease): Promise<void> {
+    return this.#connection.write(() => {
+      if (!this.#rows.prolong(lease, termEnd(this.#now()))) throw leaseLost(lease.run);
+    });
+  }
+
+  async release(lease: Lease): Promise<void> {
+    return this.#connection.write(() => {
+      const held = this.#rows.lease(lease.run);
+      if (held?.epoch !== lease.epoch) return;
+      this.#rows.setLease(held.number, held.epoch, { holder: undefined, until: 0 });
+      this.#tips.delete(lease.run);
+    });
+  }
+
+  watch(run: string, wake: () => void): () => void {
+    return this.#watchers.add(run, wake);
+  }
+
+  async verify(run: string): Promise<{ entries: number; brokenAt?: number; reason?: string }> {
+    return this.#connection.look(() => {
+      const head = this.#rows.head(run);
+      if (head === undefined) throw noSuchRun(run);
+      const check = chainCheck(run);
+      let entries = 0;
+      let status: RunStatus = "running";
+      for (let links = this.#rows.links(run, 1, FOLLOW.batch); links.length > 0;) {
+        for (const link of links) {
+          const reason = check(link);
+          if (reason !== undefined) return { entries, brokenAt: entries + 1, reason };
+          status = statusAfter(status, eventOf(link));
+          entries += 1;
+        }
+        links = this.#rows.links(run, entries + 1, FOLLOW.batch);
+      }
+      // A chain cannot tell that its end was cut off; where the run is said to stand can.
+      if (status === head.status && entries > 0) return { entries };
+      return {
+        entries,
+        brokenAt: entries + 1,
+        reason: `the run is ${head.status}, but entry ${entries + 1} is missing`,
+      };
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  #tip(run: string): Tip | undefined {
+    const known = this.#tips.get(run);
+    if (known !== undefined) return known;
+    const tip = this.#rows.tip(run);
+    if (tip !== undefined) this.#remember(run, tip);
+    return tip;
+  }
+
+  #remember(run: string, tip: Tip): void {
+    const [oldest] = this.#tips.size >= STORE.heads ? this.#tips.keys() : [];
+    if (oldest !== undefined) this.#tips.delete(oldest);
+    this.#tips.set(run, tip);
+  }
+
+  #extend(run: string, tip: Tip, entries: readonly Entry[], bodies: readonly string[]): void {
+    for (const [index, { seq, at }] of entries.entries()) {
+      const link = { seq, at, body: bodies[index] ?? "" };
+      tip.hash = linkHash(run, tip.hash, link);
+      tip.seq = seq;
+      this.#rows.insertEntry(tip.number, { ...link, hash: tip.hash });
+    }
+    this.#touched.set(run, tip.seq);
+  }
+
+  #forgetIfForeign(): void {
+    const version = this.#connection.version();
+    if (version === this.#tipsVersion) return;
+    this.#tipsVersion = version;
+    this.#tips.clear();
+  }
+
+  #forget(): void {
+    this.#tips.clear();
+    this.#touched.clear();
+  }
+
+  #wake(): void {
+    for (const [run, seq] of this.#touched) this.#watchers.tell(run, seq);
+    this.#touched.clear();
+  }
+}
+
+function bodiesOf(entries: readonly Entry[]): string[] {
+  return entries.map((entry) => JSON.stringify(entry.event));
+}
+
+function eventOf(link: Link): Event {
+  return JSON.parse(link.body);
+}

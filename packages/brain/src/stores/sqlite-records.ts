@@ -1,0 +1,114 @@
+import type { StatementSync } from "node:sqlite";
+import type { Records, StoredRecord } from "@vidro/core";
+import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "./keeping.ts";
+import type { NewRecord, RecordFilter } from "./keeping.ts";
+import type { Connection } from "./sqlite-connection.ts";
+import { query } from "./sqlite-rows.ts";
+import type { Query } from "./sqlite-rows.ts";
+import { SqliteWatchers } from "./sqlite-watchers.ts";
+
+type Row = Omit<StoredRecord, "body"> & { readonly text: string };
+
+const STORED = `SELECT kind, id, owner, body AS text, version, created AS createdAt, updated AS updatedAt FROM record`;
+
+/** The records in a database that they may share with others. */
+export function sqliteRecords(connection: Connection, now: () => number): Records {
+  return new SqliteRecords(connection, now);
+}
+
+class SqliteRecords implements Records {
+  readonly #connection: Connection;
+  readonly #now: () => number;
+  readonly #watchers: SqliteWatchers;
+  /** Kinds that the open transaction changed, with how often each has been changed in all. */
+  readonly #touched = new Map<string, number>();
+  readonly #put: StatementSync;
+  readonly #delete: StatementSync;
+  readonly #count: Query<{ readonly changes: number }>;
+  readonly #get: Query<Row>;
+  readonly #place: Query<{ readonly number: number }>;
+  readonly #changes: Query<{ readonly changes: number }>;
+
+  constructor(connection: Connection, now: () => number) {
+    const { database } = connection;
+    this.#connection = connection;
+    this.#now = now;
+    this.#put = database.prepare(
+      `INSERT INTO record (kind, id, owner, body, version, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)
+      ON CONFLICT (kind, id) DO UPDATE
+      SET owner = excluded.owner, body = excluded.body, version = excluded.version, updated = excluded.updated`,
+    );
+    this.#delete = database.prepare("DELETE FROM record WHERE kind = ? AND id = ?");
+    this.#count = query(
+      database,
+      `INSERT INTO record_change (kind, changes) VALUES (?, 1)
+      ON CONFLICT (kind) DO UPDATE SET changes = changes + 1 RETURNING changes`,
+    );
+    this.#get = query(database, `${STORED} WHERE kind = ? AND id = ?`);
+    this.#place = query(database, "SELECT number FROM record WHERE kind = ? AND id = ?");
+    this.#changes = query(database, "SELECT changes FROM record_change WHERE kind = ?");
+    this.#watchers = new SqliteWatchers(connection, (kind) => this.#changes.get(kind)?.changes ?? 0);
+    connection.join({
+      begun: () => undefined,
+      undone: () => this.#touched.clear(),
+      committed: () => this.#wake(),
+    });
+  }
+
+  async get(kind: string, id: string): Promise<StoredRecord | undefined> {
+    const row = this.#connection.look(() => this.#get.get(kind, id));
+    return row && recordOf(row);
+  }
+
+  async put(record: NewRecord, version?: number): Promise<StoredRecord> {
+    const text = recordText(record);
+    const { kind, id, owner } = record;
+    return this.#connection.write(() => {
+      const known = this.#get.get(kind, id);
+      refuseUnlessVersion(record, known?.version ?? 0, version);
+      const updatedAt = this.#now();
+      const createdAt = known?.createdAt ?? updatedAt;
+      const row: Row = { kind, id, owner, text, version: (known?.version ?? 0) + 1, createdAt, updatedAt };
+      this.#put.run(kind, id, owner, text, row.version, createdAt, updatedAt);
+      this.#touch(kind);
+      return recordOf(row);
+    });
+  }
+
+  async delete(kind: string, id: string): Promise<boolean> {
+    return this.#connection.write(() => {
+      if (this.#delete.run(kind, id).changes === 0) return false;
+      this.#touch(kind);
+      return true;
+    });
+  }
+
+  async list(kind: string, filter: RecordFilter): Promise<readonly StoredRecord[]> {
+    const { owner, after, limit } = filter;
+    const rows = this.#connection.look(() => {
+      const place = after === undefined ? 0 : this.#place.get(kind, after)?.number;
+      if (place === undefined) throw noSuchPlace(kind, after ?? "");
+      const [whose, values] = owner === undefined ? ["", []] : ["AND owner = ?", [owner]];
+      const sql = `${STORED} WHERE kind = ? AND number > ? ${whose} ORDER BY number LIMIT ?`;
+      return query<Row>(this.#connection.database, sql).all(kind, place, ...values, limit);
+    });
+    return rows.map(recordOf);
+  }
+
+  watch(kind: string, wake: () => void): () => void {
+    return this.#watchers.add(kind, wake);
+  }
+
+  #touch(kind: string): void {
+    this.#touched.set(kind, this.#count.get(kind)?.changes ?? 0);
+  }
+
+  #wake(): void {
+    for (const [kind, changes] of this.#touched) this.#watchers.tell(kind, changes);
+    this.#touched.clear();
+  }
+}
+
+function recordOf({ text, ...rest }: Row): StoredRecord {
+  return { ...rest, body: recordBody(text) };
+}

@@ -1,0 +1,98 @@
+import { randomUUIDv7 } from "node:crypto";
+import { CATALOG, Fault } from "@vidro/core";
+import type { Json, JsonObject, Records, StoredRecord, ToolSpec } from "@vidro/core";
+import { BUNNY_UUID } from "./agents.ts";
+import type { Agents } from "./agents.ts";
+import type { StartRequest } from "./runs.ts";
+
+/** A conversation: who speaks in it, and with which tools. Its runs are in the journal. */
+export interface Thread {
+  readonly id: string;
+  readonly owner: string;
+  /** The uuid of its agent. */
+  readonly agent: string;
+  /** Names of its tools; those of its agent when it names none. */
+  readonly tools: readonly string[] | null;
+  /** What its maker wants to find again beside it. */
+  readonly metadata: JsonObject;
+  readonly createdAt: number;
+}
+
+/** What a thread needs to know before it is made. */
+export interface ThreadsWorld {
+  readonly agents: Pick<Agents, "find">;
+  /** The tools that there are. */
+  readonly tools: () => Promise<readonly ToolSpec[]>;
+}
+
+/** What a thread is made with. */
+export interface ThreadRequest {
+  readonly owner: string;
+  /** The uuid of an agent; bunny when it is left out. */
+  readonly agent?: string | null;
+  readonly tools?: readonly string[] | null;
+  readonly metadata?: JsonObject;
+}
+
+const KIND = "thread";
+
+/** The conversations of everybody; each sees only their own. */
+export class Threads {
+  readonly #records: Records;
+  readonly #world: ThreadsWorld;
+
+  constructor(records: Records, world: ThreadsWorld) {
+    this.#records = records;
+    this.#world = world;
+  }
+
+  /** Makes a thread; NOT_FOUND when there is no such agent, BAD_ARGUMENTS naming a tool that there is not. */
+  async create({ owner, agent, tools, metadata }: ThreadRequest): Promise<Thread> {
+    const { uuid } = await this.#world.agents.find(agent ?? BUNNY_UUID);
+    if (tools) assertTools(tools, await this.#world.tools());
+    const body = { agent: uuid, tools: tools ?? null, metadata: metadata ?? {} };
+    return threadOf(await this.#records.put({ kind: KIND, id: randomUUIDv7(), owner, body }, 0));
+  }
+
+  /** The thread of that id; NOT_FOUND when there is none or it belongs to somebody else. */
+  async find(id: string, owner: string): Promise<Thread> {
+    const record = await this.#records.get(KIND, id);
+    if (record?.owner !== owner) throw new Fault("NOT_FOUND", `There is no conversation ${JSON.stringify(id)}.`);
+    return threadOf(record);
+  }
+
+  /** The newest threads of an owner, newest first. */
+  async list(owner: string): Promise<readonly Thread[]> {
+    const newest: StoredRecord[] = [];
+    for (let after: string | undefined; ; after = newest.at(-1)?.id) {
+      const page = await this.#records.list(KIND, {
+        owner,
+        limit: CATALOG.threads,
+        ...(after === undefined ? {} : { after }),
+      });
+      newest.push(...page);
+      newest.splice(0, newest.length - CATALOG.threads);
+      if (page.length < CATALOG.threads) return newest.reverse().map(threadOf);
+    }
+  }
+
+  /** All that a run in the thread is started with, besides its task and its place. */
+  async cast(thread: Thread): Promise<Pick<StartRequest, "owner" | "thread" | "agent" | "tools">> {
+    const agent = await this.#world.agents.find(thread.agent);
+    const tools = thread.tools ?? agent.tools;
+    return { owner: thread.owner, thread: thread.id, agent, ...(tools === null ? {} : { tools }) };
+  }
+}
+
+/** Refuses names that no tool has. */
+export function assertTools(names: readonly string[], tools: readonly ToolSpec[]): void {
+  const unknown = names.find((name) => !tools.some((tool) => tool.name === name));
+  if (unknown === undefined) return;
+  const known = tools.map((tool) => tool.name).join(", ");
+  throw new Fault("BAD_ARGUMENTS", `There is no tool named ${JSON.stringify(unknown)}. The tools are: ${known}.`);
+}
+
+function threadOf({ id, owner, body, createdAt }: StoredRecord): Thread {
+  const { agent, tools, metadata } = body as Json as unknown as Pick<Thread, "agent" | "tools" | "metadata">;
+  return { id, owner, agent, tools, metadata, createdAt };
+}

@@ -1,0 +1,177 @@
+import { randomBytes } from "node:crypto";
+import { Fault, TOKEN } from "@vidro/core";
+import type { JsonObject, Records, StoredRecord } from "@vidro/core";
+import type { Caller } from "./north/route.ts";
+import type { JwtVerifier } from "./tokens/jwt.ts";
+import { KnownTokens } from "./tokens/known-tokens.ts";
+import { Revocations } from "./tokens/revocations.ts";
+import { checkedScopes, isAdmin, ROLES } from "./tokens/scopes.ts";
+import type { Role } from "./tokens/scopes.ts";
+import { hashSecret, isHashOf, NOBODYS_HASH } from "./tokens/secret-hash.ts";
+import { Turnstile } from "./tokens/turnstile.ts";
+
+/** What a new token is to be; a token for runs when nothing more is said. */
+export interface TokenRequest {
+  readonly owner: string;
+  readonly scopes?: readonly string[];
+  readonly role?: Role;
+  readonly expiresAt?: number;
+}
+
+/** A token that was just made: the one time that its secret is seen. */
+export interface NewToken {
+  readonly tokenId: string;
+  readonly token: string;
+  readonly owner: string;
+  readonly scopes: readonly string[];
+  readonly expiresAt: number | null;
+}
+
+/** A token in a list. */
+export interface TokenRow extends Omit<NewToken, "token"> {
+  readonly revoked: boolean;
+  readonly version: number;
+  readonly createdAt: number;
+}
+
+/** Whose token it is, for as long as it is good. */
+export interface Verified extends Caller {
+  readonly expiresAt: number | null;
+  /** Aborted when the token is revoked, also by another process. */
+  readonly revoked: AbortSignal;
+}
+
+/** What the tokens may be told. */
+export interface TokensOptions {
+  readonly now?: () => number;
+  /** Tells who people are by tokens that somebody else signs. */
+  readonly jwt?: JwtVerifier;
+}
+
+/** The body of a record of this kind is a row of the token store. */
+interface Body extends JsonObject {
+  readonly tokenId: string;
+  readonly secretHash: string;
+  readonly scopes: readonly string[];
+  readonly expires_at: number | null;
+  readonly revoked: boolean;
+}
+
+const KIND = "token";
+/** A token that somebody else signs has three parts, ours has two. */
+const SIGNED = /^[\w-]+\.[\w-]+\.[\w-]*$/;
+const BEARER = new RegExp(`^([0-9a-f]{${TOKEN.idBytes * 2}})\\.([\\w-]{${Math.ceil((TOKEN.secretBytes * 4) / 3)}})$`);
+
+/** One store of tokens for every wire. */
+export class Tokens {
+  readonly #records: Records;
+  readonly #now: () => number;
+  readonly #jwt: JwtVerifier | undefined;
+  readonly #known: KnownTokens;
+  readonly #revocations = new Revocations((tokens) => this.#revokedAmong(tokens));
+  /** Checks that are under way, so that one token is hashed once however many present it. */
+  readonly #checks = new Map<string, Promise<boolean>>();
+  readonly #turnstile = new Turnstile({
+    atOnce: TOKEN.hashes,
+    waiting: TOKEN.waiting,
+    retryAfterMs: TOKEN.retryAfterMs,
+  });
+  #stopWatching: (() => void) | undefined;
+
+  constructor(records: Records, options: TokensOptions = {}) {
+    this.#records = records;
+    this.#now = options.now ?? Date.now;
+    this.#jwt = options.jwt;
+    this.#known = new KnownTokens(this.#now);
+  }
+
+  /** Makes a token; only a hash of its secret is kept. */
+  async create(request: TokenRequest): Promise<NewToken> {
+    const { owner, expiresAt = null } = request;
+    if (owner.trim() === "") throw new Fault("BAD_REQUEST", "A token needs an owner.");
+    const scopes = checkedScopes(request.scopes ?? ROLES[request.role ?? "user"]);
+    if (expiresAt !== null && !(expiresAt > this.#now()))
+      throw new Fault("BAD_REQUEST", "A token has to expire at a time that is still to come.");
+    const tokenId = randomBytes(TOKEN.idBytes).toString("hex");
+    const secret = randomBytes(TOKEN.secretBytes).toString("base64url");
+    const secretHash = await this.#turnstile.pass(() => hashSecret(secret));
+    const body: Body = { tokenId, secretHash, scopes, expires_at: expiresAt, revoked: false };
+    await this.#records.put({ kind: KIND, id: tokenId, owner, body }, 0);
+    return { tokenId, token: `${tokenId}.${secret}`, owner, scopes, expiresAt };
+  }
+
+  /** All tokens, oldest first. */
+  async list(): Promise<readonly TokenRow[]> {
+    return (await this.#records.list(KIND, { limit: TOKEN.listed })).map(rowOf);
+  }
+
+  /** Ends a token and every live session of it; harmless when it is revoked already. */
+  async revoke(tokenId: string): Promise<void> {
+    const record = await this.#records.get(KIND, tokenId);
+    if (record === undefined) throw new Fault("NOT_FOUND", `There is no token ${tokenId}.`);
+    if (bodyOf(record).revoked) return;
+    await this.#records.put({ ...record, body: { ...record.body, revoked: true } }, record.version);
+  }
+
+  /** Whose token it is; INVALID_TOKEN when it is unknown, wrong or revoked, TOKEN_EXPIRED when its time is over. */
+  async verify(token: string): Promise<Verified> {
+    if (token === "") throw new Fault("AUTH_REQUIRED");
+    if (token.length > TOKEN.chars) throw new Fault("INVALID_TOKEN");
+    if (this.#jwt !== undefined && SIGNED.test(token)) return this.#jwt(token);
+    const [, tokenId, secret] = BEARER.exec(token) ?? [];
+    if (tokenId === undefined || secret === undefined) throw new Fault("INVALID_TOKEN");
+    this.#stopWatching ??= this.#records.watch(KIND, () => this.#revocations.look());
+    const record = await this.#records.get(KIND, tokenId);
+    if (!(await this.#isRight(record, token, secret)) || record === undefined) throw new Fault("INVALID_TOKEN");
+    // Asked for before the row is looked at again: what is revoked from here on reaches the signal.
+    const revoked = this.#revocations.signalOf(tokenId);
+    return this.#verified(await this.#records.get(KIND, tokenId), revoked);
+  }
+
+  /** Watches for revocations no more. */
+  close(): void {
+    this.#stopWatching?.();
+    this.#revocations.close();
+  }
+
+  async #isRight(record: StoredRecord | undefined, token: string, secret: string): Promise<boolean> {
+    const name = this.#known.nameOf(token);
+    const version = record?.version ?? 0;
+    if (this.#known.has(name, version)) return true;
+    const hash = record === undefined ? NOBODYS_HASH : bodyOf(record).secretHash;
+    const check = this.#checks.get(name) ?? this.#turnstile.pass(() => isHashOf(hash, secret));
+    this.#checks.set(name, check);
+    const isRight = await check.finally(() => this.#checks.delete(name));
+    if (isRight) this.#known.add(name, version);
+    return isRight;
+  }
+
+  #verified(record: StoredRecord | undefined, revoked: AbortSignal): Verified {
+    const row = record && rowOf(record);
+    if (row === undefined || row.revoked) throw new Fault("INVALID_TOKEN");
+    const { tokenId, owner, expiresAt } = row;
+    if (expiresAt !== null && expiresAt <= this.#now()) throw new Fault("TOKEN_EXPIRED");
+    const scopes = new Set(row.scopes);
+    return { owner, tokenId, scopes, admin: isAdmin(scopes), expiresAt, revoked };
+  }
+
+  async #revokedAmong(tokens: readonly string[]): Promise<readonly string[]> {
+    const revoked: string[] = [];
+    for (const token of tokens) {
+      const record = await this.#records.get(KIND, token);
+      if (record === undefined || bodyOf(record).revoked) revoked.push(token);
+    }
+    return revoked;
+  }
+}
+
+function bodyOf(record: StoredRecord): Body {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only this file writes records of this kind
+  return record.body as Body;
+}
+
+function rowOf(record: StoredRecord): TokenRow {
+  const { tokenId, scopes, expires_at: expiresAt, revoked } = bodyOf(record);
+  const { owner, version, createdAt } = record;
+  return { tokenId, owner, scopes, expiresAt, revoked, version, createdAt };
+}

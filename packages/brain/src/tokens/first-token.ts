@@ -1,0 +1,74 @@
+import { randomUUID } from "node:crypto";
+import { chmod, link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { asFault, Fault, isObject, TOKEN } from "@vidro/core";
+import { LOCAL_OWNER } from "../runs.ts";
+import type { Tokens } from "../tokens.ts";
+
+/**
+ * The administrator's token of this machine: made at the first start, found again in its file at every other.
+ * Only the owner of the file can read it. A token that was revoked since is replaced.
+ */
+export async function firstToken(tokens: Tokens, file: string): Promise<string> {
+  const found = await readToken(file);
+  if (found !== undefined && (await isGood(tokens, found))) return found;
+  const made = await tokens.create({ owner: LOCAL_OWNER, role: "admin" });
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    await write(draft, made.token);
+    if (found !== undefined) await rename(draft, file);
+    else if (!(await isFirst(draft, file))) {
+      await tokens.revoke(made.tokenId);
+      return (await readToken(file)) ?? made.token;
+    }
+    return made.token;
+  } catch (cause) {
+    await tokens.revoke(made.tokenId);
+    throw new Fault("STORE_UNREADABLE", `${file} cannot be written: ${asFault(cause).message}.`, { cause });
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function readToken(file: string): Promise<string | undefined> {
+  try {
+    const text = await readFile(file, "utf8");
+    await chmod(file, 0o600);
+    return text.slice(0, TOKEN.chars).trim();
+  } catch (cause) {
+    if (isObject(cause) && cause["code"] === "ENOENT") return undefined;
+    throw new Fault("STORE_UNREADABLE", `${file} cannot be read: ${asFault(cause).message}.`, { cause });
+  }
+}
+
+async function isGood(tokens: Tokens, token: string): Promise<boolean> {
+  try {
+    return (await tokens.verify(token)).admin;
+  } catch (thrown) {
+    const { code } = asFault(thrown);
+    if (code === "INVALID_TOKEN" || code === "TOKEN_EXPIRED" || code === "AUTH_REQUIRED") return false;
+    throw thrown;
+  }
+}
+
+async function write(draft: string, token: string): Promise<void> {
+  await mkdir(dirname(draft), { recursive: true, mode: 0o700 });
+  const handle = await open(draft, "wx", 0o600);
+  try {
+    await handle.writeFile(`${token}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Puts the draft in its place unless another process was faster: a link, unlike a rename, replaces nothing. */
+async function isFirst(draft: string, file: string): Promise<boolean> {
+  try {
+    await link(draft, file);
+    return true;
+  } catch (thrown) {
+    if (isObject(thrown) && thrown["code"] === "EEXIST") return false;
+    throw thrown;
+  }
+}

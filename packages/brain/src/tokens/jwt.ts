@@ -1,0 +1,63 @@
+import { Fault, RECORD, TOKEN } from "@vidro/core";
+import { errors, jwtVerify } from "jose";
+import type { JWTPayload } from "jose";
+import { LOCAL_OWNER } from "../runs.ts";
+import type { Verified } from "../tokens.ts";
+import { keysFrom } from "./key-set.ts";
+import type { KeyOptions } from "./key-set.ts";
+import { checkedScopes, isAdmin, ROLES } from "./scopes.ts";
+
+/** Whose signed tokens are good here, and what they are good for. */
+export interface JwtOptions extends KeyOptions {
+  readonly issuer?: string;
+  readonly audience?: string;
+  /** The claim that names a person's roles; `roles` when it is left out. */
+  readonly rolesClaim?: string;
+  /** The scopes of each role; a role that is not here grants nothing. */
+  readonly roles?: { readonly [role: string]: readonly string[] };
+  readonly now?: () => number;
+}
+
+/** Tells whose signed token it is: INVALID_TOKEN, TOKEN_EXPIRED or KEYS_UNAVAILABLE when it cannot. */
+export type JwtVerifier = (token: string) => Promise<Verified>;
+
+/** A verifier of JSON Web Tokens: `sub` is the owner, roles map to scopes. */
+export function jwtVerifier(options: JwtOptions): JwtVerifier {
+  const { issuer, audience, now = Date.now, rolesClaim = "roles" } = options;
+  const { algorithm, find } = keysFrom(options);
+  const roles = new Map(Object.entries(options.roles ?? ROLES));
+  for (const scopes of roles.values()) checkedScopes(scopes);
+  return async (token) => {
+    const { payload } = await jwtVerify(token, find, {
+      algorithms: [algorithm],
+      requiredClaims: ["sub", "exp"],
+      currentDate: new Date(now()),
+      clockTolerance: TOKEN.skewMs / 1000,
+      ...(issuer === undefined ? {} : { issuer }),
+      ...(audience === undefined ? {} : { audience }),
+    }).catch((thrown: unknown) => {
+      throw refusal(thrown);
+    });
+    const scopes = new Set(rolesIn(payload[rolesClaim]).flatMap((role) => roles.get(role) ?? []));
+    return { ...personOf(payload), scopes, admin: isAdmin(scopes), revoked: new AbortController().signal };
+  };
+}
+
+function personOf(payload: JWTPayload): Pick<Verified, "owner" | "tokenId" | "expiresAt"> {
+  const { sub = "", jti, exp = 0 } = payload;
+  // Whoever signs tokens for strangers must not be able to name the person at this machine.
+  if (sub === "" || sub === LOCAL_OWNER || sub.length > RECORD.nameChars)
+    throw new Fault("INVALID_TOKEN", "The subject of the token cannot be an owner here.");
+  return { owner: sub, tokenId: `jwt:${jti ?? sub}`, expiresAt: exp * 1000 };
+}
+
+function rolesIn(claim: unknown): readonly string[] {
+  const roles: readonly unknown[] = Array.isArray(claim) ? claim : [claim];
+  return roles.filter((role) => typeof role === "string");
+}
+
+function refusal(thrown: unknown): Fault {
+  if (thrown instanceof Fault) return thrown;
+  if (thrown instanceof errors.JWTExpired) return new Fault("TOKEN_EXPIRED", undefined, { cause: thrown });
+  return new Fault("INVALID_TOKEN", undefined, { cause: thrown });
+}

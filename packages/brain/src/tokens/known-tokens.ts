@@ -1,0 +1,43 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { TOKEN } from "@vidro/core";
+
+interface Known {
+  readonly version: number;
+  readonly until: number;
+}
+
+/**
+ * Tokens that were verified lately, each with the version of the row that it was verified against.
+ * They are remembered by a hash under a key that ends with the process: its memory gives no token away.
+ */
+export class KnownTokens {
+  readonly #now: () => number;
+  readonly #key = randomBytes(32);
+  readonly #known = new Map<string, Known>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** What a token is remembered by. */
+  nameOf(token: string): string {
+    return createHmac("sha256", this.#key).update(token).digest("base64");
+  }
+
+  /** Whether the token of that name was verified against that version of its row. */
+  has(name: string, version: number): boolean {
+    const known = this.#known.get(name);
+    if (known === undefined) return false;
+    if (known.version === version && known.until > this.#now()) return true;
+    this.#known.delete(name);
+    return false;
+  }
+
+  /** Remembers a token that was verified. */
+  add(name: string, version: number): void {
+    const [oldest] = this.#known.size >= TOKEN.cached ? this.#known.keys() : [];
+    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#known.delete(name);
+    this.#known.set(name, { version, until: this.#now() + TOKEN.cacheMs });
+  }
+}

@@ -1,0 +1,54 @@
+import { Fault, HTTP, isObject, printable } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
+import { brainAddress } from "../address.ts";
+import type { Address, BrainFlags } from "../address.ts";
+import { EXIT } from "../exit.ts";
+import { paint } from "../marks.ts";
+import { sayJson } from "../tell.ts";
+
+const COLOURS = { ready: "green", degraded: "yellow", down: "red" } as const;
+
+/** Tells how the brain is that is up; BRAIN_UNREACHABLE when none is. */
+export async function status(flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
+  const address = await brainThatIsUp(flags);
+  const [ready, agent] = await Promise.all([ask(address, "/readyz"), ask(address, "/agent/status")]);
+  const word = ready["status"];
+  const state = word === "ready" || word === "degraded" ? word : "down";
+  const { checks = {} } = ready;
+  const { runs = null, hands = null } = agent;
+  if (flags.json === true) sayJson({ url: address.url, status: state, checks, runs, hands });
+  else process.stdout.write(`${lines(address.url, state, { checks, runs, hands })}\n`);
+  return state === "down" ? EXIT.failed : EXIT.ok;
+}
+
+/** The brain that is up; BRAIN_UNREACHABLE when none is. */
+export async function brainThatIsUp(flags: BrainFlags): Promise<Address> {
+  const address = await brainAddress(flags, process.env);
+  if (address === undefined) throw new Fault("BRAIN_UNREACHABLE", "No daemon is up for this home. Start one: vidro up");
+  return address;
+}
+
+async function ask({ url, token }: Address, path: string): Promise<JsonObject> {
+  try {
+    const response = await fetch(url.replace(/\/$/, "") + path, {
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(HTTP.probeMs),
+    });
+    const answer: unknown = await response.json();
+    return isObject(answer) ? answer : {};
+  } catch (cause) {
+    throw new Fault("BRAIN_UNREACHABLE", `${url} does not answer: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function lines(url: string, state: keyof typeof COLOURS, { checks, runs, hands }: { [name: string]: Json }): string {
+  const found = Object.entries(isObject(checks) ? checks : {}).map(
+    ([thing, health]) => `${thing} ${typeof health === "string" ? health : "unknown"}`,
+  );
+  const counts = [
+    ...(typeof runs === "number" ? [`open runs: ${runs}`] : []),
+    ...(typeof hands === "number" ? [`hands: ${hands}`] : []),
+  ];
+  const rest = [...found, ...counts].map((text) => `  ${printable(text)}`);
+  return [`${printable(url)} is ${paint(COLOURS[state], state)}`, ...rest].join("\n");
+}

@@ -1,0 +1,104 @@
+import type { TokenRow, Tokens } from "@vidro/brain";
+import { oneLine } from "@vidro/core";
+import { EXIT } from "../exit.ts";
+import { expiryOf } from "../expiry.ts";
+import { paint } from "../marks.ts";
+import { say, sayJson } from "../tell.ts";
+import { withBrain } from "../with-brain.ts";
+
+const OWNER_CHARS = 20;
+const SCOPES_CHARS = 60;
+
+/** Makes a token: its secret goes to stdout this once. */
+export async function create(flags: {
+  readonly role: "user" | "admin";
+  readonly scopes?: readonly string[];
+  readonly owner?: string;
+  readonly expires?: string;
+  readonly json?: boolean;
+}): Promise<number> {
+  const { role, scopes, expires } = flags;
+  const expiresAt = expires === undefined ? undefined : expiryOf(expires, Date.now());
+  const { LOCAL_OWNER } = await import("@vidro/brain");
+  return withTokens(async (tokens) => {
+    const made = await tokens.create({
+      owner: flags.owner ?? LOCAL_OWNER,
+      ...(scopes === undefined ? { role } : { scopes }),
+      ...(expiresAt === undefined ? {} : { expiresAt }),
+    });
+    const end = isoTime(made.expiresAt);
+    if (flags.json === true) {
+      sayJson({ token_id: made.tokenId, token: made.token, scopes: made.scopes, expires_at: end });
+      return EXIT.ok;
+    }
+    process.stdout.write(`${made.token}\n`);
+    say(`It may do: ${made.scopes.join(", ")}. It expires: ${end ?? "never"}. Keep it now: it is not shown again.`);
+    return EXIT.ok;
+  });
+}
+
+/** Lists tokens, oldest first; their secrets are nowhere. */
+export async function list(flags: { readonly json?: boolean }): Promise<number> {
+  return withTokens(async (tokens) => {
+    const rows = await tokens.list();
+    for (const row of rows) {
+      if (flags.json === true) sayJson(lineOf(row));
+      else process.stdout.write(`${wordsOf(row)}\n`);
+    }
+    if (rows.length === 0 && flags.json !== true) say("No tokens yet. Make one: vidro tokens create");
+    return EXIT.ok;
+  });
+}
+
+/** Ends a token and every live session of it; the whole token will do for its id. */
+export async function revoke(given: string): Promise<number> {
+  const [tokenId = ""] = given.split(".");
+  return withTokens(async (tokens) => {
+    await tokens.revoke(tokenId);
+    say(`${oneLine(tokenId, SCOPES_CHARS)} is revoked.`);
+    return EXIT.ok;
+  });
+}
+
+/** Does some work with the tokens of this user's home; a daemon that is up sees what changes there by itself. */
+async function withTokens(work: (tokens: Tokens) => Promise<number>): Promise<number> {
+  return withBrain(async (brain) => {
+    const { Tokens: Store } = await import("@vidro/brain");
+    const tokens = new Store(brain.records);
+    try {
+      return await work(tokens);
+    } finally {
+      tokens.close();
+    }
+  });
+}
+
+function isoTime(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+function lineOf(row: TokenRow): { readonly token_id: string; readonly [field: string]: unknown } {
+  const { tokenId, owner, scopes, expiresAt, revoked, createdAt } = row;
+  return {
+    token_id: tokenId,
+    owner,
+    scopes,
+    expires_at: isoTime(expiresAt),
+    revoked,
+    created_at: isoTime(createdAt),
+  };
+}
+
+function wordsOf({ tokenId, owner, scopes, expiresAt, revoked }: TokenRow): string {
+  const state = revoked ? "revoked" : expiresAt === null ? "good" : standing(expiresAt);
+  return [
+    paint("bold", tokenId),
+    oneLine(owner, OWNER_CHARS).padEnd(OWNER_CHARS),
+    paint(state === "revoked" ? "red" : "dim", state),
+    oneLine(scopes.join(","), SCOPES_CHARS),
+  ].join("  ");
+}
+
+function standing(expiresAt: number): string {
+  return `${expiresAt <= Date.now() ? "expired" : "good until"} ${isoTime(expiresAt)}`;
+}

@@ -1,0 +1,89 @@
+import type { Daemon } from "@vidro/brain";
+import { Fault, HTTP } from "@vidro/core";
+import manifest from "../../package.json" with { type: "json" };
+import { EXIT } from "../exit.ts";
+import { folderAt } from "../folder.ts";
+import { paint } from "../marks.ts";
+import { say, sayJson } from "../tell.ts";
+import { homeFolder } from "../with-brain.ts";
+
+/** What `vidro up` may be told. */
+export interface UpFlags {
+  readonly port: number;
+  readonly host: string;
+  readonly json?: boolean;
+  readonly onRestart: "resume" | "hold";
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly localHand: boolean;
+}
+
+/** Starts the daemon in this process and stays until it is asked to end. */
+export async function up(flags: UpFlags): Promise<number> {
+  const { port, host, onRestart, localHand } = flags;
+  const { startDaemon } = await import("@vidro/brain");
+  const tls = tlsOf(flags);
+  const ending = signals();
+  const daemon = await startDaemon({
+    home: homeFolder(),
+    env: process.env,
+    workspace: folderAt("."),
+    host,
+    port,
+    onRestart,
+    localHand,
+    version: manifest.version,
+    writeLog: flags.json === true ? toStderr : warningsToStderr,
+    ...(tls === undefined ? {} : { tls }),
+  });
+  tell(daemon, flags.json === true);
+  const signal = await ending;
+  if (flags.json !== true) say("Ending; once more ends it at once.");
+  await closed(daemon);
+  return signal === "SIGINT" ? EXIT.aborted : EXIT.ok;
+}
+
+function tell({ url, tokenFile, pid }: Daemon, json: boolean): void {
+  if (json) return sayJson({ ready: true, url, token_file: tokenFile, pid });
+  say(`${paint("green", "Vidro is up")} at ${paint("bold", url)}, process ${pid}.`);
+  say(`  token: ${tokenFile}`);
+  say(`  API:   ${url}/docs`);
+  say("  Ctrl-C ends it; runs that are open then go on at the next start.");
+}
+
+/** The first signal asks it to end, the second one does not ask: all that matters is in the journal. */
+function signals(): Promise<"SIGINT" | "SIGTERM"> {
+  return new Promise((resolve) => {
+    let isEnding = false;
+    const heard = (signal: "SIGINT" | "SIGTERM"): void => {
+      if (isEnding) process.exit(signal === "SIGINT" ? EXIT.aborted : EXIT.terminated);
+      isEnding = true;
+      resolve(signal);
+    };
+    process.on("SIGINT", heard).on("SIGTERM", heard);
+  });
+}
+
+/** Waits for the end, but not for ever. */
+async function closed(daemon: Daemon): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const impatience = setTimeout(late.resolve, HTTP.stopMs);
+  await Promise.race([daemon.close(), late.promise]);
+  clearTimeout(impatience);
+}
+
+function tlsOf({ tlsCert, tlsKey }: UpFlags): { readonly cert: string; readonly key: string } | undefined {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");
+  return { cert: tlsCert, key: tlsKey };
+}
+
+function toStderr(line: string): void {
+  process.stderr.write(line);
+}
+
+/** A person at a terminal is told only what needs one. */
+function warningsToStderr(line: string): void {
+  if (/"level":"(?:warn|error)"/.test(line)) process.stderr.write(line);
+}

@@ -1,0 +1,15 @@
+import { Fault } from "@vidro/core";
+
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+const SPAN = /^(\d{1,6})([mhdw])$/;
+const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
+
+/** When something ends, as a person says it: a span from now (30d) or a time (2030-01-31T12:00Z). */
+export function expiryOf(given: string, now: number): number {
+  const [, amount, unit] = SPAN.exec(given) ?? [];
+  if (unit === "m" || unit === "h" || unit === "d" || unit === "w") return now + Number(amount) * UNITS_MS[unit];
+  const moment = MOMENT.test(given) ? Date.parse(given) : Number.NaN;
+  if (Number.isNaN(moment))
+    throw new Fault("BAD_REQUEST", `${given} is no time: say 30d, 12h, 45m, 2w, or 2030-01-31T12:00:00Z.`);
+  return moment;
+}

@@ -1,0 +1,78 @@
+import type { Budget, Json, RunHead } from "@vidro/core";
+import { Agents } from "./agents.ts";
+import { Conversations } from "./conversations.ts";
+import { Link } from "./link.ts";
+import type { LinkOptions } from "./link.ts";
+import { Run } from "./run.ts";
+import { headOf, headsOf, toolsOf } from "./wire.ts";
+import type { Tool } from "./wire.ts";
+
+/** Where the brain is and who asks; `retries` and `backoffMs` say how long it is tried for. */
+export type VidroOptions = LinkOptions;
+
+/** What a run may be told besides its task. */
+export interface RunOptions {
+  /** An agent's uuid or name; `bunny` when none is named. */
+  readonly agent?: string;
+  /** Names of the tools that it may use; all of the agent's when left out. */
+  readonly tools?: readonly string[];
+  /** The conversation that it goes on with. */
+  readonly thread?: string;
+  readonly budget?: Partial<Budget>;
+  /** The same key gives the same run, however often it is asked for; made up when it is left out. */
+  readonly key?: string;
+  /** Stops the asking and the watching; the run itself goes on until it is aborted. */
+  readonly signal?: AbortSignal;
+}
+
+/** Which runs to list. */
+export interface ListOptions {
+  readonly open?: boolean;
+  readonly thread?: string;
+  readonly limit?: number;
+  readonly signal?: AbortSignal;
+}
+
+const CREATED = 201;
+
+/** A brain, as seen from a program. Failures are VidroErrors; what a signal stops rejects with the signal's reason. */
+export class Vidro {
+  readonly agents: Agents;
+  readonly conversations: Conversations;
+  readonly #link: Link;
+
+  constructor(options: VidroOptions) {
+    this.#link = new Link(options);
+    this.agents = new Agents(this.#link);
+    this.conversations = new Conversations(this.#link, (task, about) => this.run(task, about));
+  }
+
+  /** Starts a run; resolves when it is on the brain's disk. */
+  async run(task: string, options: RunOptions = {}): Promise<Run> {
+    const { head } = await this.start(task, options);
+    return new Run(this.#link, head.id, options.signal);
+  }
+
+  /** Starts a run and tells how it stands, and whether its key had made it before. */
+  async start(task: string, options: RunOptions = {}): Promise<{ readonly head: RunHead; readonly existed: boolean }> {
+    const { key, signal, ...about } = options;
+    const body = { task, ...about } as { readonly [name: string]: Json };
+    const { json, status, repeated } = await this.#link.ask({ method: "POST", path: "v1/runs", body, key, signal });
+    return { head: headOf(json), existed: repeated || status !== CREATED };
+  }
+
+  /** A run that was started before, by its id; nothing is asked yet. */
+  attach(id: string, options: { readonly signal?: AbortSignal } = {}): Run {
+    return new Run(this.#link, id, options.signal);
+  }
+
+  /** Runs, newest first. */
+  async list({ signal, ...query }: ListOptions = {}): Promise<readonly RunHead[]> {
+    return headsOf(await this.#link.json({ method: "GET", path: "v1/runs", query: { ...query }, signal }));
+  }
+
+  /** The tools that there are. */
+  async tools({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly Tool[]> {
+    return toolsOf(await this.#link.json({ method: "GET", path: "v1/tools", signal }));
+  }
+}

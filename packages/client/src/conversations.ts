@@ -1,0 +1,71 @@
+import type { RunOptions } from "./client.ts";
+import type { Link } from "./link.ts";
+import type { Run } from "./run.ts";
+import { conversationOf, conversationsOf } from "./wire.ts";
+import type { ConversationRecord, Message } from "./wire.ts";
+
+/** Starts a run; how it is done is the client's business. */
+export type Start = (task: string, options: RunOptions) => Promise<Run>;
+
+/** Who speaks in a conversation, and with which tools. */
+export interface ConversationOptions {
+  /** The uuid of an agent; `bunny` when none is named. */
+  readonly agent?: string;
+  readonly tools?: readonly string[];
+  readonly signal?: AbortSignal;
+}
+
+/** Runs that know the ones before them. */
+export class Conversation {
+  readonly id: string;
+  /** The uuid of its agent. */
+  readonly agent: string;
+  /** Names of its tools; those of its agent when it names none. */
+  readonly tools: readonly string[] | null;
+  /** What was said when the conversation was read; a list tells of none. */
+  readonly messages: readonly Message[];
+  readonly #start: Start;
+
+  constructor({ id, agent, tools, messages }: ConversationRecord, start: Start) {
+    this.id = id;
+    this.agent = agent;
+    this.tools = tools;
+    this.messages = messages;
+    this.#start = start;
+  }
+
+  /** Says the next thing: a run that goes on from what was said before. */
+  async run(task: string, options: Omit<RunOptions, "agent" | "tools" | "thread"> = {}): Promise<Run> {
+    return this.#start(task, { ...options, thread: this.id });
+  }
+}
+
+/** The conversations of whoever asks. */
+export class Conversations {
+  readonly #link: Link;
+  readonly #start: Start;
+
+  constructor(link: Link, start: Start) {
+    this.#link = link;
+    this.#start = start;
+  }
+
+  /** Begins one. */
+  async create({ agent, tools, signal }: ConversationOptions = {}): Promise<Conversation> {
+    const body = { agent_uuid: agent ?? null, ...(tools === undefined ? {} : { tools_enabled: tools }) };
+    const made = await this.#link.json({ method: "POST", path: "v1/conversations", body, signal });
+    return new Conversation(conversationOf(made), this.#start);
+  }
+
+  /** All of them, without what was said. */
+  async list({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly Conversation[]> {
+    const listed = await this.#link.json({ method: "GET", path: "v1/conversations", signal });
+    return conversationsOf(listed).map((record) => new Conversation(record, this.#start));
+  }
+
+  /** One of them with what was said in it; NOT_FOUND when there is none of that id, or it is another's. */
+  async find(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Conversation> {
+    const path = `v1/conversations/${encodeURIComponent(id)}`;
+    return new Conversation(conversationOf(await this.#link.json({ method: "GET", path, signal })), this.#start);
+  }
+}

@@ -1,0 +1,62 @@
+import { CLIENT, isTerminal } from "@vidro/core";
+import { followedOf } from "./followed.ts";
+import type { Followed } from "./followed.ts";
+import type { Link } from "./link.ts";
+import { Retries } from "./retries.ts";
+import { VidroError } from "./vidro-error.ts";
+
+/** From where a run is followed, and until when. */
+export interface FollowOptions {
+  /** The last `seq` that the follower has; 0, or nothing, for all of it. */
+  readonly after?: number;
+  /** False leaves out what is only live. */
+  readonly live?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Every entry after `after`, each exactly once and in order, and what is live while it lasts; ends with the terminal
+ * entry. A connection that is cut is made again from the last entry; when that does not help any more, or the signal
+ * fires, it throws: a stream that ends quietly has come to the end of its run.
+ */
+export async function* follow(
+  link: Link,
+  run: string,
+  { after = 0, live, signal }: FollowOptions = {},
+): AsyncGenerator<Followed, void, undefined> {
+  const retries = new Retries(link.persistence, signal);
+  const path = `v1/runs/${encodeURIComponent(run)}/events`;
+  let cursor = after;
+  for (;;) {
+    const begunAt = performance.now();
+    try {
+      const lines = await link.open({ method: "GET", path, query: { after: cursor, live }, signal });
+      if (lines === undefined) return;
+      for await (const line of lines) {
+        const followed = followedOf(line);
+        if (followed === undefined || isOld(followed, cursor)) continue;
+        if ("entry" in followed) {
+          cursor = followed.entry.seq;
+          retries.progressed();
+        }
+        yield followed;
+        if ("entry" in followed && isTerminal(followed.entry.event)) return;
+      }
+      throw new VidroError("CONNECTION_LOST", `The stream of ${run} ended after entry ${cursor}, before the run did.`);
+    } catch (thrown) {
+      const lasted = performance.now() - begunAt >= CLIENT.steadyMs;
+      // Not when it was given up for its silence: such a brain may be dead, and is not waited for without end.
+      if (lasted && thrown instanceof VidroError && thrown.code === "CONNECTION_LOST") retries.progressed();
+      await retries.rest(thrown);
+    }
+  }
+}
+
+/** Whether the follower has it already; what leaves a gap is as good as a cut, since it can be asked for again. */
+function isOld(followed: Followed, cursor: number): boolean {
+  if ("live" in followed) return false;
+  const { seq } = followed.entry;
+  if (seq > cursor + 1)
+    throw new VidroError("CONNECTION_LOST", `Entry ${cursor + 1} did not come before entry ${seq}.`);
+  return seq <= cursor;
+}

@@ -1,0 +1,45 @@
+import { isObject } from "@vidro/core";
+import type { Entry, Event, Json, LiveEvent } from "@vidro/core";
+import { textIn } from "./refusal.ts";
+import { VidroError } from "./vidro-error.ts";
+
+/** What a follower of a run gets: an entry of its journal, or something live that came after entry `after`. */
+export type Followed = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };
+
+/**
+ * What happens in a run, as one union over `type`: an event of the journal with its place there (`seq` counts from 1
+ * without a gap), or a live one, which comes after entry `after` and is a courtesy.
+ */
+export type RunEvent =
+  | (Event & { readonly seq: number; readonly at: number })
+  | (LiveEvent & { readonly after: number });
+
+/** A line of a run's stream; none for a line that only shows that the stream lives. Throws when it ends the stream. */
+export function followedOf(line: Json): Followed | undefined {
+  if (!isObject(line)) throw new VidroError("BAD_ANSWER", "A line of the run's events is no object.");
+  const { seq, at, event, live, after, fault, resync } = line;
+  if (isCount(seq) && isCount(at) && isTyped(event)) return { entry: { seq, at, event: event as unknown as Event } };
+  if (isCount(after) && isTyped(live)) return { live: live as unknown as LiveEvent, after };
+  if (isObject(fault)) throw new VidroError(textIn(fault, "code") ?? "BAD_ANSWER", textIn(fault, "message") ?? "");
+  if (resync !== undefined)
+    throw new VidroError(
+      "CONFLICT",
+      "The brain no longer has what was seen of this run: follow it from the beginning.",
+    );
+  return undefined;
+}
+
+/** The same as one flat event. */
+export function eventOf(followed: Followed): RunEvent {
+  if ("live" in followed) return { ...followed.live, after: followed.after };
+  const { seq, at, event } = followed.entry;
+  return { ...event, seq, at };
+}
+
+function isCount(value: Json | undefined): value is number {
+  return Number.isSafeInteger(value);
+}
+
+function isTyped(value: Json | undefined): boolean {
+  return isObject(value) && typeof value["type"] === "string";
+}

@@ -1,0 +1,37 @@
+import { VidroError } from "./vidro-error.ts";
+
+/** A signal that fires with the caller's, or when a wait takes too long; while nothing is waited for, time is free. */
+export class Patience {
+  readonly #controller = new AbortController();
+  readonly #outer: AbortSignal | undefined;
+  readonly #stop = (): void => this.#controller.abort(this.#outer?.reason);
+
+  constructor(outer: AbortSignal | undefined) {
+    this.#outer = outer;
+    if (outer?.aborted === true) this.#stop();
+    else outer?.addEventListener("abort", this.#stop, { once: true });
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Waits for something, but not for ever. */
+  async wait<Thing>(thing: Promise<Thing>, longestMs: number): Promise<Thing> {
+    const timer = setTimeout(() => {
+      const message = `Nothing came from the brain for ${longestMs / 1000} s.`;
+      this.#controller.abort(new VidroError("BRAIN_UNREACHABLE", message));
+    }, longestMs);
+    try {
+      return await thing;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Lets go of whatever is still open. */
+  end(): void {
+    this.#outer?.removeEventListener("abort", this.#stop);
+    this.#controller.abort();
+  }
+}

@@ -1,0 +1,58 @@
+import { CLIENT } from "@vidro/core";
+import { isPassing } from "./vidro-error.ts";
+import type { VidroError } from "./vidro-error.ts";
+
+/** How long a client keeps trying. */
+export interface Persistence {
+  /** Tries after the first one. */
+  readonly retries: number;
+  /** First rest between tries; it doubles each time. */
+  readonly backoffMs: number;
+}
+
+/** Counts the tries of one piece of work, and rests between them. */
+export class Retries {
+  readonly #persistence: Persistence;
+  readonly #signal: AbortSignal | undefined;
+  #failures = 0;
+
+  constructor(persistence: Persistence, signal: AbortSignal | undefined) {
+    this.#persistence = persistence;
+    this.#signal = signal;
+  }
+
+  /** Something went well: the count starts anew. */
+  progressed(): void {
+    this.#failures = 0;
+  }
+
+  /** Rests before the next try; throws what was thrown when another try would not help or there is none left. */
+  async rest(thrown: unknown): Promise<void> {
+    this.#signal?.throwIfAborted();
+    if (!isPassing(thrown) || this.#failures >= this.#persistence.retries) throw thrown;
+    await pause(this.#restMs(thrown), this.#signal);
+    this.#failures += 1;
+  }
+
+  /** Full jitter: clients that were cut together do not come back together. */
+  #restMs({ retryAfterMs }: VidroError): number {
+    if (retryAfterMs !== undefined) return Math.min(retryAfterMs, CLIENT.retryAfterCapMs);
+    const longestMs = Math.min(CLIENT.backoffCapMs, this.#persistence.backoffMs * 2 ** this.#failures);
+    return Math.random() * longestMs;
+  }
+}
+
+/** Waits; rejects with the signal's reason when it fires. */
+function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}

@@ -1,0 +1,73 @@
+import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
+
+/* What a hand does, and what its policy may say. */
+
+/** Bounds of what a hand does. */
+export const HAND = {
+  /** Default time of a command. */
+  commandMs: 2 * MINUTE_MS,
+  /** Longest time that a command may ask for. */
+  commandCapMs: HOUR_MS,
+  /** From SIGTERM to SIGKILL. */
+  graceMs: 5 * SECOND_MS,
+  /** Pipes are closed this long after the process is gone. */
+  pipesMs: 2 * SECOND_MS,
+  /** Beginning of an output that an outcome keeps. */
+  headBytes: 64 * KIB,
+  /** End of an output that an outcome keeps. */
+  tailBytes: 64 * KIB,
+  /** Whole output kept on the hand. */
+  spoolBytes: 64 * MIB,
+  /** Live output of one action. */
+  liveBytesPerSecond: 256 * KIB,
+  /** Arguments of a command. */
+  args: 1024,
+  /** One argument. */
+  argChars: 128 * KIB,
+  /** A file that a tool reads or writes. */
+  fileBytes: 8 * MIB,
+  /** What reading a file gives at once. */
+  readBytes: 128 * KIB,
+  /** Entries that a listing or a search gives. */
+  entries: 1000,
+  /** Files that a search looks into. */
+  searchFiles: 50_000,
+  /** Bytes that a search looks through. */
+  searchBytes: 256 * MIB,
+  /** What a search shows of one line. */
+  lineChars: 400,
+  /** How deep below its start a search goes. */
+  folderDepth: 64,
+  /** A path. */
+  pathChars: 4096,
+  /** Symlinks followed while a path is resolved. */
+  links: 40,
+  /** A glob pattern. */
+  globChars: 1024,
+  /** Patterns that the braces of one glob may stand for. */
+  globBranches: 64,
+  /** A patch that a tool gives or takes. */
+  patchBytes: 512 * KIB,
+  /** Lines added and removed beyond which two texts are not compared. */
+  diffLines: 4000,
+  /** Lines compared while a patch looks for the place where it fits now. */
+  patchCompares: 5_000_000,
+  /** How long an outcome is kept after the brain has it. */
+  ledgerMs: 24 * HOUR_MS,
+  /** Outcomes kept, whatever their age. */
+  ledgerEntries: 100_000,
+  /** Ids of forgotten actions that are still refused. */
+  evictedEntries: 1_000_000,
+  /** All the whole outputs kept on the hand; the oldest go first. */
+  spoolFolderBytes: 1024 * MIB,
+  /** Live output that waits for whoever reads the action's events; more is dropped. */
+  liveWaitingBytes: MIB,
+} as const;
+
+/** Bounds of a policy file. */
+export const POLICY = {
+  /** Entries of any list in it, rules included. */
+  items: 1000,
+  /** One text in it. */
+  textChars: 4096,
+} as const;

@@ -1,0 +1,107 @@
+import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
+
+/* What a run and its model may use. */
+
+/** Bounds of a run. */
+export const RUN = {
+  /** Steps of one run [004-26]. */
+  steps: 100,
+  /** Actions of one run. */
+  actions: 100,
+  /** Tokens of one run, in and out. */
+  tokens: 2_000_000,
+  /** Time at work. */
+  wallMs: 2 * HOUR_MS,
+  /** What one silence between two entries counts as work, at most. */
+  silenceMs: HOUR_MS,
+  /** Identical calls in a row before the run stops; the last one is not made [004-26]. */
+  identicalCalls: 4,
+  /** A task's length. */
+  taskChars: 256 * KIB,
+  /** Steps in a plan that are kept. */
+  planSteps: 50,
+  /** One line that the model writes for people: a step, an option, a title. */
+  lineChars: 2000,
+  /** Options of a question. */
+  options: 20,
+  /** How long a question waits before silence is the answer. */
+  answerMs: 24 * HOUR_MS,
+  /** An answer's length. */
+  answerChars: 64 * KIB,
+  /** Open runs that are taken up again at boot. */
+  recovered: 100_000,
+  /** Earlier runs of a conversation that a new one is told about. */
+  historyRuns: 10,
+  /** How long a hand that cannot be reached is waited for before the outcome of an order counts as unknown. */
+  handMs: 10 * MINUTE_MS,
+  /** How long an order to a hand is good for after the hand has it. */
+  orderMs: 5 * MINUTE_MS,
+  /** How long a lease holds without being renewed. */
+  leaseMs: 30 * SECOND_MS,
+} as const;
+
+/** Bounds of what a model is given and gives. */
+export const MODEL = {
+  /** The conversation in a prompt, in characters; beyond it old turns are compacted. */
+  contextChars: 400 * 1000,
+  /** What compaction aims for, so that it does not happen again at the next step. */
+  compactedChars: 200 * 1000,
+  /** Old tool output is cut to this when a conversation is compacted. */
+  oldOutputChars: 400,
+  /** What a turn of the conversation keeps of one text: its beginning and its end. */
+  turnChars: 40 * 1000,
+  /** Turns at the end of a conversation that compaction leaves whole. */
+  freshTurns: 8,
+  /** The digest of compacted turns. */
+  digestChars: 16 * KIB,
+  /** One answer of a model [F25]. */
+  replyChars: 2 * MIB,
+  /** Wait for the first sign of an answer [000-23]. */
+  firstTokenMs: 120 * SECOND_MS,
+  /** Wait between two signs of an answer [000-23]. */
+  betweenTokensMs: 60 * SECOND_MS,
+  /** Tries at one step before its fault is final. */
+  attempts: 4,
+  /** First rest between tries, doubled each time. */
+  backoffMs: SECOND_MS,
+  /** Longest rest between tries. */
+  backoffCapMs: 5 * SECOND_MS,
+  /** Longest rest that a server may ask us to take. */
+  retryAfterCapMs: MINUTE_MS,
+  /** What a fault keeps of a server's own words. */
+  wordsChars: 1000,
+  /** One event of a model's stream, before anything reads it. */
+  eventBytes: 8 * MIB,
+  /** Wait for a model server on this machine to show itself. */
+  probeMs: 150,
+  /** Wait for a model's server to take a connection, when a person asks whether it does. */
+  reachMs: 2 * SECOND_MS,
+  /** Wait for a server to list its models. */
+  listMs: 5 * SECOND_MS,
+} as const;
+
+/** Bounds of the built-in model. */
+export const OFFLINE = {
+  /** What it reads of a task. */
+  taskChars: 8 * KIB,
+  /** Questions that one task may hold. */
+  wants: 3,
+  /** Quoted commands that one task may hold. */
+  commands: 20,
+  /** Words of a task that leans on the one before it. */
+  followUpWords: 6,
+  /** Earlier tasks of a conversation that it looks back to. */
+  history: 8,
+  /** Rows that an answer lists. */
+  rows: 10,
+  /** A text that an answer gives on one line. */
+  lineChars: 300,
+  /** The part of a command line that a row of processes shows. */
+  commandChars: 80,
+  /** Lines of output that an answer quotes. */
+  quotedLines: 40,
+  /** Characters of output that an answer quotes. */
+  quotedChars: 4 * KIB,
+  /** Time of a project's tests. */
+  testsMs: 15 * MINUTE_MS,
+} as const;

@@ -1,0 +1,51 @@
+import { KIB, MIB, SECOND_MS } from "./units.ts";
+
+/* What is kept, and what is hidden before it is kept. */
+
+/** Bounds of the journal's store. */
+export const STORE = {
+  /** How long a commit waits for another process to end its own. */
+  busyMs: 5 * SECOND_MS,
+  /** Rest before such a commit is tried again. */
+  retryMs: 1,
+  /** Calls that wait for one commit; a full queue is committed at once. */
+  batch: 1024,
+  /** Runs whose last entry is remembered, so that appending need not look it up. */
+  heads: 4096,
+} as const;
+
+/** Bounds of what is kept beside the journals. */
+export const RECORD = {
+  /** The body of one record. */
+  bodyBytes: MIB,
+  /** A record's kind, id or owner. */
+  nameChars: 512,
+} as const;
+
+/** Bounds of keeping secrets out of what is kept and shown. */
+export const REDACT = {
+  /** A known secret that is shorter is not looked for: it would be found in innocent words. */
+  secretChars: 8,
+  /** A string under a telling name that is shorter is left as it is. */
+  namedChars: 6,
+  /** What tells that something is a secret lies within this; a stream holds back at most twice as much. */
+  holdChars: 512,
+  /** A private key block whose end does not come is taken to end here. */
+  privateKeyChars: 16 * KIB,
+  /** Nesting of a value that is looked through; what lies deeper is replaced. */
+  depth: 128,
+  /** Names of fields that are remembered as looked at. */
+  names: 1024,
+  /** A longer name is not remembered. */
+  nameChars: 64,
+} as const;
+
+/** Bounds of following a run. */
+export const FOLLOW = {
+  /** Entries read at once. */
+  batch: 256,
+  /** Live events that wait for one slow follower; older ones are dropped. */
+  live: 1024,
+  /** How often a follower looks for entries that another process wrote. */
+  pollMs: 50,
+} as const;

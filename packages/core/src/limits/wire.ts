@@ -1,0 +1,185 @@
+import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
+
+/* What the wires take and give. */
+
+/** Bounds of the codecs. */
+export const CODEC = {
+  /** A line of ND-JSON. */
+  lineBytes: MIB,
+  /** A frame of the TCP agent protocol [002-05]. */
+  frameBytes: 256 * KIB,
+  /** A frame before AUTH. */
+  frameBytesBeforeAuth: 4 * KIB,
+  /** One SSE event. */
+  sseBytes: MIB,
+  /** Nesting of JSON before anything walks it. */
+  jsonDepth: 64,
+} as const;
+
+/** Bounds of a stream that shows a run to somebody far away. */
+export const STREAM = {
+  /** Encoded pieces that a feed keeps for followers who come a little later. */
+  windowPieces: 512,
+  /** Characters of those pieces. */
+  windowChars: 128 * KIB,
+  /** Pieces that a feed reads before a follower has taken any. */
+  batchPieces: 256,
+  /** Characters of those pieces. */
+  batchChars: 64 * KIB,
+  /** What may be unsent to one follower before it is fed no more [F13]. */
+  unsentBytes: MIB,
+  /** How long such a follower may take before its connection is closed; it comes back by its cursor [F13]. */
+  drainMs: 30 * SECOND_MS,
+  /** Silence after which an event stream shows that it lives [000-24]. */
+  sseHeartbeatMs: 15 * SECOND_MS,
+  /** Silence after which a glass box shows that it lives [001]. */
+  glassHeartbeatMs: 10 * SECOND_MS,
+  /** How long the reader of an event stream that broke off waits before it comes back. */
+  retryMs: SECOND_MS,
+  /** Runs that one answer lists. */
+  listedRuns: 1000,
+  /** Open runs of one session that are looked through for the one that asks. */
+  sessionRuns: 100,
+  /** Turns of a conversation that a caller brings along. */
+  historyTurns: 1000,
+  /** Tools that a caller names for a session or a run. */
+  namedTools: 100,
+} as const;
+
+/** Bounds of the HTTP server. */
+export const HTTP = {
+  /** A body. */
+  bodyBytes: MIB,
+  /** All headers of a request together, its first line included. */
+  headerBytes: 16 * KIB,
+  /** Headers of a request. */
+  headers: 100,
+  /** Wait for the headers of a request to be complete. */
+  headersMs: 10 * SECOND_MS,
+  /** Wait for a whole request. */
+  requestMs: 30 * SECOND_MS,
+  /** How long a connection may rest between two requests. */
+  keepAliveMs: 65 * SECOND_MS,
+  /** Silence after which the other end of a connection is asked whether it is still there. */
+  probeIdleMs: 15 * SECOND_MS,
+  /** How often overdue connections are looked for. */
+  overdueMs: SECOND_MS,
+  /** Connections at a time; more are closed at once. */
+  connections: 8192,
+  /** Requests on one connection. */
+  requestsPerConnection: 10_000,
+  /** From the wish to end to the end: requests that take longer are cut off. */
+  drainMs: 5 * SECOND_MS,
+  /** How often connections that have come to rest are closed while the server ends. */
+  sweepMs: 20,
+  /** From the wish to end to the end of the daemon; what is left then is safe in the journal. */
+  stopMs: 10 * SECOND_MS,
+  /** Wait for a daemon that may be gone. */
+  probeMs: SECOND_MS,
+  /** An `Idempotency-Key`. */
+  keyChars: 255,
+  /** How long an answer is kept for whoever repeats its key. */
+  answerMs: 24 * HOUR_MS,
+  /** An answer that is kept for whoever repeats its key; a longer one is not. */
+  answerBytes: MIB,
+  /** Kept answers whose time is up that are removed when a new one is kept. */
+  answersRemoved: 4,
+  /** A client's own `X-Request-Id`. */
+  requestIdChars: 64,
+  /** Parameters of a query. */
+  queryParameters: 64,
+  /** Silence before a glass box opens: what is refused sooner is refused with a status of its own. */
+  glassMs: 50,
+  /** How long a client may take to read an answer. */
+  answeredMs: 30 * SECOND_MS,
+  /** How long what a refused client still sends is read and dropped, so that it sees the answer. */
+  lingerMs: SECOND_MS,
+} as const;
+
+/** Bounds of tokens and of checking them. */
+export const TOKEN = {
+  /** The part of a token that names it [002-20]. */
+  idBytes: 16,
+  /** The part of a token that nobody else knows [002-20]. */
+  secretBytes: 32,
+  /** What a bearer may send. */
+  chars: 8 * KIB,
+  /** Scopes of one token. */
+  scopes: 64,
+  /** One scope. */
+  scopeChars: 64,
+  /** Memory of one Argon2id hash [002-21]. */
+  hashKib: 19 * KIB,
+  /** Passes of one hash. */
+  hashPasses: 2,
+  /** Lanes of one hash. */
+  hashLanes: 1,
+  /** Hashes that are computed at a time. */
+  hashes: 2,
+  /** Tokens that wait to be hashed; more are refused. */
+  waiting: 64,
+  /** When whoever was refused may come again. */
+  retryAfterMs: SECOND_MS,
+  /** How long a token that was hashed is known without hashing it again. */
+  cacheMs: 10 * MINUTE_MS,
+  /** Tokens that are known so. */
+  cached: 4096,
+  /** Tokens that are listed. */
+  listed: 10_000,
+  /** Rest before a store that could not be read is asked again which tokens were revoked. */
+  recheckMs: 200,
+  /** Clocks of those who sign tokens may be this far off. */
+  skewMs: 30 * SECOND_MS,
+  /** Wait for a set of keys. */
+  keysMs: 5 * SECOND_MS,
+  /** How long a set of keys is used before it is fetched again. */
+  keysCacheMs: 10 * MINUTE_MS,
+} as const;
+
+/** Bounds of agents and conversations. */
+export const CATALOG = {
+  /** Agents that callers made, and files that describe one in a folder. */
+  agents: 1000,
+  /** An agent's name. */
+  nameChars: 64,
+  /** An agent's description. */
+  descriptionChars: 2000,
+  /** The words that begin an agent's prompts. */
+  promptChars: 64 * KIB,
+  /** The address of an agent's picture, which may hold the picture itself. */
+  imageChars: 128 * KIB,
+  /** Names of tools in one list. */
+  tools: 256,
+  /** A file that describes an agent. */
+  agentFileBytes: 256 * KIB,
+  /** Conversations that are listed, newest first. */
+  threads: 1000,
+  /** Runs of a conversation that are shown, newest first. */
+  threadRuns: 200,
+  /** What they say, in characters; when it is more, older runs are left out. */
+  threadChars: 4 * MIB,
+  /** What a conversation shows of the outcome of one call. */
+  outcomeChars: 8 * KIB,
+  /** What a caller may keep beside a conversation. */
+  metadataFields: 16,
+  /** One value of it. */
+  metadataChars: 512,
+} as const;
+
+/** Bounds of the chat wire. */
+export const CHAT = {
+  /** Messages of one request. */
+  messages: 2048,
+  /** Parts of one message. */
+  parts: 256,
+  /** Calls in one message. */
+  calls: 128,
+  /** Functions that a caller offers. */
+  functions: 128,
+  /** The JSON Schema of one of them, as text. */
+  schemaChars: 32 * KIB,
+  /** How long a call that only the caller can carry out, or an approval, waits for its answer. */
+  answerMs: 5 * MINUTE_MS,
+  /** A caller's open runs among which the one that a message answers is looked for, newest first. */
+  openRuns: 100,
+} as const;

@@ -1,0 +1,99 @@
+import type { Entry, Event, EventType, LiveEvent } from "../event.ts";
+import { FAULTS } from "../fault.ts";
+import type { FaultReport, Severity } from "../fault.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { liveSentence, sentence } from "../sentences.ts";
+
+/*
+ * A run in the words of AON: what the five kinds of AON events ask for, and beside it the entry as it is, so that
+ * nothing is lost on the way. Whoever writes it out says in which bytes.
+ */
+
+/** What an AON reader knows of an event. */
+type AonFields =
+  | { readonly type: "status"; readonly message: string }
+  | IntentAnalysis
+  | {
+      readonly type: "healing";
+      readonly severity: Severity;
+      readonly action: string;
+      readonly description: string;
+      readonly metadata: JsonObject;
+    }
+  | { readonly type: "result"; readonly data: Json }
+  | { readonly type: "error"; readonly code: string; readonly message: string; readonly trace_id: string };
+
+interface IntentAnalysis {
+  readonly type: "intent_analysis";
+  readonly original_intent: string;
+  readonly detected_issue: string;
+  readonly decision: string;
+}
+
+type EventOf = { readonly [Kind in EventType]: Extract<Event, { type: Kind }> };
+type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind], run: string) => AonFields };
+
+const status = (event: Event): AonFields => ({ type: "status", message: sentence(event) });
+
+const failing = (action: string, fault: FaultReport, metadata: JsonObject): AonFields => ({
+  type: "healing",
+  severity: FAULTS[fault.code].severity,
+  action,
+  description: fault.message,
+  metadata: { code: fault.code, ...metadata },
+});
+
+const ENCODERS: Encoders = {
+  "run.started": status,
+  "intent.analyzed": (event) => ({
+    type: "intent_analysis",
+    original_intent: event.originalIntent,
+    detected_issue: event.detectedIssue,
+    decision: event.decision,
+  }),
+  "model.called": status,
+  "model.replied": status,
+  "model.failed": ({ fault, attempt }) => failing("report_model_fault", fault, { attempt }),
+  "plan.made": status,
+  "note.observed": status,
+  "knowledge.committed": status,
+  "tool.proposed": status,
+  "context.compacted": status,
+  "question.asked": status,
+  "question.answered": status,
+  "policy.judged": status,
+  "action.started": status,
+  "action.finished": status,
+  "action.failed": ({ fault, action }) => failing("tell_model", fault, { action_id: action }),
+  "action.unknown": ({ fault, action }) => failing("ask_person", fault, { action_id: action }),
+  "heal.tried": ({ healing, severity, description, attempt, delayMs, metadata }) => ({
+    type: "healing",
+    severity,
+    action: healing,
+    description,
+    metadata: { ...metadata, attempt, delay_ms: delayMs },
+  }),
+  "run.finished": ({ result }) => ({ type: "result", data: result }),
+  "run.failed": ({ fault }, run) => ({ type: "error", code: fault.code, message: fault.message, trace_id: run }),
+  "run.aborted": ({ reason }, run) => ({ type: "error", code: ABORTED, message: reason, trace_id: run }),
+};
+
+/** The code under which the wires report a run that somebody stopped: it is no fault, and so not in the table. */
+export const ABORTED = "ABORTED";
+
+/** An entry as an AON event: what AON asks for, its place in the journal, and all that it says. */
+export function aonEntry(run: string, { seq, at, event }: Entry): JsonObject {
+  const { type, ...body } = event;
+  const { type: kind, ...fields } = encoded(type, event, run);
+  return { type: kind, event: type, seq, timestamp: at, run_id: run, ...fields, body: body as JsonObject };
+}
+
+function encoded<Kind extends EventType>(kind: Kind, event: EventOf[Kind], run: string): AonFields {
+  return ENCODERS[kind](event, run);
+}
+
+/** A live event as an AON event; it has no `seq`, because it is not kept. */
+export function aonLive(run: string, event: LiveEvent, at: number): JsonObject {
+  const { type, ...body } = event;
+  return { type: "status", event: type, timestamp: at, run_id: run, message: liveSentence(event), body };
+}

@@ -1,0 +1,149 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { sseDecoder } from "@vidro/core";
+import type { Hand, Json, JsonObject, Model } from "@vidro/core";
+import { Agents } from "../../packages/brain/src/agents.ts";
+import { agentSse } from "../../packages/brain/src/north/agent-sse.ts";
+import { serveHttp } from "../../packages/brain/src/north/http.ts";
+import { journal } from "../../packages/brain/src/north/journal.ts";
+import type { Runs } from "../../packages/brain/src/runs.ts";
+import { openStore } from "../../packages/brain/src/stores/stores.ts";
+import { Threads } from "../../packages/brain/src/threads.ts";
+import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { handIn, runsOver, temporaryFolder } from "./world.ts";
+
+/** A brain behind its agent and journal surfaces, over real sockets. */
+export interface AgentEnd {
+  readonly url: string;
+  readonly runs: Runs;
+  readonly workspace: string;
+  /** The token of `ana`. */
+  readonly own: string;
+  /** A token of somebody else. */
+  token(owner: string, ...scopes: string[]): Promise<string>;
+  /** A request; of `ana` unless a token is given. */
+  ask(method: string, path: string, more?: Ask): Promise<Response>;
+  /** A session of `ana`. */
+  session(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** What a request brings. */
+export interface Ask {
+  readonly body?: Json;
+  readonly token?: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly signal?: AbortSignal;
+}
+
+type Test = { after(done: () => Promise<void> | void): void };
+
+/** Starts a brain that is driven by a model. */
+export async function agentEnd(
+  t: Test,
+  model: Model,
+  options: { readonly production?: boolean; readonly change?: (hand: Hand) => Hand } = {},
+): Promise<AgentEnd> {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, "workspace"));
+  const workspace = realpathSync(join(folder, "workspace"));
+  const store = await openStore("sqlite", join(folder, "journal.db"));
+  const { records } = store;
+  const real = await handIn(folder, workspace);
+  const hand = options.change?.(real) ?? real;
+  const runs = runsOver({ journal: store.journal, model, hand });
+  const tools = async (): Promise<typeof hand.tools> => hand.tools;
+  const agents = new Agents(records);
+  const threads = new Threads(records, { agents, tools });
+  const tokens = new Tokens(records);
+  const production = options.production ?? false;
+  const hands = (): readonly string[] => [hand.id];
+  const world = { runs, agents, threads, tools, workspace, production, hands, worker: async () => false };
+  const server = await serveHttp({
+    surfaces: [agentSse(world), journal(world)],
+    tokens,
+    records,
+    host: "127.0.0.1",
+    port: 0,
+    production,
+    log: () => undefined,
+    bounds: { drainMs: 100 },
+  });
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closed ??= (async () => {
+      await server.close();
+      await runs.close();
+      await real.close();
+      tokens.close();
+      await store.close();
+    })());
+  t.after(close);
+  const token = async (owner: string, ...scopes: string[]): Promise<string> =>
+    (await tokens.create({ owner, scopes: scopes.length === 0 ? ["runs"] : scopes })).token;
+  const own = await token("ana");
+  const ask: AgentEnd["ask"] = (method, path, more = {}) =>
+    fetch(`${server.url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${more.token ?? own}`,
+        ...(more.body === undefined ? {} : { "content-type": "application/json" }),
+        ...more.headers,
+      },
+      ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
+      ...(more.signal === undefined ? {} : { signal: more.signal }),
+    });
+  const session = async (): Promise<string> => {
+    const begun = (await (await ask("POST", "/agent/sessions", { body: {} })).json()) as { session_id: string };
+    return begun.session_id;
+  };
+  return { url: server.url, runs, workspace, own, token, ask, session, close };
+}
+
+/** One frame of an event stream, its data read. */
+export interface Frame {
+  readonly id: string;
+  readonly data: JsonObject;
+}
+
+/** The frames of an answer, as they come. */
+export async function* frames(response: Response): AsyncGenerator<Frame, void, undefined> {
+  const decoder = sseDecoder();
+  for await (const chunk of response.body ?? []) {
+    for (const item of decoder.push(chunk)) {
+      if (!item.ok) throw new Error(item.fault.message);
+      yield { id: item.value.id ?? "", data: JSON.parse(item.value.data) as JsonObject };
+    }
+  }
+}
+
+/** The data of all frames of an answer; what `during` does with each happens before the next is looked at. */
+export async function dataOf(
+  response: Response,
+  during: (data: JsonObject) => Promise<unknown> | undefined = () => undefined,
+): Promise<JsonObject[]> {
+  const all: JsonObject[] = [];
+  for await (const { data } of frames(response)) {
+    all.push(data);
+    await during(data);
+  }
+  return all;
+}
+
+/** The lines of an NDJSON answer. */
+export async function linesOf(response: Response): Promise<JsonObject[]> {
+  const text = await response.text();
+  return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as JsonObject]));
+}
+
+/** What curl prints for these arguments, without buffering. */
+export async function curl(...args: readonly string[]): Promise<string> {
+  const child = spawn("curl", ["-sSN", "--max-time", "20", ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  let printed = "";
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (printed += text));
+  const [code] = (await once(child, "close")) as [number];
+  if (code !== 0) throw new Error(`curl ended with ${code}.`);
+  return printed;
+}

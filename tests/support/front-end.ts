@@ -1,0 +1,144 @@
+import { mkdirSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import OpenAI from "openai";
+import type { Hand, Journal, Json } from "@vidro/core";
+import { SHIPPED_AGENTS } from "../../packages/brain/src/agent-files.ts";
+import { Agents } from "../../packages/brain/src/agents.ts";
+import { chooseModel } from "../../packages/brain/src/models/choose.ts";
+import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
+import { serveHttp } from "../../packages/brain/src/north/http.ts";
+import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
+import type { Runs } from "../../packages/brain/src/runs.ts";
+import { openStore } from "../../packages/brain/src/stores/stores.ts";
+import { Threads } from "../../packages/brain/src/threads.ts";
+import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { fakeOpenAi } from "./fake-openai.ts";
+import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
+import { promisedFetch } from "./promised.ts";
+import { handIn, runsOver, temporaryFolder } from "./world.ts";
+
+/** A brain that the front end talks to, over real sockets on both sides. */
+export interface FrontEnd {
+  /** Ends with `/v1`. */
+  readonly url: string;
+  /** The official client, with a token for runs. */
+  readonly client: OpenAI;
+  /** The server of the model behind the brain. */
+  readonly fake: FakeOpenAi;
+  readonly runs: Runs;
+  readonly journal: Journal;
+  readonly hand: Hand;
+  readonly workspace: string;
+  /** Ends the brain, and starts another one on what it left behind. */
+  restarted(): Promise<FrontEnd>;
+  /** A token of somebody. */
+  token(owner: string, ...scopes: string[]): Promise<string>;
+  /** A plain request; of the caller of `client` unless a token is given. */
+  ask(method: string, path: string, options?: AskOptions): Promise<Asked>;
+}
+
+/** What a request has besides its method and path. */
+export interface AskOptions {
+  readonly body?: Json;
+  readonly token?: string;
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/** An answer that was read to its end. */
+export interface Asked {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body of a JSON answer. */
+  readonly json: unknown;
+}
+
+/** Starts a brain whose model answers with these replies, one after the other. */
+export async function frontEnd(t: Test, ...replies: FakeReply[]): Promise<FrontEnd> {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, "workspace"));
+  const fake = await fakeOpenAi(...replies);
+  t.after(() => fake.close());
+  return open(t, folder, fake);
+}
+
+type Test = { after(done: () => Promise<void> | void): void };
+
+async function open(t: Test, folder: string, fake: FakeOpenAi): Promise<FrontEnd> {
+  const workspace = realpathSync(join(folder, "workspace"));
+  const store = await openStore("sqlite", join(folder, "journal.db"));
+  const hand = await handIn(folder, workspace);
+  const model = await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url });
+  const runs = runsOver({ journal: store.journal, model, hand });
+  const { records } = store;
+  const tokens = new Tokens(records);
+  const tools = async (): Promise<Hand["tools"]> => hand.tools;
+  const agents = new Agents(records, SHIPPED_AGENTS);
+  const threads = new Threads(records, { agents, tools });
+  const world = { runs, agents, threads, tools, workspace, production: false };
+  const surfaces = [catalogSurface(world), openaiSurface(world)] as const;
+  const server = await serveHttp({
+    surfaces,
+    tokens,
+    records,
+    host: "127.0.0.1",
+    port: 0,
+    production: false,
+    log: () => undefined,
+    bounds: { drainMs: 100 },
+  });
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    (closed ??= (async () => {
+      await server.close();
+      await runs.close();
+      await hand.close();
+      tokens.close();
+      await store.close();
+    })());
+  t.after(close);
+  const token = async (owner: string, ...scopes: string[]): Promise<string> =>
+    (await tokens.create({ owner, scopes })).token;
+  const own = await token("ana", "runs");
+  const url = `${server.url}/v1`;
+  const fetch = promisedFetch([...surfaces]);
+  return {
+    url,
+    client: new OpenAI({ baseURL: url, apiKey: own, maxRetries: 0, fetch }),
+    fake,
+    runs,
+    journal: store.journal,
+    hand,
+    workspace,
+    token,
+    async restarted() {
+      await close();
+      return open(t, folder, fake);
+    },
+    ask: (method, path, options = {}) => asked(`${url}${path}`, { method, token: own, fetch, ...options }),
+  };
+}
+
+async function asked(
+  url: string,
+  {
+    method,
+    fetch,
+    body,
+    token,
+    headers,
+  }: AskOptions & { method: string; token: string; fetch: typeof globalThis.fetch },
+): Promise<Asked> {
+  const sent = new Headers(headers);
+  sent.set("authorization", `Bearer ${token}`);
+  if (body !== undefined) sent.set("content-type", "application/json");
+  const response = await fetch(url, {
+    method,
+    headers: sent,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+  const json = isJson ? (JSON.parse(text) as unknown) : undefined;
+  return { status: response.status, headers: response.headers, text, json };
+}

@@ -1,0 +1,21 @@
+import assert from "node:assert/strict";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { Surface } from "../../packages/brain/src/north/route.ts";
+import { router } from "../../packages/brain/src/north/router.ts";
+
+/** `fetch`, with each good JSON answer held against the schema that the API's own description promises for it. */
+export function promisedFetch(surfaces: readonly [Surface, ...Surface[]]): typeof fetch {
+  const ajv = new Ajv2020({ allowUnionTypes: true, validateFormats: false });
+  const routes = router(surfaces);
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    if (!response.ok || !isJson) return response;
+    const { pathname } = new URL(response.url);
+    const route = routes.find(pathname)?.route(init?.method ?? "GET")?.route;
+    assert.ok(route !== undefined, `${pathname} answers without a route`);
+    const fits = ajv.validate(route.answer, await response.clone().json());
+    assert.ok(fits, `${route.method} ${route.path} breaks its promise: ${ajv.errorsText()}`);
+    return response;
+  };
+}
