@@ -1,7 +1,8 @@
 // npm run matrix: writes docs/specs/matrix.md, which row of the five contracts is shown by which test, from the titles
 // of the tests. A row without a test is seen at once.
-import { globSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { ROOT } from "./setup.js";
+import { testFiles } from "./test-files.js";
 
 /** How many rows each contract has. */
 const ROWS = { "000": 67, "001": 32, "002": 52, "003": 20, "004": 26 };
@@ -15,9 +16,10 @@ const CONTRACTS = {
 
 /** @type {Map<string, string[]>} */
 const shown = new Map();
-for (const path of globSync(["packages/*/src/**/*.test.ts", "tests/**/*.test.ts"], { cwd: ROOT }).sort()) {
+for (const path of testFiles()) {
   const text = readFileSync(`${ROOT}${path}`, "utf8");
-  for (const [, title = ""] of text.matchAll(/\btest\(\s*["'`](.+?)["'`],/g)) {
+  // A title is the first text of whatever runs it: test, it, or a function of the file's own.
+  for (const [, title = ""] of text.matchAll(/^\s*(?:void )?\w+\(\s*["'`](.*?\b00[0-4]-\d\d\b.*?)["'`],/gm)) {
     for (const [row] of title.matchAll(/\b00[0-4]-\d\d\b/g))
       shown.set(row, [...(shown.get(row) ?? []), `${path}: ${title}`]);
   }

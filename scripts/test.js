@@ -1,20 +1,13 @@
 // npm test [-- <files or node:test flags>]: sets up, checks, then runs every test.
 import { spawnSync } from "node:child_process";
-import { globSync } from "node:fs";
 import { NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
+import { testFiles } from "./test-files.js";
 
 setUp();
-if (process.versions.node.split(".")[0] === "20") {
-  // The first run after an install is still on the machine's own Node: go on with the pinned one.
-  run(NODE, [`${ROOT}scripts/test.js`, ...process.argv.slice(2)]);
-  process.exit(0);
-}
 installTestPrograms(["bwrap:bubblewrap", "promtool:prometheus", "openssl:openssl", "curl:curl", "script:bsdutils"]);
 const asked = process.argv.slice(2);
 if (asked.length === 0) run(NODE, [`${ROOT}scripts/check.js`]);
-const files = asked.some((word) => word.endsWith(".ts"))
-  ? asked
-  : [...asked, ...globSync(["packages/*/src/**/*.test.ts", "tests/**/*.test.ts"], { cwd: ROOT }).sort()];
+const files = asked.some((word) => word.endsWith(".ts")) ? asked : [...asked, ...testFiles()];
 process.stdout.write(`test: ${files.length} files\n`);
 run(NODE, [...NODE_FLAGS, "--test", "--test-concurrency=2", ...files]);
 
