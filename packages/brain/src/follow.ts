@@ -35,8 +35,13 @@ export async function* follow(what: Follow): AsyncGenerator<Followed, void, unde
 export async function* followInBatches(what: Follow): AsyncGenerator<readonly Followed[], void, undefined> {
   const bell = new Bell();
   const waiting: Live[] = [];
+  // The journal says when there is more to read: a token that comes live must not cost a read.
+  let hasNews = true;
   const stops = [
-    what.journal.watch(what.run, () => bell.ring()),
+    what.journal.watch(what.run, () => {
+      hasNews = true;
+      bell.ring();
+    }),
     what.live.hear(what.run, (live) => {
       if (waiting.length >= FOLLOW.live) waiting.shift();
       waiting.push(live);
@@ -50,14 +55,17 @@ export async function* followInBatches(what: Follow): AsyncGenerator<readonly Fo
   try {
     while (what.signal?.aborted !== true) {
       const over = what.driven?.aborted === true ? (what.driven.reason as Left) : undefined;
-      const entries = await what.journal.read(what.run, cursor, FOLLOW.batch);
+      const mayHaveMore: boolean = hasNews || over !== undefined;
+      hasNews = false;
+      const entries: readonly Entry[] = mayHaveMore ? await what.journal.read(what.run, cursor, FOLLOW.batch) : [];
       const last = entries.at(-1);
       cursor = last?.seq ?? cursor;
       const batch = inOrder(entries, waiting, cursor);
       if (batch.length > 0) yield batch;
       if (last !== undefined && isTerminal(last.event)) return;
       // A full batch may have left some behind; whatever is written after a read rings the bell.
-      if (entries.length === FOLLOW.batch) continue;
+      hasNews ||= entries.length === FOLLOW.batch;
+      if (hasNews) continue;
       if (over?.fault !== undefined) throw over.fault;
       if (over !== undefined) return;
       await bell.rung();

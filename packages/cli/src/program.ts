@@ -10,15 +10,35 @@ const count = (text: string): number => {
   return number;
 };
 
+const listed = (text: string): readonly string[] => text.split(",").map((word) => word.trim());
+
 const cursor = (text: string): number => (text === "0" ? 0 : count(text));
+
+const DEFAULT_PORT = 3120;
+
+const port = (text: string): number => {
+  const number = cursor(text);
+  if (number > 65_535) throw new InvalidArgumentError("A port is at most 65535.");
+  return number;
+};
 
 const JSON_FLAG = ["--json", "one line of JSON for each thing, for programs"] as const;
 const YES_FLAG = ["--yes", "answer yes to every question; what policy denies stays denied"] as const;
 const VERBOSE_FLAG = ["--verbose", "show everything: whole output, every verdict"] as const;
+const AGENT_ARGUMENT = ["<agent>", "an agent's name or uuid"] as const;
 const RUN_ARGUMENT = ["<run>", "a run's id, or the end of it (4 characters or more)"] as const;
 
+/** Which brain: a named one, else the running daemon, else one in this process. */
+function named(command: Command): Command {
+  return command
+    .option("--url <url>", "the brain to talk to (default: VIDRO_URL, else the running daemon, else one of its own)")
+    .option("--token <token>", "who asks (default: VIDRO_TOKEN, else the daemon's own)");
+}
+
 const loadRuns = () => import("./commands/runs.ts");
+const loadAgents = () => import("./commands/agents.ts");
 const loadPolicy = () => import("./commands/policy.ts");
+const loadTokens = () => import("./commands/tokens.ts");
 
 /** The command line; what a command needs is loaded when it is called. */
 export function program(version: string, exit: Exit): Command {
@@ -30,17 +50,44 @@ export function program(version: string, exit: Exit): Command {
     .addHelpText("after", '\nTry:\n  vidro run "how much disk is free here?"\n  vidro doctor')
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
+  addUp(root, exit);
   addRun(root, exit);
   addAttach(root, exit);
   addRuns(root, exit);
+  addAgents(root, exit);
+  addTokens(root, exit);
   addPolicy(root, exit);
   addAudit(root, exit);
   return root;
 }
 
-function addRun(root: Command, exit: Exit): void {
+function addUp(root: Command, exit: Exit): void {
   root
-    .command("run")
+    .command("up")
+    .description("start the brain as a daemon, with a hand for this folder")
+    .addOption(new Option("--port <n>", "where to listen; 0 picks a free one").default(DEFAULT_PORT).argParser(port))
+    .option("--host <address>", "the address to listen on; beyond this machine only with TLS", "127.0.0.1")
+    .option("--tls-cert <file>", "a certificate in PEM")
+    .option("--tls-key <file>", "its key in PEM")
+    .addOption(
+      new Option("--on-restart <way>", "what becomes of runs that were open")
+        .choices(["resume", "hold"])
+        .default("resume"),
+    )
+    .option("--no-local-hand", "execute nothing on this machine")
+    .option("--json", "one line of JSON when it is ready, then the log as JSON on stderr")
+    .action(async (flags) => exit(await (await import("./commands/up.ts")).up(flags)));
+  named(root.command("status"))
+    .description("tell how the brain is that is up")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await import("./commands/status.ts")).status(flags)));
+  named(root.command("console"))
+    .description("print the address of the brain that is up, for a browser")
+    .action(async (flags) => exit(await (await import("./commands/console.ts")).openConsole(flags)));
+}
+
+function addRun(root: Command, exit: Exit): void {
+  named(root.command("run"))
     .description("run a task and watch it")
     .argument("<task...>", "what is to be done; - reads it from stdin")
     .option(...JSON_FLAG)
@@ -57,8 +104,7 @@ function addRun(root: Command, exit: Exit): void {
 }
 
 function addAttach(root: Command, exit: Exit): void {
-  root
-    .command("attach")
+  named(root.command("attach"))
     .description("watch a run from its beginning; one whose process died goes on")
     .argument("[run]", RUN_ARGUMENT[1])
     .option("--last", "the newest run")
@@ -74,31 +120,80 @@ function addAttach(root: Command, exit: Exit): void {
 
 function addRuns(root: Command, exit: Exit): void {
   const runs = root.command("runs").description("what was run");
-  runs
-    .command("list")
+  named(runs.command("list"))
     .description("list runs, newest first")
     .option("--open", "only runs that are not over")
     .addOption(new Option("--limit <n>", "most runs to list").argParser(count))
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await loadRuns()).list(flags)));
-  runs
-    .command("show")
+  named(runs.command("show"))
     .description("tell the whole story of a run")
     .argument(...RUN_ARGUMENT)
     .option(...JSON_FLAG)
     .option(...VERBOSE_FLAG)
     .action(async (run: string, flags) => exit(await (await loadRuns()).show(run, flags)));
-  runs
-    .command("export")
+  named(runs.command("export"))
     .description("write all entries of a run as NDJSON")
     .argument(...RUN_ARGUMENT)
     .option("--out <file>", "a new file (default: stdout)")
     .action(async (run: string, flags) => exit(await (await loadRuns()).exportRun(run, flags)));
-  runs
-    .command("abort")
+  named(runs.command("abort"))
     .description("end a run that is open")
     .argument(...RUN_ARGUMENT)
-    .action(async (run: string) => exit(await (await loadRuns()).abort(run)));
+    .action(async (run: string, flags) => exit(await (await loadRuns()).abort(run, flags)));
+}
+
+function addAgents(root: Command, exit: Exit): void {
+  const agents = root.command("agents").description("who may decide: personas with a prompt, a model and tools");
+  named(agents.command("list"))
+    .description("list agents, bunny first and the others by name")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await loadAgents()).list(flags)));
+  named(agents.command("show"))
+    .description("tell all that an agent is made of")
+    .argument(...AGENT_ARGUMENT)
+    .option(...JSON_FLAG)
+    .action(async (agent: string, flags) => exit(await (await loadAgents()).show(agent, flags)));
+  named(agents.command("create"))
+    .description("make an agent; its uuid is printed")
+    .requiredOption("--name <name>", "what it is called")
+    .option("--description <text>", "what it is for")
+    .option("--model <model>", "the model that decides for it (default: the brain's choice)")
+    .addOption(new Option("--tools <a,b>", "the tools that it has (default: all there are)").argParser(listed))
+    .addOption(new Option("--prompt <text>", "the words that begin its every prompt").conflicts("promptFile"))
+    .option("--prompt-file <file>", "a file with these words")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await loadAgents()).create(flags)));
+  named(agents.command("delete"))
+    .description("forget what was made of an agent")
+    .argument(...AGENT_ARGUMENT)
+    .option(...JSON_FLAG)
+    .action(async (agent: string, flags) => exit(await (await loadAgents()).remove(agent, flags)));
+}
+
+function addTokens(root: Command, exit: Exit): void {
+  const tokens = root.command("tokens").description("who may talk to the brain of this machine");
+  tokens
+    .command("create")
+    .description("make a token; its secret is shown this once")
+    .addOption(
+      new Option("--role <role>", "chooses the scopes").choices(["user", "admin"]).default("user").conflicts("scopes"),
+    )
+    .addOption(new Option("--scopes <a,b>", "what it may do, instead of a role's scopes").argParser(listed))
+    .option("--owner <name>", "whose it is (default: the person at this machine)")
+    .option("--expires <when>", "30d, 12h, 45m, or a time like 2030-01-31T12:00:00Z (default: never)")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await loadTokens()).create(flags)));
+  tokens
+    .command("list")
+    .description("list tokens, oldest first")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await loadTokens()).list(flags)));
+  tokens
+    .command("revoke")
+    .description("end a token and every live session of it")
+    .argument("<id>", "a token's id")
+    .action(async (id: string) => exit(await (await loadTokens()).revoke(id)));
 }
 
 function addPolicy(root: Command, exit: Exit): void {

@@ -1,0 +1,128 @@
+import { readFile, stat } from "node:fs/promises";
+import type { Agent } from "@vidro/client";
+import { asFault, CATALOG, Fault, oneLine, printable } from "@vidro/core";
+import type { BrainFlags } from "../address.ts";
+import { withCatalog } from "../catalog.ts";
+import { EXIT } from "../exit.ts";
+import { paint } from "../marks.ts";
+import { say, sayJson } from "../tell.ts";
+
+const NAME_CHARS = 20;
+const DESCRIPTION_CHARS = 70;
+
+type Flags = BrainFlags & { readonly json?: boolean };
+
+/** What an agent is made of, as the flags say. */
+export interface CreateFlags extends Flags {
+  readonly name: string;
+  readonly description?: string;
+  readonly model?: string;
+  readonly tools?: readonly string[];
+  readonly prompt?: string;
+  readonly promptFile?: string;
+}
+
+/** Lists agents, bunny first and the others by name. */
+export async function list(flags: Flags): Promise<number> {
+  return withCatalog(flags, async (catalog) => {
+    for (const agent of await catalog.list()) {
+      if (flags.json === true) sayJson(lineOf(agent));
+      else process.stdout.write(`${row(agent)}\n`);
+    }
+    return EXIT.ok;
+  });
+}
+
+/** Tells all that an agent is made of. */
+export async function show(uuidOrName: string, flags: Flags): Promise<number> {
+  return withCatalog(flags, async (catalog) => {
+    const agent = await catalog.find(uuidOrName);
+    if (flags.json === true) sayJson(lineOf(agent));
+    else process.stdout.write(`${page(agent)}\n`);
+    return EXIT.ok;
+  });
+}
+
+/** Makes an agent: its uuid goes to stdout. */
+export async function create(flags: CreateFlags): Promise<number> {
+  const { name, description, model, tools } = flags;
+  const prompt = await promptOf(flags);
+  return withCatalog(flags, async (catalog) => {
+    const made = await catalog.create({
+      name,
+      prompt,
+      ...(description === undefined ? {} : { description }),
+      ...(model === undefined ? {} : { model }),
+      ...(tools === undefined ? {} : { tools }),
+    });
+    if (flags.json === true) {
+      sayJson(lineOf(made));
+      return EXIT.ok;
+    }
+    process.stdout.write(`${made.uuid}\n`);
+    say(`${printable(made.name)} is there. Look at it: vidro agents show ${made.uuid}`);
+    return EXIT.ok;
+  });
+}
+
+/** Forgets what was made of an agent. */
+export async function remove(uuidOrName: string, flags: Flags): Promise<number> {
+  return withCatalog(flags, async (catalog) => {
+    const { uuid, name } = await catalog.find(uuidOrName);
+    await catalog.delete(uuid);
+    if (flags.json === true) sayJson({ uuid, deleted: true });
+    else say(`${printable(name)} is deleted.`);
+    return EXIT.ok;
+  });
+}
+
+async function promptOf({ prompt, promptFile }: CreateFlags): Promise<string> {
+  if (prompt !== undefined) return prompt;
+  if (promptFile === undefined)
+    throw new Fault("BAD_REQUEST", "An agent needs a prompt: give --prompt TEXT or --prompt-file FILE.");
+  try {
+    const { size } = await stat(promptFile);
+    if (size <= CATALOG.agentFileBytes) return (await readFile(promptFile, "utf8")).trim();
+  } catch (thrown) {
+    throw new Fault("BAD_REQUEST", `The prompt cannot be read: ${asFault(thrown).message}`, { cause: thrown });
+  }
+  throw new Fault(
+    "BAD_REQUEST",
+    `${promptFile} is larger than ${CATALOG.agentFileBytes} bytes, too large for a prompt.`,
+  );
+}
+
+function row({ name, description }: Agent): string {
+  const words = oneLine(description ?? "", DESCRIPTION_CHARS);
+  return `${paint("bold", oneLine(name, CATALOG.nameChars).padEnd(NAME_CHARS))}  ${words}`.trimEnd();
+}
+
+function page(agent: Agent): string {
+  const { uuid, name, description, model, tools, prompt } = agent;
+  const facts = [
+    ["uuid", uuid],
+    ["model", model ?? "the one that the brain chooses"],
+    ["tools", tools === null ? "all there are" : tools.join(", ") || "none"],
+    ["changed", new Date(agent.updatedAt).toISOString()],
+  ] as const;
+  return [
+    [paint("bold", printable(name)), ...(description === null ? [] : [printable(description)])].join("  "),
+    ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${printable(value)}`),
+    ...(prompt === null ? [] : ["", printable(prompt)]),
+  ].join("\n");
+}
+
+function lineOf(agent: Agent): { readonly uuid: string; readonly [field: string]: unknown } {
+  const { uuid, name, description, prompt, image, model, tools, createdAt, updatedAt } = agent;
+  return {
+    uuid,
+    name,
+    description,
+    prompt,
+    image,
+    model,
+    tools,
+    created_at: new Date(createdAt).toISOString(),
+    updated_at: new Date(updatedAt).toISOString(),
+  };
+}

@@ -1,0 +1,66 @@
+import type { JsonObject } from "@vidro/core";
+import { frames } from "./agent-end.ts";
+
+/** A way to follow a run that can be resumed after any entry. */
+export interface Wire {
+  readonly name: string;
+  /** What to ask for to get all that comes after an entry. */
+  request(run: string, after: number): { readonly path: string; readonly headers: { readonly [name: string]: string } };
+  /** What is kept, as it comes; what is only live is left out. */
+  kept(response: Response): AsyncGenerator<Kept, void, undefined>;
+}
+
+/** An item of a stream that carries the `seq` of its entry. */
+export interface Kept extends JsonObject {
+  readonly seq: number;
+}
+
+const SSE = "text/event-stream";
+
+async function* keptFrames(response: Response): AsyncGenerator<Kept, void, undefined> {
+  for await (const { data } of frames(response)) if (isKept(data)) yield data;
+}
+
+async function* keptLines(response: Response): AsyncGenerator<Kept, void, undefined> {
+  let rest = "";
+  for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const lines = (rest + text).split("\n");
+    // What has no end yet was not said yet.
+    rest = lines.pop() ?? "";
+    for (const line of lines) {
+      const data = line === "" ? {} : (JSON.parse(line) as JsonObject);
+      if (isKept(data)) yield data;
+    }
+  }
+}
+
+function isKept(data: JsonObject): data is Kept {
+  return typeof data["seq"] === "number";
+}
+
+/** The agent's events, resumed by their header. */
+export const AGENT_SSE: Wire = {
+  name: "agent SSE",
+  request: (run, after) => ({
+    path: `/agent/runs/${run}/events`,
+    headers: { accept: SSE, ...(after === 0 ? {} : { "last-event-id": String(after) }) },
+  }),
+  kept: keptFrames,
+};
+
+/** The journal as events, resumed by their header. */
+export const JOURNAL_SSE: Wire = {
+  ...AGENT_SSE,
+  name: "journal SSE",
+  request: (run, after) => ({ ...AGENT_SSE.request(run, after), path: `/v1/runs/${run}/events` }),
+};
+
+/** The journal as lines, resumed by the address. */
+export const JOURNAL_NDJSON: Wire = {
+  name: "journal NDJSON",
+  request: (run, after) => ({
+    path: `/v1/runs/${run}/events?after=${after}`,
+    headers: { accept: "application/x-ndjson" },
+  }),
+  kept: keptLines,
+};
