@@ -4,7 +4,14 @@ import { NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
 import { testFiles } from "./test-files.js";
 
 setUp();
-installTestPrograms(["bwrap:bubblewrap", "promtool:prometheus", "openssl:openssl", "curl:curl", "script:bsdutils", "chromium:chromium"]);
+installTestPrograms([
+  "bwrap:bubblewrap",
+  "promtool:prometheus",
+  "openssl:openssl",
+  "curl:curl",
+  "script:bsdutils",
+  "chromium:chromium",
+]);
 const asked = process.argv.slice(2);
 if (asked.length === 0) run(NODE, [`${ROOT}scripts/check.js`]);
 const files = asked.some((word) => word.endsWith(".ts")) ? asked : [...asked, ...testFiles()];
