@@ -11,6 +11,8 @@ export interface Agent {
   readonly prompt: string;
   /** The model that decides for it; the environment's choice when it names none. */
   readonly model?: string;
+  /** Names of the tools that it may use; all of the hand's when it names none. */
+  readonly tools?: readonly string[] | null;
 }
 
 /** What an agent is made of. */

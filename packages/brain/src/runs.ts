@@ -26,7 +26,7 @@ export interface StartRequest {
   /** Whose run it is; the person at this machine when nobody is named. */
   readonly owner?: string;
   readonly agent?: Agent;
-  /** Names of the hand's tools that the run may use; all of them when it is left out. */
+  /** Names of the hand's tools that the run may use; the agent's when it is left out. */
   readonly tools?: readonly string[];
   /** Tools that only the caller can carry out: a call of one comes back as a question. */
   readonly callerTools?: readonly ToolSpec[];
@@ -262,7 +262,8 @@ export class Runs {
 /** The owner of what is done by the person at this machine. */
 export const LOCAL_OWNER = "local";
 
-function toolbelt(hand: Hand, { tools, callerTools = [] }: StartRequest): readonly ToolSpec[] {
+function toolbelt(hand: Hand, { tools: asked, agent, callerTools = [] }: StartRequest): readonly ToolSpec[] {
+  const tools = asked ?? agent?.tools ?? undefined;
   const names = new Set(callerTools.map((tool) => tool.name));
   const offered = hand.tools.filter(
     (tool) => !names.has(tool.name) && (tools === undefined || tools.includes(tool.name)),

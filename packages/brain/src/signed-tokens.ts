@@ -1,5 +1,4 @@
 import { readPem } from "./daemon-file.ts";
-import { jwtVerifier } from "./tokens/jwt.ts";
 import type { JwtVerifier } from "./tokens/jwt.ts";
 
 /**
@@ -12,6 +11,8 @@ export async function signedTokens(env: {
   const said = (name: string): string | undefined => env[`VIDRO_JWT_${name}`] || undefined;
   const [secret, publicKeyFile, keySet] = [said("SECRET"), said("PUBLIC_KEY"), said("KEY_SET")];
   if (secret === undefined && publicKeyFile === undefined && keySet === undefined) return undefined;
+  // Loaded only here: it is a tenth of all modules, and most daemons know no signed tokens.
+  const { jwtVerifier } = await import("./tokens/jwt.ts");
   const publicKey = publicKeyFile === undefined ? undefined : await readPem(publicKeyFile);
   const options = {
     secret,

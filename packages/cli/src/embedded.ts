@@ -2,11 +2,18 @@ import type { Brain } from "@vidro/brain";
 import { Fault } from "@vidro/core";
 import { entriesOf } from "./entries.ts";
 import type { Waist } from "./waist.ts";
+import { homeFolder } from "./with-brain.ts";
 
 /** A brain in this process. */
-export function embedded({ runs, journal }: Brain): Waist {
+export function embedded(brain: Brain): Waist {
+  const { runs, journal } = brain;
   return {
-    start: (request) => runs.start(request),
+    async start({ agent: named, ...request }) {
+      if (named === undefined) return runs.start(request);
+      const { HomeAgents } = await import("@vidro/brain");
+      const agent = await new HomeAgents(homeFolder(), brain).find(named);
+      return runs.start({ ...request, agent });
+    },
     async join(run) {
       try {
         await runs.resume(run);

@@ -95,6 +95,7 @@ function addRun(root: Command, exit: Exit): void {
     .option("--quiet", "only the answer")
     .option(...VERBOSE_FLAG)
     .option("--workspace <folder>", "the folder to work in (default: this one)")
+    .option("--agent <name>", "the agent that does it, by name or uuid (default: bunny)")
     .option("--key <key>", "the same key gives the same run, however often it is asked for")
     .addOption(new Option("--max-steps <n>", "most turns of the model").argParser(count))
     .addOption(new Option("--max-actions <n>", "most actions").argParser(count))

@@ -14,11 +14,14 @@ export function remote({ url, token, retries }: Address): Waist {
   /** What is new is driven already. */
   const fresh = new Set<string>();
   return {
-    async start({ task, key, budget, thread }) {
-      const about = { ...(key === undefined ? {} : { key }), ...(thread === undefined ? {} : { thread }) };
-      const { head, existed } = await told(
-        vidro.start(task, { ...about, ...(budget === undefined ? {} : { budget }) }),
-      );
+    async start({ task, key, budget, thread, agent }) {
+      const about = {
+        ...(key === undefined ? {} : { key }),
+        ...(budget === undefined ? {} : { budget }),
+        ...(thread === undefined ? {} : { thread }),
+        ...(agent === undefined ? {} : { agent }),
+      };
+      const { head, existed } = await told(vidro.start(task, about));
       own.add(head.id);
       if (!existed) fresh.add(head.id);
       return { run: head, existed };

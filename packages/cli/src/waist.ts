@@ -7,10 +7,15 @@ import type { Entry, RunHead } from "@vidro/core";
  */
 export type Part = "driver" | "partner" | "onlooker";
 
+/** What a run is started with: as the brain takes it, with its agent by uuid or name. */
+export interface TaskRequest extends Omit<StartRequest, "agent"> {
+  readonly agent?: string;
+}
+
 /** What the commands ask of a brain, be it in this process or behind a wire. Rejections are Faults. */
 export interface Waist {
   /** Starts a run, or finds the one that its key belongs to. */
-  start(request: StartRequest): Promise<{ readonly run: RunHead; readonly existed: boolean }>;
+  start(request: TaskRequest): Promise<{ readonly run: RunHead; readonly existed: boolean }>;
   /** What this process is to the run from now on; one that nobody drives goes on. */
   join(run: string): Promise<Part>;
   /** Every entry after `after` and what is live, to the terminal entry; ends early when the signal fires. */

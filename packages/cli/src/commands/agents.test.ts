@@ -111,3 +111,19 @@ test("a slip of the pen makes no agent", async () => {
   }
   assert.equal(lines((await stage.run("agents", "list", "--json")).stdout).length, 2);
 });
+
+test("a task is done by the agent that is named, with its own words and tools, with a daemon and without", async () => {
+  await using stage = await Stage.set();
+  await stage.run("agents", ...MADE, "--prompt", "Count twice.");
+  const cast = async (): Promise<unknown> => {
+    const { code, stdout } = await stage.run("run", "--agent", "Ada", "--json", "uptime");
+    assert.equal(code, 0, stdout);
+    const body = lines(stdout)[0]?.["body"] as { agent: string; system: string; tools: { name: string }[] } | undefined;
+    return { agent: body?.agent, system: body?.system, tools: body?.tools.map(({ name }) => name) };
+  };
+  const ada = { agent: "Ada", system: "Count twice.", tools: ["shell", "read_file"] };
+  assert.deepEqual(await cast(), ada);
+  await using _ = await up(stage);
+  assert.deepEqual(await cast(), ada);
+  assert.equal((await stage.run("run", "--agent", "nobody", "uptime")).code, 3);
+});

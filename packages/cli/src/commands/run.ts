@@ -11,6 +11,7 @@ import { say } from "../tell.ts";
 /** What `vidro run` may be told besides the task. */
 export interface RunFlags extends ShowFlags, BrainFlags {
   readonly workspace?: string;
+  readonly agent?: string;
   readonly key?: string;
   readonly maxSteps?: number;
   readonly maxActions?: number;
@@ -33,6 +34,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
       task,
       workspace,
       budget: budgetOf(flags),
+      ...(flags.agent === undefined ? {} : { agent: flags.agent }),
       ...(flags.key === undefined ? {} : { key: flags.key }),
     });
     if (started.existed && flags.quiet !== true) say(`This key belongs to ${started.run.id}; it is not started again.`);
