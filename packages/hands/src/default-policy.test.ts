@@ -29,7 +29,7 @@ test("the default policy allows a look at the host and at the workspace", () => 
   const host =
     "uname -a|df -h|free -m|ps aux|uptime|ss -tulpn|ip a|ip -br link show|lsblk|id|whoami|hostname|date|du -sh .";
   const workspace =
-    "ls -la|cat README.md|grep -rn TODO .|rg foo|find . -name *.ts|git status|git log -5|git diff|wc -l a";
+    "ls -la|cat README.md|grep -rn REVIEW .|rg foo|find . -name *.ts|git status|git log -5|git diff|wc -l a";
   const versions =
     "node --version|npm --version|python3 --version|journalctl -u ssh -n 20 --no-pager|systemctl status ssh";
   for (const line of [host, workspace, versions].flatMap((lines) => lines.split("|"))) {

@@ -251,7 +251,7 @@ const SEARCH: readonly ProcessRule[] = [
     {
       cwd: { paths: ["{workspace}/**"], deep: true },
       examples: lines(
-        ["grep -rn TODO src", "grep -A 3 root /etc/passwd", "grep -- -x a"],
+        ["grep -rn REVIEW src", "grep -A 3 root /etc/passwd", "grep -- -x a"],
         [
           "grep -e x /etc/shadow",
           "grep x /etc/shadow",
@@ -283,7 +283,7 @@ const SEARCH: readonly ProcessRule[] = [
     {
       cwd: { paths: ["{workspace}/**"], deep: true },
       examples: lines(
-        ["rg -n TODO", "rg -g *.ts foo src"],
+        ["rg -n REVIEW", "rg -g *.ts foo src"],
         [
           "rg --pre ./x foo",
           "rg --pre=./x foo",

@@ -117,7 +117,7 @@ export const EN = {
     "which processes use most memory?",
     "what is using port 8080?",
     "the largest files in src/",
-    'search for "TODO"',
+    'search for "REVIEW"',
     "what changed in git?",
     'run "df -h"',
     "run the tests",

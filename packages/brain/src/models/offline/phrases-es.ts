@@ -114,7 +114,7 @@ export const ES: Phrases = {
     "¿qué procesos usan más memoria?",
     "¿quién usa el puerto 8080?",
     "los archivos más grandes en src/",
-    'busca "TODO"',
+    'busca "REVIEW"',
     "¿qué cambió en git?",
     'ejecuta "df -h"',
     "ejecuta las pruebas",

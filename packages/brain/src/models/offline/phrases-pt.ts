@@ -113,7 +113,7 @@ export const PT: Phrases = {
     "quais processos usam mais memória?",
     "quem está usando a porta 8080?",
     "os maiores arquivos em src/",
-    'procure por "TODO"',
+    'procure por "REVIEW"',
     "o que mudou no git?",
     'rode "df -h"',
     "rode os testes",
