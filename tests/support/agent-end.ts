@@ -6,12 +6,12 @@ import { sseDecoder } from "@vidro/core";
 import type { Hand, Json, JsonObject, Model } from "@vidro/core";
 import { Agents } from "../../packages/brain/src/agents.ts";
 import { agentSse } from "../../packages/brain/src/north/agent-sse.ts";
-import { serveHttp } from "../../packages/brain/src/north/http.ts";
 import { journal } from "../../packages/brain/src/north/journal.ts";
 import type { Runs } from "../../packages/brain/src/runs.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { Threads } from "../../packages/brain/src/threads.ts";
 import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { served } from "./served.ts";
 import { handIn, runsOver, temporaryFolder } from "./world.ts";
 
 /** A brain behind its agent and journal surfaces, over real sockets. */
@@ -61,26 +61,8 @@ export async function agentEnd(
   const production = options.production ?? false;
   const hands = (): readonly string[] => [hand.id];
   const world = { runs, agents, threads, tools, workspace, production, hands, worker: async () => false };
-  const server = await serveHttp({
-    surfaces: [agentSse(world), journal(world)],
-    tokens,
-    records,
-    host: "127.0.0.1",
-    port: 0,
-    production,
-    log: () => undefined,
-    bounds: { drainMs: 100 },
-  });
-  let closed: Promise<void> | undefined;
-  const close = (): Promise<void> =>
-    (closed ??= (async () => {
-      await server.close();
-      await runs.close();
-      await real.close();
-      tokens.close();
-      await store.close();
-    })());
-  t.after(close);
+  const behind = [runs, real, store];
+  const server = await served(t, { surfaces: [agentSse(world), journal(world)], tokens, records, production, behind });
   const token = async (owner: string, ...scopes: string[]): Promise<string> =>
     (await tokens.create({ owner, scopes: scopes.length === 0 ? ["runs"] : scopes })).token;
   const own = await token("ana");
@@ -99,7 +81,7 @@ export async function agentEnd(
     const begun = (await (await ask("POST", "/agent/sessions", { body: {} })).json()) as { session_id: string };
     return begun.session_id;
   };
-  return { url: server.url, runs, workspace, own, token, ask, session, close };
+  return { url: server.url, runs, workspace, own, token, ask, session, close: server.close };
 }
 
 /** One frame of an event stream, its data read. */

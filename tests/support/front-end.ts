@@ -6,7 +6,6 @@ import { SHIPPED_AGENTS } from "../../packages/brain/src/agent-files.ts";
 import { Agents } from "../../packages/brain/src/agents.ts";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
 import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
-import { serveHttp } from "../../packages/brain/src/north/http.ts";
 import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
 import type { Runs } from "../../packages/brain/src/runs.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
@@ -15,6 +14,7 @@ import { Tokens } from "../../packages/brain/src/tokens.ts";
 import { fakeOpenAi } from "./fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
 import { promisedFetch } from "./promised.ts";
+import { served } from "./served.ts";
 import { handIn, runsOver, temporaryFolder } from "./world.ts";
 
 /** A brain that the front end talks to, over real sockets on both sides. */
@@ -77,26 +77,8 @@ async function open(t: Test, folder: string, fake: FakeOpenAi): Promise<FrontEnd
   const threads = new Threads(records, { agents, tools });
   const world = { runs, agents, threads, tools, workspace, production: false };
   const surfaces = [catalogSurface(world), openaiSurface(world)] as const;
-  const server = await serveHttp({
-    surfaces,
-    tokens,
-    records,
-    host: "127.0.0.1",
-    port: 0,
-    production: false,
-    log: () => undefined,
-    bounds: { drainMs: 100 },
-  });
-  let closed: Promise<void> | undefined;
-  const close = (): Promise<void> =>
-    (closed ??= (async () => {
-      await server.close();
-      await runs.close();
-      await hand.close();
-      tokens.close();
-      await store.close();
-    })());
-  t.after(close);
+  const behind = [runs, hand, store];
+  const server = await served(t, { surfaces, tokens, records, production: false, behind });
   const token = async (owner: string, ...scopes: string[]): Promise<string> =>
     (await tokens.create({ owner, scopes })).token;
   const own = await token("ana", "runs");
@@ -112,7 +94,7 @@ async function open(t: Test, folder: string, fake: FakeOpenAi): Promise<FrontEnd
     workspace,
     token,
     async restarted() {
-      await close();
+      await server.close();
       return open(t, folder, fake);
     },
     ask: (method, path, options = {}) => asked(`${url}${path}`, { method, token: own, fetch, ...options }),
