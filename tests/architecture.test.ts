@@ -67,13 +67,13 @@ test("packages import only what the table in ARCHITECTURE.md allows", () => {
   assertNone(offenders, "the arrows point inwards");
 });
 
-test("the brain knows a local hand only where it is composed", () => {
+test("the brain knows the hands' own code in one place", () => {
   const offenders = inside("packages/brain/src").filter(
-    ({ path, imports }) => imports.includes("@vidro/hands") && !path.endsWith("/compose.ts"),
+    ({ path, imports }) => imports.includes("@vidro/hands") && !path.endsWith("/south/local.ts"),
   );
   assertNone(
     offenders.map(({ path }) => path),
-    "only compose.ts imports hands",
+    "only south/local.ts imports hands",
   );
 });
 
@@ -89,7 +89,7 @@ test("invariant 2: only the engine and the waist append, and only a store writes
 });
 
 test("invariant 10: the brain opens no file of a workspace; only its own state", () => {
-  const mayTouchFiles = /\/(stores\/|tokens\/|agent-files\.ts|daemon-file\.ts|compose\.ts|holder\.ts)/;
+  const mayTouchFiles = /\/(stores\/|tokens\/|agent-files\.ts|daemon-file\.ts|compose\.ts|south\/local\.ts|holder\.ts)/;
   const offenders = inside("packages/brain/src").filter(
     ({ path, imports }) => imports.some((name) => /^node:(fs|child_process)/.test(name)) && !mayTouchFiles.test(path),
   );

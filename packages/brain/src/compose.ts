@@ -5,9 +5,12 @@ import { Fault, redactor } from "@vidro/core";
 import type { Hand, Journal, Records } from "@vidro/core";
 import { thisHolder } from "./holder.ts";
 import { liveBus } from "./live.ts";
+import type { Log } from "./log.ts";
 import { chooseModel } from "./models/choose.ts";
 import type { ChosenModel } from "./models/choose.ts";
 import { Runs } from "./runs.ts";
+import { Hands } from "./south/hands.ts";
+import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { openStore } from "./stores/stores.ts";
 
 /** Everything that is up when a brain is up. */
@@ -19,6 +22,8 @@ export interface Brain {
   readonly model: (name?: string) => Promise<ChosenModel>;
   /** The local hand for a workspace. */
   readonly hand: (workspace: string) => Promise<Hand>;
+  /** Hands on other machines. */
+  readonly hands: Hands;
   /** Stops driving, ends every process of the hands, closes the store; open runs go on later. */
   close(): Promise<void>;
 }
@@ -33,6 +38,7 @@ export interface BrainOptions {
   readonly localHand?: boolean;
   /** Gives the journal that runs are to write to: the one it is given, with somebody watching. */
   readonly observe?: (journal: Journal) => Journal;
+  readonly log?: Log;
   /** Gets our own faults with their stacks. */
   readonly report?: (traceId: string, thrown: unknown) => void;
 }
@@ -46,16 +52,18 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { journal: opened, records } = await openStore(options.store ?? "sqlite", join(home, "journal.db"));
   const journal = options.observe?.(opened) ?? opened;
   const hands = remembered((workspace: string) => {
-    if (options.localHand !== false) return openHand(home, workspace, env);
+    if (options.localHand !== false) return openLocalHand({ home, workspace, env });
     throw new Fault("HAND_UNAVAILABLE", "No hand works on this machine: it was left out at the start.");
   });
   const models = remembered((name: string) => chooseModel(name === "" ? env : { ...env, VIDRO_MODEL: name }));
   const model = (name = ""): Promise<ChosenModel> => models.get(name);
   const hand = (workspace: string): Promise<Hand> => hands.get(workspace);
+  const far = new Hands({ records, log: options.log ?? (() => undefined), now: Date.now });
+  await far.load();
   const runs = new Runs({
     journal,
     model,
-    hand,
+    hand: async ({ hand: ids = LOCAL_HAND, workspace }) => (ids === LOCAL_HAND ? hand(workspace) : far.at(ids)),
     live: liveBus(),
     redactor: redactor(secretsIn(env)),
     now: Date.now,
@@ -71,8 +79,10 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     records,
     model,
     hand,
+    hands: far,
     async close() {
       await runs.close();
+      await far.close();
       await Promise.allSettled(hands.all().map(async (one) => (await one).close()));
       await journal.close();
     },
@@ -96,15 +106,6 @@ function remembered<Value>(open: (key: string) => Promise<Value>): {
       return opening;
     },
   };
-}
-
-async function openHand(home: string, workspace: string, env: BrainOptions["env"]): Promise<Hand> {
-  // Loaded with the first hand: who only reads what was run needs none of it.
-  const { localHand, openPolicy } = await import("@vidro/hands");
-  const state = join(home, "hand");
-  await mkdir(state, { recursive: true, mode: 0o700 });
-  const policy = openPolicy({ file: join(home, "policy.json"), workspace, state: home });
-  return localHand({ id: "local", workspace, state, reserved: home, policy, env });
 }
 
 /** Values of the environment that are secrets by their names. */

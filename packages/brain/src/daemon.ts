@@ -59,6 +59,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     ...(options.store === undefined ? {} : { store: options.store }),
     localHand: options.localHand,
     observe: (journal) => observed(journal, { metrics, log }),
+    log,
     report: (traceId, thrown) =>
       log("error", "a run met a fault of our own", { trace_id: traceId, stack: stackOf(thrown) }),
   });

@@ -5,6 +5,7 @@ import type {
   Ended,
   Entry,
   Event,
+  FaultReport,
   Hand,
   Journal,
   Json,
@@ -107,7 +108,7 @@ export class Drive {
   /** Stops driving and leaves the run open: it goes on from the journal later. */
   stop(): void {
     this.#stopped = true;
-    this.#halt.abort(new Fault("CONFLICT", "The brain is stopping."));
+    this.#halt.abort(new Fault("SHUTTING_DOWN", "The brain is stopping."));
     this.#wake?.();
   }
 
@@ -149,10 +150,16 @@ export class Drive {
     this.#saved.catch(() => undefined);
   }
 
+  /** Asks the hand until it is there: nothing is ordered yet, so that giving up is a plain failure. */
   async #judge(action: Action): Promise<readonly Event[]> {
-    const judged = await this.#world.hand.judge(handAction(action, this.#state.tools));
-    if ("code" in judged) return [{ type: "action.failed", action: action.id, fault: judged }];
-    return [{ type: "policy.judged", action: action.id, ...judged }];
+    const givenUpAt = this.#world.now() + RUN.judgeMs;
+    for (let attempt = 1; ; attempt++) {
+      const judged = await this.#world.hand.judge(handAction(action, this.#state.tools));
+      if (!("code" in judged)) return [{ type: "policy.judged", action: action.id, ...judged }];
+      const isAway = judged.code === "HAND_UNAVAILABLE" && this.#world.now() < givenUpAt;
+      if (!isAway) return [{ type: "action.failed", action: action.id, fault: judged }];
+      if (!(await this.#rest(judged, attempt))) return [];
+    }
   }
 
   async #callModel(): Promise<readonly Event[]> {
@@ -186,15 +193,22 @@ export class Drive {
         const { type, ...how } = ended;
         return [{ type: `action.${type}`, action: action.id, ...how } as Event];
       }
-      const healing = heal(ended.fault, Math.min(attempt, MODEL.attempts - 1), this.#world.chance());
-      if (this.#halt.signal.aborted) return [];
-      if (healing === undefined || this.#world.now() >= givenUpAt) {
+      if (this.#world.now() >= givenUpAt) {
         const message = `${ended.fault.message} It was ordered and may have been carried out.`;
         return [{ type: "action.unknown", action: action.id, fault: { code: "OUTCOME_UNKNOWN", message } }];
       }
+      if (!(await this.#rest(ended.fault, attempt))) return [];
+    }
+  }
+
+  /** Waits a while for a hand that is away, and says so once; false when the drive is to end instead. */
+  async #rest(fault: FaultReport, attempt: number): Promise<boolean> {
+    const healing = heal(fault, Math.min(attempt, MODEL.attempts - 1), this.#world.chance());
+    if (healing !== undefined && !this.#halt.signal.aborted) {
       if (attempt === 1) this.#record([healing]);
       await this.#wait(this.#world.now() + healing.delayMs);
     }
+    return !this.#halt.signal.aborted;
   }
 
   async #order(action: Action, approved: string | undefined): Promise<Ended> {

@@ -15,14 +15,15 @@ import type {
   RunHead,
   RunStarted,
   RunState,
+  Sampling,
+  ToolChoice,
   ToolSpec,
   Turn,
 } from "@vidro/core";
 
 /** What a run is started with. */
-export interface StartRequest {
+export interface StartRequest extends Where {
   readonly task: string;
-  readonly workspace: string;
   /** Whose run it is; the person at this machine when nobody is named. */
   readonly owner?: string;
   readonly agent?: Agent;
@@ -37,13 +38,27 @@ export interface StartRequest {
   /** The same key gives the same run, however often it is asked for. */
   readonly key?: string;
   readonly budget?: Partial<Budget>;
+  /** What the model must or must not call. */
+  readonly choice?: ToolChoice;
+  /** How the model draws its words. */
+  readonly sampling?: Sampling;
+  /** A person follows who can be asked when a healing is stuck. */
+  readonly interactive?: boolean;
+}
+
+/** Where a run works. */
+export interface Where {
+  /** Ids of hands that the owner of the run may use, with commas; the one on this machine without them. */
+  readonly hand?: string;
+  /** The folder that the hand on this machine works in. */
+  readonly workspace: string;
 }
 
 /** What runs need of the world; model and hand are found anew for each run that is driven. */
 export interface RunsWorld extends Omit<World, "model" | "hand"> {
   /** The model of that name, or the one that the environment chooses. */
   readonly model: (name?: string) => Promise<Model>;
-  readonly hand: (workspace: string) => Promise<Hand>;
+  readonly hand: (where: Where) => Promise<Hand>;
   readonly holder: LeaseHolder;
   readonly newId: (prefix: "run" | "thread") => string;
 }
@@ -76,7 +91,7 @@ export class Runs {
     if (task.length > RUN.taskChars)
       throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN.taskChars} characters.`);
     const agent = request.agent ?? BUNNY;
-    const [model, hand] = await Promise.all([this.#world.model(agent.model), this.#world.hand(request.workspace)]);
+    const [model, hand] = await Promise.all([this.#world.model(agent.model), this.#world.hand(request)]);
     const thread = request.thread ?? this.#world.newId("thread");
     const started: RunStarted = {
       type: "run.started",
@@ -90,6 +105,9 @@ export class Runs {
       budget: { steps: RUN.steps, actions: RUN.actions, tokens: RUN.tokens, wallMs: RUN.wallMs, ...request.budget },
       thread,
       history: request.history ?? (request.thread === undefined ? [] : await this.#history(request.thread)),
+      ...(request.choice === undefined ? {} : { choice: request.choice }),
+      ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
+      ...(request.interactive === true ? { interactive: true } : {}),
     };
     const entry: Entry = { seq: 1, at: this.#world.now(), event: clean(started, this.#world.redactor) };
     const id = this.#world.newId("run");
@@ -213,7 +231,7 @@ export class Runs {
       const [model, hand] = await Promise.all([
         // The model that began the run, if it can still be had; any other goes on as well.
         this.#world.model(state.started.model).catch(() => this.#world.model()),
-        this.#world.hand(state.started.workspace),
+        this.#world.hand(state.started),
       ]);
       return this.#drive(new Drive({ ...this.#world, model, hand }, lease, state), run);
     } catch (thrown) {

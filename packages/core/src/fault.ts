@@ -219,6 +219,23 @@ const TABLE = {
     "Start it again; the action goes on under the same id.",
   ],
 
+  HAND_REVOKED: [
+    "refuse",
+    403,
+    5,
+    "high",
+    "The hand was revoked and does nothing for this brain any more.",
+    "Invite the host again: vidro hands invite",
+  ],
+  HAND_QUARANTINED: [
+    "refuse",
+    403,
+    5,
+    "high",
+    "The hand is in quarantine and gets no new work.",
+    "See why: vidro hands show; release it: vidro hands release",
+  ],
+
   STORAGE_FULL: [
     "refuse",
     507,

@@ -8,6 +8,7 @@ export * from "./fault.ts";
 export * from "./heal.ts";
 export * from "./json.ts";
 export * from "./limits.ts";
+export * from "./live-queue.ts";
 export { explain, judge } from "./policy.ts";
 export type { Explanation, Finding } from "./policy.ts";
 export { parsePolicy } from "./policy/parse.ts";

@@ -5,6 +5,7 @@ import {
   asFault,
   canonical,
   Fault,
+  LiveQueue,
   outcomeText,
   type Action,
   type Ended,
@@ -22,7 +23,6 @@ import { environmentFrom } from "./environment.ts";
 import { folderAt, workspaceAt } from "./folders.ts";
 import { isAlive, thisProcess } from "./host.ts";
 import { openLedger, type Known, type Ledger } from "./ledger.ts";
-import { LiveQueue } from "./live-queue.ts";
 import { sweepLeftBehind, sweepStragglers } from "./orphans.ts";
 import { hostSandbox } from "./sandbox.ts";
 import { pruneSpools, spooledText } from "./spool.ts";

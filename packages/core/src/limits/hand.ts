@@ -64,6 +64,44 @@ export const HAND = {
   liveWaitingBytes: MIB,
 } as const;
 
+/** Bounds of hands that are reached over a wire, and of the register that knows them. */
+export const HANDS = {
+  /** Hands that a brain knows. */
+  known: 20_000,
+  /** Hands that one run may use. */
+  perRun: 100,
+  /** A hand's name, and one of its tags. */
+  nameChars: 128,
+  /** Tags of one hand. */
+  tags: 32,
+  /** Tools of one hand. */
+  tools: 256,
+  /** The JSON Schema of one of them, as text. */
+  schemaChars: 32 * KIB,
+  /** Silence after which either end shows that it lives. */
+  heartbeatMs: 15 * SECOND_MS,
+  /** Heartbeats missed before a link counts as dead [F10, F11]. */
+  heartbeatsMissed: 3,
+  /** Wait for the judgement of a hand. */
+  judgeMs: 30 * SECOND_MS,
+  /** Outcomes whose safe arrival a hand is told when it is back. */
+  acknowledgements: 10_000,
+  /** One message of a link, as a WebSocket has it. */
+  messageBytes: MIB,
+  /** Parts that one message may come in. */
+  fragments: 128,
+  /** Orders that wait for their ends on one link. */
+  orders: 1024,
+  /** First rest before a hand dials again, doubled each time [004-21]. */
+  redialMs: SECOND_MS,
+  /** Longest rest before a hand dials again. */
+  redialCapMs: MINUTE_MS,
+  /** Tries at the first connection [004-21]. */
+  firstDials: 5,
+  /** How long two changes of when a hand was last seen lie apart on disk. */
+  seenMs: MINUTE_MS,
+} as const;
+
 /** Bounds of a policy file. */
 export const POLICY = {
   /** Entries of any list in it, rules included. */

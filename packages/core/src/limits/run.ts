@@ -32,8 +32,13 @@ export const RUN = {
   recovered: 100_000,
   /** Earlier runs of a conversation that a new one is told about. */
   historyRuns: 10,
-  /** How long a hand that cannot be reached is waited for before the outcome of an order counts as unknown. */
-  handMs: 10 * MINUTE_MS,
+  /**
+   * How long a hand that cannot be reached is waited for before the outcome of an order counts as unknown: as long as
+   * the hand keeps outcomes at least [004-25].
+   */
+  handMs: 24 * HOUR_MS,
+  /** How long a hand that cannot be reached is waited for before anything is ordered. */
+  judgeMs: 10 * MINUTE_MS,
   /** How long an order to a hand is good for after the hand has it. */
   orderMs: 5 * MINUTE_MS,
   /** How long a lease holds without being renewed. */
@@ -68,6 +73,12 @@ export const MODEL = {
   backoffCapMs: 5 * SECOND_MS,
   /** Longest rest that a server may ask us to take. */
   retryAfterCapMs: MINUTE_MS,
+  /** How long a healing that is stuck waits for a person [001-31]. */
+  askedMs: 30 * SECOND_MS,
+  /** Words at which a reply ends. */
+  stops: 16,
+  /** One of them. */
+  stopChars: 256,
   /** What a fault keeps of a server's own words. */
   wordsChars: 1000,
   /** One event of a model's stream, before anything reads it. */
@@ -78,6 +89,14 @@ export const MODEL = {
   reachMs: 2 * SECOND_MS,
   /** Wait for a server to list its models. */
   listMs: 5 * SECOND_MS,
+} as const;
+
+/** Ranges of how a model draws its words; what lies outside is moved to the nearer end [000-11]. */
+export const SAMPLING = {
+  temperature: { least: 0, most: 2 },
+  topP: { least: 0, most: 1 },
+  maxTokens: { least: 1, most: 4096 },
+  repeatPenalty: { least: 0.5, most: 2 },
 } as const;
 
 /** Bounds of the built-in model. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND } from "./limits.ts";
 import { LiveQueue } from "./live-queue.ts";
 
 const output = (chunk: string) => ({ type: "output", stream: "stdout", chunk }) as const;

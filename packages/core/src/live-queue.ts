@@ -1,4 +1,5 @@
-import { HAND, type HandEvent } from "@vidro/core";
+import { HAND } from "./limits.ts";
+import type { HandEvent } from "./ports.ts";
 
 type LiveOutput = Extract<HandEvent, { type: "output" }>;
 
