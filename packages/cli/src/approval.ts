@@ -1,5 +1,5 @@
 import { planWords, printable, quoted, spanWords, spelled } from "@vidro/core";
-import type { Action, Plan, PolicyJudged } from "@vidro/core";
+import type { Action, JsonObject, Plan, PolicyJudged } from "@vidro/core";
 
 const DIGEST_CHARS = 16;
 
@@ -10,7 +10,7 @@ export function approvalRows(
 ): readonly (readonly [string, string])[] {
   return [
     ...planRows(plan),
-    ...(plan.kind === "file" && plan.operation === "write" ? inputRows(action) : []),
+    ...(plan.kind === "file" && plan.operation === "write" ? inputRows(action?.input ?? {}) : []),
     ["class", `${verdict.class}, rule ${verdict.rule}`],
     ["why", printable(verdict.reason)],
   ];
@@ -42,12 +42,14 @@ function planRows(plan: Plan): readonly (readonly [string, string])[] {
       ];
     case "facts":
       return [["facts", planWords(plan)]];
+    case "order":
+      return [["tool", quoted(plan.tool)], ...inputRows(plan.input)];
   }
 }
 
 /** What the model wants written: the plan holds only its digest. All of it, since the end of it counts as much. */
-function inputRows(action: Action | undefined): readonly (readonly [string, string])[] {
-  return Object.entries(action?.input ?? {}).map(([name, value]) => [
+function inputRows(input: JsonObject): readonly (readonly [string, string])[] {
+  return Object.entries(input).map(([name, value]) => [
     name,
     lines(typeof value === "string" ? value : JSON.stringify(value)),
   ]);

@@ -9,6 +9,12 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** The text in a field; undefined when there is none, or something else. */
+export function textIn(object: JsonObject | undefined, field: string): string | undefined {
+  const value = object?.[field];
+  return typeof value === "string" ? value : undefined;
+}
+
 /** The one spelling of a JSON value: keys sorted, so that equal values have equal text and equal hashes. */
 export function canonical(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonical(item)).join(",")}]`;

@@ -77,7 +77,7 @@ function whyAsked(plan: Plan, policy: Policy): string {
 
 function defaultClass(plan: Plan): ActionClass {
   if (plan.kind === "process") return commandClass(plan);
-  if (plan.kind === "shell") return "code-exec";
+  if (plan.kind === "shell" || plan.kind === "order") return "code-exec";
   if (plan.kind === "facts" || plan.operation === "read") return "read";
   return plan.inWorkspace ? "write" : "privileged";
 }

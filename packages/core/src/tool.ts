@@ -30,7 +30,7 @@ export interface Action {
 /**
  * Exactly what would happen, frozen: policy judges this, a person approves its hash, and this is what runs.
  */
-export type Plan = ProcessPlan | ShellPlan | FilePlan | FactsPlan;
+export type Plan = ProcessPlan | ShellPlan | FilePlan | FactsPlan | OrderPlan;
 
 /** A program with its arguments; no shell is involved. */
 export interface ProcessPlan {
@@ -78,6 +78,13 @@ export interface FilePlan {
 export interface FactsPlan {
   readonly kind: "facts";
   readonly facts: string;
+}
+
+/** The order itself, of a hand that does not say what it would make of it. */
+export interface OrderPlan {
+  readonly kind: "order";
+  readonly tool: string;
+  readonly input: JsonObject;
 }
 
 /** What policy says of a plan. */

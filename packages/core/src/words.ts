@@ -58,5 +58,7 @@ export function planWords(plan: Plan): string {
       return `${plan.operation} ${quoted(plan.path)}`;
     case "facts":
       return `read the facts ${quoted(plan.facts)}`;
+    case "order":
+      return `${plan.tool} ${JSON.stringify(plan.input)}`;
   }
 }

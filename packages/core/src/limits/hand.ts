@@ -70,6 +70,14 @@ export const HANDS = {
   known: 20_000,
   /** Hands that one run may use. */
   perRun: 100,
+  /** The words that choose hands. */
+  selectorChars: 16 * KIB,
+  /** Why a hand is barred, in words. */
+  whyChars: 2000,
+  /** How long a hand that is away is remembered for sure: as long as a run waits for one. */
+  rememberedMs: 24 * HOUR_MS,
+  /** Hands that one command is carried out on at the same time. */
+  atOnce: 16,
   /** A hand's name, and one of its tags. */
   nameChars: 128,
   /** Tags of one hand. */
@@ -84,6 +92,8 @@ export const HANDS = {
   heartbeatsMissed: 3,
   /** Wait for the judgement of a hand. */
   judgeMs: 30 * SECOND_MS,
+  /** Wait for the end of an order on a connection that lives: longer than any command may take. */
+  endMs: HOUR_MS + 5 * MINUTE_MS,
   /** Outcomes whose safe arrival a hand is told when it is back. */
   acknowledgements: 10_000,
   /** One message of a link, as a WebSocket has it. */
@@ -100,6 +110,42 @@ export const HANDS = {
   firstDials: 5,
   /** How long two changes of when a hand was last seen lie apart on disk. */
   seenMs: MINUTE_MS,
+} as const;
+
+/** Bounds of executors and of what they are told [004]. */
+export const EXECUTOR = {
+  /** Wait for the handshake. */
+  handshakeMs: 10 * SECOND_MS,
+  /** How long a handshake is kept [004-05]. */
+  keptMs: HOUR_MS,
+  /** Kept handshakes whose time is up that are removed when a new one is kept. */
+  removed: 4,
+  /** Silence of an executor that has an order, or of the person before it, after which nothing is waited for [004-26]. */
+  messageMs: 20 * MINUTE_MS,
+  /** How long an executor without a ledger may take to tell what came of an order that it got before a cut. */
+  lateMs: 10 * SECOND_MS,
+  /** The words that an executor brings along about its project. */
+  specChars: 64 * KIB,
+  /** Files that these words are about. */
+  specFiles: 1000,
+  /** Names of tools that it may say it knows. */
+  knownTools: 256,
+  /** Files that were changed that the end of a task lists. */
+  filesChanged: 1000,
+} as const;
+
+/** Bounds of what hands tell of their hosts. */
+export const TELEMETRY = {
+  /** How long a sample is kept. */
+  keptMs: HOUR_MS,
+  /** How far two samples of a hand lie apart at least; one that comes sooner takes the place of the last. */
+  everyMs: SECOND_MS,
+  /** One sample, as JSON. */
+  payloadChars: 4 * KIB,
+  /** What a sample takes besides its text. */
+  overheadBytes: 128,
+  /** All samples of all hands. */
+  bytes: 64 * MIB,
 } as const;
 
 /** Bounds of a policy file. */

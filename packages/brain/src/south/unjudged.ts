@@ -1,0 +1,29 @@
+import { createHash } from "node:crypto";
+import { canonical } from "@vidro/core";
+import type { Action, Judgement, ToolSpec } from "@vidro/core";
+
+/**
+ * The judgement of an action for a hand that judges nothing itself: what only reads may run, and everything else is
+ * shown to a person first, in the words of the order.
+ */
+export function unjudged({ tool, input }: Action, tools: readonly ToolSpec[]): Judgement {
+  const plan = { kind: "order", tool, input } as const;
+  const reads = tools.some(({ name, idempotent }) => name === tool && idempotent && !WRITES.has(name));
+  return {
+    plan,
+    hash: createHash("sha256")
+      .update(canonical({ plan, policy: POLICY }))
+      .digest("hex"),
+    policy: POLICY,
+    verdict: {
+      decision: reads ? "allow" : "ask",
+      rule: "unjudged-hand",
+      class: reads ? "read" : "code-exec",
+      reason: reads ? "It only reads." : "The hand has no policy of its own, so that a person decides.",
+    },
+  };
+}
+
+const POLICY = "unjudged-hand";
+/** Doing these twice is the same as once, and yet they change something. */
+const WRITES: ReadonlySet<string> = new Set(["file_apply", "write_file", "edit"]);

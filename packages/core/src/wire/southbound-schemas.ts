@@ -1,0 +1,95 @@
+import type { JsonObject } from "../json.ts";
+import { HAND, HANDS } from "../limits.ts";
+
+/*
+ * What each message must be. What has an effect is taken strictly: a field that nobody knows might be one that
+ * somebody relies on [000-67].
+ */
+
+const text = (maxLength: number): JsonObject => ({ type: "string", minLength: 1, maxLength });
+const count: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+
+/** A message of these fields and no others. */
+function message(required: readonly string[], properties: JsonObject): JsonObject {
+  return { type: "object", additionalProperties: false, required: ["action_id", ...required], properties };
+}
+
+const ACTION: JsonObject = { action_id: text(HANDS.nameChars) };
+
+/** What an order may carry besides what is to be done. */
+const ORDER: JsonObject = {
+  ...ACTION,
+  session_epoch: count,
+  ttl_ms: count,
+  run_id: text(HANDS.nameChars),
+  run_epoch: count,
+  approved: text(HANDS.nameChars),
+  traceparent: text(HANDS.nameChars),
+};
+
+const PATH = text(HAND.pathChars);
+const TOOL: JsonObject = { tool: text(HANDS.nameChars), input: { type: "object" } };
+
+/** What a brain may ask of a hand, by method; the envelope is opened before. */
+export const REQUESTS: { readonly [method: string]: JsonObject } = {
+  "command.exec": message(["command"], {
+    ...ORDER,
+    command: PATH,
+    args: { type: "array", maxItems: HAND.args, items: { type: "string", maxLength: HAND.argChars } },
+    timeout: { type: "integer", minimum: 1, maximum: HAND.commandCapMs },
+    cwd: PATH,
+  }),
+  "file.diff": message(["path", "want"], { ...ORDER, path: PATH, want: { type: "string", maxLength: HAND.fileBytes } }),
+  "file.apply": message(["path", "patch"], {
+    ...ORDER,
+    path: PATH,
+    patch: text(HAND.patchBytes),
+    base_sha256: { type: "string", minLength: 64, maxLength: 64 },
+  }),
+  "tool.run": message(["tool", "input"], { ...ORDER, ...TOOL }),
+  "action.judge": message(["tool", "input"], { ...ACTION, ...TOOL }),
+  "action.cancel": message([], ACTION),
+  "action.ack": message([], ACTION),
+};
+
+const TOOL_SPEC: JsonObject = {
+  type: "object",
+  required: ["name", "description", "parameters", "idempotent"],
+  properties: {
+    name: text(HANDS.nameChars),
+    description: { type: "string", maxLength: HANDS.schemaChars },
+    parameters: { type: "object" },
+    idempotent: { type: "boolean" },
+  },
+};
+
+const names = (maxItems: number): JsonObject => ({ type: "array", maxItems, items: text(HANDS.nameChars) });
+
+/** What a hand may tell a brain, by method; the envelope is opened before. */
+export const TELLINGS: { readonly [method: string]: JsonObject } = {
+  hello: {
+    type: "object",
+    required: ["agent_id", "name", "version", "capabilities"],
+    properties: {
+      agent_id: text(HANDS.nameChars),
+      name: text(HANDS.nameChars),
+      version: text(HANDS.nameChars),
+      capabilities: names(HANDS.tools),
+      tools: { type: "array", maxItems: HANDS.tools, items: TOOL_SPEC },
+      workspace: PATH,
+      tags: names(HANDS.tags),
+    },
+  },
+  "telemetry.push": message(["payload"], { ...ACTION, payload: { type: "object" }, ts: text(HANDS.nameChars) }),
+  "action.result": {
+    type: "object",
+    required: ["action_id", "ok"],
+    properties: { ...ACTION, ok: { type: "boolean" } },
+  },
+  "exec.output": message(["stream", "chunk"], {
+    ...ACTION,
+    stream: { enum: ["stdout", "stderr"] },
+    seq: count,
+    chunk: { type: "string", maxLength: HANDS.messageBytes },
+  }),
+};

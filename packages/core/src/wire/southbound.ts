@@ -1,0 +1,282 @@
+import { Fault, FAULTS } from "../fault.ts";
+import type { FaultCode, FaultReport } from "../fault.ts";
+import { isObject, textIn } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { HAND, HANDS, RUN } from "../limits.ts";
+import type { Order } from "../ports.ts";
+import type { Action, Ended, Judgement, Output, ProcessOutcome, ToolSpec } from "../tool.ts";
+import { headAndTail } from "../turns.ts";
+
+/*
+ * The messages between a brain and a hand on another host (000 §3), the same over WebSocket and signed HTTP. Fields
+ * that the published contract does not name are ours and optional, so that a peer that knows only the contract works.
+ */
+
+/** What a hand may be asked to do, as it declares it. */
+export const CAPABILITIES = [
+  "command.exec",
+  "telemetry.push",
+  "file.diff",
+  "file.apply",
+  "tool.run",
+  "action.judge",
+  "action.cancel",
+  "action.ack",
+] as const;
+
+/** One of them. */
+export type Capability = (typeof CAPABILITIES)[number];
+
+/** What a hand says of itself when it comes. */
+export interface Hello {
+  readonly method: "hello";
+  readonly agent_id: string;
+  readonly name: string;
+  readonly version: string;
+  readonly capabilities: readonly string[];
+  readonly timestamp: string;
+  /** The tools behind `tool.run`. */
+  readonly tools?: readonly ToolSpec[];
+  readonly workspace?: string;
+  readonly tags?: readonly string[];
+}
+
+/** What a hand is to obey. */
+export interface HelloPolicy {
+  /** Longest time of a command, in milliseconds. */
+  readonly timeouts: { readonly exec: number };
+  /** Longest message, in bytes. */
+  readonly max_payload: number;
+}
+
+/** The answer to a hello. */
+export interface Welcome {
+  readonly ok: true;
+  readonly policy: HelloPolicy;
+  readonly session_epoch: number;
+  readonly server_version: string;
+}
+
+/** A message whose envelope was opened: `type` for `method` and `{id, method, params, timestamp}` are accepted. */
+export interface Opened {
+  readonly method: string;
+  /** Echoed in the reply. */
+  readonly id?: string;
+  readonly fields: JsonObject;
+}
+
+/** Opens the envelope of a message that asks for something. */
+export function opened(message: JsonObject): Opened {
+  const { id, method, type, params, timestamp: _, ...rest } = message;
+  const name = method ?? type;
+  if (typeof name !== "string")
+    throw new Fault("BAD_REQUEST", 'A message names what it asks for in "method" (or "type").');
+  if (id !== undefined && !(typeof id === "string" && id.length <= HANDS.nameChars))
+    throw new Fault("BAD_REQUEST", `"id" is a text of at most ${HANDS.nameChars} characters.`);
+  if (params !== undefined && !isObject(params)) throw new Fault("BAD_REQUEST", '"params" is an object.');
+  return { method: name, ...(id === undefined ? {} : { id }), fields: { ...rest, ...params } };
+}
+
+/** How a tool of ours is said in the words of the contract. */
+interface Saying {
+  readonly method: Capability;
+  readonly fields: (input: JsonObject) => JsonObject;
+  readonly input: (fields: JsonObject) => JsonObject;
+}
+
+const SAYINGS: { readonly [tool: string]: Saying } = {
+  command: {
+    method: "command.exec",
+    fields: ({ command, args = [], cwd = ".", timeout_ms = HAND.commandMs }) =>
+      given({ command, args, timeout: timeout_ms, cwd }),
+    input: ({ command, args, cwd, timeout }) => given({ command, args, cwd, timeout_ms: timeout }),
+  },
+  file_diff: {
+    method: "file.diff",
+    fields: ({ path, want }) => given({ path, want }),
+    input: ({ path, want }) => given({ path, want }),
+  },
+  file_apply: {
+    method: "file.apply",
+    fields: ({ path, patch, base_sha256 }) => given({ path, patch, base_sha256 }),
+    input: ({ path, patch, base_sha256 }) => given({ path, patch, base_sha256 }),
+  },
+};
+
+/** The tools that a hand has by its capabilities alone. */
+export function toolsOf(capabilities: readonly string[], standard: readonly ToolSpec[]): readonly ToolSpec[] {
+  return standard.filter(({ name }) => capabilities.includes(SAYINGS[name]?.method ?? ""));
+}
+
+/** What is asked of a hand that is to carry out an action. */
+export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
+  const { action, approved, run, epoch, ttlMs } = order;
+  return {
+    ...asked(action),
+    session_epoch: sessionEpoch,
+    ttl_ms: ttlMs,
+    run_id: run,
+    run_epoch: epoch,
+    ...(approved === undefined ? {} : { approved }),
+  };
+}
+
+function asked({ id, tool, input }: Action): JsonObject {
+  const saying = SAYINGS[tool];
+  if (saying === undefined) return { method: "tool.run", action_id: id, tool, input };
+  return { method: saying.method, action_id: id, ...saying.fields(input) };
+}
+
+/** What is asked of a hand that is to say what it would do. */
+export function judgeMessage({ id, tool, input }: Action): JsonObject {
+  return { method: "action.judge", action_id: id, tool, input };
+}
+
+/** The order behind a message that has passed its schema. */
+export function orderOf({ method, fields }: Opened): Order {
+  const { run_epoch, session_epoch = 0, ttl_ms = RUN.orderMs } = fields;
+  const approved = textIn(fields, "approved");
+  return {
+    action: actionOf(method, fields),
+    // A brain that names no run is fenced by its sessions: an older one is refused like an older driver of a run.
+    run: textIn(fields, "run_id") ?? "session",
+    epoch: Number(run_epoch ?? session_epoch),
+    ttlMs: Number(ttl_ms),
+    ...(approved === undefined ? {} : { approved }),
+  };
+}
+
+function actionOf(method: string, fields: JsonObject): Action {
+  const id = textIn(fields, "action_id") ?? "";
+  const [tool, saying] = Object.entries(SAYINGS).find(([, one]) => one.method === method) ?? [];
+  if (tool !== undefined && saying !== undefined) return { id, tool, input: saying.input(fields), callId: id };
+  return { id, tool: textIn(fields, "tool") ?? "", input: (fields["input"] ?? {}) as JsonObject, callId: id };
+}
+
+/** The action behind a request to judge it. */
+export function judgedAction(fields: JsonObject): Action {
+  return actionOf("action.judge", fields);
+}
+
+/** How an action ended, in the words of what asked for it. */
+export function endedReply(method: string, ended: Ended): JsonObject {
+  if (ended.type !== "finished") {
+    const { code, message } = ended.fault;
+    const partial = ended.type === "unknown" && ended.partial !== undefined ? { partial: ended.partial } : {};
+    return { ok: false, error: message, code, ...partial };
+  }
+  const { outcome } = ended;
+  if (outcome.kind === "process") return processReply(outcome);
+  if (method === "tool.run") return given({ ok: true, text: outcome.text, data: outcome.data });
+  return { ok: true, ...(isObject(outcome.data) ? outcome.data : {}) };
+}
+
+function processReply({ stdout, stderr, ...how }: ProcessOutcome): JsonObject {
+  return {
+    ok: true,
+    exit_code: how.exitCode,
+    stdout: stdout.text,
+    stderr: stderr.text,
+    ...(how.signal === null ? {} : { signal: how.signal }),
+    ...(how.timedOut ? { timed_out: true } : {}),
+    ...(stdout.truncated || stderr.truncated ? { truncated: true } : {}),
+    total_bytes: stdout.bytes + stderr.bytes,
+    duration_ms: how.durationMs,
+    output: { stdout: sizeOf(stdout), stderr: sizeOf(stderr) },
+    ...(how.spool === undefined ? {} : { spool: how.spool }),
+  };
+}
+
+function sizeOf({ bytes, truncated, sha256 }: Output): JsonObject {
+  return { bytes, truncated, sha256 };
+}
+
+/** How an action ended, as its reply says; a reply that makes no sense is a failure of the tool. */
+export function endedOf(reply: JsonObject): Ended {
+  if (reply["ok"] !== true) return failureOf(reply);
+  if ("exit_code" in reply) return { type: "finished", outcome: processOf(reply) };
+  if (typeof reply["text"] === "string") {
+    const { text, data } = reply;
+    return { type: "finished", outcome: { kind: "value", text, ...(data === undefined ? {} : { data }) } };
+  }
+  const { ok: _, id: _id, action_id: _action, method: _method, ...data } = reply;
+  const text = typeof data["patch"] === "string" ? data["patch"] || "[no difference]" : JSON.stringify(data);
+  const base = textIn(data, "base_sha256");
+  return {
+    type: "finished",
+    outcome: { kind: "value", text: base === undefined ? text : `${text}[base_sha256 ${base}]`, data },
+  };
+}
+
+function failureOf(reply: JsonObject): Ended {
+  const fault = faultOf(reply);
+  const partial = textIn(reply, "partial");
+  if (fault.code !== "OUTCOME_UNKNOWN" && fault.code !== "OUTCOME_EVICTED") return { type: "failed", fault };
+  return { type: "unknown", fault, ...(partial === undefined ? {} : { partial }) };
+}
+
+/** The fault that a reply names; a code that is not ours is a failure of the tool. */
+export function faultOf(reply: JsonObject): FaultReport {
+  const code = textIn(reply, "code") ?? "";
+  const known = Object.hasOwn(FAULTS, code) ? (code as FaultCode) : "TOOL_FAILED";
+  return { code: known, message: textIn(reply, "error") ?? "The hand did not say why." };
+}
+
+function processOf(reply: JsonObject): ProcessOutcome {
+  const sizes = isObject(reply["output"]) ? reply["output"] : {};
+  const { exit_code, signal, timed_out, duration_ms, spool } = reply;
+  return {
+    kind: "process",
+    exitCode: typeof exit_code === "number" ? exit_code : null,
+    signal: typeof signal === "string" ? signal : null,
+    timedOut: timed_out === true,
+    durationMs: typeof duration_ms === "number" ? duration_ms : 0,
+    stdout: outputOf(reply["stdout"], sizes["stdout"], reply["truncated"] === true),
+    stderr: outputOf(reply["stderr"], sizes["stderr"], reply["truncated"] === true),
+    ...(typeof spool === "string" ? { spool } : {}),
+  };
+}
+
+/** A hand that knows only the contract says no sizes and no hash: then they are those of what it sent. */
+function outputOf(text: Json | undefined, size: Json | undefined, truncated: boolean): Output {
+  const kept = typeof text === "string" ? text : "";
+  const said = isObject(size) ? size : {};
+  return {
+    text: kept,
+    bytes: typeof said["bytes"] === "number" ? said["bytes"] : encoder.encode(kept).length,
+    truncated: typeof said["truncated"] === "boolean" ? said["truncated"] : truncated,
+    sha256: typeof said["sha256"] === "string" ? said["sha256"] : "",
+  };
+}
+
+/** The judgement in a reply, or the fault that the action would meet. */
+export function judgementOf(reply: JsonObject): Judgement | FaultReport {
+  if (reply["ok"] === true && isObject(reply["judgement"])) return reply["judgement"] as unknown as Judgement;
+  return faultOf(reply);
+}
+
+/** A reply that is at most so long: what people read of it loses its middle, and what programs read of it goes. */
+export function fitted(reply: JsonObject, maxBytes: number): JsonObject {
+  let fits: JsonObject = reply;
+  for (let chars = maxBytes; bytesOf(fits) > maxBytes; chars = Math.floor(chars / 2)) {
+    if (chars < SHORTEST) return { ok: false, code: "PAYLOAD_TOO_LARGE", error: "The outcome is too long to be sent." };
+    const { data: _, ...kept } = reply;
+    const cut = Object.entries(kept).map(([name, value]) => [
+      name,
+      typeof value === "string" ? headAndTail(value, chars) : value,
+    ]);
+    fits = { ...Object.fromEntries(cut), truncated: true };
+  }
+  return fits;
+}
+
+const SHORTEST = 64;
+const encoder = new TextEncoder();
+
+function bytesOf(value: Json): number {
+  return encoder.encode(JSON.stringify(value)).length;
+}
+
+function given(fields: { readonly [name: string]: Json | undefined }): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter((entry) => entry[1] !== undefined));
+}

@@ -1,0 +1,125 @@
+import { asFault, Fault, HANDS, textIn } from "@vidro/core";
+import type { Ended, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
+import { endedReply, fitted, judgedAction, opened, orderOf } from "@vidro/core/wire/southbound";
+import type { HelloPolicy, Opened } from "@vidro/core/wire/southbound";
+import { checkMessage } from "./messages.ts";
+
+/** What the messages of a brain are carried out with. */
+export interface SouthboundOptions {
+  readonly hand: Hand;
+  /** What this hand has declared that it does; all else is refused [000-44]. */
+  readonly capabilities: readonly string[];
+  /** Hands a message to the transport; false when there is no connection now. */
+  readonly send: (message: JsonObject) => boolean;
+}
+
+/** The hand's end of southbound messages, whatever carries them. */
+export class Southbound {
+  readonly #options: SouthboundOptions;
+  /** Replies that were ready while nobody could be reached, by action. */
+  readonly #unsent = new Map<string, JsonObject>();
+  readonly #running = new Map<string, AbortController>();
+  #policy: HelloPolicy | undefined;
+  #epoch = 0;
+
+  constructor(options: SouthboundOptions) {
+    this.#options = options;
+  }
+
+  /** Obeys a brain that has said hello back, and tells it what ended while it was away [004-25]. */
+  welcomed(welcome: { readonly policy: HelloPolicy; readonly session_epoch?: number }): void {
+    if ((welcome.session_epoch ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
+    this.#epoch = welcome.session_epoch ?? this.#epoch;
+    this.#policy = welcome.policy;
+    for (const [action, reply] of this.#unsent) if (this.#options.send(reply)) this.#unsent.delete(action);
+  }
+
+  /** Does what a message asks for and sends the reply; it never rejects. */
+  async receive(message: JsonObject): Promise<void> {
+    let request: Opened | undefined;
+    try {
+      request = opened(message);
+      const reply = await this.#answer(request);
+      if (reply !== undefined) this.#send(request, reply);
+    } catch (thrown) {
+      const { code, message: error } = asFault(thrown);
+      this.#send(request, { ok: false, error, code });
+    }
+  }
+
+  /** Ends what runs for the brain; for a hand that goes down. */
+  close(): void {
+    for (const running of this.#running.values()) running.abort();
+  }
+
+  async #answer(request: Opened): Promise<JsonObject | undefined> {
+    const { method, fields } = request;
+    if (!this.#options.capabilities.includes(method))
+      throw new Fault(
+        "FORBIDDEN",
+        `This hand does not do ${method}; it does ${this.#options.capabilities.join(", ")}.`,
+      );
+    await checkMessage(method, fields);
+    const { hand } = this.#options;
+    const action = textIn(fields, "action_id") ?? "";
+    switch (method) {
+      case "action.judge":
+        return judged(await hand.judge(judgedAction(fields)));
+      case "action.cancel":
+        this.#running.get(action)?.abort();
+        return undefined;
+      case "action.ack":
+        this.#unsent.delete(action);
+        await hand.acknowledge(action);
+        return undefined;
+      default:
+        return endedReply(method, await this.#perform(request));
+    }
+  }
+
+  async #perform(request: Opened): Promise<Ended> {
+    const { fields } = request;
+    if (Number(fields["session_epoch"] ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
+    const order = orderOf({ ...request, fields: this.#obeying(fields) });
+    const { id } = order.action;
+    const stop = this.#running.get(id) ?? new AbortController();
+    this.#running.set(id, stop);
+    let seq = 0;
+    try {
+      for await (const event of this.#options.hand.perform(order, stop.signal)) {
+        if (event.type !== "output") return event;
+        const { stream, chunk } = event;
+        this.#options.send({ method: "exec.output", action_id: id, stream, seq: seq++, chunk });
+      }
+    } finally {
+      this.#running.delete(id);
+    }
+    throw new Error("The hand ended its stream without a terminal event.");
+  }
+
+  /** A command takes no longer than the brain's policy says [000-43]. */
+  #obeying(fields: JsonObject): JsonObject {
+    const { timeout } = fields;
+    const exec = this.#policy?.timeouts.exec;
+    return exec === undefined || typeof timeout !== "number" ? fields : { ...fields, timeout: Math.min(timeout, exec) };
+  }
+
+  #send(request: Opened | undefined, reply: JsonObject): void {
+    const action = textIn(request?.fields, "action_id");
+    const named = {
+      ...(request?.id === undefined ? {} : { id: request.id }),
+      ...(action === undefined ? {} : { action_id: action }),
+    };
+    const whole = { ...named, ...fitted(reply, (this.#policy?.max_payload ?? HANDS.messageBytes) - ENVELOPE_BYTES) };
+    if (this.#options.send(whole) || action === undefined || request?.method === "action.judge") return;
+    if (this.#unsent.size < HANDS.orders) this.#unsent.set(action, whole);
+  }
+}
+
+/** Room for what a reply is wrapped in. */
+const ENVELOPE_BYTES = 1024;
+
+function judged(judgement: Judgement | FaultReport): JsonObject {
+  if ("code" in judgement) return { ok: false, error: judgement.message, code: judgement.code };
+  return { ok: true, judgement: { ...judgement } as unknown as JsonObject };
+}
