@@ -1,4 +1,4 @@
-import { commandClass, commandMisfit, isAbout } from "./policy/command.ts";
+import { commandClass, commandMisfit, isAbout, UNHELD } from "./policy/command.ts";
 import { matchesPath, matchesWord, normalPath } from "./policy/path.ts";
 import type { Decision, FactsRule, FileRule, Policy, Rule, ShellRule } from "./policy/rule.ts";
 import type { ActionClass, FactsPlan, FilePlan, Plan, ShellPlan, Verdict } from "./tool.ts";
@@ -70,7 +70,9 @@ function speaksOf(rule: Rule, plan: Plan): boolean {
 }
 
 function whyAsked(plan: Plan, policy: Policy): string {
-  const near = policy.rules.find((rule) => rule.decision === "allow" && speaksOf(rule, plan));
+  const allowing = policy.rules.filter((rule) => rule.decision === "allow" && speaksOf(rule, plan));
+  // The rule that would fit on a host with a sandbox says more than any other.
+  const near = allowing.find((rule) => misfit(rule, plan, policy) === UNHELD) ?? allowing[0];
   if (near === undefined) return "no rule covers it, so a person decides";
   return `no rule allows it, so a person decides (${near.id}: ${misfit(near, plan, policy)})`;
 }

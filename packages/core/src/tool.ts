@@ -45,6 +45,8 @@ export interface ProcessPlan {
   readonly timeoutMs: number;
   /** sha256 of each operand that names a file whose content decides what happens (a script). */
   readonly digests: { readonly [path: string]: string };
+  /** A sandbox holds it to reading, whatever the files that it reads tell it to run. */
+  readonly confined?: true;
 }
 
 /** How far a shell reaches: read = nothing can be written, no network; workspace = only the workspace; host = as the user. */

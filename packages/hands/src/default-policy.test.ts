@@ -10,8 +10,10 @@ const POLICY = parsePolicy(JSON.parse(JSON.stringify(DEFAULT_POLICY)), PLACES);
 function judgeArgv(argv: readonly string[], more: Partial<ProcessPlan> = {}, policy: Policy = POLICY): Verdict {
   const env = { PATH: "/usr/bin:/bin", HOME: "/home/ada", LC_ALL: "C", ...QUIET_ENV };
   const program = `/usr/bin/${argv[0]}`;
+  // A host with a sandbox: what may not run by itself is judged as held to reading.
+  const held = { confined: true } as const;
   return judge(
-    { kind: "process", program, argv, cwd: PLACES.workspace, env, timeoutMs: 1000, digests: {}, ...more },
+    { kind: "process", program, argv, cwd: PLACES.workspace, env, timeoutMs: 1000, digests: {}, ...held, ...more },
     policy,
   );
 }
@@ -36,6 +38,22 @@ test("the default policy allows a look at the host and at the workspace", () => 
     const verdict = judgeLine(line);
     assert.deepEqual([verdict.decision, verdict.class], ["allow", "read"], `${line}: ${verdict.reason}`);
   }
+});
+
+test("without a sandbox a person is asked before git reads what may name programs", () => {
+  const argv = ["git", "status"];
+  const bare: ProcessPlan = {
+    kind: "process",
+    program: "/usr/bin/git",
+    argv,
+    cwd: PLACES.workspace,
+    env: {},
+    timeoutMs: 1,
+    digests: {},
+  };
+  const { decision, reason } = judge(bare, POLICY);
+  assert.equal(decision, "ask");
+  assert.match(reason, /no sandbox holds it to reading/);
 });
 
 test("the default policy allows programs by the files they really are", () => {

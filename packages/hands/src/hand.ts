@@ -264,14 +264,21 @@ class LocalHand implements Hand {
   }
 
   async #judged(action: Action, tool: Tool): Promise<Judgement> {
-    const plan = await tool.plan(action.input, this.#bench);
     const { policy } = this.#options;
-    return {
-      plan,
-      hash: sha256(canonical({ plan: { ...plan }, policy: policy.version })),
-      verdict: policy.judge(plan),
-      policy: policy.version,
-    };
+    const { plan, verdict } = await this.#freest(await tool.plan(action.input, this.#bench));
+    const hash = sha256(canonical({ plan: { ...plan }, policy: policy.version }));
+    return { plan, hash, verdict, policy: policy.version };
+  }
+
+  /** What may not run by itself may run where it can only read, when the policy says so and the host can hold it. */
+  async #freest(plan: Plan): Promise<Pick<Judgement, "plan" | "verdict">> {
+    const { policy } = this.#options;
+    const verdict = policy.judge(plan);
+    if (verdict.decision !== "ask" || plan.kind !== "process") return { plan, verdict };
+    const confined = { ...plan, confined: true } as const;
+    const held = policy.judge(confined);
+    const isHeld = held.decision === "allow" && (await this.#bench.sandbox()) !== undefined;
+    return isHeld ? { plan: confined, verdict: held } : { plan, verdict };
   }
 
   #checkTime({ order, receivedAt }: Job, signal: AbortSignal): void {

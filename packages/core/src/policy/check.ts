@@ -76,7 +76,10 @@ interface ExamplePlan {
 /** The examples of a rule as plans. */
 function examplePlans(rule: Rule, side: "match" | "not_match", policy: Policy): readonly ExamplePlan[] {
   if (rule.kind === "process")
-    return rule.examples[side].map((argv) => ({ plan: processPlan(argv, policy), text: JSON.stringify(argv) }));
+    return rule.examples[side].map((argv) => ({
+      plan: { ...processPlan(argv, policy), ...(rule.confined === true ? { confined: true as const } : {}) },
+      text: JSON.stringify(argv),
+    }));
   if (rule.kind === "shell")
     return rule.examples[side].map((example) => ({ plan: shellPlan(example, policy), text: JSON.stringify(example) }));
   if (rule.kind === "facts")

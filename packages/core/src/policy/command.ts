@@ -58,6 +58,9 @@ export function isAbout(rule: ProcessRule, plan: ProcessPlan): boolean {
   return commandsFor(rule, plan).length > 0;
 }
 
+/** Why a rule does not match that allows a program only where it is held to reading. */
+export const UNHELD = "no sandbox holds it to reading";
+
 /** Why a rule does not match a command, or nothing when it does. */
 export function commandMisfit(rule: ProcessRule, plan: ProcessPlan, policy: Policy): string | undefined {
   const candidates = commandsFor(rule, plan);
@@ -67,6 +70,7 @@ export function commandMisfit(rule: ProcessRule, plan: ProcessPlan, policy: Poli
   if (!whys.includes(undefined)) return whys[0];
   const elsewhere = rule.cwd && pathMisfit(normalPath(plan.cwd, "/"), rule.cwd, policy);
   if (elsewhere !== undefined) return `the folder: ${elsewhere}`;
+  if (rule.confined === true && plan.confined !== true) return UNHELD;
   return rule.decision === "allow" ? whyDistrusted(rule, plan, policy) : undefined;
 }
 

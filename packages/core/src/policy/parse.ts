@@ -177,7 +177,7 @@ const shellExample: Read<ShellExample> = (json, where) => {
 
 const HEAD = ["id", "kind", "class", "decision", "reason", "examples"] as const;
 const BODY = {
-  process: ["program", "arguments", "cwd"],
+  process: ["program", "arguments", "cwd", "confined"],
   shell: ["commands", "access", "sandboxed"],
   file: ["operations", "paths", "inWorkspace"],
   facts: ["facts"],
@@ -207,6 +207,7 @@ const rule: Read<Rule> = (json, position) => {
       program: need("program", list(text)),
       arguments: need("arguments", args),
       ...maybe(source, "cwd", pathValue, where),
+      ...maybe(source, "confined", flag, where),
       examples: need("examples", examples(list(word))),
     };
   }

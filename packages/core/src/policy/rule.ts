@@ -94,6 +94,8 @@ export interface ProcessRule extends RuleHead {
   readonly arguments: Arguments;
   /** Where the command has to run, for commands that work on their folder when no path is given. */
   readonly cwd?: PathValue;
+  /** Only where a sandbox holds the program to reading: for programs that run what the files of a project name. */
+  readonly confined?: boolean;
   readonly examples: Examples<readonly string[]>;
 }
 

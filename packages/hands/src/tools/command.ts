@@ -1,4 +1,4 @@
-import { HAND, type ProcessPlan } from "@vidro/core";
+import { Fault, HAND, type ProcessPlan } from "@vidro/core";
 import { folderAt } from "../folders.ts";
 import { pathField } from "../paths.ts";
 import { runProcess } from "../process.ts";
@@ -52,7 +52,14 @@ export const command = tool({
     };
   },
 
-  run(_input, work) {
-    return runProcess(work.plan, work);
+  async run(_input, work) {
+    const { plan, bench } = work;
+    if (plan.confined !== true) return runProcess(plan, work);
+    const sandbox = await bench.sandbox();
+    if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this command is gone.");
+    const { cwd, env, timeoutMs } = plan;
+    const scope = { access: "read", cwd, workspace: bench.workspace, state: bench.state } as const;
+    const argv = sandbox.wrap([plan.program, ...plan.argv.slice(1)], scope);
+    return runProcess({ program: argv[0] ?? plan.program, argv, cwd, env, timeoutMs }, work);
   },
 });
