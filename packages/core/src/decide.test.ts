@@ -5,7 +5,7 @@ import { decide } from "./decide.ts";
 import type { Event, ModelReplied } from "./event.ts";
 import { MODEL, RUN } from "./limits.ts";
 import { fold, reduce } from "./run.ts";
-import { anyLuck, play, said, started, stateOf } from "./walk.fixture.ts";
+import { anyLuck, entriesOf, play, said, started, stateOf } from "./walk.fixture.ts";
 import type { Luck } from "./walk.fixture.ts";
 
 const MOMENT = { now: 2000, chance: 0.5 };
@@ -83,13 +83,44 @@ test("a verdict to ask becomes a question that is bound to the plan's hash, and 
   assert.ok(decision.do === "record" && decision.event.type === "question.asked");
   const asked = decision.event;
   assert.deepEqual(asked.about, { kind: "approval", action: "act_1", hash: "h", policy: "p" });
-  const answer = (text: string, by = "me") =>
-    stateOf(...events, asked, { type: "question.answered", id: asked.id, answer: text, by });
+  const answered = (more: { answer: string; by?: string }) =>
+    stateOf(...events, asked, { type: "question.answered", id: asked.id, ...more });
+  const answer = (text: string) => answered({ answer: text, by: "me" });
   assert.deepEqual(answer("yes").phase, { name: "cleared", action, approved: "h" });
-  const refusals = [answer("no"), answer("YES"), answer(""), answer("", "time")].map((state) => decide(state, MOMENT));
+  const refusals = [answer("no"), answer("YES"), answer(""), answered({ answer: "" })].map((state) =>
+    decide(state, MOMENT),
+  );
   for (const refusal of refusals) assert.ok(refusal.do === "record" && refusal.event.type === "action.failed");
   const words = answer("rather use ls").phase;
   assert.ok(words.name === "refused" && words.fault.message.includes("rather use ls"));
+});
+
+test("somebody whose name is time is a person like any other, and only silence is silence", () => {
+  const events = [called, replied({ action }), judged("ask")];
+  const decision = decide(stateOf(...events), MOMENT);
+  assert.ok(decision.do === "record" && decision.event.type === "question.asked");
+  const { id } = decision.event;
+  const code = (by: { by?: string }) => {
+    const { phase } = stateOf(...events, decision.event, { type: "question.answered", id, answer: "no", ...by });
+    return phase.name === "refused" && phase.fault.code;
+  };
+  assert.equal(code({ by: "time" }), "APPROVAL_DENIED");
+  assert.equal(code({}), "APPROVAL_EXPIRED");
+});
+
+test("001-31 a healing that is stuck waits half a minute for a person, and silence is an escalation", () => {
+  const fault = { code: "MODEL_REFUSED", message: "It will not." } as const;
+  const events = [called, { type: "model.failed", attempt: 1, fault }] as const;
+  const after = (...more: Event[]) => fold(entriesOf([started({ interactive: true }), ...events, ...more]))!;
+  const decision = decide(after(), MOMENT);
+  assert.ok(decision.do === "record" && decision.event.type === "question.asked");
+  const asked = decision.event;
+  assert.deepEqual([asked.about, asked.expiresAt - MOMENT.now], [{ kind: "healing", fault }, 30_000]);
+  const silence = decide(after(asked), { now: asked.expiresAt, chance: 0 });
+  assert.ok(silence.do === "record");
+  assert.deepEqual(decide(after(asked, silence.event), MOMENT), { do: "record", event: { type: "run.failed", fault } });
+  const again = decide(after(asked, { type: "question.answered", id: asked.id, answer: "retry", by: "me" }), MOMENT);
+  assert.deepEqual(again, { do: "record", event: { type: "model.called", step: 2, attempt: 1 } });
 });
 
 test("silence turns into the answer when the question expires", () => {
@@ -104,7 +135,7 @@ test("silence turns into the answer when the question expires", () => {
   const state = stateOf(asked);
   assert.deepEqual(decide(state, MOMENT), { do: "wait", until: 5000, question: asked });
   const expired = decide(state, { now: 5000, chance: 0 });
-  assert.deepEqual(expired, { do: "record", event: { type: "question.answered", id: "q2", answer: "", by: "time" } });
+  assert.deepEqual(expired, { do: "record", event: { type: "question.answered", id: "q2", answer: "" } });
 });
 
 test("a denied action is never started", () => {

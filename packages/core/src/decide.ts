@@ -1,6 +1,6 @@
 import type { Event, QuestionAsked } from "./event.ts";
 import { FAULTS } from "./fault.ts";
-import type { FaultCode } from "./fault.ts";
+import type { FaultCode, FaultReport } from "./fault.ts";
 import { heal } from "./heal.ts";
 import { MODEL, RUN } from "./limits.ts";
 import { compaction } from "./prompt.ts";
@@ -42,7 +42,7 @@ export function decide(state: RunState, moment: Moment): Decision {
       return { do: "call_model" };
     case "faulted": {
       const healing = heal(phase.fault, state.attempt, moment.chance);
-      return record(healing ?? { type: "run.failed", fault: phase.fault });
+      return record(healing ?? stuck(state, phase.fault, moment));
     }
     case "wondering":
       return record(ask(state, moment, { about: { kind: "ask" }, text: phase.text, options: phase.options }));
@@ -61,7 +61,7 @@ export function decide(state: RunState, moment: Moment): Decision {
     case "asking":
       return moment.now < phase.question.expiresAt
         ? { do: "wait", until: phase.question.expiresAt, question: phase.question }
-        : record({ type: "question.answered", id: phase.question.id, answer: "", by: "time" });
+        : record({ type: "question.answered", id: phase.question.id, answer: "" });
     case "cleared":
       return record({ type: "action.started", action: phase.action, hand: state.started.hand });
     case "refused":
@@ -148,6 +148,17 @@ function ask(state: RunState, moment: Moment, draft: Pick<QuestionAsked, "about"
     expiresAt: moment.now + (state.started.budget.answerMs ?? RUN.answerMs),
   };
 }
+
+/** What follows when nothing is left to be tried: a person may know more, where one is there to be asked. */
+function stuck(state: RunState, fault: FaultReport, moment: Moment): Event {
+  if (state.started.interactive !== true) return { type: "run.failed", fault };
+  const text = `${fault.message} Shall the model be asked again?`;
+  const question = ask(state, moment, { about: { kind: "healing", fault }, text, options: HEALING_OPTIONS });
+  return { ...question, expiresAt: Math.min(question.expiresAt, moment.now + MODEL.askedMs) };
+}
+
+/** What a person may say about a healing that is stuck. */
+export const HEALING_OPTIONS: readonly string[] = ["retry", "escalate"];
 
 function overBudget(state: RunState, now: number): FaultCode | undefined {
   const { budget } = state.started;

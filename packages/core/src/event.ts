@@ -74,6 +74,26 @@ export interface RunStarted {
   readonly thread: string;
   /** What was said before in that conversation. */
   readonly history: readonly Turn[];
+  /** What the model must or must not call; left to the model without it. */
+  readonly choice?: ToolChoice;
+  /** How the model draws its words; as the model has it by itself without it. */
+  readonly sampling?: Sampling;
+  /** A person is there who can be asked before a fault of the model is final. */
+  readonly interactive?: true;
+}
+
+/** No tool at all, any tool before the first answer, or the one of that name before the first answer. */
+export type ToolChoice = "none" | "required" | { readonly tool: string };
+
+/** How a model draws its words; what a model does not know it leaves alone. */
+export interface Sampling {
+  readonly temperature?: number;
+  readonly topP?: number;
+  /** Of one reply. */
+  readonly maxTokens?: number;
+  /** Words at which a reply ends. */
+  readonly stop?: readonly string[];
+  readonly repeatPenalty?: number;
 }
 
 /** The task was read and the ordinary way was changed. */
@@ -103,6 +123,8 @@ export interface ModelReplied {
   readonly model: string;
   readonly text: string;
   readonly usage: Usage;
+  /** It ended because it was as long as it may be. */
+  readonly cutShort?: true;
   /** The one action of this step. */
   readonly action?: Action;
   /** Why the action cannot even be tried; the model is told. */
@@ -165,7 +187,8 @@ export type Question =
   | { readonly kind: "approval"; readonly action: string; readonly hash: string; readonly policy: string }
   | { readonly kind: "tool"; readonly tool: ToolSpec }
   | { readonly kind: "call"; readonly call: Action }
-  | { readonly kind: "unknown"; readonly action: string };
+  | { readonly kind: "unknown"; readonly action: string }
+  | { readonly kind: "healing"; readonly fault: FaultReport };
 
 /** A person is asked; the run waits. */
 export interface QuestionAsked {
@@ -179,12 +202,13 @@ export interface QuestionAsked {
   readonly expiresAt: number;
 }
 
-/** A person answered, or time did. */
+/** A person answered, or nobody did in time. */
 export interface QuestionAnswered {
   readonly type: "question.answered";
   readonly id: string;
   readonly answer: string;
-  readonly by: string;
+  /** Who answered, whatever their name is; absent when the time ran out. */
+  readonly by?: string;
 }
 
 /** The hand's policy judged the frozen plan of an action. */
@@ -268,6 +292,8 @@ export interface ActionOutput {
   readonly action: string;
   readonly stream: "stdout" | "stderr";
   readonly chunk: string;
+  /** Characters of the stream that were told before it; left out where its beginning may have been missed. */
+  readonly from?: number;
 }
 
 /** One turn of the conversation that a model sees. */

@@ -42,6 +42,22 @@ const TABLE = {
   ],
   TOKEN_EXPIRED: ["refuse", 401, 4, "low", "The token has expired.", "Make another: vidro tokens create"],
   FORBIDDEN: ["refuse", 403, 5, "medium", "The token may not do that.", "Use one with the scope that is named."],
+  SIGNATURE_INVALID: [
+    "refuse",
+    401,
+    4,
+    "high",
+    "The message is not signed as it has to be.",
+    "Check the key of the hand, or invite the host again: vidro hands invite",
+  ],
+  CLOCK_SKEW: [
+    "refuse",
+    401,
+    4,
+    "medium",
+    "The clocks of the two machines are too far apart.",
+    "Set the clock of the host; the answer carries ours.",
+  ],
   RATE_LIMITED: ["retry", 429, 1, "medium", "Too much is asked at once.", "Wait as long as the answer says."],
   KEYS_UNAVAILABLE: [
     "retry",
@@ -225,6 +241,14 @@ const TABLE = {
     5,
     "high",
     "The hand was revoked and does nothing for this brain any more.",
+    "Invite the host again: vidro hands invite",
+  ],
+  CERTIFICATE_INVALID: [
+    "refuse",
+    403,
+    4,
+    "high",
+    "The certificate is not one that this brain gave to a hand, or not any more.",
     "Invite the host again: vidro hands invite",
   ],
   HAND_QUARANTINED: [

@@ -3,6 +3,7 @@ export * from "./codec/json.ts";
 export * from "./codec/ndjson.ts";
 export * from "./codec/sse.ts";
 export * from "./decide.ts";
+export * from "./direct.ts";
 export * from "./event.ts";
 export * from "./fault.ts";
 export * from "./heal.ts";

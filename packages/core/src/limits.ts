@@ -6,5 +6,7 @@
 export * from "./limits/hand.ts";
 export * from "./limits/people.ts";
 export * from "./limits/run.ts";
+export * from "./limits/southbound.ts";
 export * from "./limits/store.ts";
+export * from "./limits/tcp.ts";
 export * from "./limits/wire.ts";

@@ -1,4 +1,4 @@
-import type { Entry, HealTried, LiveEvent, Turn, Usage } from "./event.ts";
+import type { Entry, HealTried, LiveEvent, Sampling, ToolChoice, Turn, Usage } from "./event.ts";
 import type { FaultReport } from "./fault.ts";
 import type { JsonObject } from "./json.ts";
 import type { Action, Ended, Judgement, ToolSpec } from "./tool.ts";
@@ -127,6 +127,9 @@ export interface ModelRequest {
   readonly system: string;
   readonly turns: readonly Turn[];
   readonly tools: readonly ToolSpec[];
+  /** What the model must or must not call in this reply; left to the model without it. */
+  readonly choice?: ToolChoice;
+  readonly sampling?: Sampling;
 }
 
 /** A tool call as the model made it; `input` is the raw text when it was no JSON object. */
@@ -142,6 +145,8 @@ export interface ModelReply {
   readonly text: string;
   readonly calls: readonly ModelCall[];
   readonly usage: Usage;
+  /** It ended because it was as long as it may be. */
+  readonly cutShort?: true;
 }
 
 /** What a model streams; `replied` and `failed` are terminal. */
@@ -194,6 +199,8 @@ export interface Hand {
   perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent>;
   /** The brain has the outcome on disk: the hand may forget it after its retention time. */
   acknowledge(action: string): Promise<void>;
+  /** Calls `wake` when a hand that was away is there again; returns how to stop. A hand that is always there has none. */
+  watch?(wake: () => void): () => void;
   /** Ends every process of the hand, then returns. */
   close(): Promise<void>;
 }

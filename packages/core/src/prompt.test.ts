@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Turn } from "./event.ts";
+import type { Event, ToolChoice, Turn } from "./event.ts";
 import { MODEL } from "./limits.ts";
 import { compaction, prompt } from "./prompt.ts";
-import { reduce } from "./run.ts";
+import { fold, reduce } from "./run.ts";
 import type { RunState } from "./run.ts";
-import { stateOf } from "./walk.fixture.ts";
+import { ECHO, entriesOf, started, stateOf } from "./walk.fixture.ts";
 import { compactTurns, NO_TURNS, pushTurn, turnsOf } from "./turns.ts";
 
 function talk(state: RunState, chars: readonly number[]): RunState {
@@ -103,4 +103,31 @@ test("two ways on from one conversation do not see each other's turns", () => {
 test("the model is offered the hand's tools and the calls that talk to us", () => {
   const names = prompt(stateOf()).tools.map((tool) => tool.name);
   assert.deepEqual(names, ["echo", "plan", "ask", "observe", "commit_kb", "tool_spec"]);
+});
+
+test("003-12 a call that must be made is said in each way until it is made, and then the model is free", () => {
+  const chosen = (choice: ToolChoice, ...events: Event[]) =>
+    prompt(fold(entriesOf([started({ choice }), { type: "model.called", step: 1, attempt: 1 }, ...events]))!);
+  for (const [choice, words] of [
+    ["required", /Call one of your tools before you answer\.$/],
+    [{ tool: "echo" }, /Call the tool echo before you answer\.$/],
+  ] as const) {
+    const first = chosen(choice);
+    assert.deepEqual(first.choice, choice);
+    assert.match(first.system, words);
+    assert.deepEqual(first.tools, [ECHO]);
+    const action = { id: "act_1", tool: "echo", input: {}, callId: "c1" };
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const next = chosen(choice, { type: "model.replied", model: "m", text: "", usage, action });
+    assert.equal(next.choice, undefined);
+    assert.doesNotMatch(next.system, words);
+    assert.ok(next.tools.length > 1);
+  }
+  assert.equal(chosen("none").choice, "none");
+});
+
+test("a run's way of drawing words is in every prompt of it", () => {
+  const sampling = { temperature: 0.1, stop: ["END"] };
+  assert.deepEqual(prompt(fold(entriesOf([started({ sampling })]))!).sampling, sampling);
+  assert.equal(prompt(stateOf()).sampling, undefined);
 });

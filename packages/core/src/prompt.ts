@@ -1,4 +1,4 @@
-import type { ContextCompacted, Turn } from "./event.ts";
+import type { ContextCompacted, ToolChoice, Turn } from "./event.ts";
 import { MODEL } from "./limits.ts";
 import type { ModelRequest } from "./ports.ts";
 import type { RunState } from "./run.ts";
@@ -62,11 +62,31 @@ function control(name: string, description: string, properties: ToolSpec["parame
 export function prompt(state: RunState): ModelRequest {
   const { started } = state;
   const task: Turn = { role: "user", text: state.digest === "" ? started.task : `${started.task}\n\n${state.digest}` };
+  const { choice, rule } = chosen(state);
+  const system = `${started.system}\n\n${HOUSE_RULES}\nYou work in the folder ${started.workspace}.`;
   return {
-    system: `${started.system}\n\n${HOUSE_RULES}\nYou work in the folder ${started.workspace}.`,
+    system: rule === "" ? system : `${system}\n${rule}`,
     // Joined, not spread: a conversation of thousands of turns is then one copy of memory.
     turns: [...started.history, task].concat(turnsOf(state.turns)),
-    tools: [...state.tools, ...CONTROL_TOOLS],
+    // Who has to call a tool must not get away with a call that only talks to us.
+    tools: rule === "" ? [...state.tools, ...CONTROL_TOOLS] : state.tools,
+    ...(choice === undefined ? {} : { choice }),
+    ...(started.sampling === undefined ? {} : { sampling: started.sampling }),
+  };
+}
+
+/**
+ * What the model must or must not call in its next reply, and the words for it, since not every model takes it in any
+ * other way. A call that is asked for is asked for once: a model that had to call at each step could never answer.
+ */
+function chosen({ started, repeated, tools }: RunState): { readonly choice?: ToolChoice; readonly rule: string } {
+  const { choice } = started;
+  if (choice === undefined || choice === "none") return { ...(choice && { choice }), rule: "" };
+  const isMet = repeated.times > 0 || tools.length === 0;
+  if (isMet) return { rule: "" };
+  return {
+    choice,
+    rule: `Call ${choice === "required" ? "one of your tools" : `the tool ${choice.tool}`} before you answer.`,
   };
 }
 

@@ -35,6 +35,7 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
     model: reply.model,
     text: prose,
     usage: reply.usage,
+    ...(reply.cutShort === undefined ? {} : { cutShort: reply.cutShort }),
     ...(taken === undefined ? withoutEffect(prose, asides) : takenAs(taken, state, newId)),
     ...(told.length === 0 ? {} : { told }),
   };

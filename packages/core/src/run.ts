@@ -220,7 +220,7 @@ function afterAnswer(state: RunState, event: QuestionAnswered): Change {
       };
     }
     case "call": {
-      const silent = event.by === "time";
+      const silent = event.by === undefined;
       const text = silent ? "The caller did not answer in time." : event.answer;
       return answerAction(state, question.about.call, { text, failed: silent });
     }
@@ -236,11 +236,13 @@ function afterAnswer(state: RunState, event: QuestionAnswered): Change {
       const text = `${fault.message} Look at what is there before you go on; it will not be run again by itself.`;
       return { ...answerAction(state, action, { text, failed: true }) };
     }
+    case "healing":
+      return yes ? { phase: THINKING, attempt: 0 } : { phase: { name: "stopped", fault: question.about.fault } };
   }
 }
 
 function refusal(answered: QuestionAnswered): FaultReport {
-  if (answered.by === "time") return { code: "APPROVAL_EXPIRED", message: FAULTS.APPROVAL_EXPIRED.says };
+  if (answered.by === undefined) return { code: "APPROVAL_EXPIRED", message: FAULTS.APPROVAL_EXPIRED.says };
   const words = answered.answer === "no" || answered.answer === "" ? "" : ` They said: ${answered.answer}`;
   return { code: "APPROVAL_DENIED", message: `${FAULTS.APPROVAL_DENIED.says}${words}` };
 }

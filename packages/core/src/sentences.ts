@@ -24,7 +24,8 @@ const SENTENCES: Sentences = {
   "tool.proposed": ({ tool }) => `The model proposes the tool ${tool.name}: ${commandLine(tool.argv ?? [])}`,
   "context.compacted": ({ dropped }) => `The conversation grew long: ${countWords(dropped, "old turn")} summed up.`,
   "question.asked": ({ text }) => text,
-  "question.answered": ({ answer, by }) => `Answered by ${by}: ${answer === "" ? "nothing" : answer}`,
+  "question.answered": ({ answer, by }) =>
+    by === undefined ? "Nobody answered in time." : `Answered by ${by}: ${answer === "" ? "nothing" : answer}`,
   "policy.judged": ({ plan, verdict }) =>
     `Policy says ${verdict.decision} (rule ${verdict.rule}, ${verdict.class}): ${planWords(plan)}`,
   "action.started": ({ action }) => `Running: ${actionWords(action)}`,

@@ -38,3 +38,13 @@ test("a proposed tool becomes one command, and an input stays one word whatever 
   });
   assert.equal(handAction({ ...action, tool: "shell" }, [tool]).tool, "shell");
 });
+
+test("a proposed tool of a run with several hands is done where its input says", () => {
+  const proposed = { name: "disk", description: "", parameters: {}, idempotent: false, argv: ["df", "{path}"] };
+  const fields = { command: { type: "string" }, hand: { enum: ["web1", "web2"] } };
+  const command = { name: "command", description: "", parameters: { properties: fields }, idempotent: false };
+  const action = { id: "act_1", tool: "disk", input: { path: "/", hand: "web2" }, callId: "c" };
+  const input = { command: "df", args: ["/"] };
+  assert.deepEqual(handAction(action, [proposed, command]).input, { ...input, hand: "web2" });
+  assert.deepEqual(handAction(action, [proposed]).input, input);
+});

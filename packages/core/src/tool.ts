@@ -1,4 +1,5 @@
 import type { FaultReport } from "./fault.ts";
+import { isObject } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 
 /** What an action may do to the world, in growing order of harm. */
@@ -170,5 +171,11 @@ export function handAction(action: Action, tools: readonly ToolSpec[]): Action {
     });
   // Each word stays one word whatever the input holds: there is no shell between the template and the program.
   const [command = "", ...args] = argv.map((word) => fill(word));
-  return { ...action, tool: "command", input: { command, args } };
+  return { ...action, tool: "command", input: { command, args, ...placeOf(action, tools) } };
+}
+
+/** Where a run with several hands wants it done: its commands have a field for that. */
+function placeOf({ input: { hand } }: Action, tools: readonly ToolSpec[]): JsonObject {
+  const fields = tools.find((tool) => tool.name === "command")?.parameters["properties"];
+  return hand !== undefined && isObject(fields) && "hand" in fields ? { hand } : {};
 }

@@ -76,6 +76,8 @@ export const HANDS = {
   whyChars: 2000,
   /** How long a hand that is away is remembered for sure: as long as a run waits for one. */
   rememberedMs: 24 * HOUR_MS,
+  /** How long a hand that came for one session is remembered when it is gone. */
+  visitorMs: 7 * 24 * HOUR_MS,
   /** Hands that one command is carried out on at the same time. */
   atOnce: 16,
   /** A hand's name, and one of its tags. */
@@ -112,6 +114,48 @@ export const HANDS = {
   seenMs: MINUTE_MS,
 } as const;
 
+/** Bounds of signed HTTP between a brain and its hands [000-53, 000-54]. */
+export const SIGNED = {
+  /** The clocks of both ends may be this far apart. */
+  skewS: 300,
+  /** How long a signature is meant to be used. */
+  lifeS: 60,
+  /** A nonce: 128 bits as base64, without padding. */
+  nonceChars: 22,
+  /** The longest nonce. */
+  nonceCharsAtMost: 64,
+  /** The target of a request, and each field of its signature. */
+  fieldChars: 1024,
+  /** How long a nonce is kept: from the oldest to the newest time that a message may say it was signed at. */
+  nonceMs: 2 * 300 * SECOND_MS,
+  /** Nonces whose time is up that are removed when a new one is kept. */
+  noncesRemoved: 4,
+  /** Nonces that a host which listens keeps. */
+  nonces: 100_000,
+  /** Messages that a hand may send at once. */
+  burst: 1000,
+  /** How long one more takes after that. */
+  everyMs: 20,
+  /** Rest between two messages that bring only live output. */
+  liveMs: 50,
+  /** Root of the keys of a hand. */
+  keyBytes: 32,
+  /** How long the key before is valid once the next one was used [000-53]. */
+  overlapMs: 24 * HOUR_MS,
+  /** Longest wait of a hand that asks what waits for it. */
+  pollMs: 25 * SECOND_MS,
+  /** What waits for a hand. */
+  outboxBytes: 8 * MIB,
+  /** Messages that a hand sends at once. */
+  messages: 64,
+  /** How far a host's clock may be off and its hand still go by that of the brain. */
+  offsetMs: 24 * HOUR_MS,
+  /** How often a message is sent whose reply does not come, before the hand says hello again. */
+  tries: 3,
+  /** Wait for the reply to a message that only tells something. */
+  replyMs: 30 * SECOND_MS,
+} as const;
+
 /** Bounds of executors and of what they are told [004]. */
 export const EXECUTOR = {
   /** Wait for the handshake. */
@@ -130,6 +174,10 @@ export const EXECUTOR = {
   specFiles: 1000,
   /** Names of tools that it may say it knows. */
   knownTools: 256,
+  /** One message that an executor is told: what it is to approve is there in full. */
+  toldBytes: 4 * MIB,
+  /** What the end of a task says of it. */
+  summaryChars: 64 * KIB,
   /** Files that were changed that the end of a task lists. */
   filesChanged: 1000,
 } as const;
@@ -139,7 +187,7 @@ export const TELEMETRY = {
   /** How long a sample is kept. */
   keptMs: HOUR_MS,
   /** How far two samples of a hand lie apart at least; one that comes sooner takes the place of the last. */
-  everyMs: SECOND_MS,
+  everyMs: SECOND_MS / 2,
   /** One sample, as JSON. */
   payloadChars: 4 * KIB,
   /** What a sample takes besides its text. */

@@ -83,6 +83,8 @@ export const MODEL = {
   wordsChars: 1000,
   /** One event of a model's stream, before anything reads it. */
   eventBytes: 8 * MIB,
+  /** What of an answer waits to be read; its server waits when there is more. */
+  unreadBytes: 64 * KIB,
   /** Wait for a model server on this machine to show itself. */
   probeMs: 150,
   /** Wait for a model's server to take a connection, when a person asks whether it does. */

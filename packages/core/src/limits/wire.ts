@@ -26,6 +26,10 @@ export const STREAM = {
   batchPieces: 256,
   /** Characters of those pieces. */
   batchChars: 64 * KIB,
+  /** Entries that come this soon after the last write are in a rush, and gathered for the next one. */
+  rushMs: 1,
+  /** Turns of the event loop that such a write waits at most. */
+  rushTurns: 8,
   /** What may be unsent to one follower before it is fed no more [F13]. */
   unsentBytes: MIB,
   /** How long such a follower may take before its connection is closed; it comes back by its cursor [F13]. */
@@ -44,6 +48,8 @@ export const STREAM = {
   historyTurns: 1000,
   /** Tools that a caller names for a session or a run. */
   namedTools: 100,
+  /** Parameters of a session. */
+  params: 64,
 } as const;
 
 /** Bounds of the HTTP server. */
@@ -62,6 +68,8 @@ export const HTTP = {
   keepAliveMs: 65 * SECOND_MS,
   /** Silence after which the other end of a connection is asked whether it is still there. */
   probeIdleMs: 15 * SECOND_MS,
+  /** How often connections are looked for whose other end acknowledges nothing; the second time it is given up [F10]. */
+  unansweredMs: 15 * SECOND_MS,
   /** How often overdue connections are looked for. */
   overdueMs: SECOND_MS,
   /** Connections at a time; more are closed at once. */
@@ -72,6 +80,8 @@ export const HTTP = {
   drainMs: 5 * SECOND_MS,
   /** How often connections that have come to rest are closed while the server ends. */
   sweepMs: 20,
+  /** About when followers whom a server sends away because it ends may come again; each is told a time of its own. */
+  returnMs: 2 * SECOND_MS,
   /** From the wish to end to the end of the daemon; what is left then is safe in the journal. */
   stopMs: 10 * SECOND_MS,
   /** Wait for a daemon that may be gone. */
@@ -88,6 +98,8 @@ export const HTTP = {
   requestIdChars: 64,
   /** Parameters of a query. */
   queryParameters: 64,
+  /** How often a client that asks for it hears that its answer is still worked on [001-08]. */
+  processingMs: 10 * SECOND_MS,
   /** Silence before a glass box opens: what is refused sooner is refused with a status of its own. */
   glassMs: 50,
   /** How long a client may take to read an answer. */

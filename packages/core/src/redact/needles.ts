@@ -19,7 +19,7 @@ export function needleFinder(secrets: readonly string[]): Finder {
   return needles.length === 0 ? nothing : searchFor(needles);
 }
 
-const nothing: Finder = { clean: () => true, find: () => undefined, open: (text) => text.length };
+const nothing: Finder = { find: () => undefined, open: (text) => text.length };
 
 /**
  * Wu and Manber's search: it looks at two characters at the end of a window and mostly may jump by the whole window,
@@ -32,7 +32,8 @@ function searchFor(needles: readonly Needle[]): Finder {
     needles.toSorted((a, b) => b.head.length - a.head.length),
     ({ head }) => pairAt(head, window - 1),
   );
-  const starting = Map.groupBy(needles, ({ head }) => head.charCodeAt(0));
+  const isStart = new Uint8Array(TABLE_SIZE);
+  for (const { head } of needles) isStart[pairAt(head, 1)] = 1;
   for (const { head } of needles) {
     for (let at = 1; at < window; at++) {
       const pair = pairAt(head, at);
@@ -54,14 +55,13 @@ function searchFor(needles: readonly Needle[]): Finder {
   }
 
   return {
-    clean: (text) => find(text, 0) === undefined,
     find,
     open(text, from) {
       for (let at = Math.max(from, text.length - REDACT.holdChars + 1); at < text.length; at++) {
-        const candidates = starting.get(text.charCodeAt(at));
-        if (candidates === undefined) continue;
+        // The last character has no other to make a pair with.
+        if (at + 1 < text.length && isStart[pairAt(text, at + 1)] === 0) continue;
         const rest = text.slice(at);
-        if (candidates.some(({ head }) => head.length > rest.length && head.startsWith(rest))) return at;
+        if (needles.some(({ head }) => head.length > rest.length && head.startsWith(rest))) return at;
       }
       return text.length;
     },

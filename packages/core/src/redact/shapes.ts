@@ -3,6 +3,7 @@ import { anyCase, cut, either, longest, run, whole, word } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 import { runOf } from "./scan.ts";
 import type { Finder, Tail } from "./scan.ts";
+import { SIGN_CHARS, signFinder } from "./signs.ts";
 
 /** What a kind of secret looks like. */
 interface Shape {
@@ -163,49 +164,52 @@ const CONNECTION: Shape = {
   tail: NO_TAIL,
 };
 
-/** Apart, an expression skips fast over text that cannot begin any of its few shapes; together they crawl. */
-const FAMILIES: readonly (readonly Shape[])[] = [
-  [PRIVATE_KEY],
-  [BEARER],
-  [CONNECTION],
-  KEYS,
-  TOKENS,
-  [BASIC, ...ASSIGNMENTS],
-];
-const SHAPES = FAMILIES.flat();
+const SHAPES: readonly Shape[] = [PRIVATE_KEY, BEARER, CONNECTION, ...KEYS, ...TOKENS, BASIC, ...ASSIGNMENTS];
 
 const partsOf = ({ before = [], secret, after = [] }: Shape): Pattern => [...before, ...secret, ...after];
 const beginningOf = (shape: Shape): string => (shape.anywhere ? "" : WORD_BEGINS);
 
-/** The source for any of the shapes, with a group for what stays: the one that is set tells which shape it was. */
-const anyOf = (shapes: readonly Shape[]): string =>
-  shapes
-    .map((shape) => {
-      const { before = [], unless = "", secret, after = [] } = shape;
-      return `${beginningOf(shape)}(${whole(before)})${unless}${whole(secret)}(?=${whole(after)})`;
-    })
-    .join("|");
+/** Any of the shapes here, with a group for what stays: the one that is set tells which shape it was. */
+const here = new RegExp(
+  SHAPES.map((shape) => {
+    const { before = [], unless = "", secret, after = [] } = shape;
+    return `${beginningOf(shape)}(${whole(before)})${unless}${whole(secret)}(?=${whole(after)})`;
+  }).join("|"),
+  "y",
+);
+/** The beginning of any shape here, cut off by the end of the text. */
+const cutOffHere = new RegExp(SHAPES.map((shape) => beginningOf(shape) + cut(partsOf(shape))).join("|"), "y");
 
-const families = FAMILIES.map((shapes) => new RegExp(anyOf(shapes)));
-const found = new RegExp(anyOf(SHAPES), "g");
-const opened = new RegExp(SHAPES.map((shape) => beginningOf(shape) + cut(partsOf(shape))).join("|"), "g");
+const signFrom = signFinder(SHAPES.map(partsOf));
 
 /** The most that has to be seen to know a secret by its shape. */
 export const SHAPE_CHARS = Math.max(...SHAPES.map((shape) => longest(partsOf(shape))));
 
 /** Finds what looks like a secret, whoever's it is. */
 export const shapeFinder: Finder = {
-  clean: (text) => !families.some((family) => family.test(text)),
   find(text, from) {
-    found.lastIndex = from;
-    const match = found.exec(text);
-    if (match === null) return undefined;
-    const which = match.findIndex((group, at) => at > 0 && group !== undefined);
-    const tail = SHAPES[which - 1]?.tail ?? NO_TAIL;
-    return { index: match.index, from: match.index + (match[which]?.length ?? 0), to: found.lastIndex, tail };
+    for (let at = signFrom(text, from); at < text.length; at = signFrom(text, at + 1)) {
+      here.lastIndex = at;
+      const match = here.exec(text);
+      if (match === null) continue;
+      const which = match.findIndex((group, index) => index > 0 && group !== undefined);
+      const tail = SHAPES[which - 1]?.tail ?? NO_TAIL;
+      return { index: at, from: at + (match[which]?.length ?? 0), to: here.lastIndex, tail };
+    }
+    return undefined;
   },
   open(text, from) {
-    opened.lastIndex = Math.max(from, text.length - REDACT.holdChars);
-    return opened.exec(text)?.index ?? text.length;
+    const start = Math.max(from, text.length - REDACT.holdChars);
+    // The last few characters are too few for a sign.
+    const rest = Math.max(start, text.length - SIGN_CHARS + 1);
+    for (let at = signFrom(text, start); at < text.length; at = signFrom(text, at + 1))
+      if (isCutOff(text, at)) return at;
+    for (let at = rest; at < text.length; at++) if (isCutOff(text, at)) return at;
+    return text.length;
   },
 };
+
+function isCutOff(text: string, at: number): boolean {
+  cutOffHere.lastIndex = at;
+  return cutOffHere.test(text);
+}

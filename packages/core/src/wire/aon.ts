@@ -20,6 +20,13 @@ type AonFields =
       readonly description: string;
       readonly metadata: JsonObject;
     }
+  | {
+      readonly type: "interactive_healing_request";
+      readonly healing_id: string;
+      readonly description: string;
+      readonly options: readonly string[];
+      readonly timeout_ms: number;
+    }
   | { readonly type: "result"; readonly data: Json }
   | { readonly type: "error"; readonly code: string; readonly message: string; readonly trace_id: string };
 
@@ -31,7 +38,7 @@ interface IntentAnalysis {
 }
 
 type EventOf = { readonly [Kind in EventType]: Extract<Event, { type: Kind }> };
-type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind], run: string) => AonFields };
+type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind], run: string, at: number) => AonFields };
 
 const status = (event: Event): AonFields => ({ type: "status", message: sentence(event) });
 
@@ -59,7 +66,12 @@ const ENCODERS: Encoders = {
   "knowledge.committed": status,
   "tool.proposed": status,
   "context.compacted": status,
-  "question.asked": status,
+  "question.asked": (event, run, at) => {
+    const { about, id, text: description, options, expiresAt } = event;
+    if (about.kind !== "healing") return status(event);
+    const healing_id = healingId(run, id);
+    return { type: "interactive_healing_request", healing_id, description, options, timeout_ms: expiresAt - at };
+  },
   "question.answered": status,
   "policy.judged": status,
   "action.started": status,
@@ -81,15 +93,26 @@ const ENCODERS: Encoders = {
 /** The code under which the wires report a run that somebody stopped: it is no fault, and so not in the table. */
 export const ABORTED = "ABORTED";
 
+/** The id of a healing that is stuck: it leads to the run that waits, and to the question there. */
+export function healingId(run: string, question: string): string {
+  return `heal_${run}_${question}`;
+}
+
+/** The run and the question that the id of a healing leads to. */
+export function readHealingId(id: string): { readonly run: string; readonly question: string } | undefined {
+  const [, run, question] = /^heal_(.+)_(q\d+)$/.exec(id) ?? [];
+  return run === undefined || question === undefined ? undefined : { run, question };
+}
+
 /** An entry as an AON event: what AON asks for, its place in the journal, and all that it says. */
 export function aonEntry(run: string, { seq, at, event }: Entry): JsonObject {
   const { type, ...body } = event;
-  const { type: kind, ...fields } = encoded(type, event, run);
+  const { type: kind, ...fields } = encoded(event, run, at);
   return { type: kind, event: type, seq, timestamp: at, run_id: run, ...fields, body: body as JsonObject };
 }
 
-function encoded<Kind extends EventType>(kind: Kind, event: EventOf[Kind], run: string): AonFields {
-  return ENCODERS[kind](event, run);
+function encoded<Kind extends EventType>(event: EventOf[Kind] & { type: Kind }, run: string, at: number): AonFields {
+  return ENCODERS[event.type](event, run, at);
 }
 
 /** A live event as an AON event; it has no `seq`, because it is not kept. */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json.ts";
-import { HAND, HANDS } from "../limits.ts";
+import { HAND, HANDS, SOUTHBOUND } from "../limits.ts";
 
 /*
  * What each message must be. What has an effect is taken strictly: a field that nobody knows might be one that
@@ -81,6 +81,7 @@ export const TELLINGS: { readonly [method: string]: JsonObject } = {
     },
   },
   "telemetry.push": message(["payload"], { ...ACTION, payload: { type: "object" }, ts: text(HANDS.nameChars) }),
+  "cert.renew": message(["csr"], { ...ACTION, csr: text(SOUTHBOUND.csrChars) }),
   "action.result": {
     type: "object",
     required: ["action_id", "ok"],

@@ -108,6 +108,11 @@ export function toolsOf(capabilities: readonly string[], standard: readonly Tool
   return standard.filter(({ name }) => capabilities.includes(SAYINGS[name]?.method ?? ""));
 }
 
+/** An order with the fields of the contract and no others, for a hand that may refuse what it does not know. */
+export function bareOrder({ action }: Order): JsonObject {
+  return asked(action);
+}
+
 /** What is asked of a hand that is to carry out an action. */
 export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
   const { action, approved, run, epoch, ttlMs } = order;

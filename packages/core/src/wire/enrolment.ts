@@ -1,0 +1,98 @@
+import { Fault } from "../fault.ts";
+import { HANDS, SOUTHBOUND } from "../limits.ts";
+import type { JsonObject } from "../json.ts";
+
+/* How a host becomes a hand of a brain: what it is given to paste, what it asks for, and what it gets. */
+
+/** Where hands say their messages over a WebSocket. */
+export const SOUTHBOUND_PATH = "/southbound";
+
+/** Where a host asks for its first certificate, or its first key. */
+export const ENROL_PATH = "/southbound/v1/enrol";
+
+/** Where a hand that was away for too long exchanges its certificate. */
+export const RENEW_PATH = "/southbound/v1/renew";
+
+/** What is in the token of an invitation. */
+export interface InvitationToken {
+  /** Names it; 32 hexadecimal digits. */
+  readonly id: string;
+  /** Known to whoever was invited. */
+  readonly secret: string;
+  /** SHA-256 of the authority's certificate, by which the host knows the brain before it says anything. */
+  readonly fingerprint: string;
+}
+
+/** What a host sends to be enrolled. */
+export interface EnrolRequest {
+  /** The id and the secret of the invitation; the brain knows its own fingerprint. */
+  readonly token: string;
+  /** A certificate signing request in PEM; a host without one is to sign its messages, and gets a key. */
+  readonly csr?: string;
+  readonly name: string;
+  readonly tags?: readonly string[];
+}
+
+/** What an enrolled host gets. */
+export interface Enrolled {
+  readonly ok: true;
+  readonly agent_id: string;
+  readonly name: string;
+  /** In PEM, as the next. */
+  readonly ca: string;
+  /** For a host that sent a request for it. */
+  readonly certificate?: string;
+  /** For a host that sent none: `<hand>/<key>`. */
+  readonly key_id?: string;
+  /** The root of that key, in base64. */
+  readonly key?: string;
+}
+
+const TOKEN = /^([0-9a-f]{32})\.([\w-]{43})\.([\w-]{43})$/;
+
+/** The token as it is pasted. */
+export function invitationText({ id, secret, fingerprint }: InvitationToken): string {
+  return `${id}.${secret}.${fingerprint}`;
+}
+
+/** What is in a token that was pasted; BAD_REQUEST when it is none. */
+export function invitationIn(text: string): InvitationToken {
+  const [, id, secret, fingerprint] = TOKEN.exec(text.trim()) ?? [];
+  if (id === undefined || secret === undefined || fingerprint === undefined)
+    throw new Fault("BAD_REQUEST", "That is no token of an invitation; copy the whole of it: vidro hands invite");
+  return { id, secret, fingerprint };
+}
+
+/** The part of a token that goes to the brain. */
+export function invitationProof({ id, secret }: InvitationToken): string {
+  return `${id}.${secret}`;
+}
+
+/** The id and the secret that a host shows; nothing when they are none. */
+export function proofIn(text: string): Omit<InvitationToken, "fingerprint"> | undefined {
+  const [, id, secret] = /^([0-9a-f]{32})\.([\w-]{43})$/.exec(text) ?? [];
+  return id === undefined || secret === undefined ? undefined : { id, secret };
+}
+
+const word: JsonObject = { type: "string", minLength: 1, maxLength: HANDS.nameChars };
+
+/** What a renewal must be. */
+export const RENEW_SCHEMA: JsonObject = {
+  type: "object",
+  additionalProperties: false,
+  required: ["csr"],
+  properties: { csr: { type: "string", minLength: 1, maxLength: SOUTHBOUND.csrChars } },
+};
+
+/** What an enrolment must be. */
+export const ENROL_SCHEMA: JsonObject = {
+  type: "object",
+  additionalProperties: false,
+  required: ["token", "name"],
+  properties: {
+    token: word,
+    csr: { type: "string", minLength: 1, maxLength: SOUTHBOUND.csrChars },
+    name: word,
+    tags: { type: "array", maxItems: HANDS.tags, items: word },
+  },
+};

@@ -1,0 +1,178 @@
+import { FAULTS } from "../fault.ts";
+import type { JsonObject } from "../json.ts";
+import { EXECUTOR, HAND, HANDS, RUN } from "../limits.ts";
+
+/* What each message must be, as plain JSON Schema; whoever receives one compiles what it needs. */
+
+const text = (maxLength: number, minLength = 1): JsonObject => ({ type: "string", minLength, maxLength });
+const anyText = text(HANDS.messageBytes, 0);
+const count: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const flag: JsonObject = { type: "boolean" };
+const name = text(HANDS.nameChars);
+
+function list(items: JsonObject, maxItems: number): JsonObject {
+  return { type: "array", maxItems, items };
+}
+
+/** An object of these fields and no others. */
+function exact(required: readonly string[], properties: JsonObject): JsonObject {
+  return { type: "object", additionalProperties: false, required, properties };
+}
+
+/** An object of ours that has at least these fields: a newer peer may say more. */
+function ours(required: readonly string[], properties: JsonObject): JsonObject {
+  return { type: "object", required, properties };
+}
+
+const CUSTOM_TOOL = exact(["name", "description", "parameters"], {
+  name,
+  description: text(HANDS.schemaChars, 0),
+  parameters: { type: "object" },
+  idempotent: flag,
+});
+
+const HANDSHAKE = exact(["client_type", "known_tools"], {
+  client_type: name,
+  client_version: name,
+  initial_prompt: text(RUN.taskChars),
+  known_tools: list(name, EXECUTOR.knownTools),
+  custom_tools: list(CUSTOM_TOOL, HANDS.tools),
+  project_spec: exact(["content"], {
+    content: text(EXECUTOR.specChars, 0),
+    file_paths: list(text(HAND.pathChars), EXECUTOR.specFiles),
+  }),
+  resume: exact(["session_id"], { session_id: name, last_seq: count }),
+  open_actions: list(name, HANDS.orders),
+  name,
+  working_directory: text(HAND.pathChars),
+  extensions: list(name, HANDS.tags),
+});
+
+const FAULT = ours(["code", "message"], { code: { enum: Object.keys(FAULTS) }, message: anyText, retryAfterMs: count });
+
+const OUTPUT = ours(["text", "bytes", "truncated", "sha256"], {
+  text: anyText,
+  bytes: count,
+  truncated: flag,
+  sha256: text(64, 0),
+});
+
+const PROCESS = ours(["kind", "exitCode", "signal", "timedOut", "durationMs", "stdout", "stderr"], {
+  kind: { const: "process" },
+  exitCode: { type: ["integer", "null"] },
+  signal: { type: ["string", "null"], maxLength: HANDS.nameChars },
+  timedOut: flag,
+  durationMs: { type: "number", minimum: 0 },
+  stdout: OUTPUT,
+  stderr: OUTPUT,
+  spool: text(HAND.pathChars),
+});
+
+const VALUE = ours(["kind", "text"], { kind: { const: "value" }, text: anyText, data: {} });
+
+/** An `Ended` of ours, as a peer of ours sends it. */
+const ENDED: JsonObject = {
+  oneOf: [
+    ours(["type", "outcome"], { type: { const: "finished" }, outcome: { oneOf: [PROCESS, VALUE] } }),
+    ours(["type", "fault"], { type: { const: "failed" }, fault: FAULT }),
+    ours(["type", "fault"], { type: { const: "unknown" }, fault: FAULT, partial: anyText }),
+  ],
+};
+
+const TEXTS: JsonObject = { type: "object", additionalProperties: { type: "string" } };
+
+const PLANS: readonly JsonObject[] = [
+  ours(["kind", "program", "argv", "cwd", "env", "timeoutMs", "digests"], {
+    kind: { const: "process" },
+    program: text(HAND.pathChars),
+    argv: list(anyText, HAND.args + 1),
+    cwd: text(HAND.pathChars),
+    env: TEXTS,
+    timeoutMs: count,
+    digests: TEXTS,
+  }),
+  ours(["kind", "command", "cwd", "env", "timeoutMs", "access", "sandboxed"], {
+    kind: { const: "shell" },
+    command: anyText,
+    cwd: text(HAND.pathChars),
+    env: TEXTS,
+    timeoutMs: count,
+    access: { enum: ["read", "workspace", "host"] },
+    sandboxed: flag,
+  }),
+  ours(["kind", "operation", "path", "inWorkspace"], {
+    kind: { const: "file" },
+    operation: { enum: ["read", "write"] },
+    path: text(HAND.pathChars),
+    inWorkspace: flag,
+    digest: name,
+  }),
+  ours(["kind", "facts"], { kind: { const: "facts" }, facts: anyText }),
+  ours(["kind", "tool", "input"], { kind: { const: "order" }, tool: name, input: { type: "object" } }),
+];
+
+const VERDICT = ours(["decision", "rule", "class", "reason"], {
+  decision: { enum: ["allow", "ask", "deny"] },
+  rule: name,
+  class: { enum: ["read", "write", "code-exec", "network", "privileged", "destructive"] },
+  reason: text(HAND.pathChars, 0),
+});
+
+const JUDGEMENT = ours(["plan", "hash", "verdict", "policy"], {
+  plan: { oneOf: PLANS },
+  hash: name,
+  verdict: VERDICT,
+  policy: name,
+});
+
+/** What an executor may say, by type: the schemas of the payloads. */
+export const FROM_EXECUTOR: { readonly [type: string]: JsonObject } = {
+  handshake: HANDSHAKE,
+  tool_result: exact(["tool_id", "status"], {
+    tool_id: name,
+    generation_id: name,
+    status: { enum: ["success", "error"] },
+    result: {},
+    error: { type: ["string", "object", "null"] },
+    code: name,
+    stdout: { type: ["string", "null"] },
+    stderr: { type: ["string", "null"] },
+    exit_code: { type: ["integer", "null"] },
+    truncated: flag,
+    duration_ms: { type: "number", minimum: 0 },
+    ended: ENDED,
+  }),
+  tool_output: exact(["tool_id", "stream", "chunk"], {
+    tool_id: name,
+    generation_id: name,
+    seq: count,
+    stream: { enum: ["stdout", "stderr"] },
+    chunk: anyText,
+  }),
+  tool_approval: exact(["tool_call_id", "approved"], { tool_call_id: name, approved: flag, modifications: {} }),
+  user_input: exact(["input_request_id", "response"], { input_request_id: name, response: text(RUN.answerChars, 0) }),
+  tool_judgement: exact(["tool_id"], { tool_id: name, judgement: JUDGEMENT, error: anyText, code: name }),
+};
+
+const CALL: JsonObject = {
+  tool_name: name,
+  tool_id: name,
+  parameters: { type: "object" },
+  timeout_ms: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+};
+
+/** What a brain may ask of an executor, by type: the schemas of the payloads; all else is only told. */
+export const TO_EXECUTOR: { readonly [type: string]: JsonObject } = {
+  run_tool: exact(["tool_name", "tool_id", "parameters"], {
+    ...CALL,
+    generation_id: name,
+    ttl_ms: count,
+    session_epoch: count,
+    run_id: name,
+    run_epoch: count,
+    approved: name,
+  }),
+  judge_tool: exact(["tool_name", "tool_id", "parameters"], CALL),
+  cancel_tool: exact(["tool_id"], { tool_id: name }),
+  tool_acknowledged: exact(["tool_id"], { tool_id: name }),
+};

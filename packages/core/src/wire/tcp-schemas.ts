@@ -1,0 +1,132 @@
+import { HAND, SAMPLES, TCP, WATCH } from "../limits.ts";
+
+/*
+ * What each action of the TCP agent protocol takes, as JSON Schema. A server coerces types, fills in defaults and
+ * drops what it does not know, so three rules hold here: every object is closed, for only then is something dropped;
+ * every string has a least length and every number a least value above zero, for `null` is coerced to "" and 0; a
+ * field with a default is required, for it is there once the default is filled in.
+ */
+
+const NOTHING = { type: "object", properties: {}, additionalProperties: false } as const;
+const text = (most: number) => ({ type: "string", minLength: 1, maxLength: most }) as const;
+const time = { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
+const actionId = { ...text(TCP.actionChars), pattern: "^[\\w.:-]+$" } as const;
+const order = { type: "string", enum: ["asc", "desc"] } as const;
+const number = (least: number, most: number, given: number) =>
+  ({ type: "integer", minimum: least, maximum: most, default: given }) as const;
+
+/** Who asks [002-14]; ours besides: the longest frame that the client takes in answer. */
+export const AUTH_SCHEMA = {
+  type: "object",
+  required: ["token"],
+  properties: { token: text(4096), maxFrame: { type: "integer", minimum: 1024, maximum: TCP.answerBytes } },
+  additionalProperties: false,
+} as const;
+
+/** Nothing [002-18]. */
+export const PING_SCHEMA = NOTHING;
+
+/** Nothing [002-31]. */
+export const QUIT_SCHEMA = NOTHING;
+
+/** How much of the past [002-30]. */
+export const GET_OS_INFO_SCHEMA = {
+  type: "object",
+  required: ["seconds"],
+  properties: { seconds: number(1, SAMPLES.kept, SAMPLES.seconds) },
+  additionalProperties: false,
+} as const;
+
+/** What can be told of a process. */
+export const PROCESS_FIELDS = ["pid", "ppid", "user", "name", "cmd", "state", "cpuPercent", "memRssBytes"] as const;
+
+/** Which processes, in which order, and what of them [002-35]. */
+export const PS_SCHEMA = {
+  type: "object",
+  required: ["limit", "sortBy"],
+  properties: {
+    limit: number(1, TCP.processesCap, TCP.processes),
+    sortBy: { type: "string", enum: ["cpu", "mem", "pid", "name"], default: "cpu" },
+    order,
+    user: text(256),
+    namePattern: text(256),
+    fields: { type: "array", minItems: 1, maxItems: 32, items: { type: "string", enum: PROCESS_FIELDS } },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Which path, and for how many seconds [002-33]. */
+export const WATCH_SCHEMA = {
+  type: "object",
+  required: ["path", "time"],
+  properties: { path: text(HAND.pathChars), time: number(1, WATCH.secondsCap, WATCH.seconds) },
+  additionalProperties: false,
+} as const;
+
+/** Which watch, and which part of what it saw [002-34]. */
+export const GET_WATCHES_SCHEMA = {
+  type: "object",
+  required: ["token", "pageSize", "order"],
+  properties: {
+    token: text(128),
+    since: time,
+    until: time,
+    pageSize: number(1, WATCH.pageCap, WATCH.page),
+    order: { ...order, default: "asc" },
+    cursor: { ...text(32), pattern: "^(asc|desc)-\\d{1,15}$" },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Which program [002-36]; ours besides: an id under which it runs at most once. */
+export const OS_CMD_SCHEMA = {
+  type: "object",
+  required: ["cmd", "args", "timeoutMs"],
+  properties: {
+    cmd: text(TCP.argChars),
+    args: { type: "array", maxItems: TCP.args, items: text(TCP.argChars), default: [] },
+    timeoutMs: number(TCP.commandFloorMs, TCP.commandCapMs, TCP.commandMs),
+    actionId: { ...text(TCP.nameChars), pattern: "^[\\w.:-]+$" },
+  },
+  additionalProperties: false,
+} as const;
+
+const action = {
+  actionId,
+  tool: text(TCP.nameChars),
+  // What is in it belongs to the tool, which checks it by itself: nothing in it is coerced or dropped.
+  input: { type: "object" },
+  callId: text(TCP.actionChars),
+} as const;
+
+/** Ours: what a brain wants judged. */
+export const JUDGE_SCHEMA = {
+  type: "object",
+  required: ["actionId", "tool", "input"],
+  properties: action,
+  additionalProperties: false,
+} as const;
+
+/** Ours: what a brain orders. */
+export const RUN_TOOL_SCHEMA = {
+  type: "object",
+  required: ["actionId", "tool", "input", "run", "epoch", "ttlMs"],
+  properties: {
+    ...action,
+    run: text(TCP.actionChars),
+    epoch: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    ttlMs: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    approved: text(TCP.actionChars),
+    /** Whether output is told while the action runs. */
+    live: { type: "boolean" },
+  },
+  additionalProperties: false,
+} as const;
+
+/** Ours: an action by its id. */
+export const ACTION_SCHEMA = {
+  type: "object",
+  required: ["actionId"],
+  properties: { actionId },
+  additionalProperties: false,
+} as const;
