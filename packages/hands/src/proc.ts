@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { cpus } from "node:os";
 import { Fault } from "@vidro/core";
 
 /*
@@ -108,6 +109,31 @@ export function availableBytes(): number | undefined {
     return kib === undefined ? undefined : Number(kib) * 1024;
   } catch {
     return undefined;
+  }
+}
+
+/** How long all processors together were busy, and how long they were there, since boot; in no particular unit. */
+export interface ProcessorTimes {
+  readonly busy: number;
+  readonly total: number;
+}
+
+/** The times of the processors: from the kernel's summary where there is one, else summed up over each of them. */
+export function processorTimes(): ProcessorTimes {
+  const fields = processorFields();
+  const total = fields.reduce((sum, field) => sum + field, 0);
+  // Idle and waiting for a disk; time of guests, behind the eighth, is already in the first two.
+  return { busy: total - (fields[3] ?? 0) - (fields[4] ?? 0), total };
+}
+
+function processorFields(): number[] {
+  try {
+    const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n", 1);
+    return line.split(/\s+/).slice(1, 9).map(Number);
+  } catch {
+    const sum = (name: "user" | "nice" | "sys" | "idle" | "irq"): number =>
+      cpus().reduce((all, { times }) => all + times[name], 0);
+    return [sum("user"), sum("nice"), sum("sys"), sum("idle"), 0, sum("irq")];
   }
 }
 

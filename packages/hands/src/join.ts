@@ -1,0 +1,183 @@
+import { createHash } from "node:crypto";
+import type { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { request } from "node:https";
+import { isIP } from "node:net";
+import { connect } from "node:tls";
+import { asFault, Fault, FAULTS, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
+import type { FaultCode, JsonObject } from "@vidro/core";
+import { ENROL_PATH, invitationIn, invitationProof, RENEW_PATH, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
+import type { EnrolRequest } from "@vidro/core/wire/enrolment";
+import { newKeyAndRequest } from "./csr.ts";
+import type { Identity } from "./identity.ts";
+
+/** What a host was given to join a brain with, and what it calls itself. */
+export interface Joining {
+  /** As the invitation has it: wss://host:port/southbound. */
+  readonly url: string;
+  readonly token: string;
+  readonly name: string;
+  readonly tags?: readonly string[];
+  readonly workspace: string;
+  /** Gets the first key of a host that is to sign its messages, to keep it; without it, a certificate is asked for. */
+  readonly keep?: (key: { readonly keyid: string; readonly root: string }) => Promise<unknown>;
+}
+
+/**
+ * Becomes a hand of a brain. The key is made here and never leaves; nothing is said to whatever answers before it has
+ * shown the authority that the invitation names (CERTIFICATE_INVALID).
+ */
+export async function enrol(joining: Joining): Promise<Identity> {
+  const { name, tags, workspace } = joining;
+  const url = addressIn(joining.url);
+  const token = invitationIn(joining.token);
+  const ca = await shownAuthority(url, token.fingerprint);
+  const asked = { token: invitationProof(token), name, ...(tags === undefined ? {} : { tags }) };
+  if (joining.keep !== undefined) return enrolSigning({ ...joining, keep: joining.keep }, { url, ca, asked });
+  const { key, csr } = newKeyAndRequest(name);
+  const reply = await post({ url, path: ENROL_PATH, tls: { ca } }, { ...asked, csr });
+  const [agentId, certificate] = [textIn(reply, "agent_id"), textIn(reply, "certificate")];
+  if (agentId === undefined || certificate === undefined) throw noBrain(url);
+  return { agentId, name: textIn(reply, "name") ?? name, url: url.href, ca, key, certificate, workspace };
+}
+
+/** Exchanges a certificate that has ended while the host was away; the brain may refuse (CERTIFICATE_INVALID). */
+export async function renewLapsed(identity: Identity): Promise<Pick<Identity, "key" | "certificate">> {
+  const { ca, key: oldKey, certificate: cert } = identity;
+  const url = new URL(identity.url);
+  const { key, csr } = newKeyAndRequest(identity.name);
+  const reply = await post({ url, path: RENEW_PATH, tls: { ca, key: oldKey, cert } }, { csr });
+  const certificate = textIn(reply, "certificate");
+  if (certificate === undefined) throw noBrain(url);
+  return { key, certificate };
+}
+
+interface Enrolling {
+  readonly url: URL;
+  readonly ca: string;
+  readonly asked: EnrolRequest;
+}
+
+/** Becomes a hand that signs its messages, with a key that the brain has made. */
+async function enrolSigning(joining: Joining & Required<Pick<Joining, "keep">>, how: Enrolling): Promise<Identity> {
+  const { url, ca, asked } = how;
+  const reply = await post({ url, path: ENROL_PATH, tls: { ca } }, asked);
+  const [agentId, keyid, root] = [textIn(reply, "agent_id"), textIn(reply, "key_id"), textIn(reply, "key")];
+  if (agentId === undefined || keyid === undefined || root === undefined) throw noBrain(url);
+  await joining.keep({ keyid, root });
+  const { name, workspace } = joining;
+  const own = { key: "", certificate: "", workspace };
+  return { agentId, name: textIn(reply, "name") ?? name, url: `https://${url.host}`, ca, ...own };
+}
+
+/** The address of a brain's southbound listener. */
+function addressIn(given: string): URL {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const isOne = url?.protocol === "wss:" && url.username === "" && url.pathname === SOUTHBOUND_PATH;
+  if (url !== undefined && isOne) return url;
+  throw new Fault("BAD_REQUEST", "A hand joins at an address like wss://brain.example:3121/southbound.");
+}
+
+/** Where to connect, and the name to be shown a certificate for: an address is not sent as a name. */
+function placeOf(url: URL): { readonly host: string; readonly port: number; readonly servername?: string } {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const port = Number(url.port === "" ? 443 : url.port);
+  return isIP(host) === 0 ? { host, port, servername: host } : { host, port };
+}
+
+/** The authority behind what answers, in PEM, if it is the one that is expected. Only a handshake is made. */
+async function shownAuthority(url: URL, fingerprint: string): Promise<string> {
+  const socket = connect({
+    ...placeOf(url),
+    minVersion: "TLSv1.3",
+    ALPNProtocols: ["http/1.1"],
+    // Who this is will be known by its fingerprint, a few lines below.
+    rejectUnauthorized: false,
+  });
+  socket.setTimeout(SOUTHBOUND.answerMs, () => socket.destroy(new Error("it took too long")));
+  try {
+    await once(socket, "secureConnect");
+    let certificate: X509Certificate | undefined = socket.getPeerX509Certificate();
+    for (let depth = 0; certificate !== undefined && depth < CHAIN; depth++) {
+      if (createHash("sha256").update(certificate.raw).digest("base64url") === fingerprint)
+        return certificate.toString();
+      certificate = certificate.issuerCertificate;
+    }
+  } catch (thrown) {
+    throw unreachable(url, thrown);
+  } finally {
+    socket.destroy();
+  }
+  throw new Fault(
+    "CERTIFICATE_INVALID",
+    `What answers at ${url.host} is not the brain that has invited; it was told nothing.`,
+  );
+}
+
+/** Certificates that are looked at. */
+const CHAIN = 4;
+
+/** Where a request goes, and what is shown there. */
+interface Destination {
+  readonly url: URL;
+  readonly path: string;
+  readonly tls: { readonly ca: string; readonly key?: string; readonly cert?: string };
+}
+
+async function post(to: Destination, asked: EnrolRequest | { readonly csr: string }): Promise<JsonObject> {
+  const { url, path, tls } = to;
+  const body = JSON.stringify(asked);
+  const sent = request({
+    ...placeOf(url),
+    ...tls,
+    minVersion: "TLSv1.3",
+    agent: false,
+    method: "POST",
+    path,
+    headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body), host: url.host },
+    signal: AbortSignal.timeout(SOUTHBOUND.answerMs),
+  });
+  sent.end(body);
+  let text = "";
+  try {
+    const [response] = (await once(sent, "response")) as [NodeJS.ReadableStream];
+    for await (const chunk of response) {
+      text += String(chunk);
+      if (text.length > ANSWER_CHARS) throw new Error("its answer is too long");
+    }
+  } catch (thrown) {
+    throw unreachable(url, thrown);
+  }
+  const reply = answerIn(text);
+  if (reply?.["ok"] === true) return reply;
+  throw refusalIn(reply) ?? new Fault("BRAIN_UNREACHABLE", `What answers at ${url.host} is no brain.`);
+}
+
+const ANSWER_CHARS = 64 * 1024;
+
+function answerIn(text: string): JsonObject | undefined {
+  try {
+    const value = parseJson(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The fault that a refusal names. */
+export function refusalIn(reply: JsonObject | undefined): Fault | undefined {
+  const code = textIn(reply, "code");
+  if (code === undefined || !Object.hasOwn(FAULTS, code)) return undefined;
+  const wait = reply?.["retry_after_ms"];
+  return new Fault(code as FaultCode, textIn(reply, "error"), typeof wait === "number" ? { retryAfterMs: wait } : {});
+}
+
+function noBrain({ host }: URL): Fault {
+  return new Fault("BRAIN_UNREACHABLE", `What answers at ${host} is no brain of this version.`);
+}
+
+function unreachable(url: URL, thrown: unknown): Fault {
+  return new Fault("BRAIN_UNREACHABLE", `The brain at ${url.host} cannot be reached: ${asFault(thrown).message}`, {
+    cause: thrown,
+  });
+}

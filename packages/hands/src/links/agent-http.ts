@@ -1,0 +1,276 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
+import { asFault, Fault, HANDS, isObject, SIGNED, textIn } from "@vidro/core";
+import type { Hand, JsonObject } from "@vidro/core";
+import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/signed-http";
+import { CAPABILITIES } from "@vidro/core/wire/southbound";
+import type { HelloPolicy, Welcome } from "@vidro/core/wire/southbound";
+import type { HandState, Identity } from "../identity.ts";
+import type { Listening } from "../listening.ts";
+import { redial, REDIAL_BOUNDS, restAfter } from "../redial.ts";
+import type { Connection, RedialOptions } from "../redial.ts";
+import { Caller, patience } from "./http/caller.ts";
+import type { CallerOptions } from "./http/caller.ts";
+import { KeyRing } from "./http/key-ring.ts";
+import { listenSigned } from "./http/listener.ts";
+import type { Listener, ListenOptions } from "./http/listener.ts";
+import { Telling } from "./http/telling.ts";
+import { Southbound } from "./southbound.ts";
+
+/** How a hand comes to a brain over signed HTTP. */
+export interface AgentHttpOptions extends CallerOptions {
+  readonly hand: Hand;
+  /** What people call this host. */
+  readonly name: string;
+  /** Version of this program. */
+  readonly version: string;
+  readonly tags?: readonly string[];
+  /** What the hand does; all that there is without it. */
+  readonly capabilities?: readonly string[];
+  /** Where this host takes messages itself, and how the brain is to call it. */
+  readonly listen?: Listening;
+  /** Tells of the host, each heartbeat. */
+  readonly sample?: () => JsonObject | undefined;
+  /** Ends the link; the hand is left to its owner. */
+  readonly signal: AbortSignal;
+  /** Called each time that the brain has welcomed the hand. */
+  readonly up?: () => void;
+  readonly down?: RedialOptions<Connection>["down"];
+  /** Takes note of a session of the brain; rejects with STALE_EPOCH when a later one was seen. */
+  readonly enter?: (epoch: number) => Promise<void>;
+  readonly bounds?: RedialOptions<Connection>["bounds"] & { readonly heartbeatMs?: number };
+}
+
+const ROTATE = "key.rotate";
+
+/**
+ * Serves a brain that cannot reach this host, by asking it again and again what is to be done, until the signal fires.
+ * Rejects with the fault that makes another try pointless.
+ */
+export async function agentHttp(options: AgentHttpOptions): Promise<void> {
+  const link = new AgentHttpLink(options);
+  const { signal, down, listen, bounds = {} } = options;
+  const listener = listen === undefined ? undefined : await link.listen(listen);
+  try {
+    await redial({
+      dial: () => link.dial(),
+      signal,
+      up: () => options.up?.(),
+      ...(down === undefined ? {} : { down }),
+      bounds,
+    });
+  } finally {
+    link.close();
+    await listener?.close();
+  }
+}
+
+/** What a host that has joined a brain over signed HTTP keeps its link with. */
+export interface KeepOptions extends Pick<AgentHttpOptions, "hand" | "version" | "signal" | "note"> {
+  readonly state: HandState;
+  readonly sample: () => JsonObject | undefined;
+  readonly up: (identity: Identity) => void;
+  readonly down: NonNullable<AgentHttpOptions["down"]>;
+  readonly bounds: NonNullable<AgentHttpOptions["bounds"]>;
+  readonly listen?: Listening;
+}
+
+/** Keeps the link of a host that has joined, with the identity and the keys in its state. */
+export async function keepAgentHttp({ state, up, ...world }: KeepOptions): Promise<void> {
+  const identity = await state.identity();
+  if (identity === undefined) throw new Fault("NOT_FOUND", "This host has joined no brain: vidro-hand join");
+  const { agentId, url, ca, name } = identity;
+  const ring = await KeyRing.open(state.keysFile);
+  if (ring.hand !== agentId)
+    throw new Fault("STORE_UNREADABLE", `The keys in ${state.keysFile} are another hand's: join the brain again.`);
+  const enter = (epoch: number): Promise<void> => state.enter(agentId, epoch);
+  await agentHttp({ ...world, url, ca, name, ring, enter, up: () => up(identity), now: Date.now });
+}
+
+/** One session with a brain: from its welcome until something goes wrong. */
+interface Session extends Connection {
+  readonly epoch: number;
+  readonly policy: HelloPolicy;
+  readonly over: AbortSignal;
+  /** Something went wrong. */
+  end(why: Fault): void;
+}
+
+interface Insisting {
+  readonly over: AbortSignal;
+  /** How long the brain may hold its answer back. */
+  readonly heldMs?: number;
+}
+
+class AgentHttpLink {
+  readonly #options: AgentHttpOptions;
+  readonly #caller: Caller;
+  readonly #south: Southbound;
+  readonly #telling = new Telling();
+  readonly #capabilities: readonly string[];
+  /** Who waits for the reply to a message that came by itself, by the id that it was given. */
+  readonly #direct = new Map<string, (reply: JsonObject) => void>();
+  #session: Session | undefined;
+
+  constructor(options: AgentHttpOptions) {
+    this.#options = options;
+    this.#capabilities = options.capabilities ?? CAPABILITIES;
+    this.#caller = new Caller(options);
+    this.#south = new Southbound({
+      hand: options.hand,
+      capabilities: this.#capabilities,
+      send: (message) => this.#send(message),
+    });
+  }
+
+  /** Says hello; what the brain then wants is done, and what it is to know is told, until the connection is gone. */
+  async dial(): Promise<Connection> {
+    this.#telling.cut();
+    const { signal } = this.#options;
+    const welcome = await this.#caller.ask(MESSAGES_PATH, this.#hello(), patience(signal));
+    await this.#options.enter?.(Number(welcome["session_epoch"]));
+    const session = sessionOf(welcome as unknown as Welcome, signal);
+    this.#session = session;
+    this.#south.welcomed(welcome as unknown as Welcome);
+    for (const loop of [this.#fetch(session), this.#tell(session), this.#sample(session)])
+      loop.catch((thrown: unknown) => session.end(asFault(thrown)));
+    return session;
+  }
+
+  /** Takes messages of the brain itself, besides those that it fetches. */
+  listen(where: ListenOptions): Promise<Listener> {
+    const now = (): number => this.#caller.clock.now();
+    return listenSigned({ ...where, ring: this.#options.ring, now, answer: (message) => this.#answer(message) });
+  }
+
+  close(): void {
+    this.#session?.end(new Fault("SHUTTING_DOWN"));
+    this.#caller.close();
+  }
+
+  #hello(): JsonObject {
+    const { hand, name, version, tags, listen, ring } = this.#options;
+    return {
+      method: "hello",
+      agent_id: ring.hand,
+      name,
+      version,
+      capabilities: [...this.#capabilities, ROTATE],
+      timestamp: new Date(this.#caller.clock.now()).toISOString(),
+      tools: hand.tools as unknown as JsonObject[],
+      workspace: hand.workspace,
+      ...(tags === undefined ? {} : { tags }),
+      ...(listen === undefined ? {} : { listen_url: listen.url }),
+    };
+  }
+
+  /** Messages that went out before and were not told to have arrived come again: the ledger knows what was done. */
+  async #fetch({ epoch, over }: Session): Promise<void> {
+    for (let ack = 0; !over.aborted;) {
+      const asked = { session_epoch: epoch, ack };
+      const reply = await this.#insist(POLL_PATH, asked, { over, heldMs: SIGNED.pollMs });
+      const { messages, cursor } = reply;
+      for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) await this.#take(message);
+      if (typeof cursor === "number") ack = cursor;
+    }
+  }
+
+  async #take(message: JsonObject): Promise<void> {
+    if (message["method"] !== ROTATE) return void this.#south.receive(message);
+    const [keyid, from, salt] = [textIn(message, "key_id"), textIn(message, "from_key_id"), textIn(message, "salt")];
+    if (keyid === undefined || from === undefined || salt === undefined) return;
+    // Kept before it is acknowledged: a message that is lost with this process comes again.
+    await this.#options.ring.add({ keyid, from, salt });
+    this.#options.note(`This hand has its next key, ${keyid}.`);
+  }
+
+  /** The reply to a message that came by itself; one that asks for none is only said to have come. */
+  async #answer(message: JsonObject): Promise<JsonObject> {
+    // Without a session it would not be known which orders are of an older one.
+    if (this.#session === undefined) throw new Fault("HAND_UNAVAILABLE", "This hand has not said hello yet.");
+    const id = randomUUID();
+    let replied: JsonObject = { ok: true };
+    this.#direct.set(id, (reply) => (replied = reply));
+    await this.#south.receive({ ...message, id });
+    this.#direct.delete(id);
+    const { id: _, ...reply } = replied;
+    const { id: asked } = message;
+    return asked === undefined ? reply : { ...reply, id: asked };
+  }
+
+  #send(message: JsonObject): boolean {
+    const direct = this.#direct.get(textIn(message, "id") ?? "");
+    if (direct !== undefined) {
+      direct(message);
+      return true;
+    }
+    const isLive = message["method"] === "exec.output";
+    if (isLive && this.#session?.over.aborted !== false) return false;
+    return this.#telling.add(isLive ? message : { method: "action.result", ...message });
+  }
+
+  async #tell({ policy, over }: Session): Promise<void> {
+    for (;;) {
+      const messages = await this.#telling.next(policy.max_payload - ENVELOPE_BYTES, over);
+      const [only, ...others] = messages;
+      if (over.aborted || only === undefined) return;
+      const whole = others.length === 0 ? only : { messages };
+      await this.#insist(MESSAGES_PATH, whole, { over }).catch((thrown: unknown) => this.#refused(thrown));
+      this.#telling.told(messages.length);
+      if (messages.every(({ method }) => method === "exec.output")) await rest(SIGNED.liveMs, over);
+    }
+  }
+
+  /** Asks again when a reply is lost: what comes twice is known by its id, and the session need not begin anew. */
+  async #insist(path: string, message: JsonObject, { over, heldMs = 0 }: Insisting): Promise<JsonObject> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.#caller.ask(path, message, patience(over, heldMs));
+      } catch (thrown) {
+        const { code, retryAfterMs = 0 } = asFault(thrown);
+        const isPassing = code === "BRAIN_UNREACHABLE" || code === "RATE_LIMITED";
+        if (!isPassing || over.aborted || tries >= SIGNED.tries) throw thrown;
+        const bounds = { ...REDIAL_BOUNDS, ...this.#options.bounds };
+        await rest(Math.max(retryAfterMs, restAfter(tries, Math.random(), bounds)), over);
+      }
+    }
+  }
+
+  /** A message that the brain will never take must not hold up the others. */
+  #refused(thrown: unknown): void {
+    const { code, message } = asFault(thrown);
+    if (!HOPELESS.has(code)) throw thrown;
+    this.#options.note(`The brain refused a message: ${message} (${code})`);
+  }
+
+  async #sample({ over }: Session): Promise<void> {
+    const { sample, bounds } = this.#options;
+    if (sample === undefined) return;
+    while (!over.aborted) {
+      const payload = sample();
+      const ts = new Date(this.#caller.clock.now()).toISOString();
+      if (payload !== undefined) this.#telling.add({ method: "telemetry.push", action_id: randomUUID(), payload, ts });
+      await rest(bounds?.heartbeatMs ?? HANDS.heartbeatMs, over);
+    }
+  }
+}
+
+/** Room for what messages are wrapped in. */
+const ENVELOPE_BYTES = 64;
+const HOPELESS: ReadonlySet<string> = new Set(["BAD_REQUEST", "PAYLOAD_TOO_LARGE"]);
+
+function sessionOf({ session_epoch: epoch, policy }: Welcome, signal: AbortSignal): Session {
+  const stop = new AbortController();
+  const { promise: gone, resolve } = Promise.withResolvers<Fault>();
+  const over = AbortSignal.any([signal, stop.signal]);
+  const end = (why: Fault): void => {
+    resolve(why);
+    stop.abort();
+  };
+  signal.addEventListener("abort", () => end(new Fault("SHUTTING_DOWN")), { once: true, signal: stop.signal });
+  return { epoch, policy, over, gone, end };
+}
+
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+}

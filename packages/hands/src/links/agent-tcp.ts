@@ -1,0 +1,119 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo, Server, Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import { CODEC, Fault } from "@vidro/core";
+import { TCP_BOUNDS } from "./tcp/bounds.ts";
+import type { Bounds } from "./tcp/bounds.ts";
+import type { CommandWorld } from "./tcp/command.ts";
+import { COMMANDS } from "./tcp/commands.ts";
+import { Connection } from "./tcp/connection.ts";
+import type { ConnectionWorld } from "./tcp/connection.ts";
+import { Registry } from "./tcp/registry.ts";
+
+export type { Bearer, Verify } from "./tcp/command.ts";
+
+/** What is served, to whom, and where. */
+export interface AgentTcpOptions extends CommandWorld {
+  /** The address to listen on; beyond this machine only with `tls`, or with `lab`. */
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** A certificate and its key, in PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** A laboratory: tokens may cross a network in plain sight. */
+  readonly lab?: boolean;
+  /** Gets what is our own fault, under the trace id that the client is told. */
+  readonly report?: (traceId: string, thrown: unknown) => void;
+  /** Other bounds than those of TCP. */
+  readonly bounds?: Partial<Bounds>;
+}
+
+/** A server that is up. */
+export interface AgentTcp {
+  /** Host and port. */
+  readonly address: string;
+  readonly port: number;
+  /** Takes nobody in any more, hangs up on everybody. */
+  close(): Promise<void>;
+}
+
+/** Serves a hand over the TCP agent protocol, version 1; resolves when it listens. */
+export async function serveAgentTcp(options: AgentTcpOptions): Promise<AgentTcp> {
+  refuseOpenDoor(options);
+  const bounds = { ...TCP_BOUNDS, ...options.bounds };
+  const world = await worldOf(options, bounds);
+  const connections = new Set<Connection>();
+  const take = (socket: Socket): void => {
+    makeRoom(connections, bounds.strangers);
+    const connection = new Connection(socket, world);
+    connections.add(connection);
+    socket.on("close", () => connections.delete(connection));
+  };
+  const server = serverOf(options, bounds, take);
+  server.listen(options.port, options.host);
+  await once(server, "listening").catch((cause: Error) => {
+    throw new Fault("CONFLICT", `${options.host}:${options.port} cannot be listened on: ${cause.message}`, { cause });
+  });
+  const sweep = setInterval(() => {
+    const now = performance.now();
+    for (const connection of connections) connection.look(now);
+  }, bounds.sweepMs).unref();
+  const { port } = server.address() as AddressInfo;
+  const host = options.host.includes(":") ? `[${options.host}]` : options.host;
+  return {
+    address: `${host}:${port}`,
+    port,
+    async close() {
+      clearInterval(sweep);
+      const closed = once(server, "close");
+      server.close();
+      for (const connection of connections) connection.end();
+      const impatience = setTimeout(() => connections.forEach((one) => one.destroy()), bounds.lingerMs);
+      await closed;
+      clearTimeout(impatience);
+    },
+  };
+}
+
+async function worldOf(options: AgentTcpOptions, bounds: Bounds): Promise<ConnectionWorld> {
+  const { hand, name, version, sampler, watches, verify, report = () => undefined } = options;
+  const registry = await Registry.of(COMMANDS);
+  const hello = {
+    maxFrame: CODEC.frameBytes,
+    heartbeat: bounds.heartbeatMs,
+    maxInFlight: bounds.inFlight,
+    serverVersion: version,
+    extensions: registry.extensions,
+  };
+  return { hand, name, version, sampler, watches, verify, registry, bounds, hello, report };
+}
+
+function serverOf(options: AgentTcpOptions, bounds: Bounds, take: (socket: Socket) => void): Server {
+  const { tls } = options;
+  // A client that has nothing more to say may still wait for answers.
+  const settings = { allowHalfOpen: true };
+  const server =
+    tls === undefined
+      ? createServer(settings, take)
+      : createTlsServer({ ...settings, ...tls, minVersion: "TLSv1.2", handshakeTimeout: bounds.authMs }, take);
+  server.maxConnections = bounds.connections;
+  return server;
+}
+
+/** Whoever has shown no token yet is in nobody's way: the one who has had most time to do so goes. */
+function makeRoom(connections: ReadonlySet<Connection>, strangers: number): void {
+  if (connections.size < strangers) return;
+  const waiting = [...connections].filter(({ isStranger }) => isStranger);
+  if (waiting.length >= strangers) waiting[0]?.destroy();
+}
+
+function refuseOpenDoor({ host, tls, lab }: AgentTcpOptions): void {
+  const isLoopback = ["localhost", "::1"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
+  if (tls !== undefined || isLoopback || lab === true) return;
+  throw new Fault(
+    "BAD_REQUEST",
+    `${host} can be reached from other machines, and without TLS everybody on the way could read the tokens: ` +
+      "give --tls-cert and --tls-key, listen on 127.0.0.1, or say --lab if this is a laboratory.",
+  );
+}

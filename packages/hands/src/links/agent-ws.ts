@@ -1,0 +1,151 @@
+import { X509Certificate } from "node:crypto";
+import { asFault, Fault, HANDS, SOUTHBOUND } from "@vidro/core";
+import type { Hand, JsonObject } from "@vidro/core";
+import { CAPABILITIES } from "@vidro/core/wire/southbound";
+import type { Hello } from "@vidro/core/wire/southbound";
+import type { HandState, Identity } from "../identity.ts";
+import { renewLapsed } from "../join.ts";
+import { redial } from "../redial.ts";
+import type { Connection, RedialOptions } from "../redial.ts";
+import { Line } from "./line.ts";
+import { Southbound } from "./southbound.ts";
+
+/** What a hand keeps its connection to a brain with. */
+export interface AgentWsOptions {
+  readonly state: HandState;
+  readonly hand: Hand;
+  /** How the host is doing. */
+  readonly sample: () => JsonObject | undefined;
+  readonly version: string;
+  /** Ends it all. */
+  readonly signal: AbortSignal;
+  /** The brain has greeted, and was heard to live. */
+  readonly up?: (identity: Identity) => void;
+  readonly down?: RedialOptions<Dialled>["down"];
+  readonly bounds?: Partial<typeof AGENT_WS_BOUNDS>;
+}
+
+/** A connection that stands, and who this host is on it. */
+interface Dialled extends Connection {
+  readonly identity: Identity;
+}
+
+/** The bounds of the link that one can be given others for. */
+export const AGENT_WS_BOUNDS: {
+  readonly [
+    Name in "heartbeatMs" | "telemetryMs" | "answerMs" | "rivalMs" | "redialMs" | "redialCapMs" | "firstDials"
+  ]: number;
+} = { ...SOUTHBOUND, ...HANDS };
+
+/**
+ * Keeps a hand connected to its brain over a WebSocket until the signal fires; rejects with the fault that makes
+ * another try pointless, such as HAND_REVOKED.
+ */
+export async function keepAgentWs(options: AgentWsOptions): Promise<void> {
+  const link = new AgentWs(options);
+  const { signal, down, up } = options;
+  const hangUp = (): void => link.close();
+  signal.addEventListener("abort", hangUp, { once: true });
+  try {
+    await redial({
+      dial: () => link.dial(),
+      signal,
+      bounds: link.bounds,
+      up: ({ identity }) => up?.(identity),
+      ...(down === undefined ? {} : { down }),
+    });
+  } finally {
+    signal.removeEventListener("abort", hangUp);
+    link.close();
+  }
+}
+
+class AgentWs {
+  readonly bounds: typeof AGENT_WS_BOUNDS;
+  readonly #options: AgentWsOptions;
+  readonly #south: Southbound;
+  #line: Line | undefined;
+  /** How often in a row another hand came with this one's identity. */
+  #rivals = 0;
+
+  constructor(options: AgentWsOptions) {
+    this.bounds = { ...AGENT_WS_BOUNDS, ...options.bounds };
+    this.#options = options;
+    this.#south = new Southbound({
+      hand: options.hand,
+      capabilities: CAPABILITIES,
+      send: (message) => this.#line?.send(message) ?? false,
+    });
+  }
+
+  /** Connects once; the brain has greeted and lives when it resolves. */
+  async dial(): Promise<Dialled> {
+    const { state, signal } = this.#options;
+    const identity = await this.#identity();
+    const line = new Line({
+      identity,
+      bounds: this.bounds,
+      hello: this.#hello(identity),
+      receive: (message) => void this.#south.receive(message),
+      sample: this.#options.sample,
+      renewed: (credentials) => state.renew(credentials),
+    });
+    try {
+      const welcome = await line.greeted();
+      await state.enter(identity.agentId, welcome.session_epoch ?? 0);
+      signal.throwIfAborted();
+      this.#line = line;
+      this.#south.welcomed(welcome);
+      await line.heartbeat();
+    } catch (thrown) {
+      line.close();
+      throw this.#explained(asFault(thrown, "BRAIN_UNREACHABLE"));
+    }
+    line.goOn();
+    return { identity, gone: line.gone.then((why) => this.#explained(why)) };
+  }
+
+  close(): void {
+    this.#south.close();
+    this.#line?.close();
+  }
+
+  /** Who this host is, with a certificate that counts: one that ended while the host was off is exchanged first. */
+  async #identity(): Promise<Identity> {
+    const { state } = this.#options;
+    const identity = await state.identity();
+    if (identity === undefined) throw new Fault("NOT_FOUND", "This host has joined no brain: vidro-hand join");
+    const { validToDate } = new X509Certificate(identity.certificate);
+    return Date.now() < validToDate.getTime() ? identity : state.renew(await renewLapsed(identity));
+  }
+
+  #hello({ agentId, name }: Identity): Hello {
+    const { hand, version } = this.#options;
+    return {
+      method: "hello",
+      agent_id: agentId,
+      name,
+      version,
+      capabilities: CAPABILITIES,
+      timestamp: new Date().toISOString(),
+      tools: hand.tools,
+      workspace: hand.workspace,
+    };
+  }
+
+  /** Two hands with one identity would push each other out for ever; the one that was pushed steps back [F29]. */
+  #explained(why: Fault): Fault {
+    if (why.code !== "CONFLICT") {
+      this.#rivals = 0;
+      return why;
+    }
+    const retryAfterMs = Math.min(SOUTHBOUND.rivalCapMs, this.bounds.rivalMs * 2 ** this.#rivals);
+    this.#rivals += 1;
+    return new Fault(
+      "CONNECTION_LOST",
+      "Another process came with the identity of this hand, and the newest counts. If it is a copy, let one of the " +
+        "two join anew: vidro hands invite",
+      { retryAfterMs },
+    );
+  }
+}

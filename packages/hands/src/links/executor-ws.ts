@@ -1,0 +1,217 @@
+import { asFault, Fault, HANDS } from "@vidro/core";
+import type { Ended, Hand, JsonObject } from "@vidro/core";
+import {
+  actionOf,
+  EXTENSIONS,
+  orderOf,
+  textIn,
+  toolJudgementOf,
+  toolResultOf,
+  wireName,
+} from "@vidro/core/wire/executor";
+import type { CustomTool, ExecutorMessage, Handshake, HandshakeAck } from "@vidro/core/wire/executor";
+import { TO_EXECUTOR } from "@vidro/core/wire/executor-schemas";
+import type { ValidateFunction } from "ajv";
+import { compiler, explain } from "../arguments.ts";
+import { redial } from "../redial.ts";
+import type { RedialOptions } from "../redial.ts";
+import { BrainSocket } from "./executor/socket.ts";
+import { INITIAL, reduce } from "./executor/state.ts";
+import type { ExecutorEvent, ExecutorState } from "./executor/state.ts";
+
+/** What an executor is made of. */
+export interface ExecutorOptions {
+  /** The brain, as http or https. */
+  readonly url: string;
+  readonly token?: string;
+  /** Carries out what the brain decides. */
+  readonly hand: Hand;
+  /** What is to be done, under a name that only this executor knows: the same name is never begun twice. */
+  readonly task: { readonly id: string; readonly prompt?: string };
+  readonly name: string;
+  readonly version: string;
+  /** Sees each event and the state after it. */
+  readonly watch?: (event: ExecutorEvent, state: ExecutorState) => void;
+  readonly heartbeatMs?: number;
+  readonly redialling?: Pick<RedialOptions<BrainSocket>, "chance" | "bounds">;
+}
+
+const compiled = new Map<string, ValidateFunction>();
+
+/** The executor of 004: it dials a brain, offers a hand's tools, does what it is told, and comes back after a cut. */
+export class Executor {
+  /** What the brain said to the first handshake; rejects when there is no getting in. */
+  readonly joined: Promise<HandshakeAck>;
+  /** Resolves when it was closed; rejects with the fault that makes another try pointless. */
+  readonly over: Promise<void>;
+  readonly #options: ExecutorOptions;
+  readonly #ending = new AbortController();
+  readonly #aborts = new Map<string, AbortController>();
+  readonly #joining = Promise.withResolvers<HandshakeAck>();
+  #state: ExecutorState = INITIAL;
+  #socket: BrainSocket | undefined;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+    this.joined = this.#joining.promise;
+    this.over = redial({
+      ...options.redialling,
+      dial: () => this.#dial(),
+      signal: this.#ending.signal,
+      down: (why) => this.#dispatch({ type: "CONNECTION_ERROR", error: why.message }),
+    });
+    this.over.catch((thrown: unknown) => this.#joining.reject(asFault(thrown)));
+    this.joined.catch(() => undefined);
+  }
+
+  /** Where it stands. */
+  get state(): ExecutorState {
+    return this.#state;
+  }
+
+  /** Hangs up and dials no more; what runs is the hand's to end. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    this.#joining.reject(new Fault("SHUTTING_DOWN", "The executor was closed."));
+    this.#socket?.close();
+    await this.over.catch(() => undefined);
+  }
+
+  /** Connects and shakes hands; what the brain says before its answer to the handshake is not obeyed. */
+  async #dial(): Promise<BrainSocket> {
+    const acked = Promise.withResolvers<HandshakeAck>();
+    acked.promise.catch(() => undefined);
+    let isIn = false;
+    const { url, token, heartbeatMs = HANDS.heartbeatMs } = this.#options;
+    const socket = await BrainSocket.open({
+      url: addressOf(url, this.#options.task.id),
+      token,
+      heartbeatMs,
+      signal: this.#ending.signal,
+      take: (message) => {
+        if (isIn) return this.#take(message);
+        isIn = message.type === "handshake_ack";
+        if (isIn) this.#welcomed(socket, message.payload as unknown as HandshakeAck, acked.resolve);
+      },
+    });
+    if (this.#ending.signal.aborted) socket.close();
+    void socket.gone.then((why) => acked.reject(why));
+    socket.send({ type: "handshake", payload: this.#handshake() as unknown as JsonObject });
+    await acked.promise;
+    return socket;
+  }
+
+  #welcomed(socket: BrainSocket, ack: HandshakeAck, resolve: (ack: HandshakeAck) => void): void {
+    const isBack = this.#state.ack !== undefined;
+    this.#socket = socket;
+    this.#dispatch({ type: "HANDSHAKE_ACKED", ack });
+    if (isBack) this.#dispatch({ type: "CONNECTION_RESTORED" });
+    // What ended while nobody could be reached is told now [004-25].
+    for (const result of this.#state.results.values()) socket.send(result);
+    this.#joining.resolve(ack);
+    resolve(ack);
+  }
+
+  #handshake(): Handshake {
+    const { hand, name, version, task } = this.#options;
+    const { ack, lastSeq, running } = this.#state;
+    const known = hand.tools.filter((tool) => wireName(tool.name) !== tool.name);
+    const own = hand.tools.filter((tool) => wireName(tool.name) === tool.name);
+    return {
+      client_type: "cli",
+      client_version: version,
+      ...(task.prompt === undefined ? {} : { initial_prompt: task.prompt }),
+      known_tools: known.map((tool) => wireName(tool.name)),
+      custom_tools: own.map(({ name: tool, description, parameters, idempotent }): CustomTool => {
+        return { name: tool, description, parameters, idempotent };
+      }),
+      ...(ack === undefined ? {} : { resume: { session_id: ack.session_id, last_seq: lastSeq } }),
+      open_actions: running,
+      name,
+      working_directory: hand.workspace,
+      extensions: EXTENSIONS,
+    };
+  }
+
+  #take({ type, payload, seq }: ExecutorMessage): void {
+    if (seq !== undefined) this.#dispatch({ type: "RUN_TOLD", seq });
+    if (type === "task_completed")
+      return this.#dispatch({ type: "TASK_COMPLETED", final: textIn(payload, "final_status") });
+    // All else is only told, to whoever shows the run.
+    if (!Object.hasOwn(TO_EXECUTOR, type)) return;
+    this.#obey(type, payload).catch((thrown: unknown) => this.#refuse(type, payload, asFault(thrown)));
+  }
+
+  async #obey(type: string, payload: JsonObject): Promise<void> {
+    await checkPayload(type, payload);
+    const { hand } = this.#options;
+    const tool = textIn(payload, "tool_id");
+    switch (type) {
+      case "judge_tool":
+        return void this.#socket?.send(toolJudgementOf(tool, await hand.judge(actionOf(payload))));
+      case "cancel_tool":
+        return this.#aborts.get(tool)?.abort();
+      case "tool_acknowledged":
+        this.#dispatch({ type: "RESULT_ACKNOWLEDGED", tool });
+        return hand.acknowledge(tool);
+      default:
+        return this.#run(tool, payload);
+    }
+  }
+
+  async #run(tool: string, payload: JsonObject): Promise<void> {
+    const { ack } = this.#state;
+    if (Number(payload["session_epoch"] ?? Infinity) < (ack?.session_epoch ?? 0)) throw new Fault("STALE_EPOCH");
+    // Somebody who orders it again while it runs waits for the same end.
+    if (this.#state.running.includes(tool)) return;
+    const startedAt = performance.now();
+    const abort = new AbortController();
+    this.#aborts.set(tool, abort);
+    this.#dispatch({ type: "TOOL_BEGUN", tool });
+    let seq = 0;
+    for await (const event of this.#options.hand.perform(orderOf(payload), abort.signal)) {
+      if (event.type !== "output") return this.#ended(payload, event, performance.now() - startedAt);
+      const { stream, chunk } = event;
+      this.#socket?.sendLive({ type: "tool_output", payload: { tool_id: tool, seq: seq++, stream, chunk } });
+    }
+  }
+
+  #ended(payload: JsonObject, ended: Ended, tookMs: number): void {
+    const tool = textIn(payload, "tool_id");
+    this.#aborts.delete(tool);
+    const result = toolResultOf(ended, {
+      tool_id: tool,
+      generation_id: textIn(payload, "generation_id"),
+      duration_ms: Math.round(tookMs),
+    });
+    this.#dispatch({ type: "TOOL_ENDED", tool, result });
+    this.#socket?.send(result);
+  }
+
+  /** A message that cannot be obeyed gets its answer all the same. */
+  #refuse(type: string, payload: JsonObject, fault: Fault): void {
+    const tool = textIn(payload, "tool_id");
+    if (type === "run_tool") this.#ended(payload, { type: "failed", fault: fault.report() }, 0);
+    else if (type === "judge_tool") this.#socket?.send(toolJudgementOf(tool, fault.report()));
+  }
+
+  #dispatch(event: ExecutorEvent): void {
+    this.#state = reduce(this.#state, event);
+    this.#options.watch?.(event, this.#state);
+  }
+}
+
+async function checkPayload(type: string, payload: JsonObject): Promise<void> {
+  const validate = compiled.get(type) ?? (await compiler()).compile(TO_EXECUTOR[type] ?? {});
+  compiled.set(type, validate);
+  if (validate(payload)) return;
+  const error = validate.errors?.[0];
+  throw new Fault("BAD_REQUEST", `${type}: ${error === undefined ? "wrong fields" : explain(error)}.`);
+}
+
+/** Where executors dial in at a brain, for a task of that name. */
+function addressOf(url: string, task: string): string {
+  const base = new URL(url.endsWith("/") ? url : `${url}/`);
+  base.protocol = base.protocol === "https:" ? "wss:" : "ws:";
+  return new URL(`ws/tasks/${encodeURIComponent(task)}`, base).href;
+}

@@ -1,0 +1,81 @@
+import { HANDS } from "@vidro/core";
+import type { ExecutorMessage, HandshakeAck } from "@vidro/core/wire/executor";
+
+/** Where an executor stands: all that it needs to go on after a cut. */
+export interface ExecutorState {
+  readonly connection: "dialling" | "up" | "down";
+  /** Why the connection is down. */
+  readonly error: string | undefined;
+  /** Failures since the connection last stood. */
+  readonly failures: number;
+  /** What the brain said to the last handshake. */
+  readonly ack: HandshakeAck | undefined;
+  /** The last entry of the run that was told. */
+  readonly lastSeq: number;
+  /** Actions that are being carried out. */
+  readonly running: readonly string[];
+  /** Ends that the brain has not acknowledged, oldest first. */
+  readonly results: ReadonlyMap<string, ExecutorMessage>;
+  /** How the task ended. */
+  readonly final: string | undefined;
+}
+
+/** What happens to an executor. */
+export type ExecutorEvent =
+  | { readonly type: "CONNECTION_ERROR"; readonly error: string }
+  | { readonly type: "CONNECTION_RESTORED" }
+  | { readonly type: "HANDSHAKE_ACKED"; readonly ack: HandshakeAck }
+  | { readonly type: "RUN_TOLD"; readonly seq: number }
+  | { readonly type: "TOOL_BEGUN"; readonly tool: string }
+  | { readonly type: "TOOL_ENDED"; readonly tool: string; readonly result: ExecutorMessage }
+  | { readonly type: "RESULT_ACKNOWLEDGED"; readonly tool: string }
+  | { readonly type: "TASK_COMPLETED"; readonly final: string };
+
+/** An executor before it has dialled. */
+export const INITIAL: ExecutorState = {
+  connection: "dialling",
+  error: undefined,
+  failures: 0,
+  ack: undefined,
+  lastSeq: 0,
+  running: [],
+  results: new Map(),
+  final: undefined,
+};
+
+/** The state after one more event. */
+export function reduce(state: ExecutorState, event: ExecutorEvent): ExecutorState {
+  switch (event.type) {
+    case "CONNECTION_ERROR":
+      return { ...state, connection: "down", error: event.error, failures: state.failures + 1 };
+    case "CONNECTION_RESTORED":
+      return { ...state, connection: "up", error: undefined, failures: 0 };
+    case "HANDSHAKE_ACKED":
+      return { ...state, connection: "up", error: undefined, failures: 0, ack: event.ack };
+    case "RUN_TOLD":
+      return { ...state, lastSeq: Math.max(state.lastSeq, event.seq) };
+    case "TOOL_BEGUN":
+      return state.running.includes(event.tool) ? state : { ...state, running: [...state.running, event.tool] };
+    case "TOOL_ENDED": {
+      const running = state.running.filter((tool) => tool !== event.tool);
+      return { ...state, running, results: kept(state.results, event.tool, event.result) };
+    }
+    case "RESULT_ACKNOWLEDGED": {
+      const results = new Map(state.results);
+      results.delete(event.tool);
+      return { ...state, results };
+    }
+    case "TASK_COMPLETED":
+      return { ...state, final: event.final };
+  }
+}
+
+/** With too many, the oldest go: the ledger has them for a brain that orders them again. */
+function kept(
+  results: ExecutorState["results"],
+  tool: string,
+  result: ExecutorMessage,
+): ReadonlyMap<string, ExecutorMessage> {
+  const all = [...results].filter(([known]) => known !== tool);
+  return new Map([...all, [tool, result] as const].slice(-HANDS.orders));
+}

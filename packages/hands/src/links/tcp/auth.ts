@@ -1,0 +1,30 @@
+import { randomBytes } from "node:crypto";
+import { AUTH_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import type { JsonObject } from "@vidro/core";
+import { command } from "./command.ts";
+import type { CommandWorld } from "./command.ts";
+
+const SESSION_BYTES = 12;
+
+/** Gives the connection a session; a second one replaces the first [002-14, 002-15]. */
+export const auth = command({
+  act: "AUTH",
+  schema: AUTH_SCHEMA,
+  open: true,
+  holds: true,
+  async run({ token, maxFrame }, call) {
+    const { world } = call;
+    const bearer = await world.verify(token);
+    const sessionId = `S-${randomBytes(SESSION_BYTES).toString("base64url")}`;
+    call.admit({ ...bearer, sessionId }, maxFrame);
+    const { scopes, expiresAt } = bearer;
+    const isBrain = scopes.has("hand") || scopes.has("*");
+    return { sessionId, scopes: [...scopes], expiresAt, ...(isBrain ? { hand: cardOf(world) } : {}) };
+  },
+});
+
+/** What a brain has to know of the hand. */
+function cardOf({ hand, name, version }: CommandWorld): JsonObject {
+  const tools = hand.tools.map((tool) => ({ ...tool }));
+  return { id: hand.id, name, version, workspace: hand.workspace, tools };
+}

@@ -1,0 +1,295 @@
+import { randomUUIDv7 } from "node:crypto";
+import type { Socket } from "node:net";
+import { asFault, CODEC, Fault, frameDecoder } from "@vidro/core";
+import { NO_ID, TCP_VERSION, tcpRefusal } from "@vidro/core/wire/tcp";
+import type { FrameItem, JsonObject } from "@vidro/core";
+import type { TcpHello } from "@vidro/core/wire/tcp";
+import { Bucket } from "./bucket.ts";
+import type { Bounds } from "./bounds.ts";
+import type { Call, Command, CommandWorld, Session } from "./command.ts";
+import { readEnvelope } from "./envelope.ts";
+import type { Request } from "./envelope.ts";
+import { Outbox } from "./outbox.ts";
+import type { Registry } from "./registry.ts";
+
+/** What every connection of a server shares. */
+export interface ConnectionWorld extends CommandWorld {
+  readonly registry: Registry;
+  readonly bounds: Bounds;
+  readonly hello: TcpHello;
+  /** Gets what is our own fault, under the trace id that the client is told. */
+  readonly report: (traceId: string, thrown: unknown) => void;
+}
+
+/** One client: it is greeted, shows a token, and has its requests answered in the order in which they are done. */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #world: ConnectionWorld;
+  readonly #decoder = frameDecoder();
+  readonly #outbox: Outbox;
+  readonly #bucket: Bucket;
+  readonly #gone = new AbortController();
+  readonly #orders = new Map<string, AbortController>();
+  /** Requests that are answered later, by id. */
+  readonly #pending = new Map<string, { readonly command: Command; readonly done: Promise<void> }>();
+  readonly #openedAt = performance.now();
+  #session: Session | undefined;
+  /** Frames that are read and wait until something that holds the connection is answered. */
+  readonly #waiting: FrameItem[] = [];
+  #held = false;
+  #maxBytes: number = CODEC.frameBytes;
+  #heardAt = this.#openedAt;
+  #partSince: number | undefined;
+  /** When the client closed its end. */
+  #leftAt: number | undefined;
+  #endsAt: number | undefined;
+  readonly #pumping = (): void => this.#pump();
+  readonly #onRevoked = (): void => this.end(new Fault("INVALID_TOKEN", "The token was revoked."));
+
+  constructor(socket: Socket, world: ConnectionWorld) {
+    const { bounds, hello } = world;
+    this.#socket = socket;
+    this.#world = world;
+    this.#outbox = new Outbox(socket, bounds.unsentBytes);
+    this.#bucket = new Bucket(bounds.burst, bounds.perSecond);
+    socket.setNoDelay(true).setKeepAlive(true, bounds.heartbeatMs);
+    socket
+      .on("data", (chunk) => this.#read(chunk as Buffer))
+      .on("end", () => this.#readEnd())
+      .on("drain", this.#pumping)
+      // Whatever happens to a socket, it is closed afterwards, and that is heeded.
+      .on("error", () => undefined)
+      .on("close", () => this.#close());
+    this.#outbox.say({ v: TCP_VERSION, t: "hello", data: hello }, this.#maxBytes);
+  }
+
+  /** Whether nobody has shown a token here yet. */
+  get isStranger(): boolean {
+    return this.#session === undefined;
+  }
+
+  /** Ends what has taken too long. */
+  look(now: number): void {
+    const { bounds } = this.#world;
+    const { blockedSince } = this.#outbox;
+    if (this.#endsAt !== undefined) {
+      if (now >= this.#endsAt) this.#socket.destroy();
+      return;
+    }
+    if (this.#leftAt !== undefined && now - this.#leftAt >= bounds.farewellMs) return this.end();
+    if (blockedSince !== undefined && now - blockedSince >= bounds.drainMs) this.#socket.destroy();
+    else if (this.#session === undefined) {
+      if (now - this.#openedAt >= bounds.authMs) this.end(new Fault("AUTH_REQUIRED", "There was no AUTH in time."));
+    } else if (this.#session.expiresAt !== null && this.#session.expiresAt <= Date.now())
+      this.end(new Fault("TOKEN_EXPIRED"));
+    else if (now - this.#heardAt >= bounds.idleMs && this.#pending.size === 0)
+      this.end(new Fault("AUTH_REQUIRED", "The session was idle for too long."));
+    else this.#lookAtFrame(now);
+  }
+
+  /** Says why, and hangs up; what the peer still sends is dropped, and soon it is cut off. */
+  end(why?: Fault): void {
+    if (this.#endsAt !== undefined) return;
+    if (why !== undefined) this.#refuse(NO_ID, "", why);
+    this.#endsAt = performance.now() + this.#world.bounds.lingerMs;
+    this.#waiting.length = 0;
+    this.#outbox.end();
+    this.#socket.resume();
+  }
+
+  /** Cuts the connection. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  #read(chunk: Uint8Array): void {
+    if (this.#endsAt !== undefined) return;
+    const items = this.#decoder.push(chunk);
+    if (items.length === 0) return;
+    this.#partSince = undefined;
+    this.#heardAt = performance.now();
+    for (const item of items) this.#waiting.push(item);
+    this.#outbox.corked(this.#pumping);
+  }
+
+  /** The client says nothing more, and may still wait for answers. */
+  #readEnd(): void {
+    this.#leftAt = performance.now();
+    const part = this.#decoder.end();
+    if (part !== undefined) this.#waiting.push(part);
+    this.#pump();
+    void this.#drained().then(() => this.end());
+  }
+
+  /** Carries out what waits, unless something has to be answered first or the peer does not read its answers. */
+  #pump(): void {
+    const waiting = this.#waiting;
+    let at = 0;
+    while (at < waiting.length && !this.#isStuck) this.#take(waiting[at++]!);
+    waiting.splice(0, at);
+    if (this.#endsAt !== undefined || this.#isStuck === this.#socket.isPaused()) return;
+    if (this.#isStuck) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  get #isStuck(): boolean {
+    return this.#held || this.#outbox.isFull || this.#endsAt !== undefined;
+  }
+
+  #take(item: FrameItem): void {
+    if (!item.ok) {
+      const fault = new Fault(item.fault.code, item.fault.message);
+      return this.#decoder.closed ? this.end(fault) : this.#limited(NO_ID, "", () => this.#refuse(NO_ID, "", fault));
+    }
+    const request = readEnvelope(item.value);
+    if (!("fault" in request)) return this.#serve(request);
+    const { id, act, fault, last } = request;
+    this.#limited(id, act, () => this.#refuse(id, act, fault));
+    if (last) this.end();
+  }
+
+  #serve(request: Request): void {
+    const { registry } = this.#world;
+    const { id, act, data } = request;
+    try {
+      const command = this.#found(act);
+      this.#admitOne(id, command);
+      registry.check(command, data);
+      const answer = command.run(data, this.#callOf(request));
+      if (answer instanceof Promise) this.#answerLater(request, command, answer);
+      else this.#answer(request, answer);
+    } catch (thrown) {
+      this.#refuse(id, act, thrown);
+    }
+  }
+
+  /** The command of an action. All but a brain's orders take a token of the bucket, whether they are granted or not. */
+  #found(act: string): Command {
+    let isOrder = false;
+    try {
+      const command = this.#world.registry.find(act, this.#session);
+      isOrder = command.extension === true;
+      return command;
+    } finally {
+      if (!isOrder) this.#spend();
+    }
+  }
+
+  #answerLater(request: Request, command: Command, answer: Promise<JsonObject>): void {
+    const { id, act } = request;
+    if (command.holds === true) this.#held = true;
+    const done = answer
+      .then(
+        (data) => this.#answer(request, data),
+        (thrown: unknown) => this.#refuse(id, act, thrown),
+      )
+      .finally(() => {
+        this.#pending.delete(id);
+        if (command.last === true) return this.end();
+        if (command.holds !== true) return;
+        this.#held = false;
+        this.#pump();
+      });
+    this.#pending.set(id, { command, done });
+  }
+
+  #answer({ id, act }: Request, data: JsonObject): void {
+    try {
+      this.#outbox.say({ v: TCP_VERSION, t: "res", id, act, data }, this.#maxBytes);
+    } catch (thrown) {
+      this.#refuse(id, act, thrown);
+    }
+  }
+
+  #refuse(id: string, act: string, thrown: unknown): void {
+    this.#outbox.say(tcpRefusal(id, act, this.#told(thrown).report()), this.#maxBytes);
+  }
+
+  /** A fault that is ours says nothing of our insides, but where to find them. */
+  #told(thrown: unknown): Fault {
+    const fault = asFault(thrown);
+    if (fault.code !== "INTERNAL_ERROR") return fault;
+    const traceId = randomUUIDv7();
+    this.#world.report(traceId, thrown);
+    return new Fault("INTERNAL_ERROR", `The hand itself is at fault (trace ${traceId}).`);
+  }
+
+  #callOf({ id, act }: Request): Call {
+    return {
+      world: this.#world,
+      session: this.#session,
+      gone: this.#gone.signal,
+      orders: this.#orders,
+      maxBytes: this.#maxBytes,
+      admit: (session, maxBytes) => this.#admit(session, maxBytes),
+      tell: (data) => {
+        if (!this.#outbox.isFull) this.#outbox.say({ v: TCP_VERSION, t: "out", id, act, data }, this.#maxBytes);
+      },
+      quiet: () => this.#quiet(id),
+    };
+  }
+
+  #admit(session: Session, maxBytes: number | undefined): void {
+    this.#session?.revoked.removeEventListener("abort", this.#onRevoked);
+    this.#session = session;
+    this.#decoder.maxBytes = CODEC.frameBytes;
+    this.#maxBytes = Math.max(maxBytes ?? 0, CODEC.frameBytes);
+    session.revoked.addEventListener("abort", this.#onRevoked, { once: true });
+    if (session.revoked.aborted) throw new Fault("INVALID_TOKEN");
+  }
+
+  /** Takes a token of the bucket, or says that there is none. */
+  #spend(): void {
+    const retryAfterMs = this.#bucket.take();
+    if (retryAfterMs === 0) return;
+    throw new Fault("RATE_LIMITED", `Too many requests; come back in ${retryAfterMs} ms.`, { retryAfterMs });
+  }
+
+  /** Answers something that is no request, which takes a token as a request does. */
+  #limited(id: string, act: string, answer: () => void): void {
+    try {
+      this.#spend();
+      answer();
+    } catch (thrown) {
+      this.#refuse(id, act, thrown);
+    }
+  }
+
+  #admitOne(id: string, { extension }: Command): void {
+    if (this.#pending.has(id))
+      throw new Fault("BAD_REQUEST", `The id ${JSON.stringify(id)} belongs to a request that is not answered yet.`);
+    const { inFlight, orders } = this.#world.bounds;
+    const most = extension === true ? orders : inFlight;
+    if (this.#pending.size < Math.min(most, inFlight)) return;
+    const alike = [...this.#pending.values()].filter(({ command }) => command.extension === extension).length;
+    if (alike < most) return;
+    const retryAfterMs = 1000 / this.#world.bounds.perSecond;
+    throw new Fault("RATE_LIMITED", `${most} requests wait for their answers; send more when some are there.`, {
+      retryAfterMs,
+    });
+  }
+
+  async #quiet(but?: string): Promise<void> {
+    await Promise.all([...this.#pending].flatMap(([id, { done }]) => (id === but ? [] : [done])));
+  }
+
+  /** When everything is answered, also what had to wait for something else. */
+  async #drained(): Promise<void> {
+    while (this.#pending.size > 0) await this.#quiet();
+  }
+
+  /** A frame that was begun has to be ended in time. */
+  #lookAtFrame(now: number): void {
+    if (this.#decoder.end() === undefined) this.#partSince = undefined;
+    else this.#partSince ??= now;
+    if (this.#partSince === undefined || now - this.#partSince < this.#world.bounds.frameMs) return;
+    this.end(new Fault("BAD_REQUEST", "A frame was begun and not ended in time."));
+  }
+
+  #close(): void {
+    this.#endsAt ??= 0;
+    this.#waiting.length = 0;
+    this.#session?.revoked.removeEventListener("abort", this.#onRevoked);
+    this.#gone.abort();
+  }
+}

@@ -1,0 +1,46 @@
+import { Fault, isObject, TCP } from "@vidro/core";
+import { NO_ID, TCP_VERSION } from "@vidro/core/wire/tcp";
+import type { Json, JsonObject } from "@vidro/core";
+
+/** A request that can be read. */
+export interface Request {
+  readonly id: string;
+  readonly act: string;
+  readonly data: JsonObject;
+}
+
+/** A message that is no request, and as much of it as an answer repeats. */
+export interface Misread {
+  readonly id: string;
+  readonly act: string;
+  readonly fault: Fault;
+  /** The peer speaks another version: nothing more that it says is read. */
+  readonly last: boolean;
+}
+
+const NOTHING: JsonObject = {};
+
+/** Reads the envelope of a message from a client; a bare `ping` is the action of that name. */
+export function readEnvelope(message: Json): Request | Misread {
+  if (!isObject(message)) return misread({}, "A message is a JSON object with v, t, id and act.");
+  if (message["v"] !== TCP_VERSION) {
+    const said = JSON.stringify(message["v"])?.slice(0, TCP.nameChars) ?? "none";
+    return misread(message, `The version ${said} is not spoken here: send v=${TCP_VERSION}.`, true);
+  }
+  const { t, id, act, data = NOTHING } = message;
+  if (t === "ping") return { id: isName(id) ? id : NO_ID, act: "PING", data: NOTHING };
+  if (t !== "req") return misread(message, 'A client sends t="req" only.');
+  if (!isName(id)) return misread(message, `A request has an id: a text of 1 to ${TCP.nameChars} characters.`);
+  if (!isName(act)) return misread(message, `A request has an act: a text of 1 to ${TCP.nameChars} characters.`);
+  if (!isObject(data)) return misread(message, "The data of a request is a JSON object, or left out.");
+  return { id, act, data };
+}
+
+function misread({ id, act }: JsonObject, why: string, last = false): Misread {
+  const fault = new Fault("BAD_REQUEST", why);
+  return { id: isName(id) ? id : NO_ID, act: isName(act) ? act : "", fault, last };
+}
+
+function isName(value: Json | undefined): value is string {
+  return typeof value === "string" && value !== "" && value.length <= TCP.nameChars;
+}

@@ -1,0 +1,56 @@
+import { randomUUIDv7 } from "node:crypto";
+import { Fault, TCP } from "@vidro/core";
+import { OS_CMD_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import type { Ended, Hand, JsonObject, Order, ProcessOutcome } from "@vidro/core";
+import { command } from "./command.ts";
+import { fittingText } from "./fitting.ts";
+import { judged } from "./judged.ts";
+
+/** What an answer has besides its texts, generously. */
+const FRAME_BYTES = 1024;
+
+/**
+ * Runs a program under the hand's policy, never through a shell [002-36]. With an id of its own it runs at most once,
+ * whoever hangs up meanwhile; without one it ends with the connection, as nobody could ask for its outcome any more.
+ */
+export const osCmd = command({
+  act: "OS_CMD",
+  scope: "oscmd",
+  schema: OS_CMD_SCHEMA,
+  async run({ cmd, args, timeoutMs, actionId }, { world, session, gone, maxBytes }) {
+    const owner = session?.tokenId ?? "";
+    // An id belongs to the token that came with it: nobody gets at the outcome of somebody else's.
+    const id = actionId === undefined ? `act_${randomUUIDv7()}` : `tcp_${owner}_${actionId}`;
+    const input = { command: cmd, args: [...args], timeout_ms: timeoutMs };
+    const action = { id, tool: "command", input, callId: id };
+    const order = { action, run: `tcp_${owner}`, epoch: 1, ttlMs: TCP.commandCapMs };
+    const revoked = session?.revoked ?? gone;
+    const stop = actionId === undefined ? AbortSignal.any([gone, revoked]) : revoked;
+    const ended = await endOf(world.hand, order, stop);
+    // Asked once more, it says which rule wants a person's word.
+    if (ended.type === "failed" && ended.fault.code === "APPROVAL_DENIED") await judged(world.hand, "command", input);
+    return answerOf(ended, maxBytes);
+  },
+});
+
+/** How an order ends; its live output goes nowhere. */
+async function endOf(hand: Hand, order: Order, stop: AbortSignal): Promise<Ended> {
+  for await (const event of hand.perform(order, stop)) if (event.type !== "output") return event;
+  throw new Error("The hand gave no end.");
+}
+
+function answerOf(ended: Ended, maxBytes: number): JsonObject {
+  if (ended.type === "finished" && ended.outcome.kind === "process") return outcomeOf(ended.outcome, maxBytes);
+  if (ended.type === "finished") throw new Error("A command gave something that is no process.");
+  throw new Fault(ended.fault.code, ended.fault.message);
+}
+
+function outcomeOf(outcome: ProcessOutcome, maxBytes: number): JsonObject {
+  const { exitCode, signal, timedOut } = outcome;
+  const room = (maxBytes - FRAME_BYTES) / 2;
+  const stdout = fittingText(outcome.stdout.text, room);
+  const stderr = fittingText(outcome.stderr.text, room);
+  const cut = stdout !== outcome.stdout.text || stderr !== outcome.stderr.text;
+  const truncated = cut || outcome.stdout.truncated || outcome.stderr.truncated;
+  return { ok: exitCode === 0 && !timedOut, exitCode, signal, timedOut, truncated, stdout, stderr };
+}

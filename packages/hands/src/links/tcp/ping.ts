@@ -1,0 +1,5 @@
+import { PING_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import { command } from "./command.ts";
+
+/** Shows that the hand lives [002-18]. */
+export const ping = command({ act: "PING", schema: PING_SCHEMA, run: () => ({ pong: true, ts: Date.now() }) });

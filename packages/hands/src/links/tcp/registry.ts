@@ -1,0 +1,59 @@
+import { Fault } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { Ajv, ValidateFunction } from "ajv";
+import type { Command, Session } from "./command.ts";
+
+/** Finds the command of a request, and says whether the request may have it. */
+export class Registry {
+  readonly #ajv: Ajv;
+  readonly #commands: ReadonlyMap<string, Command>;
+  readonly #compiled = new Map<Command, ValidateFunction>();
+
+  private constructor(commands: readonly Command[], ajv: Ajv) {
+    this.#commands = new Map(commands.map((command) => [command.act, command]));
+    this.#ajv = ajv;
+  }
+
+  /** A registry of these commands; a schema is compiled when it is first used. */
+  static async of(commands: readonly Command[]): Promise<Registry> {
+    const { Ajv } = await import("ajv");
+    const lenient = { coerceTypes: true, useDefaults: true, removeAdditional: true } as const;
+    // The schemas are ours and the tests have checked them: compiling the schema of schemas first would cost 20 ms.
+    return new Registry(commands, new Ajv({ ...lenient, meta: false, validateSchema: false }));
+  }
+
+  /** The actions beyond the protocol. */
+  get extensions(): readonly string[] {
+    return [...this.#commands.values()].flatMap(({ act, extension }) => (extension === true ? [act] : []));
+  }
+
+  /** The command of an action for this session: AUTH_REQUIRED, UNKNOWN_TOOL or FORBIDDEN when it has none. */
+  find(act: string, session: Session | undefined): Command {
+    const command = this.#commands.get(act);
+    // Who is not known does not learn which actions there are.
+    if (session === undefined && command?.open !== true) throw new Fault("AUTH_REQUIRED", "Send AUTH first.");
+    if (command === undefined) throw new Fault("UNKNOWN_TOOL", `There is no action ${JSON.stringify(act)}.`);
+    if (session !== undefined && !mayHave(command, session))
+      throw new Fault("FORBIDDEN", `scope ${command.scope} required`);
+    return command;
+  }
+
+  /** Makes the data of a request fit its command, in place; BAD_REQUEST when it cannot be made to. */
+  check(command: Command, data: JsonObject): void {
+    let validate = this.#compiled.get(command);
+    if (validate === undefined) {
+      validate = this.#ajv.compile(command.schema);
+      this.#compiled.set(command, validate);
+    }
+    if (validate(data)) return;
+    const [error] = validate.errors ?? [];
+    const where = (error?.instancePath ?? "").slice(1).replaceAll("/", ".") || "data";
+    const { allowedValues } = (error?.params ?? {}) as { readonly allowedValues?: readonly string[] };
+    const must = allowedValues === undefined ? error?.message : `must be one of ${allowedValues.join(", ")}`;
+    throw new Fault("BAD_REQUEST", `${command.act}: ${where} ${must ?? "is wrong"}.`);
+  }
+}
+
+function mayHave({ scope }: Command, { scopes }: Session): boolean {
+  return scope === undefined || scopes.has(scope) || scopes.has("*");
+}

@@ -1,0 +1,142 @@
+import { homedir } from "node:os";
+import { isAbsolute, join as joinPath, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { asFault, Fault, FAULTS, printable } from "@vidro/core";
+import { join, serveHand, VERSION } from "./program.ts";
+
+const HELP = `vidro-hand: lets a brain work on this host, under this host's own policy.
+
+  vidro-hand join <url> --token <token>   join a brain, as its invitation says, and work for it
+  vidro-hand serve                        work for the brain that was joined
+  vidro-hand serve --tcp <host:port>      let clients of the TCP agent protocol work here, without a brain
+  vidro-hand unit [--dry-run]             run it as a service of its own user; --dry-run only shows how
+
+  --name <name>         what to call this host (default: its own name)
+  --tags <a,b>          what it is to be chosen by, unless the invitation says so
+  --workspace <folder>  the folder to work in (default: this one)
+  --state <folder>      where it keeps its identity and its ledger
+  --transport <ws|http> how to come to the brain: ws, or messages that are signed one by one
+  --listen <url>        with --transport http: where the brain may call this host, once it is allowed there
+  --listen-cert <file>  a certificate for that name in PEM, and its key: --listen-key <file>
+  --tokens <file>       with --tcp: who may come, as vidro tokens export writes it (default: tokens.json in the state)
+  --tls-cert <file>     with --tcp: a certificate in PEM, needed beyond this machine, and its key: --tls-key <file>
+  --lab                 with --tcp: a laboratory, where no TLS is needed
+  --json                one line of JSON when it is ready
+`;
+
+const OPTIONS = {
+  token: { type: "string" },
+  name: { type: "string" },
+  tags: { type: "string" },
+  workspace: { type: "string" },
+  state: { type: "string" },
+  transport: { type: "string" },
+  listen: { type: "string" },
+  "listen-cert": { type: "string" },
+  "listen-key": { type: "string" },
+  tcp: { type: "string" },
+  tokens: { type: "string" },
+  "tls-cert": { type: "string" },
+  "tls-key": { type: "string" },
+  lab: { type: "boolean" },
+  user: { type: "string" },
+  json: { type: "boolean" },
+  "dry-run": { type: "boolean" },
+  help: { type: "boolean" },
+  version: { type: "boolean" },
+} as const;
+
+type Values = ReturnType<typeof parsed>["values"];
+
+/** The vidro-hand command: gives the code to exit with. */
+async function main(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parsed(argv);
+  const [command, url, ...others] = positionals;
+  if (values.version === true) return print(`${VERSION}\n`);
+  if (values.help === true || command === undefined) return print(HELP);
+  if (others.length > 0 || (url !== undefined && command !== "join"))
+    throw new Fault("BAD_REQUEST", `${command} does not take ${others[0] ?? url}.`);
+  if (command === "join") return joining(url, values);
+  if (command === "serve")
+    return values.tcp === undefined ? serveHand(flagsOf(values)) : servingTcp(values.tcp, values);
+  if (command !== "unit") throw new Fault("BAD_REQUEST", `There is no command ${command}: vidro-hand --help`);
+  const { unit } = await import("./unit.ts");
+  return print(unit({ user: values.user, workspace: values.workspace, dryRun: values["dry-run"] === true }));
+}
+
+function parsed(argv: readonly string[]) {
+  try {
+    return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
+  } catch (cause) {
+    throw new Fault("BAD_REQUEST", (cause as Error).message, { cause });
+  }
+}
+
+function joining(url: string | undefined, values: Values): Promise<number> {
+  const { token, name, tags, transport } = values;
+  if (url === undefined || token === undefined)
+    throw new Fault("BAD_REQUEST", "Joining takes an address and a token: vidro hands invite");
+  return join({
+    ...flagsOf(values),
+    url,
+    token,
+    ...(name === undefined ? {} : { name }),
+    ...(transport === undefined ? {} : { transport }),
+    ...(tags === undefined ? {} : { tags: tags.split(",").map((tag) => tag.trim()) }),
+  });
+}
+
+async function servingTcp(tcp: string, values: Values): Promise<number> {
+  const { serveTcp } = await import("./tcp-program.ts");
+  const { state, workspace, json } = flagsOf(values);
+  const { name, tokens, lab, "tls-cert": tlsCert, "tls-key": tlsKey } = values;
+  return serveTcp({
+    tcp,
+    state,
+    json,
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(name === undefined ? {} : { name }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(lab === undefined ? {} : { lab }),
+    ...(tlsCert === undefined ? {} : { tlsCert }),
+    ...(tlsKey === undefined ? {} : { tlsKey }),
+  });
+}
+
+function flagsOf({ state = defaultState(), workspace, json, ...rest }: Values) {
+  const { listen, "listen-cert": listenCert, "listen-key": listenKey } = rest;
+  return {
+    state: resolve(state),
+    json: json === true,
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(listen === undefined ? {} : { listen }),
+    ...(listenCert === undefined ? {} : { listenCert }),
+    ...(listenKey === undefined ? {} : { listenKey }),
+  };
+}
+
+/** A service has a folder of its own; a person has one below the state of all that is Vidro's. */
+function defaultState(): string {
+  const { STATE_DIRECTORY: service, VIDRO_HOME: own, XDG_STATE_HOME: state } = process.env;
+  if (service !== undefined && service !== "") return service;
+  if (own !== undefined && own !== "") return joinPath(own, "joined");
+  const base = state !== undefined && isAbsolute(state) ? state : joinPath(homedir(), ".local", "state");
+  return joinPath(base, "vidro", "joined");
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+function fail(thrown: unknown): number {
+  const fault = asFault(thrown);
+  const { exit, next } = FAULTS[fault.code];
+  if (process.argv.includes("--json"))
+    process.stdout.write(`${JSON.stringify({ type: "error", code: fault.code, message: fault.message, next })}\n`);
+  process.stderr.write(`vidro-hand: ${printable(fault.message)}\n  next: ${next}\n`);
+  return exit;
+}
+
+const code = await main(process.argv.slice(2)).catch(fail);
+process.stdout.write("", () => process.exit(code));

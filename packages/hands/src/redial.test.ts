@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Fault, HANDS } from "@vidro/core";
+import { redial, restAfter } from "./redial.ts";
+
+const QUICK = { redialMs: 1, redialCapMs: 4 };
+
+test("004-21 the rest before another try doubles up to its cap, and any part of it may be taken", () => {
+  assert.deepEqual(
+    [1, 2, 3, 4, 7, 8, 100].map((tries) => restAfter(tries, 1)),
+    [1000, 2000, 4000, 8000, 60_000, 60_000, 60_000],
+  );
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 10_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (tries, chance) => {
+      const rest = restAfter(tries, chance);
+      return rest >= 0 && rest <= HANDS.redialCapMs && rest <= HANDS.redialMs * 2 ** (tries - 1);
+    }),
+  );
+});
+
+test("004-21 the first connection is tried five times, and then the fault is final", async () => {
+  let tries = 0;
+  const rests: number[] = [];
+  const over = redial({
+    dial: () => {
+      tries += 1;
+      return Promise.reject(new Fault("BRAIN_UNREACHABLE", `try ${tries}`));
+    },
+    down: (_, restMs) => rests.push(restMs),
+    signal: new AbortController().signal,
+    chance: () => 1,
+    bounds: QUICK,
+  });
+  await assert.rejects(over, { code: "BRAIN_UNREACHABLE", message: "try 5" });
+  assert.equal(tries, HANDS.firstDials);
+  assert.deepEqual(rests, [1, 2, 4, 4]);
+});
+
+test("004-21 a connection that stood once is dialled again without end", async () => {
+  const ending = new AbortController();
+  let tries = 0;
+  const ups: number[] = [];
+  await redial({
+    dial: async () => {
+      tries += 1;
+      if (tries > 1 && tries < 20) throw new Fault("BRAIN_UNREACHABLE");
+      return { gone: Promise.resolve(new Fault("CONNECTION_LOST")) };
+    },
+    up: () => {
+      ups.push(tries);
+      if (ups.length === 2) ending.abort();
+    },
+    signal: ending.signal,
+    chance: () => 0,
+    bounds: QUICK,
+  });
+  assert.deepEqual(ups, [1, 20]);
+});
+
+test("a refusal is not tried again, before or after a connection stood", async () => {
+  const refused = Promise.resolve(new Fault("INVALID_TOKEN"));
+  const { signal } = new AbortController();
+  await assert.rejects(redial({ dial: async () => ({ gone: refused }), signal }), { code: "INVALID_TOKEN" });
+  const dial = (): Promise<never> => Promise.reject(new Fault("FORBIDDEN"));
+  await assert.rejects(redial({ dial, signal }), { code: "FORBIDDEN" });
+});
+
+test("a brain that says when to come back is left alone until then; the end does not wait for that", async () => {
+  const ending = new AbortController();
+  const rests: number[] = [];
+  await redial({
+    dial: () => Promise.reject(new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: 50_000 })),
+    down: (_, restMs) => {
+      rests.push(restMs);
+      setImmediate(() => ending.abort());
+    },
+    signal: ending.signal,
+    bounds: QUICK,
+  });
+  assert.deepEqual(rests, [50_000]);
+});

@@ -1,0 +1,83 @@
+import { readFile } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { once } from "node:events";
+import { join } from "node:path";
+import { Fault } from "@vidro/core";
+import { tcpAddress } from "@vidro/core/wire/tcp";
+import manifest from "../package.json" with { type: "json" };
+import { localHand } from "./hand.ts";
+import { openPolicy } from "./policy-file.ts";
+import { serveTcpHand } from "./tcp-hand.ts";
+import { TokenFile } from "./token-file.ts";
+
+/** What a hand that listens for TCP may be told. */
+export interface TcpFlags {
+  /** Where to listen. */
+  readonly tcp: string;
+  /** The folder of its state: ledger, policy, and tokens unless they are elsewhere. */
+  readonly state: string;
+  readonly workspace?: string;
+  readonly name?: string;
+  /** The tokens that count, as `vidro tokens export` writes them. */
+  readonly tokens?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly lab?: boolean;
+  readonly json?: boolean;
+}
+
+/** Serves a hand that no brain is beside, until it is asked to end; gives the code to exit with. */
+export async function serveTcp(flags: TcpFlags): Promise<number> {
+  const { state, workspace = ".", tokens: file = join(state, "tokens.json"), name, lab } = flags;
+  const own = join(state, "hand");
+  mkdirSync(own, { recursive: true, mode: 0o700 });
+  const tls = await tlsOf(flags);
+  const tokens = new TokenFile(file);
+  const policy = openPolicy({ file: join(state, "policy.json"), workspace, state });
+  const hand = await localHand({ id: "tcp", workspace, state: own, reserved: state, policy });
+  try {
+    const server = await serveTcpHand({
+      hand,
+      state: own,
+      reserved: state,
+      verify: (token) => tokens.verify(token),
+      version: manifest.version,
+      report: (traceId, thrown) =>
+        tell({ level: "error", trace_id: traceId, message: stackOf(thrown) }, process.stderr),
+      ...tcpAddress(flags.tcp),
+      ...(name === undefined ? {} : { name }),
+      ...(lab === undefined ? {} : { lab }),
+      ...(tls === undefined ? {} : { tls }),
+    });
+    if (flags.json === true) tell({ ready: true, tcp: server.address, pid: process.pid }, process.stdout);
+    else process.stderr.write(`The hand listens on ${server.address}, process ${process.pid}.\n`);
+    await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+    await server.close();
+    return 0;
+  } finally {
+    tokens.close();
+    await hand.close();
+  }
+}
+
+async function tlsOf({ tlsCert, tlsKey }: TcpFlags): Promise<{ cert: string; key: string } | undefined> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");
+  const [cert, key] = await Promise.all([tlsCert, tlsKey].map((file) => pem(file)));
+  return { cert: cert ?? "", key: key ?? "" };
+}
+
+function pem(file: string): Promise<string> {
+  return readFile(file, "utf8").catch((cause: Error) => {
+    throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });
+  });
+}
+
+function tell(line: object, stream: NodeJS.WriteStream): void {
+  stream.write(`${JSON.stringify(line)}\n`);
+}
+
+function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+}

@@ -1,0 +1,106 @@
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { asFault, Fault } from "@vidro/core";
+
+/** How a hand is to run as a service. */
+export interface UnitOptions {
+  /** The user of its own (default: vidro-hand). */
+  readonly user?: string | undefined;
+  /** The folder that it works in (default: one below its state). */
+  readonly workspace?: string | undefined;
+  /** Only says what would be done. */
+  readonly dryRun: boolean;
+}
+
+const NAME = "vidro-hand";
+const LAUNCHER = join(import.meta.dirname, "..", "bin", NAME);
+
+/** Makes the hand a service of systemd under a user of its own; gives what was done, or would be. */
+export function unit(options: UnitOptions): string {
+  const { user = NAME, dryRun } = options;
+  if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user)) throw new Fault("BAD_REQUEST", `${user} is no name of a user.`);
+  const home = `/var/lib/${NAME}`;
+  // Beside the workspace: no tool enters the folder of the hand's own state.
+  const state = `${home}/state`;
+  const workspace = options.workspace ?? `${home}/workspace`;
+  if (!/^\/[\w./-]+$/.test(workspace)) throw new Fault("BAD_REQUEST", "The workspace is an absolute, plain path.");
+  const file = `/etc/systemd/system/${NAME}.service`;
+  const text = unitText({ user, state, workspace });
+  const before = [
+    ["useradd", "--system", "--user-group", "--home-dir", home, "--shell", "/usr/sbin/nologin", user],
+    ["install", "-d", "-m", "0700", "-o", user, "-g", user, home, state, workspace],
+    // Whoever joined the brain in this folder may have been root.
+    ["chown", "-R", `${user}:${user}`, home],
+  ];
+  const after = [
+    ["systemctl", "daemon-reload"],
+    ["systemctl", "enable", "--now", NAME],
+  ];
+  const lines = (commands: readonly (readonly string[])[]): string =>
+    commands.map((words) => words.join(" ")).join("\n");
+  const told = `${lines(before)}\n\n# ${file}\n${text}\n${lines(after)}\n`;
+  if (dryRun) return told;
+  if (process.getuid?.() !== 0) throw new Fault("FORBIDDEN", "Only root can make a service; see what: --dry-run");
+  for (const command of before) run(command);
+  writeFileSync(file, text, { mode: 0o644 });
+  for (const command of after) run(command);
+  return told;
+}
+
+/** useradd says so with this code when the user is there already. */
+const USER_EXISTS = 9;
+
+function run([program = "", ...args]: readonly string[]): void {
+  try {
+    execFileSync(program, args, { stdio: "ignore" });
+  } catch (cause) {
+    if (program === "useradd" && (cause as { status?: number }).status === USER_EXISTS) return;
+    throw new Fault("TOOL_FAILED", `${program} failed: ${asFault(cause).message}`, { cause });
+  }
+}
+
+function unitText({ user, state, workspace }: { user: string; state: string; workspace: string }): string {
+  return `[Unit]
+Description=Vidro hand: carries out what a brain decides, under this host's own policy
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+User=${user}
+Group=${user}
+ExecStart=${LAUNCHER} serve --state ${state} --workspace ${workspace}
+Restart=on-failure
+RestartSec=5
+# Who was refused, revoked or misused is not helped by another start.
+RestartPreventExitStatus=2 3 4 5 6
+StateDirectory=${NAME}
+StateDirectoryMode=0700
+UMask=0077
+NoNewPrivileges=yes
+CapabilityBoundingSet=
+AmbientCapabilities=
+ProtectSystem=strict
+ProtectHome=read-only
+ReadWritePaths=${workspace}
+PrivateTmp=yes
+PrivateDevices=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectKernelModules=yes
+ProtectControlGroups=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+LimitNOFILE=8192
+TasksMax=1024
+MemoryMax=2G
+# Commands get a sandbox of their own, which needs namespaces and a /proc that nothing covers:
+# RestrictNamespaces and ProtectKernelTunables would take it away.
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
