@@ -112,7 +112,7 @@ test("001-03: a glass box that takes too long ends in an error", async () => {
   assert.ok(last?.type === "error" && last.code === "TIMEOUT");
 });
 
-test("001-08: slow work sends 102 before the final status, and only where the HTTP version allows", async () => {
+test("001-08: slow work sends 102 before the final status to who asks for it, and only where the HTTP version allows", async () => {
   const work = Promise.withResolvers<void>();
   await using server = await stage(
     async (_aon, _request, response) => {
@@ -121,10 +121,11 @@ test("001-08: slow work sends 102 before the final status, and only where the HT
     },
     { heartbeatMs: 15 },
   );
-  const old = raw(server.port, ["GET / HTTP/1.0", "Accept: application/json"]);
-  const modern = raw(server.port, get("application/json", "Connection: close"));
+  const old = raw(server.port, ["GET / HTTP/1.0", "Accept: application/json", "Prefer: processing"]);
+  const modern = raw(server.port, get("application/json", "Connection: close", "Prefer: processing"));
+  const unasked = raw(server.port, get("application/json", "Connection: close"));
   const fetched = fetch(server.url);
-  const watched = request(server.url).end();
+  const watched = request(server.url, { headers: { Prefer: "processing" } }).end();
   for (let count = 0; count < 3; count++)
     assert.equal(((await once(watched, "information")) as [{ statusCode: number }])[0].statusCode, 102);
   work.resolve();
@@ -132,7 +133,9 @@ test("001-08: slow work sends 102 before the final status, and only where the HT
   assert.ok(all.split("HTTP/1.1 102 Processing\r\n\r\n").length > 2);
   assert.ok(all.lastIndexOf("102 Processing") < all.indexOf("200 OK"));
   assert.equal(wire, '"done"');
+  assert.match(all, /preference-applied: processing/i);
   assert.ok(!(await old).all.includes("102"));
+  assert.ok(!(await unasked).all.includes("102"));
   assert.equal(await (await fetched).text(), '"done"');
 });
 

@@ -13,6 +13,7 @@ import type { Sight } from "./negotiate.ts";
 import { beforeHead, provideJson } from "./node-response.ts";
 import type { NodeResponse } from "./node-response.ts";
 import { nodeSink } from "./node-sink.ts";
+import { processing } from "./processing.ts";
 import type { Refusal, Settings } from "./settings.ts";
 
 /** A request of node:http under AON, whichever framework is on top. */
@@ -108,10 +109,7 @@ function black<R>(facts: NodeFacts<R>, settings: Settings<R>): NodeExchange {
   const box = blackBox(it.encoder, {
     ...settings,
     requestId,
-    keepAlive() {
-      // HTTP/1.0 knows no answers before the answer.
-      if (raw.httpVersion !== "1.0" && !response.headersSent) response.writeProcessing?.();
-    },
+    keepAlive: processing(raw, response),
     fail(error) {
       refuse({ status: error.status ?? 500, code: error.code, message: error.message });
       // The route may still answer, but the client has its answer.

@@ -1,4 +1,4 @@
-import { glob, readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { CATALOG, Fault } from "@vidro/core";
 import type { AgentDraft, StoredAgent } from "./agents.ts";
@@ -13,7 +13,8 @@ export const SHIPPED_AGENTS = join(import.meta.dirname, "..", "..", "..", "agent
 
 /** The agents that the `.md` files of a folder describe; none when there is no such folder. */
 export async function readAgents(folder: string): Promise<readonly Omit<StoredAgent, "uuid">[]> {
-  const names = await Array.fromAsync(glob("*.md", { cwd: folder }));
+  const all = await readdir(folder).catch(() => []);
+  const names = all.filter((name) => name.endsWith(".md") && !name.startsWith("."));
   if (names.length > CATALOG.agents)
     throw new Fault("BAD_REQUEST", `${folder} holds more than ${CATALOG.agents} agents: move some away.`);
   return Promise.all(names.sort().map((name) => readAgent(join(folder, name))));

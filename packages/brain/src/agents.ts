@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { CATALOG, Fault } from "@vidro/core";
+import { CATALOG, DIRECT, Fault } from "@vidro/core";
 import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 import { readAgents, SHIPPED_AGENTS } from "./agent-files.ts";
 
@@ -42,6 +42,15 @@ export const BUNNY_UUID = "3f96722a-9e3d-8241-b545-cd0ea1b6ed37";
 
 /** Since when there is a bunny. */
 const BUNNY_SINCE = Date.UTC(2026, 10, 1);
+
+/** The agent that carries out one command and decides nothing; it is nobody to talk to, so that no list has it. */
+const DIRECT_AGENT: Agent = {
+  name: DIRECT,
+  description: "Carries out exactly the command that it is given.",
+  prompt: "",
+  model: DIRECT,
+  tools: ["command"],
+};
 
 const KIND = "agent";
 
@@ -106,6 +115,8 @@ export class Agents {
   }
 
   async #find(uuid: string): Promise<StoredAgent | undefined> {
+    // Before all that people make, since commands rely on what it does.
+    if (uuid === agentUuid(DIRECT)) return builtIn(DIRECT_AGENT, uuid);
     const record = await this.#records.get(KIND, uuid);
     if (record !== undefined) return agentOf(record);
     const files = await this.#fromFiles();
@@ -141,7 +152,12 @@ export function agentUuid(name: string): string {
 }
 
 function bunny(): StoredAgent {
-  return { ...BUNNY, uuid: BUNNY_UUID, image: null, tools: null, createdAt: BUNNY_SINCE, updatedAt: BUNNY_SINCE };
+  return builtIn(BUNNY, BUNNY_UUID);
+}
+
+function builtIn(agent: Agent, uuid: string): StoredAgent {
+  const { tools = null } = agent;
+  return { ...agent, uuid, image: null, tools, createdAt: BUNNY_SINCE, updatedAt: BUNNY_SINCE };
 }
 
 function bodyOf(draft: AgentDraft): JsonObject {

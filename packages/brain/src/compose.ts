@@ -6,6 +6,7 @@ import type { Hand, Journal, Records } from "@vidro/core";
 import { thisHolder } from "./holder.ts";
 import { liveBus } from "./live.ts";
 import type { Log } from "./log.ts";
+import { BOOTSTRAP, bootstrapModel } from "./models/bootstrap.ts";
 import { chooseModel } from "./models/choose.ts";
 import type { ChosenModel } from "./models/choose.ts";
 import { Runs } from "./runs.ts";
@@ -56,14 +57,15 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     throw new Fault("HAND_UNAVAILABLE", "No hand works on this machine: it was left out at the start.");
   });
   const models = remembered((name: string) => chooseModel(name === "" ? env : { ...env, VIDRO_MODEL: name }));
-  const model = (name = ""): Promise<ChosenModel> => models.get(name);
+  const model = async (name = ""): Promise<ChosenModel> =>
+    name.startsWith(BOOTSTRAP) ? bootstrapModel(await models.get(name.slice(BOOTSTRAP.length))) : models.get(name);
   const hand = (workspace: string): Promise<Hand> => hands.get(workspace);
   const far = new Hands({ records, log: options.log ?? (() => undefined), now: Date.now });
   await far.load();
   const runs = new Runs({
     journal,
     model,
-    hand: async ({ hand: ids = LOCAL_HAND, workspace }) => (ids === LOCAL_HAND ? hand(workspace) : far.at(ids)),
+    hand: ({ hand: ids = LOCAL_HAND, workspace }) => far.at(ids, () => hand(workspace)),
     live: liveBus(),
     redactor: redactor(secretsIn(env)),
     now: Date.now,

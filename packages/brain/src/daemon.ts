@@ -1,4 +1,4 @@
-import { Fault, redactor } from "@vidro/core";
+import { Fault, redactor, SOUTHBOUND } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { agentsOf } from "./agents.ts";
 import { openBrain, secretsIn } from "./compose.ts";
@@ -7,7 +7,6 @@ import { findDaemon, readPem, removeDaemonFile, tokenFile, writeDaemonFile } fro
 import { jsonLog } from "./log.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
-import type { HandCount } from "./metrics.ts";
 import { serveHttp } from "./north/http.ts";
 import type { HttpServer } from "./north/http.ts";
 import type { Health } from "./north/ops.ts";
@@ -15,6 +14,12 @@ import { surfaces } from "./north/surfaces.ts";
 import type { SurfaceWorld } from "./north/surfaces.ts";
 import { observed } from "./observe.ts";
 import { signedTokens } from "./signed-tokens.ts";
+import { AllHands } from "./south/all-hands.ts";
+import { Door } from "./south/door.ts";
+import { executorGateway } from "./south/executor-ws.ts";
+import { standardTools } from "./south/local.ts";
+import { Telemetry } from "./telemetry.ts";
+import { tcpTables } from "./tcp-tables.ts";
 import { Threads } from "./threads.ts";
 import { Tokens } from "./tokens.ts";
 import { firstToken } from "./tokens/first-token.ts";
@@ -31,7 +36,15 @@ export interface DaemonOptions extends Pick<BrainOptions, "home" | "env" | "stor
   readonly onRestart: "resume" | "hold";
   /** Without it, nothing is executed on this machine. */
   readonly localHand: boolean;
+  /** Where hands on other machines come in; when neither is given, that opens with the first invitation. */
+  readonly southbound?: {
+    readonly port?: number;
+    /** Names and addresses that other machines reach this one by. */
+    readonly hosts?: readonly string[];
+  };
   readonly version: string;
+  /** It lives for one command: nobody else is to find it, and it minds no other daemon of its home. */
+  readonly hidden?: boolean;
   /** Gets the log, a line of JSON at a time. */
   readonly writeLog: (line: string) => void;
 }
@@ -39,6 +52,8 @@ export interface DaemonOptions extends Pick<BrainOptions, "home" | "env" | "stor
 /** A daemon that is up. */
 export interface Daemon {
   readonly url: string;
+  /** Where hands on other machines come in, if they can. */
+  readonly southbound?: string;
   /** Where the administrator's token lies. */
   readonly tokenFile: string;
   readonly pid: number;
@@ -49,7 +64,7 @@ export interface Daemon {
 /** Starts the daemon of a home: its store, its hand, its surfaces; resolves when it takes requests. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const { home, env } = options;
-  await refuseSecond(home);
+  if (options.hidden !== true) await refuseSecond(home);
   const log = jsonLog(options.writeLog, redactor(secretsIn(env)));
   const jwt = await signedTokens(env);
   const metrics = new Metrics();
@@ -64,9 +79,13 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       log("error", "a run met a fault of our own", { trace_id: traceId, stack: stackOf(thrown) }),
   });
   const tokens = new Tokens(brain.records, jwt === undefined ? {} : { jwt });
+  const telemetry = new Telemetry({ now: Date.now, counted: () => metrics.ingest.inc({ kind: "telemetry" }) });
+  const door = doorOf(options, { brain, telemetry, log });
   let server: HttpServer | undefined;
+  let southbound: string | undefined;
   const close = async (): Promise<void> => {
     await server?.close();
+    await door.close();
     tokens.close();
     await brain.close();
     metrics.close();
@@ -76,23 +95,46 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     await firstToken(tokens, tokenFile(home));
     if (options.onRestart === "resume") await recover(brain, log);
-    server = await serve(options, { brain, tokens, metrics, log });
+    server = await serve(options, { brain, tokens, metrics, telemetry, door, log });
+    if (options.hidden !== true) southbound = await door.open();
   } catch (thrown) {
     await close();
     throw thrown;
   }
   const { url } = server;
   const said = { url, tokenFile: tokenFile(home) };
-  await writeDaemonFile(home, { ...said, workspace: options.workspace, startedAt: Date.now() });
+  if (options.hidden !== true)
+    await writeDaemonFile(home, { ...said, workspace: options.workspace, startedAt: Date.now() });
   log("info", "the daemon is up", { url, pid: process.pid });
-  return { ...said, pid: process.pid, close };
+  return { ...said, ...(southbound === undefined ? {} : { southbound }), pid: process.pid, close };
 }
 
 interface Parts {
   readonly brain: Brain;
   readonly tokens: Tokens;
   readonly metrics: Metrics;
+  /** Where gateways put what hands tell of their hosts. */
+  readonly telemetry: Telemetry;
+  /** Where hands on other machines come in. */
+  readonly door: Door;
   readonly log: Log;
+}
+
+function doorOf(options: DaemonOptions, { brain, telemetry, log }: Pick<Parts, "brain" | "telemetry" | "log">): Door {
+  const { home, version, southbound: { port, hosts = [] } = {} } = options;
+  return new Door({
+    home,
+    asked: port !== undefined || hosts.length > 0,
+    port: port ?? SOUTHBOUND.port,
+    hosts,
+    records: brain.records,
+    hands: brain.hands,
+    take: (hand, payload, at) => telemetry.take(hand, payload, at),
+    standardTools,
+    version,
+    log,
+    now: Date.now,
+  });
 }
 
 async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> {
@@ -102,6 +144,7 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
   return serveHttp({
     surfaces: surfaces({ ...(await worldOf(options, parts)), production }),
     tokens,
+    upgrades: executorGateway({ ...brain, log, version: options.version }),
     records: brain.records,
     host,
     port,
@@ -111,66 +154,39 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
     production,
     log,
     metrics,
+    ...(process.platform === "linux" ? { tables: tcpTables } : {}),
   });
 }
 
 /** What surfaces may ask for, put together. */
-async function worldOf(options: DaemonOptions, { brain, metrics }: Parts): Promise<Omit<SurfaceWorld, "production">> {
-  const { workspace, version, home } = options;
+async function worldOf(options: DaemonOptions, parts: Parts): Promise<Omit<SurfaceWorld, "production">> {
+  const { workspace, version, home, localHand: hasLocal } = options;
+  const { brain, metrics, telemetry, door } = parts;
   const { runs, records } = brain;
-  const hand = new HandWatch(options, brain);
-  await hand.look();
-  metrics.hands = () => hand.count();
+  const hands = new AllHands({ far: brain.hands, local: brain.hand, hasLocal, workspace, version, now: Date.now });
+  await hands.look();
+  metrics.hands = () => hands.count();
   const agents = agentsOf(home, records);
   await agents.load();
-  const tools = async (): Promise<readonly ToolSpec[]> => (await brain.hand(workspace)).tools;
+  const tools = (ids?: string): Promise<readonly ToolSpec[]> => hands.tools(ids);
   return {
     runs,
     agents,
     threads: new Threads(records, { agents, tools }),
-    tools,
+    tools: () => tools(),
     workspace,
     version,
     metrics,
-    hands: () => hand.reached(),
+    telemetry,
+    door,
+    hands,
     // No model of this brain is behind a worker's socket.
     worker: async () => false,
     async health() {
-      const [store] = await Promise.all([storeHealth(brain), hand.look()]);
-      return { store, hands: hand.health };
+      const [store] = await Promise.all([storeHealth(brain), hands.look()]);
+      return { store, hands: hands.health };
     },
   };
-}
-
-/** Whether the hand on this machine can be had; a brain without it still answers, and shows what was run. */
-class HandWatch {
-  readonly #options: Pick<DaemonOptions, "localHand" | "workspace">;
-  readonly #brain: Brain;
-  #id: string | undefined;
-
-  constructor(options: Pick<DaemonOptions, "localHand" | "workspace">, brain: Brain) {
-    this.#options = options;
-    this.#brain = brain;
-  }
-
-  get health(): Health {
-    return this.#id === undefined && this.#options.localHand ? "degraded" : "ok";
-  }
-
-  async look(): Promise<void> {
-    if (!this.#options.localHand) return;
-    const found = await this.#brain.hand(this.#options.workspace).catch(() => undefined);
-    this.#id = found?.id;
-  }
-
-  reached(): readonly string[] {
-    return this.#id === undefined ? [] : [this.#id];
-  }
-
-  count(): HandCount {
-    const ok = this.reached().length;
-    return { ok, degraded: 0, down: this.#options.localHand ? 1 - ok : 0 };
-  }
 }
 
 /** Two daemons on one home would each think the other's runs their own. */

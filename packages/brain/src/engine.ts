@@ -14,7 +14,9 @@ import type {
   LiveEvent,
   Model,
   Redactor,
+  RunStarted,
   RunState,
+  TextStream,
 } from "@vidro/core";
 
 /*
@@ -42,6 +44,8 @@ export interface World {
 export class Drive {
   readonly #world: World;
   readonly #lease: Lease;
+  /** The action that an earlier drive may have ordered. */
+  readonly #found: string | undefined;
   #state: RunState;
   /** Resolves when everything recorded so far is durable. */
   #saved: Promise<void> = Promise.resolve();
@@ -56,6 +60,7 @@ export class Drive {
   constructor(world: World, lease: Lease, state: RunState) {
     this.#world = world;
     this.#lease = lease;
+    this.#found = state.phase.name === "acting" ? state.phase.action.id : undefined;
     this.#state = state;
   }
 
@@ -75,7 +80,8 @@ export class Drive {
         }
         const decision = decide(this.#state, { now: this.#world.now(), chance: this.#world.chance() });
         if (decision.do === "rest") break;
-        await this.#carryOut(decision);
+        if (decision.do === "record") this.#record([decision.event]);
+        else await this.#carryOut(decision);
       }
     } finally {
       clearInterval(renewal);
@@ -112,10 +118,8 @@ export class Drive {
     this.#wake?.();
   }
 
-  async #carryOut(decision: Exclude<Decision, { do: "rest" }>): Promise<void> {
+  async #carryOut(decision: Exclude<Decision, { do: "rest" | "record" }>): Promise<void> {
     switch (decision.do) {
-      case "record":
-        return this.#record([decision.event]);
       case "judge":
         return this.#record(await this.#guarded(() => this.#judge(decision.action)));
       case "call_model":
@@ -188,12 +192,15 @@ export class Drive {
   async #act(action: Action, approved: string | undefined): Promise<readonly Event[]> {
     const givenUpAt = this.#world.now() + RUN.handMs;
     for (let attempt = 1; ; attempt++) {
-      const ended = await this.#order(action, approved);
-      if (ended.type !== "failed" || ended.fault.code !== "HAND_UNAVAILABLE") {
+      const wasOrdered = attempt > 1 || this.#found === action.id;
+      const ended = await this.#order(action, approved, wasOrdered);
+      // A hand that was barred in the meantime does not say any more what it did.
+      const isBarred = ended.type === "failed" && wasOrdered && BARRED.has(ended.fault.code);
+      if (ended.type !== "failed" || (ended.fault.code !== "HAND_UNAVAILABLE" && !isBarred)) {
         const { type, ...how } = ended;
         return [{ type: `action.${type}`, action: action.id, ...how } as Event];
       }
-      if (this.#world.now() >= givenUpAt) {
+      if (isBarred || this.#world.now() >= givenUpAt) {
         const message = `${ended.fault.message} It was ordered and may have been carried out.`;
         return [{ type: "action.unknown", action: action.id, fault: { code: "OUTCOME_UNKNOWN", message } }];
       }
@@ -206,12 +213,14 @@ export class Drive {
     const healing = heal(fault, Math.min(attempt, MODEL.attempts - 1), this.#world.chance());
     if (healing !== undefined && !this.#halt.signal.aborted) {
       if (attempt === 1) this.#record([healing]);
+      const forget = this.#world.hand.watch?.(() => this.#wake?.());
       await this.#wait(this.#world.now() + healing.delayMs);
+      forget?.();
     }
     return !this.#halt.signal.aborted;
   }
 
-  async #order(action: Action, approved: string | undefined): Promise<Ended> {
+  async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<Ended> {
     const order = {
       action: handAction(action, this.#state.tools),
       epoch: this.#lease.epoch,
@@ -219,16 +228,21 @@ export class Drive {
       ttlMs: RUN.orderMs,
       ...(approved === undefined ? {} : { approved }),
     };
-    const streams = { stdout: this.#world.redactor.stream(), stderr: this.#world.redactor.stream() };
-    const tell = (stream: "stdout" | "stderr", chunk: string): void =>
-      this.#tell({ type: "action.output", action: action.id, stream, chunk });
+    const streams = new Map<"stdout" | "stderr", TextStream>();
+    const told = { stdout: 0, stderr: 0 };
+    const tell = (stream: "stdout" | "stderr", chunk: string): void => {
+      const place = wasOrdered ? {} : { from: told[stream] };
+      this.#tell({ type: "action.output", action: action.id, stream, chunk, ...place });
+      told[stream] += chunk.length;
+    };
     for await (const event of this.#world.hand.perform(order, this.#halt.signal)) {
       if (event.type === "output") {
-        tell(event.stream, streams[event.stream].push(event.chunk));
+        const redacted = streams.get(event.stream) ?? this.#world.redactor.stream();
+        streams.set(event.stream, redacted);
+        tell(event.stream, redacted.push(event.chunk));
         continue;
       }
-      tell("stdout", streams.stdout.end());
-      tell("stderr", streams.stderr.end());
+      for (const [stream, redacted] of streams) tell(stream, redacted.end());
       return event;
     }
     throw new Error(`The hand ${this.#world.hand.id} ended its stream without a terminal event.`);
@@ -272,6 +286,26 @@ export class Drive {
       this.#lost = asFault(thrown);
       this.stop();
     }
+  }
+}
+
+/** Faults of a hand that is not asked any more. */
+const BARRED: ReadonlySet<string> = new Set(["HAND_REVOKED", "HAND_QUARANTINED"]);
+
+/** The first entries of a run, and where they lead: what follows from its start alone shares the commit of the start. */
+export function opened(
+  started: RunStarted,
+  { now, chance, redactor }: Pick<World, "now" | "chance" | "redactor">,
+): { readonly entries: readonly Entry[]; readonly state: RunState } {
+  const at = now();
+  const entries: Entry[] = [{ seq: 1, at, event: clean(started, redactor) }];
+  let state = reduce(undefined, entries[0]!);
+  for (;;) {
+    const decision = decide(state, { now: at, chance: chance() });
+    if (decision.do !== "record") return { entries, state };
+    const entry = { seq: state.seq + 1, at, event: clean(decision.event, redactor) };
+    state = reduce(state, entry);
+    entries.push(entry);
   }
 }
 

@@ -1,6 +1,6 @@
 import { BUNNY } from "./agents.ts";
 import type { Agent } from "./agents.ts";
-import { clean, Drive } from "./engine.ts";
+import { clean, Drive, opened } from "./engine.ts";
 import type { World } from "./engine.ts";
 import { followInBatches } from "./follow.ts";
 import type { Followed, Left } from "./follow.ts";
@@ -109,7 +109,7 @@ export class Runs {
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
     };
-    const entry: Entry = { seq: 1, at: this.#world.now(), event: clean(started, this.#world.redactor) };
+    const { entries, state } = opened(started, this.#world);
     const id = this.#world.newId("run");
     const named = {
       id,
@@ -117,9 +117,9 @@ export class Runs {
       thread,
       ...(request.key === undefined ? {} : { key: request.key }),
     };
-    const { head, lease } = await this.#journal.create(named, [entry], this.#world.holder);
+    const { head, lease } = await this.#journal.create(named, entries, this.#world.holder);
     if (lease === undefined) return { run: head, existed: true };
-    this.#drive(new Drive({ ...this.#world, model, hand }, lease, fold([entry])!), head.id);
+    this.#drive(new Drive({ ...this.#world, model, hand }, lease, state), head.id);
     return { run: head, existed: false };
   }
 

@@ -4,8 +4,10 @@ import { registerHooks } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { TestContext } from "node:test";
 
-test("reading what was run loads no hand and no rules of the offline model", async (t) => {
+/** The addresses of all modules that are loaded from now on. */
+function watchLoading(t: TestContext): readonly string[] {
   const loaded: string[] = [];
   const hooks = registerHooks({
     load(url, context, next) {
@@ -14,6 +16,11 @@ test("reading what was run loads no hand and no rules of the offline model", asy
     },
   });
   t.after(() => hooks.deregister());
+  return loaded;
+}
+
+test("reading what was run loads no hand and no rules of the offline model", async (t) => {
+  const loaded = watchLoading(t);
   const folder = await mkdtemp(join(tmpdir(), "vidro-brain-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const { openBrain } = await import("./compose.ts");
@@ -33,4 +40,30 @@ test("reading what was run loads no hand and no rules of the offline model", asy
     loaded.filter((url) => url.includes("/node_modules/")),
     [],
   );
+});
+
+test("a daemon is up before any package of others is loaded", async (t) => {
+  const loaded = watchLoading(t);
+  const folder = await mkdtemp(join(tmpdir(), "vidro-brain-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const { startDaemon } = await import("./start-daemon.ts");
+  const daemon = await startDaemon({
+    home: join(folder, "state"),
+    env: { VIDRO_MODEL: "offline" },
+    workspace: folder,
+    host: "127.0.0.1",
+    port: 0,
+    onRestart: "resume",
+    localHand: true,
+    version: "0.0.0",
+    writeLog: () => undefined,
+  });
+  t.after(() => daemon.close());
+  assert.deepEqual(
+    loaded.filter((url) => url.includes("/node_modules/")),
+    [],
+  );
+  // Nor all of fetch, which lies behind some names that node:http exports.
+  const { moduleLoadList } = process as unknown as { readonly moduleLoadList: readonly string[] };
+  assert.ok(!moduleLoadList.some((name) => name.endsWith("/undici")));
 });

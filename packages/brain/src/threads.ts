@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 import { CATALOG, Fault } from "@vidro/core";
-import type { Json, JsonObject, Records, StoredRecord, ToolSpec } from "@vidro/core";
+import type { Json, JsonObject, Records, Sampling, StoredRecord, ToolSpec } from "@vidro/core";
 import { BUNNY_UUID } from "./agents.ts";
 import type { Agents } from "./agents.ts";
 import type { StartRequest } from "./runs.ts";
@@ -15,14 +15,18 @@ export interface Thread {
   readonly tools: readonly string[] | null;
   /** What its maker wants to find again beside it. */
   readonly metadata: JsonObject;
+  /** How the model of its runs draws its words. */
+  readonly sampling?: Sampling;
+  /** The words that choose the hands of each of its runs; the brain's own machine without them. */
+  readonly hand?: string;
   readonly createdAt: number;
 }
 
 /** What a thread needs to know before it is made. */
 export interface ThreadsWorld {
   readonly agents: Pick<Agents, "find">;
-  /** The tools that there are. */
-  readonly tools: () => Promise<readonly ToolSpec[]>;
+  /** The tools of the hands of these ids; of this machine's hand without them. */
+  readonly tools: (ids?: string) => Promise<readonly ToolSpec[]>;
 }
 
 /** What a thread is made with. */
@@ -32,6 +36,9 @@ export interface ThreadRequest {
   readonly agent?: string | null;
   readonly tools?: readonly string[] | null;
   readonly metadata?: JsonObject;
+  readonly sampling?: Sampling;
+  /** The words that choose the hands of its runs, and the ids of those that they mean now. */
+  readonly hand?: { readonly selector: string; readonly ids: string };
 }
 
 const KIND = "thread";
@@ -47,10 +54,12 @@ export class Threads {
   }
 
   /** Makes a thread; NOT_FOUND when there is no such agent, BAD_ARGUMENTS naming a tool that there is not. */
-  async create({ owner, agent, tools, metadata }: ThreadRequest): Promise<Thread> {
+  async create({ owner, agent, tools, metadata, sampling, hand }: ThreadRequest): Promise<Thread> {
     const { uuid } = await this.#world.agents.find(agent ?? BUNNY_UUID);
-    if (tools) assertTools(tools, await this.#world.tools());
-    const body = { agent: uuid, tools: tools ?? null, metadata: metadata ?? {} };
+    if (tools) assertTools(tools, await this.#world.tools(hand?.ids));
+    const drawn = sampling === undefined ? {} : { sampling: { ...sampling } };
+    const where = hand === undefined ? {} : { hand: hand.selector };
+    const body = { agent: uuid, tools: tools ?? null, metadata: metadata ?? {}, ...drawn, ...where };
     return threadOf(await this.#records.put({ kind: KIND, id: randomUUIDv7(), owner, body }, 0));
   }
 
@@ -77,10 +86,12 @@ export class Threads {
   }
 
   /** All that a run in the thread is started with, besides its task and its place. */
-  async cast(thread: Thread): Promise<Pick<StartRequest, "owner" | "thread" | "agent" | "tools">> {
+  async cast(thread: Thread): Promise<Pick<StartRequest, "owner" | "thread" | "agent" | "tools" | "sampling">> {
     const agent = await this.#world.agents.find(thread.agent);
     const tools = thread.tools ?? agent.tools;
-    return { owner: thread.owner, thread: thread.id, agent, ...(tools === null ? {} : { tools }) };
+    const { owner, id, sampling } = thread;
+    const drawn = sampling === undefined ? {} : { sampling };
+    return { owner, thread: id, agent, ...(tools === null ? {} : { tools }), ...drawn };
   }
 }
 
@@ -93,6 +104,6 @@ export function assertTools(names: readonly string[], tools: readonly ToolSpec[]
 }
 
 function threadOf({ id, owner, body, createdAt }: StoredRecord): Thread {
-  const { agent, tools, metadata } = body as Json as unknown as Pick<Thread, "agent" | "tools" | "metadata">;
-  return { id, owner, agent, tools, metadata, createdAt };
+  const kept = body as Json as unknown as Pick<Thread, "agent" | "tools" | "metadata" | "sampling" | "hand">;
+  return { ...kept, id, owner, createdAt };
 }

@@ -3,11 +3,36 @@ import type {
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4ToolChoice,
+  SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import type { ModelRequest, ToolSpec, Turn } from "@vidro/core";
+import type { ModelRequest, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 
-/** A request in the words of the AI SDK. */
-export function promptOf(request: ModelRequest): Pick<LanguageModelV4CallOptions, "prompt" | "tools"> {
+/** A request in the words of the AI SDK, with the settings that only some of its vendors know. */
+export function callOf(request: ModelRequest, vendor: SharedV4ProviderOptions = {}): LanguageModelV4CallOptions {
+  const { repeatPenalty } = request.sampling ?? {};
+  // Servers of open models take it beside what the wire has; the vendors of closed ones have no such setting.
+  const open = repeatPenalty === undefined ? {} : { [COMPATIBLE]: { repeat_penalty: repeatPenalty } };
+  return { ...promptOf(request), ...samplingOf(request.sampling ?? {}), providerOptions: { ...vendor, ...open } };
+}
+
+/** The name under which settings reach any server that speaks OpenAI's chat completions. */
+export const COMPATIBLE = "compatible";
+
+function samplingOf({ temperature, topP, maxTokens, stop }: Sampling): Partial<LanguageModelV4CallOptions> {
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(topP === undefined ? {} : { topP }),
+    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+    ...(stop === undefined ? {} : { stopSequences: [...stop] }),
+  };
+}
+
+function choiceOf(choice: ToolChoice): LanguageModelV4ToolChoice {
+  return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.tool };
+}
+
+function promptOf(request: ModelRequest): Pick<LanguageModelV4CallOptions, "prompt" | "tools" | "toolChoice"> {
   const prompt: LanguageModelV4Prompt = [];
   if (request.system !== "") prompt.push({ role: "system", content: request.system });
   for (const turn of request.turns) {
@@ -15,7 +40,9 @@ export function promptOf(request: ModelRequest): Pick<LanguageModelV4CallOptions
     if (message !== undefined) prompt.push(message);
   }
   // An empty list of tools is refused by some servers, an absent one by none.
-  return request.tools.length === 0 ? { prompt } : { prompt, tools: request.tools.map(toolOf) };
+  if (request.tools.length === 0) return { prompt };
+  const tools = request.tools.map(toolOf);
+  return request.choice === undefined ? { prompt, tools } : { prompt, tools, toolChoice: choiceOf(request.choice) };
 }
 
 function messageOf(turn: Turn): LanguageModelV4Message | undefined {

@@ -2,7 +2,7 @@ import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOption
 import { Fault, MODEL } from "@vidro/core";
 import type { Model, ModelEvent, ModelRequest } from "@vidro/core";
 import { modelFault } from "./ai-sdk-fault.ts";
-import { promptOf } from "./ai-sdk-prompt.ts";
+import { callOf } from "./ai-sdk-prompt.ts";
 import { Answer } from "./answer.ts";
 import { Deadline } from "./deadline.ts";
 import type { Patience } from "./deadline.ts";
@@ -67,13 +67,8 @@ async function* parts(
   deadline: Deadline,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   const model = await deadline.wait(options.load());
-  const { providerOptions } = options;
   const { stream } = await deadline.wait(
-    model.doStream({
-      ...promptOf(request),
-      abortSignal: deadline.signal,
-      ...(providerOptions === undefined ? {} : { providerOptions }),
-    }),
+    model.doStream({ ...callOf(request, options.providerOptions), abortSignal: deadline.signal }),
   );
   const reader = stream.getReader();
   try {

@@ -39,6 +39,7 @@ export class Answer {
       text: this.#text,
       calls: this.#calls,
       usage: { inputTokens: usage.inputTokens.total ?? 0, outputTokens: usage.outputTokens.total ?? 0 },
+      ...(unified === "length" ? { cutShort: true as const } : {}),
     };
   }
 

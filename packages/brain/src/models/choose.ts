@@ -1,9 +1,10 @@
-import { Fault, MODEL, asFault } from "@vidro/core";
+import { DIRECT, Fault, MODEL, asFault } from "@vidro/core";
 import type { Model } from "@vidro/core";
 import { baseUrl, firstListed, firstLocal, listens, ollamaUrl } from "./address.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
 import { chain } from "./chain.ts";
 import type { Patience } from "./deadline.ts";
+import { directModel } from "./direct.ts";
 import { offlineModel } from "./offline.ts";
 import { PROVIDERS, openCompatible } from "./providers.ts";
 import type { Access, Provider } from "./providers.ts";
@@ -48,6 +49,7 @@ export async function describeChoice(env: Environment): Promise<Choice> {
 
 async function byName(name: string, env: Environment): Promise<PlacedModel> {
   if (name === "offline") return offline();
+  if (name === DIRECT) return directModel();
   const [, prefix, model] = /^([^/]*)\/?(.*)$/.exec(name) ?? [];
   const provider = PROVIDERS.find((one) => one.name === prefix);
   const access = provider && accessTo(provider, env);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { JsonObject } from "@vidro/core";
 import { fakeOpenAi, status, text } from "../../../../tests/support/fake-openai.ts";
 import type { FakeReply } from "../../../../tests/support/fake-openai.ts";
 import { chooseModel } from "./choose.ts";
@@ -17,12 +18,38 @@ const sse =
 
 const message = { id: "m", type: "message", role: "assistant", model: "m", content: [], stop_reason: null };
 
-/** A small good answer in the language of each provider. */
-const WIRES: { readonly [provider: string]: { readonly reply: FakeReply; readonly path: string } } = {
-  openai: { reply: text("hel", "lo"), path: "/v1/chat/completions" },
-  ollama: { reply: text("hel", "lo"), path: "/v1/chat/completions" },
+/** A small good answer in the language of each provider, and how a choice and a way of drawing are said in it. */
+interface Wire {
+  readonly reply: FakeReply;
+  readonly path: string;
+  readonly said: JsonObject;
+}
+
+const CHAT: Wire = {
+  reply: text("hel", "lo"),
+  path: "/v1/chat/completions",
+  said: {
+    temperature: 0.5,
+    top_p: 0.25,
+    max_tokens: 99,
+    stop: ["END"],
+    repeat_penalty: 1.5,
+    tool_choice: { type: "function", function: { name: "read_folder" } },
+  },
+};
+
+const WIRES: { readonly [provider: string]: Wire } = {
+  openai: CHAT,
+  ollama: CHAT,
   anthropic: {
     path: "/v1/messages",
+    said: {
+      temperature: 0.5,
+      top_p: 0.25,
+      max_tokens: 99,
+      stop_sequences: ["END"],
+      tool_choice: { type: "tool", name: "read_folder", disable_parallel_tool_use: true },
+    },
     reply: sse(
       { type: "message_start", message: { ...message, usage: { input_tokens: 11, output_tokens: 1 } } },
       { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
@@ -35,6 +62,10 @@ const WIRES: { readonly [provider: string]: { readonly reply: FakeReply; readonl
   },
   google: {
     path: "/v1beta/models/m:streamGenerateContent?alt=sse",
+    said: {
+      generationConfig: { temperature: 0.5, topP: 0.25, maxOutputTokens: 99, stopSequences: ["END"] },
+      toolConfig: { functionCallingConfig: { mode: "ANY", allowedFunctionNames: ["read_folder"] } },
+    },
     reply: sse({
       candidates: [{ index: 0, content: { role: "model", parts: [{ text: "hello" }] }, finishReason: "STOP" }],
       usageMetadata: { promptTokenCount: 11, candidatesTokenCount: 7, totalTokenCount: 18 },
@@ -50,6 +81,10 @@ async function open(provider: (typeof PROVIDERS)[number], reply: FakeReply | und
   return { fake, model: await chooseModel(env), close: () => fake.close() };
 }
 
+test("000-62 no provider is without its row in the tests of the contract", () => {
+  assert.deepEqual(Object.keys(WIRES).toSorted(), PROVIDERS.map(({ name }) => name).toSorted());
+});
+
 for (const provider of PROVIDERS) {
   const wire = WIRES[provider.name];
   modelContract(provider.name, () => open(provider, wire?.reply));
@@ -63,6 +98,16 @@ for (const provider of PROVIDERS) {
     assert.equal(last.reply.text, "hello");
     assert.equal(fake.requests[0]?.path, wire?.path);
     assert.ok(!JSON.stringify([fake.requests[0]?.body, fake.requests[0]?.path]).includes(KEY));
+  });
+
+  test(`${provider.name} is told what to call and how to draw its words`, async (t) => {
+    const { fake, model, close } = await open(provider, wire?.reply);
+    t.after(close);
+    const sampling = { temperature: 0.5, topP: 0.25, maxTokens: 99, stop: ["END"], repeatPenalty: 1.5 };
+    await eventsOf(model, { ...REQUEST, choice: { tool: "read_folder" }, sampling });
+    const { body } = fake.requests[0]!;
+    assert.deepEqual(Object.fromEntries(Object.keys(wire?.said ?? {}).map((name) => [name, body[name]])), wire?.said);
+    if (wire !== CHAT) assert.doesNotMatch(JSON.stringify(body), /repeat/);
   });
 
   test(`${provider.name} takes the calls and results of a run and refuses by name`, async (t) => {

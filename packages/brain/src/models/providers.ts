@@ -1,4 +1,5 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import { COMPATIBLE } from "./ai-sdk-prompt.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 
 /** Where a provider's server is and how it knows us. */
@@ -30,7 +31,7 @@ export interface Provider {
 export async function openCompatible(model: string, { url, key }: Access): Promise<LanguageModelV4> {
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   return createOpenAICompatible({
-    name: "compatible",
+    name: COMPATIBLE,
     baseURL: url ?? "",
     includeUsage: true,
     fetch: boundedFetch,

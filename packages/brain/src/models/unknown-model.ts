@@ -1,4 +1,5 @@
 import { Fault } from "@vidro/core";
+import { nearest } from "../nearest.ts";
 import { PROVIDERS } from "./providers.ts";
 
 /** How the best-known models begin, for those who leave the vendor out. */
@@ -24,20 +25,6 @@ function guessed(name: string): string | undefined {
   if (family !== undefined) return `${family[1]}/${name}`;
   const [first = "", ...rest] = name.split("/");
   const words = ["offline", ...PROVIDERS.map((provider) => provider.name)];
-  const near = words.find((word) => edits(first.toLowerCase(), word) <= 2);
+  const near = nearest(first, words);
   return near === undefined ? undefined : [near, ...rest].join("/");
-}
-
-/** How many letters have to be added, left out or replaced to make one word of the other. */
-function edits(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let line = 0; line < from.length; line += 1) {
-    const next = [line + 1];
-    for (let column = 0; column < to.length; column += 1) {
-      const replaced = row[column]! + (from[line] === to[column] ? 0 : 1);
-      next.push(Math.min(replaced, row[column + 1]! + 1, next[column]! + 1));
-    }
-    row = next;
-  }
-  return row[to.length]!;
 }

@@ -37,7 +37,7 @@ export function admit(request: IncomingMessage, doors: Doors): void {
 /** Finds out who is calling, and whether they may; nobody where the route asks for no token. */
 export async function recognise(
   request: IncomingMessage,
-  route: Route,
+  route: Pick<Route, "scope">,
   tokens: Pick<Tokens, "verify">,
 ): Promise<Verified | undefined> {
   const { scope } = route;

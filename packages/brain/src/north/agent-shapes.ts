@@ -1,11 +1,14 @@
-import { isObject, RUN, STREAM } from "@vidro/core";
+import { RUN, STREAM } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
+import { PARAMS } from "./sampling.ts";
+import type { Params } from "./sampling.ts";
+import { SELECTOR } from "./where.ts";
 
-/* The shapes of the agent's wire. Each body may also come inside the envelope `{id, method, params, timestamp}`. */
+/* The shapes of the agent's wire. */
 
 /** What begins a session. */
 export interface SessionBody {
-  readonly params?: JsonObject;
+  readonly params?: JsonObject & Params;
   readonly agent_uuid?: string | null;
   readonly tools_enabled?: readonly string[] | null;
   readonly hand?: string;
@@ -19,10 +22,11 @@ export interface GenerateBody {
   readonly history?: readonly { readonly role: "user" | "assistant"; readonly content: string }[];
 }
 
-/** What answers a question. */
+/** What answers a question: of the run that asks in a session, or of a healing that is stuck. */
 export interface AnswerBody {
-  readonly session_id: string;
+  readonly session_id?: string;
   readonly question_id?: string;
+  readonly healing_id?: string;
   readonly answer: string;
 }
 
@@ -36,15 +40,13 @@ const TURN = object({ role: { enum: ["user", "assistant"] }, content: { type: "s
 
 /** The bodies that the routes take. */
 export const BODIES = {
-  session: enveloped(
-    object({
-      params: { type: "object" },
-      agent_uuid: { anyOf: [NAME, { type: "null" }] },
-      tools_enabled: { anyOf: [{ type: "array", maxItems: STREAM.namedTools, items: NAME }, { type: "null" }] },
-      hand: NAME,
-    }),
-  ),
-  generate: enveloped({
+  session: object({
+    params: { type: "object", maxProperties: STREAM.params, properties: PARAMS },
+    agent_uuid: { ...NAME, type: ["string", "null"] },
+    tools_enabled: { type: ["array", "null"], maxItems: STREAM.namedTools, items: NAME },
+    hand: SELECTOR,
+  }),
+  generate: {
     ...object(
       {
         session_id: NAME,
@@ -55,15 +57,20 @@ export const BODIES = {
       ["session_id"],
     ),
     anyOf: [{ required: ["prompt"] }, { required: ["objective"] }],
-  }),
-  answer: enveloped(
-    object({ session_id: NAME, question_id: NAME, answer: { type: "string", maxLength: RUN.answerChars } }, [
-      "session_id",
-      "answer",
-    ]),
-  ),
-  /** The route itself asks for `session_id`, since on this wire its absence is a 400 and not a 422. */
-  abort: enveloped(object({ session_id: NAME })),
+  },
+  answer: {
+    ...object(
+      {
+        session_id: NAME,
+        question_id: NAME,
+        healing_id: NAME,
+        answer: { type: "string", maxLength: RUN.answerChars },
+      },
+      ["answer"],
+    ),
+    anyOf: [{ required: ["session_id"] }, { required: ["healing_id"] }],
+  },
+  abort: object({ session_id: NAME }, ["session_id"]),
 } as const;
 
 /** What the routes answer with. */
@@ -83,18 +90,6 @@ export const ANSWERS = {
     },
   },
 } as const;
-
-/** What a body says, with or without its envelope. */
-export function unwrapped(body: JsonObject): JsonObject {
-  return typeof body["method"] === "string" && isObject(body["params"]) ? body["params"] : body;
-}
-
-function enveloped(plain: JsonObject): JsonObject {
-  const id = { anyOf: [NAME, { type: "integer" }] };
-  const timestamp = { anyOf: [NAME, { type: "number" }] };
-  const envelope = object({ id, method: NAME, params: plain, timestamp }, ["method", "params"]);
-  return { type: "object", anyOf: [plain, envelope] };
-}
 
 function object(properties: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: "object", additionalProperties: false, required, properties };

@@ -1,16 +1,19 @@
-import { NDJSON_TYPE } from "@vidro/aon";
-import { Fault, isTerminal, STREAM } from "@vidro/core";
-import type { Turn } from "@vidro/core";
+import { NDJSON_TYPE } from "@vidro/aon/boxes";
+import { Fault, HEALING_OPTIONS, isTerminal, readHealingId, STREAM } from "@vidro/core";
+import type { JsonObject, Turn } from "@vidro/core";
 import type { Runs } from "../runs.ts";
+import type { AllHands } from "../south/all-hands.ts";
 import type { Threads } from "../threads.ts";
 import { AGENT_EVENTS } from "./agent-events.ts";
-import { ANSWERS, BODIES, unwrapped } from "./agent-shapes.ts";
+import { ANSWERS, BODIES } from "./agent-shapes.ts";
 import type { AnswerBody, GenerateBody, SessionBody } from "./agent-shapes.ts";
 import { AFTER, cursorOf } from "./cursor.ts";
-import { glassFor, wantsBlack, wantsGlass } from "./glass.ts";
+import { glassFor, wantsBlack, wantsGlass, wantsPerson } from "./glass.ts";
 import { plainFault } from "./ops.ts";
 import type { Call, Reply, Route, Surface } from "./route.ts";
+import { samplingOf } from "./sampling.ts";
 import { streamRun } from "./stream.ts";
+import { whereOf } from "./where.ts";
 
 /* The agent's own wire: a session is a thread, each `generate` is a run in it, and the stream is the run's journal. */
 
@@ -20,8 +23,7 @@ export interface AgentSseWorld {
   readonly threads: Pick<Threads, "create" | "find" | "cast">;
   /** The folder in which the local hand works. */
   readonly workspace: string;
-  /** The hands that can be reached. */
-  readonly hands: () => readonly string[];
+  readonly hands: Pick<AllHands, "list" | "select">;
   /** Whether there is a model behind the worker's socket. */
   readonly worker: () => Promise<boolean>;
   /** In production only administrators see how an intent was analysed. */
@@ -34,17 +36,16 @@ export function agentSse(world: AgentSseWorld): Surface {
     name: "agent",
     faultBody: plainFault,
     routes: [
-      post("sessions", "Begin a session", { body: BODIES.session, answer: ANSWERS.session }, (call) =>
-        begin(world, call),
-      ),
       {
-        ...post(
-          "generate",
-          "Give the agent a task and watch it",
-          { body: BODIES.generate, answer: ANSWERS.ok },
-          (call) => generate(world, call),
-        ),
+        ...post("sessions", "Begin a session", BODIES.session, (call) => begin(world, call)),
+        answer: ANSWERS.session,
+        envelope: ["sessions", "create_session"],
+        mends: true,
+      },
+      {
+        ...post("generate", "Give the agent a task and watch it", BODIES.generate, (call) => generate(world, call)),
         produces: STREAMS,
+        mends: true,
       },
       {
         method: "GET",
@@ -56,12 +57,8 @@ export function agentSse(world: AgentSseWorld): Surface {
         produces: STREAMS,
         handle: (call) => events(world, call),
       },
-      post("answer", "Answer what the agent asks", { body: BODIES.answer, answer: ANSWERS.ok }, (call) =>
-        answer(world, call),
-      ),
-      post("abort", "Stop what runs in a session", { body: BODIES.abort, answer: ANSWERS.ok }, (call) =>
-        abort(world, call),
-      ),
+      post("answer", "Answer what the agent asks", BODIES.answer, (call) => answer(world, call)),
+      { ...post("abort", "Stop what runs in a session", BODIES.abort, (call) => abort(world, call)), mends: true },
       {
         method: "GET",
         path: "/agent/status",
@@ -75,29 +72,31 @@ export function agentSse(world: AgentSseWorld): Surface {
 }
 
 async function begin({ threads, hands }: AgentSseWorld, call: Call): Promise<Reply> {
-  const { params, agent_uuid: agent, tools_enabled: tools, hand } = unwrapped(call.body) as unknown as SessionBody;
-  if (hand !== undefined && !hands().includes(hand))
-    throw new Fault("NOT_FOUND", `There is no hand ${JSON.stringify(hand)}.`);
-  const metadata = { ...(params === undefined ? {} : { params }), ...(hand === undefined ? {} : { hand }) };
+  const { params, agent_uuid: agent, tools_enabled: tools, hand } = call.body as unknown as SessionBody;
+  const where = hand === undefined ? {} : { hand: { selector: hand, ids: hands.select(hand, call.caller) } };
+  const sampling = samplingOf(params ?? {});
   const thread = await threads.create({
     owner: call.caller.owner,
     agent: agent ?? null,
     tools: tools ?? null,
-    metadata,
+    ...(sampling === undefined ? {} : { sampling }),
+    ...where,
   });
   return { json: { ok: true, session_id: thread.id } };
 }
 
 async function generate(world: AgentSseWorld, call: Call): Promise<Reply> {
-  const { session_id: session, prompt, objective, history = [] } = unwrapped(call.body) as unknown as GenerateBody;
-  const cast = await world.threads.cast(await world.threads.find(session, call.caller.owner));
+  const { session_id: session, prompt, objective, history = [] } = call.body as unknown as GenerateBody;
+  const thread = await world.threads.find(session, call.caller.owner);
   const { run, existed } = await world.runs.start({
-    ...cast,
+    ...(await world.threads.cast(thread)),
+    ...whereOf(world.hands, thread.hand, call.caller),
     task: prompt ?? objective ?? "",
     workspace: world.workspace,
     ...(call.key === undefined ? {} : { key: call.key }),
     // A caller that keeps the conversation itself brings it along; else it is that of the session.
     ...(history.length === 0 ? {} : { history: history.map(({ role, content }): Turn => ({ role, text: content })) }),
+    interactive: wantsPerson(call),
   });
   if (wantsBlack(call)) return ended(world, run.id, call.signal);
   return watched(world, call, { run: run.id, after: existed ? cursorOf(call) : 0 });
@@ -122,13 +121,19 @@ async function events(world: AgentSseWorld, call: Call): Promise<Reply> {
 }
 
 function watched({ runs, production }: AgentSseWorld, call: Call, what: { run: string; after: number }): Reply {
-  const encoder = wantsGlass(call) ? glassFor(call, production) : AGENT_EVENTS;
-  return { stream: (response) => streamRun(response, { runs, ...what, signal: call.signal, encoder }) };
+  const { signal } = call;
+  if (!wantsGlass(call))
+    return { stream: (response) => streamRun(response, { runs, ...what, signal, encoder: AGENT_EVENTS }) };
+  const encoder = glassFor(call, production);
+  return { stream: (response, prelude) => streamRun(response, { runs, ...what, signal, encoder, prelude }) };
 }
 
-async function answer({ runs, threads }: AgentSseWorld, call: Call): Promise<Reply> {
-  const { session_id: session, question_id: question, answer: text } = unwrapped(call.body) as unknown as AnswerBody;
+async function answer(world: AgentSseWorld, call: Call): Promise<Reply> {
+  const body = call.body as unknown as AnswerBody;
+  const { session_id: session = "", question_id: question, healing_id: healing, answer: text } = body;
   const { owner } = call.caller;
+  if (healing !== undefined) return unstick(world, { healing, text, owner });
+  const { runs, threads } = world;
   const thread = await threads.find(session, owner);
   const open = await runs.list({ open: true, owner, thread: thread.id, limit: STREAM.sessionRuns });
   const asking = open.find((head) => head.status === "asking");
@@ -137,9 +142,22 @@ async function answer({ runs, threads }: AgentSseWorld, call: Call): Promise<Rep
   return { json: { ok: true } };
 }
 
+/** Answers a healing that is stuck; what belongs to another is not there. */
+async function unstick(
+  { runs }: AgentSseWorld,
+  { healing, text, owner }: { healing: string; text: string; owner: string },
+): Promise<Reply> {
+  const named = readHealingId(healing);
+  if (named === undefined) throw new Fault("NOT_FOUND", `There is no healing ${JSON.stringify(healing)}.`);
+  const { id } = await runs.find(named.run, owner);
+  if (!HEALING_OPTIONS.includes(text))
+    throw new Fault("BAD_ARGUMENTS", `A healing takes ${HEALING_OPTIONS.join(" or ")} for an answer.`);
+  await runs.answer(id, { text, by: owner, question: named.question });
+  return { json: { ok: true } };
+}
+
 async function abort({ runs, threads }: AgentSseWorld, call: Call): Promise<Reply> {
-  const { session_id: session } = unwrapped(call.body) as { readonly session_id?: string };
-  if (session === undefined) throw new Fault("BAD_REQUEST", "Say which session to stop: session_id is missing.");
+  const { session_id: session } = call.body as { readonly session_id: string };
   const { owner } = call.caller;
   const thread = await threads.find(session, owner);
   const open = await runs.list({ open: true, owner, thread: thread.id, limit: STREAM.sessionRuns });
@@ -162,7 +180,7 @@ async function status({ runs, hands, worker }: AgentSseWorld, { caller }: Call):
       ok: true,
       agent_system: "running",
       gemma_worker: hasWorker ? "available" : "unavailable",
-      hands: hands().length,
+      hands: hands.list(caller).filter(({ state }) => state === "ok").length,
       runs: open.length,
       timestamp: new Date().toISOString(),
     },
@@ -171,8 +189,8 @@ async function status({ runs, hands, worker }: AgentSseWorld, { caller }: Call):
 
 const STREAMS = ["text/event-stream", NDJSON_TYPE] as const;
 
-type Shapes = Pick<Required<Route>, "body" | "answer">;
-
-function post(name: string, summary: string, shapes: Shapes, handle: Route["handle"]): Route {
-  return { method: "POST", path: `/agent/${name}`, summary, scope: "runs", ...shapes, handle };
+function post(name: string, summary: string, body: JsonObject, handle: Route["handle"]): Route {
+  const path = `/agent/${name}`;
+  const shapes = { body, answer: ANSWERS.ok, envelope: [name], lacking: "BAD_REQUEST" } as const;
+  return { method: "POST", path, summary, scope: "runs", ...shapes, handle };
 }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { blackBox, BOX, encoder, glassBox, NDJSON_TYPE, negotiate, nodeSink } from "@vidro/aon";
-import type { Box as EventBox, BlackBox, Sanitiser, Severity } from "@vidro/aon";
-import { Fault, FAULTS, HTTP } from "@vidro/core";
+import { blackBox, BOX, encoder, glassBox, NDJSON_TYPE, negotiate, nodeSink, processing } from "@vidro/aon/boxes";
+import type { Box as EventBox, BlackBox, Sanitiser, Severity } from "@vidro/aon/boxes";
+import { encodeNdjson, Fault, FAULTS, HTTP } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
 import type { Caller, Reply, Route, Teller } from "./route.ts";
 import { send } from "./send.ts";
 
@@ -14,8 +15,8 @@ export interface Box {
   result(reply: Extract<Reply, { json: unknown }>): void;
   /** Tells the fault where the answer has begun; false when it can still go out with a status of its own. */
   error(fault: Fault): boolean;
-  /** The route writes its answer itself. */
-  leave(): void;
+  /** The route writes its answer itself; gives what was told so far, as lines of NDJSON. */
+  leave(): string;
 }
 
 /** What a box has to know of its request. */
@@ -28,6 +29,7 @@ export interface BoxFacts {
   readonly caller: Caller;
   readonly production: boolean;
   readonly sanitiser: Sanitiser;
+  readonly processingMs: number;
 }
 
 /** The box that `Accept` asks for; NOT_ACCEPTABLE when the client takes nothing that the route can give. */
@@ -35,18 +37,31 @@ export function openBox(facts: BoxFacts): Box {
   const { response, requestId, sanitiser, caller, production } = facts;
   const lines = encoder({ requestId, sanitiser, showsIntent: () => !production || caller.admin });
   if (wantsGlass(facts)) return glass(facts, glassBox(nodeSink(response), lines, BOX));
-  // A black box keeps quiet until the end: widely used clients take 102 Processing for the answer itself.
-  const quiet = { keepAlive: () => undefined, fail: () => undefined };
-  return black(response, blackBox(lines, { requestId, ...BOX, ...quiet }));
+  const keepAlive = processing(facts.request, response);
+  const heartbeatMs = facts.processingMs;
+  return black(response, blackBox(lines, { requestId, ...BOX, heartbeatMs, keepAlive, fail: () => undefined }));
 }
 
-/** A route that writes more than JSON reads `Accept` by itself. */
-function wantsGlass({ request, route }: BoxFacts): boolean {
-  if (route.produces?.includes(NDJSON_TYPE) === true) return false;
-  const sight = negotiate(request.headers.accept);
-  if (sight === undefined && route.produces === undefined)
-    throw new Fault("NOT_ACCEPTABLE", `Accept application/json for the answer, or ${NDJSON_TYPE} to watch.`);
-  return sight === "glass" && request.method !== "HEAD";
+/** Whether the glass box is ours to open: a route that writes NDJSON itself reads `Accept` by itself. */
+function wantsGlass({ request, route: { produces = [] } }: BoxFacts): boolean {
+  const { accept = "" } = request.headers;
+  const sight = negotiate(accept);
+  if (sight === undefined && !produces.some((type) => takes(accept, type))) {
+    const others = produces.filter((type) => type !== NDJSON_TYPE).map((type) => ` or ${type}`);
+    const known = `application/json${others.join("")} for the answer, or ${NDJSON_TYPE} to watch`;
+    throw new Fault("NOT_ACCEPTABLE", `Accept ${known}.`);
+  }
+  return sight === "glass" && !produces.includes(NDJSON_TYPE) && request.method !== "HEAD";
+}
+
+/** Whether an `Accept` names a type without refusing it; what the type is said to be besides is left to its reader. */
+function takes(accept: string, type: string): boolean {
+  return accept.split(",").some((range) => {
+    const [name = "", ...parameters] = range.toLowerCase().replaceAll(" ", "").split(";");
+    return (
+      (name === type || name === `${type.split("/")[0]}/*`) && !parameters.some((each) => /^q=0(?:\.0*)?$/.test(each))
+    );
+  });
 }
 
 function glass({ response, route, traceId }: BoxFacts, box: EventBox): Box {
@@ -83,26 +98,36 @@ function glass({ response, route, traceId }: BoxFacts, box: EventBox): Box {
       clearTimeout(silence);
       box.leave();
       if (box.isOpen) throw new Error("A route that writes its own stream must name NDJSON in `produces`.");
+      return "";
     },
   };
 }
 
 function black(response: ServerResponse, box: BlackBox): Box {
   response.once("close", () => box.leave());
+  const leave = (): void => {
+    box.leave();
+    if (box.held().count > 0) response.setHeader("x-aon-report", box.report());
+  };
   return {
     tell: teller(box),
     open: () => undefined,
     result(reply) {
-      box.leave();
+      leave();
       putHeaders(response, reply);
-      if (box.held().count > 0) response.setHeader("x-aon-report", box.report());
       send(response, reply.status ?? 200, reply.json);
     },
     error() {
       box.leave();
       return false;
     },
-    leave: () => box.leave(),
+    leave() {
+      leave();
+      return box
+        .held()
+        .events.map((event) => encodeNdjson(event as unknown as JsonObject))
+        .join("");
+    },
   };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUIDv7 } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Sanitiser } from "@vidro/aon";
+import type { Sanitiser } from "@vidro/aon/boxes";
 import { Fault, FAULTS, HTTP } from "@vidro/core";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -12,8 +12,10 @@ import type { Answers } from "./answers.ts";
 import { readBody } from "./body.ts";
 import { openBox } from "./box.ts";
 import type { Box } from "./box.ts";
+import { unwrapped } from "./envelope.ts";
+import { takeBody, tellMending } from "./mend.ts";
 import { Presence } from "./presence.ts";
-import type { Call, Reply, Surface } from "./route.ts";
+import type { Call, Reply, StreamWriter, Surface } from "./route.ts";
 import type { Matched, Router } from "./router.ts";
 import { sendFault, sendNothing } from "./send.ts";
 import type { Validator } from "./validate.ts";
@@ -29,6 +31,8 @@ export interface House {
   readonly log: Log;
   readonly production: boolean;
   readonly sanitiser: Sanitiser;
+  /** How often a client that asks for it is told that its answer is still worked on. */
+  readonly processingMs: number;
   /** Aborted when the server is to end: streams are let go, so that their clients take them up elsewhere. */
   readonly going: AbortSignal;
 }
@@ -98,11 +102,13 @@ async function answer(it: Exchange, query: URLSearchParams): Promise<void> {
   const caller = verified ?? ANYBODY;
   const { requestId, traceId } = it;
   const { production, sanitiser } = house;
-  const box = openBox({ request, response, route, requestId, traceId, caller, production, sanitiser });
+  const { processingMs } = house;
+  const box = openBox({ request, response, route, requestId, traceId, caller, production, sanitiser, processingMs });
   const checks = house.validator(route);
   const given = checks.query(query);
   const brought = await readBody(request, response);
-  const body = checks.body(brought);
+  const taken = takeBody(route, checks, unwrapped(route, brought));
+  const { body } = taken;
   const presence = new Presence(response, verified, house.going);
   try {
     const key = repeatKey(it, caller.owner);
@@ -124,6 +130,7 @@ async function answer(it: Exchange, query: URLSearchParams): Promise<void> {
     const asked = { params, query: given, body };
     const reply =
       key === undefined ? await work() : await house.answers.once({ key, owner: caller.owner, asked }, work);
+    tellMending(box.tell, route, taken);
     if ("json" in reply) return box.result(reply);
     await stream(it, reply.stream, presence);
   } finally {
@@ -131,18 +138,14 @@ async function answer(it: Exchange, query: URLSearchParams): Promise<void> {
   }
 }
 
-async function stream(
-  it: Exchange,
-  write: (response: ServerResponse) => Promise<void>,
-  presence: Presence,
-): Promise<void> {
+async function stream(it: Exchange, write: StreamWriter, presence: Presence): Promise<void> {
   const { response, house, request } = it;
-  it.box?.leave();
+  const before = it.box?.leave() ?? "";
   if (request.method === "HEAD") return sendNothing(response, 200);
   house.metrics.streams.inc();
   presence.leaveWhenGoing();
   try {
-    await write(response);
+    await write(response, before);
     if (!response.writableEnded) response.end();
   } finally {
     house.metrics.streams.dec();

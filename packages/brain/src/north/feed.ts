@@ -73,7 +73,9 @@ export class Feed {
   #ending: Ending | undefined;
   /** What was last taken, since the next follower most likely stands at the same place. */
   #shared: { readonly from: number; readonly to: number; readonly bytes: Buffer } | undefined;
-  #flushing = false;
+  #isFlushing = false;
+  #flushedAt = -Infinity;
+  #rush: NodeJS.Immediate | undefined;
   #goOn: (() => void) | undefined;
 
   constructor(source: FeedSource, after: number, gone: () => void) {
@@ -104,6 +106,7 @@ export class Feed {
   /** The last one to leave ends the feed. */
   leave(bell: Bell): void {
     if (!this.#followers.delete(bell) || this.#followers.size > 0) return;
+    clearImmediate(this.#rush);
     this.#gone();
     this.#stop.abort();
     this.#goOn?.();
@@ -140,14 +143,16 @@ export class Feed {
           if (this.#stop.signal.aborted) return;
           this.#add(followed);
           if ("entry" in followed && isTerminal(followed.entry.event)) last = followed.entry.event;
-          if (this.#fresh >= STREAM.batchPieces || this.#freshChars >= STREAM.batchChars) await this.#taken();
+          if (this.#fresh < STREAM.batchPieces && this.#freshChars < STREAM.batchChars) continue;
+          this.#flush();
+          await this.#taken();
         }
       }
       this.#ending = { last };
     } catch (thrown) {
       this.#ending = { thrown };
     }
-    this.#wake();
+    this.#flush();
   }
 
   #add(followed: Followed): void {
@@ -159,13 +164,38 @@ export class Feed {
     this.#fresh += 1;
     this.#freshChars += text.length;
     this.#trim();
-    if (this.#flushing) return;
-    this.#flushing = true;
-    // After all promises that are ready now: what is read in one go is written in one go.
-    process.nextTick(() => {
-      this.#flushing = false;
-      this.#wake();
-    });
+    this.#flushSoon("live" in followed);
+  }
+
+  /**
+   * What is read in one go is written in one go, and entries that rush in are gathered for a moment: a write costs more
+   * than an entry. Words that are only live wait for nothing, since somebody reads along.
+   */
+  #flushSoon(isLive: boolean): void {
+    if (this.#isFlushing) return;
+    if (!isLive && this.#isRush()) {
+      if (this.#rush === undefined) this.#flushAfter(STREAM.rushTurns);
+      return;
+    }
+    this.#isFlushing = true;
+    // After all promises that are ready now.
+    process.nextTick(() => this.#flush());
+  }
+
+  #flushAfter(turns: number): void {
+    this.#rush = setImmediate(() => (turns > 1 && this.#isRush() ? this.#flushAfter(turns - 1) : this.#flush()));
+  }
+
+  #isRush(): boolean {
+    return performance.now() - this.#flushedAt < STREAM.rushMs;
+  }
+
+  #flush(): void {
+    clearImmediate(this.#rush);
+    this.#rush = undefined;
+    this.#isFlushing = false;
+    this.#flushedAt = performance.now();
+    for (const bell of this.#followers) bell.ring();
   }
 
   #entryText({ entry }: Extract<Followed, { entry: unknown }>): string | undefined {
@@ -194,10 +224,6 @@ export class Feed {
     }
     this.#pieces.splice(0, drop);
     this.#dropped += drop;
-  }
-
-  #wake(): void {
-    for (const bell of this.#followers) bell.ring();
   }
 
   /**

@@ -1,4 +1,4 @@
-import { negotiate, NDJSON_TYPE } from "@vidro/aon";
+import { negotiate, NDJSON_TYPE } from "@vidro/aon/boxes";
 import { aonEntry, encodeNdjson, STREAM } from "@vidro/core";
 import type { Entry, JsonObject } from "@vidro/core";
 import type { Call } from "./route.ts";
@@ -29,6 +29,12 @@ export function glassFor({ caller }: Pick<Call, "caller">, production: boolean):
 /** Whether a request would rather watch a glass box than have what the route gives by itself. */
 export function wantsGlass({ headers }: Pick<Call, "headers">): boolean {
   return negotiate(headers.accept) === "glass";
+}
+
+/** Whether a request through the glass box comes from a person who can be asked when a healing is stuck. */
+export function wantsPerson({ headers }: Pick<Call, "headers">): boolean {
+  const mode = headers["x-crystal-mode"]?.toString().trim().toLowerCase();
+  return mode === "interactive" && wantsGlass({ headers });
 }
 
 /** Whether a request names JSON and nothing that the route streams: it wants the answer and not the way. */

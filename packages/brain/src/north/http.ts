@@ -1,9 +1,7 @@
-import { createServer } from "node:http";
 import type { Server } from "node:http";
-import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
-import { sanitiser } from "@vidro/aon";
+import { sanitiser } from "@vidro/aon/boxes";
 import { Fault, HTTP } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import type { Log } from "../log.ts";
@@ -15,6 +13,9 @@ import type { House } from "./exchange.ts";
 import type { Route, Surface } from "./route.ts";
 import { router } from "./router.ts";
 import { shield } from "./send.ts";
+import { asksForWebSocket, upgrader } from "./upgrade.ts";
+import type { Upgrade } from "./upgrade.ts";
+import { Unanswered } from "./unanswered.ts";
 import { validator } from "./validate.ts";
 import type { Validator } from "./validate.ts";
 
@@ -23,6 +24,8 @@ export interface HttpOptions {
   /** The first one speaks where no other does. */
   readonly surfaces: readonly Surface[];
   readonly tokens: Pick<Tokens, "verify">;
+  /** Paths on which a request may become a WebSocket. */
+  readonly upgrades?: readonly Upgrade[];
   readonly records: Records;
   /** The address to listen on; beyond this machine only with `tls`. */
   readonly host: string;
@@ -37,6 +40,8 @@ export interface HttpOptions {
   readonly production: boolean;
   readonly log: Log;
   readonly metrics?: Metrics;
+  /** Linux's tables of TCP connections; without them a client that vanished is waited for as long as TCP does [F10]. */
+  readonly tables?: () => Promise<readonly string[]>;
   /** Lower bounds than those of HTTP, for tests. */
   readonly bounds?: Partial<typeof HTTP_BOUNDS>;
 }
@@ -50,7 +55,9 @@ export interface HttpServer {
 }
 
 /** The bounds of a server that one can be given others for. */
-export const HTTP_BOUNDS: { readonly [Name in "connections" | "headersMs" | "requestMs" | "drainMs"]: number } = HTTP;
+export const HTTP_BOUNDS: {
+  readonly [Name in "connections" | "headersMs" | "requestMs" | "drainMs" | "processingMs"]: number;
+} = HTTP;
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "::1"];
 
@@ -59,7 +66,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   refuseOpenDoor(options);
   const bounds = { ...HTTP_BOUNDS, ...options.bounds };
   const going = new AbortController();
-  const house = houseOf(options, going.signal);
+  const house = houseOf(options, bounds, going.signal);
   const server = serverOf(options, bounds);
   const serve: Parameters<Server["on"]>[1] = (request, response) => {
     shield(response, house.doors.scheme);
@@ -68,10 +75,14 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   };
   // With an answer of our own to `Expect: 100-continue`, no client is asked for a body that will be refused.
   server.on("request", serve).on("checkContinue", serve);
+  server.on("upgrade", upgrader(options.upgrades ?? [], house));
   server.listen(options.port, options.host);
   await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
     throw new Fault("CONFLICT", `${options.host}:${options.port} cannot be listened on: ${cause.message}`, { cause });
   });
+  const unanswered = options.tables === undefined ? undefined : new Unanswered(options.tables);
+  if (unanswered !== undefined)
+    server.on(options.tls === undefined ? "connection" : "secureConnection", unanswered.add);
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   let down: Promise<void> | undefined;
@@ -80,7 +91,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
     port,
     close() {
       going.abort();
-      return (down ??= drain(server, bounds.drainMs));
+      return (down ??= drain(server, bounds.drainMs).finally(() => unanswered?.close()));
     },
   };
 }
@@ -95,18 +106,22 @@ function serverOf({ tls }: HttpOptions, bounds: typeof HTTP_BOUNDS): Server {
     // A client that vanished without a word is noticed also while nothing is sent to it.
     keepAlive: true,
     keepAliveInitialDelay: HTTP.probeIdleMs,
+    shouldUpgradeCallback: asksForWebSocket,
   };
+  // Not imported: an import reads all that the module exports, and behind some of it all of fetch would be loaded.
   const server =
     tls === undefined
-      ? createServer(settings)
-      : createTlsServer({ ...settings, ...tls, minVersion: "TLSv1.2", handshakeTimeout: bounds.headersMs });
+      ? process.getBuiltinModule("node:http").createServer(settings)
+      : process
+          .getBuiltinModule("node:https")
+          .createServer({ ...settings, ...tls, minVersion: "TLSv1.2", handshakeTimeout: bounds.headersMs });
   server.maxConnections = bounds.connections;
   server.maxRequestsPerSocket = HTTP.requestsPerConnection;
   server.maxHeadersCount = HTTP.headers;
   return server;
 }
 
-function houseOf(options: HttpOptions, going: AbortSignal): House {
+function houseOf(options: HttpOptions, { processingMs }: typeof HTTP_BOUNDS, going: AbortSignal): House {
   const [first, ...others] = options.surfaces;
   if (first === undefined) throw new Error("A server needs a surface.");
   const validators = new WeakMap<Route, Validator>();
@@ -128,6 +143,7 @@ function houseOf(options: HttpOptions, going: AbortSignal): House {
     sanitiser: sanitiser(),
     log: options.log,
     production: options.production,
+    processingMs,
     going,
   };
 }

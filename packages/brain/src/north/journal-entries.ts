@@ -1,4 +1,4 @@
-import { NDJSON_TYPE } from "@vidro/aon";
+import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { encodeNdjson, encodeSse, SSE_HEARTBEAT, STREAM } from "@vidro/core";
 import type { Json } from "@vidro/core";
 import type { RunEncoder } from "./stream.ts";

@@ -1,16 +1,18 @@
-import { NDJSON_TYPE } from "@vidro/aon";
+import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault, RUN, STREAM } from "@vidro/core";
-import type { Budget, JsonObject, RunHead, ToolSpec } from "@vidro/core";
+import type { Budget, JsonObject, RunHead } from "@vidro/core";
 import type { Agents } from "../agents.ts";
 import type { Runs, StartRequest } from "../runs.ts";
 import { assertTools } from "../threads.ts";
-import type { Threads } from "../threads.ts";
+import type { AllHands } from "../south/all-hands.ts";
+import type { Thread, Threads } from "../threads.ts";
 import { AFTER, cursorOf } from "./cursor.ts";
 import { wantsGlass } from "./glass.ts";
 import { JOURNAL_ENCODERS } from "./journal-entries.ts";
 import { plainFault } from "./ops.ts";
-import type { Call, Reply, Route, Surface } from "./route.ts";
+import type { Call, Caller, Reply, Route, Surface } from "./route.ts";
 import { streamRun } from "./stream.ts";
+import { SELECTOR, whereOf } from "./where.ts";
 
 /* Our own wire: runs as they are, and their journals without translation. */
 
@@ -19,8 +21,7 @@ export interface JournalWorld {
   readonly runs: Pick<Runs, "start" | "followInBatches" | "find" | "list" | "answer" | "abort" | "resume">;
   readonly threads: Pick<Threads, "find" | "cast">;
   readonly agents: Pick<Agents, "find">;
-  /** The tools that there are. */
-  readonly tools: () => Promise<readonly ToolSpec[]>;
+  readonly hands: Pick<AllHands, "select" | "tools">;
   /** The folder in which the local hand works. */
   readonly workspace: string;
 }
@@ -32,7 +33,9 @@ export function journal(world: JournalWorld): Surface {
     faultBody: plainFault,
     routes: [
       route("GET", "", { summary: "Your runs, newest first", query: LIST, answer: HEADS }, (call) => list(world, call)),
-      route("POST", "", { summary: "Start a run", body: START, answer: HEAD }, (call) => start(world, call)),
+      route("POST", "", { summary: "Start a run", body: START, mends: true, answer: HEAD }, (call) =>
+        start(world, call),
+      ),
       route("GET", "/{run}", { summary: "Where a run stands", answer: HEAD }, (call) => stands(world, call)),
       route("GET", "/{run}/events", EVENTS, (call) => events(world, call)),
       route("POST", "/{run}/answers", { summary: "Answer what a run asks", body: ANSWER, answer: HEAD }, (call) =>
@@ -101,16 +104,18 @@ interface StartBody {
   readonly agent?: string;
   readonly tools?: readonly string[];
   readonly budget?: Partial<Budget>;
+  readonly hand?: string;
 }
 
 async function start(world: JournalWorld, call: Call): Promise<Reply> {
-  const { task, thread, agent, tools, budget } = call.body as unknown as StartBody;
-  if (tools !== undefined) assertTools(tools, await world.tools());
+  const { task, agent, tools, budget, ...where } = call.body as unknown as StartBody;
+  const place = await placeOf(world, where, call.caller);
+  if (tools !== undefined) assertTools(tools, await world.hands.tools(place.hand));
   const { run, existed } = await world.runs.start({
     task,
     workspace: world.workspace,
     owner: call.caller.owner,
-    ...(thread === undefined ? {} : await castOf(world, thread, call.caller.owner)),
+    ...place,
     ...(agent === undefined ? {} : { agent: await world.agents.find(agent) }),
     ...(tools === undefined ? {} : { tools }),
     ...(budget === undefined ? {} : { budget }),
@@ -123,13 +128,27 @@ async function start(world: JournalWorld, call: Call): Promise<Reply> {
   };
 }
 
-/** The agent and tools of a thread that is the caller's; one that a run of theirs began by itself has neither. */
-async function castOf({ runs, threads }: JournalWorld, thread: string, owner: string): Promise<Partial<StartRequest>> {
+/** What a run's thread brings along, and where it works: as the request says, else as the thread does. */
+async function placeOf(
+  world: JournalWorld,
+  { thread: named, hand }: Pick<StartBody, "thread" | "hand">,
+  caller: Caller,
+): Promise<Partial<StartRequest>> {
+  const thread = named === undefined ? undefined : await threadOf(world, named, caller.owner);
+  return {
+    ...(named === undefined ? {} : { thread: named }),
+    ...(thread === undefined ? {} : await world.threads.cast(thread)),
+    ...whereOf(world.hands, hand ?? thread?.hand, caller),
+  };
+}
+
+/** The thread of that name, which is the caller's; nothing for one that a run of theirs began by itself. */
+async function threadOf({ runs, threads }: JournalWorld, thread: string, owner: string): Promise<Thread | undefined> {
   try {
-    return await threads.cast(await threads.find(thread, owner));
+    return await threads.find(thread, owner);
   } catch (thrown) {
     const isTheirs = (await runs.list({ thread, owner, limit: 1 })).length > 0;
-    if (isTheirs && thrown instanceof Fault && thrown.code === "NOT_FOUND") return { thread };
+    if (isTheirs && thrown instanceof Fault && thrown.code === "NOT_FOUND") return undefined;
     throw thrown;
   }
 }
@@ -138,7 +157,7 @@ function asJson(head: RunHead): JsonObject {
   return { ...head };
 }
 
-type Shapes = Pick<Route, "summary" | "query" | "body" | "answer" | "produces">;
+type Shapes = Pick<Route, "summary" | "query" | "body" | "mends" | "answer" | "produces">;
 
 function route(method: Route["method"], path: string, shapes: Shapes, handle: Route["handle"]): Route {
   return { method, path: `/v1/runs${path}`, scope: "runs", ...shapes, handle };
@@ -172,6 +191,7 @@ const START = object(
     thread: NAME,
     agent: NAME,
     tools: { type: "array", maxItems: STREAM.namedTools, items: NAME },
+    hand: SELECTOR,
     budget: object({
       steps: { ...COUNT, maximum: RUN.steps },
       actions: { ...COUNT, maximum: RUN.actions },

@@ -1,9 +1,10 @@
-import { NDJSON_TYPE } from "@vidro/aon";
+import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { CHAT, Fault } from "@vidro/core";
-import type { Json, JsonObject, ToolSpec } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
 import { BUNNY_UUID } from "../agents.ts";
 import type { Agents, StoredAgent } from "../agents.ts";
 import type { Runs } from "../runs.ts";
+import type { AllHands } from "../south/all-hands.ts";
 import type { Threads } from "../threads.ts";
 import { wholeAnswer } from "./openai/answer.ts";
 import type { Answering } from "./openai/answer.ts";
@@ -17,17 +18,17 @@ import type { Asked } from "./openai/request.ts";
 import { CHAT_REQUEST, CHAT_RESPONSE } from "./openai/schema.ts";
 import { streamAnswer } from "./openai/stream-answer.ts";
 import type { AnswerEncoder } from "./openai/stream-answer.ts";
-import { glassFor, wantsGlass } from "./glass.ts";
+import { glassFor, wantsGlass, wantsPerson } from "./glass.ts";
 import type { Call, Reply, Surface } from "./route.ts";
+import { whereOf } from "./where.ts";
 
 /** What the chat wire needs of the brain. */
 export interface ChatWorld {
   readonly runs: Runs;
   readonly agents: Agents;
   readonly threads: Threads;
-  /** The tools that there are. */
-  readonly tools: () => Promise<readonly ToolSpec[]>;
-  /** The folder in which runs work. */
+  readonly hands: Pick<AllHands, "select" | "tools">;
+  /** The folder in which runs on the brain's own machine work. */
   readonly workspace: string;
   /** In production only administrators see how an intent was analysed. */
   readonly production: boolean;
@@ -94,7 +95,8 @@ function modelOf({ name, createdAt }: StoredAgent): JsonObject {
 
 async function inThread(world: ChatWorld, call: Call): Promise<Reply> {
   const thread = await world.threads.find(call.params["thread_uuid"] ?? "", call.caller.owner);
-  return converse(world, call, await world.threads.cast(thread));
+  const where = whereOf(world.hands, thread.hand, call.caller);
+  return converse(world, call, { ...(await world.threads.cast(thread)), ...where });
 }
 
 async function withoutThread(world: ChatWorld, call: Call): Promise<Reply> {
@@ -106,12 +108,13 @@ async function withoutThread(world: ChatWorld, call: Call): Promise<Reply> {
 async function converse(
   world: ChatWorld,
   call: Call,
-  cast: Pick<Setting, "agent" | "tools" | "thread">,
+  cast: Pick<Setting, "agent" | "tools" | "thread" | "sampling" | "hand">,
 ): Promise<Reply> {
   const { runs, workspace, now = Date.now } = world;
   const { owner } = call.caller;
   const asked = readRequest(call.body);
-  await assertForced(world, asked, cast.tools);
+  await assertChoice(world, asked, cast);
+  const sampling = { ...cast.sampling, ...asked.sampling };
   const agent = cast.agent!;
   const prompt = asked.system === "" ? agent.prompt : `${agent.prompt}\n\n${asked.system}`;
   const place = await placeOf(runs, asked, {
@@ -120,6 +123,11 @@ async function converse(
     workspace,
     agent: { ...agent, prompt },
     callerTools: asked.callerTools,
+    // What must not be called is not even offered: not every model does as it is told.
+    ...(asked.choice === "none" ? { tools: [], callerTools: [] } : {}),
+    ...(asked.choice === undefined ? {} : { choice: asked.choice }),
+    ...(Object.keys(sampling).length === 0 ? {} : { sampling }),
+    interactive: wantsPerson(call),
     // Whoever is asked on this wire is a program, or sits before one: it answers soon or not at all.
     budget: { answerMs: CHAT.answerMs },
     ...(call.key === undefined ? {} : { key: call.key }),
@@ -139,10 +147,14 @@ function encoderFor(world: ChatWorld, call: Call, asked: Asked, answering: Answe
 }
 
 /** Refuses a request that wants a tool called which neither the caller nor the agent has. */
-async function assertForced(world: ChatWorld, asked: Asked, belt: readonly string[] | undefined): Promise<void> {
-  const { forced } = asked;
-  if (forced === undefined || asked.callerTools.some((tool) => tool.name === forced)) return;
-  const names = belt ?? (await world.tools()).map((tool) => tool.name);
-  if (names.includes(forced)) return;
-  throw new Fault("BAD_ARGUMENTS", `The tool ${forced} is to be called, but it is not among the tools.`);
+async function assertChoice(
+  { hands }: ChatWorld,
+  asked: Asked,
+  { tools: belt, hand }: Pick<Setting, "tools" | "hand">,
+): Promise<void> {
+  const { choice } = asked;
+  if (typeof choice !== "object" || asked.callerTools.some((tool) => tool.name === choice.tool)) return;
+  const names = belt ?? (await hands.tools(hand)).map((tool) => tool.name);
+  if (names.includes(choice.tool)) return;
+  throw new Fault("BAD_ARGUMENTS", `The tool ${choice.tool} is to be called, but it is not among the tools.`);
 }

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Fault, Json, JsonObject } from "@vidro/core";
 import type { Metrics } from "../metrics.ts";
+import { METRICS_TYPE } from "../series.ts";
 import { DOCS_PAGE, DOCS_POLICY } from "./docs.ts";
 import type { Reply, Route, Surface } from "./route.ts";
 
@@ -30,7 +31,7 @@ export function ops({ metrics, health, openApi }: OpsFacts): Surface {
         produces: ["text/html"],
       },
       {
-        ...plain("/metrics", "Numbers for Prometheus", {}, async () => page(metrics.contentType, await metrics.text())),
+        ...plain("/metrics", "Numbers for Prometheus", {}, async () => page(METRICS_TYPE, metrics.text())),
         scope: "metrics",
         produces: ["text/plain"],
       },

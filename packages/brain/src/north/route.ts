@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
-import type { Fault, Json, JsonObject } from "@vidro/core";
+import type { Fault, FaultCode, Json, JsonObject } from "@vidro/core";
 
 /*
  * What a surface is made of. A surface turns HTTP into calls of the waist and the journal into its own words;
@@ -51,7 +51,10 @@ export interface Call {
 /** What a route answers with: a value, or a stream that it writes to the raw response itself. */
 export type Reply =
   | { readonly json: Json; readonly status?: number; readonly headers?: { readonly [name: string]: string } }
-  | { readonly stream: (response: ServerResponse) => Promise<void> };
+  | { readonly stream: StreamWriter };
+
+/** Writes a whole answer; `told` is what was told before it began, as lines of NDJSON. */
+export type StreamWriter = (response: ServerResponse, told: string) => Promise<void>;
 
 /** One route: its schemas are what validates, and what the OpenAPI document says. */
 export interface Route {
@@ -63,6 +66,12 @@ export interface Route {
   readonly scope: string | undefined;
   /** JSON Schemas. */
   readonly body?: JsonObject;
+  /** A body may come as a message `{id, method, params, timestamp}` too, with one of these words as its method. */
+  readonly envelope?: readonly string[];
+  /** A body that does not fit is mended where that takes no guess; never where it lets an effect happen. */
+  readonly mends?: true;
+  /** What a body without a field that it must have is called, where its wire has a name of its own for that. */
+  readonly lacking?: FaultCode;
   readonly query?: JsonObject;
   /** The body of a good answer. */
   readonly answer: JsonObject;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { Fault, STREAM } from "@vidro/core";
+import { encodeNdjson, Fault, HTTP, STREAM } from "@vidro/core";
 import type { Entry, FaultReport, LiveEvent, TerminalEvent } from "@vidro/core";
 import { Bell } from "../bell.ts";
 import type { Runs } from "../runs.ts";
@@ -39,6 +39,8 @@ export interface RunStream extends FeedSource {
   /** Aborted when nothing more is to be sent: the stream ends without a last event, and can be taken up elsewhere. */
   readonly signal: AbortSignal;
   readonly headers?: { readonly [name: string]: string };
+  /** What this follower alone is told before the run. */
+  readonly prelude?: string;
   /** How long a follower may leave what it was sent unread. */
   readonly drainMs?: number;
 }
@@ -56,6 +58,16 @@ export async function streamRun(response: ServerResponse, what: RunStream): Prom
     return;
   }
   await new Follower(response, what).follow(head.seq);
+}
+
+/** How a server says that it goes away: no reader of events hears a comment, and lines have a status for it. */
+function goingAway(contentType: string, run: string): string {
+  // Not the same for all: those who were sent away together do not come back together.
+  const retryAfterMs = Math.round(HTTP.returnMs * (0.5 + Math.random()));
+  if (contentType.startsWith("text/event-stream")) return `: going away\nretry: ${retryAfterMs}\n\n`;
+  const message = "The brain is going away; the run goes on, and can be followed again in a moment.";
+  const about = { timestamp: Date.now(), run_id: run, requestId: run };
+  return encodeNdjson({ type: "status", message, going_away: true, retry_after_ms: retryAfterMs, ...about });
 }
 
 /** What a response says of itself that a follower has to look at. */
@@ -88,7 +100,7 @@ class Follower {
       this.#silence = setTimeout(() => this.#beat(), encoder.heartbeatMs);
       const ending = await this.#feed();
       clearTimeout(this.#silence);
-      if (!this.#response.destroyed) await this.#end(ending ?? { last: undefined });
+      if (!this.#response.destroyed) await (ending === undefined ? this.#leave() : this.#end(ending));
     } finally {
       clearTimeout(this.#silence);
       signal.removeEventListener("abort", ring);
@@ -97,7 +109,7 @@ class Follower {
   }
 
   #begin(newest: number): void {
-    const { encoder, run, headers } = this.#what;
+    const { encoder, run, headers, prelude = "" } = this.#what;
     this.#response.writeHead(200, {
       "content-type": encoder.contentType,
       "cache-control": "no-cache, no-transform",
@@ -108,7 +120,7 @@ class Follower {
       ...encoder.headers,
       ...headers,
     });
-    let words = encoder.begin?.(run) ?? "";
+    let words = (encoder.begin?.(run) ?? "") + prelude;
     if (this.#seq > newest) {
       // The cursor is of another life of this run, so everything is new.
       words += encoder.resync?.(run, 1) ?? "";
@@ -175,7 +187,17 @@ class Follower {
     if ("thrown" in ending && !(ending.thrown instanceof Fault)) throw ending.thrown;
     const words =
       "last" in ending ? encoder.end?.(ending.last) : encoder.fault?.((ending.thrown as Fault).report(), run);
-    this.#response.end(words ?? "");
+    await this.#say(words);
+  }
+
+  /** The brain ends and the run does not; a wire with last words of its own says those. */
+  async #leave(): Promise<void> {
+    const { encoder, run } = this.#what;
+    await this.#say(encoder.end === undefined ? goingAway(encoder.contentType, run) : encoder.end(undefined));
+  }
+
+  async #say(lastWords = ""): Promise<void> {
+    this.#response.end(lastWords);
     await this.#until(() => this.#response.writableFinished);
   }
 

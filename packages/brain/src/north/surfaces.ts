@@ -1,10 +1,15 @@
-import type { JsonObject } from "@vidro/core";
+import type { JsonObject, ToolSpec } from "@vidro/core";
 import type { Agents } from "../agents.ts";
 import type { Runs } from "../runs.ts";
+import type { AllHands } from "../south/all-hands.ts";
+import type { Door } from "../south/door.ts";
+import type { Telemetry } from "../telemetry.ts";
 import type { Threads } from "../threads.ts";
 import { agentSse } from "./agent-sse.ts";
 import type { AgentSseWorld } from "./agent-sse.ts";
 import { catalogSurface } from "./catalog.ts";
+import { handsSurface } from "./hands.ts";
+import { invitations } from "./invitations.ts";
 import { journal } from "./journal.ts";
 import type { JournalWorld } from "./journal.ts";
 import { openaiSurface } from "./openai.ts";
@@ -13,12 +18,17 @@ import { openApi } from "./openapi.ts";
 import { ops } from "./ops.ts";
 import type { OpsFacts } from "./ops.ts";
 import type { Surface } from "./route.ts";
+import { signedHands } from "./signed-hands.ts";
 
 /** All that surfaces may ask the brain for; none of them reaches a hand or a model. */
 export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Omit<OpsFacts, "openApi"> {
   readonly runs: Runs;
   readonly threads: Threads;
   readonly agents: Agents;
+  readonly hands: AllHands;
+  readonly telemetry: Telemetry;
+  readonly door: Pick<Door, "invite" | "rotateKey" | "allowAddress">;
+  readonly tools: () => Promise<readonly ToolSpec[]>;
   readonly version: string;
 }
 
@@ -29,6 +39,9 @@ export const SURFACES: readonly ((world: SurfaceWorld & OpsFacts) => Surface)[] 
   catalogSurface,
   openaiSurface,
   journal,
+  handsSurface,
+  signedHands,
+  invitations,
 ];
 
 /** Every surface, over one world. */

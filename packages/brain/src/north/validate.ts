@@ -1,12 +1,13 @@
-import { Ajv2020 } from "ajv/dist/2020.js";
-import type { ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
+import { createRequire } from "node:module";
+import type * as ajv2020 from "ajv/dist/2020.js";
+import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { Fault, HTTP, isObject } from "@vidro/core";
-import type { Json, JsonObject } from "@vidro/core";
+import type { FaultCode, Json, JsonObject } from "@vidro/core";
 import type { Route } from "./route.ts";
 
 /** Checks what a request brings against the schemas of its route. */
 export interface Validator {
-  /** The body with its defaults; BAD_ARGUMENTS naming what does not fit. */
+  /** The body with its defaults; BAD_ARGUMENTS, or what the route calls it, naming what does not fit. */
   body(value: Json): JsonObject;
   /** The parameters with their defaults; BAD_ARGUMENTS naming what does not fit. */
   query(given: URLSearchParams): { readonly [name: string]: string };
@@ -25,8 +26,15 @@ const BODIES = {
 /** Everything in a query is text, so numbers and truths are read from it. */
 const QUERIES = { ...BODIES, coerceTypes: true } as const;
 
+const require = createRequire(import.meta.url);
 let bodies: Ajv2020 | undefined;
 let queries: Ajv2020 | undefined;
+
+/** Loaded with the first request that has something to check: a server is up before. */
+function ajv(options: typeof BODIES | typeof QUERIES): Ajv2020 {
+  const loaded = require("ajv/dist/2020.js") as typeof ajv2020;
+  return new loaded.Ajv2020(options);
+}
 
 /** A validator for a route; its schemas are compiled when they are first needed. */
 export function validator(route: Partial<Route>): Validator {
@@ -35,13 +43,13 @@ export function validator(route: Partial<Route>): Validator {
   return {
     body(value) {
       if (route.body === undefined) return {};
-      checkBody ??= (bodies ??= new Ajv2020(BODIES)).compile(route.body);
-      return fitting(checkBody, value, "the body");
+      checkBody ??= (bodies ??= ajv(BODIES)).compile(route.body);
+      return fitting(checkBody, value, { whole: "the body", lacking: route.lacking });
     },
     query(given) {
       if (route.query === undefined) return {};
-      checkQuery ??= (queries ??= new Ajv2020(QUERIES)).compile(route.query);
-      const values = fitting(checkQuery, once(given), "the query");
+      checkQuery ??= (queries ??= ajv(QUERIES)).compile(route.query);
+      const values = fitting(checkQuery, once(given), { whole: "the query" });
       return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, textOf(value)]));
     },
   };
@@ -62,7 +70,13 @@ function once(given: URLSearchParams): JsonObject {
   return Object.fromEntries(values);
 }
 
-function fitting(check: ValidateFunction, value: Json, whole: string): JsonObject {
+/** What is looked at, and what it is called when it lacks something. */
+interface Looked {
+  readonly whole: string;
+  readonly lacking?: FaultCode | undefined;
+}
+
+function fitting(check: ValidateFunction, value: Json, { whole, lacking }: Looked): JsonObject {
   if (check(value)) {
     if (isObject(value)) return value;
     throw new Fault("BAD_ARGUMENTS", `${sentence(whole)} must be an object.`);
@@ -70,7 +84,8 @@ function fitting(check: ValidateFunction, value: Json, whole: string): JsonObjec
   const [error] = check.errors ?? [];
   const path = error === undefined ? "" : pathOf(error);
   const where = path === "" ? whole : `${whole} at ${path}`;
-  throw new Fault("BAD_ARGUMENTS", `${sentence(where)} ${wordsOf(error)}.`, { detail: { path } });
+  const code = (error?.keyword === "required" ? lacking : undefined) ?? "BAD_ARGUMENTS";
+  throw new Fault(code, `${sentence(where)} ${wordsOf(error)}.`, { detail: { path } });
 }
 
 /** Where it does not fit, as a JSON pointer; what is missing or too much is named as if it were there. */

@@ -1,30 +1,16 @@
-import { Fault, HANDS } from "@vidro/core";
-import type { Hand, JsonObject, Records, StoredRecord } from "@vidro/core";
+import { asFault, Fault, HANDS } from "@vidro/core";
+import type { Hand, Records } from "@vidro/core";
 import type { Log } from "../log.ts";
 import type { HandCount } from "../metrics.ts";
+import { findHand, selectHands } from "./hand-list.ts";
+import type { Asker, HandRow, HandState } from "./hand-list.ts";
+import { HandRecords } from "./hand-records.ts";
+import type { Bar, KeptHand } from "./hand-records.ts";
 import type { HandCard, HandLink } from "./link.ts";
+import { LOCAL_HAND } from "./local.ts";
 import { RemoteHand } from "./remote-hand.ts";
 import type { Barred } from "./remote-hand.ts";
 import { routedHand } from "./routed-hand.ts";
-
-/** How a hand is: ok works, degraded is connected but gets no work, down is not connected. */
-export type HandState = "ok" | "degraded" | "down";
-
-/** A hand in a list. */
-export interface HandRow extends HandCard {
-  readonly state: HandState;
-  readonly barred?: Barred;
-  /** Why it is barred, in words for people. */
-  readonly why?: string;
-  readonly lastSeenAt: number;
-  readonly createdAt: number;
-}
-
-/** Who asks for hands; an administrator sees everybody's. */
-export interface Asker {
-  readonly owner: string;
-  readonly admin: boolean;
-}
 
 /** A connection that the register knows. */
 export interface Attached {
@@ -44,9 +30,8 @@ export interface HandsWorld {
   readonly now: () => number;
 }
 
-const KIND = "hand";
-/** Beside the hands themselves, which change with every heartbeat: whoever is barred is looked up at each change. */
-const BARRED = "hand-bar";
+/** The gateway whose hands come for one session. */
+const VISITING = "executor-ws";
 
 interface Known {
   readonly hand: RemoteHand;
@@ -60,44 +45,49 @@ interface Known {
 /** Every hand on another machine: who is here, what it can do, and which of them a run works with. */
 export class Hands {
   readonly #world: HandsWorld;
+  readonly #records: HandRecords;
   readonly #known = new Map<string, Known>();
   #stopWatching: (() => void) | undefined;
+  /** One look at who is barred after the other, so that the newest is the last to count. */
+  #heeded: Promise<void> = Promise.resolve();
 
   constructor(world: HandsWorld) {
     this.#world = world;
+    this.#records = new HandRecords(world.records);
   }
 
   /** Reads what is known from earlier; what other processes bar is heeded from here on. */
   async load(): Promise<void> {
-    const { records } = this.#world;
-    this.#stopWatching = records.watch(BARRED, () => void this.#heed().catch(() => undefined));
-    for (const record of await records.list(KIND, { limit: HANDS.known })) this.#known.set(record.id, knownOf(record));
+    this.#stopWatching = this.#records.watchBars(() => {
+      this.#heed().catch((thrown: unknown) =>
+        this.#world.log("error", "it cannot be read which hands are barred", { reason: asFault(thrown).message }),
+      );
+    });
+    for (const kept of await this.#records.all(HANDS.known)) this.#known.set(kept.card.id, knownOf(kept));
     await this.#heed();
+    await this.#forgetVisitors();
   }
 
   /**
    * Makes a connection the way to its hand: durable when it resolves. The newest wins, and whoever held the identity
-   * until now is told so. FORBIDDEN when the identity is somebody else's, HAND_REVOKED when it was revoked.
+   * until now is told so: CONFLICT for one that was still being let in. FORBIDDEN when the identity is somebody
+   * else's, HAND_REVOKED when it was revoked.
    */
   async attach(card: HandCard, link: HandLink): Promise<Attached> {
-    const known = this.#known.get(card.id) ?? this.#admit(card);
-    if (known.hand.card.owner !== card.owner)
-      throw new Fault("FORBIDDEN", `The hand ${card.id} belongs to somebody else.`);
-    if (known.hand.barred === "revoked") throw new Fault("HAND_REVOKED");
-    const before = known.hand.link;
+    const known = this.#known.get(card.id) ?? (await this.#admit(card));
+    this.#refuseUnless(known, card);
     known.epoch += 1;
     known.lastSeenAt = this.#world.now();
+    const { epoch } = known;
     await this.#save(known, card);
-    if (before !== undefined && before === known.hand.link) {
-      this.#world.log("warn", "a second hand came with the identity of one that is connected; the newest counts", {
-        agent_id: card.id,
-      });
-      before.close(new Fault("CONFLICT", "Another connection of this hand took over.").report());
-    }
+    // While it was written down, the hand may have been revoked, or have come once more.
+    this.#refuseUnless(known, card);
+    if (epoch !== known.epoch) throw this.#alarm(card);
+    known.hand.link?.close(this.#alarm(card).report());
     known.hand.attach(card, link);
     this.#world.log("info", "a hand is connected", { agent_id: card.id, name: card.name, gateway: card.gateway });
     return {
-      epoch: known.epoch,
+      epoch,
       hand: known.hand,
       seen: () => this.#seen(known),
       detach: () => {
@@ -114,41 +104,31 @@ export class Hands {
 
   /** A hand by id or name; NOT_FOUND when the asker has none such, CONFLICT when the name is that of several. */
   find(named: string, asker: Asker): HandRow {
-    const [row, second] = this.list(asker).filter((one) => one.id === named || one.name === named);
-    if (row === undefined) throw new Fault("NOT_FOUND", `There is no hand ${JSON.stringify(named)}: vidro hands list`);
-    if (second !== undefined)
-      throw new Fault("CONFLICT", `Several hands are called ${JSON.stringify(named)}; give the id of one: ${row.id}.`);
-    return row;
+    return findHand(this.list(asker), named);
   }
 
-  /**
-   * The ids behind a selector, as a run keeps them: a hand's id or name, `tag:web`, `tool:shell`, or several of these
-   * with commas. A tag or tool stands for the hands that could work now.
-   */
+  /** The ids of the hands that an asker means by a selector, as a run keeps them. */
   select(selector: string, asker: Asker): string {
-    const ids = new Set<string>();
-    for (const word of selector.split(",").map((part) => part.trim())) {
-      for (const row of this.#matching(word, asker)) ids.add(row.id);
-    }
-    if (ids.size > HANDS.perRun)
-      throw new Fault("BAD_REQUEST", `${selector} means ${ids.size} hands; a run has at most ${HANDS.perRun}.`);
-    return [...ids].join(",");
+    return selectHands(this.list(asker), selector)
+      .map(({ id }) => id)
+      .join(",");
   }
 
   /** The hand that a run keeps by these ids: one hand, or several as one; each is waited for when it is away. */
-  at(ids: string): Hand {
-    const hands = ids.split(",").map((id) => {
+  async at(ids: string, local: () => Promise<Hand>): Promise<Hand> {
+    const hands = ids.split(",").map(async (id) => {
+      if (id === LOCAL_HAND) return { name: LOCAL_HAND, hand: await local() };
       const known = this.#known.get(id);
       if (known === undefined) throw new Fault("NOT_FOUND", `The hand ${id} is not known any more.`);
-      return known.hand;
+      return { name: known.hand.card.name, hand: known.hand };
     });
-    const [only, ...others] = hands;
-    return only !== undefined && others.length === 0 ? only : routedHand(hands);
+    const [only, ...others] = await Promise.all(hands);
+    return only !== undefined && others.length === 0 ? only.hand : routedHand([...(only ? [only] : []), ...others]);
   }
 
   /** Ends a hand for good: its link is cut now, and it is never let in again. Durable when it resolves. */
   async revoke(id: string, why: string): Promise<void> {
-    await this.#bar(id, { barred: "revoked", why });
+    if (this.#must(id).hand.barred !== "revoked") await this.#bar(id, { barred: "revoked", why });
   }
 
   /** Gives a hand no new work until it is released; it stays connected. */
@@ -159,11 +139,29 @@ export class Hands {
   /** Lets a hand work again that was in quarantine. */
   async release(id: string): Promise<void> {
     if (this.#must(id).hand.barred === "revoked") throw new Fault("HAND_REVOKED");
-    await this.#world.records.delete(BARRED, id);
+    await this.#records.unbar(id);
     await this.#heed();
   }
 
-  /** How many are how. */
+  /** Whether a hand is here now. */
+  isConnected(id: string): boolean {
+    return this.#known.get(id)?.hand.link !== undefined;
+  }
+
+  /** Forgets a hand that does not come back, such as one that lived for a single task; one that is barred stays so. */
+  async forget(id: string): Promise<void> {
+    const known = this.#known.get(id);
+    if (known === undefined || known.hand.barred !== undefined) return;
+    this.#known.delete(id);
+    await this.#records.forget(id);
+  }
+
+  /** Why a hand is barred, as it is on record now. */
+  async barred(id: string): Promise<Barred | undefined> {
+    return (await this.#records.barOf(id))?.barred;
+  }
+
+  /** How many are how; who was revoked does not count. */
   count(): HandCount {
     const count = { ok: 0, degraded: 0, down: 0 };
     for (const known of this.#known.values()) if (known.hand.barred !== "revoked") count[stateOf(known)] += 1;
@@ -176,16 +174,17 @@ export class Hands {
     await Promise.all([...this.#known.values()].map(({ hand }) => hand.close()));
   }
 
-  #matching(word: string, asker: Asker): readonly HandRow[] {
-    const [, kind, value] = /^(tag|tool):(.+)$/.exec(word) ?? [];
-    if (value === undefined) return [this.find(word, asker)];
-    const rows = this.list(asker).filter((row) =>
-      kind === "tag" ? row.tags.includes(value) : row.tools.some((tool) => tool.name === value),
-    );
-    const ready = rows.filter((row) => row.state === "ok");
-    if (ready.length > 0) return ready;
-    const why = rows.length === 0 ? "no hand has it" : "none of its hands is connected";
-    throw new Fault(rows.length === 0 ? "NOT_FOUND" : "HAND_UNAVAILABLE", `${word} finds nothing: ${why}.`);
+  #refuseUnless({ hand }: Known, { id, owner }: HandCard): void {
+    if (hand.card.owner !== owner) throw new Fault("FORBIDDEN", `The hand ${id} belongs to somebody else.`);
+    if (hand.barred === "revoked") throw new Fault("HAND_REVOKED");
+  }
+
+  /** Two connections under one identity may be a host whose first one has silently died, or a stolen key [F29]. */
+  #alarm({ id }: HandCard): Fault {
+    this.#world.log("warn", "a second hand came with the identity of one that is connected; the newest counts", {
+      agent_id: id,
+    });
+    return new Fault("CONFLICT", "Another connection of this hand took over.");
   }
 
   #must(id: string): Known {
@@ -194,20 +193,49 @@ export class Hands {
     return known;
   }
 
-  #admit(card: HandCard): Known {
-    if (this.#known.size >= HANDS.known)
-      throw new Fault("RATE_LIMITED", `This brain knows ${HANDS.known} hands already; revoke some.`);
+  /** A hand that is new here, or that was forgotten: that it was revoked is never forgotten. */
+  async #admit(card: HandCard): Promise<Known> {
+    if (card.gateway === VISITING) await this.#forgetVisitors();
+    if (this.#known.size >= HANDS.known) await this.#makeRoom();
+    const bar = await this.#records.barOf(card.id);
+    // It may have come twice at the same time.
+    const known = this.#known.get(card.id);
+    if (known !== undefined) return known;
+    if (bar?.barred === "revoked") throw new Fault("HAND_REVOKED");
     const at = this.#world.now();
-    const known = {
-      hand: new RemoteHand(card),
-      epoch: 0,
-      why: undefined,
-      lastSeenAt: at,
-      writtenAt: at,
-      createdAt: at,
-    };
-    this.#known.set(card.id, known);
-    return known;
+    const hand = new RemoteHand(card);
+    hand.bar(bar?.barred);
+    const admitted = { hand, epoch: 0, why: bar?.why, lastSeenAt: at, writtenAt: at, createdAt: at };
+    this.#known.set(card.id, admitted);
+    return admitted;
+  }
+
+  /** Forgets the hand that has been away the longest, unless a run might still wait for it. */
+  async #makeRoom(): Promise<void> {
+    let longest: Known | undefined;
+    for (const known of this.#known.values()) {
+      const isAway = known.hand.link === undefined && this.#world.now() - known.lastSeenAt > HANDS.rememberedMs;
+      if (isAway && (longest === undefined || known.lastSeenAt < longest.lastSeenAt)) longest = known;
+    }
+    if (longest === undefined)
+      throw new Fault("RATE_LIMITED", `This brain knows ${HANDS.known} hands, which is as many as it may.`);
+    await this.#forget(longest);
+  }
+
+  /** An executor is another hand with each session, so that those of old sessions would pile up. */
+  async #forgetVisitors(): Promise<void> {
+    const before = this.#world.now() - HANDS.visitorMs;
+    for (const known of this.#known.values()) {
+      const { card, link, barred } = known.hand;
+      const isGone = link === undefined && known.lastSeenAt < before;
+      if (card.gateway === VISITING && barred === undefined && isGone) await this.#forget(known);
+    }
+  }
+
+  async #forget({ hand: { id } }: Known): Promise<void> {
+    this.#known.delete(id);
+    await this.#records.forget(id);
+    this.#world.log("info", "a hand that has been away for long is forgotten", { agent_id: id });
   }
 
   /** A crash may lose the last minute of when a hand was seen, and nothing else. */
@@ -218,27 +246,29 @@ export class Hands {
 
   async #save(known: Known, card = known.hand.card): Promise<void> {
     known.writtenAt = this.#world.now();
-    const { id, owner, ...rest } = card;
-    const { epoch, lastSeenAt } = known;
-    const body = { ...rest, epoch, lastSeenAt } as unknown as JsonObject;
-    await this.#world.records.put({ kind: KIND, id, owner, body });
+    await this.#records.keep(card, known);
   }
 
   async #bar(id: string, bar: Bar): Promise<void> {
     const { hand } = this.#must(id);
     if (hand.barred === "revoked") throw new Fault("HAND_REVOKED");
-    await this.#world.records.put({ kind: BARRED, id, owner: hand.card.owner, body: { ...bar } });
+    await this.#records.bar(hand.card, bar);
     await this.#heed();
   }
 
+  #heed(): Promise<void> {
+    const heeded = this.#heeded.then(() => this.#obey());
+    this.#heeded = heeded.catch(() => undefined);
+    return heeded;
+  }
+
   /** Holds to what is on record, whoever put it there: a revoked hand is hung up on at once. */
-  async #heed(): Promise<void> {
-    const records = await this.#world.records.list(BARRED, { limit: HANDS.known });
-    const bars = new Map(records.map(({ id, body }) => [id, body as unknown as Bar]));
+  async #obey(): Promise<void> {
+    const bars = await this.#records.bars();
     for (const [id, known] of this.#known) {
       const bar = bars.get(id);
-      if (known.hand.barred === bar?.barred) continue;
       known.why = bar?.why;
+      if (known.hand.barred === bar?.barred) continue;
       known.hand.bar(bar?.barred);
       this.#world.log("warn", "what a hand may do has changed", { agent_id: id, barred: bar?.barred ?? "no" });
       if (bar?.barred === "revoked") known.hand.link?.close(new Fault("HAND_REVOKED").report());
@@ -246,21 +276,8 @@ export class Hands {
   }
 }
 
-/** Why a hand gets no work. */
-interface Bar {
-  readonly barred: Barred;
-  readonly why: string;
-}
-
-interface Body extends Omit<HandCard, "id" | "owner"> {
-  readonly epoch: number;
-  readonly lastSeenAt: number;
-}
-
-function knownOf({ id, owner, body, createdAt }: StoredRecord): Known {
-  const { epoch, lastSeenAt, ...card } = body as unknown as Body;
-  const hand = new RemoteHand({ ...card, id, owner });
-  return { hand, epoch, why: undefined, lastSeenAt, writtenAt: lastSeenAt, createdAt };
+function knownOf({ card, epoch, lastSeenAt, createdAt }: KeptHand): Known {
+  return { hand: new RemoteHand(card), epoch, why: undefined, lastSeenAt, writtenAt: lastSeenAt, createdAt };
 }
 
 function isFor({ hand }: Known, { owner, admin }: Asker): boolean {

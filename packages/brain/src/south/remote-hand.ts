@@ -15,6 +15,8 @@ export class RemoteHand implements Hand {
   #barred: Barred | undefined;
   /** Outcomes that are durable here and of which the hand does not know it yet. */
   readonly #unacknowledged = new Set<string>();
+  /** Those who wait for it to be back. */
+  readonly #wakes = new Set<() => void>();
 
   constructor(card: HandCard) {
     this.#card = card;
@@ -58,6 +60,7 @@ export class RemoteHand implements Hand {
     this.#link = link;
     for (const action of this.#unacknowledged) link.acknowledge(action);
     this.#unacknowledged.clear();
+    for (const wake of this.#wakes) wake();
   }
 
   /** Forgets a connection, unless a newer one has taken its place; says whether it was the one in use. */
@@ -65,6 +68,11 @@ export class RemoteHand implements Hand {
     if (this.#link !== link) return false;
     this.#link = undefined;
     return true;
+  }
+
+  watch(wake: () => void): () => void {
+    this.#wakes.add(wake);
+    return () => this.#wakes.delete(wake);
   }
 
   async judge(action: Action): Promise<Judgement | FaultReport> {

@@ -1,6 +1,6 @@
 import { Fault, HANDS, textIn } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
-import { endedOf, judgeMessage, judgementOf, orderMessage } from "@vidro/core/wire/southbound";
+import { bareOrder, endedOf, judgeMessage, judgementOf, orderMessage } from "@vidro/core/wire/southbound";
 import type { HandLink, Hear } from "./link.ts";
 import { unjudged } from "./unjudged.ts";
 
@@ -24,6 +24,14 @@ export interface SouthboundLink extends HandLink {
   output(message: JsonObject): void;
   /** The connection is gone: whoever waits is told so. */
   drop(): void;
+}
+
+/** How a reply is awaited. */
+interface Asking {
+  readonly id: string;
+  /** When it is too late, and what is said then. */
+  readonly late: { readonly ms: number; readonly fault: Fault };
+  readonly hear?: Hear;
 }
 
 /** Somebody who waits for a reply. */
@@ -58,8 +66,9 @@ class MessageLink implements SouthboundLink {
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
     if (!this.#can("action.judge")) return unjudged(action, this.#wire.tools);
-    const asked = this.#ask({ ...judgeMessage(action), id: `judge-${action.id}` }, undefined);
-    return judgementOf(await within(asked, HANDS.judgeMs, away("It did not say in time what it would do.")));
+    const id = `judge-${action.id}`;
+    const late = { ms: HANDS.judgeMs, fault: away("It did not say in time what it would do.") };
+    return judgementOf(await this.#ask({ ...judgeMessage(action), id }, { id, late }));
   }
 
   perform(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
@@ -112,26 +121,32 @@ class MessageLink implements SouthboundLink {
     };
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      const asked = this.#ask({ ...orderMessage(order, this.#wire.epoch), id }, hear);
-      return endedOf(await within(asked, HANDS.endMs, new Fault("OUTCOME_UNKNOWN", NO_END)));
+      const message = this.#names ? { ...orderMessage(order, this.#wire.epoch), id } : bareOrder(order);
+      const late = { ms: HANDS.endMs, fault: new Fault("OUTCOME_UNKNOWN", NO_END) };
+      return endedOf(await this.#ask(message, { id, late, hear }));
     } catch (thrown) {
       if (!(thrown instanceof Fault && thrown.code === "OUTCOME_UNKNOWN")) throw thrown;
       return { type: "unknown", fault: thrown.report() };
     } finally {
       signal.removeEventListener("abort", cancel);
-      this.#waiting.delete(id);
     }
   }
 
-  async #ask(message: JsonObject & { readonly id: string }, hear: Hear | undefined): Promise<JsonObject> {
+  async #ask(message: JsonObject, { id, late, hear }: Asking): Promise<JsonObject> {
     if (this.#gone) throw away("The connection to it is lost.");
     if (this.#waiting.size >= HANDS.orders) throw away(`It has ${HANDS.orders} orders already.`);
     const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
-    const { id } = message;
+    const mine = { id, hear, resolve, reject };
     this.#waiting.get(id)?.reject(away("The same was ordered again."));
-    this.#waiting.set(id, { id, hear, resolve, reject });
-    this.#wire.send(message);
-    return promise;
+    this.#waiting.set(id, mine);
+    const timer = setTimeout(() => reject(late.fault), late.ms);
+    try {
+      this.#wire.send(message);
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      if (this.#waiting.get(id) === mine) this.#waiting.delete(id);
+    }
   }
 
   #tell(message: JsonObject): void {
@@ -149,12 +164,6 @@ class MessageLink implements SouthboundLink {
 
 const NOT_BEGUN = "The action was aborted before it was ordered; nothing was run.";
 const NO_END = "The hand took the order and never said how it ended.";
-
-async function within<Value>(promised: Promise<Value>, ms: number, fault: Fault): Promise<Value> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(fault), ms);
-  return Promise.race([promised, promise]).finally(() => clearTimeout(timer));
-}
 
 function away(why: string): Fault {
   return new Fault("HAND_UNAVAILABLE", `The hand cannot be reached. ${why}`);

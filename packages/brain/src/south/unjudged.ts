@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonical } from "@vidro/core";
 import type { Action, Judgement, ToolSpec } from "@vidro/core";
+import { HISTORY_LINE } from "../models/bootstrap.ts";
 
 /**
  * The judgement of an action for a hand that judges nothing itself: what only reads may run, and everything else is
@@ -8,7 +9,9 @@ import type { Action, Judgement, ToolSpec } from "@vidro/core";
  */
 export function unjudged({ tool, input }: Action, tools: readonly ToolSpec[]): Judgement {
   const plan = { kind: "order", tool, input } as const;
-  const reads = tools.some(({ name, idempotent }) => name === tool && idempotent && !WRITES.has(name));
+  const reads =
+    tools.some(({ name, idempotent }) => name === tool && idempotent && !WRITES.has(name)) ||
+    (tool === "shell" && input["command"] === HISTORY_LINE);
   return {
     plan,
     hash: createHash("sha256")

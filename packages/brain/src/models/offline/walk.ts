@@ -1,5 +1,6 @@
 import { OFFLINE } from "@vidro/core";
 import type { ModelRequest, Turn } from "@vidro/core";
+import { taskText } from "../task-text.ts";
 import { understand } from "./intents.ts";
 import { introduction, PHRASES } from "./phrases.ts";
 import { skillFor, stepsOf } from "./skills.ts";
@@ -33,14 +34,8 @@ export function nextMove({ turns, tools }: ModelRequest): Move {
 function understandTurns(turns: readonly Turn[]): Understanding {
   const tasks = turns.filter((turn) => turn.role === "user").slice(-OFFLINE.history);
   let understanding: Understanding = { language: "en", wants: [], leftOut: 0 };
-  for (const { text } of tasks) understanding = understand(withoutDigest(text), understanding);
+  for (const { text } of tasks) understanding = understand(taskText(text), understanding);
   return understanding;
-}
-
-// A long run's earlier turns stand behind its task in short; they are no words of the person's.
-function withoutDigest(task: string): string {
-  const at = task.indexOf("\n\n[What happened earlier in this task");
-  return at < 0 ? task : task.slice(0, at);
 }
 
 function* workOf({ wants, leftOut }: Understanding, desk: Desk): Skill {

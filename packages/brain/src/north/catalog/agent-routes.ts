@@ -21,7 +21,7 @@ export function agentRoutes({ agents, tools }: AgentWorld): readonly Route[] {
     return draft;
   };
   const read = { scope: "runs", answer: AGENT } as const;
-  const write = { scope: "agents:write", answer: AGENT, body: AGENT_DRAFT } as const;
+  const write = { scope: "agents:write", answer: AGENT, body: AGENT_DRAFT, mends: true } as const;
   return [
     {
       ...read,

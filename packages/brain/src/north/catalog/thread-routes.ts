@@ -1,6 +1,7 @@
 import { CATALOG } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { Runs } from "../../runs.ts";
+import type { AllHands } from "../../south/all-hands.ts";
 import type { Thread, ThreadRequest, Threads } from "../../threads.ts";
 import { transcript } from "../openai/transcript.ts";
 import type { Route } from "../route.ts";
@@ -10,7 +11,11 @@ import { TOOL_NAMES } from "./agent-shape.ts";
 export interface ThreadWorld {
   readonly threads: Threads;
   readonly runs: Runs;
+  readonly hands: Pick<AllHands, "select">;
 }
+
+/** The field of a conversation's metadata that chooses the hands of its runs: clients of another wire know no other. */
+const HAND = "hand";
 
 const METADATA: JsonObject = {
   type: ["object", "null"],
@@ -47,7 +52,7 @@ const THREAD: JsonObject = {
 };
 
 /** Makes, lists and shows conversations; speaking in them is the chat wire's. */
-export function threadRoutes({ threads, runs }: ThreadWorld): readonly Route[] {
+export function threadRoutes({ threads, runs, hands }: ThreadWorld): readonly Route[] {
   const common = { scope: "runs", answer: THREAD } as const;
   return [
     {
@@ -56,9 +61,13 @@ export function threadRoutes({ threads, runs }: ThreadWorld): readonly Route[] {
       path: "/v1/conversations",
       summary: "Begin a conversation with an agent and some of its tools.",
       body: THREAD_REQUEST,
-      handle: async ({ body, caller }) => ({
-        json: threadShape(await threads.create({ ...requestOf(body), owner: caller.owner })),
-      }),
+      mends: true,
+      handle: async ({ body, caller }) => {
+        const request = requestOf(body);
+        const selector = request.metadata?.[HAND];
+        const where = typeof selector === "string" ? { hand: { selector, ids: hands.select(selector, caller) } } : {};
+        return { json: threadShape(await threads.create({ ...request, ...where, owner: caller.owner })) };
+      },
     },
     {
       ...common,

@@ -81,6 +81,8 @@ export async function wholeAnswer(
 export class Tally implements Usage {
   inputTokens = 0;
   outputTokens = 0;
+  /** Whether the last reply ended because it was as long as it may be. */
+  cutShort = false;
   #seq = 0;
 
   /** Counts an entry. */
@@ -90,6 +92,7 @@ export class Tally implements Usage {
     if (event.type !== "model.replied") return;
     this.inputTokens += event.usage.inputTokens;
     this.outputTokens += event.usage.outputTokens;
+    this.cutShort = event.cutShort === true;
   }
 }
 
@@ -105,8 +108,8 @@ export function usageOf({ inputTokens, outputTokens }: Usage): JsonObject {
 }
 
 /** Why an answer ended, in the words of the wire. */
-export function finishReason({ finish }: Ending, form: Form): string {
-  if (finish === "stop") return "stop";
+export function finishReason({ finish }: Ending, form: Form, { cutShort }: Tally): string {
+  if (finish === "stop") return cutShort ? "length" : "stop";
   return form === "tools" ? "tool_calls" : "function_call";
 }
 
@@ -117,10 +120,10 @@ export function calledAs({ id, call }: Extract<Ending, { finish: "call" }>, form
 }
 
 /** The whole of an answer. */
-export function completion(answering: Answering, ending: Ending, used: Usage): JsonObject {
+export function completion(answering: Answering, ending: Ending, used: Tally): JsonObject {
   const said =
     ending.finish === "stop" ? { content: ending.text } : { content: null, ...calledAs(ending, answering.form) };
   const message = { role: "assistant", ...said, refusal: null };
-  const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(ending, answering.form) };
+  const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(ending, answering.form, used) };
   return { ...letterhead(answering, "chat.completion"), choices: [choice], usage: usageOf(used) };
 }

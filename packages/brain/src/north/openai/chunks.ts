@@ -90,7 +90,7 @@ export class Chunks implements AnswerEncoder {
       ending.finish === "stop"
         ? this.#words(ending.text === this.#told ? "" : ending.text)
         : this.#chunk(this.#call(ending));
-    const finish = this.#chunk({}, finishReason(ending, this.#answering.form));
+    const finish = this.#chunk({}, finishReason(ending, this.#answering.form, this.#used));
     const usage = this.#includeUsage
       ? data({ ...letterhead(this.#answering, OBJECT), choices: [], usage: usageOf(this.#used) })
       : "";

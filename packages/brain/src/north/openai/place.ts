@@ -52,7 +52,8 @@ async function handBack(
   const { asked, answered } = await exchangeIn(runs, found.head, found.question);
   const text = returned.text.slice(0, RUN.answerChars);
   if (answered === undefined) await runs.answer(run, { text, by: where.owner, question: found.question });
-  else if (answered.by === "time") throw new Fault("CONFLICT", "The result came too late: the run went on without it.");
+  else if (answered.by === undefined)
+    throw new Fault("CONFLICT", "The result came too late: the run went on without it.");
   else if (answered.answer !== text) throw new Fault("CONFLICT", "This call has another result already.");
   return { run, after: asked.seq };
 }

@@ -1,5 +1,6 @@
 import { CHAT, CONTROL_TOOLS, Fault } from "@vidro/core";
-import type { JsonObject, ToolSpec, Turn } from "@vidro/core";
+import type { JsonObject, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
+import { samplingOf } from "../sampling.ts";
 import type { ChatCall, ChatFunction, ChatMessage, ChatRequest } from "./schema.ts";
 import { callsOf, textOf, turnsOf } from "./turns.ts";
 
@@ -29,8 +30,10 @@ export interface Asked {
   /** Set when the request ends with the answer to a call. */
   readonly returned: Returned | undefined;
   readonly callerTools: readonly ToolSpec[];
-  /** The tool that the caller wants called, its own or the agent's. */
-  readonly forced: string | undefined;
+  /** What the caller wants called: nothing, something, or one tool, its own or the agent's. */
+  readonly choice: ToolChoice | undefined;
+  /** How the model is to draw its words. */
+  readonly sampling: Sampling | undefined;
 }
 
 /** Reads a request; a Fault says what cannot be done. */
@@ -43,18 +46,21 @@ export function readRequest(body: JsonObject): Asked {
   const returned = returnedBy(messages);
   if (last === undefined && returned === undefined)
     throw refused("BAD_ARGUMENTS", "A request needs a message of the role user.", "/messages");
-  const choice = choiceOf(request);
   const instructions = messages.flatMap((message, at) => (isSystem(message) ? [textOf(message, at)] : []));
   return {
     form: isEarlierForm(request) ? "functions" : "tools",
     stream: request.stream === true,
     includeUsage: request.stream_options?.include_usage === true,
-    system: [...instructions, ...choice.words].join("\n\n"),
+    system: instructions.join("\n\n"),
     earlier: turnsOf(messages.slice(0, Math.max(0, index))),
     task: last === undefined ? "" : textOf(last, index),
     returned,
-    callerTools: choice.tools,
-    forced: choice.forced,
+    callerTools: callerTools(request),
+    choice: choiceOf(request),
+    sampling: samplingOf(
+      { ...request, max_tokens: request.max_completion_tokens ?? request.max_tokens ?? null },
+      Number.MAX_SAFE_INTEGER,
+    ),
   };
 }
 
@@ -78,8 +84,7 @@ function returnedBy(messages: readonly ChatMessage[]): Returned | undefined {
   return { callId, call, text: textOf(last, messages.length - 1) };
 }
 
-/** The caller's functions as far as it lets them be called, and what it says about calling. */
-function choiceOf(request: ChatRequest): { tools: readonly ToolSpec[]; words: readonly string[]; forced?: string } {
+function callerTools(request: ChatRequest): readonly ToolSpec[] {
   const tools = [
     ...(request.functions ?? []).map((each, index) => specOf(each, `/functions/${index}`)),
     ...(request.tools ?? []).flatMap(({ function: each }, index) => (each ? [specOf(each, `/tools/${index}`)] : [])),
@@ -87,12 +92,17 @@ function choiceOf(request: ChatRequest): { tools: readonly ToolSpec[]; words: re
   const twice = tools.find(({ name }, index) => tools.findIndex((tool) => tool.name === name) !== index);
   if (twice !== undefined)
     throw refused("BAD_ARGUMENTS", `Two functions are named ${twice.name}: leave one of them out.`, "/functions");
+  return tools;
+}
+
+function choiceOf(request: ChatRequest): ToolChoice | undefined {
   const choice = request.tool_choice ?? request.function_call ?? "auto";
-  if (choice === "none") return { tools: [], words: [] };
-  if (choice === "required") return { tools, words: ["Call one of your tools before you answer."] };
-  const forced = typeof choice === "string" ? undefined : "name" in choice ? choice.name : choice.function?.name;
-  if (forced === undefined) return { tools, words: [] };
-  return { tools, words: [`Call the tool ${forced} before you answer.`], forced };
+  if (choice === "none" || choice === "required") return choice;
+  if (choice === "auto") return undefined;
+  const tool = typeof choice === "string" ? undefined : "name" in choice ? choice.name : choice.function?.name;
+  if (tool !== undefined) return { tool };
+  const path = request.tool_choice ? "/tool_choice" : "/function_call";
+  throw refused("BAD_ARGUMENTS", "What is to be called is none, auto, required, or one tool by its name.", path);
 }
 
 const RESERVED = new Set([...CONTROL_TOOLS.map((tool) => tool.name), "done"]);

@@ -1,5 +1,7 @@
-import { CHAT, RUN } from "@vidro/core";
+import { CHAT, RUN, SAMPLING } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
+import { PARAMS } from "../sampling.ts";
+import type { Params } from "../sampling.ts";
 
 /*
  * The chat wire's own shapes. Fields that are not named here are let through: the clients of this wire send more with
@@ -30,7 +32,7 @@ export interface ChatFunction {
 }
 
 /** A request that fits `CHAT_REQUEST`. */
-export interface ChatRequest {
+export interface ChatRequest extends Params {
   readonly model?: string | null;
   readonly messages: readonly ChatMessage[];
   readonly functions?: readonly ChatFunction[] | null;
@@ -40,6 +42,8 @@ export interface ChatRequest {
   readonly stream?: boolean | null;
   readonly stream_options?: { readonly include_usage?: boolean | null } | null;
   readonly n?: number | null;
+  /** What later clients say for `max_tokens`. */
+  readonly max_completion_tokens?: number | null;
 }
 
 const object = (properties: JsonObject, ...required: string[]): JsonObject => ({
@@ -99,10 +103,11 @@ export const CHAT_REQUEST: JsonObject = object(
     stream: orNull({ type: "boolean" }),
     stream_options: orNull(object({ include_usage: orNull({ type: "boolean" }) })),
     n: orNull({ type: "integer", minimum: 1, maximum: 128 }),
-    temperature: orNull({ type: "number", minimum: 0, maximum: 2 }),
-    top_p: orNull({ type: "number", minimum: 0, maximum: 1 }),
-    max_tokens: orNull({ type: "integer", minimum: 1 }),
-    stop: { type: ["string", "array", "null"], items: { type: "string" } },
+    ...PARAMS,
+    temperature: orNull({ type: "number", minimum: SAMPLING.temperature.least, maximum: SAMPLING.temperature.most }),
+    top_p: orNull({ type: "number", minimum: SAMPLING.topP.least, maximum: SAMPLING.topP.most }),
+    max_tokens: orNull({ type: "integer", minimum: SAMPLING.maxTokens.least }),
+    max_completion_tokens: orNull({ type: "integer", minimum: SAMPLING.maxTokens.least }),
     provider: { type: ["string", "object", "null"] },
   },
   "messages",

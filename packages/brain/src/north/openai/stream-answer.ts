@@ -35,10 +35,12 @@ function untilEnded(runs: Runs, encoder: AnswerEncoder): RunStream["runs"] {
     async *followInBatches(run, after, signal) {
       if (!isFirst) encoder.again();
       isFirst = false;
-      // One at a time: only the encoder knows which entry ends the answer, and it must see none beyond it.
-      for await (const followed of runs.follow(run, after, signal)) {
-        yield [followed];
-        if ("entry" in followed && followed.entry.seq >= encoder.endedAt) return;
+      for await (const batch of runs.followInBatches(run, after, signal)) {
+        // One at a time: only the encoder knows which entry ends the answer, and it must see none beyond it.
+        for (const followed of batch) {
+          yield [followed];
+          if ("entry" in followed && followed.entry.seq >= encoder.endedAt) return;
+        }
       }
     },
   };

@@ -37,8 +37,8 @@ class Told {
       return this.#asked === "ask" ? [{ role: "assistant", content: questionText(event) }] : [];
     },
     "question.answered": ({ answer, by }) => {
-      if (this.#asked === "call") return this.#returned(by === "time" ? "(Nobody answered in time.)" : answer);
-      return this.#asked === "ask" && by !== "time" ? [{ role: "user", content: answer }] : [];
+      if (this.#asked === "call") return this.#returned(by === undefined ? "(Nobody answered in time.)" : answer);
+      return this.#asked === "ask" && by !== undefined ? [{ role: "user", content: answer }] : [];
     },
     "action.finished": ({ outcome }) => this.#returned(outcomeText(outcome)),
     "action.failed": ({ fault }) => this.#returned(faultText(fault)),

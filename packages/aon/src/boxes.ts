@@ -1,0 +1,16 @@
+/* What a server needs that knows its routes and their faults itself: no framework, no healer, and none of what they load. */
+
+export { blackBox } from "./black.ts";
+export type { BlackBox } from "./black.ts";
+export type { Box } from "./box.ts";
+export { encoder } from "./encode.ts";
+export type { Severity } from "./event.ts";
+export { glassBox } from "./glass.ts";
+export { mendInput } from "./heal/mend.ts";
+export type { Schema } from "./heal/mend.ts";
+export { BOX } from "./limits.ts";
+export { NDJSON_TYPE, negotiate } from "./negotiate.ts";
+export { nodeSink } from "./node-sink.ts";
+export { processing } from "./processing.ts";
+export { sanitiser } from "./sanitise.ts";
+export type { Sanitiser } from "./sanitise.ts";

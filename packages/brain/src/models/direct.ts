@@ -1,0 +1,90 @@
+import { asFault, DIRECT, Fault, HAND, isObject, parseJson } from "@vidro/core";
+import type { Json, JsonObject, Model, ModelCall, ModelEvent, ModelRequest, ToolSpec, Turn } from "@vidro/core";
+import { taskText } from "./task-text.ts";
+
+const TOOL = "command";
+
+/**
+ * The model that decides nothing: its task is a program and its arguments as a JSON array, which it has carried out
+ * once on each hand of the run, and what came of it is its answer. It keeps nothing between calls.
+ */
+export function directModel(): Model {
+  return { name: DIRECT, call: (request, signal) => stream(request, signal) };
+}
+
+async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+  try {
+    if (signal.aborted) throw new Fault("MODEL_CUT", "The call was aborted.");
+    const usage = { inputTokens: 0, outputTokens: 0 };
+    yield { type: "replied", reply: { model: DIRECT, text: "", calls: [nextCall(request)], usage } };
+  } catch (thrown) {
+    yield { type: "failed", fault: asFault(thrown).report() };
+  }
+}
+
+/** Works out from the conversation alone what comes next: the command on the next hand, or the end. */
+function nextCall({ turns, tools }: ModelRequest): ModelCall {
+  const start = turns.findLastIndex((turn) => turn.role === "user");
+  const [command = "", ...args] = argvIn(taskText(turns[start]?.text ?? ""));
+  const tool = tools.find(({ name }) => name === TOOL);
+  if (tool === undefined) throw new Fault("BAD_REQUEST", `No hand of this run has the tool ${TOOL}.`);
+  const results = resultsIn(turns.slice(start + 1));
+  const hosts = hostsIn(tool.parameters["properties"]);
+  if (results.length >= Math.max(1, hosts.length))
+    return { id: "direct-done", tool: "done", input: { result: answer(results, hosts) } };
+  const host = hosts[results.length];
+  const input = { command, args, ...patience(tool), ...(host === undefined ? {} : { hand: host }) };
+  return { id: `direct-${results.length + 1}`, tool: TOOL, input };
+}
+
+/**
+ * What came of each call, in order. The number in a call's id is its place: a result whose turn was compacted away
+ * leaves a gap, and nothing is done once more for it.
+ */
+function resultsIn(turns: readonly Turn[]): readonly string[] {
+  const results: string[] = [];
+  for (const turn of turns) {
+    if (turn.role !== "tool") continue;
+    const place = Number(/^direct-(\d{1,3})$/.exec(turn.callId)?.[1] ?? 0);
+    while (results.length < place) results.push("(What came of it was left out here.)");
+    if (place > 0) results[place - 1] = turn.text === "" ? "It ended well and said nothing." : turn.text;
+  }
+  return results;
+}
+
+/** What an array of words says; anything else is refused, since a guess might do what nobody asked for. */
+function argvIn(task: string): readonly string[] {
+  const value = jsonIn(task);
+  const isArgv = Array.isArray(value) && value.every((word) => typeof word === "string") && value[0] !== undefined;
+  if (!isArgv || value[0] === "")
+    throw new Fault("BAD_REQUEST", 'The task is to be a JSON array of a program and its arguments: ["uname", "-a"].');
+  if (value.length > HAND.args) throw new Fault("BAD_REQUEST", `A command has at most ${HAND.args} arguments.`);
+  return value;
+}
+
+function jsonIn(text: string): Json {
+  try {
+    return parseJson(text);
+  } catch {
+    return null;
+  }
+}
+
+/** As much time as the hand gives: who gives a command by name ends it by name, too. */
+function patience({ parameters }: ToolSpec): JsonObject {
+  const properties = parameters["properties"];
+  const limit = isObject(properties) ? properties["timeout_ms"] : undefined;
+  const most = isObject(limit) ? limit["maximum"] : undefined;
+  return typeof most === "number" ? { timeout_ms: most } : {};
+}
+
+/** The names of the hands when there are several; a hand alone is not named. */
+function hostsIn(properties: Json | undefined): readonly string[] {
+  const where = isObject(properties) ? properties["hand"] : undefined;
+  const names = isObject(where) ? where["enum"] : undefined;
+  return Array.isArray(names) ? names.map(String) : [];
+}
+
+function answer(results: readonly string[], hosts: readonly string[]): string {
+  return hosts.length === 0 ? results.join("\n") : results.map((text, at) => `${hosts[at]}:\n${text}`).join("\n\n");
+}

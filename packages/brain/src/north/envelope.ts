@@ -1,0 +1,56 @@
+import { Fault, isObject } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
+import type { Route } from "./route.ts";
+
+/*
+ * Messages of the agent's wire may come as on its other channels: flat with a `method`, or with their fields in
+ * `params`. `type` says the same as `method`; `id` and `timestamp` may be left out, and are the sender's own affair.
+ */
+
+const NAME = { type: "string", minLength: 1, maxLength: 128 };
+const STAMPS = {
+  id: { anyOf: [NAME, { type: "integer" }] },
+  timestamp: { anyOf: [NAME, { type: "number" }] },
+};
+
+/** What a body says, without the envelope that it came in; BAD_REQUEST when it is a message for another route. */
+export function unwrapped({ envelope, body: schema = {} }: Pick<Route, "envelope" | "body">, brought: Json): Json {
+  if (envelope === undefined || !isObject(brought)) return brought;
+  const { method, type, id, timestamp, ...fields } = brought;
+  const word = method ?? type;
+  if (word === undefined) return brought;
+  if ((method !== undefined && type !== undefined) || typeof word !== "string" || !envelope.includes(word))
+    throw new Fault("BAD_REQUEST", `Here a message is of the method ${envelope.join(" or ")}, and says so once.`);
+  if (!isStamp(id) || !isStamp(timestamp))
+    throw new Fault("BAD_REQUEST", "The id and the timestamp of a message are short texts or numbers.");
+  return bodyIn(fields, isObject(schema["properties"]) ? schema["properties"] : {});
+}
+
+function isStamp(value: Json | undefined): boolean {
+  if (typeof value === "string") return value.length > 0 && value.length <= NAME.maxLength;
+  return value === undefined || typeof value === "number";
+}
+
+/** The fields of a message: those in its `params`, unless the message itself has a field of that name and means it. */
+function bodyIn(fields: JsonObject, properties: JsonObject): Json {
+  const { params, ...beside } = fields;
+  if (!isObject(params)) return fields;
+  const [extra] = Object.keys(beside);
+  if ("params" in properties) {
+    const isField = extra !== undefined || Object.keys(params).some((name) => !(name in properties));
+    return isField ? fields : params;
+  }
+  if (extra === undefined) return params;
+  throw new Fault("BAD_ARGUMENTS", `The body at /${extra.slice(0, NAME.maxLength)} is not known beside params.`);
+}
+
+/** The schema of a route's body with all that it may come in. */
+export function enveloped({ envelope, body = {} }: Pick<Route, "envelope" | "body">): JsonObject {
+  if (envelope === undefined) return body;
+  const method = { type: "string", enum: envelope };
+  const wrapped = { type: "object", additionalProperties: false, required: ["method", "params"] };
+  return {
+    anyOf: [body, { ...wrapped, properties: { ...STAMPS, method, params: body } }],
+    description: "`type` says the same as `method`, and the fields may also lie beside it instead of in `params`.",
+  };
+}

@@ -1,0 +1,154 @@
+import { HANDS, TELEMETRY } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { AllHands } from "../south/all-hands.ts";
+import type { HandRow } from "../south/hand-list.ts";
+import type { Sample, Telemetry } from "../telemetry.ts";
+import { plainFault } from "./ops.ts";
+import type { Call, Reply, Route, Surface } from "./route.ts";
+import { SELECTOR } from "./where.ts";
+
+/* The hands that there are: everybody sees those that their runs may use, and an administrator changes them. */
+
+/** What this surface may ask for. */
+export interface HandsSurfaceWorld {
+  readonly hands: AllHands;
+  readonly telemetry: Pick<Telemetry, "latest" | "since">;
+}
+
+/** Lists, shows and bars hands. */
+export function handsSurface(world: HandsSurfaceWorld): Surface {
+  return {
+    name: "hands",
+    faultBody: plainFault,
+    routes: [
+      read("", { summary: "Your hands, by name", query: LIST, answer: ROWS }, async (call) => list(world, call)),
+      read("/{hand}", { summary: "A hand, by id or name, and how its host is", answer: SHOWN }, async (call) =>
+        show(world, call),
+      ),
+      read(
+        "/{hand}/telemetry",
+        { summary: "What a hand told of its host", query: SECONDS, answer: SAMPLES },
+        async (call) => told(world, call),
+      ),
+      change("revoke", "End a hand for good, at once", (call) =>
+        world.hands.revoke(handIn(call), call.caller, whyIn(call)),
+      ),
+      change("quarantine", "Give a hand no new work", (call) =>
+        world.hands.quarantine(handIn(call), call.caller, whyIn(call)),
+      ),
+      change("release", "Let a hand work again", (call) => world.hands.release(handIn(call), call.caller)),
+    ],
+  };
+}
+
+function list({ hands }: HandsSurfaceWorld, { query, caller }: Call): Reply {
+  const { select } = query;
+  const rows = select === undefined ? hands.list(caller) : hands.choose(select, caller);
+  return { json: { hands: rows.map(rowShape) } };
+}
+
+function show({ hands, telemetry }: HandsSurfaceWorld, call: Call): Reply {
+  const row = hands.find(handIn(call), call.caller);
+  const latest = telemetry.latest(row.id);
+  const tools = row.tools.map(({ name, description }) => ({ name, description }));
+  return { json: { ...rowShape(row), tools, telemetry: latest === undefined ? null : sampleShape(latest) } };
+}
+
+function told({ hands, telemetry }: HandsSurfaceWorld, call: Call): Reply {
+  const { id } = hands.find(handIn(call), call.caller);
+  const samples = telemetry.since(id, Number(call.query["seconds"]) * 1000);
+  return { json: { id, samples: samples.map(sampleShape) } };
+}
+
+function handIn({ params }: Call): string {
+  return params["hand"] ?? "";
+}
+
+function whyIn({ body, caller }: Call): string {
+  const { why = `By ${caller.owner}.` } = body as { readonly why?: string };
+  return why;
+}
+
+function rowShape(row: HandRow): JsonObject {
+  const { id, name, owner, state, barred = null, why = null, gateway, version, workspace, tags } = row;
+  return {
+    id,
+    name,
+    owner,
+    state,
+    barred,
+    why,
+    gateway,
+    version,
+    workspace,
+    tags,
+    tools: row.tools.map((tool) => tool.name),
+    last_seen_at: new Date(row.lastSeenAt).toISOString(),
+    created_at: new Date(row.createdAt).toISOString(),
+  };
+}
+
+function sampleShape({ at, payload }: Sample): JsonObject {
+  return { at: new Date(at).toISOString(), payload };
+}
+
+type Shapes = Pick<Route, "summary" | "query" | "answer">;
+
+function read(path: string, shapes: Shapes, handle: Route["handle"]): Route {
+  return { method: "GET", path: `/v1/hands${path}`, scope: "runs", ...shapes, handle };
+}
+
+function change(word: string, summary: string, apply: (call: Call) => Promise<HandRow>): Route {
+  return {
+    method: "POST",
+    path: `/v1/hands/{hand}/${word}`,
+    summary,
+    scope: "admin",
+    body: WHY,
+    answer: ROW,
+    handle: async (call) => ({ json: rowShape(await apply(call)) }),
+  };
+}
+
+const TEXT = { type: "string" };
+const TEXT_OR_NULL = { type: ["string", "null"] };
+const TIME = { type: "string", format: "date-time" };
+const FIELDS: JsonObject = {
+  id: TEXT,
+  name: TEXT,
+  owner: TEXT,
+  state: { enum: ["ok", "degraded", "down"] },
+  barred: { enum: ["revoked", "quarantined", null] },
+  why: TEXT_OR_NULL,
+  gateway: TEXT,
+  version: TEXT,
+  workspace: TEXT,
+  tags: { type: "array", items: TEXT },
+  last_seen_at: TIME,
+  created_at: TIME,
+};
+const ROW = object({ ...FIELDS, tools: { type: "array", items: TEXT } });
+const ROWS = object({ hands: { type: "array", items: ROW } });
+const SAMPLE = object({ at: TIME, payload: { type: "object" } });
+const SHOWN = object({
+  ...FIELDS,
+  tools: { type: "array", items: object({ name: TEXT, description: TEXT }) },
+  telemetry: { anyOf: [SAMPLE, { type: "null" }] },
+});
+const SAMPLES = object({ id: TEXT, samples: { type: "array", items: SAMPLE } });
+const LIST: JsonObject = { type: "object", additionalProperties: false, properties: { select: SELECTOR } };
+const SECONDS: JsonObject = {
+  type: "object",
+  additionalProperties: false,
+  properties: { seconds: { type: "integer", minimum: 1, maximum: TELEMETRY.keptMs / 1000, default: 60 } },
+};
+const WHY: JsonObject = {
+  type: "object",
+  additionalProperties: false,
+  properties: { why: { type: "string", minLength: 1, maxLength: HANDS.whyChars } },
+};
+
+/** An object that has all of these. */
+function object(properties: JsonObject): JsonObject {
+  return { type: "object", required: Object.keys(properties), properties };
+}

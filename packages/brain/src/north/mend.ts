@@ -1,0 +1,58 @@
+import { mendInput } from "@vidro/aon/boxes";
+import type { Schema } from "@vidro/aon/boxes";
+import { Fault } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
+import type { Route, Teller } from "./route.ts";
+import type { Validator } from "./validate.ts";
+
+/** A body that fits, and what was changed for it; the changes name fields and never values. */
+export interface Taken {
+  readonly body: JsonObject;
+  readonly changes: readonly string[];
+}
+
+/** Names that callers have for our fields, in English, Portuguese and Spanish. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ["sessionid", "session", "sessao", "sesion", "threadid", "thread"],
+  ["prompt", "task", "tarefa", "tarea", "instruction", "instrucao", "instruccion", "pergunta", "pregunta"],
+  ["objective", "goal", "objetivo", "meta"],
+  ["history", "historico", "historial"],
+  ["agentuuid", "agent", "agentid", "agente"],
+  ["toolsenabled", "tools", "ferramentas", "herramientas"],
+  ["prompt", "instructions", "instrucoes", "instrucciones"],
+  ["image", "picture", "imagem", "imagen"],
+  ["model", "modelo"],
+  ["params", "parameters", "parametros"],
+  ["temperature", "temperatura"],
+];
+
+/**
+ * The body of a route, mended if it does not fit and the route lets it be: fields by another name, values that another
+ * type writes without loss. What is still unknown or missing then is refused as it would have been.
+ */
+export function takeBody(route: Route, checks: Pick<Validator, "body">, brought: Json): Taken {
+  try {
+    return { body: checks.body(brought), changes: [] };
+  } catch (thrown) {
+    if (route.mends !== true || !(thrown instanceof Fault)) throw thrown;
+    const { value, changes } = mendInput(brought, route.body as Schema, { synonyms: SYNONYMS });
+    if (changes.length === 0) throw thrown;
+    return { body: checks.body(value), changes };
+  }
+}
+
+/** Tells that a body was mended, once it has been of use. */
+export function tellMending(tell: Teller, route: Route, { changes }: Taken): void {
+  if (changes.length === 0) return;
+  const action = "fix_schema_validation";
+  const intent = `${route.method} ${route.path}`;
+  tell.intent({
+    original_intent: intent,
+    detected_issue: "invalid_schema",
+    decision: "apply_semantic_mapping",
+  });
+  const attempt = 1;
+  const description = "The input did not fit its schema: names and types were mapped.";
+  tell.healing({ severity: "medium", action, description, metadata: { attempt, changes } });
+  tell.healing({ severity: "low", action, description: "It helped.", metadata: { attempt, success: true } });
+}

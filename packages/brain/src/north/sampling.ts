@@ -1,0 +1,46 @@
+import { MODEL, SAMPLING } from "@vidro/core";
+import type { JsonObject, Sampling } from "@vidro/core";
+
+/* How a model is to draw its words, as the wires write it. */
+
+/** The fields of `Params`. */
+export const PARAMS: JsonObject = {
+  temperature: { type: ["number", "null"] },
+  top_p: { type: ["number", "null"] },
+  max_tokens: { type: ["integer", "null"] },
+  repeat_penalty: { type: ["number", "null"] },
+  stop: {
+    type: ["string", "array", "null"],
+    maxLength: MODEL.stopChars,
+    maxItems: MODEL.stops,
+    items: { type: "string", minLength: 1, maxLength: MODEL.stopChars },
+  },
+};
+
+/** What fits `PARAMS`. */
+export interface Params {
+  readonly temperature?: number | null;
+  readonly top_p?: number | null;
+  readonly max_tokens?: number | null;
+  readonly repeat_penalty?: number | null;
+  readonly stop?: string | readonly string[] | null;
+}
+
+/** The same for a model, each number moved into its range; undefined when nothing is said. */
+export function samplingOf(given: Params, mostTokens: number = SAMPLING.maxTokens.most): Sampling | undefined {
+  const { temperature, top_p: topP, max_tokens: maxTokens, repeat_penalty: repeatPenalty, stop } = given;
+  const tokens = { least: SAMPLING.maxTokens.least, most: mostTokens };
+  const stops = typeof stop === "string" ? [stop] : (stop ?? []);
+  const sampling: Sampling = {
+    ...(typeof temperature === "number" ? { temperature: clamped(temperature, SAMPLING.temperature) } : {}),
+    ...(typeof topP === "number" ? { topP: clamped(topP, SAMPLING.topP) } : {}),
+    ...(typeof maxTokens === "number" ? { maxTokens: clamped(maxTokens, tokens) } : {}),
+    ...(typeof repeatPenalty === "number" ? { repeatPenalty: clamped(repeatPenalty, SAMPLING.repeatPenalty) } : {}),
+    ...(stops.length > 0 ? { stop: stops.filter((word) => word !== "") } : {}),
+  };
+  return Object.keys(sampling).length === 0 ? undefined : sampling;
+}
+
+function clamped(value: number, { least, most }: { readonly least: number; readonly most: number }): number {
+  return Math.min(Math.max(value, least), most);
+}

@@ -1,0 +1,232 @@
+import { randomBytes } from "node:crypto";
+import { Fault, HANDS, isObject, SIGNED, textIn } from "@vidro/core";
+import type { JsonObject, Records, ToolSpec } from "@vidro/core";
+import { answerSigned, keysFrom, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/signed-http";
+import type { Authentic, Door } from "@vidro/core/wire/signed-http";
+import { opened } from "@vidro/core/wire/southbound";
+import type { Hello, Opened } from "@vidro/core/wire/southbound";
+import type { Log } from "../log.ts";
+import { directCall, HandAddresses } from "./direct-call.ts";
+import { cardOf, declaredTools } from "./greeting.ts";
+import type { Hands } from "./hands.ts";
+import { HttpSession } from "./http-session.ts";
+import type { SessionOptions } from "./http-session.ts";
+import type { Identities } from "./identities.ts";
+import { handIn } from "./keys.ts";
+import type { HandKeys } from "./keys.ts";
+import type { HandCard } from "./link.ts";
+import { Nonces } from "./nonces.ts";
+import { seal } from "./seal.ts";
+import type { SouthboundAnswer, SouthboundRequest, SouthboundRoute } from "./southbound-server.ts";
+import { southboundLink } from "./southbound-link.ts";
+import { checkTelling } from "./tellings.ts";
+
+/** What hands that sign their messages come to. */
+export interface AgentHttpWorld {
+  readonly hands: Hands;
+  readonly keys: HandKeys;
+  readonly identities: Pick<Identities, "find">;
+  /** Where nonces are kept. */
+  readonly records: Records;
+  /** Takes in what a hand tells of its host. */
+  readonly take: (hand: string, payload: JsonObject, at: number) => void;
+  readonly standardTools: () => Promise<readonly ToolSpec[]>;
+  readonly log: Log;
+  readonly now: () => number;
+  /** Version of the brain. */
+  readonly version: string;
+  /** How the listener is reached. */
+  readonly scheme: Door["scheme"];
+  readonly bounds?: Partial<typeof AGENT_HTTP_BOUNDS>;
+}
+
+/** The bounds of signed HTTP that one can be given others for. */
+export const AGENT_HTTP_BOUNDS: { readonly [Name in "pollMs" | "silenceMs"]: number } = {
+  pollMs: SIGNED.pollMs,
+  silenceMs: HANDS.heartbeatMs * HANDS.heartbeatsMissed,
+};
+
+/** The gateway of hands that come over HTTP and sign each message [000-41, 000-53, 000-54]. */
+export class AgentHttp {
+  readonly #world: AgentHttpWorld;
+  readonly #bounds: typeof AGENT_HTTP_BOUNDS;
+  readonly #nonces: Nonces;
+  readonly #addresses: HandAddresses;
+  readonly #nobody = keysFrom(randomBytes(SIGNED.keyBytes), "nobody", seal);
+  readonly #sessions = new Map<string, HttpSession>();
+
+  constructor(world: AgentHttpWorld) {
+    this.#world = world;
+    this.#bounds = { ...AGENT_HTTP_BOUNDS, ...world.bounds };
+    this.#nonces = new Nonces(world.records, world.now);
+    this.#addresses = new HandAddresses(world.records);
+  }
+
+  /** Where its requests go, on the listener for hands. */
+  routes(): readonly SouthboundRoute[] {
+    return [MESSAGES_PATH, POLL_PATH].map((path) => ({
+      method: "POST",
+      path,
+      maxBytes: HANDS.messageBytes,
+      handle: (request) => this.#serve(request),
+    }));
+  }
+
+  /** Gives a hand its next key: now when it is connected, else when it comes. The old one ends a day after the first use. */
+  async rotate(hand: string): Promise<{ readonly keyid: string }> {
+    const session = this.#sessions.get(hand);
+    if (session !== undefined && !session.capabilities.includes(ROTATE))
+      throw new Fault("CONFLICT", "This hand cannot change its key by itself: revoke it and invite the host again.");
+    const { keyid } = await this.#world.keys.rotate(hand);
+    if (session !== undefined) await this.#tellNextKey(hand, session);
+    this.#world.log("info", "a hand gets its next key", { agent_id: hand, keyid });
+    return { keyid };
+  }
+
+  /** Lets a hand be called at an address that it names, or at none; counts from its next hello. */
+  async allowAddress(hand: string, url: string | undefined): Promise<void> {
+    await this.#addresses.allow(hand, await this.#world.keys.owner(hand), url);
+  }
+
+  /** Ends every session; the hands come back to the next brain. */
+  close(): void {
+    for (const session of this.#sessions.values()) session.close(new Fault("SHUTTING_DOWN").report());
+  }
+
+  async #serve({ target, rawHeaders, body, signal }: SouthboundRequest): Promise<SouthboundAnswer> {
+    const reply = await answerSigned(this.#door(signal), { method: "POST", target, rawHeaders, body });
+    return { status: reply.status, headers: reply.headers, text: Buffer.from(reply.body).toString("utf8") };
+  }
+
+  #door(gone: AbortSignal): Door {
+    const { keys, now, scheme, log } = this.#world;
+    return {
+      seal,
+      scheme,
+      now,
+      from: "toBrain",
+      nobody: this.#nobody,
+      keys: (keyid) => keys.keys(keyid),
+      isFirst: (claim) => this.#nonces.isFirst(claim),
+      answer: async (authentic) => {
+        try {
+          return await this.#answer(authentic, gone);
+        } catch (thrown) {
+          if (!(thrown instanceof Fault))
+            log("error", "a message of a hand met a fault of our own", told(authentic, thrown));
+          throw thrown;
+        }
+      },
+    };
+  }
+
+  async #answer({ keyid, path, message }: Authentic, gone: AbortSignal): Promise<JsonObject> {
+    const hand = handIn(keyid);
+    if ((await this.#world.hands.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
+    await this.#world.keys.used(keyid);
+    if (path === POLL_PATH) return this.#poll(hand, message, gone);
+    if (path !== MESSAGES_PATH) throw new Fault("NOT_FOUND", `There is nothing at ${path}.`);
+    const { messages } = message;
+    if (!Array.isArray(messages)) return this.#take(hand, message);
+    if (messages.length > SIGNED.messages)
+      throw new Fault("BAD_REQUEST", `At most ${SIGNED.messages} messages are sent at once.`);
+    const replies: JsonObject[] = [];
+    for (const one of messages) replies.push(isObject(one) ? await this.#take(hand, one).catch(refusal) : NO_OBJECT);
+    return { ok: true, replies };
+  }
+
+  async #poll(hand: string, { ack, session_epoch: epoch }: JsonObject, gone: AbortSignal): Promise<JsonObject> {
+    const session = this.#must(hand);
+    if (typeof epoch === "number" && epoch < session.epoch)
+      throw new Fault("STALE_EPOCH", "Another process came with the identity of this hand; the newest counts.");
+    const { messages, cursor } = await session.poll(typeof ack === "number" ? ack : undefined, gone);
+    return { ok: true, messages, cursor };
+  }
+
+  async #take(hand: string, message: JsonObject): Promise<JsonObject> {
+    const telling = opened(message);
+    const { id, method, fields } = telling;
+    checkTelling(method, fields);
+    const named = id === undefined ? {} : { id };
+    if (method === "hello") return { ...named, ...(await this.#hello(hand, fields as unknown as Hello)) };
+    const session = this.#must(hand);
+    session.seen();
+    this.#heard(hand, session, telling);
+    return { ...named, ok: true };
+  }
+
+  #heard(hand: string, session: HttpSession, { method, id, fields }: Opened): void {
+    if (method === "action.result") return session.reply(id === undefined ? fields : { ...fields, id });
+    if (method === "exec.output") return session.output(fields);
+    if (method !== "telemetry.push") throw new Fault("BAD_REQUEST", `${method} is not taken here.`);
+    const sample = textIn(fields, "action_id") ?? "";
+    if (session.knows(sample)) return;
+    const at = Date.parse(textIn(fields, "ts") ?? "");
+    this.#world.take(hand, fields["payload"] as JsonObject, Number.isNaN(at) ? this.#world.now() : at);
+    session.remember(sample);
+  }
+
+  /** How to call a hand that listens, if an administrator has allowed the address that it names. */
+  async #directTo(hand: string, hello: Hello): Promise<Pick<SessionOptions, "direct">> {
+    const { keys, now, log } = this.#world;
+    const url = textIn(hello as unknown as JsonObject, "listen_url");
+    if (url === undefined) return {};
+    if (await this.#addresses.isAllowed(hand, url)) return { direct: directCall({ hand, url, keys, now }) };
+    log("warn", "a hand names an address to be called at that nobody has allowed", { agent_id: hand, url });
+    return {};
+  }
+
+  async #hello(hand: string, hello: Hello): Promise<JsonObject> {
+    if (hello.agent_id !== hand) throw new Fault("FORBIDDEN", "agent_id is not that of the key.");
+    const card = await this.#cardOf(hand, hello);
+    const session = new HttpSession({
+      ...this.#bounds,
+      capabilities: hello.capabilities,
+      tools: card.tools,
+      ...(await this.#directTo(hand, hello)),
+      over: () => {
+        if (this.#sessions.get(hand) === session) this.#sessions.delete(hand);
+      },
+    });
+    const link = southboundLink(session);
+    const attached = await this.#world.hands.attach(card, link);
+    this.#sessions.set(hand, session);
+    const welcome = session.stand(attached, link, this.#world.version);
+    await this.#tellNextKey(hand, session);
+    return { ...welcome } as unknown as JsonObject;
+  }
+
+  /** Whose hand it is and what it is called is on record; what it can do is what it says. */
+  async #cardOf(hand: string, hello: Hello): Promise<HandCard> {
+    const identity = await this.#world.identities.find(hand);
+    if (identity === undefined) throw new Fault("HAND_REVOKED", "This hand is not on record any more.");
+    const tools = await declaredTools(hello, this.#world.standardTools);
+    return cardOf(hello, identity, { gateway: "agent-http", tools });
+  }
+
+  async #tellNextKey(hand: string, session: HttpSession): Promise<void> {
+    const next = session.capabilities.includes(ROTATE) ? await this.#world.keys.next(hand) : undefined;
+    if (next === undefined) return;
+    const { keyid, from, salt } = next;
+    session.send({ method: ROTATE, action_id: keyid, key_id: keyid, from_key_id: from, salt });
+  }
+
+  #must(hand: string): HttpSession {
+    const session = this.#sessions.get(hand);
+    if (session === undefined) throw new Fault("HAND_UNAVAILABLE", "This hand is not connected: say hello first.");
+    return session;
+  }
+}
+
+/** The word by which a hand says that it takes a new key, and is told of one. */
+const ROTATE = "key.rotate";
+const NO_OBJECT: JsonObject = { ok: false, code: "BAD_REQUEST", error: "A message is a JSON object." };
+
+function refusal(thrown: unknown): JsonObject {
+  if (!(thrown instanceof Fault)) throw thrown;
+  return { ok: false, code: thrown.code, error: thrown.message };
+}
+
+function told({ keyid }: Authentic, thrown: unknown): { readonly agent_id: string; readonly stack: string } {
+  return { agent_id: handIn(keyid), stack: thrown instanceof Error ? (thrown.stack ?? "") : String(thrown) };
+}

@@ -1,0 +1,38 @@
+import { HANDS, isObject, textIn } from "@vidro/core";
+import type { Json, ToolSpec } from "@vidro/core";
+
+/** What a hand said of itself, as far as it is well formed. */
+export interface Said {
+  readonly name?: string;
+  readonly version?: string;
+  readonly workspace: string;
+  readonly tools: readonly ToolSpec[];
+}
+
+/** The tools that every server of the protocol has. */
+const PROTOCOL: readonly string[] = ["command", "os_info", "processes"];
+
+/** What is believed of what a hand says of itself; one that says nothing knows the protocol and nothing besides. */
+export function cardOf(said: Json | undefined, standard: readonly ToolSpec[]): Said {
+  if (!isObject(said)) return { workspace: "", tools: standard.filter(({ name }) => PROTOCOL.includes(name)) };
+  const listed = Array.isArray(said["tools"]) ? (said["tools"] as readonly Json[]) : [];
+  const [name, version] = [short(textIn(said, "name")), short(textIn(said, "version"))];
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(version === undefined ? {} : { version }),
+    workspace: textIn(said, "workspace") ?? "",
+    tools: listed.slice(0, HANDS.tools).flatMap(toolIn),
+  };
+}
+
+function short(text: string | undefined): string | undefined {
+  return text === undefined || text === "" ? undefined : text.slice(0, HANDS.nameChars);
+}
+
+function toolIn(said: Json): readonly ToolSpec[] {
+  if (!isObject(said)) return [];
+  const { name, description, parameters, idempotent } = said;
+  if (typeof name !== "string" || !/^\w{1,64}$/.test(name) || typeof description !== "string") return [];
+  if (!isObject(parameters) || JSON.stringify(said).length > HANDS.schemaChars) return [];
+  return [{ name, description, parameters, idempotent: idempotent === true }];
+}

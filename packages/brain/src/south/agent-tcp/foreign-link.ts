@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { asFault, Fault, TCP } from "@vidro/core";
+import type { Action, Ended, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
+import type { HandLink } from "../link.ts";
+import { unjudged } from "../unjudged.ts";
+import { ask } from "./tcp-link.ts";
+import type { TcpWire } from "./tcp-link.ts";
+
+/** How long an answer is waited for beyond the time of the command. */
+const ANSWER_MS = 10_000;
+
+/** How each tool is asked for in the protocol, and what its answer means. */
+const TOOLS: { readonly [tool: string]: (wire: TcpWire, input: JsonObject) => Promise<Ended> } = {
+  command,
+  os_info: async (wire) => told(await ask(wire, "GET_OS_INFO", {})),
+  processes: async (wire, { limit, sort_by: sortBy, name_pattern: namePattern }) =>
+    told(await ask(wire, "PS", given({ limit, sortBy, namePattern }))),
+};
+
+/** A link to somebody else's server, which knows the protocol and no more: it judges nothing, and remembers nothing. */
+export function foreignLink(wire: TcpWire, tools: readonly ToolSpec[]): HandLink {
+  return {
+    judge: async (action) => unjudged(action, tools),
+    perform: async ({ action }, _hear, signal) => {
+      if (signal.aborted) throw new Fault("ACTION_EXPIRED", "The action was aborted before it was ordered.");
+      return performed(wire, action);
+    },
+    acknowledge: () => undefined,
+    close: () => wire.close(),
+  };
+}
+
+async function performed(wire: TcpWire, { tool, input }: Action): Promise<Ended> {
+  const known = TOOLS[tool];
+  if (known === undefined) return failed(new Fault("UNKNOWN_TOOL", `This hand has no tool "${tool}".`));
+  return known(wire, input);
+}
+
+/** Faults after which a command may have run: nobody remembers it there, so it is never sent a second time. */
+const DOUBTFUL: readonly string[] = ["HAND_UNAVAILABLE", "INTERNAL_ERROR"];
+
+async function command(wire: TcpWire, { command: cmd, args, timeout_ms: timeout, cwd }: JsonObject): Promise<Ended> {
+  if (cwd !== undefined)
+    return failed(new Fault("BAD_ARGUMENTS", "This hand runs commands in one folder: leave out cwd."));
+  // Asked before anything is sent: then nothing has run.
+  if (!wire.isUp) throw new Fault("HAND_UNAVAILABLE", "The connection to the hand is lost.");
+  const asked = typeof timeout === "number" ? timeout : TCP.commandCapMs;
+  const timeoutMs = Math.min(Math.max(asked, TCP.commandFloorMs), TCP.commandCapMs);
+  const begun = performance.now();
+  try {
+    const answer = await ask(wire, "OS_CMD", given({ cmd, args, timeoutMs }), { deadlineMs: timeoutMs + ANSWER_MS });
+    return { type: "finished", outcome: processOf(answer, performance.now() - begun) };
+  } catch (thrown) {
+    const fault = asFault(thrown);
+    if (!DOUBTFUL.includes(fault.code)) return failed(fault);
+    const unknown = new Fault("OUTCOME_UNKNOWN", `It may have run, and its host does not remember: ${fault.message}`);
+    return { type: "unknown", fault: unknown.report() };
+  }
+}
+
+function processOf(answer: JsonObject, tookMs: number): Outcome {
+  const { exitCode, signal, timedOut, truncated, stdout, stderr } = answer;
+  return {
+    kind: "process",
+    exitCode: typeof exitCode === "number" ? exitCode : null,
+    signal: typeof signal === "string" ? signal : null,
+    timedOut: timedOut === true,
+    durationMs: Math.round(tookMs),
+    stdout: outputOf(stdout, truncated === true),
+    stderr: outputOf(stderr, truncated === true),
+  };
+}
+
+/** A server of the protocol says neither sizes nor hashes: they are those of what it sent. */
+function outputOf(said: Json | undefined, truncated: boolean): Output {
+  const text = typeof said === "string" ? said : "";
+  const bytes = Buffer.from(text);
+  return { text, bytes: bytes.length, truncated, sha256: createHash("sha256").update(bytes).digest("hex") };
+}
+
+function told(answer: JsonObject): Ended {
+  return { type: "finished", outcome: { kind: "value", text: JSON.stringify(answer), data: answer } };
+}
+
+function failed(fault: Fault): Ended {
+  return { type: "failed", fault: fault.report() };
+}
+
+function given(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

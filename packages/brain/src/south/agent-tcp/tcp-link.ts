@@ -1,0 +1,73 @@
+import { TcpError } from "@vidro/client/tcp";
+import type { RequestOptions } from "@vidro/client/tcp";
+import { Fault, HANDS, isObject } from "@vidro/core";
+import type { Action, Ended, FaultReport, JsonObject, Judgement } from "@vidro/core";
+import { tcpFaultCode } from "@vidro/core/wire/tcp";
+import type { HandLink } from "../link.ts";
+
+/** One session of a client; a new one takes its place after each cut. */
+export interface TcpWire {
+  isUp: boolean;
+  request(act: string, data: JsonObject, options?: RequestOptions): Promise<JsonObject>;
+  close(): void;
+}
+
+/** Asks over a session that is up; rejections are Faults, HAND_UNAVAILABLE when it was cut or has too much to do. */
+export async function ask(wire: TcpWire, act: string, data: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+  if (!wire.isUp) throw new Fault("HAND_UNAVAILABLE", "The connection to the hand is lost.");
+  try {
+    return await wire.request(act, data, options);
+  } catch (thrown) {
+    if (!(thrown instanceof TcpError)) throw thrown;
+    const code = thrown.code === "RATE_LIMITED" ? "HAND_UNAVAILABLE" : tcpFaultCode(thrown.code);
+    const { retryAfterMs } = thrown;
+    throw new Fault(code, thrown.message, { cause: thrown, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+  }
+}
+
+/** A link to a hand of ours, which judges, cancels and remembers. */
+export function tcpLink(wire: TcpWire): HandLink {
+  return {
+    async judge(action) {
+      const answer = await ask(wire, "JUDGE", actionData(action), { deadlineMs: HANDS.judgeMs });
+      if (isObject(answer["judgement"])) return answer["judgement"] as unknown as Judgement;
+      return faultIn(answer["fault"]);
+    },
+    async perform({ action, run, epoch, ttlMs, approved }, hear, signal) {
+      if (signal.aborted) throw new Fault("ACTION_EXPIRED", "The action was aborted before it was ordered.");
+      const order = { ...actionData(action), run, epoch, ttlMs, live: true };
+      const cancel = (): void => void ask(wire, "CANCEL", { actionId: action.id }).catch(() => undefined);
+      signal.addEventListener("abort", cancel, { once: true });
+      try {
+        const answer = await ask(wire, "RUN_TOOL", approved === undefined ? order : { ...order, approved }, {
+          deadlineMs: HANDS.endMs,
+          hear: ({ stream, chunk }) => {
+            if ((stream === "stdout" || stream === "stderr") && typeof chunk === "string") hear(stream, chunk);
+          },
+        });
+        return endedIn(answer["ended"]);
+      } finally {
+        signal.removeEventListener("abort", cancel);
+      }
+    },
+    acknowledge: (action) => void ask(wire, "ACK", { actionId: action }).catch(() => undefined),
+    close: () => wire.close(),
+  };
+}
+
+function actionData({ id, tool, input, callId }: Action): JsonObject {
+  return { actionId: id, tool, input, callId };
+}
+
+function endedIn(value: unknown): Ended {
+  const type = isObject(value) ? value["type"] : undefined;
+  if (type === "finished" || type === "failed" || type === "unknown") return value as Ended;
+  const fault = new Fault("OUTCOME_UNKNOWN", "The hand's answer to the order makes no sense.");
+  return { type: "unknown", fault: fault.report() };
+}
+
+function faultIn(value: unknown): FaultReport {
+  if (isObject(value) && typeof value["code"] === "string" && typeof value["message"] === "string")
+    return new Fault(tcpFaultCode(value["code"]), value["message"]).report();
+  return new Fault("TOOL_FAILED", "The hand did not say what it would do.").report();
+}

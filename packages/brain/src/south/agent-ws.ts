@@ -1,0 +1,286 @@
+import { randomUUID } from "node:crypto";
+import { asFault, Fault, FAULTS, HAND, HANDS, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
+import type { FaultReport, JsonObject, ToolSpec } from "@vidro/core";
+import { opened } from "@vidro/core/wire/southbound";
+import type { Hello, Opened, Welcome } from "@vidro/core/wire/southbound";
+import type { RawData, WebSocket } from "ws";
+import type { Log } from "../log.ts";
+import type { Issued } from "./authority.ts";
+import type { Certified } from "./certified.ts";
+import { cardOf, declaredTools } from "./greeting.ts";
+import type { Attached, Hands } from "./hands.ts";
+import { southboundLink } from "./southbound-link.ts";
+import type { SouthboundLink } from "./southbound-link.ts";
+import { checkTelling } from "./tellings.ts";
+
+/** What the gateway of hands on WebSockets needs. */
+export interface AgentWsWorld {
+  readonly hands: Hands;
+  /** Takes in what a hand tells of its host. */
+  readonly take: (hand: string, payload: JsonObject, at: number) => void;
+  /** A new certificate for a hand that came with the one of that serial number. */
+  readonly renew: (hand: string, serial: string, csr: string) => Promise<Issued>;
+  /** What a hand means that says what it does without describing it. */
+  readonly standardTools: () => Promise<readonly ToolSpec[]>;
+  readonly version: string;
+  readonly log: Log;
+  readonly now: () => number;
+  readonly bounds?: Partial<typeof AGENT_WS_BOUNDS>;
+}
+
+/** The bounds of the gateway that one can be given others for. */
+export const AGENT_WS_BOUNDS: {
+  readonly [Name in "heartbeatMs" | "helloMs" | "rubbish" | "execMs"]: number;
+} = {
+  heartbeatMs: HANDS.heartbeatMs,
+  helloMs: SOUTHBOUND.helloMs,
+  rubbish: SOUTHBOUND.rubbish,
+  execMs: HAND.commandCapMs,
+};
+
+/** The gateway of hands on WebSockets: gets each connection whose certificate counts. */
+export function agentWs(world: AgentWsWorld): (socket: WebSocket, peer: Certified) => void {
+  const bounds = { ...AGENT_WS_BOUNDS, ...world.bounds };
+  return (socket, peer) => new Session({ world, bounds, socket, peer }).start();
+}
+
+interface Parts {
+  readonly world: AgentWsWorld;
+  readonly bounds: typeof AGENT_WS_BOUNDS;
+  readonly socket: WebSocket;
+  readonly peer: Certified;
+}
+
+/** One connection of a hand, from its hello to its end. */
+class Session {
+  readonly #parts: Parts;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #attached: Attached | undefined;
+  #link: SouthboundLink | undefined;
+  /** What was to be said before the hand was told that it is welcome. */
+  #held: JsonObject[] | undefined = [];
+  #silent = 0;
+  #rubbish = 0;
+  /** One message after the other: a reply must not overtake the output before it. */
+  #heard: Promise<void> = Promise.resolve();
+  #waiting = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    const { socket, peer, world, bounds } = this.#parts;
+    socket.on("message", (data, isBinary) => {
+      this.#alive();
+      this.#next(data, isBinary);
+    });
+    socket.on("ping", () => this.#alive()).on("pong", () => this.#alive());
+    socket.on("error", () => socket.terminate()).on("close", () => this.#end());
+    this.#timers.push(
+      setTimeout(() => this.#overdue(), bounds.helloMs),
+      setTimeout(() => this.#expire(), peer.expiresAt - world.now()),
+      setInterval(() => this.#beat(), bounds.heartbeatMs),
+    );
+  }
+
+  #alive(): void {
+    this.#silent = 0;
+    this.#attached?.seen();
+  }
+
+  /** A hand that tells more than can be heard is not read from until it was. */
+  #next(data: RawData, isBinary: boolean): void {
+    const { socket } = this.#parts;
+    this.#waiting += 1;
+    if (this.#waiting === SOUTHBOUND.heardAtOnce) socket.pause();
+    this.#heard = this.#heard
+      .then(() => this.#hear(data, isBinary))
+      // Only what cannot be answered any more gets here.
+      .catch(() => socket.terminate())
+      .finally(() => {
+        if (this.#waiting === SOUTHBOUND.heardAtOnce) socket.resume();
+        this.#waiting -= 1;
+      });
+  }
+
+  #overdue(): void {
+    if (this.#attached === undefined) this.#close(new Fault("BAD_REQUEST", "No hello came in time.").report());
+  }
+
+  #expire(): void {
+    this.#close(new Fault("CONNECTION_LOST", "The certificate of this connection has expired; come again.").report());
+  }
+
+  #beat(): void {
+    const { socket } = this.#parts;
+    this.#silent += 1;
+    if (this.#silent > HANDS.heartbeatsMissed) return socket.terminate();
+    if (socket.readyState === socket.OPEN) socket.ping();
+  }
+
+  #end(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#attached?.detach();
+    this.#link?.drop();
+  }
+
+  async #hear(data: RawData, isBinary: boolean): Promise<void> {
+    if (this.#parts.socket.readyState !== this.#parts.socket.OPEN) return;
+    let message: Opened | undefined;
+    try {
+      const said = messageIn(data, isBinary);
+      if (isReply(said)) return this.#replied(said);
+      message = opened(said);
+      checkTelling(message.method, message.fields);
+      await this.#told(message);
+    } catch (thrown) {
+      this.#refuse(message, asFault(thrown));
+    }
+  }
+
+  #replied(reply: JsonObject): void {
+    if (this.#link === undefined) throw notGreeted();
+    this.#link.reply(reply);
+  }
+
+  async #told(message: Opened): Promise<void> {
+    const { method, fields } = message;
+    if (method === "hello") return this.#greet(message);
+    if (this.#link === undefined) throw notGreeted();
+    switch (method) {
+      case "exec.output":
+        return this.#link.output(fields);
+      case "action.result":
+        this.#link.reply(fields);
+        return this.#reply(message, { ok: true });
+      case "telemetry.push":
+        this.#take(fields);
+        return this.#reply(message, { ok: true });
+      case "cert.renew":
+        return this.#reply(message, await this.#renew(fields));
+      default:
+        throw new Fault("BAD_REQUEST", `${method} is not taken here.`);
+    }
+  }
+
+  async #greet(message: Opened): Promise<void> {
+    if (this.#link !== undefined) throw new Fault("CONFLICT", "There was a hello already.");
+    const { world, peer } = this.#parts;
+    const hello = message.fields as unknown as Hello;
+    if (hello.agent_id !== peer.identity.id)
+      throw new Fault("FORBIDDEN", "The agent_id of a hello is the one in the certificate.");
+    const tools = await declaredTools(hello, world.standardTools);
+    const link = this.#linkTo(hello, tools);
+    const attached = await world.hands.attach(cardOf(hello, peer.identity, { gateway: "agent-ws", tools }), link);
+    this.#link = link;
+    this.#attached = attached;
+    if (this.#parts.socket.readyState !== this.#parts.socket.OPEN) return this.#end();
+    this.#reply(message, this.#welcome(attached.epoch));
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    // Whoever ordered something while the hand was let in did not know its epoch yet.
+    for (const said of held) this.#send("session_epoch" in said ? { ...said, session_epoch: attached.epoch } : said);
+  }
+
+  #linkTo({ capabilities }: Hello, tools: readonly ToolSpec[]): SouthboundLink {
+    const epochOf = (): number => this.#attached?.epoch ?? 0;
+    return southboundLink({
+      capabilities,
+      tools,
+      get epoch() {
+        return epochOf();
+      },
+      close: (why) => this.#close(why),
+      send: (message) => {
+        if (this.#parts.world.now() >= this.#parts.peer.expiresAt) this.#expire();
+        if (this.#held === undefined) return this.#send(message);
+        if (this.#held.length >= HANDS.acknowledgements) throw new Fault("HAND_UNAVAILABLE");
+        this.#held.push(message);
+      },
+    });
+  }
+
+  #welcome(epoch: number): Welcome {
+    return {
+      ok: true,
+      policy: { timeouts: { exec: this.#parts.bounds.execMs }, max_payload: HANDS.messageBytes },
+      session_epoch: epoch,
+      server_version: this.#parts.world.version,
+    };
+  }
+
+  #take({ payload, ts }: JsonObject): void {
+    const { world, peer } = this.#parts;
+    const at = typeof ts === "string" ? Date.parse(ts) : Number.NaN;
+    world.take(peer.identity.id, payload as JsonObject, Number.isNaN(at) ? world.now() : at);
+  }
+
+  async #renew(fields: JsonObject): Promise<JsonObject> {
+    const { world, peer } = this.#parts;
+    const csr = textIn(fields, "csr") ?? "";
+    const { certificate, serial } = await world.renew(peer.identity.id, peer.serial, csr);
+    world.log("info", "a hand has a new certificate", { agent_id: peer.identity.id, serial });
+    return { ok: true, certificate };
+  }
+
+  #refuse(message: Opened | undefined, fault: Fault): void {
+    const { bounds, world, peer } = this.#parts;
+    const isOurs = FAULTS[fault.code].fate === "bug";
+    const traceId = randomUUID();
+    if (isOurs) world.log("error", "a message met a fault of our own", { trace_id: traceId, stack: fault.stack ?? "" });
+    const { code, message: error } = isOurs ? new Fault("INTERNAL_ERROR", `Vidro is at fault (${traceId}).`) : fault;
+    this.#reply(message, { ok: false, error, code });
+    this.#rubbish += 1;
+    const isStranger = this.#attached === undefined;
+    if (!isStranger && this.#rubbish < bounds.rubbish) return;
+    world.log("warn", "a hand is hung up on", { agent_id: peer.identity.id, code, reason: error });
+    this.#close(
+      isStranger ? fault.report() : { code: "RATE_LIMITED", message: "Too much of what came made no sense." },
+    );
+  }
+
+  #reply(message: Opened | undefined, reply: JsonObject | Welcome): void {
+    const action = message?.fields["action_id"];
+    this.#send({
+      ...(message?.id === undefined ? {} : { id: message.id }),
+      ...(typeof action === "string" ? { action_id: action } : {}),
+      ...(reply as JsonObject),
+    });
+  }
+
+  #send(message: JsonObject): void {
+    const { socket } = this.#parts;
+    if (socket.readyState !== socket.OPEN) throw new Fault("HAND_UNAVAILABLE", "The connection to it is lost.");
+    const text = JSON.stringify(message);
+    if (text.length > HANDS.messageBytes || Buffer.byteLength(text) > HANDS.messageBytes)
+      throw new Fault("PAYLOAD_TOO_LARGE", `A message to a hand has at most ${HANDS.messageBytes} bytes.`);
+    socket.send(text);
+    if (socket.bufferedAmount <= SOUTHBOUND.unsentBytes) return;
+    socket.terminate();
+    throw new Fault("HAND_UNAVAILABLE", "It does not take what it is sent.");
+  }
+
+  /** The reason names a fault of the table, so that a hand knows whether to come again. */
+  #close({ code }: FaultReport): void {
+    this.#parts.socket.close(CLOSED + FAULTS[code].http, code);
+  }
+}
+
+/** Close codes of ours are those of HTTP, in the range that applications may use. */
+const CLOSED = 4000;
+
+function messageIn(data: RawData, isBinary: boolean): JsonObject {
+  if (isBinary) throw new Fault("BAD_REQUEST", "A message is a text.");
+  const said = parseJson((data as Buffer).toString("utf8"));
+  if (!isObject(said)) throw new Fault("BAD_REQUEST", "A message is an object.");
+  return said;
+}
+
+function isReply(said: JsonObject): boolean {
+  return typeof said["ok"] === "boolean" && textIn(said, "method") === undefined && textIn(said, "type") === undefined;
+}
+
+function notGreeted(): Fault {
+  return new Fault("BAD_REQUEST", "The first message of a hand is its hello.");
+}

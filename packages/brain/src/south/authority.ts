@@ -1,0 +1,265 @@
+import { createHash, createPrivateKey, randomUUID, webcrypto, X509Certificate } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { chmod, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { isIP } from "node:net";
+import { join } from "node:path";
+import type * as X509Module from "@peculiar/x509";
+import { asFault, Fault, SOUTHBOUND } from "@vidro/core";
+
+/** A certificate and its key, in PEM. */
+export interface Credentials {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** A certificate that was given to a hand. */
+export interface Issued {
+  /** In PEM. */
+  readonly certificate: string;
+  /** As `X509Certificate.serialNumber` has it. */
+  readonly serial: string;
+  readonly expiresAt: number;
+}
+
+/** Our own certificate authority: it vouches for one listener and its hands, and for nobody else. */
+export interface Authority {
+  /** The brain's id, which is the trust domain of its hands' names. */
+  readonly brain: string;
+  /** In PEM. */
+  readonly certificate: string;
+  /** SHA-256 of the certificate, in base64url. */
+  readonly fingerprint: string;
+  /** The key and certificate of a listener that is reached by these names and addresses; the authority's is behind. */
+  forListener(names: readonly string[]): Promise<Credentials>;
+  /** A certificate for the hand of that id; BAD_REQUEST when the request is none or is not signed by its own key. */
+  forHand(hand: string, csr: string): Promise<Issued>;
+}
+
+/** Where an authority is kept, and its clock. */
+export interface AuthorityPlace {
+  /** Made when it is missing, closed to other users. */
+  readonly folder: string;
+  readonly now: () => number;
+}
+
+type X509 = typeof X509Module;
+
+const KEY = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const KEPT = "authority.pem";
+const LISTENER = "listener.pem";
+const LISTENER_NAME = "Vidro southbound";
+const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
+/** What a certificate of a hand is for, and nothing else. */
+export const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
+const SERIAL_BYTES = 16;
+
+/** The name of a hand in its certificate. */
+export function handUri(brain: string, hand: string): string {
+  return `spiffe://${brain}/hand/${hand}`;
+}
+
+/** The authority of a home, made when there is none yet; STORE_UNREADABLE when what is there cannot be used. */
+export async function openAuthority({ folder, now }: AuthorityPlace): Promise<Authority> {
+  const path = join(folder, KEPT);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await chmod(folder, 0o700);
+    const kept = (await read(path)) ?? (await made(path, now()));
+    return new KeptAuthority(kept, { folder, now });
+  } catch (cause) {
+    throw new Fault("STORE_UNREADABLE", `The authority in ${path} cannot be used: ${asFault(cause).message}`, {
+      cause,
+    });
+  }
+}
+
+/** Whether there is an authority in a folder: a host may have been invited, and may come. */
+export async function hasAuthority(folder: string): Promise<boolean> {
+  return (await read(join(folder, KEPT))) !== undefined;
+}
+
+/** Loaded when something is to be signed: a brain whose hands only come back needs none of it. */
+async function loaded(): Promise<X509> {
+  await import("reflect-metadata");
+  const x509 = await import("@peculiar/x509");
+  x509.cryptoProvider.set(webcrypto);
+  return x509;
+}
+
+async function read(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === "ENOENT") return undefined;
+    throw thrown;
+  });
+}
+
+/** Key and certificate are one file that is there as a whole or not at all; whoever was first counts. */
+async function made(path: string, now: number): Promise<string> {
+  const x509 = await loaded();
+  const keys = await newKeys();
+  const brain = randomUUID();
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    ...span(now, SOUTHBOUND.authorityMs),
+    serialNumber: newSerial(),
+    name: `CN=Vidro ${brain}`,
+    signingAlgorithm: KEY,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      new x509.SubjectAlternativeNameExtension([{ type: "url", value: `spiffe://${brain}` }]),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
+    ],
+  });
+  const fresh = await writeFresh(path, (await pemOf(keys.privateKey)) + certificate.toString("pem"));
+  await link(fresh, path).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code !== "EEXIST") throw thrown;
+  });
+  await rm(fresh);
+  return readFile(path, "utf8");
+}
+
+/** A private file beside its place, on the disk when it resolves. */
+async function writeFresh(path: string, text: string): Promise<string> {
+  const fresh = `${path}.${randomUUID()}.new`;
+  await writeFile(fresh, text, { mode: 0o600, flush: true });
+  return fresh;
+}
+
+class KeptAuthority implements Authority {
+  readonly brain: string;
+  readonly certificate: string;
+  readonly fingerprint: string;
+  readonly #place: AuthorityPlace;
+  readonly #own: X509Certificate;
+  readonly #key: KeyObject;
+  #signing: Promise<{ readonly x509: X509; readonly signingKey: CryptoKey }> | undefined;
+
+  constructor(pem: string, place: AuthorityPlace) {
+    this.#own = new X509Certificate(pem);
+    this.#key = createPrivateKey(pem);
+    this.#place = place;
+    const brain = /^URI:spiffe:\/\/([\w-]+)$/.exec(this.#own.subjectAltName ?? "")?.[1];
+    if (brain === undefined) throw new Error("its certificate names no brain");
+    this.brain = brain;
+    this.certificate = this.#own.toString();
+    this.fingerprint = createHash("sha256").update(this.#own.raw).digest("base64url");
+  }
+
+  async forListener(names: readonly string[]): Promise<Credentials> {
+    const path = join(this.#place.folder, LISTENER);
+    const kept = await read(path).catch(() => undefined);
+    if (kept !== undefined && this.#fits(kept, names)) return credentialsIn(kept);
+    const { publicKey, privateKey } = await newKeys();
+    const reached = names.map((value) => ({ type: isIP(value) === 0 ? "dns" : "ip", value }) as const);
+    const lifeMs = SOUTHBOUND.serverMs;
+    const certificate = await this.#issue({ name: LISTENER_NAME, publicKey, usage: SERVER_AUTH, lifeMs, reached });
+    const pem = (await pemOf(privateKey)) + certificate.toString() + this.certificate;
+    await rename(await writeFresh(path, pem), path);
+    return credentialsIn(pem);
+  }
+
+  async forHand(hand: string, csr: string): Promise<Issued> {
+    const { x509 } = await this.#signer();
+    const publicKey = await requestedKey(x509, csr);
+    const reached = [{ type: "url", value: handUri(this.brain, hand) }] as const;
+    const lifeMs = SOUTHBOUND.certificateMs;
+    const certificate = await this.#issue({ name: hand, publicKey, usage: CLIENT_AUTH, lifeMs, reached });
+    const { serialNumber: serial, validToDate } = certificate;
+    return { certificate: certificate.toString(), serial, expiresAt: validToDate.getTime() };
+  }
+
+  /** A certificate that is ours, good for a while yet, and for just these names. */
+  #fits(pem: string, names: readonly string[]): boolean {
+    try {
+      const certificate = new X509Certificate(pem);
+      const remainsMs = certificate.validToDate.getTime() - this.#place.now();
+      const said = (certificate.subjectAltName ?? "").split(", ").length;
+      const isFor = (name: string): boolean =>
+        (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
+      const isOurs = certificate.verify(this.#own.publicKey);
+      return isOurs && remainsMs > SOUTHBOUND.serverRenewMs && said === names.length && names.every(isFor);
+    } catch {
+      return false;
+    }
+  }
+
+  #signer() {
+    this.#signing ??= (async () => {
+      const der = this.#key.export({ type: "pkcs8", format: "der" });
+      const signingKey = await webcrypto.subtle.importKey("pkcs8", der, KEY, false, ["sign"]);
+      return { x509: await loaded(), signingKey };
+    })();
+    return this.#signing;
+  }
+
+  async #issue({ name, publicKey, usage, lifeMs, reached }: Wanted): Promise<X509Certificate> {
+    const { x509, signingKey } = await this.#signer();
+    const issuer = new x509.X509Certificate(this.#own.raw);
+    const certificate = await x509.X509CertificateGenerator.create({
+      ...span(this.#place.now(), lifeMs),
+      serialNumber: newSerial(),
+      subject: `CN=${name}`,
+      issuer: issuer.subject,
+      signingAlgorithm: KEY,
+      publicKey,
+      signingKey,
+      extensions: [
+        new x509.BasicConstraintsExtension(false, undefined, true),
+        new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+        new x509.ExtendedKeyUsageExtension([usage], true),
+        new x509.SubjectAlternativeNameExtension([...reached]),
+        await x509.AuthorityKeyIdentifierExtension.create(issuer.publicKey),
+      ],
+    });
+    return new X509Certificate(Buffer.from(certificate.rawData));
+  }
+}
+
+/** What a certificate is to say. */
+interface Wanted {
+  readonly name: string;
+  readonly publicKey: CryptoKey;
+  readonly usage: string;
+  readonly lifeMs: number;
+  readonly reached: readonly { readonly type: "dns" | "ip" | "url"; readonly value: string }[];
+}
+
+/** The key of a request, whose holder has signed it; of all else that it says nothing is taken over. */
+async function requestedKey(x509: X509, csr: string): Promise<CryptoKey> {
+  const fits = "Send one in PEM, of a P-256 key and signed by it.";
+  try {
+    const request = new x509.Pkcs10CertificateRequest(csr);
+    const key = await request.publicKey.export(KEY, ["verify"]);
+    if (await request.verify()) return key;
+  } catch (cause) {
+    throw new Fault("BAD_REQUEST", `The certificate request cannot be read. ${fits}`, { cause });
+  }
+  throw new Fault("BAD_REQUEST", `The certificate request is not signed by its own key. ${fits}`);
+}
+
+function span(now: number, lifeMs: number): { readonly notBefore: Date; readonly notAfter: Date } {
+  return { notBefore: new Date(now - SOUTHBOUND.backdateMs), notAfter: new Date(now + lifeMs) };
+}
+
+/** Positive, as a serial number has to be. */
+function newSerial(): string {
+  const bytes = Buffer.from(webcrypto.getRandomValues(new Uint8Array(SERIAL_BYTES)));
+  bytes[0] = (bytes[0]! & 0x3f) | 0x40;
+  return bytes.toString("hex");
+}
+
+function newKeys(): Promise<webcrypto.CryptoKeyPair> {
+  return webcrypto.subtle.generateKey(KEY, true, ["sign", "verify"]);
+}
+
+function credentialsIn(pem: string): Credentials {
+  const at = pem.indexOf("-----BEGIN CERTIFICATE-----");
+  return { key: pem.slice(0, at), cert: pem.slice(at) };
+}
+
+async function pemOf(key: CryptoKey): Promise<string> {
+  const der = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", key));
+  const own = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  return own.export({ type: "pkcs8", format: "pem" });
+}

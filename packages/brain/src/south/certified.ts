@@ -1,0 +1,88 @@
+import type { X509Certificate } from "node:crypto";
+import type { TLSSocket } from "node:tls";
+import { Fault, SOUTHBOUND } from "@vidro/core";
+import { CLIENT_AUTH } from "./authority.ts";
+import type { Identities, Identity } from "./identities.ts";
+import type { Barred } from "./remote-hand.ts";
+
+/** A hand that has shown a certificate which counts. */
+export interface Certified {
+  readonly identity: Identity;
+  /** Of the certificate that it came with. */
+  readonly serial: string;
+  readonly expiresAt: number;
+}
+
+/** What certificates are held against. */
+export interface CertifiedWorld {
+  /** The brain's id. */
+  readonly brain: string;
+  readonly identities: Identities;
+  /** Read from the record each time: when it cannot be read, nobody comes in. */
+  readonly barred: (hand: string) => Promise<Barred | undefined>;
+  readonly now: () => number;
+}
+
+/**
+ * Who is at the other end of a connection: AUTH_REQUIRED without a certificate, CERTIFICATE_INVALID with one that does
+ * not count, HAND_REVOKED with one of a hand that was revoked.
+ */
+export async function certified(socket: TLSSocket, world: CertifiedWorld): Promise<Certified> {
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined)
+    throw new Fault("AUTH_REQUIRED", "A hand comes with a certificate of this brain: vidro hands invite");
+  // The TLS library has followed the chain up to our authority, and looked at dates and usage.
+  if (!socket.authorized) throw invalid(WHY[String(socket.authorizationError)] ?? "it is not of this brain");
+  const now = world.now();
+  if (now < certificate.validFromDate.getTime() || now >= certificate.validToDate.getTime()) throw invalid(OVER);
+  return onRecord(certificate, world);
+}
+
+/**
+ * Who has shown a certificate whose time is over, though not for long: good for a new one and for nothing else, so that
+ * a host which was off, or whose brain was, comes back by itself. Rejects like `certified`.
+ */
+export async function lapsed(
+  certificate: X509Certificate | undefined,
+  authority: X509Certificate,
+  world: CertifiedWorld,
+): Promise<Certified> {
+  if (certificate === undefined) throw new Fault("AUTH_REQUIRED", "A certificate is exchanged for a new one.");
+  // The TLS library does not say whether its time is all that is wrong with it.
+  if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey))
+    throw invalid("it is not of this brain");
+  if (world.now() >= certificate.validToDate.getTime() + SOUTHBOUND.lapsedMs) throw invalid(OVER);
+  return onRecord(certificate, world);
+}
+
+async function onRecord(certificate: X509Certificate, world: CertifiedWorld): Promise<Certified> {
+  const hand = handIn(certificate, world);
+  const identity = await world.identities.find(hand);
+  if (identity === undefined) throw invalid("no such hand was enrolled here");
+  if ((await world.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
+  if (!identity.serials.includes(certificate.serialNumber)) throw invalid("a newer one has taken its place");
+  return { identity, serial: certificate.serialNumber, expiresAt: certificate.validToDate.getTime() };
+}
+
+/** The hand that a certificate names, and nothing but this hand. */
+function handIn(certificate: X509Certificate, { brain }: CertifiedWorld): string {
+  const { ca, subjectAltName } = certificate;
+  // One that says nothing of what it is for has none, whatever its type says.
+  const usage: readonly string[] | undefined = certificate.keyUsage;
+  if (ca || usage?.join(",") !== CLIENT_AUTH) throw invalid("it is not one for a client and only that");
+  const [, domain, hand] = /^URI:spiffe:\/\/([\w-]+)\/hand\/([\w-]+)$/.exec(subjectAltName ?? "") ?? [];
+  if (hand === undefined || domain !== brain) throw invalid("it does not name a hand of this brain");
+  return hand;
+}
+
+const OVER = "its time is over, or has not come";
+const WHY: { readonly [error: string]: string } = {
+  CERT_HAS_EXPIRED: OVER,
+  CERT_NOT_YET_VALID: OVER,
+  DEPTH_ZERO_SELF_SIGNED_CERT: "it is signed by itself",
+  INVALID_PURPOSE: "it is not one for a client and only that",
+};
+
+function invalid(why: string): Fault {
+  return new Fault("CERTIFICATE_INVALID", `The certificate does not count: ${why}.`);
+}

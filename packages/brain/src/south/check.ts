@@ -1,0 +1,42 @@
+import { createRequire } from "node:module";
+import type * as ajv from "ajv/dist/2020.js";
+import type { JsonObject } from "@vidro/core";
+
+/** Says what is wrong with a value that came over a wire, and where; nothing when it fits its schema. */
+export type Check = (value: JsonObject) => string | undefined;
+
+const require = createRequire(import.meta.url);
+let compiler: ajv.Ajv2020 | undefined;
+
+/** A check for each of these schemas, which are our own; each is compiled when it is first needed. */
+export function checks(schemas: { readonly [name: string]: JsonObject }): (name: string) => Check | undefined {
+  const compiled = new Map<string, ajv.ValidateFunction>();
+  return (name) => {
+    const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
+    if (schema === undefined) return undefined;
+    return (value) => {
+      const validate = compiled.get(name) ?? compile(schema);
+      compiled.set(name, validate);
+      return validate(value) ? undefined : explain(validate.errors?.[0]);
+    };
+  };
+}
+
+function compile(schema: JsonObject): ajv.ValidateFunction {
+  // Loaded with the first message: a brain that no hand has come to yet is up before.
+  const { Ajv2020 } = require("ajv/dist/2020.js") as typeof ajv;
+  compiler ??= new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
+  return compiler.compile(schema);
+}
+
+function explain(error: ajv.ErrorObject | undefined): string {
+  if (error === undefined) return "it is not as it should be.";
+  const where = error.instancePath === "" ? "it" : error.instancePath.slice(1).replaceAll("/", ".");
+  const { additionalProperty, allowedValues } = error.params as {
+    readonly additionalProperty?: string;
+    readonly allowedValues?: readonly unknown[];
+  };
+  if (additionalProperty !== undefined) return `${where} has no field ${JSON.stringify(additionalProperty)}.`;
+  if (allowedValues !== undefined) return `${where} must be one of ${allowedValues.join(", ")}.`;
+  return `${where} ${error.message ?? "is wrong"}.`;
+}

@@ -1,0 +1,143 @@
+import { randomBytes } from "node:crypto";
+import { lookup as resolve } from "node:dns";
+import { once } from "node:events";
+import { request as httpRequest } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { BlockList, isIP } from "node:net";
+import type { LookupFunction } from "node:net";
+import { asFault, Fault, HANDS, textIn } from "@vidro/core";
+import type { JsonObject, Records } from "@vidro/core";
+import { askSigned, MESSAGES_PATH } from "@vidro/core/wire/signed-http";
+import type { HandKeys } from "./keys.ts";
+import { seal } from "./seal.ts";
+
+const KIND = "hand-address";
+const NONCE_BYTES = 16;
+const REPLY_BYTES = 2 * HANDS.messageBytes;
+
+/** Where hands may be called, as an administrator has said: what a hand says of itself is not enough. */
+export class HandAddresses {
+  readonly #records: Records;
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  /** Whether a hand may be called there. */
+  async isAllowed(hand: string, url: string): Promise<boolean> {
+    return (await this.#records.get(KIND, hand))?.body["url"] === url;
+  }
+
+  /** Lets a hand be called at an address, or nowhere; BAD_REQUEST when it is none that may be called. */
+  async allow(hand: string, owner: string, url: string | undefined): Promise<void> {
+    if (url === undefined) return void (await this.#records.delete(KIND, hand));
+    const { protocol, username, password, pathname, search, hash, hostname } = parsed(url);
+    const isPlain = username + password + search + hash === "" && pathname === "/";
+    const isSafe = protocol === "https:" || (protocol === "http:" && isHere(bare(hostname)));
+    if (!isPlain || !isSafe || isForbidden(bare(hostname)))
+      throw new Fault(
+        "BAD_REQUEST",
+        "A hand is called at an address like https://host.example:8443, and nothing behind it.",
+      );
+    await this.#records.put({ kind: KIND, id: hand, owner, body: { url } });
+  }
+}
+
+/** How a hand is called. */
+export interface DirectWorld {
+  readonly hand: string;
+  /** Scheme, host and port, which an administrator has allowed. */
+  readonly url: string;
+  readonly keys: Pick<HandKeys, "active" | "keys">;
+  readonly now: () => number;
+}
+
+/** Calls hands that listen: gives the reply to a message, and rejects when there is none that the hand has signed. */
+export function directCall({ hand, url: base, keys, now }: DirectWorld): (message: JsonObject) => Promise<JsonObject> {
+  const url = new URL(MESSAGES_PATH, base);
+  return async (message) => {
+    const keyid = await keys.active(hand);
+    const held = await keys.keys(keyid);
+    if (held === undefined) throw new Fault("HAND_REVOKED");
+    const nonce = randomBytes(NONCE_BYTES).toString("base64url");
+    const asked = askSigned({ url, message, seal, from: "toHand", keys: held, keyid, nonce, now: now() });
+    const reply = await post(url, asked.headers, asked.body);
+    const said = asked.believe(reply);
+    // A refusal before the message was looked at is no reply to it.
+    if (reply.status !== 200) throw new Fault("HAND_UNAVAILABLE", textIn(said, "error"));
+    return said;
+  };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly rawHeaders: readonly string[];
+  readonly body: Uint8Array;
+}
+
+async function post(url: URL, headers: { readonly [name: string]: string }, body: Uint8Array): Promise<Reply> {
+  const signal = AbortSignal.timeout(HANDS.endMs);
+  const options = { method: "POST", headers, signal, lookup: allowedOnly };
+  try {
+    const sent: ClientRequest = url.protocol === "https:" ? httpsRequest(url, options) : httpRequest(url, options);
+    sent.end(body);
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > REPLY_BYTES) throw new Error("its reply is too long");
+      chunks.push(chunk);
+    }
+    return { status: response.statusCode ?? 0, rawHeaders: response.rawHeaders, body: Buffer.concat(chunks) };
+  } catch (cause) {
+    throw new Fault("HAND_UNAVAILABLE", `${url.host} cannot be reached: ${asFault(cause).message}.`, { cause });
+  }
+}
+
+/** Addresses that no hand has: of this network link, where clouds keep their secrets, of everybody, of nobody. */
+const FORBIDDEN = new BlockList();
+for (const [net, bits] of [
+  ["169.254.0.0", 16],
+  ["0.0.0.0", 8],
+  ["224.0.0.0", 3],
+] as const)
+  FORBIDDEN.addSubnet(net, bits, "ipv4");
+for (const [net, bits] of [
+  ["fe80::", 10],
+  ["ff00::", 8],
+  ["::", 128],
+  ["fd00:ec2::", 32],
+] as const)
+  FORBIDDEN.addSubnet(net, bits, "ipv6");
+
+function isForbidden(address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && FORBIDDEN.check(address, version === 4 ? "ipv4" : "ipv6");
+}
+
+function isHere(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+/** The name is looked up once, and the connection goes to the address that was looked at. */
+const allowedOnly: LookupFunction = (host, options, done) => {
+  resolve(host, { ...options, all: true }, (error, found) => {
+    const good = (found ?? []).filter(({ address }) => !isForbidden(address) && (isHere(host) || !isHere(address)));
+    const [first] = good;
+    if (error !== null || first === undefined)
+      return done(error ?? Object.assign(new Error(`${host} is no address of a hand`), { code: "EACCES" }), []);
+    if (options.all === true) return done(null, good);
+    done(null, first.address, first.family);
+  });
+};
+
+function parsed(url: string): URL {
+  if (!URL.canParse(url)) throw new Fault("BAD_REQUEST", `${JSON.stringify(url)} is no address.`);
+  return new URL(url);
+}
+
+function bare(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, "");
+}

@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { asFault } from "@vidro/core";
+import { hasAuthority } from "./authority.ts";
+import type { Invited } from "./invitations.ts";
+import type { InvitationLetter, SouthboundDoor, SouthboundOptions } from "./southbound.ts";
+
+/** How the door is to be. */
+export interface DoorOptions extends Omit<SouthboundOptions, "folder"> {
+  /** The brain's own folder. */
+  readonly home: string;
+  /** Whether it was asked for; else it opens with the first invitation, and stays open for those who were invited. */
+  readonly asked: boolean;
+}
+
+/** The door for hands on other machines, of which nothing is loaded before it opens. */
+export class Door {
+  readonly #options: DoorOptions;
+  readonly #folder: string;
+  #door: Promise<SouthboundDoor> | undefined;
+
+  constructor(options: DoorOptions) {
+    this.#options = options;
+    this.#folder = join(options.home, "ca");
+  }
+
+  /** Opens the door if it is to be open, and gives the address that hands dial. */
+  async open(): Promise<string | undefined> {
+    const { asked, log } = this.#options;
+    if (asked) return (await this.#loaded()).listen();
+    if (!(await hasAuthority(this.#folder))) return undefined;
+    return (await this.#loaded()).listen().catch((thrown: unknown) => {
+      log("warn", "hands on other machines cannot come back", { reason: asFault(thrown).message });
+      return undefined;
+    });
+  }
+
+  /** Invites a host. */
+  async invite(who: Invited, lifeMs?: number): Promise<InvitationLetter> {
+    return (await this.#loaded()).invite(who, lifeMs);
+  }
+
+  /** Gives a hand that signs its messages its next key, and tells the name of that key. */
+  async rotateKey(hand: string): Promise<string> {
+    return (await this.#loaded()).rotateKey(hand);
+  }
+
+  /** Lets a hand that listens be called at an address, or at none. */
+  async allowAddress(hand: string, url: string | undefined): Promise<void> {
+    await (await this.#loaded()).allowAddress(hand, url);
+  }
+
+  /** Hangs up and stops listening. */
+  async close(): Promise<void> {
+    await (await this.#door)?.close();
+  }
+
+  #loaded(): Promise<SouthboundDoor> {
+    this.#door ??= import("./southbound.ts").then(
+      (module) => new module.SouthboundDoor({ ...this.#options, folder: this.#folder }),
+    );
+    return this.#door;
+  }
+}

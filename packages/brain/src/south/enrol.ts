@@ -1,0 +1,58 @@
+import { randomUUID } from "node:crypto";
+import { Fault, isObject, parseJson, SOUTHBOUND } from "@vidro/core";
+import { ENROL_PATH } from "@vidro/core/wire/enrolment";
+import type { Enrolled, EnrolRequest } from "@vidro/core/wire/enrolment";
+import type { Log } from "../log.ts";
+import type { Authority } from "./authority.ts";
+import type { Identities } from "./identities.ts";
+import type { Invitations } from "./invitations.ts";
+import type { HandKeys } from "./keys.ts";
+import { ENROL_TRIES, Tries } from "./tries.ts";
+import type { SouthboundRoute } from "./southbound-server.ts";
+import { checkAsking } from "./tellings.ts";
+
+/** What enrolling needs. */
+export interface EnrolWorld {
+  readonly authority: () => Promise<Authority>;
+  readonly invitations: Invitations;
+  readonly identities: Identities;
+  readonly keys: Pick<HandKeys, "enrol">;
+  readonly log: Log;
+}
+
+/** Where a host that was invited gets its identity and its first certificate, or its first key. */
+export function enrolRoute(world: EnrolWorld): SouthboundRoute {
+  const tries = new Tries(ENROL_TRIES);
+  return {
+    method: "POST",
+    path: ENROL_PATH,
+    maxBytes: SOUTHBOUND.enrolBytes,
+    async handle({ body, address }) {
+      tries.take(address);
+      const asked = parseJson(body.toString("utf8"));
+      if (!isObject(asked)) throw new Fault("BAD_REQUEST", "An enrolment is an object.");
+      checkAsking("enrolment", asked);
+      return { json: { ...(await enrol(world, asked as unknown as EnrolRequest)) } };
+    },
+  };
+}
+
+async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<Enrolled> {
+  const { invitations, identities, log } = world;
+  const authority = await world.authority();
+  const id = randomUUID();
+  // The certificate is made before the invitation is used up: a request that cannot be met costs nothing.
+  await invitations.check(asked.token);
+  const issued = asked.csr === undefined ? undefined : await authority.forHand(id, asked.csr);
+  const invited = await invitations.redeem(asked.token);
+  const { owner, name = asked.name, tags = asked.tags ?? [] } = invited;
+  await identities.add({ id, owner, name, tags, serials: issued === undefined ? [] : [issued.serial] });
+  const enrolled = { ok: true, agent_id: id, name, ca: authority.certificate } as const;
+  if (issued !== undefined) {
+    log("info", "a host is enrolled", { agent_id: id, name, serial: issued.serial });
+    return { ...enrolled, certificate: issued.certificate };
+  }
+  const { keyid, root } = await world.keys.enrol(id, owner);
+  log("info", "a host is enrolled", { agent_id: id, name, keyid });
+  return { ...enrolled, key_id: keyid, key: Buffer.from(root).toString("base64") };
+}

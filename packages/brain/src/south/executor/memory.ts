@@ -1,0 +1,57 @@
+import { FOLLOW, HANDS } from "@vidro/core";
+import type { Ended, Journal } from "@vidro/core";
+
+/**
+ * What a brain remembers of an executor from one connection to the next: which orders it may have, and ends that came
+ * before they were asked for.
+ */
+export class Memory {
+  readonly #given = new Set<string>();
+  readonly #early = new Map<string, Ended>();
+
+  /** Whether the executor may have got the order. */
+  wasGiven(action: string): boolean {
+    return this.#given.has(action);
+  }
+
+  /** The executor is about to get the order. */
+  gives(action: string): void {
+    if (this.#given.size < HANDS.orders) this.#given.add(action);
+  }
+
+  /** Keeps an end that nobody waits for yet; the oldest goes when there are too many. */
+  keep(action: string, ended: Ended): void {
+    const [oldest] = this.#early.keys();
+    if (this.#early.size >= HANDS.orders && oldest !== undefined) this.#early.delete(oldest);
+    this.#early.set(action, ended);
+  }
+
+  /** An end that came early, once. */
+  take(action: string): Ended | undefined {
+    const ended = this.#early.get(action);
+    this.#early.delete(action);
+    return ended;
+  }
+
+  /** The action is over: nobody asks for it any more. */
+  forget(action: string): void {
+    this.#given.delete(action);
+    this.#early.delete(action);
+  }
+}
+
+/** The action of a run that was begun and of which nobody knows the end, as the journal has it. */
+export async function openAction(journal: Journal, run: string): Promise<string | undefined> {
+  let open: string | undefined;
+  for (let after = 0; ;) {
+    const entries = await journal.read(run, after, FOLLOW.batch);
+    for (const { event } of entries) {
+      if (event.type === "action.started") open = event.action.id;
+      else if (event.type === "action.finished" || event.type === "action.failed" || event.type === "action.unknown")
+        open = undefined;
+    }
+    const last = entries.at(-1);
+    if (last === undefined || entries.length < FOLLOW.batch) return open;
+    after = last.seq;
+  }
+}

@@ -1,0 +1,137 @@
+import { asFault, Fault, HAND, HANDS } from "@vidro/core";
+import type { FaultReport, JsonObject } from "@vidro/core";
+import type { Welcome } from "@vidro/core/wire/southbound";
+import type { Attached } from "./hands.ts";
+import { Outbox } from "./outbox.ts";
+import type { Batch } from "./outbox.ts";
+import type { SouthboundLink, SouthboundWire } from "./southbound-link.ts";
+
+/** What a session goes by. */
+export interface SessionOptions extends Pick<SouthboundWire, "capabilities" | "tools"> {
+  /** The time without a sign of life after which the hand counts as gone. */
+  readonly silenceMs: number;
+  /** Longest wait of a poll. */
+  readonly pollMs: number;
+  /** Asks the hand itself, when it listens; rejects when it cannot be reached. */
+  readonly direct?: (message: JsonObject) => Promise<JsonObject>;
+  /** The session is over, for whatever reason. */
+  readonly over: () => void;
+}
+
+/**
+ * A hand that comes and asks: what is sent to it waits until it asks, and it is there as long as it goes on asking.
+ * It is a wire for the messages of the link that it is then given.
+ */
+export class HttpSession implements SouthboundWire {
+  readonly capabilities: SouthboundWire["capabilities"];
+  readonly tools: SouthboundWire["tools"];
+  readonly #options: SessionOptions;
+  readonly #outbox = new Outbox();
+  /** Samples that have come, so that one that comes again is not another one. */
+  readonly #samples = new Set<string>();
+  /** What was to be said before the hand was told that it is welcome. */
+  #held: JsonObject[] | undefined = [];
+  #link: SouthboundLink | undefined;
+  #attached: Attached | undefined;
+  #silence: NodeJS.Timeout | undefined;
+  #polls = 0;
+  #isOver = false;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.capabilities = options.capabilities;
+    this.tools = options.tools;
+  }
+
+  get epoch(): number {
+    return this.#attached?.epoch ?? 0;
+  }
+
+  /** Stands for a connection of the register from now on; what is known of the hand goes back to it. */
+  stand(attached: Attached, link: SouthboundLink, version: string): Welcome {
+    this.#attached = attached;
+    this.#link = link;
+    this.seen();
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    // Whoever ordered something while the hand was let in did not know its epoch yet.
+    for (const said of held) this.send("session_epoch" in said ? { ...said, session_epoch: attached.epoch } : said);
+    const policy = { timeouts: { exec: HAND.commandCapMs }, max_payload: HANDS.messageBytes };
+    return { ok: true, policy, session_epoch: attached.epoch, server_version: version };
+  }
+
+  send(message: JsonObject): void {
+    if (this.#held !== undefined && this.#held.length >= HANDS.acknowledgements) throw new Fault("HAND_UNAVAILABLE");
+    if (this.#held !== undefined) return void this.#held.push(message);
+    if (this.#options.direct === undefined) return this.#outbox.put(message);
+    // A hand that cannot be reached now may come and ask; that it may have got the message already is no harm.
+    this.#options.direct(message).then(
+      (reply) => this.#link?.reply(reply),
+      () => this.#queue(message),
+    );
+  }
+
+  close(why: FaultReport): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    clearTimeout(this.#silence);
+    this.#outbox.close(why);
+    this.#link?.drop();
+    this.#attached?.detach();
+    this.#options.over();
+  }
+
+  /** The hand showed that it lives. */
+  seen(): void {
+    this.#attached?.seen();
+    clearTimeout(this.#silence);
+    if (this.#isOver || this.#polls > 0) return;
+    this.#silence = setTimeout(() => this.close(GONE.report()), this.#options.silenceMs).unref();
+  }
+
+  /** What waits for the hand, which has everything up to a place; held until there is something, for a while. */
+  async poll(acknowledged: number | undefined, signal: AbortSignal): Promise<Batch> {
+    this.#outbox.acknowledge(acknowledged);
+    this.#polls += 1;
+    this.seen();
+    try {
+      return await this.#outbox.next(this.#options.pollMs, signal);
+    } finally {
+      this.#polls -= 1;
+      this.seen();
+    }
+  }
+
+  /** How an action ended. */
+  reply(message: JsonObject): void {
+    this.#link?.reply(message);
+  }
+
+  /** What an action says while it goes on. */
+  output(message: JsonObject): void {
+    this.#link?.output(message);
+  }
+
+  /** Whether a sample has come before. */
+  knows(sample: string): boolean {
+    return this.#samples.has(sample);
+  }
+
+  /** A sample has come; the newest are remembered. */
+  remember(sample: string): void {
+    this.#samples.add(sample);
+    const [oldest] = this.#samples;
+    if (this.#samples.size > HANDS.orders && oldest !== undefined) this.#samples.delete(oldest);
+  }
+
+  #queue(message: JsonObject): void {
+    try {
+      this.#outbox.put(message);
+    } catch (thrown) {
+      const { code, message: error } = asFault(thrown);
+      this.#link?.reply({ id: message["id"], action_id: message["action_id"], ok: false, code, error });
+    }
+  }
+}
+
+const GONE = new Fault("HAND_UNAVAILABLE", "The hand has not asked for a while what waits for it.");

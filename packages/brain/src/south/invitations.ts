@@ -1,0 +1,110 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { Fault, SOUTHBOUND } from "@vidro/core";
+import type { JsonObject, Records, StoredRecord } from "@vidro/core";
+import { proofIn } from "@vidro/core/wire/enrolment";
+
+/** Whom an invitation is for. */
+export interface Invited {
+  /** Whose hand it will be. */
+  readonly owner: string;
+  /** What it will be called; the host says it when this does not. */
+  readonly name?: string;
+  /** What it will be chosen by; the host says it when this does not. */
+  readonly tags?: readonly string[];
+}
+
+/** A new invitation; the secret is nowhere else. */
+export interface Invitation {
+  readonly id: string;
+  readonly secret: string;
+  readonly expiresAt: number;
+}
+
+const KIND = "invitation";
+const ID_BYTES = 16;
+const SECRET_BYTES = 32;
+
+/** Who may become a hand: each invitation counts once, and not for long. */
+export class Invitations {
+  readonly #records: Records;
+  readonly #now: () => number;
+
+  constructor(records: Records, now: () => number) {
+    this.#records = records;
+    this.#now = now;
+  }
+
+  /** Makes an invitation, durable when it resolves; BAD_REQUEST when it is to live too long. */
+  async make({ owner, ...who }: Invited, lifeMs: number = SOUTHBOUND.invitationMs): Promise<Invitation> {
+    if (!(lifeMs > 0 && lifeMs <= SOUTHBOUND.invitationMs))
+      throw new Fault("BAD_REQUEST", "An invitation lives for an hour at most.");
+    await this.#makeRoom();
+    const id = randomBytes(ID_BYTES).toString("hex");
+    const secret = randomBytes(SECRET_BYTES).toString("base64url");
+    const expiresAt = this.#now() + lifeMs;
+    const body = { ...who, hash: hashOf(secret).toString("hex"), expiresAt } as JsonObject;
+    await this.#records.put({ kind: KIND, id, owner, body }, 0);
+    return { id, secret, expiresAt };
+  }
+
+  /**
+   * Uses an invitation up, for good when it resolves: of several who come with one, a single one gets it. One that is
+   * unknown, wrong, used or too old is INVALID_TOKEN, whichever of these it is.
+   */
+  async redeem(proof: string): Promise<Invited> {
+    const { kind, id, owner, body, version } = await this.#open(proof);
+    await this.#records.put({ kind, id, owner, body: { ...body, used: true } }, version).catch((thrown: unknown) => {
+      throw thrown instanceof Fault && thrown.code === "CONFLICT" ? refused() : thrown;
+    });
+    const { name, tags } = bodyOf({ body });
+    return { owner, ...(name === undefined ? {} : { name }), ...(tags === undefined ? {} : { tags }) };
+  }
+
+  /** Whether an invitation could be used now; rejects like `redeem`. */
+  async check(proof: string): Promise<void> {
+    await this.#open(proof);
+  }
+
+  async #open(proof: string): Promise<StoredRecord> {
+    const shown = proofIn(proof);
+    const record = shown && (await this.#records.get(KIND, shown.id));
+    if (shown === undefined || record === undefined) throw refused();
+    const { hash, expiresAt, used } = bodyOf(record);
+    const isRight = timingSafeEqual(hashOf(shown.secret), Buffer.from(hash, "hex"));
+    if (!isRight || used === true || this.#now() >= expiresAt) throw refused();
+    return record;
+  }
+
+  /** Forgets those whose time is up, used ones included; RATE_LIMITED when too many are open still. */
+  async #makeRoom(): Promise<void> {
+    const kept = await this.#records.list(KIND, { limit: SOUTHBOUND.invitations });
+    const over = kept.filter((record) => bodyOf(record).expiresAt <= this.#now());
+    for (const { id } of over) await this.#records.delete(KIND, id);
+    if (kept.length - over.length >= SOUTHBOUND.invitations)
+      throw new Fault("RATE_LIMITED", `${SOUTHBOUND.invitations} invitations are open; wait until some are over.`);
+  }
+}
+
+interface Body {
+  readonly hash: string;
+  readonly expiresAt: number;
+  readonly name?: string;
+  readonly tags?: readonly string[];
+  readonly used?: boolean;
+}
+
+function bodyOf({ body }: Pick<StoredRecord, "body">): Body {
+  return body as unknown as Body;
+}
+
+/** A secret of 256 random bits needs no slow hash. */
+function hashOf(secret: string): Buffer {
+  return createHash("sha256").update(secret).digest();
+}
+
+function refused(): Fault {
+  return new Fault(
+    "INVALID_TOKEN",
+    "The invitation is not known here, was used already, or is too old. Make another: vidro hands invite",
+  );
+}

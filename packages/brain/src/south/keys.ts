@@ -1,0 +1,208 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { Fault, SIGNED } from "@vidro/core";
+import type { JsonObject, Records, StoredRecord } from "@vidro/core";
+import { keysFrom, nextRoot } from "@vidro/core/wire/signed-http";
+import type { Keys } from "@vidro/core/wire/signed-http";
+import { seal } from "./seal.ts";
+
+/** What the keys of hands stand on. */
+export interface HandKeysWorld {
+  readonly records: Records;
+  /** What the roots are encrypted with at rest; rejects when it cannot be read. */
+  readonly secret: () => Promise<Uint8Array>;
+  readonly now: () => number;
+}
+
+/** The first key of a hand, as its host keeps it. */
+export interface EnrolledKey {
+  /** `<hand>/<key>`. */
+  readonly keyid: string;
+  readonly root: Uint8Array;
+}
+
+/** What a hand makes its next key of. */
+export interface NextKey {
+  readonly keyid: string;
+  /** The key whose root it grows from. */
+  readonly from: string;
+  /** In base64. */
+  readonly salt: string;
+}
+
+/**
+ * next: told to the hand, and not used yet. active: in use. retiring: the one before, for whatever is still on its
+ * way. revoked: of no use any more.
+ */
+type KeyState = "next" | "active" | "retiring" | "revoked";
+
+interface KeptKey {
+  readonly id: string;
+  readonly state: KeyState;
+  /** Encrypted. */
+  readonly root: string;
+  /** Of a key that is next. */
+  readonly salt?: string;
+  /** When a retiring key ends. */
+  readonly endsAt?: number;
+}
+
+const KIND = "hand-key";
+const NOBODY = "nobody/none";
+const CIPHER = "aes-256-gcm";
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const ID_BYTES = 9;
+
+/**
+ * The keys that hands sign with, by hand, encrypted at rest. At most two of a hand are valid at a time: the one in use,
+ * and either the next one until it is used for the first time, or the one before for a day after that.
+ */
+export class HandKeys {
+  readonly #world: HandKeysWorld;
+  #decoy: string | undefined;
+
+  constructor(world: HandKeysWorld) {
+    this.#world = world;
+  }
+
+  /** Makes the first key of a hand; whatever it had before is worth nothing from now on. */
+  async enrol(hand: string, owner: string): Promise<EnrolledKey> {
+    const id = newId();
+    const root = randomBytes(SIGNED.keyBytes);
+    const keyid = `${hand}/${id}`;
+    await this.#put(hand, owner, [{ id, state: "active", root: await this.#encrypted(keyid, root) }]);
+    return { keyid, root };
+  }
+
+  /** The keys of that name while they are valid; rejects when they cannot be read. */
+  async keys(keyid: string): Promise<Keys | undefined> {
+    const key = (await this.#known(handIn(keyid))).find(({ id }) => keyid.endsWith(`/${id}`));
+    const isGood = key !== undefined && this.#isValid(key);
+    const [name, encrypted] = isGood ? [keyid, key.root] : [NOBODY, await this.#nobodys()];
+    const keys = keysFrom(await this.#decrypted(name, encrypted), name, seal);
+    return isGood ? keys : undefined;
+  }
+
+  /** Whose the hand is; NOT_FOUND when it has no keys. */
+  async owner(hand: string): Promise<string> {
+    return (await this.#must(hand)).owner;
+  }
+
+  /** The name of the key that a hand is to be written to with. */
+  async active(hand: string): Promise<string> {
+    return `${hand}/${activeIn(keysIn(await this.#must(hand))).id}`;
+  }
+
+  /** Makes the next key of a hand; the one before the present one ends now. NOT_FOUND when the hand has none. */
+  async rotate(hand: string): Promise<NextKey> {
+    const record = await this.#must(hand);
+    const active = activeIn(keysIn(record));
+    const id = newId();
+    const keyid = `${hand}/${id}`;
+    const salt = randomBytes(SIGNED.keyBytes);
+    const from = `${hand}/${active.id}`;
+    const before = await this.#decrypted(from, active.root);
+    const root = await this.#encrypted(keyid, nextRoot(before, salt, { keyid, seal }));
+    const next: KeptKey = { id, state: "next", root, salt: salt.toString("base64") };
+    await this.#put(hand, record.owner, [active, next], record.version);
+    return { keyid, from, salt: salt.toString("base64") };
+  }
+
+  /** The next key of a hand, while it has not used it. */
+  async next(hand: string): Promise<NextKey | undefined> {
+    const known = await this.#known(hand);
+    const next = known.find(({ state }) => state === "next");
+    if (next?.salt === undefined) return undefined;
+    return { keyid: `${hand}/${next.id}`, from: `${hand}/${activeIn(known).id}`, salt: next.salt };
+  }
+
+  /** A hand signed with this key: if it was the next one, it is the one in use now, and the one before retires. */
+  async used(keyid: string): Promise<void> {
+    const hand = handIn(keyid);
+    const record = await this.#must(hand);
+    const known = keysIn(record);
+    const next = known.find(({ id, state }) => state === "next" && keyid.endsWith(`/${id}`));
+    if (next === undefined) return;
+    const endsAt = this.#world.now() + SIGNED.overlapMs;
+    const retiring: KeptKey = { ...activeIn(known), state: "retiring", endsAt };
+    const { salt: _, ...used } = next;
+    await this.#put(hand, record.owner, [retiring, { ...used, state: "active" }], record.version).catch(agreed);
+  }
+
+  /** Ends all keys of a hand. */
+  async revoke(hand: string): Promise<void> {
+    const record = await this.#must(hand);
+    const revoked = keysIn(record).map(({ id, root }): KeptKey => ({ id, root, state: "revoked" }));
+    await this.#put(hand, record.owner, revoked);
+  }
+
+  /** A root that is good for nothing: a name that is not known must take as long as one that is. */
+  async #nobodys(): Promise<string> {
+    this.#decoy ??= await this.#encrypted(NOBODY, randomBytes(SIGNED.keyBytes));
+    return this.#decoy;
+  }
+
+  #isValid({ state, endsAt = 0 }: KeptKey): boolean {
+    return state === "active" || state === "next" || (state === "retiring" && this.#world.now() < endsAt);
+  }
+
+  async #known(hand: string): Promise<readonly KeptKey[]> {
+    const record = await this.#world.records.get(KIND, hand);
+    return record === undefined ? [] : keysIn(record);
+  }
+
+  async #must(hand: string): Promise<StoredRecord> {
+    const record = await this.#world.records.get(KIND, hand);
+    if (record !== undefined) return record;
+    throw new Fault("NOT_FOUND", `The hand ${hand} does not sign its messages: it has no key here.`);
+  }
+
+  async #put(hand: string, owner: string, keys: readonly KeptKey[], version?: number): Promise<void> {
+    const body = { keys } as unknown as JsonObject;
+    await this.#world.records.put({ kind: KIND, id: hand, owner, body }, version);
+  }
+
+  async #encrypted(keyid: string, root: Uint8Array): Promise<string> {
+    const iv = randomBytes(IV_BYTES);
+    // Bound to its name: a root that was moved to another hand's record does not open.
+    const cipher = createCipheriv(CIPHER, await this.#world.secret(), iv).setAAD(Buffer.from(keyid));
+    const text = Buffer.concat([cipher.update(root), cipher.final()]);
+    return Buffer.concat([iv, cipher.getAuthTag(), text]).toString("base64");
+  }
+
+  async #decrypted(keyid: string, encrypted: string): Promise<Uint8Array> {
+    const bytes = Buffer.from(encrypted, "base64");
+    const secret = await this.#world.secret();
+    try {
+      const decipher = createDecipheriv(CIPHER, secret, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(keyid)).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
+    } catch (cause) {
+      throw new Fault("STORE_UNREADABLE", `The key ${keyid} cannot be decrypted with this home's secret.`, { cause });
+    }
+  }
+}
+
+/** The hand that a key belongs to. */
+export function handIn(keyid: string): string {
+  return keyid.slice(0, keyid.lastIndexOf("/"));
+}
+
+function keysIn({ body }: StoredRecord): readonly KeptKey[] {
+  return body["keys"] as unknown as readonly KeptKey[];
+}
+
+function activeIn(keys: readonly KeptKey[]): KeptKey {
+  const active = keys.find(({ state }) => state === "active");
+  if (active === undefined) throw new Fault("HAND_REVOKED", "The keys of this hand were revoked.");
+  return active;
+}
+
+function newId(): string {
+  return randomBytes(ID_BYTES).toString("base64url");
+}
+
+/** Another message that was signed with the same key was faster, and has written the same. */
+function agreed(thrown: unknown): void {
+  if (!(thrown instanceof Fault && thrown.code === "CONFLICT")) throw thrown;
+}

@@ -1,0 +1,45 @@
+import { Fault, HANDS, SIGNED } from "@vidro/core";
+import type { Records } from "@vidro/core";
+import type { Claim } from "@vidro/core/wire/signature";
+import { Tries } from "./tries.ts";
+
+const KIND = "nonce";
+
+/**
+ * Nonces that have come, for as long as the time in a message could still pass. They are records, so that neither a
+ * restart nor a second brain over the same store takes a message twice; when they cannot be written, none is taken.
+ */
+export class Nonces {
+  readonly #records: Records;
+  readonly #now: () => number;
+
+  /** Together with how long a nonce is kept, this bounds how many there are. */
+  readonly #tries: Tries;
+
+  constructor(records: Records, now: () => number) {
+    this.#records = records;
+    this.#now = now;
+    this.#tries = new Tries({ burst: SIGNED.burst, everyMs: SIGNED.everyMs, kept: HANDS.known }, now);
+  }
+
+  /** Keeps a nonce; false when it has come before, RATE_LIMITED when a key is used too often. */
+  async isFirst({ keyid, nonce = "" }: Claim): Promise<boolean> {
+    this.#tries.take(keyid);
+    const id = `${keyid} ${nonce}`;
+    try {
+      await this.#records.put({ kind: KIND, id, owner: keyid, body: {} }, 0);
+    } catch (thrown) {
+      if (thrown instanceof Fault && thrown.code === "CONFLICT") return false;
+      throw thrown;
+    }
+    await this.#forget();
+    return true;
+  }
+
+  /** More than one goes for each that comes, so that what is kept shrinks to what is needed. */
+  async #forget(): Promise<void> {
+    const oldest = await this.#records.list(KIND, { limit: SIGNED.noncesRemoved });
+    const until = this.#now() - SIGNED.nonceMs;
+    for (const { id, createdAt } of oldest) if (createdAt < until) await this.#records.delete(KIND, id);
+  }
+}

@@ -1,0 +1,81 @@
+import { Fault, HANDS, SIGNED } from "@vidro/core";
+import type { FaultReport, JsonObject } from "@vidro/core";
+
+/** What a hand gets when it asks: messages, and the place up to which it has them then. */
+export interface Batch {
+  readonly messages: readonly JsonObject[];
+  readonly cursor: number;
+}
+
+interface Waiting {
+  readonly place: number;
+  readonly bytes: number;
+  readonly message: JsonObject;
+}
+
+/** Messages for a hand that comes to ask for them; each stays until the hand has said that it has it. */
+export class Outbox {
+  #waiting: readonly Waiting[] = [];
+  #bytes = 0;
+  #place = 0;
+  /** The place up to which messages were given out. */
+  #given = 0;
+  #wake: (() => void) | undefined;
+  #why: FaultReport | undefined;
+
+  /** Adds a message; HAND_UNAVAILABLE when too much waits already. */
+  put(message: JsonObject): void {
+    const bytes = Buffer.byteLength(JSON.stringify(message));
+    if (bytes > HANDS.messageBytes) throw new Fault("PAYLOAD_TOO_LARGE", "The message is too long to be sent.");
+    if (this.#waiting.length >= HANDS.orders || this.#bytes + bytes > SIGNED.outboxBytes)
+      throw new Fault("HAND_UNAVAILABLE", "The hand does not fetch what waits for it.");
+    this.#place += 1;
+    this.#bytes += bytes;
+    this.#waiting = [...this.#waiting, { place: this.#place, bytes, message }];
+    this.#wake?.();
+  }
+
+  /** The hand has everything up to a place; without one, everything that it was given. */
+  acknowledge(place: number = this.#given): void {
+    this.#waiting = this.#waiting.filter((one) => one.place > place);
+    this.#bytes = this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  /**
+   * What waits, once something does or the time is up; whoever asks meanwhile takes the place of whoever waits.
+   * Rejects with the reason when the outbox is closed.
+   */
+  async next(waitMs: number, signal: AbortSignal): Promise<Batch> {
+    this.#wake?.();
+    if (this.#waiting.length === 0 && this.#why === undefined) await this.#woken(waitMs, signal);
+    if (this.#why !== undefined) throw new Fault(this.#why.code, this.#why.message);
+    return this.#batch();
+  }
+
+  /** Gives nothing out any more. */
+  close(why: FaultReport): void {
+    this.#why ??= why;
+    this.#wake?.();
+  }
+
+  async #woken(waitMs: number, signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const wake = (): void => resolve();
+    const timer = setTimeout(wake, waitMs);
+    this.#wake = wake;
+    signal.addEventListener("abort", wake, { once: true });
+    if (signal.aborted) wake();
+    await promise;
+    clearTimeout(timer);
+    signal.removeEventListener("abort", wake);
+    if (this.#wake === wake) this.#wake = undefined;
+  }
+
+  /** As much as fits into one answer. */
+  #batch(): Batch {
+    let bytes = 0;
+    const fits = this.#waiting.filter((one, at) => (bytes += one.bytes) <= HANDS.messageBytes || at === 0);
+    this.#given = fits.at(-1)?.place ?? this.#given;
+    return { messages: fits.map(({ message }) => message), cursor: this.#given };
+  }
+}

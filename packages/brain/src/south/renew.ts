@@ -1,0 +1,41 @@
+import { X509Certificate } from "node:crypto";
+import { Fault, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
+import { RENEW_PATH } from "@vidro/core/wire/enrolment";
+import type { Log } from "../log.ts";
+import type { Authority, Issued } from "./authority.ts";
+import { lapsed } from "./certified.ts";
+import type { CertifiedWorld } from "./certified.ts";
+import type { SouthboundRoute } from "./southbound-server.ts";
+import { checkAsking } from "./tellings.ts";
+import { ENROL_TRIES, Tries } from "./tries.ts";
+
+/** What exchanging certificates needs. */
+export interface RenewWorld {
+  readonly authority: Authority;
+  readonly peers: CertifiedWorld;
+  /** A new certificate for a hand that came with the one of that serial number. */
+  readonly renew: (hand: string, serial: string, csr: string) => Promise<Issued>;
+  readonly log: Log;
+}
+
+/** Where a hand whose certificate ended while it was away gets a new one. */
+export function renewRoute({ authority, peers, renew, log }: RenewWorld): SouthboundRoute {
+  const tries = new Tries(ENROL_TRIES);
+  const own = new X509Certificate(authority.certificate);
+  return {
+    method: "POST",
+    path: RENEW_PATH,
+    maxBytes: SOUTHBOUND.enrolBytes,
+    async handle({ body, certificate }) {
+      const { identity, serial } = await lapsed(certificate, own, peers);
+      // Counted by hand: after a long night of the brain, many may come back from behind one address.
+      tries.take(identity.id);
+      const asked = parseJson(body.toString("utf8"));
+      if (!isObject(asked)) throw new Fault("BAD_REQUEST", "A renewal is an object.");
+      checkAsking("renewal", asked);
+      const issued = await renew(identity.id, serial, textIn(asked, "csr") ?? "");
+      log("info", "a hand that was away has a new certificate", { agent_id: identity.id, serial: issued.serial });
+      return { json: { ok: true, certificate: issued.certificate } };
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import { Tries } from "./tries.ts";
+
+const BOUNDS = { burst: 3, everyMs: 100, kept: 2 };
+
+test("a few tries are free, then one more comes with time, and who waited long enough has all of them again", () => {
+  let now = 0;
+  const tries = new Tries(BOUNDS, () => now);
+  const isRefused = (): boolean => {
+    try {
+      tries.take("a");
+      return false;
+    } catch {
+      return true;
+    }
+  };
+  assert.deepEqual([isRefused(), isRefused(), isRefused(), isRefused()], [false, false, false, true]);
+  now = 100;
+  assert.deepEqual([isRefused(), isRefused()], [false, true]);
+  now = 10_000;
+  assert.deepEqual([isRefused(), isRefused(), isRefused(), isRefused()], [false, false, false, true]);
+});
+
+test("whoever is refused is told when to come again, and then is let through", () => {
+  let now = 0;
+  const tries = new Tries(BOUNDS, () => now);
+  for (let tried = 0; tried < BOUNDS.burst; tried++) tries.take("a");
+  assert.throws(() => tries.take("a"), { code: "RATE_LIMITED", retryAfterMs: 100 });
+  now = 100;
+  tries.take("a");
+});
+
+test("names are counted apart, and the one that was quiet the longest is forgotten", () => {
+  const tries = new Tries(BOUNDS, () => 0);
+  for (let tried = 0; tried < BOUNDS.burst; tried++) tries.take("a");
+  tries.take("b");
+  assert.throws(() => tries.take("a"));
+  tries.take("c");
+  tries.take("a");
+});
+
+test("no pattern of tries gets more than the burst and the rate allow", () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 250 }), { maxLength: 60 }), (rests) => {
+      let now = 0;
+      let passed = 0;
+      const tries = new Tries(BOUNDS, () => now);
+      for (const rest of rests) {
+        now += rest;
+        try {
+          tries.take("a");
+          passed += 1;
+        } catch {
+          // Refused, and counted as nothing.
+        }
+      }
+      assert.ok(passed <= BOUNDS.burst + Math.floor(now / BOUNDS.everyMs));
+    }),
+  );
+});

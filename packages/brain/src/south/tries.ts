@@ -1,0 +1,45 @@
+import { Fault, SOUTHBOUND } from "@vidro/core";
+
+/** How often something may be tried. */
+export interface TriesBounds {
+  /** At once. */
+  readonly burst: number;
+  /** How long one more takes after that. */
+  readonly everyMs: number;
+  /** Names that are counted; the one that was quiet the longest is forgotten. */
+  readonly kept: number;
+}
+
+/** How often somebody may ask for a certificate. */
+export const ENROL_TRIES: TriesBounds = {
+  burst: SOUTHBOUND.enrolBurst,
+  everyMs: SOUTHBOUND.enrolEveryMs,
+  kept: SOUTHBOUND.enrolAddresses,
+};
+
+/** Counts tries by name, such as an address; RATE_LIMITED for whoever tries too often. */
+export class Tries {
+  readonly #bounds: TriesBounds;
+  readonly #now: () => number;
+  /** When each name would have all its tries again, the latest to try last. */
+  readonly #fullAt = new Map<string, number>();
+
+  /** `now` never goes back, whatever becomes of the clock on the wall. */
+  constructor(bounds: TriesBounds, now: () => number = () => performance.now()) {
+    this.#bounds = bounds;
+    this.#now = now;
+  }
+
+  /** One try of that name. */
+  take(name: string): void {
+    const { burst, everyMs, kept } = this.#bounds;
+    const now = this.#now();
+    const fullAt = Math.max(now, this.#fullAt.get(name) ?? now) + everyMs;
+    const retryAfterMs = fullAt - now - burst * everyMs;
+    if (retryAfterMs > 0) throw new Fault("RATE_LIMITED", "That was tried too often; wait a moment.", { retryAfterMs });
+    this.#fullAt.delete(name);
+    this.#fullAt.set(name, fullAt);
+    const [quietest] = this.#fullAt.keys();
+    if (this.#fullAt.size > kept && quietest !== undefined) this.#fullAt.delete(quietest);
+  }
+}
