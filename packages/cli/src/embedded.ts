@@ -1,6 +1,7 @@
 import type { Brain } from "@vidro/brain";
 import { Fault } from "@vidro/core";
 import { entriesOf } from "./entries.ts";
+import { homeHands, person } from "./hand-register.ts";
 import type { Waist } from "./waist.ts";
 import { homeFolder } from "./with-brain.ts";
 
@@ -8,7 +9,8 @@ import { homeFolder } from "./with-brain.ts";
 export function embedded(brain: Brain): Waist {
   const { runs, journal } = brain;
   return {
-    async start({ agent: named, ...request }) {
+    async start({ agent: named, hand: selector, ...request }) {
+      if (selector !== undefined) await assertLocal(brain, selector, request.workspace);
       if (named === undefined) return runs.start(request);
       const { HomeAgents } = await import("@vidro/brain");
       const agent = await new HomeAgents(homeFolder(), brain).find(named);
@@ -31,4 +33,11 @@ export function embedded(brain: Brain): Waist {
     list: (filter) => runs.list(filter),
     letGo: () => runs.close(),
   };
+}
+
+/** Hands on other machines talk to a brain that listens, and this one does not. */
+async function assertLocal(brain: Brain, selector: string, workspace: string): Promise<void> {
+  const { LOCAL_HAND } = await import("@vidro/brain");
+  if ((await homeHands(brain, workspace)).select(selector, await person()) === LOCAL_HAND) return;
+  throw new Fault("HAND_UNAVAILABLE", "No daemon is up, and only a daemon has hands on other machines: vidro up");
 }

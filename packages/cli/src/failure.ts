@@ -18,9 +18,10 @@ export function sayFailure(thrown: unknown, argv: readonly string[]): number {
 }
 
 /** What to do next: what was not found, or is there already, is looked up among its own kind. */
-function nextStep(code: FaultCode, [first = ""]: readonly string[]): string {
-  const isLookedUp = code === "NOT_FOUND" || (code === "CONFLICT" && first === "agents");
-  return isLookedUp && LISTED.includes(first) ? `Look it up: vidro ${first} list` : FAULTS[code].next;
+function nextStep(code: FaultCode, [first = "", ...flags]: readonly string[]): string {
+  const kind = first === "run" && flags.some((flag) => /^--on(=|$)/.test(flag)) ? "hands" : first;
+  const isLookedUp = code === "NOT_FOUND" || (code === "CONFLICT" && kind === "agents");
+  return isLookedUp && LISTED.includes(kind) ? `Look it up: vidro ${kind} list` : FAULTS[code].next;
 }
 
 function sayMisuse(error: CommanderError, argv: readonly string[]): number {
@@ -51,10 +52,13 @@ function ownFault(thrown: unknown): Fault {
 }
 
 /** Groups of commands with one that lists. */
-const LISTED = ["runs", "agents", "tokens"];
+const LISTED = ["runs", "agents", "tokens", "hands"];
 const GROUPS = [...LISTED, "policy", "audit"];
-const COMMANDS = ["up", "status", "console", "run", "attach", "doctor", ...GROUPS];
-const MEMBERS = ["create", "delete", "revoke", "list", "show", "export", "abort", "check", "explain", "verify"];
+const COMMANDS = ["up", "status", "console", "run", "attach", "doctor", "tcp", ...GROUPS];
+const MEMBERS = [
+  ["create", "delete", "revoke", "list", "show", "export", "abort", "check", "explain", "verify"],
+  ["exec", "quarantine", "release", "serve", "invite", "join"],
+].flat();
 /** Commands that tell programs whenever no terminal is there. */
 const STREAMING = ["run", "attach"];
 

@@ -25,6 +25,8 @@ const port = (text: string): number => {
 const JSON_FLAG = ["--json", "one line of JSON for each thing, for programs"] as const;
 const YES_FLAG = ["--yes", "answer yes to every question; what policy denies stays denied"] as const;
 const VERBOSE_FLAG = ["--verbose", "show everything: whole output, every verdict"] as const;
+const HANDS_WORDS = "where: a hand's id or name, tag:NAME, tool:NAME, or several with commas";
+const HAND_ARGUMENT = ["<hand>", "a hand's id or name"] as const;
 const AGENT_ARGUMENT = ["<agent>", "an agent's name or uuid"] as const;
 const RUN_ARGUMENT = ["<run>", "a run's id, or the end of it (4 characters or more)"] as const;
 
@@ -37,6 +39,7 @@ function named(command: Command): Command {
 
 const loadRuns = () => import("./commands/runs.ts");
 const loadAgents = () => import("./commands/agents.ts");
+const loadHands = () => import("./commands/hands.ts");
 const loadPolicy = () => import("./commands/policy.ts");
 const loadTokens = () => import("./commands/tokens.ts");
 
@@ -52,10 +55,16 @@ export function program(version: string, exit: Exit): Command {
     .configureOutput({ writeErr: () => undefined });
   addUp(root, exit);
   addRun(root, exit);
+  addCode(root, exit);
   addAttach(root, exit);
   addRuns(root, exit);
   addAgents(root, exit);
   addTokens(root, exit);
+  addHands(root, exit);
+  addHandKeys(root, exit);
+  addHandsJoin(root, exit);
+  addHandsServe(root, exit);
+  addTcp(root, exit);
   addPolicy(root, exit);
   addAudit(root, exit);
   return root;
@@ -75,6 +84,18 @@ function addUp(root: Command, exit: Exit): void {
         .default("resume"),
     )
     .option("--no-local-hand", "execute nothing on this machine")
+    .addOption(
+      new Option(
+        "--southbound-port <n>",
+        "where hands on other machines come in (default: 3121, once one is invited)",
+      ).argParser(port),
+    )
+    .addOption(
+      new Option(
+        "--southbound-host <a,b>",
+        "names and addresses that other machines reach this one by (default: VIDRO_SOUTHBOUND_HOSTS, else only this machine)",
+      ).argParser(listed),
+    )
     .option("--json", "one line of JSON when it is ready, then the log as JSON on stderr")
     .action(async (flags) => exit(await (await import("./commands/up.ts")).up(flags)));
   named(root.command("status"))
@@ -96,12 +117,26 @@ function addRun(root: Command, exit: Exit): void {
     .option(...VERBOSE_FLAG)
     .option("--workspace <folder>", "the folder to work in (default: this one)")
     .option("--agent <name>", "the agent that does it, by name or uuid (default: bunny)")
+    .option("--on <hands>", HANDS_WORDS)
     .option("--key <key>", "the same key gives the same run, however often it is asked for")
     .addOption(new Option("--max-steps <n>", "most turns of the model").argParser(count))
     .addOption(new Option("--max-actions <n>", "most actions").argParser(count))
     .addOption(new Option("--max-tokens <n>", "most tokens, in and out").argParser(count))
     .addOption(new Option("--max-minutes <n>", "longest time at work").argParser(count))
     .action(async (words: string[], flags) => exit(await (await import("./commands/run.ts")).run(words, flags)));
+}
+
+function addCode(root: Command, exit: Exit): void {
+  named(root.command("code"))
+    .description("have a brain work in this folder: it decides, this process executes (also: codegen)")
+    .argument("[task...]", "what is to be done; - reads it from stdin")
+    .option("--resume <run>", "go on with a run that was left open; its id, or the end of it")
+    .option(...JSON_FLAG)
+    .option(...YES_FLAG)
+    .option("--quiet", "only the answer")
+    .option(...VERBOSE_FLAG)
+    .option("--workspace <folder>", "the folder to work in (default: this one)")
+    .action(async (words: string[], flags) => exit(await (await import("./commands/code.ts")).code(words, flags)));
 }
 
 function addAttach(root: Command, exit: Exit): void {
@@ -191,10 +226,126 @@ function addTokens(root: Command, exit: Exit): void {
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await loadTokens()).list(flags)));
   tokens
+    .command("export")
+    .description("write tokens for a hand on another host, without their secrets")
+    .argument("<id...>", "the tokens' ids")
+    .requiredOption("--out <file>", "a new file, which only its owner can read")
+    .action(async (ids: string[], { out }) => exit(await (await loadTokens()).exportTokens(ids, out)));
+  tokens
     .command("revoke")
     .description("end a token and every live session of it")
     .argument("<id>", "a token's id")
     .action(async (id: string) => exit(await (await loadTokens()).revoke(id)));
+}
+
+function addHands(root: Command, exit: Exit): void {
+  const hands = root.command("hands").description("what executes, here and on other machines");
+  named(hands.command("list"))
+    .description("list hands by name, this machine's first")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await loadHands()).list(flags)));
+  named(hands.command("show"))
+    .description("tell all that is known of a hand")
+    .argument(...HAND_ARGUMENT)
+    .option(...JSON_FLAG)
+    .action(async (hand: string, flags) => exit(await (await loadHands()).show(hand, flags)));
+  named(hands.command("exec"))
+    .description("carry out one command, and pass on what it says and how it ends")
+    .argument("<hands>", HANDS_WORDS)
+    .argument("<command...>", "a program and its arguments, behind --")
+    .option(...YES_FLAG)
+    .option(...JSON_FLAG)
+    .action(async (on: string, argv: string[], flags) =>
+      exit(await (await import("./commands/hands-exec.ts")).exec(on, argv, flags)),
+    );
+  for (const [word, does] of HAND_CHANGES) {
+    const command = named(hands.command(word))
+      .description(does)
+      .argument(...HAND_ARGUMENT)
+      .option(...JSON_FLAG);
+    if (word !== "release") command.option("--why <text>", "the reason, for whoever looks at it later");
+    command.action(async (hand: string, flags) => exit(await (await loadHands()).change(word, hand, flags)));
+  }
+}
+
+const HAND_CHANGES = [
+  ["revoke", "end a hand for good: it is cut off now, and never let in again"],
+  ["quarantine", "give a hand no new work until it is released"],
+  ["release", "let a hand work again that was in quarantine"],
+] as const;
+
+function addHandKeys(root: Command, exit: Exit): void {
+  const hands = root.commands.find((one) => one.name() === "hands") ?? root.command("hands");
+  named(hands.command("rotate-key"))
+    .description("give a hand that signs its messages its next key; the old one ends a day after the first use")
+    .argument(...HAND_ARGUMENT)
+    .option(...JSON_FLAG)
+    .action(async (hand: string, flags) =>
+      exit(await (await import("./commands/rotate-key.ts")).rotateKey(hand, flags)),
+    );
+  named(hands.command("address"))
+    .description("let a hand that listens be called at an address that it names; without one, at none")
+    .argument(...HAND_ARGUMENT)
+    .argument("[url]", "like https://web-1.lan:8443")
+    .option(...JSON_FLAG)
+    .action(async (hand: string, url: string | undefined, flags) =>
+      exit(await (await import("./commands/hand-address.ts")).address(hand, url, flags)),
+    );
+}
+
+function addHandsJoin(root: Command, exit: Exit): void {
+  const hands = root.commands.find((one) => one.name() === "hands") ?? root.command("hands");
+  const tags = () => new Option("--tags <a,b>", "what it is to be chosen by").argParser(listed);
+  named(hands.command("invite"))
+    .description("invite a host: prints the one command to paste there")
+    .option("--name <name>", "what to call it (default: its own name)")
+    .addOption(tags())
+    .option("--expires <when>", "30m, 1h: an hour at most", "1h")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await import("./commands/invite.ts")).invite(flags)));
+  hands
+    .command("join")
+    .description("let the brain that has invited this host work on it, until Ctrl-C")
+    .argument("<url>", "as the invitation has it")
+    .requiredOption("--token <token>", "as the invitation has it")
+    .option("--name <name>", "what to call this host, unless the invitation says so (default: its own name)")
+    .addOption(tags())
+    .option("--workspace <folder>", "the folder to work in (default: this one)")
+    .option("--transport <ws|http>", "how to come to the brain: ws, or messages that are signed one by one")
+    .option("--state <folder>", "where it keeps its identity and its ledger")
+    .option("--json", "one line of JSON when it is connected")
+    .action(async (url: string, flags) => exit(await (await import("./commands/join.ts")).join(url, flags)));
+}
+
+function addHandsServe(root: Command, exit: Exit): void {
+  const hands = root.commands.find((one) => one.name() === "hands") ?? root.command("hands");
+  hands
+    .command("serve")
+    .description("let clients of the TCP agent protocol work with this folder")
+    .requiredOption("--tcp <host:port>", "where to listen; port 0 picks a free one, none is 4000")
+    .option("--workspace <folder>", "the folder to work in (default: this one)")
+    .option("--name <name>", "what to call this host (default: its own name)")
+    .option("--tls-cert <file>", "a certificate in PEM; beyond this machine it is needed")
+    .option("--tls-key <file>", "its key in PEM")
+    .option("--lab", "a laboratory: no TLS, though others can reach it")
+    .option("--json", "one line of JSON when it is ready")
+    .action(async (flags) => exit(await (await import("./commands/hands-serve.ts")).serve(flags)));
+}
+
+function addTcp(root: Command, exit: Exit): void {
+  root
+    .command("tcp")
+    .description("ask a server of the TCP agent protocol for one action")
+    .argument("<address>", "host or host:port (default port: 4000)")
+    .argument("<act>", "HELLO, PING, GET_OS_INFO, PS, WATCH, GET_WATCHES, OS_CMD, …")
+    .argument("[data...]", "a JSON object, or key=value each")
+    .option("--token <token>", "who asks (default: VIDRO_TOKEN)")
+    .option("--tls", "speak TLS")
+    .option("--ca <file>", "speak TLS, and trust this certificate in PEM")
+    .option(...JSON_FLAG)
+    .action(async (address: string, act: string, data: string[], flags) =>
+      exit(await (await import("./commands/tcp.ts")).tcp(address, [act, ...data], flags)),
+    );
 }
 
 function addPolicy(root: Command, exit: Exit): void {

@@ -35,6 +35,7 @@ const NOBODYS: { readonly [kind in QuestionAsked["about"]["kind"]]: string } = {
   tool: "no",
   unknown: "stop",
   call: "",
+  healing: "escalate",
 };
 
 /** A person at the terminal. */

@@ -14,12 +14,13 @@ export function remote({ url, token, retries }: Address): Waist {
   /** What is new is driven already. */
   const fresh = new Set<string>();
   return {
-    async start({ task, key, budget, thread, agent }) {
+    async start({ task, key, budget, thread, agent, hand }) {
       const about = {
         ...(key === undefined ? {} : { key }),
         ...(budget === undefined ? {} : { budget }),
         ...(thread === undefined ? {} : { thread }),
         ...(agent === undefined ? {} : { agent }),
+        ...(hand === undefined ? {} : { hand }),
       };
       const { head, existed } = await told(vidro.start(task, about));
       own.add(head.id);

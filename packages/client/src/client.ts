@@ -1,6 +1,7 @@
 import type { Budget, Json, RunHead } from "@vidro/core";
 import { Agents } from "./agents.ts";
 import { Conversations } from "./conversations.ts";
+import { Hands } from "./hands.ts";
 import { Link } from "./link.ts";
 import type { LinkOptions } from "./link.ts";
 import { Run } from "./run.ts";
@@ -18,6 +19,8 @@ export interface RunOptions {
   readonly tools?: readonly string[];
   /** The conversation that it goes on with. */
   readonly thread?: string;
+  /** Where it works: a hand's id or name, `tag:web`, `tool:shell`, or several with commas; the brain's own machine without it. */
+  readonly hand?: string;
   readonly budget?: Partial<Budget>;
   /** The same key gives the same run, however often it is asked for; made up when it is left out. */
   readonly key?: string;
@@ -39,11 +42,13 @@ const CREATED = 201;
 export class Vidro {
   readonly agents: Agents;
   readonly conversations: Conversations;
+  readonly hands: Hands;
   readonly #link: Link;
 
   constructor(options: VidroOptions) {
     this.#link = new Link(options);
     this.agents = new Agents(this.#link);
+    this.hands = new Hands(this.#link);
     this.conversations = new Conversations(this.#link, (task, about) => this.run(task, about));
   }
 

@@ -12,6 +12,8 @@ export interface ConversationOptions {
   /** The uuid of an agent; `bunny` when none is named. */
   readonly agent?: string;
   readonly tools?: readonly string[];
+  /** Where its runs work, as in the options of a run. */
+  readonly hand?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -51,8 +53,12 @@ export class Conversations {
   }
 
   /** Begins one. */
-  async create({ agent, tools, signal }: ConversationOptions = {}): Promise<Conversation> {
-    const body = { agent_uuid: agent ?? null, ...(tools === undefined ? {} : { tools_enabled: tools }) };
+  async create({ agent, tools, hand, signal }: ConversationOptions = {}): Promise<Conversation> {
+    const body = {
+      agent_uuid: agent ?? null,
+      ...(tools === undefined ? {} : { tools_enabled: tools }),
+      ...(hand === undefined ? {} : { metadata: { hand } }),
+    };
     const made = await this.#link.json({ method: "POST", path: "v1/conversations", body, signal });
     return new Conversation(conversationOf(made), this.#start);
   }

@@ -27,6 +27,35 @@ export interface Agent {
   readonly updatedAt: number;
 }
 
+/** A hand. */
+export interface HandRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly owner: string;
+  /** ok works, degraded is connected but gets no work, down is not connected. */
+  readonly state: "ok" | "degraded" | "down";
+  readonly barred: "revoked" | "quarantined" | null;
+  /** Why it is barred. */
+  readonly why: string | null;
+  /** By which way it is reached. */
+  readonly gateway: string;
+  readonly version: string;
+  readonly workspace: string;
+  readonly tags: readonly string[];
+  /** Names of its tools. */
+  readonly tools: readonly string[];
+  readonly lastSeenAt: number;
+  readonly createdAt: number;
+  /** What it last told of its host; only where one hand was asked for. */
+  readonly telemetry: HandSample | null;
+}
+
+/** What a hand told of its host at a time. */
+export interface HandSample {
+  readonly at: number;
+  readonly payload: JsonObject;
+}
+
 /** One turn of a conversation. */
 export interface Message {
   readonly role: string;
@@ -91,6 +120,59 @@ export function agentOf(json: Json): Agent {
     createdAt: Date.parse(text(agent, "created_at")),
     updatedAt: Date.parse(text(agent, "updated_at")),
   };
+}
+
+/** Hands in a list. */
+export function handsOf(json: Json): readonly HandRecord[] {
+  return listIn(objectIn(json, "hands")["hands"], "hands").map(handOf);
+}
+
+/** A hand. */
+export function handOf(json: Json): HandRecord {
+  const hand = objectIn(json, "a hand");
+  const told = hand["telemetry"] ?? null;
+  return {
+    id: text(hand, "id"),
+    name: text(hand, "name"),
+    owner: text(hand, "owner"),
+    state: text(hand, "state") as HandRecord["state"],
+    barred: textOrNull(hand, "barred") as HandRecord["barred"],
+    why: textOrNull(hand, "why"),
+    gateway: text(hand, "gateway"),
+    version: text(hand, "version"),
+    workspace: text(hand, "workspace"),
+    tags: namesIn(hand["tags"]) ?? [],
+    tools: listIn(hand["tools"], "tools").map((tool) => (typeof tool === "string" ? tool : nameIn(tool))),
+    lastSeenAt: Date.parse(text(hand, "last_seen_at")),
+    createdAt: Date.parse(text(hand, "created_at")),
+    telemetry: told === null ? null : sampleOf(told),
+  };
+}
+
+function nameIn(json: Json): string {
+  return text(objectIn(json, "a tool"), "name");
+}
+
+/** Where a hand may be called. */
+export function addressOf(json: Json): { readonly id: string; readonly url: string | null } {
+  const allowed = objectIn(json, "an address");
+  return { id: text(allowed, "id"), url: textOrNull(allowed, "url") };
+}
+
+/** The next key of a hand. */
+export function keyOf(json: Json): { readonly id: string; readonly keyId: string } {
+  const key = objectIn(json, "a key");
+  return { id: text(key, "id"), keyId: text(key, "key_id") };
+}
+
+/** What a hand told of its host, in a list. */
+export function samplesOf(json: Json): readonly HandSample[] {
+  return listIn(objectIn(json, "samples")["samples"], "samples").map(sampleOf);
+}
+
+function sampleOf(json: Json): HandSample {
+  const sample = objectIn(json, "a sample");
+  return { at: Date.parse(text(sample, "at")), payload: objectIn(sample["payload"], "a payload") };
 }
 
 /** Conversations in a list. */

@@ -1,5 +1,6 @@
+import { writeFile } from "node:fs/promises";
 import type { TokenRow, Tokens } from "@vidro/brain";
-import { oneLine } from "@vidro/core";
+import { Fault, oneLine } from "@vidro/core";
 import { EXIT } from "../exit.ts";
 import { expiryOf } from "../expiry.ts";
 import { paint } from "../marks.ts";
@@ -56,6 +57,22 @@ export async function revoke(given: string): Promise<number> {
   return withTokens(async (tokens) => {
     await tokens.revoke(tokenId);
     say(`${oneLine(tokenId, SCOPES_CHARS)} is revoked.`);
+    return EXIT.ok;
+  });
+}
+
+/** Writes tokens, with the hashes of their secrets, to a new file for a hand that has no brain of its own beside it. */
+export async function exportTokens(given: readonly string[], file: string): Promise<number> {
+  const ids = given.map((one) => one.split(".")[0] ?? "");
+  return withBrain(async (brain) => {
+    const records = await Promise.all(ids.map((id) => brain.records.get("token", id)));
+    const missing = ids.find((_, index) => records[index] === undefined);
+    if (missing !== undefined) throw new Fault("NOT_FOUND", `There is no token ${oneLine(missing, SCOPES_CHARS)}.`);
+    const text = `${JSON.stringify({ tokens: records.map((record) => record?.body) }, null, 2)}\n`;
+    await writeFile(file, text, { mode: 0o600, flag: "wx" }).catch((cause: Error) => {
+      throw new Fault("BAD_REQUEST", `${file} cannot be written: ${cause.message}`, { cause });
+    });
+    say(`${ids.length === 1 ? "One token is" : `${ids.length} tokens are`} in ${file}.`);
     return EXIT.ok;
   });
 }

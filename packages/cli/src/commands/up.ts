@@ -16,6 +16,8 @@ export interface UpFlags {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly localHand: boolean;
+  readonly southboundPort?: number;
+  readonly southboundHost?: readonly string[];
 }
 
 /** Starts the daemon in this process and stays until it is asked to end. */
@@ -32,6 +34,7 @@ export async function up(flags: UpFlags): Promise<number> {
     port,
     onRestart,
     localHand,
+    southbound: southboundOf(flags),
     version: manifest.version,
     writeLog: flags.json === true ? toStderr : warningsToStderr,
     ...(tls === undefined ? {} : { tls }),
@@ -43,11 +46,19 @@ export async function up(flags: UpFlags): Promise<number> {
   return signal === "SIGINT" ? EXIT.aborted : EXIT.ok;
 }
 
-function tell({ url, tokenFile, pid }: Daemon, json: boolean): void {
-  if (json) return sayJson({ ready: true, url, token_file: tokenFile, pid });
+function tell({ url, southbound, tokenFile, pid }: Daemon, json: boolean): void {
+  if (json)
+    return sayJson({
+      ready: true,
+      url,
+      ...(southbound === undefined ? {} : { southbound }),
+      token_file: tokenFile,
+      pid,
+    });
   say(`${paint("green", "Vidro is up")} at ${paint("bold", url)}, process ${pid}.`);
   say(`  token: ${tokenFile}`);
   say(`  API:   ${url}/docs`);
+  if (southbound !== undefined) say(`  hands: ${southbound}`);
   say("  Ctrl-C ends it; runs that are open then go on at the next start.");
 }
 
@@ -77,6 +88,13 @@ function tlsOf({ tlsCert, tlsKey }: UpFlags): { readonly cert: string; readonly 
   if (tlsCert === undefined || tlsKey === undefined)
     throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");
   return { cert: tlsCert, key: tlsKey };
+}
+
+/** What was said about hands on other machines. */
+function southboundOf({ southboundPort: port, southboundHost }: UpFlags) {
+  const env = process.env["VIDRO_SOUTHBOUND_HOSTS"] ?? "";
+  const hosts = southboundHost ?? env.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
+  return { hosts, ...(port === undefined ? {} : { port }) };
 }
 
 function toStderr(line: string): void {

@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { Fault } from "@vidro/core";
+import type { Hand } from "@vidro/core";
+import manifest from "../../package.json" with { type: "json" };
+import { brainAddress } from "../address.ts";
+import type { Address, BrainFlags } from "../address.ts";
+import { findRun } from "../find-run.ts";
+import { folderAt } from "../folder.ts";
+import { remote } from "../remote.ts";
+import { showRun } from "../show.ts";
+import type { ShowFlags } from "../show.ts";
+import { taskFrom } from "../task.ts";
+import { say } from "../tell.ts";
+import type { Waist } from "../waist.ts";
+import { homeFolder } from "../with-brain.ts";
+
+/** What `vidro code` may be told besides the task. */
+export interface CodeFlags extends ShowFlags, BrainFlags {
+  readonly workspace?: string;
+  readonly resume?: string;
+}
+
+/** Works on a task in a folder: a brain decides, this process is its executor, and the run is shown to its end. */
+export async function code(words: readonly string[], flags: CodeFlags): Promise<number> {
+  const workspace = folderAt(flags.workspace ?? ".");
+  const prompt = await taskFrom(words);
+  if ((prompt === "") === (flags.resume === undefined))
+    throw new Fault("BAD_REQUEST", 'Say what is to be done, or which run to go on with: vidro code "<task>"');
+  return withDaemon(flags, workspace, async (address) => {
+    const waist = driving(remote(address));
+    const resumed = flags.resume === undefined ? undefined : await findRun(waist, flags.resume);
+    const task = resumed === undefined ? { id: randomUUID(), prompt } : { id: resumed.id };
+    await using hand = disposable(await executorHand(workspace));
+    await using executor = disposable(
+      await executorOf({ address, hand: hand.value, task, verbose: flags.verbose === true }),
+    );
+    const { run_id: run } = await executor.value.joined;
+    if (run === undefined) throw new Fault("NOT_FOUND", "The brain has no run for this executor.");
+    // An executor that is let in no more leaves a run that would wait for it in vain.
+    const thrownOut = executor.value.over.then(() => new Promise<never>(() => undefined));
+    const exit = await Promise.race([showRun(waist, { id: run, after: 0 }, flags), thrownOut]);
+    const { status } = await waist.find(run);
+    // Whoever attaches elsewhere only watches: the run waits for its executor.
+    if (status === "running" || status === "asking") say(`  it waits for this folder: vidro code --resume ${run}`);
+    return exit;
+  });
+}
+
+/** Does some work with the brain that is meant: a named one, the running daemon, or one that lives as long as this. */
+async function withDaemon(
+  flags: BrainFlags,
+  workspace: string,
+  work: (address: Address) => Promise<number>,
+): Promise<number> {
+  const found = await brainAddress(flags, process.env);
+  if (found !== undefined) return work(found);
+  const { startDaemon } = await import("@vidro/brain");
+  const daemon = await startDaemon({
+    home: homeFolder(),
+    env: process.env,
+    workspace,
+    host: "127.0.0.1",
+    port: 0,
+    // Runs of others are left to whoever drives them, and their commands do not come to depend on this one.
+    onRestart: "hold",
+    hidden: true,
+    localHand: false,
+    version: manifest.version,
+    writeLog: () => undefined,
+  });
+  try {
+    return await work({ url: daemon.url, token: (await readFile(daemon.tokenFile, "utf8")).trim() });
+  } finally {
+    await daemon.close();
+  }
+}
+
+/** The hand that this process is, under the policy of this user's home. */
+async function executorHand(workspace: string): Promise<Hand> {
+  const { localHand, openPolicy } = await import("@vidro/hands");
+  const home = homeFolder();
+  const state = join(home, "hand");
+  await mkdir(state, { recursive: true, mode: 0o700 });
+  const policy = openPolicy({ file: join(home, "policy.json"), workspace, state: home });
+  return localHand({ id: "executor", workspace, state, reserved: home, policy });
+}
+
+interface ExecutorAbout {
+  readonly address: Address;
+  readonly hand: Hand;
+  readonly task: { readonly id: string; readonly prompt?: string };
+  readonly verbose: boolean;
+}
+
+async function executorOf({ address, hand, task, verbose }: ExecutorAbout) {
+  const { Executor } = await (await import("@vidro/hands")).loadExecutor();
+  return new Executor({
+    ...address,
+    hand,
+    task,
+    name: basename(hand.workspace) || "executor",
+    version: manifest.version,
+    watch: (event) => {
+      if (verbose && event.type === "CONNECTION_ERROR") say(`The executor's connection is lost: ${event.error}`);
+      if (verbose && event.type === "CONNECTION_RESTORED") say("The executor is connected again.");
+    },
+  });
+}
+
+/** What this process began is its own business, whoever drives it. */
+function driving(waist: Waist): Waist {
+  return { ...waist, join: async (run) => ((await waist.join(run)) === "onlooker" ? "onlooker" : "driver") };
+}
+
+/** A thing that is closed where its scope ends. */
+function disposable<Value extends { close(): Promise<void> }>(
+  value: Value,
+): AsyncDisposable & { readonly value: Value } {
+  return { value, [Symbol.asyncDispose]: () => value.close() };
+}

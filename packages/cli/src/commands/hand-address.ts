@@ -1,0 +1,19 @@
+import { printable } from "@vidro/core";
+import type { BrainFlags } from "../address.ts";
+import { EXIT } from "../exit.ts";
+import { say, sayJson } from "../tell.ts";
+import { signedHands } from "../signed-hands.ts";
+
+/** Lets a hand that listens be called at an address, or without one at none. */
+export async function address(
+  named: string,
+  url: string | undefined,
+  flags: BrainFlags & { readonly json?: boolean },
+): Promise<number> {
+  const hands = await signedHands(flags);
+  const allowed = await hands.allowAddress(named, url ?? null);
+  if (flags.json === true) sayJson({ id: allowed.id, url: allowed.url });
+  else if (allowed.url === null) say(`${printable(named)} is not called any more; it asks what is to be done.`);
+  else say(`${printable(named)} may be called at ${printable(allowed.url)}, from its next hello on.`);
+  return EXIT.ok;
+}

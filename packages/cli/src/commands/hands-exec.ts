@@ -1,0 +1,206 @@
+import type { HandRecord } from "@vidro/client";
+import { HANDS, oneLine, outcomeWords, printable } from "@vidro/core";
+import type { Entry, Output, ProcessOutcome, QuestionAsked } from "@vidro/core";
+import { approvalRows } from "../approval.ts";
+import type { BrainFlags } from "../address.ts";
+import { withWaist } from "../brains.ts";
+import { Execution } from "../execution.ts";
+import type { Executed, Order } from "../execution.ts";
+import { folderAt } from "../folder.ts";
+import { withHands } from "../hand-register.ts";
+import { onInterrupt } from "../interrupts.ts";
+import type { Leaving } from "../interrupts.ts";
+import { paint } from "../marks.ts";
+import { nobody, person, yesToAll } from "../questions.ts";
+import { say, sayFault, sayJson } from "../tell.ts";
+import type { Waist } from "../waist.ts";
+
+/** What `vidro hands exec` may be told. */
+export interface ExecFlags extends BrainFlags {
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+
+const NAME_CHARS = 60;
+const FACT_CHARS = 9;
+const HOW_TO_APPROVE = "It has to be approved: do it on a terminal, or with --yes.";
+
+/** Carries out one command on each hand that is meant, each as a run of its own; the exit code is that of the worst. */
+export async function exec(on: string, argv: readonly string[], flags: ExecFlags): Promise<number> {
+  const hands = await withHands(flags, (register) => register.list(on));
+  const way: Way = hands.length > 1 ? "each" : "stream";
+  return withWaist(flags, async (waist) => {
+    const ask = questions(flags);
+    const jobs = hands.map((hand): Job => {
+      const heard = new Heard(flags.json === true ? "line" : way);
+      const order = { waist, hand, argv, workspace: folderAt("."), hear: (event: Said) => heard.take(event) };
+      return { hand, heard, execution: new Execution({ ...order, answer: ask(hand) }) };
+    });
+    const interrupts = new Interrupts(waist, jobs);
+    const deaf = onInterrupt(interrupts);
+    try {
+      const worst = await worstOf(jobs, interrupts);
+      return interrupts.exit ?? worst;
+    } finally {
+      deaf();
+    }
+  });
+}
+
+/** How it is told: as it comes, host by host, or as a line of JSON for each. */
+type Way = "stream" | "each" | "line";
+
+interface Said {
+  readonly stream: "stdout" | "stderr";
+  readonly chunk: string;
+  readonly from?: number;
+}
+
+interface Job {
+  readonly hand: HandRecord;
+  readonly heard: Heard;
+  readonly execution: Execution;
+}
+
+async function worstOf(jobs: readonly Job[], interrupts: Interrupts): Promise<number> {
+  const queue = [...jobs];
+  let worst = 0;
+  const work = async (): Promise<void> => {
+    for (let job = queue.shift(); job !== undefined && interrupts.exit === undefined; job = queue.shift()) {
+      const executed = await job.execution.carryOut();
+      if (interrupts.exit === undefined) job.heard.tell(job.hand, executed);
+      worst = Math.max(worst, executed.exit);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(HANDS.atOnce, jobs.length) }, work));
+  return worst;
+}
+
+/** Passes Ctrl-C on to every command: the first ends them, the second leaves them. */
+class Interrupts {
+  readonly #waist: Waist;
+  readonly #executions: readonly { readonly execution: Execution }[];
+  exit: number | undefined;
+
+  constructor(waist: Waist, executions: readonly { readonly execution: Execution }[]) {
+    this.#waist = waist;
+    this.#executions = executions;
+  }
+
+  abort(): void {
+    say("Ending the command. Ctrl-C again leaves it instead.");
+    for (const { execution } of this.#executions) execution.abort("Ctrl-C").catch(() => execution.leave());
+  }
+
+  leave({ exit }: Leaving): void {
+    this.exit = exit;
+    for (const { execution } of this.#executions) execution.leave();
+    void this.#waist.letGo();
+  }
+}
+
+/** What a command says, and how it is told. */
+class Heard {
+  readonly #way: Way;
+  readonly #heard = { stdout: "", stderr: "" };
+  /** How much of each stream was passed on: all of it from its beginning, without a gap. */
+  readonly #passed = { stdout: 0, stderr: 0 };
+
+  constructor(way: Way) {
+    this.#way = way;
+  }
+
+  /** Passes on what comes in its place; from the first gap on, the end has to tell the rest. */
+  take({ stream, chunk, from }: Said): void {
+    if (this.#way !== "stream" || from !== this.#passed[stream]) return;
+    this.#heard[stream] = (this.#heard[stream] + chunk).slice(0, KEPT_CHARS);
+    this.#passed[stream] += chunk.length;
+    pass(stream, chunk);
+  }
+
+  tell(hand: HandRecord, executed: Executed): void {
+    const { outcome, fault, run } = executed;
+    if (this.#way === "line") return sayJson(lineOf(hand, executed));
+    if (this.#way === "each") process.stdout.write(`${heading(hand, outcome)}\n`);
+    if (fault !== undefined) return sayFault(fault, fault.code === "APPROVAL_DENIED" ? HOW_TO_APPROVE : undefined);
+    for (const stream of ["stdout", "stderr"] as const) {
+      const output = outcome?.[stream];
+      if (output === undefined) continue;
+      if (this.#way === "each") pass(stream, ended(output.text));
+      else this.#rest(stream, output, run);
+    }
+  }
+
+  /** Passes on what was not told while it ran; says so when some of it is nowhere to be had. */
+  #rest(stream: Said["stream"], { text, bytes }: Output, run: string): void {
+    const heard = this.#heard[stream];
+    if (text.startsWith(heard)) return pass(stream, text.slice(heard.length));
+    const passed = this.#passed[stream];
+    if (passed < bytes)
+      say(`vidro: only ${passed} of ${bytes} bytes of ${stream} came; what is kept of it: vidro runs show ${run}`);
+  }
+}
+
+/** What is remembered of a stream to compare it with what the journal has. */
+const KEPT_CHARS = 256 * 1024;
+
+function pass(stream: "stdout" | "stderr", text: string): void {
+  if (text === "") return;
+  const to = process[stream];
+  // A program gets what was said; a terminal gets nothing that it would obey.
+  to.write(to.isTTY ? printable(text) : text);
+}
+
+function heading({ name }: HandRecord, outcome: ProcessOutcome | undefined): string {
+  const words = outcome === undefined ? "" : paint("dim", ` · ${outcomeWords(outcome)}`);
+  return `${paint("bold", oneLine(name, NAME_CHARS))}${words}`;
+}
+
+/** What one host says begins on a line of its own. */
+function ended(text: string): string {
+  return text === "" || text.endsWith("\n") ? text : `${text}\n`;
+}
+
+function lineOf(hand: HandRecord, { run, exit, outcome, fault }: Executed): object {
+  return {
+    hand: hand.id,
+    name: hand.name,
+    run_id: run,
+    exit_code: exit,
+    ...(outcome === undefined
+      ? {}
+      : {
+          stdout: outcome.stdout.text,
+          stderr: outcome.stderr.text,
+          signal: outcome.signal,
+          timed_out: outcome.timedOut,
+          truncated: outcome.stdout.truncated || outcome.stderr.truncated,
+          duration_ms: outcome.durationMs,
+        }),
+    ...(fault === undefined ? {} : { error: fault }),
+  };
+}
+
+/** Answers questions of the commands, one at a time: a person has one keyboard. */
+function questions({ yes, json }: ExecFlags): (hand: HandRecord) => Order["answer"] {
+  const isThere = json !== true && process.stdin.isTTY && process.stdout.isTTY;
+  const answerer = yes === true ? yesToAll : isThere ? person : nobody;
+  let before: Promise<unknown> = Promise.resolve();
+  return (hand) => (question, entries, signal) => {
+    const answered = before.then(async () => {
+      await answerer.ready();
+      if (isThere && answerer === person) show(hand, question, entries);
+      return answerer.answer(question, signal);
+    });
+    before = answered.catch(() => undefined);
+    return answered;
+  };
+}
+
+/** Shows what a person is to decide. */
+function show({ name }: HandRecord, question: QuestionAsked, entries: readonly Entry[]): void {
+  const judged = entries.findLast(({ event }) => event.type === "policy.judged")?.event;
+  if (judged?.type !== "policy.judged") return say(`${printable(name)}: ${printable(question.text)}`);
+  say(`${paint("bold", oneLine(name, NAME_CHARS))}: May this be done?`);
+  for (const [fact, text] of approvalRows(judged, undefined)) say(`  ${fact.padEnd(FACT_CHARS)} ${text}`);
+}

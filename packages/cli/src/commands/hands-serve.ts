@@ -1,0 +1,88 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault } from "@vidro/core";
+import { tcpAddress } from "@vidro/core/wire/tcp";
+import type { AgentTcp } from "@vidro/hands";
+import manifest from "../../package.json" with { type: "json" };
+import { EXIT } from "../exit.ts";
+import { folderAt } from "../folder.ts";
+import { faultLog } from "../log.ts";
+import { paint } from "../marks.ts";
+import { say, sayJson } from "../tell.ts";
+import { homeFolder, withBrain } from "../with-brain.ts";
+
+/** What `vidro hands serve` may be told. */
+export interface ServeFlags {
+  readonly tcp: string;
+  readonly workspace?: string;
+  readonly name?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly lab?: boolean;
+  readonly json?: boolean;
+}
+
+/** Serves a hand for a folder of this machine, with the tokens of this user's home, until it is asked to end. */
+export async function serve(flags: ServeFlags): Promise<number> {
+  const home = homeFolder();
+  const ending = ended();
+  return withBrain(async (brain) => {
+    const [{ Tokens }, { loadTcpHand }] = await Promise.all([import("@vidro/brain"), import("@vidro/hands")]);
+    const { serveTcpHand } = await loadTcpHand();
+    const tokens = new Tokens(brain.records);
+    try {
+      const server = await serveTcpHand({
+        hand: await brain.hand(folderAt(flags.workspace ?? ".")),
+        state: join(home, "hand"),
+        reserved: home,
+        verify: (token) => tokens.verify(token),
+        version: manifest.version,
+        report: faultLog(home),
+        ...tcpAddress(flags.tcp),
+        ...(await settingsOf(flags)),
+      });
+      tell(server, flags);
+      await ending;
+      await server.close();
+      return EXIT.ok;
+    } finally {
+      tokens.close();
+    }
+  });
+}
+
+function tell({ address }: AgentTcp, { json, lab, tlsCert }: ServeFlags): void {
+  if (json === true) return sayJson({ ready: true, tcp: address, pid: process.pid });
+  say(`${paint("green", "The hand listens")} on ${paint("bold", address)}, process ${process.pid}.`);
+  say("  a token: vidro tokens create --scopes getosinfo,ps,watch,getwatches,oscmd");
+  say(`  try it:  vidro tcp ${address}${tlsCert === undefined ? "" : " --tls"} GET_OS_INFO seconds=5 --token <token>`);
+  if (lab === true) say("  A laboratory: whoever is on the way sees tokens and answers.");
+}
+
+/** What was said besides where to listen; what was not said is not there. */
+async function settingsOf({ name, lab, tlsCert, tlsKey }: ServeFlags) {
+  const said = { ...(name === undefined ? {} : { name }), ...(lab === undefined ? {} : { lab }) };
+  if (tlsCert === undefined && tlsKey === undefined) return said;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");
+  return { ...said, tls: { cert: await pem(tlsCert), key: await pem(tlsKey) } };
+}
+
+function pem(file: string): Promise<string> {
+  return readFile(file, "utf8").catch((cause: Error) => {
+    throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });
+  });
+}
+
+/** The first signal asks it to end, the second does not ask. */
+function ended(): Promise<void> {
+  return new Promise((resolve) => {
+    let isEnding = false;
+    const heard = (): void => {
+      if (isEnding) process.exit(EXIT.terminated);
+      isEnding = true;
+      resolve();
+    };
+    process.on("SIGINT", heard).on("SIGTERM", heard);
+  });
+}

@@ -1,0 +1,97 @@
+import type { HandRecord } from "@vidro/client";
+import { oneLine, printable, spanWords } from "@vidro/core";
+import type { BrainFlags } from "../address.ts";
+import { EXIT } from "../exit.ts";
+import { withHands } from "../hand-register.ts";
+import { paint } from "../marks.ts";
+import { say, sayJson } from "../tell.ts";
+
+const NAME_CHARS = 20;
+const STATE_CHARS = 11;
+const GATEWAY_CHARS = 11;
+const TAGS_CHARS = 30;
+const COLOURS = { ok: "green", degraded: "yellow", down: "red", quarantined: "yellow", revoked: "dim" } as const;
+
+type Flags = BrainFlags & { readonly json?: boolean };
+
+/** Lists hands, this machine's first and the others by name. */
+export async function list(flags: Flags): Promise<number> {
+  return withHands(flags, async (hands) => {
+    const all = await hands.list();
+    for (const hand of all) {
+      if (flags.json === true) sayJson(lineOf(hand));
+      else process.stdout.write(`${row(hand)}\n`);
+    }
+    const isAlone = all.every(({ gateway }) => gateway === "local");
+    if (isAlone && flags.json !== true) say("No other machine has a hand here yet. Invite one: vidro hands invite");
+    return EXIT.ok;
+  });
+}
+
+/** Tells all that is known of a hand. */
+export async function show(named: string, flags: Flags): Promise<number> {
+  return withHands(flags, async (hands) => {
+    const hand = await hands.find(named);
+    if (flags.json === true) sayJson(lineOf(hand));
+    else process.stdout.write(`${page(hand)}\n`);
+    return EXIT.ok;
+  });
+}
+
+/** Bars a hand, or lets it work again. */
+export async function change(
+  word: "revoke" | "quarantine" | "release",
+  named: string,
+  flags: Flags & { readonly why?: string },
+): Promise<number> {
+  return withHands(flags, async (hands) => {
+    const changed = await hands[word](named, flags.why);
+    if (flags.json === true) sayJson(lineOf(changed));
+    else say(`${printable(changed.name)} is ${changed.barred ?? "free to work"}.`);
+    return EXIT.ok;
+  });
+}
+
+function standing({ state, barred }: HandRecord): keyof typeof COLOURS {
+  return barred ?? state;
+}
+
+function row(hand: HandRecord): string {
+  const state = standing(hand);
+  return [
+    paint("bold", oneLine(hand.name, NAME_CHARS).padEnd(NAME_CHARS)),
+    paint(COLOURS[state], state.padEnd(STATE_CHARS)),
+    hand.gateway.padEnd(GATEWAY_CHARS),
+    oneLine(hand.tags.join(","), TAGS_CHARS).padEnd(TAGS_CHARS),
+    paint("dim", printable(hand.id)),
+  ].join("  ");
+}
+
+function page(hand: HandRecord): string {
+  const { id, owner, gateway, version, workspace, tags, tools, why, lastSeenAt, telemetry } = hand;
+  const facts = [
+    ["id", id],
+    ["state", why === null ? standing(hand) : `${standing(hand)}: ${why}`],
+    ["seen", `${spanWords(Math.max(0, Date.now() - lastSeenAt))} ago`],
+    ["owner", owner],
+    ["by", `${gateway}, version ${version}`],
+    ["folder", workspace],
+    ["tags", tags.join(", ") || "none"],
+    ["tools", tools.join(", ") || "none"],
+    ...(telemetry === null ? [] : [["host", JSON.stringify(telemetry.payload)] as const]),
+  ] as const;
+  return [
+    paint("bold", printable(hand.name)),
+    ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${printable(value)}`),
+  ].join("\n");
+}
+
+function lineOf(hand: HandRecord): { readonly id: string; readonly [field: string]: unknown } {
+  const { lastSeenAt, createdAt, telemetry, ...rest } = hand;
+  return {
+    ...rest,
+    last_seen_at: new Date(lastSeenAt).toISOString(),
+    created_at: new Date(createdAt).toISOString(),
+    telemetry: telemetry === null ? null : { at: new Date(telemetry.at).toISOString(), payload: telemetry.payload },
+  };
+}

@@ -1,0 +1,13 @@
+import { printable } from "@vidro/core";
+import type { BrainFlags } from "../address.ts";
+import { EXIT } from "../exit.ts";
+import { signedHands } from "../signed-hands.ts";
+import { say, sayJson } from "../tell.ts";
+
+/** Gives a hand its next key. */
+export async function rotateKey(named: string, flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
+  const { id, keyId } = await (await signedHands(flags)).rotateKey(named);
+  if (flags.json === true) sayJson({ id, key_id: keyId });
+  else say(`The next key of ${printable(named)} is ${printable(keyId)}. The old one ends a day after its first use.`);
+  return EXIT.ok;
+}

@@ -1,0 +1,73 @@
+import { readFile } from "node:fs/promises";
+import { TcpClient, TcpError } from "@vidro/client/tcp";
+import type { TcpAddress } from "@vidro/client/tcp";
+import { Fault, isObject, parseJson, printable } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
+import { tcpAddress, tcpFaultCode } from "@vidro/core/wire/tcp";
+import { EXIT } from "../exit.ts";
+import { sayJson } from "../tell.ts";
+
+/** What `vidro tcp` may be told. */
+export interface TcpFlags {
+  readonly token?: string;
+  readonly tls?: boolean;
+  readonly ca?: string;
+  readonly json?: boolean;
+}
+
+/** Asks a server of the TCP agent protocol for one action, and prints the data of its answer. */
+export async function tcp(address: string, [act = "", ...words]: readonly string[], flags: TcpFlags): Promise<number> {
+  const data = dataOf(words);
+  const token = flags.token ?? process.env["VIDRO_TOKEN"];
+  const client = new TcpClient({
+    ...tcpAddress(address),
+    ...(await tlsOf(flags)),
+    ...(token === undefined || token === "" || act === "AUTH" ? {} : { token }),
+    reconnect: false,
+  });
+  try {
+    const hello = await client.connect();
+    const answer = act === "HELLO" ? { ...hello } : await client.request(act, data);
+    if (flags.json === true) sayJson(answer);
+    else process.stdout.write(`${printable(JSON.stringify(answer, null, 2))}\n`);
+    return EXIT.ok;
+  } catch (thrown) {
+    if (!(thrown instanceof TcpError)) throw thrown;
+    throw new Fault(tcpFaultCode(thrown.code), `${thrown.code}: ${thrown.message}`, { cause: thrown });
+  } finally {
+    await client.close();
+  }
+}
+
+/** The data of a request: one JSON object, or `key=value` where a value that is JSON is meant as such. */
+function dataOf(words: readonly string[]): JsonObject {
+  const [first = "{}", ...others] = words;
+  if (others.length === 0 && first.startsWith("{")) {
+    const data = parseJson(first);
+    if (isObject(data)) return data;
+  }
+  return Object.fromEntries(words.map(pairOf));
+}
+
+function pairOf(word: string): readonly [string, Json] {
+  const at = word.indexOf("=");
+  if (at < 1) throw new Fault("BAD_REQUEST", `${JSON.stringify(word)} is neither a JSON object nor key=value.`);
+  const [key, text] = [word.slice(0, at), word.slice(at + 1)];
+  return [key, /^[\d[{"-]|^(?:true|false)$/.test(text) ? jsonOr(text) : text];
+}
+
+function jsonOr(text: string): Json {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+async function tlsOf({ tls, ca }: TcpFlags): Promise<Pick<TcpAddress, "tls">> {
+  if (ca === undefined) return tls === true ? { tls } : {};
+  const trusted = await readFile(ca, "utf8").catch((cause: Error) => {
+    throw new Fault("BAD_REQUEST", `${ca} cannot be read: ${cause.message}`, { cause });
+  });
+  return { tls: { ca: trusted } };
+}

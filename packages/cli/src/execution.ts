@@ -1,0 +1,114 @@
+import { constants } from "node:os";
+import { asFault, DIRECT, directTask, Fault, FAULTS, isTerminal } from "@vidro/core";
+import type { Entry, FaultReport, LiveEvent, ProcessOutcome, QuestionAsked } from "@vidro/core";
+import type { HandRecord } from "@vidro/client";
+import { EXIT } from "./exit.ts";
+import type { Answer } from "./questions.ts";
+import type { Waist } from "./waist.ts";
+
+/** One command on one hand. */
+export interface Order {
+  readonly waist: Waist;
+  readonly hand: HandRecord;
+  readonly argv: readonly string[];
+  readonly workspace: string;
+  /** Gets what the command says, as it says it. */
+  readonly hear: (event: Extract<LiveEvent, { type: "action.output" }>) => void;
+  /** Finds the answer to a question, with what came before it; rejects when the signal fires because it is closed. */
+  readonly answer: (question: QuestionAsked, entries: readonly Entry[], signal: AbortSignal) => Promise<Answer>;
+}
+
+/** What came of it. */
+export interface Executed {
+  readonly run: string;
+  /** As the command ended, or as its fault says. */
+  readonly exit: number;
+  readonly outcome?: ProcessOutcome;
+  readonly fault?: FaultReport;
+}
+
+/** As timeout(1) has it. */
+const TIMED_OUT = 124;
+/** What a shell adds to the number of the signal that ended a command. */
+const BY_SIGNAL = 128;
+
+/** A command on a hand as a run of its own; it can be aborted, and left to go on. */
+export class Execution {
+  readonly #order: Order;
+  readonly #hangUp = new AbortController();
+  readonly #entries: Entry[] = [];
+  #run = "";
+  #asking = new AbortController();
+  #fault: unknown;
+
+  constructor(order: Order) {
+    this.#order = order;
+  }
+
+  /** Ends the command and the run. */
+  async abort(reason: string): Promise<void> {
+    if (this.#run === "") return this.leave();
+    await this.#order.waist.abort(this.#run, reason).catch((thrown: unknown) => {
+      // It ended by itself in the meantime.
+      if (asFault(thrown).code !== "CONFLICT") throw thrown;
+    });
+  }
+
+  /** Watches no longer; the run goes on where it is driven. */
+  leave(): void {
+    this.#asking.abort();
+    this.#hangUp.abort();
+  }
+
+  /** Has the command carried out, and tells how it ended; rejects when it cannot be asked for. */
+  async carryOut(): Promise<Executed> {
+    const { waist, hand, argv, workspace } = this.#order;
+    const { run } = await waist.start({ task: directTask(argv), agent: DIRECT, hand: hand.id, workspace });
+    this.#run = run.id;
+    for await (const followed of waist.follow(run.id, 0, this.#hangUp.signal)) {
+      if ("entry" in followed) this.#take(followed.entry);
+      else if (followed.live.type === "action.output") this.#order.hear(followed.live);
+    }
+    if (this.#fault !== undefined) throw this.#fault;
+    return { run: run.id, ...this.#ended() };
+  }
+
+  #take(entry: Entry): void {
+    this.#entries.push(entry);
+    this.#asking.abort();
+    if (entry.event.type !== "question.asked") return;
+    const asking = new AbortController();
+    this.#asking = asking;
+    this.#answer(entry.event, asking.signal).catch((thrown: unknown) => {
+      // Closed while it was being asked: somebody else answered, or the run ended.
+      if (asking.signal.aborted || asFault(thrown).code === "CONFLICT") return;
+      this.#fault ??= thrown;
+      this.leave();
+    });
+  }
+
+  async #answer(question: QuestionAsked, signal: AbortSignal): Promise<void> {
+    const answer = await this.#order.answer(question, this.#entries, signal);
+    await this.#order.waist.answer(this.#run, { ...answer, question: question.id });
+  }
+
+  #ended(): Pick<Executed, "exit" | "outcome" | "fault"> {
+    const last = this.#entries.at(-1)?.event;
+    if (last === undefined || !isTerminal(last) || last.type === "run.aborted") return { exit: EXIT.aborted };
+    if (last.type === "run.failed") return { exit: FAULTS[last.fault.code].exit, fault: last.fault };
+    for (const { event } of this.#entries) {
+      if (event.type === "action.failed" || event.type === "action.unknown")
+        return { exit: FAULTS[event.fault.code].exit, fault: event.fault };
+      if (event.type === "action.finished" && event.outcome.kind === "process")
+        return { exit: exitOf(event.outcome), outcome: event.outcome };
+    }
+    const fault = new Fault("TOOL_FAILED", "The run ended without having carried the command out.").report();
+    return { exit: EXIT.failed, fault };
+  }
+}
+
+function exitOf({ exitCode, signal, timedOut }: ProcessOutcome): number {
+  if (timedOut) return TIMED_OUT;
+  if (signal !== null) return BY_SIGNAL + (constants.signals[signal as NodeJS.Signals] ?? 0);
+  return exitCode ?? EXIT.failed;
+}

@@ -1,0 +1,26 @@
+import { Fault, RUN } from "@vidro/core";
+
+/** No character of UTF-8 takes more. */
+const BYTES_PER_CHAR = 4;
+
+/** The task that the words of a command make; `-` alone means that it comes on stdin. */
+export async function taskFrom(words: readonly string[]): Promise<string> {
+  return words.length === 1 && words[0] === "-" ? taskFromStdin() : words.join(" ");
+}
+
+async function taskFromStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > RUN.taskChars * BYTES_PER_CHAR) {
+      throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN.taskChars} characters; stdin gave more.`);
+    }
+  }
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks));
+  } catch (cause) {
+    throw new Fault("BAD_REQUEST", "The task on stdin is not text: it is no UTF-8.", { cause });
+  }
+}

@@ -1,0 +1,175 @@
+import { CLIENT, TCP } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { TcpHello } from "@vidro/core/wire/tcp";
+import { TcpError } from "./tcp/error.ts";
+import { dial } from "./tcp/dial.ts";
+import type { TcpAddress } from "./tcp/dial.ts";
+import { Wire } from "./tcp/wire.ts";
+
+export { TcpError } from "./tcp/error.ts";
+export type { TcpAddress } from "./tcp/dial.ts";
+
+/** Whom to talk to, and how patiently. */
+export interface TcpClientOptions extends TcpAddress {
+  /** Shown on every connection, also after a cut; without one, `auth` shows it. */
+  readonly token?: string;
+  /** Wait for an answer. */
+  readonly deadlineMs?: number;
+  /** How often to show that we live; default: as the server wishes. */
+  readonly heartbeatMs?: number;
+  /** Whether a connection that was cut is made again. */
+  readonly reconnect?: boolean;
+  /** First rest before another try, doubled each time. */
+  readonly backoffMs?: number;
+  /** The longest frame that we take in answer; a server that does not know of it keeps to its own. */
+  readonly maxFrame?: number;
+  /** Told when there is a session again, with what AUTH gave, and when the connection is gone. */
+  readonly onUp?: (session: JsonObject, hello: TcpHello) => void;
+  readonly onDown?: (why: TcpError) => void;
+}
+
+/** What a request may be told besides its data. */
+export interface RequestOptions {
+  readonly deadlineMs?: number;
+  /** Gets live output, where the server tells it. */
+  readonly hear?: (data: JsonObject) => void;
+}
+
+/**
+ * A client of the TCP agent protocol, version 1. After a cut it connects and authenticates anew by itself. A request
+ * that was on its way at the cut rejects with CONNECTION and is never sent again: who asked knows whether it may be.
+ */
+export class TcpClient {
+  readonly #options: TcpClientOptions;
+  #token: string | undefined;
+  #wire: Promise<Wire> | undefined;
+  #session: JsonObject | undefined;
+  #closed = false;
+  #resting: { readonly timer: NodeJS.Timeout; readonly wake: () => void } | undefined;
+
+  constructor(options: TcpClientOptions) {
+    this.#options = options;
+    this.#token = options.token;
+  }
+
+  /** Connects, checks the version, and authenticates when there is a token; gives the server's greeting. */
+  async connect(): Promise<TcpHello> {
+    this.#wire ??= this.#open();
+    this.#wire.catch(() => (this.#wire = undefined));
+    return (await this.#wire).hello;
+  }
+
+  /** Connects however often it has to be tried; rejects when the server refuses the token, or the client is closed. */
+  async keepConnected(): Promise<void> {
+    this.#wire ??= this.#openAgain(true);
+    this.#wire.catch(() => (this.#wire = undefined));
+    await this.#wire;
+  }
+
+  /** Shows a token: what the session may do. It is shown again by itself after a cut. */
+  async auth(token: string): Promise<JsonObject> {
+    const session = await this.#authenticate(await this.#up(), token);
+    this.#token = token;
+    return session;
+  }
+
+  /** What AUTH gave last. */
+  get session(): JsonObject | undefined {
+    return this.#session;
+  }
+
+  /**
+   * Asks for an action and gives its answer; rejects with a TcpError. While the connection is being made again it
+   * waits for that, but not beyond its deadline.
+   */
+  async request(act: string, data: JsonObject = {}, options: RequestOptions = {}): Promise<JsonObject> {
+    const deadlineMs = options.deadlineMs ?? this.#options.deadlineMs ?? TCP.requestMs;
+    const begun = performance.now();
+    const wire = await within(this.#up(), deadlineMs);
+    const left = deadlineMs - (performance.now() - begun);
+    return wire.request(act, data, { ...options, deadlineMs: Math.max(left, 1) });
+  }
+
+  /** Hangs up; what is on its way rejects with CONNECTION. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#resting?.timer);
+    this.#resting?.wake();
+    const wire = await this.#wire?.catch(() => undefined);
+    await wire?.close();
+  }
+
+  async #up(): Promise<Wire> {
+    if (this.#closed) throw new TcpError("CONNECTION", "This client was closed.");
+    if (this.#wire === undefined) await this.connect();
+    const wire = await this.#wire;
+    if (wire === undefined) throw new TcpError("CONNECTION", "There is no connection.");
+    return wire;
+  }
+
+  async #open(): Promise<Wire> {
+    const { heartbeatMs, maxFrame } = this.#options;
+    const socket = await dial(this.#options);
+    const wire = await Wire.over(socket, {
+      ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
+      ...(maxFrame === undefined ? {} : { maxFrame }),
+    });
+    try {
+      if (this.#token !== undefined) await this.#authenticate(wire, this.#token);
+      if (this.#closed) throw new TcpError("CONNECTION", "This client was closed.");
+    } catch (thrown) {
+      await wire.close();
+      throw thrown;
+    }
+    wire.onGone((why) => this.#gone(why));
+    return wire;
+  }
+
+  async #authenticate(wire: Wire, token: string): Promise<JsonObject> {
+    const { maxFrame, deadlineMs = TCP.requestMs, onUp } = this.#options;
+    const data = maxFrame === undefined ? { token } : { token, maxFrame };
+    const session = await wire.request("AUTH", data, { deadlineMs });
+    this.#session = session;
+    onUp?.(session, wire.hello);
+    return session;
+  }
+
+  #gone(why: TcpError): void {
+    const { reconnect = true, onDown } = this.#options;
+    this.#wire = undefined;
+    onDown?.(why);
+    if (this.#closed || !reconnect) return;
+    this.#wire = this.#openAgain();
+    this.#wire.catch(() => (this.#wire = undefined));
+  }
+
+  /** Tries until there is a connection; a token that is refused will be refused again, so that ends it. */
+  async #openAgain(atOnce = false): Promise<Wire> {
+    for (let attempt = 0; ; attempt += 1) {
+      if (attempt > 0 || !atOnce) await this.#rest(attempt);
+      try {
+        return await this.#open();
+      } catch (thrown) {
+        const passing = thrown instanceof TcpError && (thrown.code === "CONNECTION" || thrown.code === "RATE_LIMITED");
+        if (this.#closed || !passing) throw thrown;
+      }
+    }
+  }
+
+  /** Full jitter: many clients that were cut at once come back one by one. */
+  async #rest(attempt: number): Promise<void> {
+    if (this.#closed) return;
+    const { backoffMs = CLIENT.backoffMs } = this.#options;
+    const longest = Math.min(backoffMs * 2 ** attempt, CLIENT.backoffCapMs);
+    await new Promise<void>((wake) => {
+      this.#resting = { wake, timer: setTimeout(wake, Math.random() * longest) };
+    });
+    this.#resting = undefined;
+  }
+}
+
+async function within<Thing>(thing: Promise<Thing>, deadlineMs: number): Promise<Thing> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new TcpError("CONNECTION", `No connection in ${deadlineMs} ms.`)), deadlineMs);
+  return Promise.race([thing, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,34 @@
+import { connect as connectPlain } from "node:net";
+import type { Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import type { ConnectionOptions } from "node:tls";
+import { TCP } from "@vidro/core";
+import { TcpError } from "./error.ts";
+
+/** Where a server is. */
+export interface TcpAddress {
+  readonly host: string;
+  /** Default: 4000. */
+  readonly port?: number;
+  /** Speaks TLS: `true`, or what to trust and whom to expect. */
+  readonly tls?: true | Pick<ConnectionOptions, "ca" | "cert" | "key" | "servername" | "minVersion">;
+}
+
+/** A connection to a server, TLS included; CONNECTION when there is none in time. */
+export async function dial({ host, port = TCP.port, tls }: TcpAddress): Promise<Socket> {
+  const secure = tls === true ? {} : tls;
+  const socket = secure === undefined ? connectPlain({ host, port }) : connectTls({ host, port, ...secure });
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const timer = setTimeout(() => reject(new Error("nobody answered in time")), TCP.connectMs);
+  socket.once(secure === undefined ? "connect" : "secureConnect", () => resolve(socket)).once("error", reject);
+  try {
+    return (await promise).setNoDelay(true).setKeepAlive(true, TCP.heartbeatMs);
+  } catch (cause) {
+    socket.destroy();
+    const reason = cause instanceof Error && cause.message !== "" ? cause.message : String(cause);
+    throw new TcpError("CONNECTION", `${host}:${port} cannot be reached: ${reason}.`, { cause });
+  } finally {
+    clearTimeout(timer);
+    socket.off("error", reject);
+  }
+}

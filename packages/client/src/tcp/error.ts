@@ -1,0 +1,14 @@
+import type { TcpErrorCode } from "@vidro/core/wire/tcp";
+
+/** Why a request failed, in the words of the protocol; CONNECTION: it was cut, or took too long. */
+export class TcpError extends Error {
+  readonly code: TcpErrorCode;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: TcpErrorCode, message: string, more: { cause?: unknown; retryAfterMs?: number | undefined } = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
+    this.name = "TcpError";
+    this.code = code;
+    this.retryAfterMs = more.retryAfterMs;
+  }
+}

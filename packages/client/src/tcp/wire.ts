@@ -1,0 +1,220 @@
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { asFault, CODEC, encodeFrame, frameDecoder, isObject, TCP } from "@vidro/core";
+import { TCP_VERSION } from "@vidro/core/wire/tcp";
+import type { FrameDecoder, FrameItem, JsonObject } from "@vidro/core";
+import type { TcpErrorCode, TcpHello } from "@vidro/core/wire/tcp";
+import { TcpError } from "./error.ts";
+
+/** How a connection is to be used. */
+export interface WireOptions {
+  readonly heartbeatMs?: number;
+  readonly maxFrame?: number;
+}
+
+interface Asked {
+  readonly act: string;
+  readonly hear?: ((data: JsonObject) => void) | undefined;
+  readonly timer: NodeJS.Timeout;
+  resolve(data: JsonObject): void;
+  reject(why: TcpError): void;
+}
+
+/** One connection that was greeted: requests go out, and each is answered once, or rejected when it is gone. */
+export class Wire {
+  readonly hello: TcpHello;
+  readonly #socket: Socket;
+  readonly #asked = new Map<string, Asked>();
+  readonly #heart: NodeJS.Timeout;
+  #goneHeard: ((why: TcpError) => void) | undefined;
+  #next = 0;
+  #unanswered = 0;
+  /** What the server said last of its own accord, which is why it then hung up. */
+  #lastWord: TcpError | undefined;
+  #gone: TcpError | undefined;
+
+  private constructor(socket: Socket, hello: TcpHello, decoder: FrameDecoder, options: WireOptions) {
+    this.hello = hello;
+    this.#socket = socket;
+    decoder.maxBytes = Math.max(options.maxFrame ?? 0, hello.maxFrame, CODEC.frameBytes);
+    this.#heart = setInterval(() => this.#beat(), options.heartbeatMs ?? hello.heartbeat).unref();
+    socket.on("data", (chunk) => this.#read(decoder.push(chunk as Buffer)));
+    socket.on("close", () => this.#end(this.#lastWord ?? cut()));
+    // The greeting was read piece by piece.
+    socket.resume();
+  }
+
+  /** Waits for the greeting; CONNECTION when there is none in time, BAD_REQUEST when the version is another. */
+  static async over(socket: Socket, options: WireOptions): Promise<Wire> {
+    let why: Error | undefined;
+    socket.on("error", (error) => (why = error));
+    const decoder = frameDecoder(CODEC.frameBytes);
+    const timer = setTimeout(() => socket.destroy(new Error("there was no greeting in time")), TCP.connectMs);
+    try {
+      const { hello, rest } = await greeting(socket, decoder);
+      const wire = new Wire(socket, hello, decoder, options);
+      wire.#read(rest);
+      return wire;
+    } catch (thrown) {
+      socket.destroy();
+      if (thrown instanceof TcpError) throw thrown;
+      throw new TcpError("CONNECTION", `There is no agent: ${(why ?? asFault(thrown)).message}.`, { cause: thrown });
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Calls back once, when the connection is gone. */
+  onGone(hear: (why: TcpError) => void): void {
+    if (this.#gone === undefined) this.#goneHeard = hear;
+    else hear(this.#gone);
+  }
+
+  /** Sends a request and waits for its answer. */
+  request(
+    act: string,
+    data: JsonObject,
+    { deadlineMs, hear }: { readonly deadlineMs: number; readonly hear?: (data: JsonObject) => void },
+  ): Promise<JsonObject> {
+    return new Promise((resolve, reject) => {
+      if (this.#gone !== undefined) return reject(this.#gone);
+      if (this.#asked.size >= TCP.pending)
+        return reject(new TcpError("RATE_LIMITED", `${TCP.pending} requests wait for their answers already.`));
+      const id = `c${(this.#next += 1)}`;
+      const timer = setTimeout(
+        () => {
+          this.#asked.delete(id);
+          reject(new TcpError("CONNECTION", `${act} was not answered in ${Math.round(deadlineMs)} ms.`));
+        },
+        Math.min(deadlineMs, LONGEST_TIMER_MS),
+      );
+      this.#asked.set(id, { act, hear, timer, resolve, reject });
+      this.#send(id, act, data);
+    });
+  }
+
+  /** Hangs up. */
+  async close(): Promise<void> {
+    this.#end(new TcpError("CONNECTION", "This client was closed."));
+    if (this.#socket.destroyed) return;
+    const closed = once(this.#socket, "close").catch(() => undefined);
+    this.#socket.end();
+    const impatience = setTimeout(() => this.#socket.destroy(), TCP.lingerMs);
+    await closed;
+    clearTimeout(impatience);
+  }
+
+  #send(id: string, act: string, data: JsonObject): void {
+    try {
+      this.#socket.write(encodeFrame({ v: TCP_VERSION, t: "req", id, act, data }, this.hello.maxFrame));
+    } catch (thrown) {
+      const asked = this.#take(id);
+      asked?.reject(new TcpError("PAYLOAD_TOO_LARGE", asFault(thrown).message, { cause: thrown }));
+    }
+  }
+
+  #read(items: readonly FrameItem[]): void {
+    if (items.length > 0) this.#unanswered = 0;
+    for (const item of items) {
+      if (!item.ok) return void this.#socket.destroy(new Error(item.fault.message));
+      if (isObject(item.value)) this.#heed(item.value);
+    }
+  }
+
+  #heed(message: JsonObject): void {
+    const { t, id, data, code, msg, retryAfterMs } = message;
+    if (message["v"] !== TCP_VERSION) return this.#fail(otherVersion(message["v"]));
+    const body = isObject(data) ? data : {};
+    if (t === "out" && typeof id === "string") return this.#asked.get(id)?.hear?.(body);
+    const asked = typeof id === "string" ? this.#take(id) : undefined;
+    if (t === "res") return asked?.resolve(body);
+    if (t !== "err") return;
+    const wait = typeof retryAfterMs === "number" ? retryAfterMs : undefined;
+    const error = new TcpError(code as TcpErrorCode, typeof msg === "string" ? msg : "", { retryAfterMs: wait });
+    if (asked === undefined) this.#lastWord = error;
+    else asked.reject(error);
+  }
+
+  #take(id: string): Asked | undefined {
+    const asked = this.#asked.get(id);
+    this.#asked.delete(id);
+    clearTimeout(asked?.timer);
+    return asked;
+  }
+
+  /** A server that answers nothing for three beats is gone, whatever the kernel still believes. */
+  #beat(): void {
+    if (this.#unanswered >= TCP.heartbeatsMissed)
+      return this.#fail(new TcpError("CONNECTION", "The agent does not answer any more."));
+    this.#unanswered += 1;
+    this.#send(`hb${(this.#next += 1)}`, "PING", {});
+  }
+
+  #fail(why: TcpError): void {
+    this.#end(why);
+    this.#socket.destroy();
+  }
+
+  #end(why: TcpError): void {
+    if (this.#gone !== undefined) return;
+    this.#gone = why;
+    clearInterval(this.#heart);
+    for (const id of this.#asked.keys()) {
+      const asked = this.#take(id);
+      asked?.reject(new TcpError("CONNECTION", `${asked.act}: ${why.message}`, { cause: why }));
+    }
+    this.#goneHeard?.(why);
+  }
+}
+
+/** The longest time that a timer can be set for. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+async function greeting(
+  socket: Socket,
+  decoder: FrameDecoder,
+): Promise<{ readonly hello: TcpHello; readonly rest: readonly FrameItem[] }> {
+  for (;;) {
+    const chunk = await nextChunk(socket);
+    const [first, ...rest] = decoder.push(chunk);
+    if (first !== undefined) return { hello: helloOf(first), rest };
+  }
+}
+
+function nextChunk(socket: Socket): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      socket.pause().off("data", onData).off("close", onClose);
+    };
+    const onData = (chunk: Uint8Array | string): void => {
+      done();
+      resolve(chunk as Uint8Array);
+    };
+    const onClose = (): void => {
+      done();
+      reject(cut());
+    };
+    socket.on("data", onData).on("close", onClose).resume();
+  });
+}
+
+function helloOf(item: FrameItem): TcpHello {
+  if (!item.ok) throw new TcpError("CONNECTION", `What answers is no agent: ${item.fault.message}`);
+  const message = isObject(item.value) ? item.value : {};
+  if (message["v"] !== TCP_VERSION) throw otherVersion(message["v"]);
+  const { maxFrame, heartbeat, ...more } = isObject(message["data"]) ? message["data"] : {};
+  return {
+    ...more,
+    maxFrame: typeof maxFrame === "number" ? maxFrame : CODEC.frameBytes,
+    heartbeat: typeof heartbeat === "number" && heartbeat > 0 ? heartbeat : TCP.heartbeatMs,
+  };
+}
+
+function otherVersion(version: unknown): TcpError {
+  const said = JSON.stringify(version) ?? "none";
+  return new TcpError("BAD_REQUEST", `The agent speaks version ${said}; this client speaks ${TCP_VERSION}.`);
+}
+
+function cut(): TcpError {
+  return new TcpError("CONNECTION", "The connection was cut.");
+}
