@@ -25,7 +25,7 @@ interface Between {
 const DIRECT: Between = { name: "nobody: the model itself", open: () => scriptServer("contestants/model.ts") };
 const PIPE: Between = { name: "bare node:http pipe", open: (model) => scriptServer("contestants/pipe.ts", model) };
 const DURABLE_PIPE: Between = {
-  name: "the same after two bare node:sqlite commits, WAL FULL",
+  name: "the same after a bare node:sqlite commit, WAL FULL",
   open: (model, folder) => scriptServer("contestants/pipe.ts", model, folder),
 };
 const VIDRO: Between = {
@@ -47,7 +47,7 @@ interface Seen {
 export const chat: Figure = {
   name: "chat",
   title: "Chat completions",
-  method: `What \`POST /v1/chat/completions\` with \`stream: true\` adds to the time of the model behind it. The model is a server of OpenAI's kind in a process of its own that says ${TOKENS.length} tokens, each in a chunk of its own: the first one at once, and all others after ${REST_MS} ms of rest as fast as it can. So the first token does not wait for others, and no pause hides what the others cost. Requests come one after the other over a kept connection. Ours is an agent run: before the model is called, **two commits** are on the disk (the run, and the intent to call the model), and all of it is in the journal when the answer ends; the second pipe shows what two commits cost by themselves.`,
+  method: `What \`POST /v1/chat/completions\` with \`stream: true\` adds to the time of the model behind it. The model is a server of OpenAI's kind in a process of its own that says ${TOKENS.length} tokens, each in a chunk of its own: the first one at once, and all others after ${REST_MS} ms of rest as fast as it can. So the first token does not wait for others, and no pause hides what the others cost. Requests come one after the other over a kept connection. Ours is an agent run: before the model is called, **one commit** is on the disk (the run, with the intent to call the model), and all of it is in the journal when the answer ends; the second pipe shows what one commit costs by itself.`,
   async measure() {
     const seen = new Map<Between, Seen[]>(ALL.map((between) => [between, []]));
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -6,15 +6,17 @@ import { sectionOf } from "./contest/report.ts";
 import type { Figure } from "./contest/report.ts";
 import { chat } from "./chat.ts";
 import { cpu } from "./cpu.ts";
+import { delivery } from "./delivery.ts";
 import { durableLoop } from "./durable-loop.ts";
 import { fanOut } from "./fan-out.ts";
+import { framed } from "./framed.ts";
 import { glass } from "./glass.ts";
 import { growth } from "./growth.ts";
 import { recovery } from "./recovery.ts";
 import { startup } from "./startup.ts";
 
 /** The figures that there are; a new one is a file and a line here. */
-const FIGURES: readonly Figure[] = [durableLoop, growth, cpu, recovery, startup, fanOut, chat, glass];
+const FIGURES: readonly Figure[] = [durableLoop, growth, cpu, recovery, startup, fanOut, delivery, chat, glass, framed];
 
 const PAGE = fileURLToPath(new URL("../docs/reference/benchmarks.md", import.meta.url));
 

@@ -10,6 +10,7 @@ installTestPrograms([
   "openssl:openssl",
   "curl:curl",
   "script:bsdutils",
+  "ip:iproute2",
   "chromium:chromium",
 ]);
 const asked = process.argv.slice(2);

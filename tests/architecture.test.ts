@@ -54,7 +54,7 @@ test("packages import only what the table in ARCHITECTURE.md allows", () => {
     aon: ["core"],
     client: ["core"],
     hands: ["core"],
-    brain: ["core", "aon", "hands"],
+    brain: ["core", "aon", "hands", "client"],
     cli: ["core", "client", "hands", "brain"],
   };
   const offenders = product.flatMap(({ path, imports }) => {
@@ -77,6 +77,18 @@ test("the brain knows the hands' own code in one place", () => {
   );
 });
 
+test("the brain is a client only of hands that listen", () => {
+  const offenders = inside("packages/brain/src").filter(
+    ({ path, imports }) =>
+      imports.some((name) => name.startsWith("@vidro/client") && name !== "@vidro/client/tcp") ||
+      (imports.includes("@vidro/client/tcp") && !/\/south\/agent-tcp[./]/.test(path)),
+  );
+  assertNone(
+    offenders.map(({ path }) => path),
+    "only south/agent-tcp imports the client, and only its TCP part",
+  );
+});
+
 test("invariant 2: only the engine and the waist append, and only a store writes entries", () => {
   const offenders = inside("packages/brain/src").filter(
     // observe.ts passes on what the two append, and counts it.
@@ -89,7 +101,8 @@ test("invariant 2: only the engine and the waist append, and only a store writes
 });
 
 test("invariant 10: the brain opens no file of a workspace; only its own state", () => {
-  const mayTouchFiles = /\/(stores\/|tokens\/|agent-files\.ts|daemon-file\.ts|compose\.ts|south\/local\.ts|holder\.ts)/;
+  const mayTouchFiles =
+    /\/(stores\/|tokens\/|agent-files\.ts|daemon-file\.ts|compose\.ts|south\/local\.ts|south\/authority\.ts|tcp-tables\.ts|holder\.ts)/;
   const offenders = inside("packages/brain/src").filter(
     ({ path, imports }) => imports.some((name) => /^node:(fs|child_process)/.test(name)) && !mayTouchFiles.test(path),
   );

@@ -11,7 +11,7 @@ import { overJournal } from "./ours.ts";
  */
 
 /** The events of a run, by the commit that carries them. */
-const OPENING: readonly (readonly EventType[])[] = [["run.started"], ["model.called"]];
+const OPENING: readonly (readonly EventType[])[] = [["run.started", "model.called"]];
 const STEP: readonly (readonly EventType[])[] = [
   ["model.replied", "policy.judged", "action.started"],
   ["action.finished", "model.called"],

@@ -5,11 +5,11 @@ import { DatabaseSync } from "node:sqlite";
 
 /*
  * The least that can stand before a model: bytes go through as they come. With a folder it first writes as much as
- * ours does before it calls the model, and in as many commits. It says its port on stdout.
+ * ours does before it calls the model, in one commit. It says its port on stdout.
  */
 
 /** Of the run that begins, with what its agent knows and can do, and of the intent to call the model. */
-const COMMIT_BYTES = [8000, 50];
+const COMMIT_BYTES = 8050;
 
 const [model = "", folder] = process.argv.slice(2);
 const agent = new Agent({ keepAlive: true });
@@ -19,10 +19,8 @@ function durably(where: string): () => void {
   const database = new DatabaseSync(join(where, "pipe.db"));
   database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE entry (at INTEGER, body TEXT)");
   const insert = database.prepare("INSERT INTO entry VALUES (?, ?)");
-  const bodies = COMMIT_BYTES.map((bytes) => "x".repeat(bytes));
-  return () => {
-    for (const body of bodies) insert.run(Date.now(), body);
-  };
+  const body = "x".repeat(COMMIT_BYTES);
+  return () => void insert.run(Date.now(), body);
 }
 
 const server = createServer((asked, response) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Hand, JsonObject, ModelReply } from "@vidro/core";
+import type { Hand, JsonObject, Model, ModelReply } from "@vidro/core";
 import { agentEnd, curl, dataOf, frames, linesOf } from "../support/agent-end.ts";
 import type { AgentEnd } from "../support/agent-end.ts";
 import { scriptedModel } from "../support/scenario.ts";
@@ -26,6 +26,17 @@ function yesTo(end: AgentEnd, session: string) {
     data["type"] === "ask"
       ? end.ask("POST", "/agent/answer", { body: { session_id: session, answer: "yes" } })
       : undefined;
+}
+
+/** A model that says nothing before its time: words that nobody follows yet are only in its reply. */
+function after(time: Promise<void>, model: Model): Model {
+  return {
+    name: model.name,
+    async *call(request, signal) {
+      await time;
+      yield* model.call(request, signal);
+    },
+  };
 }
 
 const typesOf = (all: readonly JsonObject[]): unknown[] => all.map(({ type }) => type);
@@ -74,7 +85,8 @@ test("000-26 generate takes prompt or objective and a history, and errors before
     ["before", "I know.", "b"],
   );
   for (const [body, status, code] of [
-    [{ session_id: session }, 422, "BAD_ARGUMENTS"],
+    [{ session_id: session }, 400, "BAD_REQUEST"],
+    [{ prompt: "a" }, 400, "BAD_REQUEST"],
     [{ session_id: "none", prompt: "a" }, 404, "NOT_FOUND"],
     [{ session_id: session, prompt: "a", sudo: true }, 422, "BAD_ARGUMENTS"],
   ] as const) {
@@ -124,9 +136,11 @@ test("000-28 GET /agent/status says what there is", async (t) => {
 });
 
 test("000-29 000-30 000-33 000-35 000-36 000-39 a shell step reads action, exec_log, observe, and the run ends in done", async (t) => {
-  const end = await agentEnd(t, scriptedModel([SHELL, said("Both were heard.")]));
+  const followed = Promise.withResolvers<void>();
+  const end = await agentEnd(t, after(followed.promise, scriptedModel([SHELL, said("Both were heard.")])));
   const session = await end.session();
   const response = await generate(end, { session_id: session, prompt: "listen" });
+  followed.resolve();
   const run = response.headers.get("x-run-id");
   const all = await dataOf(response, yesTo(end, session));
   assert.ok(all.every((data) => data["run_id"] === run));

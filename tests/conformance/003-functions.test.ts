@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
+import { CHAT } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import OpenAI from "openai";
 import { calls, hang, text } from "../support/fake-openai.ts";
@@ -118,11 +119,12 @@ suite("the present form", () => {
   });
 
   test("a result that comes when the run has gone on without it is refused", async (t) => {
-    const brain = await frontEnd(t, search, text("I could not look it up."));
+    const first = await frontEnd(t, search, text("I could not look it up."));
     const messages: Messages = [user("what?")];
-    const { message } = (await complete(brain, messages)).choices[0]!;
+    const { message } = (await complete(first, messages)).choices[0]!;
+    const brain = await first.restarted(CHAT.answerMs);
     const [head] = await brain.runs.list({ limit: 1 });
-    await brain.runs.answer(head!.id, { text: "", by: "time" });
+    await brain.runs.resume(head!.id);
     await Array.fromAsync(brain.runs.follow(head!.id));
     messages.push(message, { role: "tool", tool_call_id: message.tool_calls?.[0]?.id ?? "", content: "glass" });
     await assert.rejects(complete(brain, messages), { status: 409, message: /too late/ });
@@ -137,7 +139,7 @@ suite("the present form", () => {
     assert.equal((await complete(second, messages)).choices[0]?.message.content, "It means glass.");
   });
 
-  test("003-12 a tool that is to be called is named to the model, and one that is not there is refused", async (t) => {
+  test("003-12 what is to be called reaches the model's server, and a tool that is not there is refused", async (t) => {
     const brain = await frontEnd(t, text("ok"));
     const create = (choice: OpenAI.ChatCompletionToolChoiceOption): Promise<OpenAI.ChatCompletion> =>
       brain.client.chat.completions.create({
@@ -149,11 +151,38 @@ suite("the present form", () => {
     await create({ type: "function", function: { name: "search_web" } });
     await create({ type: "function", function: { name: "read_file" } });
     await create("none");
+    await create("required");
+    await create("auto");
     await assert.rejects(create({ type: "function", function: { name: "teleport" } }), OpenAI.UnprocessableEntityError);
+    const named = (name: string): JsonObject => ({ type: "function", function: { name } });
+    assert.deepEqual(
+      brain.fake.requests.map(({ body }) => body["tool_choice"]),
+      [named("search_web"), named("read_file"), "none", "required", undefined],
+    );
     const systems = brain.fake.requests.map(({ body }) => JSON.stringify((body["messages"] as JsonObject[])[0]));
     assert.match(systems[0]!, /Call the tool search_web/);
-    assert.match(systems[1]!, /Call the tool read_file/);
-    assert.ok((await offered(brain, 2)).every(({ name }) => name !== "search_web"));
+    assert.match(systems[3]!, /Call one of your tools/);
+    assert.doesNotMatch(systems[4]!, /before you answer/);
+    const belt = (await offered(brain, 2)).map(({ name }) => name);
+    assert.ok(!belt.includes("search_web") && !belt.includes("read_file"));
+  });
+
+  test("003-12 a call that must be made is asked for until it is made, and no longer", async (t) => {
+    const brain = await frontEnd(t, search, text("It means glass."));
+    const request = {
+      model: "bunny",
+      messages: [user("what?")],
+      tools: TOOLS,
+      tool_choice: "required",
+    } satisfies OpenAI.ChatCompletionCreateParamsNonStreaming;
+    const { message } = (await brain.client.chat.completions.create(request)).choices[0]!;
+    const result = { role: "tool", tool_call_id: message.tool_calls?.[0]?.id ?? "", content: "glass" } as const;
+    const second = await brain.restarted();
+    await second.client.chat.completions.create({ ...request, messages: [...request.messages, message, result] });
+    assert.deepEqual(
+      brain.fake.requests.map(({ body }) => body["tool_choice"]),
+      ["required", undefined],
+    );
   });
 });
 

@@ -6,15 +6,18 @@ import { sseDecoder } from "@vidro/core";
 import type { Hand, Json, JsonObject, Model } from "@vidro/core";
 import { Agents } from "../../packages/brain/src/agents.ts";
 import { agentSse } from "../../packages/brain/src/north/agent-sse.ts";
+import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
 import { journal } from "../../packages/brain/src/north/journal.ts";
+import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
 import type { Runs } from "../../packages/brain/src/runs.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { Threads } from "../../packages/brain/src/threads.ts";
 import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { handsOver } from "./hands.ts";
 import { served } from "./served.ts";
 import { handIn, runsOver, temporaryFolder } from "./world.ts";
 
-/** A brain behind its agent and journal surfaces, over real sockets. */
+/** A brain behind all surfaces that show its runs, over real sockets. */
 export interface AgentEnd {
   readonly url: string;
   readonly runs: Runs;
@@ -59,10 +62,11 @@ export async function agentEnd(
   const threads = new Threads(records, { agents, tools });
   const tokens = new Tokens(records);
   const production = options.production ?? false;
-  const hands = (): readonly string[] => [hand.id];
+  const hands = await handsOver(records, hand);
   const world = { runs, agents, threads, tools, workspace, production, hands, worker: async () => false };
   const behind = [runs, real, store];
-  const server = await served(t, { surfaces: [agentSse(world), journal(world)], tokens, records, production, behind });
+  const surfaces = [agentSse(world), journal(world), catalogSurface(world), openaiSurface(world)];
+  const server = await served(t, { surfaces, tokens, records, production, behind });
   const token = async (owner: string, ...scopes: string[]): Promise<string> =>
     (await tokens.create({ owner, scopes: scopes.length === 0 ? ["runs"] : scopes })).token;
   const own = await token("ana");

@@ -105,6 +105,15 @@ export const text =
     response.end(end("stop"));
   };
 
+/** Streams words and breaks off where it has given as many as it may. */
+export const cutShort =
+  (...words: string[]): FakeReply =>
+  (response) => {
+    begin(response);
+    for (const word of words) response.write(chunk({ content: word }));
+    response.end(end("length"));
+  };
+
 /** Streams thoughts, then words. */
 export const thinking =
   (thought: string, word: string): FakeReply =>

@@ -13,6 +13,7 @@ import { Threads } from "../../packages/brain/src/threads.ts";
 import { Tokens } from "../../packages/brain/src/tokens.ts";
 import { fakeOpenAi } from "./fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
+import { handsOver } from "./hands.ts";
 import { promisedFetch } from "./promised.ts";
 import { served } from "./served.ts";
 import { handIn, runsOver, temporaryFolder } from "./world.ts";
@@ -29,8 +30,8 @@ export interface FrontEnd {
   readonly journal: Journal;
   readonly hand: Hand;
   readonly workspace: string;
-  /** Ends the brain, and starts another one on what it left behind. */
-  restarted(): Promise<FrontEnd>;
+  /** Ends the brain, and starts another one on what it left behind, as if so much time had passed. */
+  restarted(aheadMs?: number): Promise<FrontEnd>;
   /** A token of somebody. */
   token(owner: string, ...scopes: string[]): Promise<string>;
   /** A plain request; of the caller of `client` unless a token is given. */
@@ -64,18 +65,19 @@ export async function frontEnd(t: Test, ...replies: FakeReply[]): Promise<FrontE
 
 type Test = { after(done: () => Promise<void> | void): void };
 
-async function open(t: Test, folder: string, fake: FakeOpenAi): Promise<FrontEnd> {
+async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Promise<FrontEnd> {
   const workspace = realpathSync(join(folder, "workspace"));
   const store = await openStore("sqlite", join(folder, "journal.db"));
   const hand = await handIn(folder, workspace);
   const model = await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url });
-  const runs = runsOver({ journal: store.journal, model, hand });
+  const runs = runsOver({ journal: store.journal, model, hand, aheadMs });
   const { records } = store;
   const tokens = new Tokens(records);
   const tools = async (): Promise<Hand["tools"]> => hand.tools;
   const agents = new Agents(records, SHIPPED_AGENTS);
   const threads = new Threads(records, { agents, tools });
-  const world = { runs, agents, threads, tools, workspace, production: false };
+  const hands = await handsOver(records, hand);
+  const world = { runs, agents, threads, tools, hands, workspace, production: false };
   const surfaces = [catalogSurface(world), openaiSurface(world)] as const;
   const behind = [runs, hand, store];
   const server = await served(t, { surfaces, tokens, records, production: false, behind });
@@ -93,9 +95,9 @@ async function open(t: Test, folder: string, fake: FakeOpenAi): Promise<FrontEnd
     hand,
     workspace,
     token,
-    async restarted() {
+    async restarted(later) {
       await server.close();
-      return open(t, folder, fake);
+      return open(t, folder, fake, later);
     },
     ask: (method, path, options = {}) => asked(`${url}${path}`, { method, token: own, fetch, ...options }),
   };

@@ -17,15 +17,15 @@ export function temporaryFolder(t: { after(done: () => void): void }): string {
   return folder;
 }
 
-/** The waist over a journal, a model and a hand. */
-export function runsOver(world: { journal: Journal; model: Model; hand: Hand }): Runs {
+/** The waist over a journal, a model and a hand, by a clock that may be ahead. */
+export function runsOver(world: { journal: Journal; model: Model; hand: Hand; aheadMs?: number }): Runs {
   return new Runs({
     journal: world.journal,
     model: async () => world.model,
     hand: async () => world.hand,
     live: liveBus(),
     redactor: redactor([]),
-    now: Date.now,
+    now: () => Date.now() + (world.aheadMs ?? 0),
     chance: () => 0,
     holder: thisHolder(),
     newId: (prefix) => `${prefix}_${randomUUIDv7()}`,

@@ -1,0 +1,200 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { Stage, lines } from "../../packages/cli/src/stage.fixture.ts";
+import { until } from "../support/daemon-process.ts";
+
+/* Hosts that join a brain and work for it, each a process of its own, as people start them. */
+
+const HAND = fileURLToPath(new URL("../../packages/hands/bin/vidro-hand", import.meta.url));
+
+/** A process that says in one line of JSON when it is ready. */
+class Ready implements AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly line: { readonly [field: string]: unknown };
+  #said = "";
+
+  private constructor(child: ChildProcess, line: { readonly [field: string]: unknown }) {
+    this.child = child;
+    this.line = line;
+    child.stderr?.on("data", (chunk: Buffer) => (this.#said += chunk.toString("utf8")));
+  }
+
+  static async wait(child: ChildProcess): Promise<Ready> {
+    let said = "";
+    const gather = (chunk: Buffer): void => void (said += chunk.toString("utf8"));
+    child.stderr?.on("data", gather);
+    for await (const line of createInterface({ input: child.stdout! })) {
+      child.stderr?.off("data", gather);
+      return new Ready(child, JSON.parse(line) as { [field: string]: unknown });
+    }
+    throw new Error(`It did not get ready:\n${said}`);
+  }
+
+  /** What it has said to people since it was ready. */
+  get said(): string {
+    return this.#said;
+  }
+
+  async ends(signal?: NodeJS.Signals): Promise<number | null> {
+    if (this.child.exitCode !== null) return this.child.exitCode;
+    const gone = once(this.child, "close");
+    if (signal !== undefined) this.child.kill(signal);
+    return ((await gone) as [number | null])[0];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.signalCode === null) await this.ends("SIGKILL");
+  }
+}
+
+async function daemonOf(stage: Stage, ...flags: readonly string[]): Promise<Ready> {
+  return Ready.wait(stage.start("up", "--json", "--port", "0", ...flags));
+}
+
+/** A host: a folder to work in, and one for the state of its hand. */
+interface Host {
+  readonly workspace: string;
+  readonly state: string;
+}
+
+function hostIn(stage: Stage, name: string): Host {
+  const [workspace, state] = [join(stage.workspace, name), join(stage.workspace, `${name}-state`)];
+  mkdirSync(workspace);
+  return { workspace, state };
+}
+
+function handOn({ workspace, state }: Host, stage: Stage, ...args: readonly string[]): ChildProcess {
+  return spawn(HAND, [...args, "--state", state, "--json"], { cwd: workspace, env: stage.command.env });
+}
+
+async function invited(stage: Stage, ...flags: readonly string[]): Promise<{ command: string; token: string }> {
+  const { code, stdout, stderr } = await stage.run("hands", "invite", "--json", ...flags);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout) as { command: string; token: string };
+}
+
+test("000-40: a host that pastes its invitation is a hand, and works where it is and under its own policy", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await daemonOf(stage, "--southbound-port", "0", "--no-local-hand");
+  const url = String(daemon.line["southbound"]);
+  assert.match(url, /^wss:\/\/127\.0\.0\.1:\d+\/southbound$/);
+  const letter = await invited(stage, "--name", "web-1", "--tags", "web,eu");
+  assert.equal(letter.command, `npx vidro hands join ${url} --token ${letter.token}`);
+  const host = hostIn(stage, "host");
+  await using hand = await Ready.wait(handOn(host, stage, "join", url, "--token", letter.token));
+  assert.deepEqual(hand.line, { ready: true, agent_id: hand.line["agent_id"] });
+
+  const listed = lines((await stage.run("hands", "list", "--json")).stdout);
+  assert.deepEqual(
+    listed.map(({ id, name, state, tags, gateway }) => ({ id, name, state, tags, gateway })),
+    [{ id: hand.line["agent_id"], name: "web-1", state: "ok", tags: ["web", "eu"], gateway: "agent-ws" }],
+  );
+  const where = await stage.run("hands", "exec", "tag:web", "--", "pwd");
+  assert.deepEqual([where.code, where.stdout], [0, `${host.workspace}\n`], where.stderr);
+  const denied = await stage.run("hands", "exec", "web-1", "--", "rm", "-rf", "/");
+  assert.notEqual(denied.code, 0);
+  const modeOf = (path: string): number => statSync(path).mode & 0o777;
+  assert.deepEqual([modeOf(host.state), modeOf(join(host.state, "identity.json"))], [0o700, 0o600]);
+
+  const again = await Ready.wait(handOn(hostIn(stage, "other"), stage, "join", url, "--token", letter.token));
+  assert.deepEqual([again.line["code"], await again.ends()], ["INVALID_TOKEN", 4], "an invitation counts once");
+  assert.equal((await stage.run("hands", "revoke", "web-1")).code, 0);
+  const began = performance.now();
+  assert.equal(await hand.ends(), 5);
+  assert.ok(performance.now() - began < 1000);
+  assert.match(hand.said, /revoked/);
+});
+
+test("000-40: vidro hands join does the same, says so to a person, and leaves when it is asked to", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await daemonOf(stage, "--southbound-port", "0");
+  const { token } = await invited(stage, "--name", "web-1");
+  const child = stage.start("hands", "join", String(daemon.line["southbound"]), "--token", token);
+  let said = "";
+  child.stderr.on("data", (chunk: Buffer) => (said += chunk.toString("utf8")));
+  await until("it is connected", () => said.includes("✓ web-1 connected"));
+  const gone = once(child, "close");
+  child.kill("SIGINT");
+  assert.equal(((await gone) as [number])[0], 130);
+  await until("the brain knows", async () => {
+    const listed = lines((await stage.run("hands", "list", "--json")).stdout);
+    return listed.some(({ name, state }) => name === "web-1" && state === "down");
+  });
+});
+
+test("a daemon opens no port for hands, and makes no authority, before somebody is invited or it is asked to", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await daemonOf(stage);
+  assert.equal(daemon.line["southbound"], undefined);
+  assert.equal(existsSync(join(stage.home, "ca")), false);
+});
+
+test("000-56: whatever a daemon with hands keeps in its home is closed to other users", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await daemonOf(stage, "--southbound-port", "0");
+  assert.equal(daemon.line["ready"], true);
+  await invited(stage);
+  const open = readdirSync(join(stage.home, "ca"), { withFileTypes: true, recursive: true })
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => (statSync(path).mode & 0o077) !== 0);
+  assert.deepEqual(open, []);
+  assert.equal(statSync(join(stage.home, "ca")).mode & 0o777, 0o700);
+});
+
+test("F5, F6: a hand that is killed in the middle of a command is taken up again, and the command ran once", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await daemonOf(stage, "--southbound-port", "0", "--no-local-hand");
+  const { token } = await invited(stage, "--name", "web-1");
+  const host = hostIn(stage, "host");
+  const hand = await Ready.wait(handOn(host, stage, "join", String(daemon.line["southbound"]), "--token", token));
+  const work = stage.run("hands", "exec", "web-1", "--yes", "--", "sh", "-c", "echo ran >> marks; exec sleep 300");
+  await until("it runs", () => existsSync(join(host.workspace, "marks")));
+  await hand.ends("SIGKILL");
+  await using again = await Ready.wait(handOn(host, stage, "serve"));
+  assert.deepEqual(again.line, hand.line, "the same hand");
+  const { code, stdout, stderr } = await work;
+  assert.equal(code, 9, stdout + stderr);
+  assert.equal(readFileSync(join(host.workspace, "marks"), "utf8"), "ran\n");
+});
+
+test("F1: a brain that is killed and started again finds its hands, without a new invitation", async () => {
+  await using stage = await Stage.set();
+  const first = await daemonOf(stage, "--southbound-port", "0", "--no-local-hand");
+  const { port } = new URL(String(first.line["southbound"]));
+  const { token } = await invited(stage, "--name", "web-1");
+  const host = hostIn(stage, "host");
+  await using hand = await Ready.wait(handOn(host, stage, "join", String(first.line["southbound"]), "--token", token));
+  await first.ends("SIGKILL");
+  await using second = await daemonOf(stage, "--southbound-port", port, "--no-local-hand");
+  await until("it is back", async () => {
+    const listed = lines((await stage.run("hands", "list", "--json")).stdout);
+    return listed.some(({ name, state }) => name === "web-1" && state === "ok");
+  });
+  assert.deepEqual([second.line["southbound"], hand.child.exitCode], [first.line["southbound"], null]);
+  const where = await stage.run("hands", "exec", "web-1", "--", "pwd");
+  assert.equal(where.stdout, `${host.workspace}\n`);
+});
+
+test("only an administrator invites, for an hour at most, and only to a brain that is up", async () => {
+  await using stage = await Stage.set();
+  const alone = await stage.run("hands", "invite");
+  assert.equal(alone.code, 7, alone.stderr);
+  await using daemon = await daemonOf(stage, "--southbound-port", "0");
+  const { token } = JSON.parse((await stage.run("tokens", "create", "--role", "user", "--json")).stdout) as {
+    token: string;
+  };
+  const user = await stage.run("hands", "invite", "--url", String(daemon.line["url"]), "--token", token);
+  assert.equal(user.code, 5, user.stderr);
+  const long = await stage.run("hands", "invite", "--expires", "2h");
+  assert.equal(long.code, 2, long.stderr);
+  const person = await stage.run("hands", "invite", "--expires", "30m");
+  assert.match(person.stdout, /^npx vidro hands join wss:\/\/127\.0\.0\.1:\d+\/southbound --token \S+\n$/);
+  assert.match(person.stderr, /--southbound-host/);
+});

@@ -1,0 +1,142 @@
+import { mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import type { Entry, JsonObject } from "@vidro/core";
+import { openBrain } from "../../packages/brain/src/compose.ts";
+import type { Brain } from "../../packages/brain/src/compose.ts";
+import { startDaemon } from "../../packages/brain/src/daemon.ts";
+import { serveHttp } from "../../packages/brain/src/north/http.ts";
+import { executorGateway } from "../../packages/brain/src/south/executor-ws.ts";
+import type { ExecutorGatewayOptions } from "../../packages/brain/src/south/executor-ws.ts";
+import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { fakeOpenAi } from "./fake-openai.ts";
+import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
+import { temporaryFolder } from "./world.ts";
+
+type Test = { after(done: () => Promise<void> | void): void };
+
+/** A daemon whose model says what a test has told it. */
+export interface ExecutorEnd {
+  readonly url: string;
+  /** The administrator's. */
+  readonly token: string;
+  readonly model: FakeOpenAi;
+  readonly home: string;
+  /** A folder for an executor to work in. */
+  readonly project: string;
+  /** Entries of a run, as the journal's own wire shows them, up to its end. */
+  entries(run: string): Promise<readonly Entry[]>;
+  /** A request of the administrator. */
+  ask(path: string, body?: JsonObject): Promise<Response>;
+  /** Ends the daemon; another one of the same home may be started. */
+  close(): Promise<void>;
+}
+
+/** A message as a model is given it. */
+export interface Said {
+  readonly role: string;
+  readonly content: string;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly { readonly id: string }[];
+}
+
+/** What a model was given with its n-th call; the last one without a number. */
+export function given({ requests }: FakeOpenAi, call = -1): readonly Said[] {
+  const { messages } = (requests.at(call)?.body ?? {}) as { messages?: readonly Said[] };
+  return messages ?? [];
+}
+
+/** Starts a daemon in this process, without a hand of its own. */
+export async function executorEnd(t: Test, ...replies: FakeReply[]): Promise<ExecutorEnd> {
+  const model = await fakeOpenAi(...replies);
+  t.after(() => model.close());
+  const folder = realpathSync(temporaryFolder(t));
+  for (const name of ["project", "home"]) mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+  return daemonOf(t, { model, home: join(folder, "home"), project: join(folder, "project"), port: 0 });
+}
+
+/** Starts another daemon of the same home, at the same address. */
+export function daemonAgain(t: Test, { model, home, project, url }: ExecutorEnd): Promise<ExecutorEnd> {
+  return daemonOf(t, { model, home, project, port: Number(new URL(url).port) });
+}
+
+async function daemonOf(
+  t: Test,
+  { model, home, project, port }: Pick<ExecutorEnd, "model" | "home" | "project"> & { readonly port: number },
+): Promise<ExecutorEnd> {
+  const env = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake", PATH: process.env["PATH"] };
+  const daemon = await startDaemon({
+    home,
+    env,
+    workspace: home,
+    host: "127.0.0.1",
+    port,
+    onRestart: "resume",
+    localHand: false,
+    version: "1.2.3",
+    writeLog: () => undefined,
+  });
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= daemon.close());
+  t.after(close);
+  const { url } = daemon;
+  const token = readFileSync(daemon.tokenFile, "utf8").trim();
+  const ask = (path: string, body?: JsonObject): Promise<Response> =>
+    fetch(url + path, {
+      headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+      ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
+    });
+  return {
+    url,
+    token,
+    model,
+    home,
+    project,
+    ask,
+    close,
+    async entries(run) {
+      const answer = await fetch(`${url}/v1/runs/${run}/events?live=false`, {
+        headers: { authorization: `Bearer ${token}`, accept: "application/x-ndjson" },
+      });
+      const lines = (await answer.text()).split("\n").filter((line) => line !== "");
+      return lines.map((line) => JSON.parse(line) as Entry).filter(({ event }) => event !== undefined);
+    },
+  };
+}
+
+/** The gateway alone, with bounds of its own. */
+export interface GatewayEnd {
+  readonly url: string;
+  readonly brain: Brain;
+  readonly tokens: Tokens;
+}
+
+/** Serves the gateway of executors with other times than it has by itself, and a model that says what it is told. */
+export async function gatewayEnd(
+  t: Test,
+  options: Pick<ExecutorGatewayOptions, "bounds" | "now">,
+  ...replies: FakeReply[]
+): Promise<GatewayEnd> {
+  const model = await fakeOpenAi(...replies);
+  t.after(() => model.close());
+  const env = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake" };
+  const brain = await openBrain({ home: temporaryFolder(t), env, store: "memory" });
+  const tokens = new Tokens(brain.records);
+  const log = (): void => undefined;
+  const server = await serveHttp({
+    surfaces: [{ name: "none", routes: [], faultBody: (fault) => ({ code: fault.code }) }],
+    upgrades: executorGateway({ ...brain, log, version: "1", ...options }),
+    tokens,
+    records: brain.records,
+    host: "127.0.0.1",
+    port: 0,
+    production: false,
+    log,
+    bounds: { drainMs: 100 },
+  });
+  t.after(async () => {
+    await server.close();
+    tokens.close();
+    await brain.close();
+  });
+  return { url: server.url, brain, tokens };
+}

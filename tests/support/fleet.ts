@@ -1,0 +1,75 @@
+import { join } from "node:path";
+import { Agents } from "../../packages/brain/src/agents.ts";
+import { openBrain } from "../../packages/brain/src/compose.ts";
+import type { Brain } from "../../packages/brain/src/compose.ts";
+import { Metrics } from "../../packages/brain/src/metrics.ts";
+import { agentSse } from "../../packages/brain/src/north/agent-sse.ts";
+import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
+import { handsSurface } from "../../packages/brain/src/north/hands.ts";
+import { journal } from "../../packages/brain/src/north/journal.ts";
+import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
+import { ops } from "../../packages/brain/src/north/ops.ts";
+import { AllHands } from "../../packages/brain/src/south/all-hands.ts";
+import type { Attached } from "../../packages/brain/src/south/hands.ts";
+import { BareLink, Landscape } from "../../packages/brain/src/south/hosts.fixture.ts";
+import type { Host } from "../../packages/brain/src/south/hosts.fixture.ts";
+import type { HandCard } from "../../packages/brain/src/south/link.ts";
+import { Telemetry } from "../../packages/brain/src/telemetry.ts";
+import { Threads } from "../../packages/brain/src/threads.ts";
+import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { served } from "./served.ts";
+
+/** A brain with hands on other hosts, behind its surfaces on a real socket. */
+export interface Fleet {
+  readonly url: string;
+  readonly brain: Brain;
+  readonly telemetry: Telemetry;
+  readonly metrics: Metrics;
+  /** Connects a host; the hand allows everything. */
+  host(
+    name: string,
+    more?: Partial<HandCard>,
+  ): Promise<Host & { readonly link: BareLink; readonly attached: Attached }>;
+  /** A token of somebody. */
+  token(owner: string, ...scopes: string[]): Promise<string>;
+}
+
+/** Starts a brain whose model is the built-in one. */
+export async function fleet(t: { after(done: () => Promise<void>): void }): Promise<Fleet> {
+  const land = new Landscape();
+  const { folder: workspace } = land;
+  const brain = await openBrain({ home: join(workspace, "brain"), env: { VIDRO_MODEL: "offline" } });
+  const { runs, records } = brain;
+  const now = Date.now;
+  const hands = new AllHands({ far: brain.hands, local: brain.hand, hasLocal: true, workspace, version: "1.2.3", now });
+  await hands.look();
+  const metrics = new Metrics();
+  metrics.hands = () => hands.count();
+  const telemetry = new Telemetry({ now, counted: () => metrics.ingest.inc({ kind: "telemetry" }) });
+  const agents = new Agents(records);
+  const threads = new Threads(records, { agents, tools: (ids) => hands.tools(ids) });
+  const tokens = new Tokens(records);
+  const tools = (): ReturnType<AllHands["tools"]> => hands.tools();
+  const production = false;
+  const world = { runs, agents, threads, hands, telemetry, tools, workspace, production, worker: async () => false };
+  const health = async () => ({ store: "ok", hands: hands.health }) as const;
+  const all = [
+    ops({ metrics, health, openApi: () => ({}) }),
+    ...[agentSse, catalogSurface, openaiSurface, journal, handsSurface].map((surface) => surface(world)),
+  ];
+  const behind = [brain, { close: async () => metrics.close() }, { close: () => land[Symbol.asyncDispose]() }];
+  const { url } = await served(t, { surfaces: all, tokens, records, production, behind });
+  return {
+    url,
+    brain,
+    telemetry,
+    metrics,
+    async host(name, more = {}) {
+      const host = await land.host(name, more);
+      const link = new BareLink(host.hand);
+      return { ...host, link, attached: await brain.hands.attach(host.card, link) };
+    },
+    token: async (owner, ...scopes) =>
+      (await tokens.create({ owner, scopes: scopes.length === 0 ? ["runs"] : scopes })).token,
+  };
+}

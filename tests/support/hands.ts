@@ -1,0 +1,13 @@
+import type { Hand, Records } from "@vidro/core";
+import { AllHands } from "../../packages/brain/src/south/all-hands.ts";
+import { Hands } from "../../packages/brain/src/south/hands.ts";
+
+/** All hands of a brain that so far has one: this. */
+export async function handsOver(records: Records, hand: Hand): Promise<AllHands> {
+  const far = new Hands({ records, log: () => undefined, now: Date.now });
+  const { workspace } = hand;
+  const local = async (): Promise<Hand> => hand;
+  const hands = new AllHands({ far, local, hasLocal: true, workspace, version: "1.2.3", now: Date.now });
+  await hands.look();
+  return hands;
+}

@@ -1,0 +1,13 @@
+import { CLIENT, HTTP, STREAM } from "@vidro/core";
+
+/*
+ * Loaded before a program with `node --import`: the program's patience with the other end of a connection is about a
+ * fifteenth of what it is by itself, so that a test need not wait for minutes. Nothing else changes.
+ */
+
+/** How to have a program hurry, as flags of Node. */
+export const HURRIED = ["--import", import.meta.url] as const;
+
+Object.assign(STREAM, { sseHeartbeatMs: 1000, glassHeartbeatMs: 700 });
+Object.assign(HTTP, { probeIdleMs: 1000, unansweredMs: 1000 });
+Object.assign(CLIENT, { silenceMs: 3000, requestMs: 4000, backoffMs: 70 });
