@@ -1,5 +1,6 @@
 import type { HandRecord } from "@vidro/client";
-import { oneLine, printable, spanWords } from "@vidro/core";
+import { byteWords, oneLine, printable, spanWords } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
 import type { BrainFlags } from "../address.ts";
 import { EXIT } from "../exit.ts";
 import { withHands } from "../hand-register.ts";
@@ -10,6 +11,7 @@ const NAME_CHARS = 20;
 const STATE_CHARS = 11;
 const GATEWAY_CHARS = 11;
 const TAGS_CHARS = 30;
+const MIB = 1024 * 1024;
 const COLOURS = { ok: "green", degraded: "yellow", down: "red", quarantined: "yellow", revoked: "dim" } as const;
 
 type Flags = BrainFlags & { readonly json?: boolean };
@@ -78,12 +80,24 @@ function page(hand: HandRecord): string {
     ["folder", workspace],
     ["tags", tags.join(", ") || "none"],
     ["tools", tools.join(", ") || "none"],
-    ...(telemetry === null ? [] : [["host", JSON.stringify(telemetry.payload)] as const]),
+    ...(telemetry === null ? [] : [["host", telemetryWords(telemetry.payload)] as const]),
   ] as const;
   return [
     paint("bold", printable(hand.name)),
     ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${printable(value)}`),
   ].join("\n");
+}
+
+/** What our own hands measure, as people say it; what others push, as they pushed it. */
+function telemetryWords(payload: JsonObject): string {
+  const { cpu, mem, disk, load } = payload;
+  if (typeof cpu !== "number" || typeof mem !== "number") return JSON.stringify(payload);
+  return [
+    `cpu ${Math.round(cpu * 100)} %`,
+    `memory ${byteWords(mem * MIB)} used`,
+    ...(typeof disk === "number" ? [`disk ${byteWords(disk * MIB)} used`] : []),
+    ...(typeof load === "number" ? [`load ${load}`] : []),
+  ].join(", ");
 }
 
 function lineOf(hand: HandRecord): { readonly id: string; readonly [field: string]: unknown } {
