@@ -96,23 +96,20 @@ function begin(response: ServerResponse): void {
 const end = (finish: string): string =>
   chunk({}, finish) + event({ id: "c1", choices: [], usage: USAGE }) + event("[DONE]");
 
-/** Streams words and ends well. */
-export const text =
+const speaking =
+  (finish: string) =>
   (...words: string[]): FakeReply =>
   (response) => {
     begin(response);
     for (const word of words) response.write(chunk({ content: word }));
-    response.end(end("stop"));
+    response.end(end(finish));
   };
 
+/** Streams words and ends well. */
+export const text = speaking("stop");
+
 /** Streams words and breaks off where it has given as many as it may. */
-export const cutShort =
-  (...words: string[]): FakeReply =>
-  (response) => {
-    begin(response);
-    for (const word of words) response.write(chunk({ content: word }));
-    response.end(end("length"));
-  };
+export const cutShort = speaking("length");
 
 /** Streams thoughts, then words. */
 export const thinking =

@@ -25,8 +25,8 @@ export interface Upgrade {
   readonly path: string;
   /** The scope that a token needs. */
   readonly scope: string;
-  /** Takes the connection over; it is cut a moment after `ended`, if it still stands then. */
-  open(upgraded: Upgraded): void;
+  /** Gives what takes a connection over, which is cut a moment after `ended` if it still stands then; may load it. */
+  opener(): Promise<(upgraded: Upgraded) => void>;
 }
 
 /** What upgrades need of their server. */
@@ -70,11 +70,11 @@ export function upgrader(
     const { upgrade, params } = find(request);
     const caller = await recognise(request, upgrade, house.tokens);
     if (caller === undefined) throw new Fault("AUTH_REQUIRED");
-    const webSockets = await (server ??= webSocketServer());
+    const [webSockets, takeOver] = await Promise.all([(server ??= webSocketServer()), upgrade.opener()]);
     if (socket.destroyed) return;
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       house.log("info", "websocket", { path: upgrade.path, owner: caller.owner, token_id: caller.tokenId });
-      upgrade.open({ socket: webSocket, caller, params, ended: endOf(webSocket, caller, house.going) });
+      takeOver({ socket: webSocket, caller, params, ended: endOf(webSocket, caller, house.going) });
     });
   };
   return (request, socket, head) => {

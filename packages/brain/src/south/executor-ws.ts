@@ -1,8 +1,6 @@
 import { EXECUTOR, HANDS } from "@vidro/core";
 import type { Brain } from "../compose.ts";
 import type { Log } from "../log.ts";
-import { Sessions } from "./executor/sessions.ts";
-import { Visit } from "./executor/visit.ts";
 import type { Visitor, VisitWorld } from "./executor/visit.ts";
 import { standardTools } from "./local.ts";
 
@@ -21,7 +19,7 @@ export interface ExecutorDoor {
   readonly path: string;
   /** The scope that a token needs. */
   readonly scope: string;
-  open(visitor: Visitor): void;
+  opener(): Promise<(visitor: Visitor) => void>;
 }
 
 /**
@@ -29,13 +27,25 @@ export interface ExecutorDoor {
  * what the brain decides and is told how the run goes.
  */
 export function executorGateway(options: ExecutorGatewayOptions): readonly ExecutorDoor[] {
+  let loaded: ReturnType<ExecutorDoor["opener"]> | undefined;
+  const opener = (): ReturnType<ExecutorDoor["opener"]> => (loaded ??= load(options));
+  // Executors of an earlier brain that will not come back are forgotten, also when no other ever comes.
+  setTimeout(() => void opener().catch(() => undefined), EXECUTOR.sweepAfterMs).unref();
+  return ["/executor", "/ws/tasks/{task_id}"].map((path) => ({ path, scope: "runs", opener }));
+}
+
+/** Loaded with the first who comes: a daemon is up before. */
+async function load(options: ExecutorGatewayOptions): ReturnType<ExecutorDoor["opener"]> {
   const { runs, hands, records, journal, log, version, now = Date.now } = options;
+  const [{ Sessions }, { Visit }] = await Promise.all([
+    import("./executor/sessions.ts"),
+    import("./executor/visit.ts"),
+  ]);
   const sessions = new Sessions({ runs, hands, records, journal, now });
   sessions
     .sweep()
     .catch((thrown: unknown) => log("warn", "old executors are not forgotten", { reason: String(thrown) }));
   const bounds = { ...EXECUTOR, heartbeatMs: HANDS.heartbeatMs, ...options.bounds };
   const world: VisitWorld = { runs, hands, sessions, standardTools, log, version, bounds };
-  const open = (visitor: Visitor): void => void new Visit(world, visitor);
-  return ["/executor", "/ws/tasks/{task_id}"].map((path) => ({ path, scope: "runs", open }));
+  return (visitor) => void new Visit(world, visitor);
 }

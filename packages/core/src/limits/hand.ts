@@ -158,6 +158,8 @@ export const SIGNED = {
 
 /** Bounds of executors and of what they are told [004]. */
 export const EXECUTOR = {
+  /** From the start of a brain until it forgets executors that will not come back. */
+  sweepAfterMs: 5 * SECOND_MS,
   /** Wait for the handshake. */
   handshakeMs: 10 * SECOND_MS,
   /** How long a handshake is kept [004-05]. */
