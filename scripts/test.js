@@ -8,6 +8,7 @@ installTestPrograms([
   "bwrap:bubblewrap",
   "promtool:prometheus",
   "openssl:openssl",
+  "python3:python3",
   "curl:curl",
   "script:bsdutils",
   "ip:iproute2",

@@ -35,21 +35,44 @@ async function dialled(t: TestContext, hand: Partial<TcpHand> & Pick<TcpHand, "p
   return { hands, row, remote, state, dialling };
 }
 
-/** A way to a port of this machine that can be cut. */
-async function passage(t: TestContext, to: number): Promise<{ readonly port: number; cut(): void }> {
+/** A way to a port of this machine that can be cut; the first connection is, after so many bytes of answers. */
+async function passage(
+  t: TestContext,
+  to: number,
+  bytes = Infinity,
+): Promise<{ readonly port: number; readonly passed: number; cut(): void }> {
   const open = new Set<Socket>();
+  let left = bytes;
+  let passed = 0;
   const server = createServer((near) => {
     const far = connect(to, "127.0.0.1");
+    far.on("data", (chunk: Buffer | string) => {
+      passed += chunk.length;
+      near.write(chunk.slice(0, left));
+      left -= chunk.length;
+      if (left > 0) return;
+      left = Infinity;
+      near.resetAndDestroy();
+      far.resetAndDestroy();
+    });
     for (const socket of [near, far]) {
       open.add(socket);
       socket.on("error", () => undefined).on("close", () => open.delete(socket));
     }
-    near.pipe(far).pipe(near);
+    near.pipe(far);
+    far.on("close", () => near.destroy());
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const cut = (): void => open.forEach((socket) => socket.destroy());
   t.after(() => (cut(), void server.close()));
-  return { port: (server.address() as AddressInfo).port, cut };
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    cut,
+    get passed() {
+      return passed;
+    },
+  };
 }
 
 const action = (id: string, tool: string, input: Action["input"]): Action => ({ id, tool, input, callId: id });
@@ -131,6 +154,32 @@ test("what runs at a cut goes on, and the same order gets its outcome from the l
   assert.ok(second.type === "finished" && second.outcome.kind === "process");
   assert.equal(second.outcome.stdout.text, "go\nx\n");
   assert.equal(readFileSync(log, "utf8"), "x\n");
+});
+
+test("F9: wherever a conversation is cut, the effect happens once and its outcome arrives", async (t) => {
+  const hand = await listening(t, { policy: ALLOW, bounds: { strangers: 1000 } });
+  const token = await hand.token("hand");
+  const converse = async (name: string, bytes?: number): Promise<number> => {
+    const way = await passage(t, hand.port, bytes);
+    const { remote, state, dialling } = await dialled(t, { port: way.port, token });
+    const log = join(hand.workspace, name);
+    const effect = order(action(`act_${name}`, "shell", { command: `echo x >> ${log}; cat ${log}` }));
+    let ended = await endOf(remote, effect);
+    while (ended.type === "failed" && ended.fault.code === "HAND_UNAVAILABLE") {
+      await state("ok");
+      ended = await endOf(remote, effect);
+    }
+    assert.ok(ended.type === "finished" && ended.outcome.kind === "process", JSON.stringify(ended));
+    assert.equal(ended.outcome.stdout.text, "x\n");
+    assert.equal(readFileSync(log, "utf8"), "x\n");
+    await dialling.close();
+    return way.passed;
+  };
+  const whole = await converse("whole");
+  const welcome = whole - 1200;
+  const early = Array.from({ length: 6 }, (_, index) => 1 + Math.floor((welcome / 6) * index));
+  const late = Array.from({ length: 25 }, (_, index) => welcome + index * 48);
+  for (const bytes of [...early, ...late]) await converse(`cut-${bytes}`, bytes);
 });
 
 test("a hand that is away is HAND_UNAVAILABLE at once, and is dialled until it is back", async (t) => {

@@ -39,6 +39,7 @@ test("002-17 the client sends PING every heartbeat, and 002-46 three that nobody
   const client = clientOf(t, port, { heartbeatMs: 20, reconnect: false });
   await client.connect();
   await assert.rejects(client.request("PS", {}), isConnection);
+  await assert.rejects(client.request("PS", {}), isConnection);
   assert.equal(pings.length, 3);
   assert.equal(new Set(pings).size, 3);
 });

@@ -41,7 +41,9 @@ const POLICY = {
 
 /** The one line that says that a hand is ready. */
 async function ready(child: ChildProcess): Promise<{ readonly tcp: string; readonly port: number }> {
-  const [bytes] = (await once(child.stdout ?? assert.fail(), "data")) as [Buffer];
+  const died = once(child, "exit").then(([code]) => assert.fail(`It ended with ${code}.`));
+  const [bytes] = (await Promise.race([once(child.stdout ?? assert.fail(), "data"), died])) as [Buffer];
+  died.catch(() => undefined);
   const {
     ready: isReady,
     tcp,

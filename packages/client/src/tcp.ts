@@ -26,6 +26,8 @@ export interface TcpClientOptions extends TcpAddress {
   /** Told when there is a session again, with what AUTH gave, and when the connection is gone. */
   readonly onUp?: (session: JsonObject, hello: TcpHello) => void;
   readonly onDown?: (why: TcpError) => void;
+  /** Told when a server that we come back to refuses us, after which it is not tried again. */
+  readonly onRefused?: (why: unknown) => void;
 }
 
 /** What a request may be told besides its data. */
@@ -45,6 +47,8 @@ export class TcpClient {
   #wire: Promise<Wire> | undefined;
   #session: JsonObject | undefined;
   #closed = false;
+  /** Why there is no connection, and will be none. */
+  #over: TcpError | undefined;
   #resting: { readonly timer: NodeJS.Timeout; readonly wake: () => void } | undefined;
 
   constructor(options: TcpClientOptions) {
@@ -101,6 +105,7 @@ export class TcpClient {
 
   async #up(): Promise<Wire> {
     if (this.#closed) throw new TcpError("CONNECTION", "This client was closed.");
+    if (this.#over !== undefined) throw new TcpError("CONNECTION", this.#over.message, { cause: this.#over });
     if (this.#wire === undefined) await this.connect();
     const wire = await this.#wire;
     if (wire === undefined) throw new TcpError("CONNECTION", "There is no connection.");
@@ -135,12 +140,16 @@ export class TcpClient {
   }
 
   #gone(why: TcpError): void {
-    const { reconnect = true, onDown } = this.#options;
+    const { reconnect = true, onDown, onRefused } = this.#options;
     this.#wire = undefined;
+    if (!reconnect) this.#over = why;
     onDown?.(why);
     if (this.#closed || !reconnect) return;
     this.#wire = this.#openAgain();
-    this.#wire.catch(() => (this.#wire = undefined));
+    this.#wire.catch((thrown: unknown) => {
+      this.#wire = undefined;
+      if (!this.#closed) onRefused?.(thrown);
+    });
   }
 
   /** Tries until there is a connection; a token that is refused will be refused again, so that ends it. */

@@ -68,14 +68,10 @@ class Dialling implements Dialled {
       ...(tls === undefined ? {} : { tls }),
       onUp: (session, hello) => this.#up(session, hello),
       onDown: () => this.#down(),
+      onRefused: (thrown) => this.#warn("a hand that listens lets us in no more", thrown),
     });
     this.reached = this.#client.keepConnected().then(() => this.#attaching);
-    this.reached.catch((thrown: unknown) =>
-      world.log("warn", "a hand that listens lets us in no more", {
-        agent_id: this.#id,
-        reason: asFault(thrown).message,
-      }),
-    );
+    this.reached.catch((thrown: unknown) => this.#warn("a hand that listens does not let us in", thrown));
   }
 
   async close(): Promise<void> {
@@ -93,10 +89,7 @@ class Dialling implements Dialled {
     };
     this.#wire = wire;
     this.#attaching = this.#attach(wire, session, hello).catch((thrown: unknown) => {
-      this.#world.log("warn", "a hand that listens is not let in", {
-        agent_id: this.#id,
-        reason: asFault(thrown).message,
-      });
+      this.#warn("a hand that listens is not let in", thrown);
       if (this.#wire === wire) void client.close();
     });
   }
@@ -113,6 +106,10 @@ class Dialling implements Dialled {
     // It may have gone while it was let in.
     if (wire.isUp) this.#attached = attached;
     else attached.detach();
+  }
+
+  #warn(what: string, thrown: unknown): void {
+    this.#world.log("warn", what, { agent_id: this.#id, reason: asFault(thrown).message });
   }
 
   #down(): void {

@@ -96,7 +96,7 @@ export function tcpErrorCode(code: FaultCode): TcpErrorCode {
 export function tcpFaultCode(code: string): FaultCode {
   if (code === "CONNECTION") return "HAND_UNAVAILABLE";
   if (code === "UNKNOWN_ACTION") return "UNKNOWN_TOOL";
-  return code in FAULTS ? (code as FaultCode) : "INTERNAL_ERROR";
+  return Object.hasOwn(FAULTS, code) ? (code as FaultCode) : "INTERNAL_ERROR";
 }
 
 /** The answer to a request that failed. */

@@ -55,6 +55,8 @@ export async function serveAgentTcp(options: AgentTcpOptions): Promise<AgentTcp>
   await once(server, "listening").catch((cause: Error) => {
     throw new Fault("CONFLICT", `${options.host}:${options.port} cannot be listened on: ${cause.message}`, { cause });
   });
+  // Without descriptors nobody can be taken in for a while; whoever is here stays, and others are when there is room.
+  server.on("error", () => undefined);
   const sweep = setInterval(() => {
     const now = performance.now();
     for (const connection of connections) connection.look(now);

@@ -12,7 +12,8 @@ import { Southbound } from "./southbound.ts";
 
 /** What a hand keeps its connection to a brain with. */
 export interface AgentWsOptions {
-  readonly state: HandState;
+  /** What the host remembers of its brain. */
+  readonly state: Pick<HandState, "identity" | "renew" | "enter">;
   readonly hand: Hand;
   /** How the host is doing. */
   readonly sample: () => JsonObject | undefined;

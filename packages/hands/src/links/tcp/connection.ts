@@ -230,12 +230,12 @@ export class Connection {
   }
 
   #admit(session: Session, maxBytes: number | undefined): void {
+    if (session.revoked.aborted) throw new Fault("INVALID_TOKEN");
     this.#session?.revoked.removeEventListener("abort", this.#onRevoked);
     this.#session = session;
     this.#decoder.maxBytes = CODEC.frameBytes;
     this.#maxBytes = Math.max(maxBytes ?? 0, CODEC.frameBytes);
     session.revoked.addEventListener("abort", this.#onRevoked, { once: true });
-    if (session.revoked.aborted) throw new Fault("INVALID_TOKEN");
   }
 
   /** Takes a token of the bucket, or says that there is none. */

@@ -45,7 +45,10 @@ export class Outbox {
     const text = JSON.stringify(message);
     const bytes = Buffer.byteLength(text);
     if (bytes > maxBytes)
-      throw new Fault("PAYLOAD_TOO_LARGE", `The answer has ${bytes} bytes and a frame takes ${maxBytes}. Ask for less.`);
+      throw new Fault(
+        "PAYLOAD_TOO_LARGE",
+        `The answer has ${bytes} bytes and a frame takes ${maxBytes}. Ask for less.`,
+      );
     this.#frames.push({ text, bytes });
     if (this.#frames.length === 1 && !this.#corked) process.nextTick(this.#flushLater);
   }
