@@ -3,6 +3,7 @@ import { FAULTS } from "./fault.ts";
 import type { FaultCode, FaultReport } from "./fault.ts";
 import { heal } from "./heal.ts";
 import { MODEL, RUN } from "./limits.ts";
+import { commandLine } from "./printable.ts";
 import { compaction } from "./prompt.ts";
 import { REDACTED } from "./redact/scan.ts";
 import { workedMs } from "./run.ts";
@@ -50,7 +51,7 @@ export function decide(state: RunState, moment: Moment): Decision {
       return record(
         ask(state, moment, {
           about: { kind: "tool", tool: phase.tool },
-          text: `May the tool ${phase.tool.name} be made? It runs: ${(phase.tool.argv ?? []).join(" ")}`,
+          text: `May the tool ${phase.tool.name} be made? It runs: ${commandLine(phase.tool.argv ?? [])}`,
           options: ["yes", "no"],
         }),
       );

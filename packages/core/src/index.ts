@@ -12,7 +12,9 @@ export * from "./limits.ts";
 export * from "./live-queue.ts";
 export { explain, judge } from "./policy.ts";
 export type { Explanation, Finding } from "./policy.ts";
+export { isWrapper } from "./policy/command.ts";
 export { parsePolicy } from "./policy/parse.ts";
+export { matchesWord } from "./policy/path.ts";
 export type {
   Arguments,
   FactsRule,

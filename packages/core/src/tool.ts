@@ -63,6 +63,8 @@ export interface ShellPlan {
   readonly access: ShellAccess;
   /** Whether a sandbox holds the shell to that access; without one, any access is the host's. */
   readonly sandboxed: boolean;
+  /** sha256 of each file that a word of the line names and that it may run. */
+  readonly digests?: { readonly [path: string]: string };
 }
 
 /** One operation on one path. */

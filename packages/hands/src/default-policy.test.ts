@@ -84,7 +84,7 @@ test("the default policy asks about options that run programs, write files or ne
     "rg --pre id a|rg --pre=id a|rg --hostname-bin=id a|sort -o a b|sort -oa b|sort -no a b|sort --output=a b|uniq a b",
     "tar cf a b --checkpoint=1 --checkpoint-action=exec=id|journalctl -f|journalctl -fu a|journalctl --vacuum-size=1|tail -f a",
     "date -s x|date --set=x|date -us x|date 01010101|ip link set a up|ip addr add 1.1.1.1 dev a|ip -batch x|hostname x",
-    "systemctl stop a|systemctl -H x status|dmesg -C|ss -K|sysctl a=1|env -S id|env ls|xargs ls|sh -c ls|busybox ls|awk 1 a",
+    "systemctl stop a|systemctl -H x status|dmesg -C|ss -K|ss dst a.example|getent hosts a.example|who a|node version|sysctl a=1|env -S id|env ls|xargs ls|sh -c ls|busybox ls|awk 1 a",
   ];
   for (const line of lines.flatMap((group) => group.split("|"))) assert.equal(judgeLine(line).decision, "ask", line);
 });

@@ -3,6 +3,7 @@ import { ASK_RULES } from "./default-policy/ask.ts";
 import { DENY_RULES } from "./default-policy/deny.ts";
 import { FILE_RULES, SECRETS } from "./default-policy/files.ts";
 import { GIT_RULES } from "./default-policy/git.ts";
+import { INSTALLED_RULES } from "./default-policy/installed.ts";
 import { READER_RULES } from "./default-policy/readers.ts";
 import { SYSTEM_RULES } from "./default-policy/system.ts";
 import { words } from "./default-policy/words.ts";
@@ -40,5 +41,13 @@ export const DEFAULT_POLICY: PolicySource = {
     ...Object.fromEntries(words(PLAIN_VARIABLES).map((name) => [name, "any" as const])),
     ...Object.fromEntries(Object.entries(QUIET_ENV).map(([name, value]) => [name, [value]])),
   },
-  rules: [...DENY_RULES, ...ASK_RULES, ...SYSTEM_RULES, ...READER_RULES, ...GIT_RULES, ...FILE_RULES],
+  rules: [
+    ...DENY_RULES,
+    ...ASK_RULES,
+    ...SYSTEM_RULES,
+    ...INSTALLED_RULES,
+    ...READER_RULES,
+    ...GIT_RULES,
+    ...FILE_RULES,
+  ],
 };

@@ -32,6 +32,8 @@ import { TOOLS } from "./tools/tools.ts";
 /** The policy of a hand: what it says of a plan, and the version that goes on record with it. */
 export interface HandPolicy {
   readonly version: string;
+  /** Patterns of paths that no sandboxed command sees; default: those of the shipped policy. */
+  readonly secrets?: readonly string[];
   judge(plan: Plan): Verdict;
 }
 
@@ -63,8 +65,10 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
   const state = madeFolder(options.state);
   const spools = madeFolder(join(state, "spool"));
   const reserved = options.reserved === undefined ? state : folderAt(options.reserved, process.cwd());
-  const env = environmentFrom(options.env ?? process.env);
-  const bench: Bench = { workspace, state: reserved, sandbox: hostSandbox, env };
+  const env = environmentFrom(options.env ?? process.env, workspace);
+  const { policy } = options;
+  const sandbox = () => hostSandbox(policy.secrets);
+  const bench: Bench = { workspace, state: reserved, sandbox, env, judge: (plan) => policy.judge(plan) };
   const ledger = openLedger(join(state, "ledger.db"));
   sweepLeftBehind(reserved);
   pruneSpools(spools, Date.now());

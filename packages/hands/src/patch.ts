@@ -75,8 +75,9 @@ export function undone(text: string, hunks: readonly Hunk[]): string | undefined
 
 /** The text with the hunks applied wherever their lines stand by now; undefined when they stand nowhere. */
 export async function appliedElsewhere(text: string, { parsed, hunks }: Patch): Promise<string | undefined> {
-  // A hunk that expects no lines fits everywhere, so it says nothing about where.
-  if (hunks.some(({ before }) => before.length === 0)) return undefined;
+  // A hunk that expects no lines fits everywhere, so it says nothing about where; and no file has more lines than bytes,
+  // so that to look around a place beyond would only take long.
+  if (hunks.some(({ before, beforeAt }) => before.length === 0 || beforeAt > HAND.fileBytes)) return undefined;
   const { applyPatch } = await loadDiff();
   let compares = 0;
   const compareLine = (_number: number, line: string, _operation: string, wanted: string) => {

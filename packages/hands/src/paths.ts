@@ -4,6 +4,7 @@ import { canonical, Fault, HAND } from "@vidro/core";
 import type { FilePlan, Json } from "@vidro/core";
 import { codeOf, fileFault, sha256 } from "./files.ts";
 import type { Bench } from "./tools/tool.ts";
+import { stateTwin } from "./twins.ts";
 
 /** Places where a file is a door to the kernel or a device, not a text. */
 const KERNEL = ["/proc", "/sys", "/dev"];
@@ -54,7 +55,7 @@ async function realPath(asked: string, bench: Bench): Promise<string> {
   let links = 0;
   while (true) {
     const [name, ...rest] = pending;
-    if (name === undefined) return `/${real.join("/")}`;
+    if (name === undefined) return unshared(`/${real.join("/")}`, asked, bench);
     pending = rest;
     // Only the target of a link brings `..` here; what is behind it holds no links, so its parent is its true parent.
     if (name === "..") {
@@ -74,6 +75,12 @@ async function realPath(asked: string, bench: Bench): Promise<string> {
     if (isAbsolute(target)) real = [];
     pending = [...namesOf(target), ...rest];
   }
+}
+
+/** The path, unless it is another name of a file in the hand's own state. */
+function unshared(path: string, asked: string, bench: Bench): string {
+  if (stateTwin(path, bench.state) === undefined) return path;
+  throw new Fault("POLICY_DENIED", `${asked} is a file of the hand's own state, where no file tool goes.`);
 }
 
 function namesOf(path: string): string[] {

@@ -1,11 +1,13 @@
 import { hash } from "node:crypto";
-import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { canonical, Fault, judge, parsePolicy } from "@vidro/core";
 import type { Json, Policy } from "@vidro/core";
 import { DEFAULT_POLICY } from "./default-policy.ts";
+import { codeOf } from "./files.ts";
 import { workspaceAt } from "./folders.ts";
 import type { HandPolicy } from "./hand.ts";
+import { stateTwin } from "./twins.ts";
 
 /** A policy that is in force: its version is the hash of what it says. */
 export interface OpenPolicy extends HandPolicy {
@@ -27,11 +29,38 @@ export interface PolicyPlaces {
  */
 export function openPolicy({ file, workspace, state }: PolicyPlaces): OpenPolicy {
   const places = { workspace: workspaceAt(workspace), home: realHome(), state: realpathSync(state) };
-  const source = existsSync(file) ? readPolicy(file) : undefined;
+  const source = isThere(file) ? readPolicy(file) : undefined;
   // The examples of the shipped policy are tried by its test, not at every start.
-  const policy = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
+  const parsed = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
+  const policy = { ...parsed, real: (path: string) => realPathOf(path, places.state) };
   const text = source === undefined ? JSON.stringify(DEFAULT_POLICY) : canonical(source);
-  return { version: hash("sha256", text), policy, judge: (plan) => judge(plan, policy) };
+  return {
+    version: hash("sha256", text),
+    policy,
+    judge: (plan) => judge(plan, policy),
+    secrets: policy.secrets,
+  };
+}
+
+/** Only a policy that was never written is replaced by the shipped one; one that cannot be reached stops the hand. */
+function isThere(file: string): boolean {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch (thrown) {
+    throw new Fault("BAD_POLICY", `${file} cannot be reached: ${codeOf(thrown)}`, { cause: thrown });
+  }
+}
+
+/** What a command would reach by a path: behind every symlink, and by its name in our own state if it has one there. */
+function realPathOf(path: string, state: string): string | undefined {
+  let real: string;
+  try {
+    real = realpathSync.native(path);
+  } catch {
+    // What leads nowhere, or where we may not look, is no way in for a command either.
+    return undefined;
+  }
+  return stateTwin(real, state) ?? real;
 }
 
 /** Users of services often have a home that is not there: then its patterns mean nothing, as they are. */

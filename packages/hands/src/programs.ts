@@ -2,21 +2,19 @@ import { createHash } from "node:crypto";
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, delimiter, join, resolve } from "node:path";
-import { Fault, HAND } from "@vidro/core";
+import { Fault, HAND, isWrapper } from "@vidro/core";
 
-/** Programs whose operands may name what they execute; versions behind the name do not matter. */
-const INTERPRETERS = new Set(
-  (
-    "sh bash dash zsh ksh fish busybox python pypy perl ruby node deno bun php lua tclsh Rscript awk gawk mawk sed make " +
-    "java env sudo doas su nohup nice timeout xargs setsid stdbuf time source psql sqlite3 ansible-playbook"
-  ).split(" "),
-);
+/** Programs that run what the files they are given say, besides those that core knows to run whatever they are given. */
+const READERS = new Set(["psql", "sqlite3", "mysql", "ansible-playbook", "terraform", "source", "."]);
+
+/** What stands between the words of a line for a shell. */
+const BETWEEN = /[\s;&|<>()`"'$={},]+/u;
 
 /** Pattern of a word without NUL, which would end the word for the system but not for whoever judged it. */
 export const NO_NUL = "^[^\\0]*$";
 
 /** Folders that only the system's package manager writes to. */
-const SYSTEM = ["/usr/", "/bin/", "/sbin/", "/lib"];
+const SYSTEM = ["/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib64", "/usr/libexec", "/bin", "/sbin", "/lib", "/lib64"];
 
 /**
  * The file that a word would run: looked up in PATH, or a path seen from the folder; symlinks resolved. Synchronous,
@@ -42,34 +40,62 @@ export function programFor(word: string, cwd: string, path: string): string {
   throw new Fault("BAD_ARGUMENTS", `There is no program ${word} ${where} that this hand can run.`);
 }
 
+/** Fingerprints by path. */
+type Digests = { [path: string]: string };
+
 /**
  * Fingerprints of the files whose content decides what happens: the program itself unless it is the system's, and
  * every operand that is a script or that an interpreter is given. Who approves a script approves its text.
  */
-export async function scriptDigests(
-  program: string,
-  args: readonly string[],
-  cwd: string,
-): Promise<{ readonly [path: string]: string }> {
-  const digests: { [path: string]: string } = {};
-  if (!SYSTEM.some((folder) => program.startsWith(folder))) await add(digests, program, true);
-  const interprets = INTERPRETERS.has(basename(program).replace(/[\d.]+$/u, ""));
-  for (const arg of args.filter((word) => word !== "" && word.length <= HAND.pathChars)) {
-    // `--file=x` and `x` may both name a file.
-    const operand = arg.startsWith("-") ? arg.slice(arg.indexOf("=") + 1) : arg;
-    if (!operand.startsWith("-")) await add(digests, resolve(cwd, operand), interprets);
+export async function scriptDigests(program: string, argv: readonly string[], cwd: string): Promise<Readonly<Digests>> {
+  const digests: Digests = {};
+  const [asked = program, ...args] = argv;
+  await add(digests, program, "any");
+  const interprets = [program, asked].some((name) => runsFiles(basename(name)));
+  for (const word of new Set(args.flatMap((arg) => wordsOf(arg, interprets)))) {
+    await add(digests, resolve(cwd, word), interprets ? "any" : "script");
   }
   return digests;
 }
 
-async function add(digests: { [path: string]: string }, path: string, always: boolean): Promise<void> {
+/**
+ * Fingerprints of the files that the words of a line for the shell name, as far as the line may run them. The line is
+ * not parsed: a name that the shell puts together, or that means another folder after `cd`, is not found.
+ */
+export async function lineDigests(line: string, cwd: string): Promise<Readonly<Digests>> {
+  const digests: Digests = {};
+  const words = new Set(wordsOf(line, true));
+  const interprets = [...words].some((word) => runsFiles(basename(word)));
+  for (const word of words) await add(digests, resolve(cwd, word), interprets ? "any" : "runnable");
+  return digests;
+}
+
+function runsFiles(name: string): boolean {
+  return isWrapper(name) || READERS.has(name);
+}
+
+/** What in an argument may name a file: all of it, what is behind `--file=`, and in a line each of its words. */
+function wordsOf(arg: string, isLine: boolean): readonly string[] {
+  const whole = arg.startsWith("-") ? arg.slice(arg.indexOf("=") + 1) : arg;
+  return [whole, ...(isLine ? arg.split(BETWEEN) : [])].filter(
+    (word) => word !== "" && !word.startsWith("-") && word.length <= HAND.pathChars,
+  );
+}
+
+/** Which files count: all of them, those that can be run by themselves, or only what says that it is a script. */
+type Kind = "any" | "runnable" | "script";
+
+async function add(digests: Digests, path: string, kind: Kind): Promise<void> {
+  if (SYSTEM.some((folder) => path.startsWith(`${folder}/`))) return;
   let file: FileHandle | undefined;
   try {
     // To open a device may already be an effect, and to open a fifo waits for its other end.
     if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = await file.stat({ bigint: true });
-    if (!facts.isFile() || !(always || (await isScript(file)))) return;
+    const isRunnable = (facts.mode & 0o111n) !== 0n;
+    const counts = kind === "any" || (kind === "runnable" && isRunnable) || (await isScript(file));
+    if (!facts.isFile() || !counts) return;
     // A large program is known by its place on the disk and the time of its last change, which nobody can set back.
     const identity = `${facts.dev}:${facts.ino}:${facts.size}:${facts.ctimeNs}`;
     const content = facts.size > HAND.fileBytes ? identity : await file.readFile();

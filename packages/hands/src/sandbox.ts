@@ -1,9 +1,11 @@
 import { execFile } from "node:child_process";
 import { realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import type { ShellAccess } from "@vidro/core";
+import { SECRETS } from "./default-policy/files.ts";
+import { within } from "./paths.ts";
+import { secretPaths } from "./secrets.ts";
 
 /** What a sandboxed command may see and touch. */
 export interface Scope {
@@ -23,71 +25,63 @@ export interface Sandbox {
 const BUBBLEWRAP = "/usr/bin/bwrap";
 const PROBE_MS = 5000;
 
-/** Secrets of the person whose account the hand runs under. */
-const HOME_SECRETS = [
-  ".ssh",
-  ".gnupg",
-  ".aws",
-  ".azure",
-  ".kube",
-  ".docker",
-  ".config/gcloud",
-  ".config/gh",
-  ".git-credentials",
-  ".netrc",
-  ".npmrc",
-  ".pgpass",
-];
+/**
+ * What root keeps in the sandbox of its powers: to read and write whatever files it is shown, as outside. With any of
+ * the others it could take the walls down from within: mount, make devices, open files behind their names.
+ */
+const ROOT_KEEPS = ["--cap-add", "CAP_DAC_OVERRIDE"];
 
-/** Secrets of the host that only root could read anyway. */
-const ROOT_SECRETS = ["/root/.ssh", "/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private"];
+let works: Promise<boolean> | undefined;
 
-let found: Promise<Sandbox | undefined> | undefined;
-
-/** The sandbox of this host, or undefined where there is none that works; tried once for each process. */
-export function hostSandbox(): Promise<Sandbox | undefined> {
-  found ??= probe();
-  return found;
+/**
+ * The sandbox of this host, or undefined where there is none that works, which is tried once for each process. What
+ * the patterns name as secret, a command in it does not see.
+ */
+export async function hostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
+  const sandbox: Sandbox = { wrap: (line, scope) => [BUBBLEWRAP, ...bounds(scope, secrets), "--", ...line] };
+  works ??= probe(sandbox);
+  return (await works) ? sandbox : undefined;
 }
 
-async function probe(): Promise<Sandbox | undefined> {
-  const sandbox: Sandbox = { wrap: (line, scope) => [BUBBLEWRAP, ...bounds(scope), "--", ...line] };
+async function probe(sandbox: Sandbox): Promise<boolean> {
   const scope: Scope = { access: "read", workspace: "/usr", state: "/nonexistent", cwd: "/" };
   const [program, ...args] = sandbox.wrap(["/bin/sh", "-c", ":"], scope);
   try {
     // Being installed is not enough: many containers forbid the name spaces that it needs.
     await promisify(execFile)(program ?? BUBBLEWRAP, args, { timeout: PROBE_MS });
-    return sandbox;
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
 
-function bounds({ access, workspace, state, cwd }: Scope): string[] {
-  const mount = [access === "workspace" ? "--bind" : "--ro-bind", workspace, workspace];
+function bounds({ access, workspace, state, cwd }: Scope, secrets: readonly string[]): string[] {
+  const unseen = [state, ...secretPaths(secrets, { workspace, state, home: homedir() })].flatMap(existing);
   return [
-    ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ["--ro-bind", "/", "/", "--dev", "/dev"],
+    // The kernel's settings are files of root's, and a setting can name a program that runs outside.
+    ["--proc", "/proc", "--remount-ro", "/proc"],
     // A socket can be spoken to on a read-only mount: those of docker, dbus and their like live in /run.
     ["--tmpfs", "/run", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp"],
-    // The later mount covers the earlier one, and of state and workspace either may lie in the other.
-    isWithin(workspace, state) ? [...hidden(state), ...mount] : [...mount, ...hidden(state)],
-    HOME_SECRETS.flatMap((name) => hidden(join(homedir(), name))),
-    ROOT_SECRETS.flatMap(hidden),
+    // The later mount covers the earlier one, and a secret folder may lie in the workspace or around it.
+    unseen.filter((path) => within(path, workspace)).flatMap(hide),
+    [access === "workspace" ? "--bind" : "--ro-bind", workspace, workspace],
+    unseen.filter((path) => !within(path, workspace)).flatMap(hide),
     ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session"],
+    ["--cap-drop", "ALL", ...(process.getuid?.() === 0 ? ROOT_KEEPS : [])],
     ["--chdir", cwd],
   ].flat();
 }
 
-function hidden(path: string): string[] {
+/** The real path of what is there; what is not, or what we may not even look at, needs no hiding. */
+function existing(path: string): string[] {
   try {
-    const real = realpathSync(path);
-    return statSync(real).isDirectory() ? ["--tmpfs", real] : ["--ro-bind", "/dev/null", real];
+    return [realpathSync(path)];
   } catch {
-    // What is not there, or what we may not even look at, needs no hiding.
     return [];
   }
 }
 
-function isWithin(path: string, folder: string): boolean {
-  return path.startsWith(`${folder}/`);
+function hide(path: string): string[] {
+  return statSync(path).isDirectory() ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path];
 }

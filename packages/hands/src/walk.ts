@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Fault, HAND } from "@vidro/core";
 import type { Folder, FolderEntry } from "./files.ts";
-import { reservedFor } from "./paths.ts";
+import { reservedFor, within } from "./paths.ts";
 import type { Work } from "./tools/tool.ts";
 
 /** Folders that are large, made by machines and rarely meant; a walk enters one only when it is asked for by name. */
@@ -21,11 +21,14 @@ export class Walk {
   readonly leftOut = new Set<string>();
   readonly #work: Work;
   readonly #enters: (path: string, name: string) => boolean;
+  /** Whether a person let the walk begin where policy alone would not. */
+  readonly #isApproved: boolean;
   #left: number = HAND.searchFiles;
 
   constructor(work: Work, enters: (path: string, name: string) => boolean) {
     this.#work = work;
     this.#enters = enters;
+    this.#isApproved = work.bench.judge(work.plan).decision === "ask";
   }
 
   /** Everything below the folder but the folders themselves, depth first. */
@@ -40,7 +43,8 @@ export class Walk {
       }
       this.#left -= 1;
       const path = at === "" ? entry.name : `${at}/${entry.name}`;
-      if (entry.type !== "folder") yield { folder, entry, path };
+      if (!this.#mayRead(join(folder.path, entry.name))) this.leftOut.add("what policy keeps from the model");
+      else if (entry.type !== "folder") yield { folder, entry, path };
       else if (this.#mayEnter(folder, entry.name, path)) yield* this.#inside(folder, entry.name, path);
     }
   }
@@ -54,6 +58,14 @@ export class Walk {
       if (!(error instanceof Fault) || this.#work.signal.aborted) throw error;
       this.leftOut.add(error.message);
     }
+  }
+
+  /** Leave to walk through a folder is no leave to read every file in it. */
+  #mayRead(path: string): boolean {
+    const { bench } = this.#work;
+    const inWorkspace = within(bench.workspace, path);
+    const { decision } = bench.judge({ kind: "file", operation: "read", path, inWorkspace });
+    return decision === "allow" || (decision === "ask" && this.#isApproved);
   }
 
   #mayEnter(parent: Folder, name: string, path: string): boolean {

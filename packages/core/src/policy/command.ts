@@ -1,5 +1,6 @@
-import { grammarMisfit, type Scene } from "./grammar.ts";
-import { lastSegment, matchesPath, matchesWord, normalPath, pathMisfit } from "./path.ts";
+import { grammarMisfit } from "./grammar.ts";
+import { lastSegment, matchesPath, matchesWord, meanings, normalPath, pathMisfit, type Scene } from "./path.ts";
+import { spelled } from "../printable.ts";
 import type { Marks, Policy, ProcessRule } from "./rule.ts";
 import type { ActionClass, ProcessPlan } from "../tool.ts";
 
@@ -28,9 +29,6 @@ const UNSAFE_OPTIONS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ["sort", words("-o --output --compress-program")],
   ["tar", words("--checkpoint-action --to-command --use-compress-program -I --info-script --new-volume-script -F")],
 ]);
-
-/** Letters that a person does not see, or that break a line in two. */
-const INVISIBLE = /[\p{Cc}\p{Cf}\u2028\u2029]/u;
 
 const unversioned = (name: string): string => name.replace(/(\.exe|[-.\d]+)$/, "");
 
@@ -68,7 +66,7 @@ export function commandMisfit(rule: ProcessRule, plan: ProcessPlan, policy: Poli
   const scene = { cwd: plan.cwd, policy };
   const whys = candidates.map((argv) => argumentsMisfit(rule, argv.slice(1), scene));
   if (!whys.includes(undefined)) return whys[0];
-  const elsewhere = rule.cwd && pathMisfit(normalPath(plan.cwd, "/"), rule.cwd, policy);
+  const elsewhere = rule.cwd && pathMisfit(plan.cwd, rule.cwd, scene);
   if (elsewhere !== undefined) return `the folder: ${elsewhere}`;
   if (rule.confined === true && plan.confined !== true) return UNHELD;
   return rule.decision === "allow" ? whyDistrusted(rule, plan, policy) : undefined;
@@ -98,12 +96,17 @@ function whyDistrusted(rule: ProcessRule, plan: ProcessPlan, policy: Policy): st
   const [asked = "", real = asked] = namesOf(plan);
   if (!rule.program.includes(asked)) return `it was called as ${asked}`;
   if (!isVersionOf(real, asked)) return `${asked} is really ${plan.program}`;
-  const program = normalPath(plan.program, "/");
-  const ours = matchesPath(["{workspace}/**", "{state}/**"], program, policy.places);
-  if (ours || !matchesPath(policy.trusted, program, policy.places)) return `${program} is not in a trusted folder`;
-  if (plan.argv.some((word) => INVISIBLE.test(word))) return "an argument has letters that cannot be seen";
+  // Both the name that was given, if it says where, and the file that it leads to: a project may bring a link by any name.
+  const places = [plan.program, ...(plan.argv[0]?.includes("/") === true ? [plan.argv[0]] : [])];
+  const stray = places.map((path) => normalPath(path, plan.cwd)).find((path) => !isTrusted(path, policy));
+  if (stray !== undefined) return `${stray} is not in a trusted folder`;
+  if (plan.argv.some((word) => spelled(word) !== word)) return "an argument has letters that cannot be seen";
   const variable = Object.entries(plan.env).find(([name, value]) => !isKnown(name, value, policy));
   return variable === undefined ? undefined : `the variable ${variable[0]} may change what the program does`;
+}
+
+function isTrusted(program: string, { trusted, places }: Policy): boolean {
+  return matchesPath(trusted, program, places) && !matchesPath(["{workspace}/**", "{state}/**"], program, places);
 }
 
 function isKnown(name: string, value: string, policy: Policy): boolean {
@@ -127,8 +130,9 @@ function marksMisfit(args: readonly string[], marks: Marks, scene: Scene): strin
   if (marks.commands !== undefined && !marks.commands.includes(command)) return `${command} is not its sub-command`;
   if (marks.options !== undefined && !marks.options.some((option) => args.some((arg) => betrays(arg, option))))
     return `it has none of ${marks.options.join(", ")}`;
-  const named = marks.paths?.some((mark) => args.some((arg) => pointsAt(arg, mark, scene))) ?? true;
-  return named ? undefined : `it names none of ${marks.paths?.join(", ")}`;
+  const { paths } = marks;
+  const named = paths === undefined || args.some((arg) => pointsAt(arg, paths, scene));
+  return named ? undefined : `it names none of ${paths.join(", ")}`;
 }
 
 /** `-rf` has -r in it, and programs take `--recurs` for `--recursive`. */
@@ -137,9 +141,11 @@ function betrays(arg: string, option: string): boolean {
   return arg === option || (/^-[^-]/.test(arg) && option.length === 2 && arg.includes(option.charAt(1)));
 }
 
-function pointsAt(arg: string, mark: string, scene: Scene): boolean {
+function pointsAt(arg: string, marks: readonly string[], { cwd, policy }: Scene): boolean {
   const [, name, path = arg] = /^([^/=]+)=(.*)$/s.exec(arg) ?? [];
-  const [, wantedName, pattern = mark] = /^([^/={]+)=(.*)$/s.exec(mark) ?? [];
-  if (wantedName !== undefined && wantedName !== name) return false;
-  return matchesPath([pattern], normalPath(path, scene.cwd), scene.policy.places);
+  const patterns = marks.flatMap((mark) => {
+    const [, wantedName, pattern = mark] = /^([^/={]+)=(.*)$/s.exec(mark) ?? [];
+    return wantedName === undefined || wantedName === name ? [pattern] : [];
+  });
+  return meanings(path, cwd, policy).some((at) => matchesPath(patterns, at, policy.places));
 }

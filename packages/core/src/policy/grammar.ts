@@ -1,11 +1,5 @@
-import { matchesWord, normalPath, pathMisfit } from "./path.ts";
-import type { Grammar, Options, OptionValue, Policy, Value } from "./rule.ts";
-
-/** Where arguments are read: relative paths begin at `cwd`. */
-export interface Scene {
-  readonly cwd: string;
-  readonly policy: Policy;
-}
+import { matchesWord, pathMisfit, type Scene } from "./path.ts";
+import type { Grammar, Options, OptionValue, Value } from "./rule.ts";
 
 const NUMBER = /^[+-]?\d+(\.\d+)?[A-Za-z]{0,2}$/;
 
@@ -13,7 +7,7 @@ const NUMBER = /^[+-]?\d+(\.\d+)?[A-Za-z]{0,2}$/;
 export function valueMisfit(text: string, value: Value, scene: Scene): string | undefined {
   if (value === "text") return undefined;
   if (value === "number") return NUMBER.test(text) ? undefined : `${text} is not a number`;
-  if ("paths" in value) return pathMisfit(normalPath(text, scene.cwd), value, scene.policy);
+  if ("paths" in value) return pathMisfit(text, value, scene);
   if (!value.like.some((pattern) => matchesWord(pattern, text))) return `${text} is none of ${value.like.join(", ")}`;
   const barred = value.unlike?.find((pattern) => matchesWord(pattern, text));
   return barred === undefined ? undefined : `${text} is one of ${barred}`;

@@ -1,5 +1,11 @@
 import type { PathValue, Places, Policy } from "./rule.ts";
 
+/** Where words are read: relative paths begin at `cwd`. */
+export interface Scene {
+  readonly cwd: string;
+  readonly policy: Policy;
+}
+
 interface Segment {
   readonly text: string;
   /** Whether `*` in the text is a wildcard; in the name of a place it is a letter like any other. */
@@ -14,10 +20,13 @@ export function isPattern(text: string): boolean {
   return tail === "" ? text !== "" : tail.startsWith("/") && !/[{}]|\*\*.|\/\.{1,2}(\/|$)/.test(tail);
 }
 
+/** A path seen from a folder, with its letters as they are. */
+const absolutePath = (path: string, cwd: string): string => (path.startsWith("/") ? path : `${cwd}/${path}`);
+
 /** A path made absolute and freed of `.` and `..`, by its letters alone. */
 export function normalPath(path: string, cwd: string): string {
   const kept: string[] = [];
-  for (const part of (path.startsWith("/") ? path : `${cwd}/${path}`).split("/")) {
+  for (const part of absolutePath(path, cwd).split("/")) {
     if (part === "..") kept.pop();
     else if (part !== "" && part !== ".") kept.push(part);
   }
@@ -46,38 +55,49 @@ export function matchesWord(pattern: string, text: string): boolean {
 
 const parts = (path: string): readonly string[] => path.split("/").filter((part) => part !== "");
 
-/** Patterns are few and judged by the thousand, so each is taken apart once for the places that it is used with. */
-const known = new WeakMap<Places, Map<string, readonly Segment[]>>();
+/** A pattern taken apart. */
+interface Pattern {
+  readonly segments: readonly Segment[];
+  /** Whether it ends in `**`, which stands for any number of further segments. */
+  readonly open: boolean;
+}
 
-function segments(pattern: string, places: Places): readonly Segment[] {
-  const here = known.get(places) ?? new Map<string, readonly Segment[]>();
-  known.set(places, here);
-  const found = here.get(pattern) ?? takeApart(pattern, places);
-  here.set(pattern, found);
+/** Patterns are few and judged by the thousand, so each is taken apart once for the places that it is used with. */
+const known = new WeakMap<Places, Map<string, Pattern>>();
+
+function compiled(pattern: string, places: Places): Pattern {
+  let here = known.get(places);
+  if (here === undefined) known.set(places, (here = new Map()));
+  let found = here.get(pattern);
+  if (found === undefined) here.set(pattern, (found = takeApart(pattern, places)));
   return found;
 }
 
-function takeApart(pattern: string, places: Places): readonly Segment[] {
+function takeApart(pattern: string, places: Places): Pattern {
   const place = PLACE.exec(pattern)?.[1];
   const root = place === "workspace" || place === "home" || place === "state" ? places[place] : "";
-  return [
-    ...parts(root).map((text) => ({ text, wild: false })),
-    ...parts(pattern.replace(PLACE, "")).map((text) => ({ text, wild: text.includes("*") })),
-  ];
+  const tail = parts(pattern.replace(PLACE, ""));
+  const open = tail.at(-1) === "**";
+  const named = open ? tail.slice(0, -1) : tail;
+  return {
+    segments: [
+      ...parts(root).map((text) => ({ text, wild: false })),
+      ...named.map((text) => ({ text, wild: text.includes("*") })),
+    ],
+    open,
+  };
 }
 
-const fits = (segment: Segment, part: string): boolean =>
-  segment.wild ? matchesWord(segment.text, part) : segment.text === part;
+const fits = (segment: Segment | undefined, part: string): boolean =>
+  segment === undefined || (segment.wild ? matchesWord(segment.text, part) : segment.text === part);
 
 /** Whether a normal path matches one of the patterns. */
 export function matchesPath(patterns: readonly string[], path: string, places: Places): boolean {
   const names = parts(path);
   return patterns.some((pattern) => {
-    const wanted = segments(pattern, places);
-    const open = wanted.at(-1)?.wild === true && wanted.at(-1)?.text === "**";
-    const fixed = open ? wanted.slice(0, -1) : wanted;
-    if (open ? names.length < fixed.length : names.length !== fixed.length) return false;
-    return fixed.every((segment, index) => fits(segment, names[index] ?? ""));
+    const { segments, open } = compiled(pattern, places);
+    if (open ? names.length < segments.length : names.length !== segments.length) return false;
+    return names.every((name, index) => fits(segments[index], name));
   });
 }
 
@@ -85,21 +105,44 @@ export function matchesPath(patterns: readonly string[], path: string, places: P
 function reaches(patterns: readonly string[], path: string, places: Places): boolean {
   const names = parts(path);
   return patterns.some((pattern) => {
-    const wanted = segments(pattern, places);
-    return (
-      wanted.length > names.length && wanted.slice(0, names.length).every((at, index) => fits(at, names[index] ?? ""))
-    );
+    const { segments, open } = compiled(pattern, places);
+    if (open ? names.length > segments.length : names.length >= segments.length) return false;
+    return names.every((name, index) => fits(segments[index], name));
   });
 }
 
 /**
- * Why a path is not what a rule asks for, or nothing when it is.
- * Only the letters of the path are looked at: a symlink in the workspace may still lead out of it. The hand resolves
- * the links of file plans; for a read-only command the second wall is the sandbox and the user that it runs as.
+ * The normal paths that a word means: the one that its letters say, and the one that its symlinks lead to. The latter
+ * comes from the letters as they are, since `link/..` is the parent of what the link leads to.
  */
-export function pathMisfit(path: string, value: PathValue, policy: Policy): string | undefined {
-  if (!matchesPath(value.paths, path, policy.places)) return `${path} is not under ${value.paths.join(" or ")}`;
-  if (matchesPath(policy.secrets, path, policy.places)) return `${path} is a secret of this policy`;
-  if (value.deep === true && reaches(policy.secrets, path, policy.places)) return `below ${path} are secrets`;
-  return undefined;
+export function meanings(word: string, cwd: string, policy: Policy): readonly string[] {
+  const written = normalPath(word, cwd);
+  const real = policy.real?.(absolutePath(word, cwd));
+  return real === undefined || real === written ? [written] : [written, real];
+}
+
+/**
+ * Why a word is not the path that a rule asks for, or nothing when it is. What links lead to must be no secret either,
+ * and a link in the workspace, which anybody may have put there, must not lead to where the rule does not reach. A
+ * link in a folder of the host is the host's own business: /etc/os-release may lie elsewhere.
+ */
+export function pathMisfit(word: string, value: PathValue, scene: Scene): string | undefined {
+  const { policy } = scene;
+  const [written = "/", real = written] = meanings(word, scene.cwd, policy);
+  const isOurs = matchesPath(["{workspace}/**"], written, policy.places);
+  return (
+    outside(written, value, policy) ??
+    hiding(written, value, policy) ??
+    hiding(real, value, policy) ??
+    (isOurs ? outside(real, value, policy) : undefined)
+  );
+}
+
+function outside(path: string, value: PathValue, { places }: Policy): string | undefined {
+  return matchesPath(value.paths, path, places) ? undefined : `${path} is not under ${value.paths.join(" or ")}`;
+}
+
+function hiding(path: string, value: PathValue, { places, secrets }: Policy): string | undefined {
+  if (matchesPath(secrets, path, places)) return `${path} is a secret of this policy`;
+  return value.deep === true && reaches(secrets, path, places) ? `below ${path} are secrets` : undefined;
 }

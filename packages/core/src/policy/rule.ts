@@ -150,4 +150,9 @@ export interface PolicySource {
 /** A policy that was checked and knows its places: only `parsePolicy` makes one. */
 export interface Policy extends PolicySource {
   readonly places: Places;
+  /**
+   * Where an absolute path really leads, every symlink followed as the system does; undefined when that cannot be
+   * said. Core sees no disk, so whoever does brings this along; without it only the letters of a path count.
+   */
+  readonly real?: (path: string) => string | undefined;
 }

@@ -9,14 +9,16 @@ export const KEYS = words(`
 /** What no rule allows by itself: the keys, and places where credentials usually are. */
 export const SECRETS = KEYS.concat(
   words(`
-    {home}/.ssh/** /root/.ssh/** /home/*/.ssh/** /Users/*/.ssh/** {home}/.gnupg/** {home}/.aws/** {home}/.kube/**
-    {home}/.docker/config.json {home}/.config/gcloud/** {home}/.config/gh/** {home}/.netrc {home}/.npmrc {home}/.pypirc
-    {home}/.git-credentials {home}/.*_history /etc/sudoers /etc/sudoers.d/** /etc/wireguard/** /etc/letsencrypt/**
-    /etc/krb5.keytab /etc/NetworkManager/system-connections/** /proc/*/environ`),
+    {home}/.ssh/** /root/.ssh/** /home/*/.ssh/** /Users/*/.ssh/** {home}/.gnupg/** {home}/.aws/** {home}/.azure/**
+    {home}/.kube/** {home}/.docker/** {home}/.config/gcloud/** {home}/.config/gh/** {home}/.netrc {home}/.npmrc
+    {home}/.pypirc {home}/.pgpass {home}/.my.cnf {home}/.git-credentials {home}/.*_history
+    /etc/sudoers /etc/sudoers.d/** /etc/wireguard/** /etc/letsencrypt/** /etc/pki/tls/private/** /etc/*.keytab
+    /etc/NetworkManager/system-connections/** /etc/security/opasswd /etc/ppp/*-secrets /etc/ipsec.secrets
+    /etc/openvpn/** /etc/mysql/debian.cnf /etc/postfix/sasl_passwd* /etc/kubernetes/** /etc/rancher/** /proc/*/environ`),
 );
 
 /** Folders outside the workspace that hold what every user of the host may know. */
-export const OPEN_FOLDERS: readonly string[] = ["/etc/**", "/usr/share/**", "/var/log/**"];
+export const OPEN_FOLDERS: readonly string[] = words("/etc/** /usr/share/** /usr/lib/os-release /var/log/**");
 
 /** Files, facts and the shell. */
 export const FILE_RULES: readonly (FileRule | FactsRule | ShellRule)[] = [

@@ -17,7 +17,8 @@ const PROC_FILES = [
 
 /** Whose content may be shown. */
 const READABLE: PathValue = {
-  paths: ["{workspace}/**", ...OPEN_FOLDERS, ...PROC_FILES.map((name) => `/proc/${name}`)],
+  // /proc/mounts is a link to what the reading process sees.
+  paths: ["{workspace}/**", ...OPEN_FOLDERS, ...PROC_FILES.map((name) => `/proc/${name}`), "/proc/*/mounts"],
 };
 
 /** What may be searched through: nothing that has a secret somewhere below it. */
@@ -107,6 +108,8 @@ const SHOW: readonly ProcessRule[] = [
     "diff cmp",
     { fit: { options: flags("-u -r -q -N -w -b -i -B -s --brief --recursive"), operands: [SEARCHABLE, SEARCHABLE] } },
     {
+      // In the folders that it compares, diff follows the links that it meets.
+      confined: true,
       examples: lines(
         ["diff -u a b", "diff -r old new"],
         ["diff a /root/b", "diff -r . /etc", "diff --to-file=/root/x a"],
@@ -137,6 +140,7 @@ const LIST: readonly ProcessRule[] = [
       },
     },
     {
+      cwd: LISTABLE,
       examples: lines(
         ["ls", "ls -lah src", "ls --color=never /etc"],
         ["./ls", "ls --hyperlink", "ls {state}", "ls {home}/.ssh"],
@@ -172,7 +176,10 @@ const LIST: readonly ProcessRule[] = [
         many: true,
       },
     },
-    { examples: lines(["du -sh .", "du -d1 -h /var/log"], ["du --files0-from=x", "du -X list", "du {state}"]) },
+    {
+      cwd: LISTABLE,
+      examples: lines(["du -sh .", "du -d1 -h /var/log"], ["du --files0-from=x", "du -X list", "du {state}"]),
+    },
   ),
   looks(
     "about-a-file",

@@ -1,7 +1,17 @@
 import type { ProcessRule } from "@vidro/core";
-import { each, flags, lines, looks } from "./words.ts";
+import { each, flags, lines, looks, words } from "./words.ts";
 
 const ANY_PATH = { paths: ["/**"] } as const;
+
+/** The name of a setting, not its way on the disk, which could lead anywhere, nor a new value. */
+const SETTING = { like: ["*"], unlike: ["*=*", "*/*"] } as const;
+
+/** What may be asked of sockets: a name in place of a port or an address would be looked up in the network. */
+const FILTER = {
+  like: words(`
+    state exclude established listening time-wait close-wait connected synchronized all sport dport = == != < > <= >=
+    ( ) and or not :*`),
+};
 
 /** What the machine is and has. */
 const MACHINE: readonly ProcessRule[] = [
@@ -89,11 +99,11 @@ const MACHINE: readonly ProcessRule[] = [
   looks(
     "kernel-settings",
     "sysctl",
-    { fit: { options: flags("-a -n -N -e --all --values"), operands: [{ like: ["*"], unlike: ["*=*"] }], many: true } },
+    { fit: { options: flags("-a -n -N -e --all --values"), operands: [SETTING], many: true } },
     {
       examples: lines(
         ["sysctl -a", "sysctl -n vm.swappiness"],
-        ["sysctl vm.swappiness=1", "sysctl -w a=1", "sysctl -p"],
+        ["sysctl vm.swappiness=1", "sysctl -w a=1", "sysctl -p", "sysctl kernel/../../../etc/shadow"],
       ),
     },
   ),
@@ -142,20 +152,33 @@ const RUNNING: readonly ProcessRule[] = [
   ),
   looks(
     "people",
-    "who w last",
+    "w last",
     {
       fit: {
-        options: { ...flags("-a -b -r -u -H -h -s -x -i"), "-n": "number", "-#": "flag" },
+        options: { ...flags("-a -u -h -s -x -i"), "-n": "number", "-#": "flag" },
         operands: [{ like: ["*"], unlike: ["*/*"] }],
       },
     },
-    { examples: lines(["who", "w -h", "last -n 5", "last -5"], ["last -f /x", "who /etc/shadow"]) },
+    { examples: lines(["w -h", "last -n 5", "last -5", "last root"], ["last -f /x", "w /etc/shadow"]) },
+  ),
+  looks(
+    "people-here",
+    "who",
+    // An operand is a file to read.
+    { fit: { options: flags("-a -b -r -u -H -s -q") } },
+    { examples: lines(["who", "who -b"], ["who a", "who /etc/shadow"]) },
   ),
   looks(
     "accounts",
     "getent",
-    { fit: { operands: [{ like: ["passwd", "group", "hosts", "services", "protocols"] }, "text"], many: true } },
-    { examples: lines(["getent passwd root", "getent group"], ["getent shadow", "getent -s x passwd"]) },
+    // Not hosts: a name that is looked up in the network tells its letters to whoever answers for it.
+    { fit: { operands: [{ like: ["passwd", "group", "services", "protocols"] }, "text"], many: true } },
+    {
+      examples: lines(
+        ["getent passwd root", "getent group"],
+        ["getent shadow", "getent -s x passwd", "getent hosts a.example"],
+      ),
+    },
   ),
   looks(
     "services",
@@ -252,14 +275,14 @@ const LOGS_AND_NETWORK: readonly ProcessRule[] = [
         options: flags(
           "-t -u -l -n -p -a -x -s -e -i -m -o -4 -6 -H -O --tcp --udp --listening --numeric --processes --all",
         ),
-        operands: ["text"],
+        operands: [FILTER],
         many: true,
       },
     },
     {
       examples: lines(
-        ["ss -tlnp", "ss -s", "ss -tn state established"],
-        ["ss -K dst 1.2.3.4", "ss -D out", "ss -tF f"],
+        ["ss -tlnp", "ss -s", "ss -tn state established", "ss -tn dport = :443"],
+        ["ss -K dst 1.2.3.4", "ss -D out", "ss -tF f", "ss dst a.example"],
       ),
     },
   ),
@@ -310,49 +333,5 @@ const LOGS_AND_NETWORK: readonly ProcessRule[] = [
   ),
 ];
 
-/** What is installed. */
-const INSTALLED: readonly ProcessRule[] = [
-  looks(
-    "versions",
-    "node npm npx pnpm yarn python3 python pip pip3 ruby perl php java go cargo rustc gcc g++ clang make cmake git".concat(
-      " docker psql redis-server sqlite3 systemctl openssl rg bwrap",
-    ),
-    { exact: [["--version"], ["-V"], ["version"], ["-version"]] },
-    {
-      examples: lines(["node --version", "npm --version", "go version"], ["node -e 1", "npm test", "make --version x"]),
-    },
-  ),
-  looks("node-version", "node npm", { exact: [["-v"]] }, { examples: lines(["node -v"], ["node -v x.js", "node"]) }),
-  looks(
-    "debian-packages",
-    "dpkg",
-    { fit: { options: flags("-l -s -L -S --list --status --listfiles --search"), operands: ["text"], many: true } },
-    {
-      examples: lines(
-        ["dpkg -l", "dpkg -s bash", "dpkg -S /bin/ls"],
-        ["dpkg -i x.deb", "dpkg -r x", "dpkg --root=/x -l"],
-      ),
-    },
-  ),
-  looks(
-    "package-index",
-    "apt-cache",
-    { fit: { commands: ["policy", "show", "search", "depends", "madison"], operands: ["text"], many: true } },
-    { examples: lines(["apt-cache policy git"], ["apt-cache -o Dir=/x show git", "apt-cache gencaches"]) },
-  ),
-  looks(
-    "containers",
-    "docker podman",
-    { exact: [["ps"], ["ps", "-a"], ["images"]] },
-    { examples: lines(["docker ps -a"], ["docker run x", "docker ps -a --format x", "docker exec x sh"]) },
-  ),
-  looks(
-    "where-programs-are",
-    "which whereis",
-    { fit: { options: flags("-a -b"), operands: ["text"], many: true } },
-    { examples: lines(["which node git"], ["which --read-alias x"]) },
-  ),
-];
-
 /** Read-only facts about the host. */
-export const SYSTEM_RULES: readonly ProcessRule[] = [...MACHINE, ...RUNNING, ...LOGS_AND_NETWORK, ...INSTALLED];
+export const SYSTEM_RULES: readonly ProcessRule[] = [...MACHINE, ...RUNNING, ...LOGS_AND_NETWORK];

@@ -41,14 +41,15 @@ export const command = tool({
     const cwd = folderAt(input.cwd ?? ".", bench.workspace);
     const args = input.args ?? [];
     const program = programFor(input.command, cwd, bench.env["PATH"] ?? "");
+    const argv = [input.command, ...args];
     return {
       kind: "process",
       program,
-      argv: [input.command, ...args],
+      argv,
       cwd,
       env: bench.env,
       timeoutMs: input.timeout_ms ?? HAND.commandMs,
-      digests: await scriptDigests(program, args, cwd),
+      digests: await scriptDigests(program, argv, cwd),
     };
   },
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
 import type { FilePlan, ValueOutcome } from "@vidro/core";
+import { policyOf } from "../scratch.fixture.ts";
 import type { Bench, Input, InputSchema, Tool, Work } from "./tool.ts";
 
 /** A workspace with a few files, a folder outside of it, and a hand's state inside; gone when the test ends. */
@@ -32,7 +33,9 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
   t.after(() => rmSync(root, { recursive: true, force: true }));
   const workspace = join(root, "work");
   const outside = join(root, "work-evil");
-  const bench: Bench = { workspace, state: join(workspace, ".state"), sandbox: async () => undefined, env: {} };
+  const state = join(workspace, ".state");
+  const judge: Bench["judge"] = (plan) => policyOf("allow").judge(plan);
+  const bench: Bench = { workspace, state, sandbox: async () => undefined, env: {}, judge };
   for (const folder of [workspace, outside, bench.state]) mkdirSync(folder);
   writeFileSync(join(bench.state, "ledger.db"), "needle in the state");
   writeFileSync(join(outside, "secret.txt"), "secret");

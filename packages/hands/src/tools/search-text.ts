@@ -4,6 +4,7 @@ import type { FilePlan } from "@vidro/core";
 import { Folder, isBinary } from "../files.ts";
 import { glob } from "../glob.ts";
 import { pathField, readPlan, shown } from "../paths.ts";
+import { identity, isShared, stateFiles } from "../twins.ts";
 import { omissions, SELDOM_MEANT, Walk } from "../walk.ts";
 import { anyDepth } from "./find-files.ts";
 import { tool } from "./tool.ts";
@@ -70,9 +71,11 @@ async function searchAll(
     work,
     (below, name) => wanted.reaches(below) && (!SELDOM_MEANT.has(name) || wanted.names(name)),
   );
+  let ours: ReadonlyMap<string, string> | undefined;
   const look = async (folder: Folder, name: string) => {
     try {
-      const { bytes } = await folder.read(name);
+      const { bytes, stat } = await folder.read(name);
+      if (isShared(stat) && (ours ??= stateFiles(work.bench.state)).has(identity(stat))) return true;
       search.lookInto(bytes, shown(join(folder.path, name), work.bench));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;

@@ -34,6 +34,14 @@ describe("shell", () => {
     assert.deepEqual(await facts({ command: "ls", access: "read" }, bench), ["read", false]);
   });
 
+  it("does not run without the sandbox that its plan counts on", async (t) => {
+    const bench = benchIn(scratch(t));
+    const input = { command: "echo x > mark", access: "read" } as const;
+    const plan = await shell.plan(input, { ...bench, sandbox: hostSandbox });
+    await assert.rejects(shell.run(input, workOn<ShellPlan>(bench, plan)), { code: "PLAN_CHANGED" });
+    assert.ok(!existsSync(join(bench.workspace, "mark")));
+  });
+
   it("is held to its access by the sandbox", async (t) => {
     const bench = { ...benchIn(scratch(t)), sandbox: hostSandbox };
     const file = join(bench.workspace, "file");

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { HAND, type ShellPlan } from "@vidro/core";
+import { Fault, HAND, type ShellPlan } from "@vidro/core";
 import { folderAt } from "../folders.ts";
 import { pathField } from "../paths.ts";
 import { runProcess } from "../process.ts";
-import { NO_NUL } from "../programs.ts";
+import { lineDigests, NO_NUL } from "../programs.ts";
 import { tool } from "./tool.ts";
 
 /** Models write for bash; a host without it gets what POSIX promises. */
@@ -41,14 +41,16 @@ export const shell = tool({
 
   async plan(input, bench): Promise<ShellPlan> {
     const access = input.access ?? "host";
+    const cwd = folderAt(input.dir_path ?? ".", bench.workspace);
     return {
       kind: "shell",
       command: input.command,
-      cwd: folderAt(input.dir_path ?? ".", bench.workspace),
+      cwd,
       env: bench.env,
       timeoutMs: input.timeout_ms ?? HAND.commandMs,
       access,
       sandboxed: access !== "host" && (await bench.sandbox()) !== undefined,
+      digests: await lineDigests(input.command, cwd),
     };
   },
 
@@ -56,7 +58,10 @@ export const shell = tool({
     const { plan, bench } = work;
     const line = [SHELL, "-c", plan.command];
     const { access, cwd, env, timeoutMs } = plan;
-    const sandbox = access === "host" ? undefined : await bench.sandbox();
+    const sandbox = plan.sandboxed ? await bench.sandbox() : undefined;
+    if (plan.sandboxed && sandbox === undefined) {
+      throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this line is gone.");
+    }
     const argv =
       access === "host" || sandbox === undefined
         ? line

@@ -1,4 +1,4 @@
-import type { JsonObject, Outcome, Plan } from "@vidro/core";
+import type { JsonObject, Outcome, Plan, Verdict } from "@vidro/core";
 import type { XStatic } from "typebox/schema";
 import type { Sandbox } from "../sandbox.ts";
 
@@ -12,6 +12,8 @@ export interface Bench {
   readonly sandbox: () => Promise<Sandbox | undefined>;
   /** The environment that processes get, rebuilt from an allowlist. */
   readonly env: { readonly [name: string]: string };
+  /** What the hand's policy says of a plan: for a tool that meets more files than its own plan names. */
+  readonly judge: (plan: Plan) => Verdict;
 }
 
 /** One piece of work: the frozen plan, and how to tell of it while it goes on. */

@@ -1,0 +1,192 @@
+import assert from "node:assert/strict";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Entry, JsonObject, ModelReply } from "@vidro/core";
+import { openPolicy } from "@vidro/hands";
+import type { Followed } from "../../packages/brain/src/follow.ts";
+import { openStore } from "../../packages/brain/src/stores/stores.ts";
+import { DEFAULT_POLICY } from "../../packages/hands/src/default-policy.ts";
+import { scriptedModel } from "../support/scenario.ts";
+import { finish, runsOver, temporaryFolder } from "../support/world.ts";
+import { judged, perform, target } from "./attack.fixture.ts";
+import type { Target } from "./attack.fixture.ts";
+
+/*
+ * An approval is for one plan: what a person read is what runs, once, or nothing does. The class of CVE-2026-32921 (a
+ * script rewritten after the approval) and CVE-2026-32065 (what was shown is not what runs).
+ */
+
+/** Ways to run a script that a person may approve; each must notice that the script is another by now. */
+const RUNNERS: readonly (readonly [string, JsonObject])[] = [
+  ["command", { command: "./job.sh" }],
+  ["command", { command: "sh", args: ["job.sh"] }],
+  ["command", { command: "bash", args: ["-c", "./job.sh now"] }],
+  ["command", { command: "env", args: ["X=1", "./job.sh"] }],
+  ["command", { command: "env", args: ["-S", "sh job.sh"] }],
+  ["command", { command: "timeout", args: ["5", "sh", "./job.sh"] }],
+  ["command", { command: "find", args: [".", "-maxdepth", "0", "-exec", "./job.sh", ";"] }],
+  ["command", { command: "setsid", args: ["-w", "sh", "job.sh"] }],
+  ["shell", { command: "./job.sh" }],
+  ["shell", { command: "echo begin; sh job.sh && echo end" }],
+  ["shell", { command: ". ./job.sh" }],
+  ["shell", { command: 'X="$(./job.sh)"' }],
+  ["shell", { command: "./job.sh", access: "workspace" }],
+];
+
+const GOOD = "#!/bin/sh\necho good > result\n";
+const EVIL = "#!/bin/sh\necho evil > result\n";
+
+function resultOf(at: Target): string | undefined {
+  const path = join(at.workspace, "result");
+  const text = existsSync(path) ? readFileSync(path, "utf8").trim() : undefined;
+  rmSync(path, { force: true });
+  return text;
+}
+
+for (const [tool, input] of RUNNERS) {
+  test(`a script that is rewritten after the approval of ${tool} ${JSON.stringify(input)} does not run`, async (t) => {
+    const at = await target(t);
+    at.put("job.sh", GOOD);
+    const { hash, verdict } = await judged(at.hand, tool, input);
+    assert.equal(verdict.decision, "ask");
+    at.put("job.sh", EVIL);
+    assert.equal((await perform(at.hand, tool, input, hash)).fault, "PLAN_CHANGED");
+    assert.equal(resultOf(at), undefined);
+    at.put("job.sh", GOOD);
+    assert.equal((await perform(at.hand, tool, input, hash)).fault, undefined);
+    assert.equal(resultOf(at), "good", "what was approved runs");
+  });
+}
+
+test("a program or a folder that is another by now is noticed, though its name is the same", async (t) => {
+  const at = await target(t);
+  at.put("good.sh", GOOD);
+  at.put("evil.sh", EVIL);
+  const link = join(at.workspace, "tool");
+  symlinkSync("good.sh", link);
+  const program = await judged(at.hand, "command", { command: "./tool" });
+  rmSync(link);
+  symlinkSync("evil.sh", link);
+  assert.equal((await perform(at.hand, "command", { command: "./tool" }, program.hash)).fault, "PLAN_CHANGED");
+  mkdirSync(join(at.workspace, "one"));
+  mkdirSync(join(at.workspace, "two"));
+  symlinkSync("one", join(at.workspace, "where"));
+  for (const [tool, input] of [
+    ["command", { command: "touch", args: ["x"], cwd: "where" }],
+    ["shell", { command: "touch x", dir_path: "where" }],
+  ] as const) {
+    const folder = await judged(at.hand, tool, input);
+    rmSync(join(at.workspace, "where"));
+    symlinkSync("two", join(at.workspace, "where"));
+    assert.equal((await perform(at.hand, tool, input, folder.hash)).fault, "PLAN_CHANGED");
+    rmSync(join(at.workspace, "where"));
+    symlinkSync("one", join(at.workspace, "where"));
+  }
+  assert.equal(resultOf(at), undefined);
+});
+
+test("an approval is for these very words, this tool, this time and this access", async (t) => {
+  const at = await target(t);
+  at.put("a", "");
+  at.put("b", "");
+  const { hash } = await judged(at.hand, "command", { command: "rm", args: ["a", "b"] });
+  const others: readonly (readonly [string, JsonObject])[] = [
+    ["command", { command: "rm", args: ["a b"] }],
+    ["command", { command: "rm", args: ["b", "a"] }],
+    ["command", { command: "rm", args: ["a", "b", ""] }],
+    ["command", { command: "rm", args: ["a", "b\u200b"] }],
+    ["command", { command: "/bin/rm", args: ["a", "b"] }],
+    ["command", { command: "rm", args: ["a", "b"], timeout_ms: 1000 }],
+    ["shell", { command: "rm a b" }],
+  ];
+  for (const [tool, input] of others)
+    assert.equal((await perform(at.hand, tool, input, hash)).fault, "PLAN_CHANGED", JSON.stringify(input));
+  assert.ok(existsSync(join(at.workspace, "a")) && existsSync(join(at.workspace, "b")));
+  const narrow = await judged(at.hand, "shell", { command: "rm a", access: "workspace" });
+  assert.equal(
+    (await perform(at.hand, "shell", { command: "rm a", access: "host" }, narrow.hash)).fault,
+    "PLAN_CHANGED",
+  );
+  assert.ok(existsSync(join(at.workspace, "a")));
+});
+
+test("an approval under one policy is none under another, and what is denied cannot be approved", async (t) => {
+  const at = await target(t);
+  at.put("a", "");
+  const input = { command: "rm", args: ["a"] };
+  const { hash } = await judged(at.hand, "command", input);
+  const file = join(at.state, "own.json");
+  writeFileSync(file, JSON.stringify({ ...DEFAULT_POLICY, secrets: [...DEFAULT_POLICY.secrets, "/opt/kept"] }));
+  const policy = openPolicy({ file, workspace: at.workspace, state: at.state });
+  const other = await target(t, { policy, workspace: at.workspace, state: join(at.state, "other") });
+  assert.equal((await perform(other.hand, "command", input, hash)).fault, "PLAN_CHANGED");
+  assert.ok(existsSync(join(at.workspace, "a")));
+  const shadow = { command: "cp", args: ["/etc/shadow", "x"] };
+  const denied = await judged(at.hand, "command", shadow);
+  assert.equal((await perform(at.hand, "command", shadow, denied.hash)).fault, "POLICY_DENIED");
+  assert.equal(existsSync(join(at.workspace, "x")), false);
+});
+
+test("a policy file that cannot be read stops the hand, and the shipped policy does not take its place", async (t) => {
+  const { workspace, state } = await target(t);
+  const open = (file: string) => () => openPolicy({ file, workspace, state });
+  symlinkSync(join(state, "nowhere"), join(state, "dangling.json"));
+  writeFileSync(join(state, "torn.json"), '{"rules":[');
+  mkdirSync(join(state, "folder.json"));
+  for (const name of ["dangling.json", "torn.json", "folder.json", "token/policy.json"])
+    assert.throws(open(join(state, name)), { code: "BAD_POLICY" }, name);
+});
+
+/** A model that wants the same thing twice. */
+function insistent(input: JsonObject): readonly ModelReply[] {
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  const call = (id: string): ModelReply => ({
+    model: "scripted",
+    text: "",
+    calls: [{ id, tool: "shell", input }],
+    usage,
+  });
+  return [call("c1"), call("c1"), { model: "scripted", text: "Done.", calls: [], usage }];
+}
+
+async function watched(follow: AsyncIterable<Followed>): Promise<readonly Entry[]> {
+  return (await Array.fromAsync(follow)).flatMap((followed) => ("entry" in followed ? [followed.entry] : []));
+}
+
+/** Lets that model loose; the answers are a person's, and undefined is one who is away. */
+async function runWith(
+  t: Parameters<typeof target>[0],
+  answers: readonly string[] | undefined,
+): Promise<{ readonly marks: string; readonly asked: number; readonly faults: readonly string[] }> {
+  const at = await target(t);
+  const { journal } = await openStore("sqlite", join(temporaryFolder(t), "journal.db"));
+  t.after(() => journal.close());
+  const model = scriptedModel(insistent({ command: "echo ran >> marks" }));
+  const runs = runsOver({ journal, model, hand: at.hand });
+  const budget = answers === undefined ? { answerMs: 50 } : {};
+  const { run } = await runs.start({ task: "do it", workspace: at.workspace, budget });
+  const entries = answers === undefined ? await watched(runs.follow(run.id)) : await finish(runs, run.id, answers);
+  const events = entries.map(({ event }) => event);
+  const marks = join(at.workspace, "marks");
+  return {
+    marks: existsSync(marks) ? readFileSync(marks, "utf8") : "",
+    asked: events.filter(({ type }) => type === "question.asked").length,
+    faults: events.flatMap((event) => (event.type === "action.failed" ? [event.fault.code] : [])),
+  };
+}
+
+test("an approval is used once: the same action again is asked again, whatever the model calls it", async (t) => {
+  assert.deepEqual(await runWith(t, ["yes", "no"]), { marks: "ran\n", asked: 2, faults: ["APPROVAL_DENIED"] });
+});
+
+test("only the very word yes approves", async (t) => {
+  const { marks } = await runWith(t, ["Yes, but tell me first what it does", "no, not yes"]);
+  assert.equal(marks, "");
+});
+
+test("an approval that nobody gives in time is a refusal", async (t) => {
+  const { marks, faults } = await runWith(t, undefined);
+  assert.equal(marks, "");
+  assert.deepEqual(faults, ["APPROVAL_EXPIRED", "APPROVAL_EXPIRED"]);
+});
