@@ -15,7 +15,8 @@ import type { SurfaceWorld } from "./north/surfaces.ts";
 import { observed } from "./observe.ts";
 import { signedTokens } from "./signed-tokens.ts";
 import { AllHands } from "./south/all-hands.ts";
-import { Door } from "./south/door.ts";
+import { Dialer } from "./south/dialer.ts";
+import { Door, southFolder } from "./south/door.ts";
 import { executorGateway } from "./south/executor-ws.ts";
 import { standardTools } from "./south/local.ts";
 import { Telemetry } from "./telemetry.ts";
@@ -81,11 +82,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const tokens = new Tokens(brain.records, jwt === undefined ? {} : { jwt });
   const telemetry = new Telemetry({ now: Date.now, counted: () => metrics.ingest.inc({ kind: "telemetry" }) });
   const door = doorOf(options, { brain, telemetry, log });
+  const dialer = new Dialer({ folder: southFolder(home), records: brain.records, hands: brain.hands, log });
   let server: HttpServer | undefined;
   let southbound: string | undefined;
   const close = async (): Promise<void> => {
     await server?.close();
-    await door.close();
+    await Promise.all([door.close(), dialer.close()]);
     tokens.close();
     await brain.close();
     metrics.close();
@@ -95,8 +97,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     await firstToken(tokens, tokenFile(home));
     if (options.onRestart === "resume") await recover(brain, log);
-    server = await serve(options, { brain, tokens, metrics, telemetry, door, log });
-    if (options.hidden !== true) southbound = await door.open();
+    server = await serve(options, { brain, tokens, metrics, telemetry, door, dialer, log });
+    if (options.hidden !== true) [southbound] = await Promise.all([door.open(), dialer.open()]);
   } catch (thrown) {
     await close();
     throw thrown;
@@ -117,6 +119,8 @@ interface Parts {
   readonly telemetry: Telemetry;
   /** Where hands on other machines come in. */
   readonly door: Door;
+  /** Goes to hands that listen. */
+  readonly dialer: Dialer;
   readonly log: Log;
 }
 
@@ -161,7 +165,7 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
 /** What surfaces may ask for, put together. */
 async function worldOf(options: DaemonOptions, parts: Parts): Promise<Omit<SurfaceWorld, "production">> {
   const { workspace, version, home, localHand: hasLocal } = options;
-  const { brain, metrics, telemetry, door } = parts;
+  const { brain, metrics, telemetry, door, dialer } = parts;
   const { runs, records } = brain;
   const hands = new AllHands({ far: brain.hands, local: brain.hand, hasLocal, workspace, version, now: Date.now });
   await hands.look();
@@ -173,12 +177,13 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<Omit<Surfa
     runs,
     agents,
     threads: new Threads(records, { agents, tools }),
-    tools: () => tools(),
+    tools: (asker) => hands.catalog(asker),
     workspace,
     version,
     metrics,
     telemetry,
     door,
+    dialer,
     hands,
     // No model of this brain is behind a worker's socket.
     worker: async () => false,

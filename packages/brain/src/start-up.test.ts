@@ -63,6 +63,11 @@ test("a daemon is up before any package of others is loaded", async (t) => {
     loaded.filter((url) => url.includes("/node_modules/")),
     [],
   );
+  // Nor what dials hands that listen: there are none.
+  assert.deepEqual(
+    loaded.filter((url) => /\/client\/|\/agent-tcp|\/dialled-hands/.test(url)),
+    loaded.filter((url) => url.endsWith("/north/dialled-hands.ts")),
+  );
   // Nor all of fetch, which lies behind some names that node:http exports.
   const { moduleLoadList } = process as unknown as { readonly moduleLoadList: readonly string[] };
   assert.ok(!moduleLoadList.some((name) => name.endsWith("/undici")));

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-
-/** How a command hands over the code to exit with. */
-export type Exit = (code: number) => void;
+import { HANDS_WORDS, JSON_FLAG, listed, named, YES_FLAG } from "./flags.ts";
+import type { Exit } from "./flags.ts";
+import { addHands } from "./hands-program.ts";
 
 const count = (text: string): number => {
   const number = Number(text);
@@ -9,8 +9,6 @@ const count = (text: string): number => {
     throw new InvalidArgumentError("It must be a whole number from 1 up.");
   return number;
 };
-
-const listed = (text: string): readonly string[] => text.split(",").map((word) => word.trim());
 
 const cursor = (text: string): number => (text === "0" ? 0 : count(text));
 
@@ -22,24 +20,12 @@ const port = (text: string): number => {
   return number;
 };
 
-const JSON_FLAG = ["--json", "one line of JSON for each thing, for programs"] as const;
-const YES_FLAG = ["--yes", "answer yes to every question; what policy denies stays denied"] as const;
 const VERBOSE_FLAG = ["--verbose", "show everything: whole output, every verdict"] as const;
-const HANDS_WORDS = "where: a hand's id or name, tag:NAME, tool:NAME, or several with commas";
-const HAND_ARGUMENT = ["<hand>", "a hand's id or name"] as const;
 const AGENT_ARGUMENT = ["<agent>", "an agent's name or uuid"] as const;
 const RUN_ARGUMENT = ["<run>", "a run's id, or the end of it (4 characters or more)"] as const;
 
-/** Which brain: a named one, else the running daemon, else one in this process. */
-function named(command: Command): Command {
-  return command
-    .option("--url <url>", "the brain to talk to (default: VIDRO_URL, else the running daemon, else one of its own)")
-    .option("--token <token>", "who asks (default: VIDRO_TOKEN, else the daemon's own)");
-}
-
 const loadRuns = () => import("./commands/runs.ts");
 const loadAgents = () => import("./commands/agents.ts");
-const loadHands = () => import("./commands/hands.ts");
 const loadPolicy = () => import("./commands/policy.ts");
 const loadTokens = () => import("./commands/tokens.ts");
 
@@ -61,9 +47,6 @@ export function program(version: string, exit: Exit): Command {
   addAgents(root, exit);
   addTokens(root, exit);
   addHands(root, exit);
-  addHandKeys(root, exit);
-  addHandsJoin(root, exit);
-  addHandsServe(root, exit);
   addTcp(root, exit);
   addPolicy(root, exit);
   addAudit(root, exit);
@@ -236,100 +219,6 @@ function addTokens(root: Command, exit: Exit): void {
     .description("end a token and every live session of it")
     .argument("<id>", "a token's id")
     .action(async (id: string) => exit(await (await loadTokens()).revoke(id)));
-}
-
-function addHands(root: Command, exit: Exit): void {
-  const hands = root.command("hands").description("what executes, here and on other machines");
-  named(hands.command("list"))
-    .description("list hands by name, this machine's first")
-    .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await loadHands()).list(flags)));
-  named(hands.command("show"))
-    .description("tell all that is known of a hand")
-    .argument(...HAND_ARGUMENT)
-    .option(...JSON_FLAG)
-    .action(async (hand: string, flags) => exit(await (await loadHands()).show(hand, flags)));
-  named(hands.command("exec"))
-    .description("carry out one command, and pass on what it says and how it ends")
-    .argument("<hands>", HANDS_WORDS)
-    .argument("<command...>", "a program and its arguments, behind --")
-    .option(...YES_FLAG)
-    .option(...JSON_FLAG)
-    .action(async (on: string, argv: string[], flags) =>
-      exit(await (await import("./commands/hands-exec.ts")).exec(on, argv, flags)),
-    );
-  for (const [word, does] of HAND_CHANGES) {
-    const command = named(hands.command(word))
-      .description(does)
-      .argument(...HAND_ARGUMENT)
-      .option(...JSON_FLAG);
-    if (word !== "release") command.option("--why <text>", "the reason, for whoever looks at it later");
-    command.action(async (hand: string, flags) => exit(await (await loadHands()).change(word, hand, flags)));
-  }
-}
-
-const HAND_CHANGES = [
-  ["revoke", "end a hand for good: it is cut off now, and never let in again"],
-  ["quarantine", "give a hand no new work until it is released"],
-  ["release", "let a hand work again that was in quarantine"],
-] as const;
-
-function addHandKeys(root: Command, exit: Exit): void {
-  const hands = root.commands.find((one) => one.name() === "hands") ?? root.command("hands");
-  named(hands.command("rotate-key"))
-    .description("give a hand that signs its messages its next key; the old one ends a day after the first use")
-    .argument(...HAND_ARGUMENT)
-    .option(...JSON_FLAG)
-    .action(async (hand: string, flags) =>
-      exit(await (await import("./commands/rotate-key.ts")).rotateKey(hand, flags)),
-    );
-  named(hands.command("address"))
-    .description("let a hand that listens be called at an address that it names; without one, at none")
-    .argument(...HAND_ARGUMENT)
-    .argument("[url]", "like https://web-1.lan:8443")
-    .option(...JSON_FLAG)
-    .action(async (hand: string, url: string | undefined, flags) =>
-      exit(await (await import("./commands/hand-address.ts")).address(hand, url, flags)),
-    );
-}
-
-function addHandsJoin(root: Command, exit: Exit): void {
-  const hands = root.commands.find((one) => one.name() === "hands") ?? root.command("hands");
-  const tags = () => new Option("--tags <a,b>", "what it is to be chosen by").argParser(listed);
-  named(hands.command("invite"))
-    .description("invite a host: prints the one command to paste there")
-    .option("--name <name>", "what to call it (default: its own name)")
-    .addOption(tags())
-    .option("--expires <when>", "30m, 1h: an hour at most", "1h")
-    .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await import("./commands/invite.ts")).invite(flags)));
-  hands
-    .command("join")
-    .description("let the brain that has invited this host work on it, until Ctrl-C")
-    .argument("<url>", "as the invitation has it")
-    .requiredOption("--token <token>", "as the invitation has it")
-    .option("--name <name>", "what to call this host, unless the invitation says so (default: its own name)")
-    .addOption(tags())
-    .option("--workspace <folder>", "the folder to work in (default: this one)")
-    .option("--transport <ws|http>", "how to come to the brain: ws, or messages that are signed one by one")
-    .option("--state <folder>", "where it keeps its identity and its ledger")
-    .option("--json", "one line of JSON when it is connected")
-    .action(async (url: string, flags) => exit(await (await import("./commands/join.ts")).join(url, flags)));
-}
-
-function addHandsServe(root: Command, exit: Exit): void {
-  const hands = root.commands.find((one) => one.name() === "hands") ?? root.command("hands");
-  hands
-    .command("serve")
-    .description("let clients of the TCP agent protocol work with this folder")
-    .requiredOption("--tcp <host:port>", "where to listen; port 0 picks a free one, none is 4000")
-    .option("--workspace <folder>", "the folder to work in (default: this one)")
-    .option("--name <name>", "what to call this host (default: its own name)")
-    .option("--tls-cert <file>", "a certificate in PEM; beyond this machine it is needed")
-    .option("--tls-key <file>", "its key in PEM")
-    .option("--lab", "a laboratory: no TLS, though others can reach it")
-    .option("--json", "one line of JSON when it is ready")
-    .action(async (flags) => exit(await (await import("./commands/hands-serve.ts")).serve(flags)));
 }
 
 function addTcp(root: Command, exit: Exit): void {

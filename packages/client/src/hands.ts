@@ -6,6 +6,21 @@ interface Signed {
   readonly signal?: AbortSignal;
 }
 
+/** A hand that listens, and that a brain is to dial. */
+export interface DialOptions {
+  /** `tls://host:port`, or `tcp://host:port` on the brain's own machine. */
+  readonly url: string;
+  /** One of the hand's own. */
+  readonly token: string;
+  /** What to call it; default: as it calls itself. */
+  readonly name?: string;
+  readonly tags?: readonly string[];
+  /** Certificates in PEM that it is believed by, instead of those that the brain's system trusts. */
+  readonly ca?: string;
+  /** A laboratory: no TLS, though it is another machine. */
+  readonly lab?: boolean;
+}
+
 /** The hands of a brain; changing them needs a token that may. A hand is meant by its id or its name. */
 export class Hands {
   readonly #link: Link;
@@ -31,6 +46,12 @@ export class Hands {
   ): Promise<readonly HandSample[]> {
     const path = `${pathOf(hand)}/telemetry`;
     return samplesOf(await this.#link.json({ method: "GET", path, query: { seconds }, signal }));
+  }
+
+  /** Has a hand dialled that listens, until it is revoked; tells how it is after the first try. */
+  async dial({ tags, ...hand }: DialOptions, { signal }: Signed = {}): Promise<HandRecord> {
+    const body = { ...hand, ...(tags === undefined ? {} : { tags: [...tags] }) };
+    return handOf(await this.#link.json({ method: "POST", path: "v1/hands/dialed", body, signal }));
   }
 
   /** Ends it for good, at once. */

@@ -4,7 +4,7 @@ export type { ListOptions, RunOptions, VidroOptions } from "./client.ts";
 export type { Conversation, ConversationOptions, Conversations } from "./conversations.ts";
 export type { FollowOptions } from "./follow.ts";
 export type { Followed, RunEvent } from "./followed.ts";
-export type { Hands } from "./hands.ts";
+export type { DialOptions, Hands } from "./hands.ts";
 export type { Run, RunAnswer } from "./run.ts";
 export { VidroError } from "./vidro-error.ts";
 export type { Agent, HandRecord, HandSample, Message, Tool } from "./wire.ts";

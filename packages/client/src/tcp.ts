@@ -26,6 +26,8 @@ export interface TcpClientOptions extends TcpAddress {
   /** Told when there is a session again, with what AUTH gave, and when the connection is gone. */
   readonly onUp?: (session: JsonObject, hello: TcpHello) => void;
   readonly onDown?: (why: TcpError) => void;
+  /** Told whenever something comes from the server. */
+  readonly onHeard?: () => void;
   /** Told when a server that we come back to refuses us, after which it is not tried again. */
   readonly onRefused?: (why: unknown) => void;
 }
@@ -61,13 +63,6 @@ export class TcpClient {
     this.#wire ??= this.#open();
     this.#wire.catch(() => (this.#wire = undefined));
     return (await this.#wire).hello;
-  }
-
-  /** Connects however often it has to be tried; rejects when the server refuses the token, or the client is closed. */
-  async keepConnected(): Promise<void> {
-    this.#wire ??= this.#openAgain(true);
-    this.#wire.catch(() => (this.#wire = undefined));
-    await this.#wire;
   }
 
   /** Shows a token: what the session may do. It is shown again by itself after a cut. */
@@ -113,11 +108,12 @@ export class TcpClient {
   }
 
   async #open(): Promise<Wire> {
-    const { heartbeatMs, maxFrame } = this.#options;
+    const { heartbeatMs, maxFrame, onHeard } = this.#options;
     const socket = await dial(this.#options);
     const wire = await Wire.over(socket, {
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
       ...(maxFrame === undefined ? {} : { maxFrame }),
+      ...(onHeard === undefined ? {} : { onHeard }),
     });
     try {
       if (this.#token !== undefined) await this.#authenticate(wire, this.#token);
@@ -153,9 +149,9 @@ export class TcpClient {
   }
 
   /** Tries until there is a connection; a token that is refused will be refused again, so that ends it. */
-  async #openAgain(atOnce = false): Promise<Wire> {
+  async #openAgain(): Promise<Wire> {
     for (let attempt = 0; ; attempt += 1) {
-      if (attempt > 0 || !atOnce) await this.#rest(attempt);
+      await this.#rest(attempt);
       try {
         return await this.#open();
       } catch (thrown) {

@@ -11,5 +11,8 @@ export { TOOLS } from "./tools/tools.ts";
 /** A hand that listens for TCP; loaded only where one is served. */
 export const loadTcpHand = () => import("./tcp-hand.ts");
 
+/** Keeps a connection up; loaded only where one is dialled. */
+export const loadRedial = () => import("./redial.ts");
+
 /** An executor that dials a brain; loaded only where one is. */
 export const loadExecutor = () => import("./links/executor-ws.ts");

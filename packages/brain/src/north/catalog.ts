@@ -26,8 +26,8 @@ function toolsRoute({ tools }: Pick<AgentWorld, "tools">): Route {
     summary: "The tools that a conversation can enable.",
     scope: "runs",
     answer: { type: "array", items: { type: "object", properties, required: Object.keys(properties) } },
-    handle: async () => ({
-      json: (await tools()).map(({ name, description, parameters }) => ({
+    handle: async ({ caller }) => ({
+      json: (await tools(caller)).map(({ name, description, parameters }) => ({
         name,
         description,
         parameters_schema: parameters,

@@ -69,7 +69,8 @@ function whyIn({ body, caller }: Call): string {
   return why;
 }
 
-function rowShape(row: HandRow): JsonObject {
+/** A hand as this surface tells of it. */
+export function rowShape(row: HandRow): JsonObject {
   const { id, name, owner, state, barred = null, why = null, gateway, version, workspace, tags } = row;
   return {
     id,
@@ -127,7 +128,8 @@ const FIELDS: JsonObject = {
   last_seen_at: TIME,
   created_at: TIME,
 };
-const ROW = object({ ...FIELDS, tools: { type: "array", items: TEXT } });
+/** The schema of that. */
+export const ROW = object({ ...FIELDS, tools: { type: "array", items: TEXT } });
 const ROWS = object({ hands: { type: "array", items: ROW } });
 const SAMPLE = object({ at: TIME, payload: { type: "object" } });
 const SHOWN = object({

@@ -2,12 +2,15 @@ import type { JsonObject, ToolSpec } from "@vidro/core";
 import type { Agents } from "../agents.ts";
 import type { Runs } from "../runs.ts";
 import type { AllHands } from "../south/all-hands.ts";
+import type { Dialer } from "../south/dialer.ts";
 import type { Door } from "../south/door.ts";
+import type { Asker } from "../south/hand-list.ts";
 import type { Telemetry } from "../telemetry.ts";
 import type { Threads } from "../threads.ts";
 import { agentSse } from "./agent-sse.ts";
 import type { AgentSseWorld } from "./agent-sse.ts";
 import { catalogSurface } from "./catalog.ts";
+import { dialledHands } from "./dialled-hands.ts";
 import { handsSurface } from "./hands.ts";
 import { invitations } from "./invitations.ts";
 import { journal } from "./journal.ts";
@@ -28,7 +31,8 @@ export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Om
   readonly hands: AllHands;
   readonly telemetry: Telemetry;
   readonly door: Pick<Door, "invite" | "rotateKey" | "allowAddress">;
-  readonly tools: () => Promise<readonly ToolSpec[]>;
+  readonly dialer: Pick<Dialer, "dial">;
+  readonly tools: (asker: Asker) => Promise<readonly ToolSpec[]>;
   readonly version: string;
 }
 
@@ -42,6 +46,7 @@ export const SURFACES: readonly ((world: SurfaceWorld & OpsFacts) => Surface)[] 
   handsSurface,
   signedHands,
   invitations,
+  dialledHands,
 ];
 
 /** Every surface, over one world. */

@@ -1,18 +1,21 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { TcpClient } from "@vidro/client/tcp";
 import type { TcpAddress } from "@vidro/client/tcp";
-import { asFault, HANDS, TCP } from "@vidro/core";
-import type { JsonObject } from "@vidro/core";
+import { asFault, Fault, HANDS, TCP } from "@vidro/core";
+import type { FaultReport, JsonObject } from "@vidro/core";
 import type { TcpHello } from "@vidro/core/wire/tcp";
 import type { Log } from "../log.ts";
 import { cardOf } from "./agent-tcp/card.ts";
 import { foreignLink } from "./agent-tcp/foreign-link.ts";
-import { tcpLink } from "./agent-tcp/tcp-link.ts";
+import { tcpFault, tcpLink } from "./agent-tcp/tcp-link.ts";
 import type { TcpWire } from "./agent-tcp/tcp-link.ts";
 import type { Attached, Hands } from "./hands.ts";
-import { standardTools } from "./local.ts";
+import { loadRedial, standardTools } from "./local.ts";
 
 /** A hand that listens for TCP, and whose it is here. */
-export interface TcpHand extends TcpAddress {
+export interface TcpHand extends Omit<TcpAddress, "signal"> {
+  /** Its identity here; default: its address. */
+  readonly id?: string;
   /** One of the hand's own: with scope `hand` for one of ours, with the scopes of the protocol for others. */
   readonly token: string;
   readonly owner: string;
@@ -21,20 +24,26 @@ export interface TcpHand extends TcpAddress {
   readonly tags?: readonly string[];
   /** How often it is asked whether it lives. */
   readonly heartbeatMs?: number;
+  /** Rest before it is dialled for the first time. */
+  readonly restMs?: number;
   /** First rest before it is dialled again. */
   readonly redialMs?: number;
+  /** First rest before it is dialled again when it refused us. */
+  readonly refusedMs?: number;
 }
 
 /** What the gateway needs. */
 export interface TcpGatewayWorld {
-  readonly hands: Pick<Hands, "attach">;
+  readonly hands: Pick<Hands, "attach" | "away">;
   readonly log: Log;
 }
 
-/** A hand that is dialled until it is let go. */
+/** A hand that is dialled until it is let go, or revoked. */
 export interface Dialled {
-  /** Settles when the hand was reached for the first time; rejects with the Fault of one that refuses us for good. */
+  /** Settles when the hand was reached for the first time; rejects with the Fault of one that refuses us before. */
   readonly reached: Promise<void>;
+  /** Settles with the first try, however it went. */
+  readonly tried: Promise<void>;
   close(): Promise<void>;
 }
 
@@ -45,77 +54,142 @@ export function dialTcpHand(hand: TcpHand, world: TcpGatewayWorld): Dialled {
 
 class Dialling implements Dialled {
   readonly reached: Promise<void>;
+  readonly tried: Promise<void>;
   readonly #hand: TcpHand;
   readonly #world: TcpGatewayWorld;
   readonly #id: string;
-  readonly #client: TcpClient;
-  #wire: TcpWire | undefined;
-  #attached: Attached | undefined;
-  #attaching: Promise<void> = Promise.resolve();
+  readonly #reached = Promise.withResolvers<void>();
+  readonly #tried = Promise.withResolvers<void>();
+  readonly #stop = new AbortController();
+  readonly #kept: Promise<void>;
+  /** Refusals since it last let us in. */
+  #refusals = 0;
+  #lastTrouble: string | undefined;
 
   constructor(hand: TcpHand, world: TcpGatewayWorld) {
-    const { host, port = TCP.port, tls, token, heartbeatMs = HANDS.heartbeatMs, redialMs = HANDS.redialMs } = hand;
     this.#hand = hand;
     this.#world = world;
-    this.#id = `tcp:${host}:${port}`;
-    this.#client = new TcpClient({
-      host,
-      port,
-      token,
-      heartbeatMs,
-      backoffMs: redialMs,
-      maxFrame: TCP.answerBytes,
-      ...(tls === undefined ? {} : { tls }),
-      onUp: (session, hello) => this.#up(session, hello),
-      onDown: () => this.#down(),
-      onRefused: (thrown) => this.#warn("a hand that listens lets us in no more", thrown),
-    });
-    this.reached = this.#client.keepConnected().then(() => this.#attaching);
-    this.reached.catch((thrown: unknown) => this.#warn("a hand that listens does not let us in", thrown));
+    this.#id = hand.id ?? `tcp:${hand.host}:${hand.port ?? TCP.port}`;
+    this.reached = this.#reached.promise;
+    this.reached.catch(() => undefined);
+    this.tried = this.#tried.promise;
+    this.#kept = this.#keep().finally(() => this.#over());
   }
 
   async close(): Promise<void> {
-    this.#down();
-    await this.#client.close();
-    await this.#attaching;
+    this.#stop.abort();
+    await this.#kept;
   }
 
-  #up(session: JsonObject, hello: TcpHello): void {
-    const client = this.#client;
+  /** Nothing is awaited for ever. */
+  #over(): void {
+    this.#tried.resolve();
+    this.#reached.reject(new Fault("HAND_UNAVAILABLE", "The hand is not dialled any more."));
+  }
+
+  async #keep(): Promise<void> {
+    const { signal } = this.#stop;
+    const { redialMs = HANDS.redialMs, restMs = 0 } = this.#hand;
+    const { redial } = await loadRedial();
+    const bounds = { redialMs, firstDials: Number.POSITIVE_INFINITY };
+    await rest(restMs, signal);
+    while (!signal.aborted) {
+      const keeping = redial({
+        dial: () => this.#connect(),
+        signal,
+        up: () => this.#up(),
+        down: (why) => this.#trouble(why),
+        bounds,
+      });
+      const why = await keeping.then(() => undefined, asFault);
+      if (why === undefined || why.code === "HAND_REVOKED") return;
+      this.#refusals += 1;
+      this.#trouble(why);
+      this.#reached.reject(why);
+      await rest(this.#refusedRestMs(), signal);
+    }
+  }
+
+  /** Anything from half to all of a bound that doubles each time: each try makes the hand look at a token. */
+  #refusedRestMs(): number {
+    const { refusedMs = HANDS.refusedMs } = this.#hand;
+    const longest = Math.min(refusedMs * 2 ** (this.#refusals - 1), HANDS.refusedCapMs);
+    return longest * (0.5 + Math.random() / 2);
+  }
+
+  #up(): void {
+    this.#refusals = 0;
+    this.#lastTrouble = undefined;
+    this.#tried.resolve();
+    this.#reached.resolve();
+  }
+
+  #trouble({ code, message }: Fault): void {
+    const why = (code === "HAND_UNAVAILABLE" ? message : `It refuses us: ${code}: ${message}`).slice(0, HANDS.whyChars);
+    this.#world.hands.away(this.#id, why);
+    this.#tried.resolve();
+    if (why === this.#lastTrouble) return;
+    this.#lastTrouble = why;
+    this.#world.log("warn", "a hand that listens is not there for us", { agent_id: this.#id, reason: why });
+  }
+
+  /** One connection, which the register knows when it resolves. */
+  async #connect(): Promise<{ readonly gone: Promise<Fault> }> {
+    const { token, heartbeatMs = HANDS.heartbeatMs, owner: _, ...address } = this.#hand;
+    const gone = Promise.withResolvers<Fault>();
+    let attached: Attached | undefined;
+    const client = new TcpClient({
+      ...address,
+      token,
+      heartbeatMs,
+      maxFrame: TCP.answerBytes,
+      reconnect: false,
+      signal: this.#stop.signal,
+      onHeard: () => attached?.seen(),
+      onDown: (why) => end(tcpFault(why)),
+    });
     const wire: TcpWire = {
       isUp: true,
       request: (act, data, options) => client.request(act, data, options),
-      close: () => void client.close(),
+      close: (why) => {
+        this.#heed(why);
+        end(new Fault(why.code, why.message));
+        void client.close();
+      },
     };
-    this.#wire = wire;
-    this.#attaching = this.#attach(wire, session, hello).catch((thrown: unknown) => {
-      this.#warn("a hand that listens is not let in", thrown);
-      if (this.#wire === wire) void client.close();
-    });
+    const end = (why: Fault): void => {
+      wire.isUp = false;
+      attached?.detach();
+      gone.resolve(why);
+    };
+    try {
+      const hello = await client.connect();
+      attached = await this.#attach(wire, client.session ?? {}, hello);
+    } catch (thrown) {
+      await client.close();
+      throw tcpFault(thrown);
+    }
+    // It may have gone while it was let in.
+    if (!wire.isUp) attached.detach();
+    return { gone: gone.promise };
   }
 
-  async #attach(wire: TcpWire, session: JsonObject, hello: TcpHello): Promise<void> {
+  /** The register hangs up for good on who was revoked, and on everybody when the brain goes. */
+  #heed({ code }: FaultReport): void {
+    if (code === "HAND_REVOKED" || code === "SHUTTING_DOWN") this.#stop.abort();
+  }
+
+  async #attach(wire: TcpWire, session: JsonObject, hello: TcpHello): Promise<Attached> {
     const { owner, tags = [] } = this.#hand;
     const isOurs = hello.extensions?.includes("RUN_TOOL") === true;
     const said = cardOf(isOurs ? session["hand"] : undefined, await standardTools());
     const name = this.#hand.name ?? said.name ?? this.#hand.host;
     const version = said.version ?? hello.serverVersion ?? "";
     const card = { ...said, id: this.#id, owner, name, version, tags, gateway: "agent-tcp" } as const;
-    const link = isOurs ? tcpLink(wire) : foreignLink(wire, card.tools);
-    const attached = await this.#world.hands.attach(card, link);
-    // It may have gone while it was let in.
-    if (wire.isUp) this.#attached = attached;
-    else attached.detach();
+    return this.#world.hands.attach(card, isOurs ? tcpLink(wire) : foreignLink(wire, card.tools));
   }
+}
 
-  #warn(what: string, thrown: unknown): void {
-    this.#world.log("warn", what, { agent_id: this.#id, reason: asFault(thrown).message });
-  }
-
-  #down(): void {
-    if (this.#wire !== undefined) this.#wire.isUp = false;
-    this.#wire = undefined;
-    this.#attached?.detach();
-    this.#attached = undefined;
-  }
+async function rest(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms > 0) await sleep(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -59,6 +59,7 @@ class Session {
   #link: SouthboundLink | undefined;
   /** What was to be said before the hand was told that it is welcome. */
   #held: JsonObject[] | undefined = [];
+  #isGreeting = false;
   #silent = 0;
   #rubbish = 0;
   /** One message after the other: a reply must not overtake the output before it. */
@@ -104,8 +105,9 @@ class Session {
       });
   }
 
+  /** It may be this brain that is slow, so that the hand is to come again. */
   #overdue(): void {
-    if (this.#attached === undefined) this.#close(new Fault("BAD_REQUEST", "No hello came in time.").report());
+    if (!this.#isGreeting) this.#close(new Fault("CONNECTION_LOST", "No hello came in time.").report());
   }
 
   #expire(): void {
@@ -166,6 +168,7 @@ class Session {
 
   async #greet(message: Opened): Promise<void> {
     if (this.#link !== undefined) throw new Fault("CONFLICT", "There was a hello already.");
+    this.#isGreeting = true;
     const { world, peer } = this.#parts;
     const hello = message.fields as unknown as Hello;
     if (hello.agent_id !== peer.identity.id)

@@ -54,3 +54,27 @@ test("the hand of the brain's own machine is not barred", async () => {
   const { all } = await allOf(land, async () => hand);
   await assert.rejects(all.revoke("local", { owner: "root", admin: true }, "x"), { code: "BAD_REQUEST" });
 });
+
+test("without a hand of its own, a brain offers the tools of the hands that the asker may use, each once", async () => {
+  await using land = new Landscape();
+  const none = (): Promise<Hand> => Promise.reject(new Fault("HAND_UNAVAILABLE"));
+  const { far, all } = await allOf(land, none, false);
+  assert.deepEqual(await all.catalog(ANA), []);
+  const special = (name: string) => ({ name, description: name, parameters: {}, idempotent: true });
+  const [one, two] = [
+    await land.host("web1"),
+    await land.host("web2", { tools: [special("deploy"), special("look")] }),
+  ];
+  const bens = await land.host("web3", { owner: "ben", tools: [special("secret")] });
+  for (const { card, hand } of [one, two, bens]) await far.attach(card, new BareLink(hand));
+  await far.attach({ ...one.card, tools: [special("look")] }, new BareLink(one.hand));
+  assert.deepEqual(
+    (await all.catalog(ANA)).map(({ name }) => name),
+    ["look", "deploy"],
+  );
+  await far.revoke(two.card.id, "It is over.");
+  assert.deepEqual(
+    (await all.catalog(ANA)).map(({ name }) => name),
+    ["look"],
+  );
+});

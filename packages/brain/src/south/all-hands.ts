@@ -64,6 +64,13 @@ export class AllHands {
     return (await far.at(ids, () => local(workspace))).tools;
   }
 
+  /** The tools that an asker can choose from: those of this machine's hand, else all those of the hands elsewhere. */
+  async catalog(asker: Asker): Promise<readonly ToolSpec[]> {
+    if (this.#world.hasLocal) return this.tools();
+    const usable = this.#world.far.list(asker).filter(({ barred }) => barred !== "revoked");
+    return [...new Map(usable.flatMap(({ tools }) => tools.map((tool) => [tool.name, tool]))).values()];
+  }
+
   /** Ends a hand on another machine for good. */
   async revoke(named: string, asker: Asker, why: string): Promise<HandRow> {
     return this.#change(named, asker, (id) => this.#world.far.revoke(id, why));

@@ -1,15 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { lookup as resolve } from "node:dns";
 import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { BlockList, isIP } from "node:net";
-import type { LookupFunction } from "node:net";
 import { asFault, Fault, HANDS, textIn } from "@vidro/core";
 import type { JsonObject, Records } from "@vidro/core";
 import { askSigned, MESSAGES_PATH } from "@vidro/core/wire/signed-http";
 import type { HandKeys } from "./keys.ts";
+import { allowedOnly, bareHost, isForbidden, isHere } from "./reachable.ts";
 import { seal } from "./seal.ts";
 
 const KIND = "hand-address";
@@ -34,8 +32,8 @@ export class HandAddresses {
     if (url === undefined) return void (await this.#records.delete(KIND, hand));
     const { protocol, username, password, pathname, search, hash, hostname } = parsed(url);
     const isPlain = username + password + search + hash === "" && pathname === "/";
-    const isSafe = protocol === "https:" || (protocol === "http:" && isHere(bare(hostname)));
-    if (!isPlain || !isSafe || isForbidden(bare(hostname)))
+    const isSafe = protocol === "https:" || (protocol === "http:" && isHere(bareHost(hostname)));
+    if (!isPlain || !isSafe || isForbidden(bareHost(hostname)))
       throw new Fault(
         "BAD_REQUEST",
         "A hand is called at an address like https://host.example:8443, and nothing behind it.",
@@ -96,48 +94,7 @@ async function post(url: URL, headers: { readonly [name: string]: string }, body
   }
 }
 
-/** Addresses that no hand has: of this network link, where clouds keep their secrets, of everybody, of nobody. */
-const FORBIDDEN = new BlockList();
-for (const [net, bits] of [
-  ["169.254.0.0", 16],
-  ["0.0.0.0", 8],
-  ["224.0.0.0", 3],
-] as const)
-  FORBIDDEN.addSubnet(net, bits, "ipv4");
-for (const [net, bits] of [
-  ["fe80::", 10],
-  ["ff00::", 8],
-  ["::", 128],
-  ["fd00:ec2::", 32],
-] as const)
-  FORBIDDEN.addSubnet(net, bits, "ipv6");
-
-function isForbidden(address: string): boolean {
-  const version = isIP(address);
-  return version !== 0 && FORBIDDEN.check(address, version === 4 ? "ipv4" : "ipv6");
-}
-
-function isHere(host: string): boolean {
-  return host === "localhost" || host === "::1" || host.startsWith("127.");
-}
-
-/** The name is looked up once, and the connection goes to the address that was looked at. */
-const allowedOnly: LookupFunction = (host, options, done) => {
-  resolve(host, { ...options, all: true }, (error, found) => {
-    const good = (found ?? []).filter(({ address }) => !isForbidden(address) && (isHere(host) || !isHere(address)));
-    const [first] = good;
-    if (error !== null || first === undefined)
-      return done(error ?? Object.assign(new Error(`${host} is no address of a hand`), { code: "EACCES" }), []);
-    if (options.all === true) return done(null, good);
-    done(null, first.address, first.family);
-  });
-};
-
 function parsed(url: string): URL {
   if (!URL.canParse(url)) throw new Fault("BAD_REQUEST", `${JSON.stringify(url)} is no address.`);
   return new URL(url);
-}
-
-function bare(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, "");
 }

@@ -12,6 +12,11 @@ export interface DoorOptions extends Omit<SouthboundOptions, "folder"> {
   readonly asked: boolean;
 }
 
+/** Where, in a brain's own folder, its authority is kept, and the secret that the secrets of hands are encrypted with. */
+export function southFolder(home: string): string {
+  return join(home, "ca");
+}
+
 /** The door for hands on other machines, of which nothing is loaded before it opens. */
 export class Door {
   readonly #options: DoorOptions;
@@ -20,7 +25,7 @@ export class Door {
 
   constructor(options: DoorOptions) {
     this.#options = options;
-    this.#folder = join(options.home, "ca");
+    this.#folder = southFolder(options.home);
   }
 
   /** Opens the door if it is to be open, and gives the address that hands dial. */

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { Fault, isObject, parseJson, SOUTHBOUND } from "@vidro/core";
+import type { ToolSpec } from "@vidro/core";
 import { ENROL_PATH } from "@vidro/core/wire/enrolment";
 import type { Enrolled, EnrolRequest } from "@vidro/core/wire/enrolment";
 import type { Log } from "../log.ts";
 import type { Authority } from "./authority.ts";
+import type { Hands } from "./hands.ts";
 import type { Identities } from "./identities.ts";
 import type { Invitations } from "./invitations.ts";
 import type { HandKeys } from "./keys.ts";
@@ -17,6 +19,9 @@ export interface EnrolWorld {
   readonly invitations: Invitations;
   readonly identities: Identities;
   readonly keys: Pick<HandKeys, "enrol">;
+  readonly hands: Pick<Hands, "expect">;
+  /** What a hand is taken to do until it says so itself. */
+  readonly standardTools: () => Promise<readonly ToolSpec[]>;
   readonly log: Log;
 }
 
@@ -38,7 +43,7 @@ export function enrolRoute(world: EnrolWorld): SouthboundRoute {
 }
 
 async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<Enrolled> {
-  const { invitations, identities, log } = world;
+  const { invitations, identities, hands, log } = world;
   const authority = await world.authority();
   const id = randomUUID();
   // The certificate is made before the invitation is used up: a request that cannot be met costs nothing.
@@ -47,6 +52,9 @@ async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<Enrolled> 
   const invited = await invitations.redeem(asked.token);
   const { owner, name = asked.name, tags = asked.tags ?? [] } = invited;
   await identities.add({ id, owner, name, tags, serials: issued === undefined ? [] : [issued.serial] });
+  const gateway = issued === undefined ? "agent-http" : "agent-ws";
+  const tools = await world.standardTools();
+  await hands.expect({ id, owner, name, tags, gateway, tools, version: "", workspace: "." });
   const enrolled = { ok: true, agent_id: id, name, ca: authority.certificate } as const;
   if (issued !== undefined) {
     log("info", "a host is enrolled", { agent_id: id, name, serial: issued.serial });

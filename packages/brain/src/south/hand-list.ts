@@ -10,7 +10,7 @@ export type HandState = "ok" | "degraded" | "down";
 export interface HandRow extends HandCard {
   readonly state: HandState;
   readonly barred?: Barred;
-  /** Why it is barred, in words for people. */
+  /** Why it is barred, or cannot be reached, in words for people. */
   readonly why?: string;
   readonly lastSeenAt: number;
   readonly createdAt: number;

@@ -1,6 +1,7 @@
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 import type { HandCard } from "./link.ts";
 import type { Barred } from "./remote-hand.ts";
+import { sharedTools } from "./shared-tools.ts";
 
 /** Why a hand gets no work. */
 export interface Bar {
@@ -91,5 +92,5 @@ function barIn({ body }: StoredRecord): Bar {
 
 function keptOf({ id, owner, body, createdAt }: StoredRecord): KeptHand {
   const { epoch, lastSeenAt, ...card } = body as unknown as Body;
-  return { card: { ...card, id, owner }, epoch, lastSeenAt, createdAt };
+  return { card: { ...card, tools: sharedTools(card.tools), id, owner }, epoch, lastSeenAt, createdAt };
 }

@@ -37,6 +37,8 @@ interface Known {
   readonly hand: RemoteHand;
   epoch: number;
   why: string | undefined;
+  /** Why it cannot be reached, where that is known here. */
+  away: string | undefined;
   lastSeenAt: number;
   writtenAt: number;
   readonly createdAt: number;
@@ -47,6 +49,7 @@ export class Hands {
   readonly #world: HandsWorld;
   readonly #records: HandRecords;
   readonly #known = new Map<string, Known>();
+  readonly #onRevoked = new Set<(id: string) => void>();
   #stopWatching: (() => void) | undefined;
   /** One look at who is barred after the other, so that the newest is the last to count. */
   #heeded: Promise<void> = Promise.resolve();
@@ -85,6 +88,7 @@ export class Hands {
     if (epoch !== known.epoch) throw this.#alarm(card);
     known.hand.link?.close(this.#alarm(card).report());
     known.hand.attach(card, link);
+    known.away = undefined;
     this.#world.log("info", "a hand is connected", { agent_id: card.id, name: card.name, gateway: card.gateway });
     return {
       epoch,
@@ -94,6 +98,24 @@ export class Hands {
         if (known.hand.detach(link)) this.#world.log("info", "a hand is gone", { agent_id: card.id });
       },
     };
+  }
+
+  /** Knows a hand that was enrolled and has not come yet, so that it can be waited for and revoked; durable when it resolves. */
+  async expect(card: HandCard): Promise<void> {
+    const known = await this.#admit(card);
+    await this.#save(known);
+  }
+
+  /** Says why a hand that is not connected cannot be reached, for whoever looks at it. */
+  away(id: string, why: string): void {
+    const known = this.#known.get(id);
+    if (known !== undefined) known.away = why;
+  }
+
+  /** Calls `heed` with each hand that is revoked from now on, also by another process; returns how to stop. */
+  onRevoked(heed: (id: string) => void): () => void {
+    this.#onRevoked.add(heed);
+    return () => this.#onRevoked.delete(heed);
   }
 
   /** The hands that an asker may use, by name. */
@@ -205,7 +227,7 @@ export class Hands {
     const at = this.#world.now();
     const hand = new RemoteHand(card);
     hand.bar(bar?.barred);
-    const admitted = { hand, epoch: 0, why: bar?.why, lastSeenAt: at, writtenAt: at, createdAt: at };
+    const admitted = { hand, epoch: 0, why: bar?.why, away: undefined, lastSeenAt: at, writtenAt: at, createdAt: at };
     this.#known.set(card.id, admitted);
     return admitted;
   }
@@ -271,13 +293,16 @@ export class Hands {
       if (known.hand.barred === bar?.barred) continue;
       known.hand.bar(bar?.barred);
       this.#world.log("warn", "what a hand may do has changed", { agent_id: id, barred: bar?.barred ?? "no" });
-      if (bar?.barred === "revoked") known.hand.link?.close(new Fault("HAND_REVOKED").report());
+      if (bar?.barred !== "revoked") continue;
+      known.hand.link?.close(new Fault("HAND_REVOKED").report());
+      for (const heed of this.#onRevoked) heed(id);
     }
   }
 }
 
 function knownOf({ card, epoch, lastSeenAt, createdAt }: KeptHand): Known {
-  return { hand: new RemoteHand(card), epoch, why: undefined, lastSeenAt, writtenAt: lastSeenAt, createdAt };
+  const at = { lastSeenAt, writtenAt: lastSeenAt, createdAt };
+  return { hand: new RemoteHand(card), epoch, why: undefined, away: undefined, ...at };
 }
 
 function isFor({ hand }: Known, { owner, admin }: Asker): boolean {
@@ -290,7 +315,8 @@ function stateOf({ hand }: Known): HandState {
 }
 
 function rowOf(known: Known): HandRow {
-  const { hand, why, lastSeenAt, createdAt } = known;
+  const { hand, away, lastSeenAt, createdAt } = known;
+  const why = known.why ?? (hand.link === undefined ? away : undefined);
   return {
     ...hand.card,
     state: stateOf(known),

@@ -85,8 +85,11 @@ export class HttpSession implements SouthboundWire {
   seen(): void {
     this.#attached?.seen();
     clearTimeout(this.#silence);
-    if (this.#isOver || this.#polls > 0) return;
-    this.#silence = setTimeout(() => this.close(GONE.report()), this.#options.silenceMs).unref();
+    if (this.#isOver) return;
+    const { silenceMs, pollMs } = this.#options;
+    // A connection that has silently died looks like a hand that waits, but for no longer than one may wait [F10, F11].
+    const patienceMs = this.#polls > 0 ? Math.max(silenceMs, pollMs) : silenceMs;
+    this.#silence = setTimeout(() => this.close(GONE.report()), patienceMs).unref();
   }
 
   /** What waits for the hand, which has everything up to a place; held until there is something, for a while. */

@@ -1,15 +1,17 @@
-import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { Fault, SIGNED } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 import { keysFrom, nextRoot } from "@vidro/core/wire/signed-http";
 import type { Keys } from "@vidro/core/wire/signed-http";
+import { Safe } from "./safe.ts";
+import type { Secret } from "./safe.ts";
 import { seal } from "./seal.ts";
 
 /** What the keys of hands stand on. */
 export interface HandKeysWorld {
   readonly records: Records;
   /** What the roots are encrypted with at rest; rejects when it cannot be read. */
-  readonly secret: () => Promise<Uint8Array>;
+  readonly secret: Secret;
   readonly now: () => number;
 }
 
@@ -48,9 +50,6 @@ interface KeptKey {
 
 const KIND = "hand-key";
 const NOBODY = "nobody/none";
-const CIPHER = "aes-256-gcm";
-const IV_BYTES = 12;
-const TAG_BYTES = 16;
 const ID_BYTES = 9;
 
 /**
@@ -59,10 +58,12 @@ const ID_BYTES = 9;
  */
 export class HandKeys {
   readonly #world: HandKeysWorld;
+  readonly #safe: Safe;
   #decoy: string | undefined;
 
   constructor(world: HandKeysWorld) {
     this.#world = world;
+    this.#safe = new Safe(world.secret);
   }
 
   /** Makes the first key of a hand; whatever it had before is worth nothing from now on. */
@@ -70,7 +71,7 @@ export class HandKeys {
     const id = newId();
     const root = randomBytes(SIGNED.keyBytes);
     const keyid = `${hand}/${id}`;
-    await this.#put(hand, owner, [{ id, state: "active", root: await this.#encrypted(keyid, root) }]);
+    await this.#put(hand, owner, [{ id, state: "active", root: await this.#safe.encrypt(keyid, root) }]);
     return { keyid, root };
   }
 
@@ -79,7 +80,7 @@ export class HandKeys {
     const key = (await this.#known(handIn(keyid))).find(({ id }) => keyid.endsWith(`/${id}`));
     const isGood = key !== undefined && this.#isValid(key);
     const [name, encrypted] = isGood ? [keyid, key.root] : [NOBODY, await this.#nobodys()];
-    const keys = keysFrom(await this.#decrypted(name, encrypted), name, seal);
+    const keys = keysFrom(await this.#safe.decrypt(name, encrypted), name, seal);
     return isGood ? keys : undefined;
   }
 
@@ -101,8 +102,8 @@ export class HandKeys {
     const keyid = `${hand}/${id}`;
     const salt = randomBytes(SIGNED.keyBytes);
     const from = `${hand}/${active.id}`;
-    const before = await this.#decrypted(from, active.root);
-    const root = await this.#encrypted(keyid, nextRoot(before, salt, { keyid, seal }));
+    const before = await this.#safe.decrypt(from, active.root);
+    const root = await this.#safe.encrypt(keyid, nextRoot(before, salt, { keyid, seal }));
     const next: KeptKey = { id, state: "next", root, salt: salt.toString("base64") };
     await this.#put(hand, record.owner, [active, next], record.version);
     return { keyid, from, salt: salt.toString("base64") };
@@ -138,7 +139,7 @@ export class HandKeys {
 
   /** A root that is good for nothing: a name that is not known must take as long as one that is. */
   async #nobodys(): Promise<string> {
-    this.#decoy ??= await this.#encrypted(NOBODY, randomBytes(SIGNED.keyBytes));
+    this.#decoy ??= await this.#safe.encrypt(NOBODY, randomBytes(SIGNED.keyBytes));
     return this.#decoy;
   }
 
@@ -160,26 +161,6 @@ export class HandKeys {
   async #put(hand: string, owner: string, keys: readonly KeptKey[], version?: number): Promise<void> {
     const body = { keys } as unknown as JsonObject;
     await this.#world.records.put({ kind: KIND, id: hand, owner, body }, version);
-  }
-
-  async #encrypted(keyid: string, root: Uint8Array): Promise<string> {
-    const iv = randomBytes(IV_BYTES);
-    // Bound to its name: a root that was moved to another hand's record does not open.
-    const cipher = createCipheriv(CIPHER, await this.#world.secret(), iv).setAAD(Buffer.from(keyid));
-    const text = Buffer.concat([cipher.update(root), cipher.final()]);
-    return Buffer.concat([iv, cipher.getAuthTag(), text]).toString("base64");
-  }
-
-  async #decrypted(keyid: string, encrypted: string): Promise<Uint8Array> {
-    const bytes = Buffer.from(encrypted, "base64");
-    const secret = await this.#world.secret();
-    try {
-      const decipher = createDecipheriv(CIPHER, secret, bytes.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES });
-      decipher.setAAD(Buffer.from(keyid)).setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
-      return Buffer.concat([decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()]);
-    } catch (cause) {
-      throw new Fault("STORE_UNREADABLE", `The key ${keyid} cannot be decrypted with this home's secret.`, { cause });
-    }
   }
 }
 

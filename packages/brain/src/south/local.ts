@@ -25,6 +25,11 @@ export async function openLocalHand({ home, workspace, env }: LocalOptions): Pro
   return localHand({ id: LOCAL_HAND, workspace, state, reserved: home, policy, env });
 }
 
+/** How a connection is kept up: hands that dial a brain and a brain that dials hands rest alike. */
+export async function loadRedial() {
+  return (await load()).loadRedial();
+}
+
 /** The tools that every hand of this version has: what a hand means that names one and does not describe it. */
 export async function standardTools(): Promise<readonly ToolSpec[]> {
   const { TOOLS } = await load();

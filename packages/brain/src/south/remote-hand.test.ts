@@ -148,13 +148,17 @@ test("a hand that is closed tells its link why", async () => {
 test("whoever waits for a hand is woken when it is back, and no more once they have stopped waiting", async () => {
   await using land = new Landscape();
   const { far, link, hand } = await remote(land);
+  // Those who waited for the first connection are woken before anybody waits for the next.
+  await new Promise(setImmediate);
   let woken = 0;
   const forget = far.watch(() => (woken += 1));
   far.detach(link);
   assert.equal(woken, 0);
   far.attach(far.card, new BareLink(hand));
+  await new Promise(setImmediate);
   assert.equal(woken, 1);
   forget();
   far.attach(far.card, new BareLink(hand));
+  await new Promise(setImmediate);
   assert.equal(woken, 1);
 });

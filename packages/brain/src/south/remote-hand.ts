@@ -60,7 +60,10 @@ export class RemoteHand implements Hand {
     this.#link = link;
     for (const action of this.#unacknowledged) link.acknowledge(action);
     this.#unacknowledged.clear();
-    for (const wake of this.#wakes) wake();
+    // Who was just told that the old connection is gone has yet to begin to wait.
+    setImmediate(() => {
+      for (const wake of this.#wakes) wake();
+    });
   }
 
   /** Forgets a connection, unless a newer one has taken its place; says whether it was the one in use. */

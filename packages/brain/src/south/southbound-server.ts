@@ -78,6 +78,7 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
   const server = createServer({ ...SETTINGS, ca: options.ca, ...(await options.credentials()) });
   server.maxConnections = SOUTHBOUND.connections;
   server.maxHeadersCount = HTTP.headers;
+  inTurn(server);
   const sockets = new WebSocketServer(WEB_SOCKETS);
   // Also those that have not said anything yet, which no server of HTTP counts.
   const open = new Set<Socket>();
@@ -109,6 +110,27 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
       clearTimeout(impatience);
     },
   };
+}
+
+/**
+ * Handshakes begin in the order in which hosts come, a few in each turn of the event loop: when a whole fleet comes
+ * back, those that were all begun at once would all end too late [F22].
+ */
+function inTurn(server: Server): void {
+  const begin = server.listeners("connection") as ((socket: Socket) => void)[];
+  const waiting: Socket[] = [];
+  let turn: NodeJS.Immediate | undefined;
+  const next = (): void => {
+    for (const socket of waiting.splice(0, SOUTHBOUND.handshakes))
+      if (!socket.destroyed) for (const listener of begin) listener.call(server, socket);
+    turn = waiting.length === 0 ? undefined : setImmediate(next);
+  };
+  server.removeAllListeners("connection").on("connection", (socket: Socket) => {
+    // Whoever leaves before its turn is no news.
+    socket.on("error", () => undefined);
+    waiting.push(socket);
+    turn ??= setImmediate(next);
+  });
 }
 
 /** Of WebSocket: the server goes down. */

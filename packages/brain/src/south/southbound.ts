@@ -1,10 +1,8 @@
 import { hostname } from "node:os";
-import { join } from "node:path";
-import { Fault, SIGNED, SOUTHBOUND } from "@vidro/core";
+import { Fault, SOUTHBOUND } from "@vidro/core";
 import type { JsonObject, Records, ToolSpec } from "@vidro/core";
 import { invitationText, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import type { Log } from "../log.ts";
-import { secretFile } from "../stores/secret-file.ts";
 import { AgentHttp } from "./agent-http.ts";
 import { agentWs } from "./agent-ws.ts";
 import type { AgentWsWorld } from "./agent-ws.ts";
@@ -18,6 +16,7 @@ import { Invitations } from "./invitations.ts";
 import type { Invited } from "./invitations.ts";
 import { HandKeys } from "./keys.ts";
 import { renewRoute } from "./renew.ts";
+import { handsSecret } from "./safe.ts";
 import { serveSouthbound } from "./southbound-server.ts";
 import type { SouthboundRoute, SouthboundServer } from "./southbound-server.ts";
 
@@ -54,7 +53,6 @@ export interface InvitationLetter {
 }
 
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
-const SECRET = "hand-keys.secret";
 
 /** The door for hands on other machines: it listens when it is told to, or when somebody is invited. */
 export class SouthboundDoor {
@@ -71,7 +69,7 @@ export class SouthboundDoor {
     this.#identities = new Identities(options.records);
     this.#invitations = new Invitations(options.records, options.now);
     const { records, now, folder } = options;
-    this.#keys = new HandKeys({ records, now, secret: () => secretFile(join(folder, SECRET), SIGNED.keyBytes) });
+    this.#keys = new HandKeys({ records, now, secret: handsSecret(folder) });
     const { hands, take, standardTools, version, log } = options;
     const said = { hands, take, standardTools, version, log, now, records };
     this.#http = new AgentHttp({ ...said, keys: this.#keys, identities: this.#identities, scheme: "https" });
@@ -135,7 +133,7 @@ export class SouthboundDoor {
     const peers = { brain: authority.brain, identities, barred: (hand: string) => hands.barred(hand), now };
     const names = namesOf(hosts);
     const [invitations, keys] = [this.#invitations, this.#keys];
-    const enrolling = { authority: async () => authority, invitations, identities, keys, log };
+    const enrolling = { authority: async () => authority, invitations, identities, keys, hands, standardTools, log };
     const renew = (hand: string, used: string, csr: string) => this.#renew(authority, { hand, used, csr });
     const renewing = { authority, peers, renew, log };
     return serveSouthbound({

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
 import { tcpAddress } from "@vidro/core/wire/tcp";
@@ -8,6 +7,7 @@ import { EXIT } from "../exit.ts";
 import { folderAt } from "../folder.ts";
 import { faultLog } from "../log.ts";
 import { paint } from "../marks.ts";
+import { pemFrom } from "../pem.ts";
 import { say, sayJson } from "../tell.ts";
 import { homeFolder, withBrain } from "../with-brain.ts";
 
@@ -65,13 +65,7 @@ async function settingsOf({ name, lab, tlsCert, tlsKey }: ServeFlags) {
   if (tlsCert === undefined && tlsKey === undefined) return said;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");
-  return { ...said, tls: { cert: await pem(tlsCert), key: await pem(tlsKey) } };
-}
-
-function pem(file: string): Promise<string> {
-  return readFile(file, "utf8").catch((cause: Error) => {
-    throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });
-  });
+  return { ...said, tls: { cert: await pemFrom(tlsCert), key: await pemFrom(tlsKey) } };
 }
 
 /** The first signal asks it to end, the second does not ask. */

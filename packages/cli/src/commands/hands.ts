@@ -100,7 +100,8 @@ function telemetryWords(payload: JsonObject): string {
   ].join(", ");
 }
 
-function lineOf(hand: HandRecord): { readonly id: string; readonly [field: string]: unknown } {
+/** A hand as a line of JSON has it. */
+export function lineOf(hand: HandRecord): { readonly id: string; readonly [field: string]: unknown } {
   const { lastSeenAt, createdAt, telemetry, ...rest } = hand;
   return {
     ...rest,

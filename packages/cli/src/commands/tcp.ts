@@ -1,10 +1,10 @@
-import { readFile } from "node:fs/promises";
 import { TcpClient, TcpError } from "@vidro/client/tcp";
 import type { TcpAddress } from "@vidro/client/tcp";
 import { Fault, isObject, parseJson, printable } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { tcpAddress, tcpFaultCode } from "@vidro/core/wire/tcp";
 import { EXIT } from "../exit.ts";
+import { pemFrom } from "../pem.ts";
 import { sayJson } from "../tell.ts";
 
 /** What `vidro tcp` may be told. */
@@ -66,8 +66,5 @@ function jsonOr(text: string): Json {
 
 async function tlsOf({ tls, ca }: TcpFlags): Promise<Pick<TcpAddress, "tls">> {
   if (ca === undefined) return tls === true ? { tls } : {};
-  const trusted = await readFile(ca, "utf8").catch((cause: Error) => {
-    throw new Fault("BAD_REQUEST", `${ca} cannot be read: ${cause.message}`, { cause });
-  });
-  return { tls: { ca: trusted } };
+  return { tls: { ca: await pemFrom(ca) } };
 }

@@ -1,5 +1,6 @@
 import { connect as connectPlain } from "node:net";
-import type { Socket } from "node:net";
+import type { LookupFunction, Socket } from "node:net";
+import { addAbortSignal } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
 import { TCP } from "@vidro/core";
@@ -12,15 +13,21 @@ export interface TcpAddress {
   readonly port?: number;
   /** Speaks TLS: `true`, or what to trust and whom to expect. */
   readonly tls?: true | Pick<ConnectionOptions, "ca" | "cert" | "key" | "servername" | "minVersion">;
+  /** Finds the address of the host, for who may not connect to every address. */
+  readonly lookup?: LookupFunction;
+  /** Ends a connection at once, also one that is being made. */
+  readonly signal?: AbortSignal;
 }
 
 /** A connection to a server, TLS included; CONNECTION when there is none in time. */
-export async function dial({ host, port = TCP.port, tls }: TcpAddress): Promise<Socket> {
+export async function dial({ host, port = TCP.port, tls, lookup, signal }: TcpAddress): Promise<Socket> {
   const secure = tls === true ? {} : tls;
-  const socket = secure === undefined ? connectPlain({ host, port }) : connectTls({ host, port, ...secure });
+  const where = lookup === undefined ? { host, port } : { host, port, lookup };
+  const socket = secure === undefined ? connectPlain(where) : connectTls({ ...where, ...secure });
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const timer = setTimeout(() => reject(new Error("nobody answered in time")), TCP.connectMs);
   socket.once(secure === undefined ? "connect" : "secureConnect", () => resolve(socket)).once("error", reject);
+  if (signal !== undefined) addAbortSignal(signal, socket);
   try {
     return (await promise).setNoDelay(true).setKeepAlive(true, TCP.heartbeatMs);
   } catch (cause) {

@@ -10,6 +10,8 @@ import { TcpError } from "./error.ts";
 export interface WireOptions {
   readonly heartbeatMs?: number;
   readonly maxFrame?: number;
+  /** Told whenever something comes. */
+  readonly onHeard?: () => void;
 }
 
 interface Asked {
@@ -26,6 +28,7 @@ export class Wire {
   readonly #socket: Socket;
   readonly #asked = new Map<string, Asked>();
   readonly #heart: NodeJS.Timeout;
+  readonly #onHeard: (() => void) | undefined;
   #goneHeard: ((why: TcpError) => void) | undefined;
   #next = 0;
   #unanswered = 0;
@@ -36,6 +39,7 @@ export class Wire {
   private constructor(socket: Socket, hello: TcpHello, decoder: FrameDecoder, options: WireOptions) {
     this.hello = hello;
     this.#socket = socket;
+    this.#onHeard = options.onHeard;
     decoder.maxBytes = Math.max(options.maxFrame ?? 0, hello.maxFrame, CODEC.frameBytes);
     this.#heart = setInterval(() => this.#beat(), options.heartbeatMs ?? hello.heartbeat).unref();
     socket.on("data", (chunk) => this.#read(decoder.push(chunk as Buffer)));
@@ -114,7 +118,10 @@ export class Wire {
   }
 
   #read(items: readonly FrameItem[]): void {
-    if (items.length > 0) this.#unanswered = 0;
+    if (items.length > 0) {
+      this.#unanswered = 0;
+      this.#onHeard?.();
+    }
     for (const item of items) {
       if (!item.ok) return void this.#socket.destroy(new Error(item.fault.message));
       if (isObject(item.value)) this.#heed(item.value);

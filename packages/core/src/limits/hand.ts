@@ -88,6 +88,8 @@ export const HANDS = {
   tools: 256,
   /** The JSON Schema of one of them, as text. */
   schemaChars: 32 * KIB,
+  /** Lists of tools that are remembered because several hands may have them. */
+  toolLists: 64,
   /** Silence after which either end shows that it lives. */
   heartbeatMs: 15 * SECOND_MS,
   /** Heartbeats missed before a link counts as dead [F10, F11]. */
@@ -110,6 +112,18 @@ export const HANDS = {
   redialCapMs: MINUTE_MS,
   /** Tries at the first connection [004-21]. */
   firstDials: 5,
+  /** Hands that listen and that a brain dials. */
+  dialled: 1000,
+  /** The certificates that one of them is believed by, in PEM. */
+  caChars: 64 * KIB,
+  /** Wait of who has a hand dialled for how the first try went. */
+  firstTryMs: 5 * SECOND_MS,
+  /** First rest before a hand is dialled again that refused us: it looks at a token, which may cost it something. */
+  refusedMs: MINUTE_MS,
+  /** Longest rest before such a hand is dialled again. */
+  refusedCapMs: HOUR_MS,
+  /** How often a hand makes sure that it was awake: of a message that came while it slept nobody knows the age [F28]. */
+  awakeMs: SECOND_MS,
   /** How long two changes of when a hand was last seen lie apart on disk. */
   seenMs: MINUTE_MS,
 } as const;

@@ -10,10 +10,12 @@ export const SOUTHBOUND = {
   connections: 12_000,
   /** From the connection to the end of its TLS handshake, and to the end of its headers. */
   handshakeMs: 10 * SECOND_MS,
+  /** Handshakes that begin in one turn of the event loop. */
+  handshakes: 16,
   /** Wait for a whole request. */
   requestMs: 30 * SECOND_MS,
   /** From the upgrade to the hello. */
-  helloMs: 10 * SECOND_MS,
+  helloMs: 30 * SECOND_MS,
   /** From the wish to close to the end of a connection whose other end says nothing. */
   closeMs: 2 * SECOND_MS,
   /** Messages of one connection that make no sense before it is closed. */

@@ -28,6 +28,8 @@ export const TCP = {
   burst: 30,
   /** Requests that may come in a second after that [002-49]. */
   perSecond: 10,
+  /** A token that AUTH takes. */
+  tokenChars: 4096,
   /** An `id` and an `act` [002-10]. */
   nameChars: 64,
   /** The id under which an effect happens at most once. */

@@ -19,7 +19,7 @@ const number = (least: number, most: number, given: number) =>
 export const AUTH_SCHEMA = {
   type: "object",
   required: ["token"],
-  properties: { token: text(4096), maxFrame: { type: "integer", minimum: 1024, maximum: TCP.answerBytes } },
+  properties: { token: text(TCP.tokenChars), maxFrame: { type: "integer", minimum: 1024, maximum: TCP.answerBytes } },
   additionalProperties: false,
 } as const;
 

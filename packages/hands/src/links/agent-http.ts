@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
+import { setTimeout as pause } from "node:timers/promises";
 import { asFault, Fault, HANDS, isObject, SIGNED, textIn } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
 import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/signed-http";
@@ -92,12 +92,14 @@ interface Session extends Connection {
   readonly epoch: number;
   readonly policy: HelloPolicy;
   readonly over: AbortSignal;
+  /** The brain showed that it lives. */
+  heard(): void;
   /** Something went wrong. */
   end(why: Fault): void;
 }
 
 interface Insisting {
-  readonly over: AbortSignal;
+  readonly session: Pick<Session, "over" | "heard">;
   /** How long the brain may hold its answer back. */
   readonly heldMs?: number;
 }
@@ -129,7 +131,7 @@ class AgentHttpLink {
     const { signal } = this.#options;
     const welcome = await this.#caller.ask(MESSAGES_PATH, this.#hello(), patience(signal));
     await this.#options.enter?.(Number(welcome["session_epoch"]));
-    const session = sessionOf(welcome as unknown as Welcome, signal);
+    const session = sessionOf(welcome as unknown as Welcome, signal, this.#silenceMs);
     this.#session = session;
     this.#south.welcomed(welcome as unknown as Welcome);
     for (const loop of [this.#fetch(session), this.#tell(session), this.#sample(session)])
@@ -165,10 +167,10 @@ class AgentHttpLink {
   }
 
   /** Messages that went out before and were not told to have arrived come again: the ledger knows what was done. */
-  async #fetch({ epoch, over }: Session): Promise<void> {
-    for (let ack = 0; !over.aborted;) {
-      const asked = { session_epoch: epoch, ack };
-      const reply = await this.#insist(POLL_PATH, asked, { over, heldMs: SIGNED.pollMs });
+  async #fetch(session: Session): Promise<void> {
+    for (let ack = 0; !session.over.aborted;) {
+      const asked = { session_epoch: session.epoch, ack };
+      const reply = await this.#insist(POLL_PATH, asked, { session, heldMs: SIGNED.pollMs });
       const { messages, cursor } = reply;
       for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) await this.#take(message);
       if (typeof cursor === "number") ack = cursor;
@@ -209,23 +211,27 @@ class AgentHttpLink {
     return this.#telling.add(isLive ? message : { method: "action.result", ...message });
   }
 
-  async #tell({ policy, over }: Session): Promise<void> {
+  async #tell(session: Session): Promise<void> {
+    const { policy, over } = session;
     for (;;) {
       const messages = await this.#telling.next(policy.max_payload - ENVELOPE_BYTES, over);
       const [only, ...others] = messages;
       if (over.aborted || only === undefined) return;
       const whole = others.length === 0 ? only : { messages };
-      await this.#insist(MESSAGES_PATH, whole, { over }).catch((thrown: unknown) => this.#refused(thrown));
+      await this.#insist(MESSAGES_PATH, whole, { session }).catch((thrown: unknown) => this.#refused(thrown));
       this.#telling.told(messages.length);
       if (messages.every(({ method }) => method === "exec.output")) await rest(SIGNED.liveMs, over);
     }
   }
 
   /** Asks again when a reply is lost: what comes twice is known by its id, and the session need not begin anew. */
-  async #insist(path: string, message: JsonObject, { over, heldMs = 0 }: Insisting): Promise<JsonObject> {
+  async #insist(path: string, message: JsonObject, { session, heldMs = 0 }: Insisting): Promise<JsonObject> {
+    const { over } = session;
     for (let tries = 1; ; tries += 1) {
       try {
-        return await this.#caller.ask(path, message, patience(over, heldMs));
+        const reply = await this.#caller.ask(path, message, patience(over, heldMs));
+        session.heard();
+        return reply;
       } catch (thrown) {
         const { code, retryAfterMs = 0 } = asFault(thrown);
         const isPassing = code === "BRAIN_UNREACHABLE" || code === "RATE_LIMITED";
@@ -241,6 +247,12 @@ class AgentHttpLink {
     const { code, message } = asFault(thrown);
     if (!HOPELESS.has(code)) throw thrown;
     this.#options.note(`The brain refused a message: ${message} (${code})`);
+  }
+
+  /** A brain that lives answers at least each poll; one that does not is dead after the heartbeats that it may miss. */
+  get #silenceMs(): number {
+    const heartbeatMs = this.#options.bounds?.heartbeatMs ?? HANDS.heartbeatMs;
+    return Math.max(heartbeatMs * HANDS.heartbeatsMissed, SIGNED.pollMs + heartbeatMs);
   }
 
   async #sample({ over }: Session): Promise<void> {
@@ -259,18 +271,25 @@ class AgentHttpLink {
 const ENVELOPE_BYTES = 64;
 const HOPELESS: ReadonlySet<string> = new Set(["BAD_REQUEST", "PAYLOAD_TOO_LARGE"]);
 
-function sessionOf({ session_epoch: epoch, policy }: Welcome, signal: AbortSignal): Session {
+function sessionOf({ session_epoch: epoch, policy }: Welcome, signal: AbortSignal, silenceMs: number): Session {
   const stop = new AbortController();
   const { promise: gone, resolve } = Promise.withResolvers<Fault>();
   const over = AbortSignal.any([signal, stop.signal]);
+  let silence: NodeJS.Timeout | undefined;
   const end = (why: Fault): void => {
+    clearTimeout(silence);
     resolve(why);
     stop.abort();
   };
+  const heard = (): void => {
+    clearTimeout(silence);
+    if (!stop.signal.aborted) silence = setTimeout(() => end(new Fault("CONNECTION_LOST")), silenceMs);
+  };
+  heard();
   signal.addEventListener("abort", () => end(new Fault("SHUTTING_DOWN")), { once: true, signal: stop.signal });
-  return { epoch, policy, over, gone, end };
+  return { epoch, policy, over, gone, heard, end };
 }
 
 async function rest(ms: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal }).catch(() => undefined);
+  await pause(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -93,12 +93,15 @@ async function worldOf(options: AgentTcpOptions, bounds: Bounds): Promise<Connec
 
 function serverOf(options: AgentTcpOptions, bounds: Bounds, take: (socket: Socket) => void): Server {
   const { tls } = options;
-  // A client that has nothing more to say may still wait for answers.
-  const settings = { allowHalfOpen: true };
-  const server =
-    tls === undefined
-      ? createServer(settings, take)
-      : createTlsServer({ ...settings, ...tls, minVersion: "TLSv1.2", handshakeTimeout: bounds.authMs }, take);
+  const takeHalfOpen = (socket: Socket): void => {
+    // A client that has nothing more to say may still wait for answers; one that leaves during its handshake may not.
+    socket.allowHalfOpen = true;
+    take(socket);
+  };
+  const secured = { ...tls, minVersion: "TLSv1.2", handshakeTimeout: bounds.authMs } as const;
+  const server = tls === undefined ? createServer(takeHalfOpen) : createTlsServer(secured, takeHalfOpen);
+  // Nobody else ends one whose handshake has failed, and it would count as a connection for ever.
+  server.on("tlsClientError", (_, socket: Socket) => socket.destroy());
   server.maxConnections = bounds.connections;
   return server;
 }

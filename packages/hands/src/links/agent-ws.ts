@@ -83,11 +83,13 @@ class AgentWs {
   async dial(): Promise<Dialled> {
     const { state, signal } = this.#options;
     const identity = await this.#identity();
+    const entered = Promise.withResolvers<void>();
     const line = new Line({
       identity,
       bounds: this.bounds,
       hello: this.#hello(identity),
-      receive: (message) => void this.#south.receive(message),
+      // Nothing is obeyed before it is known that the session is no old one, and replies find their way.
+      receive: (message) => void entered.promise.then(() => this.#south.receive(message)),
       sample: this.#options.sample,
       renewed: (credentials) => state.renew(credentials),
     });
@@ -97,6 +99,7 @@ class AgentWs {
       signal.throwIfAborted();
       this.#line = line;
       this.#south.welcomed(welcome);
+      entered.resolve();
       await line.heartbeat();
     } catch (thrown) {
       line.close();

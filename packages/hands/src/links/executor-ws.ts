@@ -18,6 +18,7 @@ import type { RedialOptions } from "../redial.ts";
 import { BrainSocket } from "./executor/socket.ts";
 import { INITIAL, reduce } from "./executor/state.ts";
 import type { ExecutorEvent, ExecutorState } from "./executor/state.ts";
+import { sleepWatch } from "./sleep.ts";
 
 /** What an executor is made of. */
 export interface ExecutorOptions {
@@ -47,6 +48,7 @@ export class Executor {
   readonly #options: ExecutorOptions;
   readonly #ending = new AbortController();
   readonly #aborts = new Map<string, AbortController>();
+  readonly #sleep = sleepWatch();
   readonly #joining = Promise.withResolvers<HandshakeAck>();
   #state: ExecutorState = INITIAL;
   #socket: BrainSocket | undefined;
@@ -164,12 +166,13 @@ export class Executor {
     if (Number(payload["session_epoch"] ?? Infinity) < (ack?.session_epoch ?? 0)) throw new Fault("STALE_EPOCH");
     // Somebody who orders it again while it runs waits for the same end.
     if (this.#state.running.includes(tool)) return;
+    const order = this.#sleep.heard(orderOf(payload));
     const startedAt = performance.now();
     const abort = new AbortController();
     this.#aborts.set(tool, abort);
     this.#dispatch({ type: "TOOL_BEGUN", tool });
     let seq = 0;
-    for await (const event of this.#options.hand.perform(orderOf(payload), abort.signal)) {
+    for await (const event of this.#options.hand.perform(order, abort.signal)) {
       if (event.type !== "output") return this.#ended(payload, event, performance.now() - startedAt);
       const { stream, chunk } = event;
       this.#socket?.sendLive({ type: "tool_output", payload: { tool_id: tool, seq: seq++, stream, chunk } });

@@ -3,6 +3,7 @@ import type { Ended, FaultReport, Hand, JsonObject, Judgement } from "@vidro/cor
 import { endedReply, fitted, judgedAction, opened, orderOf } from "@vidro/core/wire/southbound";
 import type { HelloPolicy, Opened } from "@vidro/core/wire/southbound";
 import { checkMessage } from "./messages.ts";
+import { sleepWatch } from "./sleep.ts";
 
 /** What the messages of a brain are carried out with. */
 export interface SouthboundOptions {
@@ -19,6 +20,7 @@ export class Southbound {
   /** Replies that were ready while nobody could be reached, by action. */
   readonly #unsent = new Map<string, JsonObject>();
   readonly #running = new Map<string, AbortController>();
+  readonly #sleep = sleepWatch();
   #policy: HelloPolicy | undefined;
   #epoch = 0;
 
@@ -80,7 +82,7 @@ export class Southbound {
   async #perform(request: Opened): Promise<Ended> {
     const { fields } = request;
     if (Number(fields["session_epoch"] ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
-    const order = orderOf({ ...request, fields: this.#obeying(fields) });
+    const order = this.#sleep.heard(orderOf({ ...request, fields: this.#obeying(fields) }));
     const { id } = order.action;
     const stop = this.#running.get(id) ?? new AbortController();
     this.#running.set(id, stop);

@@ -1,5 +1,6 @@
 import type { ToolSpec } from "@vidro/core";
 import type { Agents } from "../../agents.ts";
+import type { Asker } from "../../south/hand-list.ts";
 import { assertTools } from "../../threads.ts";
 import type { Call, Reply, Route } from "../route.ts";
 import { AGENT, AGENT_DRAFT, agentDraft, agentShape } from "./agent-shape.ts";
@@ -7,7 +8,8 @@ import { AGENT, AGENT_DRAFT, agentDraft, agentShape } from "./agent-shape.ts";
 /** What the routes of agents need. */
 export interface AgentWorld {
   readonly agents: Agents;
-  readonly tools: () => Promise<readonly ToolSpec[]>;
+  /** The tools that somebody can choose from. */
+  readonly tools: (asker: Asker) => Promise<readonly ToolSpec[]>;
 }
 
 const PATH = "/v1/agents/{agent_uuid}";
@@ -15,9 +17,9 @@ const PATH = "/v1/agents/{agent_uuid}";
 /** Lists, shows and changes agents. */
 export function agentRoutes({ agents, tools }: AgentWorld): readonly Route[] {
   const uuidOf = ({ params }: Call): string => params["agent_uuid"] ?? "";
-  const draftOf = async ({ body }: Call) => {
+  const draftOf = async ({ body, caller }: Call) => {
     const draft = agentDraft(body);
-    if (draft.tools !== null) assertTools(draft.tools, await tools());
+    if (draft.tools !== null) assertTools(draft.tools, await tools(caller));
     return draft;
   };
   const read = { scope: "runs", answer: AGENT } as const;

@@ -1,5 +1,6 @@
 import { HANDS, isObject, textIn } from "@vidro/core";
 import type { Json, ToolSpec } from "@vidro/core";
+import { sharedTools } from "../shared-tools.ts";
 
 /** What a hand said of itself, as far as it is well formed. */
 export interface Said {
@@ -21,7 +22,7 @@ export function cardOf(said: Json | undefined, standard: readonly ToolSpec[]): S
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version }),
     workspace: textIn(said, "workspace") ?? "",
-    tools: listed.slice(0, HANDS.tools).flatMap(toolIn),
+    tools: sharedTools(listed.slice(0, HANDS.tools).flatMap(toolIn)),
   };
 }
 

@@ -26,7 +26,7 @@ export function foreignLink(wire: TcpWire, tools: readonly ToolSpec[]): HandLink
       return performed(wire, action);
     },
     acknowledge: () => undefined,
-    close: () => wire.close(),
+    close: (why) => wire.close(why),
   };
 }
 

@@ -1,6 +1,6 @@
 import { TcpError } from "@vidro/client/tcp";
 import type { RequestOptions } from "@vidro/client/tcp";
-import { Fault, HANDS, isObject } from "@vidro/core";
+import { asFault, Fault, HANDS, isObject } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement } from "@vidro/core";
 import { tcpFaultCode } from "@vidro/core/wire/tcp";
 import type { HandLink } from "../link.ts";
@@ -9,7 +9,7 @@ import type { HandLink } from "../link.ts";
 export interface TcpWire {
   isUp: boolean;
   request(act: string, data: JsonObject, options?: RequestOptions): Promise<JsonObject>;
-  close(): void;
+  close(why: FaultReport): void;
 }
 
 /** Asks over a session that is up; rejections are Faults, HAND_UNAVAILABLE when it was cut or has too much to do. */
@@ -18,11 +18,16 @@ export async function ask(wire: TcpWire, act: string, data: JsonObject, options?
   try {
     return await wire.request(act, data, options);
   } catch (thrown) {
-    if (!(thrown instanceof TcpError)) throw thrown;
-    const code = thrown.code === "RATE_LIMITED" ? "HAND_UNAVAILABLE" : tcpFaultCode(thrown.code);
-    const { retryAfterMs } = thrown;
-    throw new Fault(code, thrown.message, { cause: thrown, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+    throw tcpFault(thrown);
   }
+}
+
+/** An error of the client as a Fault: HAND_UNAVAILABLE when it passes. */
+export function tcpFault(thrown: unknown): Fault {
+  if (!(thrown instanceof TcpError)) return asFault(thrown);
+  const { code, message, retryAfterMs } = thrown;
+  const more = { cause: thrown, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return new Fault(code === "RATE_LIMITED" ? "HAND_UNAVAILABLE" : tcpFaultCode(code), message, more);
 }
 
 /** A link to a hand of ours, which judges, cancels and remembers. */
@@ -51,7 +56,7 @@ export function tcpLink(wire: TcpWire): HandLink {
       }
     },
     acknowledge: (action) => void ask(wire, "ACK", { actionId: action }).catch(() => undefined),
-    close: () => wire.close(),
+    close: (why) => wire.close(why),
   };
 }
 

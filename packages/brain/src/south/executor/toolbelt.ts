@@ -2,6 +2,7 @@ import { CONTROL_TOOLS, HANDS } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { toolNamed } from "@vidro/core/wire/executor";
 import type { CustomTool, Handshake } from "@vidro/core/wire/executor";
+import { sharedTools } from "../shared-tools.ts";
 
 /** What a model may call on an executor, and what became of each name that the executor gave. */
 export interface Toolbelt {
@@ -35,7 +36,7 @@ export function toolbelt({ known_tools, custom_tools = [] }: Handshake, standard
     );
   }
   for (const custom of custom_tools) offer(custom.name, isSound(custom) ? specOf(custom) : undefined);
-  return { tools: [...tools.values()], accepted, rejected };
+  return { tools: sharedTools([...tools.values()]), accepted, rejected };
 }
 
 function isSound({ name, parameters }: CustomTool): boolean {

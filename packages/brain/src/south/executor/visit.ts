@@ -68,8 +68,9 @@ export class Visit {
       gone: () => this.#leave(),
     };
     this.#channel = new Channel(visitor.socket, listener, world.bounds.heartbeatMs);
+    // It may be this brain that is slow, so that the executor is to come again.
     this.#lateHandshake = setTimeout(
-      () => this.#channel.hangUp(new Fault("BAD_REQUEST", "The handshake did not come in time.").report()),
+      () => this.#channel.hangUp(new Fault("CONNECTION_LOST", "The handshake did not come in time.").report()),
       world.bounds.handshakeMs,
     );
     visitor.ended.addEventListener("abort", this.#throwOut, { once: true });

@@ -1,10 +1,12 @@
 import { ACTION_SCHEMA, JUDGE_SCHEMA, RUN_TOOL_SCHEMA } from "@vidro/core/wire/tcp-schemas";
 import type { Ended, JsonObject } from "@vidro/core";
+import { sleepWatch } from "../sleep.ts";
 import { command } from "./command.ts";
 
 /* What a brain asks of a hand, beyond the protocol. The action's id is its own, and the hand's ledger knows it. */
 
 const SCOPE = "hand";
+const sleep = sleepWatch();
 
 /** Freezes and judges an action: the judgement, or the fault that it would meet. */
 export const judge = command({
@@ -32,7 +34,7 @@ export const runTool = command({
   async run({ actionId, tool, input, callId, live, approved, ...rest }, call) {
     const { world, session, orders } = call;
     const action = { id: actionId, tool, input: input as JsonObject, callId: callId ?? actionId };
-    const order = { ...rest, action, ...(approved === undefined ? {} : { approved }) };
+    const order = sleep.heard({ ...rest, action, ...(approved === undefined ? {} : { approved }) });
     const stop = orders.get(actionId) ?? new AbortController();
     orders.set(actionId, stop);
     const signal = session === undefined ? stop.signal : AbortSignal.any([stop.signal, session.revoked]);

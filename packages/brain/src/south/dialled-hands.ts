@@ -1,0 +1,160 @@
+import { randomUUID, X509Certificate } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { asFault, Fault, HANDS } from "@vidro/core";
+import type { JsonObject, StoredRecord } from "@vidro/core";
+import { dialTcpHand } from "./agent-tcp.ts";
+import type { Dialled } from "./agent-tcp.ts";
+import { dialAddress } from "./dial-address.ts";
+import type { DialAddress } from "./dial-address.ts";
+import { DIALLED } from "./dialer.ts";
+import type { DialerOptions } from "./dialer.ts";
+import { standardTools } from "./local.ts";
+import { allowedOnly } from "./reachable.ts";
+import { handsSecret, Safe } from "./safe.ts";
+
+/** Whom to dial. */
+export interface DialRequest {
+  readonly owner: string;
+  /** `tls://host:port`, or `tcp://host:port` on this machine. */
+  readonly url: string;
+  /** One of the hand's own. */
+  readonly token: string;
+  /** What to call it; default: as it calls itself. */
+  readonly name?: string;
+  readonly tags?: readonly string[];
+  /** Certificates in PEM that the hand is believed by, instead of those that the system trusts. */
+  readonly ca?: string;
+  /** A laboratory: no TLS, though it is another machine. */
+  readonly lab?: boolean;
+}
+
+/** A hand as it is on record; its token is encrypted. */
+type Kept = Omit<DialRequest, "owner">;
+
+/** The hands that listen and are dialled: each is a record, until it is revoked. */
+export class DialledHands {
+  readonly #options: DialerOptions;
+  readonly #safe: Safe;
+  readonly #dialled = new Map<string, Dialled>();
+  readonly #stopHeeding: () => void;
+  /** One change after the other: an address that is named twice at once is one hand. */
+  #changed: Promise<unknown> = Promise.resolve();
+
+  constructor(options: DialerOptions) {
+    this.#options = options;
+    this.#safe = new Safe(handsSecret(options.folder));
+    this.#stopHeeding = options.hands.onRevoked((id) => void this.#inTurn(() => this.#forget(id)).catch(this.#report));
+  }
+
+  /** Dials all that are on record; those that were revoked meanwhile are forgotten. */
+  async resume(): Promise<void> {
+    const { records } = this.#options;
+    const kept = await records.list(DIALLED, { limit: HANDS.dialled }).catch(this.#report);
+    await Promise.all((kept ?? []).map((record) => this.#inTurn(() => this.#resumeOne(record)).catch(this.#report)));
+  }
+
+  /**
+   * Dials a hand until it is revoked, and gives its id when it was tried once. Whoever names an address again gives
+   * the same hand another token, name and tags. BAD_REQUEST when the address is none that may be dialled.
+   */
+  async dial(request: DialRequest): Promise<string> {
+    const address = dialAddress(request.url, request.lab === true);
+    assertCertificates(request.ca, address);
+    const id = await this.#inTurn(() => this.#keep(request, address));
+    await Promise.race([this.#dialled.get(id)?.tried, sleep(HANDS.firstTryMs, undefined, { ref: false })]);
+    return id;
+  }
+
+  /** Hangs up on all of them. */
+  async close(): Promise<void> {
+    this.#stopHeeding();
+    await this.#changed;
+    await Promise.all([...this.#dialled.values()].map((one) => one.close()));
+    this.#dialled.clear();
+  }
+
+  async #keep({ owner, ...asked }: DialRequest, { url }: DialAddress): Promise<string> {
+    const { records } = this.#options;
+    const known = await records.list(DIALLED, { limit: HANDS.dialled });
+    const same = known.find((record) => record.owner === owner && keptIn(record).url === url);
+    if (same === undefined && known.length >= HANDS.dialled)
+      throw new Fault("RATE_LIMITED", `This brain dials ${HANDS.dialled} hands, which is as many as it may.`);
+    const id = same?.id ?? randomUUID();
+    const token = await this.#safe.encrypt(nameOf(id), Buffer.from(asked.token));
+    const body = { ...asked, url, token } as unknown as JsonObject;
+    const record = await records.put({ kind: DIALLED, id, owner, body });
+    await this.#begin(record, 0);
+    return id;
+  }
+
+  async #resumeOne(record: StoredRecord): Promise<void> {
+    if (this.#dialled.has(record.id)) return;
+    if ((await this.#options.hands.barred(record.id)) === "revoked") return this.#forget(record.id);
+    // A brain that comes up dials them one by one.
+    await this.#begin(record, Math.random() * HANDS.redialMs).catch((thrown: unknown) => {
+      this.#options.hands.away(record.id, asFault(thrown).message);
+      throw thrown;
+    });
+  }
+
+  async #begin(record: StoredRecord, restMs: number): Promise<void> {
+    const { id, owner } = record;
+    const { url, token: encrypted, name, tags = [], ca, lab } = keptIn(record);
+    const { host, port, isTls } = dialAddress(url, lab === true);
+    const { hands, log } = this.#options;
+    const tools = await standardTools();
+    const card = {
+      id,
+      owner,
+      name: name ?? host,
+      tags,
+      tools,
+      gateway: "agent-tcp",
+      version: "",
+      workspace: "",
+    } as const;
+    await hands.expect(card);
+    const token = Buffer.from(await this.#safe.decrypt(nameOf(id), encrypted)).toString("utf8");
+    const tls = ca === undefined ? (true as const) : { ca };
+    const called = { id, owner, tags, ...(name === undefined ? {} : { name }) };
+    const where = { host, port, lookup: allowedOnly, ...(isTls ? { tls } : {}) };
+    await this.#dialled.get(id)?.close();
+    this.#dialled.set(id, dialTcpHand({ ...where, ...called, token, restMs }, { hands, log }));
+  }
+
+  /** With its record goes its token. */
+  async #forget(id: string): Promise<void> {
+    await this.#dialled.get(id)?.close();
+    this.#dialled.delete(id);
+    await this.#options.records.delete(DIALLED, id);
+  }
+
+  #inTurn<Done>(change: () => Promise<Done>): Promise<Done> {
+    const done = this.#changed.then(change);
+    this.#changed = done.catch(() => undefined);
+    return done;
+  }
+
+  readonly #report = (thrown: unknown): undefined => {
+    this.#options.log("error", "a hand that listens cannot be dialled", { reason: asFault(thrown).message });
+  };
+}
+
+function keptIn({ body }: StoredRecord): Kept {
+  return body as unknown as Kept;
+}
+
+/** What the token of a hand is called where it is encrypted: no key of a hand is called so. */
+function nameOf(id: string): string {
+  return `token of ${id}`;
+}
+
+function assertCertificates(ca: string | undefined, { isTls }: DialAddress): void {
+  if (ca === undefined) return;
+  if (!isTls) throw new Fault("BAD_REQUEST", "Certificates are for tls:// addresses.");
+  try {
+    void new X509Certificate(ca);
+  } catch (cause) {
+    throw new Fault("BAD_REQUEST", "What the hand is to be believed by is no certificate in PEM.", { cause });
+  }
+}

@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { HANDS } from "@vidro/core";
+import type { ToolSpec } from "@vidro/core";
+import { sharedTools } from "./shared-tools.ts";
+
+function toolsOf(name: string): readonly ToolSpec[] {
+  return [{ name, description: "Does it.", parameters: { type: "object" }, idempotent: true }];
+}
+
+test("hands that say the same of themselves share one list of tools", () => {
+  const first = sharedTools(toolsOf("look"));
+  assert.equal(sharedTools(toolsOf("look")), first);
+  assert.deepEqual(sharedTools(toolsOf("listen")), toolsOf("listen"));
+});
+
+test("lists that differ in anything are not shared, and no more of them are remembered than the bound", () => {
+  const [first] = Array.from({ length: HANDS.toolLists + 1 }, (_, index) => sharedTools(toolsOf(`tool_${index}`)));
+  const again = sharedTools(toolsOf("tool_0"));
+  assert.notEqual(again, first);
+  assert.deepEqual(again, first);
+});

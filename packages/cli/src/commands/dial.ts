@@ -1,0 +1,48 @@
+import { text } from "node:stream/consumers";
+import { Vidro } from "@vidro/client";
+import type { HandRecord } from "@vidro/client";
+import { Fault, printable } from "@vidro/core";
+import { brainAddress } from "../address.ts";
+import { EXIT } from "../exit.ts";
+import { pemFrom } from "../pem.ts";
+import { told } from "../remote.ts";
+import { say, sayJson } from "../tell.ts";
+import { lineOf } from "./hands.ts";
+
+/** What `vidro hands dial` may be told. */
+export interface DialFlags {
+  /** The hand's; who asks the brain is said by the environment. */
+  readonly token: string;
+  readonly name?: string;
+  readonly tags?: readonly string[];
+  readonly ca?: string;
+  readonly lab?: boolean;
+  readonly url?: string;
+  readonly json?: boolean;
+}
+
+/** Has the brain that is up dial a hand that listens, and tells how that hand is after the first try. */
+export async function dial(hand: string, flags: DialFlags): Promise<number> {
+  const { name, tags, ca, lab, url, json } = flags;
+  const address = await brainAddress(url === undefined ? {} : { url }, process.env);
+  if (address === undefined) throw new Fault("BRAIN_UNREACHABLE", "No brain is up that could dial a hand: vidro up");
+  const { hands } = new Vidro({ url: address.url, ...(address.token === undefined ? {} : { token: address.token }) });
+  const dialled = await told(
+    hands.dial({
+      url: hand,
+      token: flags.token === "-" ? (await text(process.stdin)).trim() : flags.token,
+      ...(name === undefined ? {} : { name }),
+      ...(tags === undefined ? {} : { tags }),
+      ...(ca === undefined ? {} : { ca: await pemFrom(ca) }),
+      ...(lab === undefined ? {} : { lab }),
+    }),
+  );
+  if (json === true) sayJson(lineOf(dialled));
+  else say(words(dialled));
+  return EXIT.ok;
+}
+
+function words({ name, state, why }: HandRecord): string {
+  if (state !== "down") return `${printable(name)} is ${state}. It is dialled until it is revoked.`;
+  return `${printable(name)} is down: ${printable(why ?? "it has not answered yet")}\nIt is dialled until it is revoked.`;
+}

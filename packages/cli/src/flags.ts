@@ -1,0 +1,23 @@
+import type { Command } from "commander";
+
+/** How a command hands over the code to exit with. */
+export type Exit = (code: number) => void;
+
+/** Words with commas between them. */
+export const listed = (text: string): readonly string[] => text.split(",").map((word) => word.trim());
+
+/** For programs that read what a command says. */
+export const JSON_FLAG = ["--json", "one line of JSON for each thing, for programs"] as const;
+
+/** For whoever has decided already. */
+export const YES_FLAG = ["--yes", "answer yes to every question; what policy denies stays denied"] as const;
+
+/** How hands are chosen. */
+export const HANDS_WORDS = "where: a hand's id or name, tag:NAME, tool:NAME, or several with commas";
+
+/** Which brain: a named one, else the running daemon, else one in this process. */
+export function named(command: Command): Command {
+  return command
+    .option("--url <url>", "the brain to talk to (default: VIDRO_URL, else the running daemon, else one of its own)")
+    .option("--token <token>", "who asks (default: VIDRO_TOKEN, else the daemon's own)");
+}
