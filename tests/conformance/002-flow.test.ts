@@ -72,6 +72,24 @@ test("002-47 a TLS server has nothing to say to a plain client, and old versions
   assert.equal((await client.connect()).maxFrame, 262_144);
 });
 
+test("002-47 who leaves during the handshake of TLS, or never ends it, takes no place from others", async (t) => {
+  const folder = scratch(t);
+  const files = certificate(folder, "127.0.0.1");
+  const tls = { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8") };
+  const hand = await listening(t, { tls, folder, bounds: { connections: 2, authMs: 100 } });
+  const silent = new Caller(connect(hand.port, "127.0.0.1"));
+  assert.deepEqual(await silent.hearsAll(), []);
+  for (let count = 0; count < 3; count += 1) {
+    const doubtful = connectTls({ port: hand.port, host: "127.0.0.1" });
+    await assert.rejects(once(doubtful, "secureConnect"), /self-signed/);
+    const hurried = connect(hand.port, "127.0.0.1").end();
+    await once(hurried.resume(), "close");
+  }
+  const client = new TcpClient({ host: "127.0.0.1", port: hand.port, tls: { ca: tls.cert }, reconnect: false });
+  t.after(() => client.close());
+  assert.equal((await client.connect()).maxFrame, 262_144);
+});
+
 test("002-47 002-50 beyond this machine a hand listens with TLS, or in a laboratory that says it is one", async (t) => {
   for (const host of ["0.0.0.0", "::", "192.0.2.1"]) {
     await assert.rejects(listening(t, { host }), { code: "BAD_REQUEST", message: /--tls-cert.*--lab/ });

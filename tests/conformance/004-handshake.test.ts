@@ -167,7 +167,7 @@ test("an executor that says nothing is hung up on, and one that sends too much o
   const end = await gatewayEnd(t, { bounds: { handshakeMs: 50 } });
   const { token } = await end.tokens.create({ owner: "ana" });
   await using silent = await ForeignExecutor.dial({ url: end.url, token });
-  assert.equal((await silent.hears("error")).payload["code"], "BAD_REQUEST");
+  assert.equal((await silent.hears("error")).payload["code"], "CONNECTION_LOST");
   assert.equal(await silent.gone, 1008);
   await using large = await ForeignExecutor.dial({ url: end.url, token });
   large.socket.send("x".repeat(HANDS.messageBytes + 1));

@@ -1,0 +1,100 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { Hand } from "@vidro/core";
+import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
+import { Hands } from "../../packages/brain/src/south/hands.ts";
+import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
+import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { gatewayEnd } from "./executor-end.ts";
+import { freePort, Peer } from "./peer.ts";
+import { QUICK } from "./quick.ts";
+import { South } from "./south.ts";
+
+/*
+ * A brain's end of a link in this process, and a hand in another: the program that people start on a host. What can
+ * be done to the host can be done to the hand, and the brain sees what comes of it.
+ */
+
+/** A hand in another process. */
+export interface FarHand {
+  readonly hand: Hand;
+  readonly peer: Peer;
+  readonly workspace: string;
+}
+
+/** Where the hand is, and what its program is started with, such as a bound on its descriptors. */
+export interface FarPlace {
+  /** Holds its workspace and its state. */
+  readonly folder: string;
+  /** Words before its command. */
+  readonly within?: readonly string[];
+}
+
+const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+const HAND = program("../../packages/hands/src/main.ts");
+const VIDRO = program("../../packages/cli/src/main.ts");
+const EXECUTOR = program("executor-process.ts");
+const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
+
+async function started(t: TestContext, place: FarPlace, words: readonly string[]): Promise<Peer> {
+  const { folder, within = [] } = place;
+  const node = [process.execPath, "--conditions=vidro-source", "--disable-warning=ExperimentalWarning", ...QUICK];
+  const env = { PATH: process.env["PATH"], HOME: folder, VIDRO_HOME: join(folder, "state") };
+  const peer = await Peer.start({ argv: [...within, ...node, ...words], cwd: folder, env });
+  t.after(() => peer.end("SIGKILL"));
+  return peer;
+}
+
+function workspaceIn(folder: string): string {
+  const workspace = join(folder, "workspace");
+  mkdirSync(workspace, { recursive: true });
+  return workspace;
+}
+
+function joined(...transport: readonly string[]) {
+  return async (t: TestContext, place: FarPlace): Promise<FarHand> => {
+    const south = await South.up(t);
+    const workspace = workspaceIn(place.folder);
+    const token = await south.invite("far");
+    const flags = ["--workspace", workspace, "--state", join(place.folder, "state"), "--json"];
+    const peer = await started(t, place, [HAND, "join", south.url, "--token", token, ...transport, ...flags]);
+    return { hand: await south.hands.at(String(peer.line["agent_id"]), noLocal), peer, workspace };
+  };
+}
+
+async function executor(t: TestContext, place: FarPlace): Promise<FarHand> {
+  const end = await gatewayEnd(t, {});
+  const { token } = await end.tokens.create({ owner: "ana" });
+  const workspace = workspaceIn(place.folder);
+  const peer = await started(t, place, [EXECUTOR, end.url, token, place.folder]);
+  return { hand: await end.brain.hands.at(`executor:${String(peer.line["session"])}`, noLocal), peer, workspace };
+}
+
+async function listening(t: TestContext, place: FarPlace): Promise<FarHand> {
+  const workspace = workspaceIn(place.folder);
+  await using stage = await Stage.set({ VIDRO_HOME: join(place.folder, "state") });
+  const [made] = lines((await stage.run("tokens", "create", "--scopes", "hand", "--json")).stdout);
+  const port = await freePort();
+  const where = ["--tcp", `127.0.0.1:${port}`, "--workspace", workspace, "--json"];
+  const peer = await started(t, place, [VIDRO, "hands", "serve", ...where]);
+  const hands = new Hands({ records: memoryStore().records, log: () => undefined, now: Date.now });
+  await hands.load();
+  const token = String(made?.["token"]);
+  const dialled = dialTcpHand(
+    { host: "127.0.0.1", port, token, owner: "ana", redialMs: 20 },
+    { hands, log: () => undefined },
+  );
+  t.after(() => dialled.close());
+  await dialled.reached;
+  return { hand: await hands.at(`tcp:127.0.0.1:${port}`, noLocal), peer, workspace };
+}
+
+/** All four. */
+export const FAR_HANDS = {
+  "agent-ws": joined(),
+  "agent-http": joined("--transport", "http"),
+  "executor-ws": executor,
+  "agent-tcp": listening,
+} as const;

@@ -1,0 +1,18 @@
+import { EXECUTOR, HANDS, SIGNED, SOUTHBOUND } from "@vidro/core";
+import { HURRIED } from "./hurried.ts";
+
+/*
+ * Loaded before a program with `node --import`: besides what is hurried elsewhere, a hand and its brain show each other
+ * that they live thirty times as often as they do by themselves.
+ */
+
+/** How to have both ends of a link hurry, as flags of Node. */
+export const HURRIED_HANDS = [...HURRIED, "--import", import.meta.url] as const;
+
+/** Three of these without a sign of life are too many. */
+export const HEARTBEAT_MS = 500;
+
+Object.assign(HANDS, { heartbeatMs: HEARTBEAT_MS, redialMs: 50, redialCapMs: 200, firstDials: 1000 });
+Object.assign(SIGNED, { pollMs: HEARTBEAT_MS, replyMs: 1500 });
+Object.assign(SOUTHBOUND, { answerMs: 1500, telemetryMs: HEARTBEAT_MS });
+Object.assign(EXECUTOR, { handshakeMs: 1500 });

@@ -1,0 +1,169 @@
+import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { TestContext } from "node:test";
+import type { Action, Ended, Hand, Order } from "@vidro/core";
+import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
+import { Hands } from "../../packages/brain/src/south/hands.ts";
+import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
+import { HandState } from "../../packages/hands/src/identity.ts";
+import type { Identity } from "../../packages/hands/src/identity.ts";
+import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
+import { tool } from "../../packages/hands/src/tools/tool.ts";
+import { gatewayEnd } from "./executor-end.ts";
+import { ourExecutor } from "./our-executor.ts";
+import { SignedBrain, signedHost } from "./signed-south.ts";
+import { South } from "./south.ts";
+import { ALLOW, listening } from "./tcp-hand.ts";
+import { handIn, temporaryFolder } from "./world.ts";
+
+/*
+ * Both ends of a link in this process, over real sockets, with something between them that a test puts there. The hand
+ * has one tool, which leaves a mark in a file and is not to be used twice.
+ */
+
+/** Where the end that listens is. */
+export interface Target {
+  readonly port: number;
+  /** Where certificates count: who gives them out, and the identity of the hand. */
+  readonly trust?: { readonly south: South; readonly identity: Identity };
+}
+
+/** Puts something before the end that listens, and gives the port to dial instead. */
+export type Between = (target: Target) => Promise<number>;
+
+/** A brain's view of a hand. */
+export interface NearLink {
+  readonly hand: Hand;
+  /** What was done on the host, in its order. */
+  readonly marks: () => readonly string[];
+}
+
+/** Does its work and leaves a mark; twice would be seen. */
+export const markTool = tool({
+  name: "mark",
+  description: "Leaves a mark.",
+  parameters: {
+    type: "object",
+    required: ["n"],
+    properties: { n: { type: "integer", minimum: 0, maximum: 1_000_000 } },
+    additionalProperties: false,
+  },
+  idempotent: false,
+  plan: async () => ({ kind: "facts", facts: "mark" }),
+  async run({ n }, { bench }) {
+    appendFileSync(join(bench.workspace, "marks"), `${n}\n`);
+    return { kind: "value", text: `marked ${n}`, data: { n } };
+  },
+});
+
+interface Host {
+  readonly hand: Hand;
+  readonly marks: NearLink["marks"];
+}
+
+async function hostIn(t: TestContext): Promise<Host> {
+  const folder = temporaryFolder(t);
+  const workspace = join(folder, "workspace");
+  mkdirSync(workspace);
+  const hand = await handIn(folder, workspace, { policy: ALLOW, tools: [markTool] });
+  t.after(() => hand.close());
+  return { hand, marks: () => marksIn(workspace) };
+}
+
+function marksIn(workspace: string): readonly string[] {
+  try {
+    return readFileSync(join(workspace, "marks"), "utf8").trimEnd().split("\n");
+  } catch {
+    return []; // Nothing was done yet.
+  }
+}
+
+const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
+const QUICKLY = { redialMs: 1, redialCapMs: 2 } as const;
+
+async function agentWs(t: TestContext, between: Between): Promise<NearLink> {
+  const south = await South.up(t);
+  const enrolled = await south.enrolled();
+  const port = await between({ port: south.place.port, trust: { south, identity: enrolled } });
+  const host = await hostIn(t);
+  const state = await HandState.open(join(temporaryFolder(t), "state"));
+  await state.become({ ...enrolled, url: `wss://127.0.0.1:${port}/southbound` });
+  const stop = new AbortController();
+  const { promise: up, resolve } = Promise.withResolvers<void>();
+  const world = { state, hand: host.hand, sample: () => undefined, version: "1", signal: stop.signal, up: resolve };
+  const ended = keepAgentWs({ ...world, up: () => resolve(), bounds: QUICKLY });
+  t.after(async () => {
+    stop.abort();
+    await ended;
+  });
+  await Promise.race([up, ended]);
+  return { hand: await south.hands.at(enrolled.agentId, noLocal), marks: host.marks };
+}
+
+async function agentHttp(t: TestContext, between: Between): Promise<NearLink> {
+  const brain = await SignedBrain.open(t, temporaryFolder(t));
+  const { keyid, root } = await brain.enrol("h1");
+  const port = await between({ port: Number(new URL(brain.url).port) });
+  const host = await hostIn(t);
+  const signed = await signedHost(t, keyid, root);
+  await signed.join(`http://127.0.0.1:${port}`, { hand: host.hand, bounds: QUICKLY });
+  return { hand: await brain.hands.at("h1", noLocal), marks: host.marks };
+}
+
+async function executorWs(t: TestContext, between: Between): Promise<NearLink> {
+  const end = await gatewayEnd(t, {});
+  const { token } = await end.tokens.create({ owner: "ana" });
+  const port = await between({ port: Number(new URL(end.url).port) });
+  const { hand, marks } = await hostIn(t);
+  const about = { url: `http://127.0.0.1:${port}`, token, task: { id: "near" }, hand };
+  const it = await ourExecutor({ ...about, redialling: { bounds: QUICKLY } }, { state: "", project: "" });
+  t.after(() => it.executor.close());
+  const { session_id: session } = await it.executor.joined;
+  return { hand: await end.brain.hands.at(`executor:${session}`, noLocal), marks };
+}
+
+async function agentTcp(t: TestContext, between: Between): Promise<NearLink> {
+  const host = await listening(t, { policy: ALLOW, tools: [markTool], bounds: { burst: 1e9 } });
+  const port = await between({ port: host.port });
+  const hands = new Hands({ records: memoryStore().records, log: () => undefined, now: Date.now });
+  await hands.load();
+  const where = { host: "127.0.0.1", port, token: await host.token("hand"), owner: "ana", redialMs: 1 };
+  const dialling = dialTcpHand(where, { hands, log: () => undefined });
+  t.after(() => dialling.close());
+  await dialling.reached;
+  return { hand: await hands.at(`tcp:127.0.0.1:${port}`, noLocal), marks: () => marksIn(host.workspace) };
+}
+
+/** All four. */
+export const NEAR_LINKS = {
+  "agent-ws": agentWs,
+  "agent-http": agentHttp,
+  "executor-ws": executorWs,
+  "agent-tcp": agentTcp,
+} as const;
+
+let last = 0;
+
+/** An order for another mark. */
+export function markOrder(): Order & { readonly action: Action & { readonly input: { readonly n: number } } } {
+  last += 1;
+  return {
+    action: { id: `act_mark_${last}`, tool: "mark", input: { n: last }, callId: "c" },
+    run: "run_1",
+    epoch: 1,
+    ttlMs: 60_000,
+  };
+}
+
+const NEVER = new AbortController().signal;
+
+/** Orders as the engine does: the same id again as long as the hand cannot be reached. */
+export async function insisted(hand: Hand, order: Order): Promise<Ended> {
+  for (;;) {
+    for await (const event of hand.perform(order, NEVER)) {
+      if (event.type === "output") continue;
+      if (event.type !== "failed" || event.fault.code !== "HAND_UNAVAILABLE") return event;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}

@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { createInterface } from "node:readline";
+
+/** How a peer is started. */
+export interface PeerStart {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** One end of a link as a process of its own, which says with a line of JSON that it is ready. */
+export class Peer implements AsyncDisposable {
+  readonly child: ChildProcess;
+  /** What it said when it was ready. */
+  readonly line: { readonly [field: string]: unknown };
+
+  private constructor(child: ChildProcess, line: { readonly [field: string]: unknown }) {
+    this.child = child;
+    this.line = line;
+  }
+
+  static async start({ argv: [program = "", ...args], cwd, env }: PeerStart): Promise<Peer> {
+    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+    let said = "";
+    child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString("utf8")).slice(-SAID_CHARS)));
+    const lines = createInterface({ input: child.stdout });
+    const ended = once(child, "close").then(() => Promise.reject(new Error(`It ended: ${args.join(" ")}\n${said}`)));
+    ended.catch(() => undefined);
+    const [line] = (await Promise.race([once(lines, "line"), ended])) as [string];
+    const peer = new Peer(child, JSON.parse(line) as { [field: string]: unknown });
+    if (peer.line["type"] === "error") throw new Error(`It did not get ready: ${line}`);
+    return peer;
+  }
+
+  get isAlive(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** Signals it, and gives the exit code when it is gone. */
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    if (!this.isAlive) return this.child.exitCode;
+    const gone = once(this.child, "exit");
+    this.child.kill(signal);
+    return ((await gone) as [number | null])[0];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end("SIGKILL");
+  }
+}
+
+const SAID_CHARS = 4000;
+
+/** A port of this machine that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}

@@ -1,0 +1,48 @@
+import { join } from "node:path";
+import { Agents } from "../../packages/brain/src/agents.ts";
+import { openBrain } from "../../packages/brain/src/compose.ts";
+import { handsSurface } from "../../packages/brain/src/north/hands.ts";
+import { serveHttp } from "../../packages/brain/src/north/http.ts";
+import { journal } from "../../packages/brain/src/north/journal.ts";
+import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
+import { AllHands } from "../../packages/brain/src/south/all-hands.ts";
+import { Telemetry } from "../../packages/brain/src/telemetry.ts";
+import { Threads } from "../../packages/brain/src/threads.ts";
+import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { firstToken } from "../../packages/brain/src/tokens/first-token.ts";
+
+/*
+ * A brain in a process of its own that dials one hand which listens for TCP. Started with one argument, a TcpBrain as
+ * JSON; it says where it is when it takes requests, as a daemon does.
+ */
+
+/** What the process is told. */
+export interface TcpBrain {
+  readonly home: string;
+  readonly port: number;
+  /** The hand that it dials. */
+  readonly hand: { readonly port: number; readonly token: string; readonly name: string };
+}
+
+const { home, port, hand }: TcpBrain = JSON.parse(process.argv[2] ?? "{}");
+const now = Date.now;
+const brain = await openBrain({ home, env: process.env, localHand: false });
+const { runs, records } = brain;
+const log = (): void => undefined;
+const far = { far: brain.hands, local: brain.hand, hasLocal: false, workspace: home, version: "1", now };
+const hands = new AllHands(far);
+await hands.look();
+const tools = (ids?: string): ReturnType<AllHands["tools"]> => hands.tools(ids);
+const agents = new Agents(records);
+const tokens = new Tokens(records);
+const tokenFile = join(home, "token");
+await firstToken(tokens, tokenFile);
+await runs.recover();
+const telemetry = new Telemetry({ now, counted: () => undefined });
+const threads = new Threads(records, { agents, tools });
+const world = { runs, agents, threads, hands, telemetry, tools, workspace: home, production: false };
+const all = [journal, handsSurface].map((surface) => surface(world));
+const where = { host: "127.0.0.1", port };
+const { url } = await serveHttp({ surfaces: all, tokens, records, production: false, log, ...where });
+dialTcpHand({ host: "127.0.0.1", owner: "local", redialMs: 20, ...hand }, { hands: brain.hands, log });
+process.stdout.write(`${JSON.stringify({ ready: true, url, token_file: tokenFile })}\n`);
