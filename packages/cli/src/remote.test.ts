@@ -161,7 +161,7 @@ test("a daemon that is gone for good is exit 7, and its run goes on without it",
   const daemon = await up(stage);
   const running = stage.start("run", "--yes", "wait for it");
   const over = ended(running);
-  await once(running.stdout, "data");
+  await told(running, "action.finished");
   await daemon.kill();
   const { code, stderr } = await over;
   assert.equal(code, 7, stderr);

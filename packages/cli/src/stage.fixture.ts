@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, mkdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -63,6 +64,11 @@ export class Stage implements AsyncDisposable {
     const child = this.start(...args);
     child.stdin.end();
     return ended(child);
+  }
+
+  /** Waits until there is a file of that name in the workspace. */
+  async holds(name: string): Promise<void> {
+    while (!existsSync(join(this.workspace, name))) await new Promise(setImmediate);
   }
 
   /** Starts the command on a terminal of 100 columns and 30 rows. */

@@ -43,6 +43,7 @@ test("an action that was cut by a kill is never run again: exit 9 when nobody ca
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
   const child = stage.start("run", "--yes", "do it once");
   const run = await told(child, "action.started");
+  await stage.holds("count");
   child.kill("SIGKILL");
   await once(child, "exit");
   const { code, stdout } = await stage.run("attach", run.slice(-12), "--json");
