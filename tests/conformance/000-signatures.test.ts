@@ -8,7 +8,7 @@ import type { JsonObject } from "@vidro/core";
 import { signatureBase } from "@vidro/core/wire/signature";
 import { createSignatureSync } from "http-message-sig";
 import { httpbis } from "http-message-signatures";
-import { seal } from "../../packages/brain/src/south/seal.ts";
+import { seal } from "../../packages/brain/src/south/agent-http/seal.ts";
 import { requestBytes, sent, signedBytes, SignedBrain, signerOf } from "../support/signed-south.ts";
 import type { RawReply, Signable, Signer } from "../support/signed-south.ts";
 import { temporaryFolder } from "../support/world.ts";

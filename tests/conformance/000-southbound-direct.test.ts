@@ -9,8 +9,8 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { HandEvent, JsonObject, Order } from "@vidro/core";
 import { askSigned } from "@vidro/core/wire/signed-http";
-import { HandAddresses } from "../../packages/brain/src/south/direct-call.ts";
-import { seal } from "../../packages/brain/src/south/seal.ts";
+import { HandAddresses } from "../../packages/brain/src/south/agent-http/direct-call.ts";
+import { seal } from "../../packages/brain/src/south/agent-http/seal.ts";
 import { listenSigned } from "../../packages/hands/src/links/http/listener.ts";
 import {
   orderOf,

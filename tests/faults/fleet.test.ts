@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Hand } from "@vidro/core";
-import { Identities } from "../../packages/brain/src/south/identities.ts";
+import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { newKeyAndRequest } from "../../packages/hands/src/csr.ts";
 import type { Identity } from "../../packages/hands/src/identity.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";

@@ -1,8 +1,8 @@
 import { HANDS, SIGNED, TCP } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { AllHands } from "../south/all-hands.ts";
-import type { Dialer } from "../south/dialer.ts";
-import type { DialRequest } from "../south/dialled-hands.ts";
+import type { Dialer } from "../south/agent-tcp/dialer.ts";
+import type { DialRequest } from "../south/agent-tcp/dialled-hands.ts";
 import { ROW, rowShape } from "./hands.ts";
 import { plainFault } from "./ops.ts";
 import type { Call, Reply, Surface } from "./route.ts";

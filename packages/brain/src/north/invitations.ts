@@ -1,6 +1,6 @@
 import { HANDS, SOUTHBOUND } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import type { Door } from "../south/door.ts";
+import type { Door } from "../south/southbound/door.ts";
 import { plainFault } from "./ops.ts";
 import type { Call, Reply, Surface } from "./route.ts";
 

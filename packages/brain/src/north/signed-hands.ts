@@ -1,7 +1,7 @@
 import { SIGNED } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { AllHands } from "../south/all-hands.ts";
-import type { Door } from "../south/door.ts";
+import type { Door } from "../south/southbound/door.ts";
 import { plainFault } from "./ops.ts";
 import type { Call, Reply, Surface } from "./route.ts";
 

@@ -6,20 +6,20 @@ import type { Authentic, Door } from "@vidro/core/wire/signed-http";
 import { opened } from "@vidro/core/wire/southbound";
 import type { Hello, Opened } from "@vidro/core/wire/southbound";
 import type { Log } from "../log.ts";
-import { directCall, HandAddresses } from "./direct-call.ts";
-import { cardOf, declaredTools } from "./greeting.ts";
+import { directCall, HandAddresses } from "./agent-http/direct-call.ts";
+import { cardOf, declaredTools } from "./southbound/greeting.ts";
 import type { Hands } from "./hands.ts";
-import { HttpSession } from "./http-session.ts";
-import type { SessionOptions } from "./http-session.ts";
-import type { Identities } from "./identities.ts";
-import { handIn } from "./keys.ts";
-import type { HandKeys } from "./keys.ts";
+import { HttpSession } from "./agent-http/http-session.ts";
+import type { SessionOptions } from "./agent-http/http-session.ts";
+import type { Identities } from "./enrolment/identities.ts";
+import { handIn } from "./agent-http/keys.ts";
+import type { HandKeys } from "./agent-http/keys.ts";
 import type { HandCard } from "./link.ts";
-import { Nonces } from "./nonces.ts";
-import { seal } from "./seal.ts";
-import type { SouthboundAnswer, SouthboundRequest, SouthboundRoute } from "./southbound-server.ts";
-import { southboundLink } from "./southbound-link.ts";
-import { checkTelling } from "./tellings.ts";
+import { Nonces } from "./agent-http/nonces.ts";
+import { seal } from "./agent-http/seal.ts";
+import type { SouthboundAnswer, SouthboundRequest, SouthboundRoute } from "./southbound/southbound-server.ts";
+import { southboundLink } from "./southbound/southbound-link.ts";
+import { checkTelling } from "./southbound/tellings.ts";
 
 /** What hands that sign their messages come to. */
 export interface AgentHttpWorld {

@@ -5,13 +5,13 @@ import { opened } from "@vidro/core/wire/southbound";
 import type { Hello, Opened, Welcome } from "@vidro/core/wire/southbound";
 import type { RawData, WebSocket } from "ws";
 import type { Log } from "../log.ts";
-import type { Issued } from "./authority.ts";
-import type { Certified } from "./certified.ts";
-import { cardOf, declaredTools } from "./greeting.ts";
+import type { Issued } from "./enrolment/authority.ts";
+import type { Certified } from "./enrolment/certified.ts";
+import { cardOf, declaredTools } from "./southbound/greeting.ts";
 import type { Attached, Hands } from "./hands.ts";
-import { southboundLink } from "./southbound-link.ts";
-import type { SouthboundLink } from "./southbound-link.ts";
-import { checkTelling } from "./tellings.ts";
+import { southboundLink } from "./southbound/southbound-link.ts";
+import type { SouthboundLink } from "./southbound/southbound-link.ts";
+import { checkTelling } from "./southbound/tellings.ts";
 
 /** What the gateway of hands on WebSockets needs. */
 export interface AgentWsWorld {

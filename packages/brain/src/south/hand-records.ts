@@ -1,7 +1,7 @@
-import type { JsonObject, Records, StoredRecord } from "@vidro/core";
+import type { Records, StoredRecord } from "@vidro/core";
 import type { HandCard } from "./link.ts";
 import type { Barred } from "./remote-hand.ts";
-import { sharedTools } from "./shared-tools.ts";
+import { ToolLists } from "./tool-lists.ts";
 
 /** Why a hand gets no work. */
 export interface Bar {
@@ -23,7 +23,9 @@ const BARRED = "hand-bar";
 /** Records that are read at once. */
 const PAGE = 1000;
 
-interface Body extends Omit<HandCard, "id" | "owner"> {
+interface Body extends Omit<HandCard, "id" | "owner" | "tools"> {
+  /** The name of its list of tools. */
+  readonly toolList: string;
   readonly epoch: number;
   readonly lastSeenAt: number;
 }
@@ -31,20 +33,24 @@ interface Body extends Omit<HandCard, "id" | "owner"> {
 /** What of the hands is durable: who they are, and who of them is barred. */
 export class HandRecords {
   readonly #records: Records;
+  readonly #lists: ToolLists;
 
   constructor(records: Records) {
     this.#records = records;
+    this.#lists = new ToolLists(records);
   }
 
   /** The hands that are known, oldest first. */
   async all(limit: number): Promise<readonly KeptHand[]> {
-    return (await this.#records.list(KIND, { limit })).map(keptOf);
+    const records = await this.#records.list(KIND, { limit });
+    const lists = await this.#lists.all(new Set(records.map((record) => bodyOf(record).toolList)));
+    return records.map((record) => keptOf(record, lists));
   }
 
   /** Writes a hand down; durable when it resolves. */
   async keep(card: HandCard, { epoch, lastSeenAt }: Pick<KeptHand, "epoch" | "lastSeenAt">): Promise<void> {
-    const { id, owner, ...rest } = card;
-    const body = { ...rest, epoch, lastSeenAt } as unknown as JsonObject;
+    const { id, owner, tools, ...rest } = card;
+    const body = { ...rest, toolList: await this.#lists.nameOf(tools), epoch, lastSeenAt };
     await this.#records.put({ kind: KIND, id, owner, body });
   }
 
@@ -90,7 +96,13 @@ function barIn({ body }: StoredRecord): Bar {
   return body as unknown as Bar;
 }
 
-function keptOf({ id, owner, body, createdAt }: StoredRecord): KeptHand {
-  const { epoch, lastSeenAt, ...card } = body as unknown as Body;
-  return { card: { ...card, tools: sharedTools(card.tools), id, owner }, epoch, lastSeenAt, createdAt };
+function bodyOf({ body }: StoredRecord): Body {
+  return body as unknown as Body;
+}
+
+/** A hand whose list was lost says again what it can do when it comes. */
+function keptOf(record: StoredRecord, lists: Awaited<ReturnType<ToolLists["all"]>>): KeptHand {
+  const { epoch, lastSeenAt, toolList, ...card } = bodyOf(record);
+  const { id, owner, createdAt } = record;
+  return { card: { ...card, id, owner, tools: lists.get(toolList) ?? [] }, epoch, lastSeenAt, createdAt };
 }

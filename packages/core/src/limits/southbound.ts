@@ -58,6 +58,8 @@ export const SOUTHBOUND = {
   rivalMs: 10 * MINUTE_MS,
   /** Longest time that it steps back. */
   rivalCapMs: 24 * HOUR_MS,
+  /** From a hand's dialling to an open WebSocket: when a whole fleet comes back, each waits for its turn [F22]. */
+  dialMs: MINUTE_MS,
   /** Wait for the answer to a request of a hand, its enrolment included. */
   answerMs: 30 * SECOND_MS,
 } as const;

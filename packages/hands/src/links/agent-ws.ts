@@ -34,7 +34,15 @@ interface Dialled extends Connection {
 /** The bounds of the link that one can be given others for. */
 export const AGENT_WS_BOUNDS: {
   readonly [
-    Name in "heartbeatMs" | "telemetryMs" | "answerMs" | "rivalMs" | "redialMs" | "redialCapMs" | "firstDials"
+    Name in
+      | "heartbeatMs"
+      | "telemetryMs"
+      | "dialMs"
+      | "answerMs"
+      | "rivalMs"
+      | "redialMs"
+      | "redialCapMs"
+      | "firstDials"
   ]: number;
 } = { ...SOUTHBOUND, ...HANDS };
 

@@ -17,7 +17,7 @@ export type Greeting = Pick<Welcome, "policy"> & Partial<Pick<Welcome, "session_
 /** What one connection to a brain is made of. */
 export interface LineOptions {
   readonly identity: Identity;
-  readonly bounds: { readonly heartbeatMs: number; readonly telemetryMs: number; readonly answerMs: number };
+  readonly bounds: { readonly [Name in "heartbeatMs" | "telemetryMs" | "dialMs" | "answerMs"]: number };
   readonly hello: Hello;
   /** Gets what the brain asks for. */
   readonly receive: (message: JsonObject) => void;
@@ -49,7 +49,7 @@ export class Line implements Connection {
     this.#options = options;
     const { identity, bounds } = options;
     const { ca, certificate: cert, key } = identity;
-    this.#socket = new WebSocket(identity.url, { ...SETTINGS, ca, cert, key, handshakeTimeout: bounds.answerMs });
+    this.#socket = new WebSocket(identity.url, { ...SETTINGS, ca, cert, key, handshakeTimeout: bounds.dialMs });
     this.gone = this.#ended();
     this.#socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
     this.#socket.on("ping", () => (this.#silent = 0)).on("pong", () => (this.#silent = 0));
@@ -57,7 +57,7 @@ export class Line implements Connection {
 
   /** Connects and says hello; gives what the brain says back. */
   async greeted(): Promise<Greeting> {
-    await this.#first(once(this.#socket, "open"));
+    await this.#first(once(this.#socket, "open"), this.#options.bounds.dialMs);
     const reply = await this.#ask({ ...this.#options.hello } as unknown as JsonObject);
     this.#isGreeted = true;
     if (isWelcome(reply)) return reply;
@@ -117,11 +117,11 @@ export class Line implements Connection {
   }
 
   /** What is awaited, unless the connection ends first or it takes too long. */
-  async #first<Value>(awaited: Promise<Value>): Promise<Value> {
+  async #first<Value>(awaited: Promise<Value>, ms = this.#options.bounds.answerMs): Promise<Value> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => late.reject(new Fault("BRAIN_UNREACHABLE", "The brain did not answer in time.")),
-      this.#options.bounds.answerMs,
+      ms,
     );
     awaited.catch(() => undefined);
     const ended = this.gone.then((why) => Promise.reject(why));

@@ -1,7 +1,7 @@
 import { Fault, HANDS, SIGNED } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import type { Claim } from "@vidro/core/wire/signature";
-import { Tries } from "./tries.ts";
+import { Tries } from "../enrolment/tries.ts";
 
 const KIND = "nonce";
 

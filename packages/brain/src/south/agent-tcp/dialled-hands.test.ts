@@ -7,13 +7,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Records } from "@vidro/core";
-import { certificate } from "../../../../tests/support/certificate.ts";
-import { listening, scratch } from "../../../../tests/support/tcp-hand.ts";
-import { answer, played } from "../../../../tests/support/tcp-server.ts";
-import { dialTcpHand } from "./agent-tcp.ts";
-import { memoryStore } from "../stores/memory.ts";
+import { certificate } from "../../../../../tests/support/certificate.ts";
+import { listening, scratch } from "../../../../../tests/support/tcp-hand.ts";
+import { answer, played } from "../../../../../tests/support/tcp-server.ts";
+import { dialTcpHand } from "../agent-tcp.ts";
+import { memoryStore } from "../../stores/memory.ts";
 import { Dialer, DIALLED } from "./dialer.ts";
-import { Hands } from "./hands.ts";
+import { Hands } from "../hands.ts";
 
 const ANA = { owner: "ana", admin: false };
 

@@ -2,15 +2,15 @@ import { randomUUID, X509Certificate } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { asFault, Fault, HANDS } from "@vidro/core";
 import type { JsonObject, StoredRecord } from "@vidro/core";
-import { dialTcpHand } from "./agent-tcp.ts";
-import type { Dialled } from "./agent-tcp.ts";
+import { dialTcpHand } from "../agent-tcp.ts";
+import type { Dialled } from "../agent-tcp.ts";
 import { dialAddress } from "./dial-address.ts";
 import type { DialAddress } from "./dial-address.ts";
 import { DIALLED } from "./dialer.ts";
 import type { DialerOptions } from "./dialer.ts";
-import { standardTools } from "./local.ts";
-import { allowedOnly } from "./reachable.ts";
-import { handsSecret, Safe } from "./safe.ts";
+import { standardTools } from "../local.ts";
+import { allowedOnly } from "../reachable.ts";
+import { handsSecret, Safe } from "../safe.ts";
 
 /** Whom to dial. */
 export interface DialRequest {

@@ -3,15 +3,15 @@ import { Fault, isObject, parseJson, SOUTHBOUND } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { ENROL_PATH } from "@vidro/core/wire/enrolment";
 import type { Enrolled, EnrolRequest } from "@vidro/core/wire/enrolment";
-import type { Log } from "../log.ts";
+import type { Log } from "../../log.ts";
 import type { Authority } from "./authority.ts";
-import type { Hands } from "./hands.ts";
+import type { Hands } from "../hands.ts";
 import type { Identities } from "./identities.ts";
 import type { Invitations } from "./invitations.ts";
-import type { HandKeys } from "./keys.ts";
+import type { HandKeys } from "../agent-http/keys.ts";
 import { ENROL_TRIES, Tries } from "./tries.ts";
-import type { SouthboundRoute } from "./southbound-server.ts";
-import { checkAsking } from "./tellings.ts";
+import type { SouthboundRoute } from "../southbound/southbound-server.ts";
+import { checkAsking } from "../southbound/tellings.ts";
 
 /** What enrolling needs. */
 export interface EnrolWorld {

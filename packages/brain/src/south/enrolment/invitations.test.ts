@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SOUTHBOUND } from "@vidro/core";
 import { invitationProof } from "@vidro/core/wire/enrolment";
-import { openStore } from "../stores/stores.ts";
+import { openStore } from "../../stores/stores.ts";
 import { Invitations } from "./invitations.ts";
 
 const WHO = { owner: "ada", name: "web-1", tags: ["web"] };

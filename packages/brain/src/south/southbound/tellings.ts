@@ -2,7 +2,7 @@ import { Fault } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA, RENEW_SCHEMA } from "@vidro/core/wire/enrolment";
 import { TELLINGS } from "@vidro/core/wire/southbound-schemas";
-import { checks } from "./check.ts";
+import { checks } from "../check.ts";
 
 const checkOf = checks({ ...TELLINGS, enrolment: ENROL_SCHEMA, renewal: RENEW_SCHEMA });
 

@@ -12,9 +12,9 @@ import type { JsonObject } from "@vidro/core";
 import { SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
-import type { Log } from "../log.ts";
-import type { Credentials } from "./authority.ts";
-import type { Certified } from "./certified.ts";
+import type { Log } from "../../log.ts";
+import type { Credentials } from "../enrolment/authority.ts";
+import type { Certified } from "../enrolment/certified.ts";
 
 /** A request that came whole. */
 export interface SouthboundRequest {

@@ -1,12 +1,12 @@
 import { X509Certificate } from "node:crypto";
 import { Fault, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
 import { RENEW_PATH } from "@vidro/core/wire/enrolment";
-import type { Log } from "../log.ts";
+import type { Log } from "../../log.ts";
 import type { Authority, Issued } from "./authority.ts";
 import { lapsed } from "./certified.ts";
 import type { CertifiedWorld } from "./certified.ts";
-import type { SouthboundRoute } from "./southbound-server.ts";
-import { checkAsking } from "./tellings.ts";
+import type { SouthboundRoute } from "../southbound/southbound-server.ts";
+import { checkAsking } from "../southbound/tellings.ts";
 import { ENROL_TRIES, Tries } from "./tries.ts";
 
 /** What exchanging certificates needs. */

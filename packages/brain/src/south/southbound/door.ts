@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { asFault } from "@vidro/core";
-import { hasAuthority } from "./authority.ts";
-import type { Invited } from "./invitations.ts";
+import { hasAuthority } from "../enrolment/authority.ts";
+import type { Invited } from "../enrolment/invitations.ts";
 import type { InvitationLetter, SouthboundDoor, SouthboundOptions } from "./southbound.ts";
 
 /** How the door is to be. */

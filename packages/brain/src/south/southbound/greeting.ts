@@ -2,9 +2,9 @@ import { Fault, HANDS } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { toolsOf } from "@vidro/core/wire/southbound";
 import type { Hello } from "@vidro/core/wire/southbound";
-import type { Identity } from "./identities.ts";
-import type { HandCard } from "./link.ts";
-import { sharedTools } from "./shared-tools.ts";
+import type { Identity } from "../enrolment/identities.ts";
+import type { HandCard } from "../link.ts";
+import { sharedTools } from "../shared-tools.ts";
 
 /** The tools that a hand says it has: described by itself, or the ones that every hand of its capabilities has. */
 export async function declaredTools(

@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { openStore } from "../stores/stores.ts";
+import { openStore } from "../../stores/stores.ts";
 import { Door } from "./door.ts";
 import type { DoorOptions } from "./door.ts";
-import { Hands } from "./hands.ts";
+import { Hands } from "../hands.ts";
 
 function homeOf(t: TestContext): string {
   const home = mkdtempSync(join(tmpdir(), "vidro-door-"));

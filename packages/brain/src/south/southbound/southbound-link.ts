@@ -1,8 +1,8 @@
 import { Fault, HANDS, textIn } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
 import { bareOrder, endedOf, judgeMessage, judgementOf, orderMessage } from "@vidro/core/wire/southbound";
-import type { HandLink, Hear } from "./link.ts";
-import { unjudged } from "./unjudged.ts";
+import type { HandLink, Hear } from "../link.ts";
+import { unjudged } from "../unjudged.ts";
 
 /** What a link over southbound messages stands on. */
 export interface SouthboundWire {
