@@ -9,14 +9,31 @@ import { cpu } from "./cpu.ts";
 import { delivery } from "./delivery.ts";
 import { durableLoop } from "./durable-loop.ts";
 import { fanOut } from "./fan-out.ts";
+import { fleet } from "./fleet.ts";
 import { framed } from "./framed.ts";
 import { glass } from "./glass.ts";
 import { growth } from "./growth.ts";
 import { recovery } from "./recovery.ts";
+import { reconnect } from "./reconnect.ts";
+import { remoteCommand } from "./remote-command.ts";
 import { startup } from "./startup.ts";
 
 /** The figures that there are; a new one is a file and a line here. */
-const FIGURES: readonly Figure[] = [durableLoop, growth, cpu, recovery, startup, fanOut, delivery, chat, glass, framed];
+const FIGURES: readonly Figure[] = [
+  durableLoop,
+  growth,
+  cpu,
+  recovery,
+  startup,
+  fanOut,
+  delivery,
+  chat,
+  glass,
+  framed,
+  remoteCommand,
+  fleet,
+  reconnect,
+];
 
 const PAGE = fileURLToPath(new URL("../docs/reference/benchmarks.md", import.meta.url));
 

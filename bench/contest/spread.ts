@@ -14,6 +14,17 @@ export function spreadOf(numbers: readonly number[]): Spread {
   return { median, least: sorted[0] ?? NaN, most: sorted.at(-1) ?? NaN };
 }
 
+/** What something takes that is done so many times in a row: the time in the middle, which a hiccup does not move. */
+export async function medianMs(count: number, work: () => Promise<unknown>): Promise<number> {
+  const took: number[] = [];
+  for (let time = 0; time < count; time += 1) {
+    const begun = performance.now();
+    await work();
+    took.push(performance.now() - begun);
+  }
+  return spreadOf(took).median;
+}
+
 /** The spread of the ratios of two rows of numbers, round by round: noise that both had in a round falls out. */
 export function ratioOf(numbers: readonly number[], to: readonly number[]): Spread {
   const rounds = Math.min(numbers.length, to.length);
