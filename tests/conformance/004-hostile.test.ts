@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { RUN } from "@vidro/core";
-import { textIn } from "@vidro/core/wire/executor";
+import { textOf } from "@vidro/core/wire/executor";
 import { until } from "../support/daemon-process.ts";
 import { executorEnd, gatewayEnd } from "../support/executor-end.ts";
 import { calls, text } from "../support/fake-openai.ts";
@@ -65,7 +65,7 @@ test("nobody answers, resumes or uses what is another owner's", async (t) => {
   await using hers = await ForeignExecutor.dial({
     url: end.url,
     token: bea.token,
-    path: `/ws/tasks/${textIn(ack, "run_id")}`,
+    path: `/ws/tasks/${textOf(ack, "run_id")}`,
   });
   const other = await hers.shake({});
   assert.notEqual(other["session_id"], ack["session_id"]);

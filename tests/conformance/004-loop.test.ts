@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, JsonObject } from "@vidro/core";
-import { textIn } from "@vidro/core/wire/executor";
+import { textOf } from "@vidro/core/wire/executor";
 import { executorEnd, given } from "../support/executor-end.ts";
 import type { ExecutorEnd } from "../support/executor-end.ts";
 import { calls, text } from "../support/fake-openai.ts";
@@ -39,13 +39,13 @@ test("004-17 004-18 a shell command runs under an id that comes back with its ou
   assert.deepEqual(asked["arguments"], { command: "npm test", dir_path: "." });
   assert.equal(asked["risk_level"], "code-exec");
   assert.equal(asked["requires_approval"], true);
-  assert.match(textIn(asked, "preview"), /npm test/);
+  assert.match(textOf(asked, "preview"), /npm test/);
   assert.equal(executor.all("run_tool").length, 2, "nothing runs before it is approved");
   executor.say("tool_approval", { tool_call_id: asked["tool_call_id"] ?? "", approved: true });
   await executor.hears("task_completed");
   assert.equal(executor.all("run_tool").at(-1)?.["tool_id"], asked["tool_call_id"]);
   assert.match(lastTold(end), /1 ok[\s\S]*2 failed[\s\S]*exit code 1/);
-  const entries = await end.entries(textIn(ack, "run_id"));
+  const entries = await end.entries(textOf(ack, "run_id"));
   const finished = entries.map(({ event }) => event).findLast((event) => event.type === "action.finished");
   assert.ok(finished?.type === "action.finished" && finished.outcome.kind === "process");
   assert.equal(finished.outcome.exitCode, 1);
@@ -94,7 +94,7 @@ test("a question that is answered on another wire is cleared on this one", async
   const builds: Does = (asked) => (asked.name === "Shell" ? { status: "success", result: "built" } : look(asked));
   const ack = await executor.does(builds).shake({ initial_prompt: "build", known_tools: TOOLS });
   const { payload, seq } = await executor.hears("tool_call_request");
-  const answered = await end.ask(`/v1/runs/${textIn(ack, "run_id")}/answers`, { answer: "yes", question: `q${seq}` });
+  const answered = await end.ask(`/v1/runs/${textOf(ack, "run_id")}/answers`, { answer: "yes", question: `q${seq}` });
   assert.equal(answered.status, 200);
   const cleared = await executor.hears("status_update");
   assert.equal(cleared.payload["closed_request_id"], payload["tool_call_id"]);
@@ -114,7 +114,7 @@ test("004-14 progress is told to the executor, and to whoever follows the journa
   const updates = executor.all("status_update");
   assert.ok(updates.some(({ status, plan: steps }) => status === "planning" && Array.isArray(steps)));
   assert.ok(updates.every(({ progress }) => Number(progress) >= 0 && Number(progress) <= 1));
-  const entries = await end.entries(textIn(ack, "run_id"));
+  const entries = await end.entries(textOf(ack, "run_id"));
   const told = executor.told.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
   assert.deepEqual(
     told,
@@ -161,7 +161,7 @@ test("004-23 004-24 a tool's error is in the history, and the model plans anothe
   assert.equal(last?.role, "tool");
   assert.match(last.content, /^TOOL_FAILED: ENOENT: no such file app\.py/);
   assert.equal(last.tool_call_id, before?.tool_calls?.[0]?.id);
-  const failed = (await end.entries(textIn(ack, "run_id"))).find(({ event }) => event.type === "action.failed");
+  const failed = (await end.entries(textOf(ack, "run_id"))).find(({ event }) => event.type === "action.failed");
   assert.ok(failed !== undefined);
 });
 

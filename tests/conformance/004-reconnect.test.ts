@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
-import { textIn } from "@vidro/core/wire/executor";
+import { textOf } from "@vidro/core/wire/executor";
 import type { ExecutorEvent } from "../../packages/hands/src/links/executor/state.ts";
 import { until } from "../support/daemon-process.ts";
 import { daemonAgain, executorEnd, gatewayEnd, given } from "../support/executor-end.ts";
@@ -40,7 +40,7 @@ async function cutInTheMiddle(end: Dialled): Promise<{ readonly session: string;
   yes(executor, (await executor.hears("tool_call_request")).payload);
   const tool = await begun.promise;
   executor.cut();
-  return { session: textIn(ack, "session_id"), tool };
+  return { session: textOf(ack, "session_id"), tool };
 }
 
 test("004-25 an executor that says what it is still at is not told again, and its result counts", async (t) => {
@@ -76,7 +76,7 @@ test("an executor without a ledger is never told twice: what it does not tell is
   await using back = await ForeignExecutor.dial(at);
   await back.shake({ known_tools: TOOLS, resume: { session_id: session } });
   const { payload } = await back.hears("input_request");
-  assert.match(textIn(payload, "question"), /never said how it ended/);
+  assert.match(textOf(payload, "question"), /never said how it ended/);
   assert.equal(back.all("run_tool").length, 0);
   back.say("user_input", { input_request_id: payload["input_request_id"] ?? "", response: "stop" });
   assert.equal((await back.hears("task_completed")).payload["code"], "OUTCOME_UNKNOWN");

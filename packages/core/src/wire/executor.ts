@@ -1,6 +1,6 @@
 import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
-import { isObject } from "../json.ts";
+import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { HAND, HANDS, RUN } from "../limits.ts";
 import type { Order } from "../ports.ts";
@@ -89,9 +89,8 @@ export function wireName(tool: string): string {
 }
 
 /** A field that is a text; one that is not there, or is none, is empty. */
-export function textIn(payload: JsonObject, field: string): string {
-  const value = payload[field];
-  return typeof value === "string" ? value : "";
+export function textOf(payload: JsonObject, field: string): string {
+  return textIn(payload, field) ?? "";
 }
 
 /** What an action asks for, in the words of the wire. */
@@ -108,7 +107,7 @@ export function callOf({ tool, input }: Pick<Action, "tool" | "input">): {
 /** The action behind a call on the wire. */
 export function actionOf(payload: JsonObject): Action {
   const { parameters, timeout_ms } = payload;
-  const [name, id] = [textIn(payload, "tool_name"), textIn(payload, "tool_id")];
+  const [name, id] = [textOf(payload, "tool_name"), textOf(payload, "tool_id")];
   const tool = toolNamed(name) ?? name;
   const given = isObject(parameters) ? parameters : {};
   const input = tool === "shell" && timeout_ms !== undefined ? { ...given, timeout_ms } : given;
@@ -147,11 +146,11 @@ export function runToolOf(order: Order, { generation, sessionEpoch }: OrderPlace
 /** The order behind a message that has passed its schema. */
 export function orderOf(payload: JsonObject): Order {
   const { run_epoch, session_epoch = 0, ttl_ms = RUN.orderMs } = payload;
-  const approved = textIn(payload, "approved");
+  const approved = textOf(payload, "approved");
   return {
     action: actionOf(payload),
     // A brain that names no run is fenced by its sessions: an older one is refused like an older driver of a run.
-    run: textIn(payload, "run_id") || "session",
+    run: textOf(payload, "run_id") || "session",
     epoch: Number(run_epoch ?? session_epoch),
     ttlMs: Number(ttl_ms),
     ...(approved === "" ? {} : { approved }),

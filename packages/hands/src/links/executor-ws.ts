@@ -4,7 +4,7 @@ import {
   actionOf,
   EXTENSIONS,
   orderOf,
-  textIn,
+  textOf,
   toolJudgementOf,
   toolResultOf,
   wireName,
@@ -138,7 +138,7 @@ export class Executor {
   #take({ type, payload, seq }: ExecutorMessage): void {
     if (seq !== undefined) this.#dispatch({ type: "RUN_TOLD", seq });
     if (type === "task_completed")
-      return this.#dispatch({ type: "TASK_COMPLETED", final: textIn(payload, "final_status") });
+      return this.#dispatch({ type: "TASK_COMPLETED", final: textOf(payload, "final_status") });
     // All else is only told, to whoever shows the run.
     if (!Object.hasOwn(TO_EXECUTOR, type)) return;
     this.#obey(type, payload).catch((thrown: unknown) => this.#refuse(type, payload, asFault(thrown)));
@@ -147,7 +147,7 @@ export class Executor {
   async #obey(type: string, payload: JsonObject): Promise<void> {
     await checkPayload(type, payload);
     const { hand } = this.#options;
-    const tool = textIn(payload, "tool_id");
+    const tool = textOf(payload, "tool_id");
     switch (type) {
       case "judge_tool":
         return void this.#socket?.send(toolJudgementOf(tool, await hand.judge(actionOf(payload))));
@@ -180,11 +180,11 @@ export class Executor {
   }
 
   #ended(payload: JsonObject, ended: Ended, tookMs: number): void {
-    const tool = textIn(payload, "tool_id");
+    const tool = textOf(payload, "tool_id");
     this.#aborts.delete(tool);
     const result = toolResultOf(ended, {
       tool_id: tool,
-      generation_id: textIn(payload, "generation_id"),
+      generation_id: textOf(payload, "generation_id"),
       duration_ms: Math.round(tookMs),
     });
     this.#dispatch({ type: "TOOL_ENDED", tool, result });
@@ -193,7 +193,7 @@ export class Executor {
 
   /** A message that cannot be obeyed gets its answer all the same. */
   #refuse(type: string, payload: JsonObject, fault: Fault): void {
-    const tool = textIn(payload, "tool_id");
+    const tool = textOf(payload, "tool_id");
     if (type === "run_tool") this.#ended(payload, { type: "failed", fault: fault.report() }, 0);
     else if (type === "judge_tool") this.#socket?.send(toolJudgementOf(tool, fault.report()));
   }

@@ -1,6 +1,6 @@
 import { EXECUTOR, Fault, HAND, HANDS } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
-import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textIn, timeoutOf } from "@vidro/core/wire/executor";
+import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf, timeoutOf } from "@vidro/core/wire/executor";
 import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor";
 import type { HandLink, Hear } from "../link.ts";
 import { unjudged } from "../unjudged.ts";
@@ -115,7 +115,7 @@ export class ExecutorLink implements HandLink {
 
   /** An end came, which has passed its schema or not; one that nobody waits for yet is kept for who will. */
   result(payload: JsonObject, misfit: string | undefined): void {
-    const action = textIn(payload, "tool_id");
+    const action = textOf(payload, "tool_id");
     const ended: Ended =
       misfit === undefined ? endedOf(payload) : { type: "failed", fault: nonsense("result", misfit) };
     const waiting = this.#waiting.get(action);
@@ -125,15 +125,15 @@ export class ExecutorLink implements HandLink {
 
   /** Live output came. */
   output(payload: JsonObject): void {
-    const waiting = this.#waiting.get(textIn(payload, "tool_id"));
+    const waiting = this.#waiting.get(textOf(payload, "tool_id"));
     waiting?.heard();
-    waiting?.hear(payload["stream"] === "stderr" ? "stderr" : "stdout", textIn(payload, "chunk"));
+    waiting?.hear(payload["stream"] === "stderr" ? "stderr" : "stdout", textOf(payload, "chunk"));
   }
 
   /** A judgement came that was asked for, which has passed its schema or not. */
   judged(payload: JsonObject, misfit: string | undefined): void {
     const judged = misfit === undefined ? judgementOf(payload) : nonsense("judgement", misfit);
-    this.#judging.get(textIn(payload, "tool_id"))?.resolve(judged);
+    this.#judging.get(textOf(payload, "tool_id"))?.resolve(judged);
   }
 
   /** Sends the order, unless an executor that keeps no ledger may have it already: that one must not do it twice. */

@@ -1,7 +1,7 @@
 import type { WebSocket } from "ws";
 import { asFault, EXECUTOR, Fault, HAND, HANDS } from "@vidro/core";
 import type { JsonObject, RunHead, ToolSpec, Turn } from "@vidro/core";
-import { EXTENSIONS, textIn } from "@vidro/core/wire/executor";
+import { EXTENSIONS, textOf } from "@vidro/core/wire/executor";
 import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor";
 import { FROM_EXECUTOR } from "@vidro/core/wire/executor-schemas";
 import { BUNNY } from "../../agents.ts";
@@ -205,7 +205,7 @@ export class Visit {
         : open?.id === payload["input_request_id"];
     if (run === undefined || open === undefined || !isMeant)
       throw new Fault("CONFLICT", "Nothing waits for this answer; somebody may have given it already.");
-    const text = type === "tool_approval" ? approvalText(payload, open.options) : textIn(payload, "response");
+    const text = type === "tool_approval" ? approvalText(payload, open.options) : textOf(payload, "response");
     await this.#world.runs.answer(run.id, { text, by: this.#visitor.caller.owner, question: open.id });
   }
 
