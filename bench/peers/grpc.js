@@ -1,3 +1,4 @@
+// @ts-nocheck
 import { credentials, makeGenericClientConstructor, Server, ServerCredentials } from "@grpc/grpc-js";
 
 /* One unary method that echoes JSON, with no schema language between. */
