@@ -31,10 +31,12 @@ export class DaemonProcess implements AsyncDisposable {
   readonly pid: number;
   readonly #child: ChildProcess;
   readonly #lines: Interface;
+  readonly #log: () => string;
 
-  private constructor(child: ChildProcess, lines: Interface, ready: Ready) {
+  private constructor(child: ChildProcess, told: { lines: Interface; log: () => string }, ready: Ready) {
     this.#child = child;
-    this.#lines = lines;
+    this.#lines = told.lines;
+    this.#log = told.log;
     this.pid = child.pid ?? 0;
     this.url = ready.url;
     this.token = readFileSync(ready.token_file, "utf8").trim();
@@ -53,11 +55,16 @@ export class DaemonProcess implements AsyncDisposable {
     const ended = once(child, "close").then(() => Promise.reject(new Error(`The daemon ended:\n${log}`)));
     ended.catch(() => undefined);
     const [line] = (await Promise.race([once(lines, "line"), ended])) as [string];
-    return new DaemonProcess(child, lines, JSON.parse(line) as Ready);
+    return new DaemonProcess(child, { lines, log: () => log }, JSON.parse(line) as Ready);
   }
 
   get port(): string {
     return new URL(this.url).port;
+  }
+
+  /** The last part of its log. */
+  get log(): string {
+    return this.#log();
   }
 
   /** A request of the administrator. */
@@ -113,7 +120,7 @@ export class DaemonProcess implements AsyncDisposable {
   }
 }
 
-const LOG_CHARS = 4000;
+const LOG_CHARS = 64_000;
 
 /** Waits until something has become true, looking often; rejects when it takes too long. */
 export async function until(what: string, isTrue: () => Promise<boolean> | boolean, longestMs = 30_000): Promise<void> {

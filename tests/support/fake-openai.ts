@@ -145,6 +145,14 @@ export const hangAfter =
     for (const word of words) response.write(chunk({ content: word }));
   };
 
+/** Streams words in a body that has no length and no chunks, then falls silent with the connection open. */
+export const closeDelimited =
+  (...words: string[]): FakeReply =>
+  (response) => {
+    response.useChunkedEncodingByDefault = false;
+    hangAfter(...words)(response);
+  };
+
 /** Streams words, then resets the connection. */
 export const cutAfter =
   (...words: string[]): FakeReply =>

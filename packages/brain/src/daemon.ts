@@ -3,6 +3,7 @@ import type { ToolSpec } from "@vidro/core";
 import { agentsOf } from "./agents.ts";
 import { openBrain, secretsIn } from "./compose.ts";
 import type { Brain, BrainOptions } from "./compose.ts";
+import { endContained, stackOf } from "./containment.ts";
 import { findDaemon, readPem, removeDaemonFile, tokenFile, writeDaemonFile } from "./daemon-file.ts";
 import { jsonLog } from "./log.ts";
 import type { Log } from "./log.ts";
@@ -48,6 +49,11 @@ export interface DaemonOptions extends Pick<BrainOptions, "home" | "env" | "stor
   readonly hidden?: boolean;
   /** Gets the log, a line of JSON at a time. */
   readonly writeLog: (line: string) => void;
+  /**
+   * Gets, before any run goes on, what is to handle errors that reach the process: it logs and counts them, and ends
+   * only the run, request or link that they belong to.
+   */
+  readonly onUncaught?: (handle: (thrown: unknown) => void) => void;
 }
 
 /** A daemon that is up. */
@@ -69,6 +75,7 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const log = jsonLog(options.writeLog, redactor(secretsIn(env)));
   const jwt = await signedTokens(env);
   const metrics = new Metrics();
+  options.onUncaught?.((thrown) => endContained(thrown, { log, metrics }));
   const brain = await openBrain({
     home,
     env,
@@ -217,8 +224,4 @@ async function storeHealth(brain: Brain): Promise<Health> {
 
 function listed(names: string | undefined): readonly string[] {
   return (names ?? "").split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
-}
-
-function stackOf(thrown: unknown): string {
-  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
 }

@@ -52,6 +52,8 @@ export class Drive {
   /** Aborted when the running effect has to end, whatever the reason. */
   readonly #halt = new AbortController();
   #abortReason: string | undefined;
+  /** A fault of our own that escaped from the run's code. */
+  #escaped: Fault | undefined;
   #stopped = false;
   #lost: Fault | undefined;
   /** Set while the run waits: ends the wait. */
@@ -77,6 +79,9 @@ export class Drive {
       while (!this.#stopped) {
         if (this.#abortReason !== undefined && this.#state.phase.name !== "over") {
           this.#record([{ type: "run.aborted", reason: this.#abortReason }]);
+        }
+        if (this.#escaped !== undefined && this.#state.phase.name !== "over") {
+          this.#record([{ type: "run.failed", fault: this.#escaped.report() }]);
         }
         const decision = decide(this.#state, { now: this.#world.now(), chance: this.#world.chance() });
         if (decision.do === "rest") break;
@@ -108,6 +113,13 @@ export class Drive {
   abort(reason: string): void {
     this.#abortReason ??= reason;
     this.#halt.abort(new Fault("CONFLICT", reason));
+    this.#wake?.();
+  }
+
+  /** Ends the run because of an error that escaped from its code: the effect under way first, then the run itself. */
+  fail(fault: Fault): void {
+    this.#escaped ??= fault;
+    this.#halt.abort(fault);
     this.#wake?.();
   }
 

@@ -32,6 +32,7 @@ export class Metrics {
   readonly modelTokens = this.#series("counter", "model_tokens_total", "Tokens that models used, by direction");
   readonly healings = this.#series("counter", "healings_total", "Healings that were tried");
   readonly requests = this.#series("counter", "http_requests_total", "HTTP requests, by method, path and status");
+  readonly uncaught = this.#series("counter", "uncaught_errors_total", "Errors that escaped to the process");
   readonly streams = this.#series("gauge", "streams_open", "Answers that are being streamed");
   readonly commit = new Histogram(
     { name: named("journal_commit_seconds"), help: "Time from handing entries to the journal until they are durable" },
@@ -51,7 +52,7 @@ export class Metrics {
     this.#all.push(this.commit);
     this.#lag.enable();
     // A series that was never counted up is not shown, and a query on it finds nothing instead of zero.
-    for (const alone of [this.steps, this.healings, this.streams]) alone.inc(undefined, 0);
+    for (const alone of [this.steps, this.healings, this.streams, this.uncaught]) alone.inc(undefined, 0);
     for (const kind of ["task", "answer", "telemetry"]) this.ingest.inc({ kind }, 0);
     for (const state of ["started", "finished", "failed", "aborted"]) this.runs.inc({ state }, 0);
     for (const outcome of ["ok", "error", "failed", "unknown"]) this.actions.inc({ outcome }, 0);

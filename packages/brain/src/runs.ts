@@ -1,5 +1,6 @@
 import { BUNNY } from "./agents.ts";
 import type { Agent } from "./agents.ts";
+import { contain } from "./containment.ts";
 import { clean, Drive, opened } from "./engine.ts";
 import type { World } from "./engine.ts";
 import { followInBatches } from "./follow.ts";
@@ -241,7 +242,8 @@ export class Runs {
   }
 
   #drive(drive: Drive, run: string): Driven {
-    const done = drive.run().finally(() => this.#drives.delete(run));
+    const contained = { fields: { run_id: run }, end: (fault: Fault) => drive.fail(fault) };
+    const done = contain(contained, () => drive.run()).finally(() => this.#drives.delete(run));
     const left = new AbortController();
     const leave = (how: Left): void => left.abort(how);
     done.then(

@@ -30,6 +30,11 @@ export function watchOutput(): void {
   process.stderr.on("error", () => undefined);
 }
 
+/** Says what becomes of errors that reach the process from now on; it takes the place of what was said before. */
+export function onUncaught(handle: (thrown: unknown) => void): void {
+  process.removeAllListeners("uncaughtException").on("uncaughtException", handle);
+}
+
 /** Passes signals on to a watcher; returns how to stop. */
 export function onInterrupt(watcher: Interrupted): () => void {
   let struck = 0;

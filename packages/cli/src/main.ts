@@ -1,6 +1,6 @@
 import manifest from "../package.json" with { type: "json" };
 import { EXIT } from "./exit.ts";
-import { watchOutput } from "./interrupts.ts";
+import { onUncaught, watchOutput } from "./interrupts.ts";
 
 /* Only what every command needs is loaded here: the first words have to come at once. */
 
@@ -38,5 +38,5 @@ function exit(code: number): void {
 
 const argv = process.argv.slice(2);
 watchOutput();
-process.on("uncaughtException", (thrown) => void fail(thrown).then(exit));
+onUncaught((thrown) => void fail(thrown).then(exit));
 exit(await main(argv).catch(fail));

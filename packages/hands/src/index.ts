@@ -6,6 +6,7 @@ export type { ExecutorEvent, ExecutorState } from "./links/executor/state.ts";
 export { openPolicy } from "./policy-file.ts";
 export type { OpenPolicy } from "./policy-file.ts";
 export { hostSandbox } from "./sandbox.ts";
+export { surviveErrors } from "./survive.ts";
 export { TOOLS } from "./tools/tools.ts";
 
 /** A hand that listens for TCP; loaded only where one is served. */

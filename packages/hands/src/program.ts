@@ -9,6 +9,7 @@ import type { Joining } from "./join.ts";
 import { listeningOf } from "./listening.ts";
 import type { ListenFlags } from "./listening.ts";
 import { serve } from "./serve.ts";
+import { surviveErrors } from "./survive.ts";
 
 /** What a hand's program may be told. */
 export interface HandFlags extends ListenFlags {
@@ -62,6 +63,7 @@ export async function serveHand(flags: HandFlags): Promise<number> {
 }
 
 async function work(state: HandState, flags: HandFlags, firstDials: number): Promise<number> {
+  surviveErrors();
   const stop = new AbortController();
   let code: number = EXIT.ok;
   const end = (name: NodeJS.Signals): void => {

@@ -8,6 +8,7 @@ import manifest from "../package.json" with { type: "json" };
 import { localHand } from "./hand.ts";
 import { openPolicy } from "./policy-file.ts";
 import { serveTcpHand } from "./tcp-hand.ts";
+import { surviveErrors } from "./survive.ts";
 import { TokenFile } from "./token-file.ts";
 
 /** What a hand that listens for TCP may be told. */
@@ -49,6 +50,7 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
       ...(lab === undefined ? {} : { lab }),
       ...(tls === undefined ? {} : { tls }),
     });
+    surviveErrors();
     if (flags.json === true) tell({ ready: true, tcp: server.address, pid: process.pid }, process.stdout);
     else process.stderr.write(`The hand listens on ${server.address}, process ${process.pid}.\n`);
     await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);

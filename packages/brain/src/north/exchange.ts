@@ -2,6 +2,8 @@ import { randomBytes, randomUUIDv7 } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Sanitiser } from "@vidro/aon/boxes";
 import { Fault, FAULTS, HTTP } from "@vidro/core";
+import { contain, containEvents, stackOf } from "../containment.ts";
+import type { Contained } from "../containment.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Tokens, Verified } from "../tokens.ts";
@@ -65,12 +67,23 @@ export async function exchange(house: House, request: IncomingMessage, response:
   const startedAt = performance.now();
   response.setHeader("x-request-id", it.requestId);
   response.once("close", () => note(it, performance.now() - startedAt));
+  const contained: Contained = {
+    fields: { request_id: it.requestId },
+    end: (fault) => reply(it, fault),
+  };
+  containEvents(contained, request);
+  containEvents(contained, response);
+  await contain(contained, () => serve(it, path, query));
+}
+
+async function serve(it: Exchange, path: string, query: URLSearchParams): Promise<void> {
+  const { house, request } = it;
   try {
     if (house.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP.stopMs });
     admit(request, house.doors);
     if (find(it, path)) await answer(it, query);
   } catch (thrown) {
-    refuse(it, thrown);
+    reply(it, told(it, thrown));
   }
 }
 
@@ -128,11 +141,11 @@ async function answer(it: Exchange, query: URLSearchParams): Promise<void> {
     box.open();
     const work = (): Promise<Reply> => route.handle(call);
     const asked = { params, query: given, body };
-    const reply =
+    const replied =
       key === undefined ? await work() : await house.answers.once({ key, owner: caller.owner, asked }, work);
     tellMending(box.tell, route, taken);
-    if ("json" in reply) return box.result(reply);
-    await stream(it, reply.stream, presence);
+    if ("json" in replied) return box.result(replied);
+    await stream(it, replied.stream, presence);
   } finally {
     presence.end();
   }
@@ -160,10 +173,9 @@ function repeatKey({ request, matched }: Exchange, owner: string): string | unde
   return keyOf(owner, `${request.method} ${matched!.route.path}`, key);
 }
 
-/** The one place where what was thrown becomes an answer. */
-function refuse(it: Exchange, thrown: unknown): void {
+/** The one place where a fault becomes an answer. */
+function reply(it: Exchange, fault: Fault): void {
   const { response, request, surface, requestId } = it;
-  const fault = told(it, thrown);
   if (response.destroyed || response.writableEnded) return;
   if (it.box?.error(fault) === true) return;
   // Half an answer cannot be taken back: cutting it off is how the client learns that there is no more.
@@ -174,7 +186,7 @@ function refuse(it: Exchange, thrown: unknown): void {
 /** Our own faults go to the log with their stacks; the client gets the name to look them up by. */
 function told({ house, traceId, requestId }: Exchange, thrown: unknown): Fault {
   if (thrown instanceof Fault && FAULTS[thrown.code].fate !== "bug") return thrown;
-  const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+  const stack = stackOf(thrown);
   house.log("error", "a request met a fault of our own", { trace_id: traceId, request_id: requestId, stack });
   return new Fault("INTERNAL_ERROR", `${FAULTS.INTERNAL_ERROR.says} The trace is ${traceId}.`, { cause: thrown });
 }

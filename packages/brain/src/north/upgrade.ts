@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
 import { asFault, Fault, FAULTS, HANDS, HTTP } from "@vidro/core";
+import { contain, containEvents } from "../containment.ts";
 import type { Log } from "../log.ts";
 import type { Tokens, Verified } from "../tokens.ts";
 import { admit, recognise } from "./admission.ts";
@@ -74,7 +75,12 @@ export function upgrader(
     if (socket.destroyed) return;
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       house.log("info", "websocket", { path: upgrade.path, owner: caller.owner, token_id: caller.tokenId });
-      takeOver({ socket: webSocket, caller, params, ended: endOf(webSocket, caller, house.going) });
+      const fields = { owner: caller.owner, token_id: caller.tokenId };
+      const contained = { fields, end: () => webSocket.terminate() };
+      containEvents(contained, webSocket);
+      contain(contained, () =>
+        takeOver({ socket: webSocket, caller, params, ended: endOf(webSocket, caller, house.going) }),
+      );
     });
   };
   return (request, socket, head) => {

@@ -4,6 +4,7 @@ import type { TcpAddress } from "@vidro/client/tcp";
 import { asFault, Fault, HANDS, TCP } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import type { TcpHello } from "@vidro/core/wire/tcp";
+import { contain } from "../containment.ts";
 import type { Log } from "../log.ts";
 import { cardOf } from "./agent-tcp/card.ts";
 import { foreignLink } from "./agent-tcp/foreign-link.ts";
@@ -163,7 +164,8 @@ class Dialling implements Dialled {
       gone.resolve(why);
     };
     try {
-      const hello = await client.connect();
+      const contained = { fields: { agent_id: this.#id }, end: (fault: Fault) => wire.close(fault.report()) };
+      const hello = await contain(contained, () => client.connect());
       attached = await this.#attach(wire, client.session ?? {}, hello);
     } catch (thrown) {
       await client.close();

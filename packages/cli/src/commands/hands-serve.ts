@@ -27,7 +27,10 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const home = homeFolder();
   const ending = ended();
   return withBrain(async (brain) => {
-    const [{ Tokens }, { loadTcpHand }] = await Promise.all([import("@vidro/brain"), import("@vidro/hands")]);
+    const [{ Tokens }, { loadTcpHand, surviveErrors }] = await Promise.all([
+      import("@vidro/brain"),
+      import("@vidro/hands"),
+    ]);
     const { serveTcpHand } = await loadTcpHand();
     const tokens = new Tokens(brain.records);
     try {
@@ -41,6 +44,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
         ...tcpAddress(flags.tcp),
         ...(await settingsOf(flags)),
       });
+      surviveErrors();
       tell(server, flags);
       await ending;
       await server.close();

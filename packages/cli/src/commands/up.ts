@@ -3,6 +3,7 @@ import { Fault, HTTP } from "@vidro/core";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../exit.ts";
 import { folderAt } from "../folder.ts";
+import { onUncaught } from "../interrupts.ts";
 import { paint } from "../marks.ts";
 import { say, sayJson } from "../tell.ts";
 import { homeFolder } from "../with-brain.ts";
@@ -36,6 +37,7 @@ export async function up(flags: UpFlags): Promise<number> {
     localHand,
     southbound: southboundOf(flags),
     version: manifest.version,
+    onUncaught,
     writeLog: flags.json === true ? toStderr : warningsToStderr,
     ...(tls === undefined ? {} : { tls }),
   });

@@ -12,6 +12,7 @@ import type { JsonObject } from "@vidro/core";
 import { SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
+import { contain, containEvents } from "../../containment.ts";
 import type { Log } from "../../log.ts";
 import type { Credentials } from "../enrolment/authority.ts";
 import type { Certified } from "../enrolment/certified.ts";
@@ -86,7 +87,12 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
     open.add(socket);
     socket.once("close", () => open.delete(socket));
   });
-  server.on("request", (request, response) => void answer(options, { request, response, going: going.signal }));
+  server.on("request", (request, response) => {
+    const contained = { fields: { address: addressOf(request) }, end: () => void response.destroy() };
+    containEvents(contained, request);
+    containEvents(contained, response);
+    void contain(contained, () => answer(options, { request, response, going: going.signal }));
+  });
   server.on("upgrade", (request, socket, head) => void upgrade(options, sockets, { request, socket, head }));
   server.on("tlsClientError", (_, socket) => socket.destroy());
   server.listen({ port: options.port, ...(options.host === undefined ? {} : { host: options.host }) });
@@ -191,7 +197,11 @@ async function upgrade(
     if (request.headers.origin !== undefined) throw new Fault("FORBIDDEN", "Hands do not come from web pages.");
     const peer = await admit(socket as TLSSocket);
     socket.off("error", drop);
-    sockets.handleUpgrade(request, socket, head, (opened) => accept(opened, peer));
+    sockets.handleUpgrade(request, socket, head, (opened) => {
+      const contained = { fields: { agent_id: peer.identity.id }, end: () => opened.terminate() };
+      containEvents(contained, opened);
+      contain(contained, () => accept(opened, peer));
+    });
   } catch (thrown) {
     refuse(socket, shown(thrown, { log, request, what: "a hand was refused" }));
   }

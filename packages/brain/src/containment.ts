@@ -1,0 +1,62 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import { randomUUIDv7 } from "node:crypto";
+import type { EventEmitter } from "node:events";
+import { asFault, Fault } from "@vidro/core";
+import type { Log, LogFields } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+
+/*
+ * An error that is thrown in a timer, an event handler or a promise that nothing awaits reaches the process. The
+ * asynchronous context of that code names the run, request or link that it worked for, so that only that one ends.
+ */
+
+/** A run, request or link: all that ends when an error escapes from its code. */
+export interface Contained {
+  /** How the log names it. */
+  readonly fields: LogFields;
+  /** Ends it with the fault; must not throw. */
+  end(fault: Fault): void;
+}
+
+const containers = new AsyncLocalStorage<Contained>();
+
+/** Does some work whose escaped errors, now or in anything that it starts, end `contained` and nothing else. */
+export function contain<Result>(contained: Contained, work: () => Result): Result {
+  return containers.run(contained, work);
+}
+
+/**
+ * Makes every listener of an emitter work for `contained`. Sockets that a server accepted need it: their events come in
+ * the context of the server, not in the one in which a listener was added.
+ */
+export function containEvents(contained: Contained, emitter: EventEmitter): void {
+  const emit = emitter.emit.bind(emitter);
+  emitter.emit = (...event: Parameters<typeof emit>) => containers.run(contained, () => emit(...event));
+}
+
+/** Where escaped errors are told. */
+export interface Observed {
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, "uncaught">;
+}
+
+/** Handles an error that reached the process: logs it whole under a trace id, counts it, and ends what it belongs to. */
+export function endContained(thrown: unknown, { log, metrics }: Observed): void {
+  const contained = containers.getStore();
+  const traceId = randomUUIDv7();
+  metrics.uncaught.inc();
+  log("error", "an error reached the process; the daemon goes on", {
+    trace_id: traceId,
+    ...contained?.fields,
+    stack: stackOf(thrown),
+  });
+  const { message } = asFault(thrown);
+  contained?.end(new Fault("INTERNAL_ERROR", `${message} (trace ${traceId})`, { cause: thrown }));
+}
+
+/** An error with its stack and the stacks of its causes, as text. */
+export function stackOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  const stack = thrown.stack ?? thrown.message;
+  return thrown.cause === undefined ? stack : `${stack}\ncaused by: ${stackOf(thrown.cause)}`;
+}
