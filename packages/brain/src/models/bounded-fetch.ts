@@ -38,24 +38,37 @@ function answerTo(url: URL, { method = "GET", headers, body, signal }: RequestIn
   return promise;
 }
 
-/** A body as it comes, no faster than it is read. */
+/**
+ * A body as it comes, no faster than it is read. The stream ends once: what node:http still tells of an answer whose
+ * reader has gone is ignored, as a body without a length ends with its connection even when we are the ones to cut it.
+ */
 function lines(answer: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>> {
-  let open = 0;
+  let unended = 0;
+  let isOpen = true;
+  const settle = (how: () => void): void => {
+    if (isOpen) how();
+    isOpen = false;
+  };
   return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       start(controller) {
         answer.on("data", (chunk: Buffer<ArrayBuffer>) => {
+          if (!isOpen) return;
           const newline = chunk.lastIndexOf(NEWLINE);
-          open = newline === -1 ? open + chunk.length : chunk.length - newline - 1;
-          if (open > MODEL.eventBytes) answer.destroy(tooLong());
-          else controller.enqueue(chunk);
+          unended = newline === -1 ? unended + chunk.length : chunk.length - newline - 1;
+          if (unended > MODEL.eventBytes) return void answer.destroy(tooLong());
+          controller.enqueue(chunk);
           if ((controller.desiredSize ?? 0) <= 0) answer.pause();
         });
-        answer.once("end", () => controller.close());
-        answer.on("error", (error) => controller.error(error));
+        answer.once("end", () => settle(() => controller.close()));
+        answer.on("error", (error) => settle(() => controller.error(error)));
+        answer.once("close", () => settle(() => controller.error(new Error("The connection was closed."))));
       },
       pull: () => void answer.resume(),
-      cancel: () => void answer.destroy(),
+      cancel() {
+        isOpen = false;
+        answer.destroy();
+      },
     },
     { highWaterMark: MODEL.unreadBytes, size: (chunk) => chunk?.byteLength ?? 0 },
   );
