@@ -12,6 +12,7 @@ installTestPrograms([
   "curl:curl",
   "script:bsdutils",
   "ip:iproute2",
+  "strace:strace",
   "chromium:chromium",
 ]);
 const asked = process.argv.slice(2);

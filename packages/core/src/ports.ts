@@ -63,6 +63,8 @@ export interface Journal {
   /**
    * Appends entries whose first `seq` must follow the last one (else CONFLICT) under a lease that still holds
    * (else LEASE_LOST). Calls are carried out in order; those of one turn of the event loop share one commit.
+   * Entries that are there already, to the letter, are left as they are: a call whose outcome is not known
+   * (COMMIT_UNKNOWN) may be repeated.
    */
   append(lease: Lease, entries: readonly Entry[]): Promise<void>;
   /** The entries with `seq` greater than `after`, in order, at most `limit`. Rejects with JOURNAL_CORRUPT where the chain is broken. */

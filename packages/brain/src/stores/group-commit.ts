@@ -1,11 +1,16 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Fault, STORE } from "@vidro/core";
-import { isBusy, isOutOfSpace, storeFault } from "./sqlite-fault.ts";
+import { commitUnknown, isBusy, isDoubtful, isOfDisk, storeFault } from "./sqlite-fault.ts";
+
+/** Writes something; `isRepeat` when an earlier attempt at the same work may be on disk already. */
+export type Work<Value> = (isRepeat: boolean) => Value;
 
 interface Job {
   /** Gives what to do once its work is on disk; throws a Fault only before it has written anything. */
-  readonly work: () => () => void;
+  readonly work: Work<() => void>;
   readonly reject: (fault: Fault) => void;
+  /** An attempt at it failed in the commit itself, so that it may be on disk. */
+  isDoubtful: boolean;
 }
 
 /** What the owner of a database does around a commit. */
@@ -18,39 +23,46 @@ export interface CommitHooks {
   committed(): void;
 }
 
-/** Puts all writes of one turn of the event loop into one transaction, so that they share one sync of the disk. */
+/** What a group commit needs of its database. */
+export interface GroupCommitOptions extends CommitHooks {
+  readonly path: string;
+  /** Gives a new connection in place of one whose commit failed with an unknown outcome; throws when it cannot. */
+  reopen(): DatabaseSync;
+}
+
+/**
+ * Puts all writes of one turn of the event loop into one transaction, so that they share one sync of the disk.
+ *
+ * A commit whose sync failed may be on disk or not. The connection is then replaced, and the same work is tried again
+ * until a commit succeeds: each piece of work finds out whether it was done. When that takes too long its callers are
+ * told COMMIT_UNKNOWN, never that it was refused.
+ */
 export class GroupCommit {
-  readonly #database: DatabaseSync;
-  readonly #path: string;
-  readonly #hooks: CommitHooks;
-  readonly #begin: StatementSync;
-  readonly #impatient: StatementSync;
-  readonly #patient: StatementSync;
-  readonly #commit: StatementSync;
+  readonly #options: GroupCommitOptions;
+  #statements: Statements;
   #isPatient = true;
   #waiting: Job[] = [];
   #turn: NodeJS.Immediate | undefined;
   #retry: NodeJS.Timeout | undefined;
-  #busySince: number | undefined;
+  /** When the first of the attempts failed that have failed since the last success. */
+  #troubledSince: number | undefined;
+  /** The connection has to be replaced before the next attempt. */
+  #isReopening = false;
 
-  constructor(database: DatabaseSync, path: string, hooks: CommitHooks) {
-    this.#database = database;
-    this.#path = path;
-    this.#hooks = hooks;
-    this.#begin = database.prepare("BEGIN IMMEDIATE");
-    this.#impatient = database.prepare("PRAGMA busy_timeout = 0");
-    this.#patient = database.prepare(`PRAGMA busy_timeout = ${STORE.busyMs}`);
-    this.#commit = database.prepare("COMMIT");
+  constructor(database: DatabaseSync, options: GroupCommitOptions) {
+    this.#options = options;
+    this.#statements = statementsOf(database);
   }
 
   /** Does the work in this turn's transaction, in order; settles once that is on disk. */
-  do<T>(work: () => T): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const settling = (): (() => void) => {
-        const value = work();
+  do<Value>(work: Work<Value>): Promise<Value> {
+    if (this.#waiting.length >= STORE.waiting) return Promise.reject(this.#crowded());
+    return new Promise<Value>((resolve, reject) => {
+      const settling: Work<() => void> = (isRepeat) => {
+        const value = work(isRepeat);
         return () => resolve(value);
       };
-      this.#waiting.push({ work: settling, reject });
+      this.#waiting.push({ work: settling, reject, isDoubtful: false });
       if (this.#retry !== undefined) return;
       this.#turn ??= setImmediate(() => this.#flush());
       if (this.#waiting.length >= STORE.batch) this.#flush();
@@ -60,7 +72,7 @@ export class GroupCommit {
   /** Lets SQLite wait for a lock in what is read next; writing sees to its own waiting. */
   bePatient(): void {
     if (this.#isPatient) return;
-    this.#patient.get();
+    setPatience(this.#statements.database, STORE.busyMs);
     this.#isPatient = true;
   }
 
@@ -73,61 +85,115 @@ export class GroupCommit {
     const refused = new Map<Job, Fault>();
     let done: (() => void)[] | undefined;
     try {
+      this.#reopenIfDoubtful();
       while (done === undefined) done = this.#attempt(jobs, refused);
     } catch (thrown) {
       this.#undo();
-      if (isBusy(thrown) && this.#mayWait()) {
-        this.#waiting = jobs;
-        this.#retry = setTimeout(() => this.#flush(), STORE.retryMs);
-        return;
-      }
-      this.#busySince = undefined;
-      for (const job of jobs) job.reject(refused.get(job) ?? storeFault(thrown, this.#path));
+      const restMs = this.#restMs(thrown, jobs);
+      if (restMs === undefined) return this.#giveUp(thrown, jobs, refused);
+      this.#waiting = jobs;
+      this.#retry = setTimeout(() => this.#flush(), restMs);
       return;
     }
+    this.#troubledSince = undefined;
     for (const settle of done) settle();
     for (const [job, fault] of refused) job.reject(fault);
-    this.#hooks.committed();
+    this.#options.committed();
   }
 
   /** One transaction with all jobs that are not refused; nothing when one more is and it has to be tried again. */
   #attempt(jobs: readonly Job[], refused: Map<Job, Fault>): (() => void)[] | undefined {
     const done: (() => void)[] = [];
     this.#beginOrThrow();
-    this.#busySince = undefined;
-    this.#hooks.begun();
+    this.#options.begun();
     for (const job of jobs) {
       if (refused.has(job)) continue;
       try {
-        done.push(job.work());
+        done.push(job.work(job.isDoubtful));
       } catch (thrown) {
-        if (isOutOfSpace(thrown)) throw thrown;
-        refused.set(job, storeFault(thrown, this.#path));
+        if (isOfDisk(thrown)) throw thrown;
+        refused.set(job, storeFault(thrown, this.#options.path));
         if (thrown instanceof Fault) continue;
         // It may have written a part: the others go again without it, so that they neither fail nor carry that part.
         this.#undo();
         return undefined;
       }
     }
-    this.#commit.run();
+    this.#commitOrThrow(jobs);
     return done;
+  }
+
+  #commitOrThrow(jobs: readonly Job[]): void {
+    try {
+      this.#statements.commit.run();
+    } catch (thrown) {
+      if (isDoubtful(thrown)) {
+        this.#isReopening = true;
+        for (const job of jobs) job.isDoubtful = true;
+      }
+      throw thrown;
+    }
   }
 
   /** SQLite would wait by holding up the whole process, with rests so long that a busy neighbour starves us: we wait. */
   #beginOrThrow(): void {
     // Set back by who reads, not here: a loop that only writes is spared two statements in each commit.
-    if (this.#isPatient) this.#impatient.get();
+    if (this.#isPatient) setPatience(this.#statements.database, 0);
     this.#isPatient = false;
-    this.#begin.run();
+    this.#statements.begin.run();
   }
 
-  #mayWait(): boolean {
-    this.#busySince ??= performance.now();
-    return performance.now() - this.#busySince < STORE.busyMs;
+  #reopenIfDoubtful(): void {
+    if (!this.#isReopening) return;
+    this.#statements = statementsOf(this.#options.reopen());
+    this.#isPatient = true;
+    this.#isReopening = false;
+  }
+
+  /** How long to rest before the same jobs are tried again; undefined when they have been tried for long enough. */
+  #restMs(thrown: unknown, jobs: readonly Job[]): number | undefined {
+    const inDoubt = jobs.some((job) => job.isDoubtful);
+    if (!isBusy(thrown) && !inDoubt) return undefined;
+    this.#troubledSince ??= performance.now();
+    const triedMs = performance.now() - this.#troubledSince;
+    if (triedMs >= (inDoubt ? STORE.doubtMs : STORE.busyMs)) return undefined;
+    return isBusy(thrown) ? STORE.retryMs : STORE.reopenMs;
+  }
+
+  #giveUp(thrown: unknown, jobs: readonly Job[], refused: ReadonlyMap<Job, Fault>): void {
+    const { path } = this.#options;
+    this.#troubledSince = undefined;
+    for (const job of jobs)
+      job.reject(job.isDoubtful ? commitUnknown(thrown, path) : (refused.get(job) ?? storeFault(thrown, path)));
   }
 
   #undo(): void {
-    if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
-    this.#hooks.undone();
+    const { database } = this.#statements;
+    if (database.isTransaction) database.exec("ROLLBACK");
+    this.#options.undone();
   }
+
+  #crowded(): Fault {
+    const message = `${STORE.waiting} calls wait for the store ${this.#options.path} already.`;
+    return new Fault("STORE_BUSY", message);
+  }
+}
+
+interface Statements {
+  readonly database: DatabaseSync;
+  readonly begin: StatementSync;
+  readonly commit: StatementSync;
+}
+
+function statementsOf(database: DatabaseSync): Statements {
+  return {
+    database,
+    begin: database.prepare("BEGIN IMMEDIATE"),
+    commit: database.prepare("COMMIT"),
+  };
+}
+
+/** SQLite obeys this pragma when it is prepared, not when it is stepped: a statement that is kept would do nothing. */
+function setPatience(database: DatabaseSync, ms: number): void {
+  database.exec(`PRAGMA busy_timeout = ${ms}`);
 }

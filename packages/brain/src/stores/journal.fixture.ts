@@ -88,6 +88,8 @@ export function commitsIn(path: string): number {
 export interface Neighbour {
   readonly holder: LeaseHolder;
   readonly lines: AsyncIterator<string>;
+  /** Writes a line to its standard input. */
+  say(line: string): void;
   end(): Promise<void>;
 }
 
@@ -107,7 +109,8 @@ export async function neighbour(script: string, ...args: string[]): Promise<Neig
     child.kill("SIGKILL");
     await gone;
   };
-  return { holder: JSON.parse(first.value), lines, end };
+  const say = (line: string): void => void child.stdin.write(`${line}\n`);
+  return { holder: JSON.parse(first.value), lines, say, end };
 }
 
 async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {

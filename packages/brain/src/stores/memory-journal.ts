@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
 import type { RunFilter, Term } from "./standing.ts";
 import { advance, idTaken, isOpen, leaseLost, noSuchRun, opening, refuseUnlessFree, termEnd } from "./standing.ts";
@@ -49,8 +50,9 @@ class MemoryJournal implements Journal {
 
   async append(lease: Lease, entries: readonly Entry[]): Promise<void> {
     const kept = this.#held(lease);
-    kept.status = advance(lease.run, { seq: kept.entries.length, status: kept.status }, entries);
-    kept.entries.push(...entries);
+    const fresh = entries.slice(writtenBefore(kept, entries));
+    kept.status = advance(lease.run, { seq: kept.entries.length, status: kept.status }, fresh);
+    kept.entries.push(...fresh);
     this.#watchers.tell(lease.run, kept.entries.length);
   }
 
@@ -114,6 +116,12 @@ class MemoryJournal implements Journal {
     if (kept?.epoch !== lease.epoch || kept.term.holder === undefined) throw leaseLost(lease.run);
     return kept;
   }
+}
+
+/** How many of the entries an earlier call has written, to the letter. */
+function writtenBefore(kept: Kept, entries: readonly Entry[]): number {
+  const known = entries.filter(({ seq }) => seq <= kept.entries.length);
+  return known.every((entry) => isDeepStrictEqual(entry, kept.entries[entry.seq - 1])) ? known.length : 0;
 }
 
 /** A key is its owner's own. */

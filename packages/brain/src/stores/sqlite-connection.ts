@@ -2,40 +2,55 @@ import type { DatabaseSync } from "node:sqlite";
 import { Fault, FOLLOW } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 import { GroupCommit } from "./group-commit.ts";
-import type { CommitHooks } from "./group-commit.ts";
+import type { CommitHooks, Work } from "./group-commit.ts";
 import { storeFault } from "./sqlite-fault.ts";
+import { openDatabase } from "./sqlite-open.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
 
+/** A part that keeps its tables in a database. */
+export interface Member extends CommitHooks {
+  /** Prepares its statements: at once, and again whenever the connection was replaced. */
+  opened(database: DatabaseSync): void;
+}
+
 /** One open database whose tables several parts share: one commit a turn, and one look-out for other processes. */
 export class Connection {
-  readonly database: DatabaseSync;
   readonly #path: string;
   readonly #commit: GroupCommit;
-  readonly #members: CommitHooks[] = [];
+  readonly #members: Member[] = [];
   readonly #lookouts = new Set<() => void>();
-  readonly #version: Query<{ readonly data_version: number }>;
+  #database: DatabaseSync;
+  #version: Query<{ readonly data_version: number }>;
   #seenVersion = 0;
   #poll: NodeJS.Timeout | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(database: DatabaseSync, path: string) {
-    this.database = database;
     this.#path = path;
+    this.#database = database;
     this.#version = query(database, "PRAGMA data_version");
     const tell = (what: keyof CommitHooks) => () => {
       for (const member of this.#members) member[what]();
     };
-    this.#commit = new GroupCommit(database, path, {
+    this.#commit = new GroupCommit(database, {
+      path,
       begun: tell("begun"),
       undone: tell("undone"),
       committed: tell("committed"),
+      reopen: () => this.#reopen(),
     });
   }
 
+  /** The database that is open now; after a commit that failed in doubt it is another one. */
+  get database(): DatabaseSync {
+    return this.#database;
+  }
+
   /** Tells a part of every commit from now on. */
-  join(member: CommitHooks): void {
+  join(member: Member): void {
     this.#members.push(member);
+    member.opened(this.#database);
   }
 
   /** Changes whenever another connection has committed. */
@@ -44,7 +59,7 @@ export class Connection {
   }
 
   /** Does the work in this turn's transaction; settles once that is on disk. */
-  write<T>(work: () => T): Promise<T> {
+  write<T>(work: Work<T>): Promise<T> {
     this.#refuseIfClosed();
     return this.#commit.do(work);
   }
@@ -84,7 +99,20 @@ export class Connection {
     await this.#commit.do(() => undefined).catch(() => undefined);
     this.#stopPolling();
     this.#lookouts.clear();
-    this.database.close();
+    this.#database.close();
+  }
+
+  /** Opened before the old one is closed: the last to close a database would write out what is in doubt. */
+  #reopen(): DatabaseSync {
+    const old = this.#database;
+    const database = openDatabase(this.#path);
+    this.#database = database;
+    this.#version = query(database, "PRAGMA data_version");
+    // What others wrote while it was replaced has to be noticed, and a new connection counts from elsewhere.
+    this.#seenVersion = NaN;
+    for (const member of this.#members) member.opened(database);
+    old.close();
+    return database;
   }
 
   #refuseIfClosed(): void {

@@ -1,8 +1,11 @@
+import { statfsSync } from "node:fs";
+import { dirname } from "node:path";
 import { Fault, isObject, STORE } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 
 /* The primary result codes of SQLite that mean something to us; an extended code has its primary in the low byte. */
 const BUSY = 5;
+const READ_ONLY = 8;
 const IO_ERROR = 10;
 const CORRUPT = 11;
 const FULL = 13;
@@ -14,17 +17,24 @@ const FILE_IS_FULL: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]
 /** What SQLite or the file system threw, as a Fault: `otherwise` when it is nothing more particular. */
 export function storeFault(thrown: unknown, path: string, otherwise: FaultCode = "STORE_UNREADABLE"): Fault {
   if (thrown instanceof Fault) return thrown;
-  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  const said = wordsOf(thrown);
   const fault = (code: FaultCode, message: string): Fault => new Fault(code, message, { cause: thrown });
-  if (isOutOfSpace(thrown))
+  if (isOutOfSpace(thrown, path))
     return fault("STORAGE_FULL", `The store ${path} cannot be written (${said}); free some disk.`);
   const code = primaryCode(thrown);
-  if (code === BUSY) {
-    return fault("STORE_UNREADABLE", `Another process kept the store ${path} locked for ${STORE.busyMs} ms.`);
-  }
+  if (code === IO_ERROR || code === READ_ONLY)
+    return fault("STORE_FAILED", `The disk of the store ${path} fails: ${said}.`);
+  if (code === BUSY)
+    return fault("STORE_BUSY", `Another process kept the store ${path} locked for ${STORE.busyMs} ms.`);
   if (code === CONSTRAINT) return fault("CONFLICT", `Somebody else wrote to the store ${path} first (${said}).`);
   if (code === CORRUPT) return fault("JOURNAL_CORRUPT", `The file ${path} is damaged (${said}).`);
   return fault(otherwise, `The store ${path} cannot be used: ${said}.`);
+}
+
+/** The fault of a commit that failed when a part of it, or all, may have been on disk. */
+export function commitUnknown(thrown: unknown, path: string): Fault {
+  const message = `The commit to the store ${path} failed (${wordsOf(thrown)}); it may have been recorded or not.`;
+  return new Fault("COMMIT_UNKNOWN", message, { cause: thrown });
 }
 
 /** Whether another connection is in the way. */
@@ -32,11 +42,39 @@ export function isBusy(thrown: unknown): boolean {
   return primaryCode(thrown) === BUSY;
 }
 
+/** Whether a commit that failed so may be on disk all the same: its sync failed, not its writing. */
+export function isDoubtful(thrown: unknown): boolean {
+  return primaryCode(thrown) === IO_ERROR;
+}
+
 /** Whether the disk, not the one call, is at fault. */
-export function isOutOfSpace(thrown: unknown): boolean {
+export function isOfDisk(thrown: unknown): boolean {
+  const code = primaryCode(thrown);
+  return code === FULL || code === IO_ERROR || code === READ_ONLY || isFullFile(thrown);
+}
+
+/** Whether there is no room on the disk of `path`. */
+export function isOutOfSpace(thrown: unknown, path: string): boolean {
   const code = primaryCode(thrown);
   // A full disk comes as an I/O error where it is the shared-memory file or the sync that finds no room.
-  return code === FULL || code === IO_ERROR || (isObject(thrown) && FILE_IS_FULL.has(thrown["code"]));
+  return code === FULL || isFullFile(thrown) || (code === IO_ERROR && !hasRoom(path));
+}
+
+function isFullFile(thrown: unknown): boolean {
+  return isObject(thrown) && FILE_IS_FULL.has(thrown["code"]);
+}
+
+function hasRoom(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize >= STORE.roomBytes;
+  } catch {
+    return true;
+  }
+}
+
+function wordsOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
 function primaryCode(thrown: unknown): number | undefined {

@@ -1,5 +1,6 @@
 import { Fault, FOLLOW, STORE } from "@vidro/core";
 import type { Entry, Event, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
+import { isSameHolder } from "../holder.ts";
 import { chainCheck, linkHash, ROOT } from "./chain.ts";
 import type { Link } from "./chain.ts";
 import type { Connection } from "./sqlite-connection.ts";
@@ -17,21 +18,24 @@ export function sqliteJournal(connection: Connection, now: () => number): Journa
 class SqliteJournal implements Journal {
   readonly #connection: Connection;
   readonly #now: () => number;
-  readonly #rows: Rows;
+  #rows!: Rows;
   readonly #watchers: SqliteWatchers;
   /** Where appending goes on, for runs that this process appended to; right as long as nobody else commits. */
   readonly #tips = new Map<string, Tip>();
   /** What the open transaction touched. */
   readonly #touched = new Map<string, number>();
-  #tipsVersion: number;
+  #tipsVersion!: number;
 
   constructor(connection: Connection, now: () => number) {
     this.#connection = connection;
     this.#now = now;
-    this.#rows = new Rows(connection.database);
     this.#watchers = new SqliteWatchers(connection, (run) => this.#rows.lastSeq(run));
-    this.#tipsVersion = connection.version();
     connection.join({
+      opened: (database) => {
+        this.#rows = new Rows(database);
+        this.#tipsVersion = connection.version();
+        this.#forget();
+      },
       begun: () => this.#forgetIfForeign(),
       undone: () => this.#forget(),
       committed: () => this.#wake(),
@@ -42,8 +46,8 @@ class SqliteJournal implements Journal {
     const bodies = bodiesOf(entries);
     return this.#connection.write(() => {
       const known = run.key === undefined ? undefined : this.#rows.headOfKey(run.owner, run.key);
-      if (known !== undefined) return { head: known };
-      if (this.#rows.lease(run.id) !== undefined) throw idTaken(run.id);
+      if (known !== undefined && known.id !== run.id) return { head: known };
+      if (this.#rows.lease(run.id) !== undefined) return this.#madeBefore(run.id, entries, holder);
       const { first, task } = opening(run.id, entries);
       const status = advance(run.id, { seq: ROOT.seq, status: "running" }, entries);
       const until = termEnd(this.#now());
@@ -62,9 +66,12 @@ class SqliteJournal implements Journal {
     const bodies = bodiesOf(entries);
     return this.#connection.write(() => {
       const tip = this.#tip(lease.run);
-      if (tip === undefined || !tip.held || tip.epoch !== lease.epoch) throw leaseLost(lease.run);
-      const status = advance(lease.run, tip, entries);
-      this.#extend(lease.run, tip, entries, bodies);
+      if (tip === undefined || tip.epoch !== lease.epoch) throw leaseLost(lease.run);
+      const known = this.#writtenBefore(lease.run, tip, entries);
+      if (known === entries.length) return;
+      if (!tip.held) throw leaseLost(lease.run);
+      const status = advance(lease.run, tip, entries.slice(known));
+      this.#extend(lease.run, tip, entries.slice(known), bodies.slice(known));
       if (status === tip.status) return;
       this.#rows.setStatus(tip.number, status);
       tip.status = status;
@@ -153,6 +160,31 @@ class SqliteJournal implements Journal {
 
   close(): Promise<void> {
     return this.#connection.close();
+  }
+
+  /** A run that an earlier attempt at the same call made; CONFLICT when it is another one's. */
+  #madeBefore(run: string, entries: readonly Entry[], holder: LeaseHolder): { head: RunHead; lease: Lease } {
+    const held = this.#rows.lease(run);
+    const head = this.#rows.head(run);
+    const isSame = held?.epoch === 1 && held.holder !== undefined && isSameHolder(held.holder, holder);
+    if (head?.seq !== entries.length || !isSame || !this.#isKept(run, entries)) throw idTaken(run);
+    return { head, lease: { run, epoch: 1 } };
+  }
+
+  /** How many of the entries an earlier attempt has written, to the letter. */
+  #writtenBefore(run: string, tip: Tip, entries: readonly Entry[]): number {
+    const [first] = entries;
+    if (first === undefined || first.seq > tip.seq) return 0;
+    const known = entries.slice(0, tip.seq - first.seq + 1);
+    return this.#isKept(run, known) ? known.length : 0;
+  }
+
+  #isKept(run: string, entries: readonly Entry[]): boolean {
+    const links = this.#rows.links(run, entries[0]?.seq ?? 0, entries.length);
+    return entries.every(({ seq, at, event }, index) => {
+      const link = links[index];
+      return link?.seq === seq && link.at === at && link.body === JSON.stringify(event);
+    });
   }
 
   #tip(run: string): Tip | undefined {

@@ -99,7 +99,7 @@ export function openDatabase(path: string, migrations: readonly string[] = MIGRA
     return database;
   } catch (thrown) {
     database?.close();
-    const readable = isOutOfSpace(thrown) ? openOnFullDisk(path, migrations.length) : undefined;
+    const readable = isOutOfSpace(thrown, path) ? openOnFullDisk(path, migrations.length) : undefined;
     if (readable !== undefined) return readable;
     const fault = storeFault(thrown, path);
     // Damage that shows on opening is the whole store's, not one run's.

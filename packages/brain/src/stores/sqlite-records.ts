@@ -1,4 +1,4 @@
-import type { StatementSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Records, StoredRecord } from "@vidro/core";
 import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "./keeping.ts";
 import type { NewRecord, RecordFilter } from "./keeping.ts";
@@ -22,17 +22,26 @@ class SqliteRecords implements Records {
   readonly #watchers: SqliteWatchers;
   /** Kinds that the open transaction changed, with how often each has been changed in all. */
   readonly #touched = new Map<string, number>();
-  readonly #put: StatementSync;
-  readonly #delete: StatementSync;
-  readonly #count: Query<{ readonly changes: number }>;
-  readonly #get: Query<Row>;
-  readonly #place: Query<{ readonly number: number }>;
-  readonly #changes: Query<{ readonly changes: number }>;
+  #put!: StatementSync;
+  #delete!: StatementSync;
+  #count!: Query<{ readonly changes: number }>;
+  #get!: Query<Row>;
+  #place!: Query<{ readonly number: number }>;
+  #changes!: Query<{ readonly changes: number }>;
 
   constructor(connection: Connection, now: () => number) {
-    const { database } = connection;
     this.#connection = connection;
     this.#now = now;
+    connection.join({
+      opened: (database) => this.#prepare(database),
+      begun: () => undefined,
+      undone: () => this.#touched.clear(),
+      committed: () => this.#wake(),
+    });
+    this.#watchers = new SqliteWatchers(connection, (kind) => this.#changes.get(kind)?.changes ?? 0);
+  }
+
+  #prepare(database: DatabaseSync): void {
     this.#put = database.prepare(
       `INSERT INTO record (kind, id, owner, body, version, created, updated) VALUES (?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (kind, id) DO UPDATE
@@ -47,12 +56,6 @@ class SqliteRecords implements Records {
     this.#get = query(database, `${STORED} WHERE kind = ? AND id = ?`);
     this.#place = query(database, "SELECT number FROM record WHERE kind = ? AND id = ?");
     this.#changes = query(database, "SELECT changes FROM record_change WHERE kind = ?");
-    this.#watchers = new SqliteWatchers(connection, (kind) => this.#changes.get(kind)?.changes ?? 0);
-    connection.join({
-      begun: () => undefined,
-      undone: () => this.#touched.clear(),
-      committed: () => this.#wake(),
-    });
   }
 
   async get(kind: string, id: string): Promise<StoredRecord | undefined> {
@@ -63,8 +66,9 @@ class SqliteRecords implements Records {
   async put(record: NewRecord, version?: number): Promise<StoredRecord> {
     const text = recordText(record);
     const { kind, id, owner } = record;
-    return this.#connection.write(() => {
+    return this.#connection.write((isRepeat) => {
       const known = this.#get.get(kind, id);
+      if (isRepeat && known?.text === text && known.owner === owner) return recordOf(known);
       refuseUnlessVersion(record, known?.version ?? 0, version);
       const updatedAt = this.#now();
       const createdAt = known?.createdAt ?? updatedAt;
@@ -76,8 +80,8 @@ class SqliteRecords implements Records {
   }
 
   async delete(kind: string, id: string): Promise<boolean> {
-    return this.#connection.write(() => {
-      if (this.#delete.run(kind, id).changes === 0) return false;
+    return this.#connection.write((isRepeat) => {
+      if (this.#delete.run(kind, id).changes === 0) return isRepeat;
       this.#touch(kind);
       return true;
     });

@@ -8,6 +8,14 @@ export const STORE = {
   busyMs: 5 * SECOND_MS,
   /** Rest before such a commit is tried again. */
   retryMs: 1,
+  /** How long a commit whose outcome is unknown is tried again on a new connection before its callers are told. */
+  doubtMs: 5 * SECOND_MS,
+  /** Rest before such a commit is tried again. */
+  reopenMs: 100,
+  /** Calls that wait for a store that is busy or failing; more are refused. */
+  waiting: 100_000,
+  /** An I/O error on a disk with less room than this counts as a full disk. */
+  roomBytes: 256 * KIB,
   /** Calls that wait for one commit; a full queue is committed at once. */
   batch: 1024,
   /** Runs whose last entry is remembered, so that appending need not look it up. */
