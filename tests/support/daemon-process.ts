@@ -22,6 +22,8 @@ export interface DaemonStart {
   readonly node?: readonly string[];
   /** The machine that it runs on; this one when none is named. */
   readonly host?: Host;
+  /** A program and its words that the daemon is started by, such as `unshare`. */
+  readonly wrap?: readonly string[];
 }
 
 /** A daemon in a process of its own, which can be looked at from outside. */
@@ -43,10 +45,10 @@ export class DaemonProcess implements AsyncDisposable {
   }
 
   /** Starts the daemon of a stage; resolves when it takes requests. */
-  static async up(stage: Stage, { flags = [], node = [], host }: DaemonStart = {}): Promise<DaemonProcess> {
+  static async up(stage: Stage, { flags = [], node = [], host, wrap = [] }: DaemonStart = {}): Promise<DaemonProcess> {
     const { argv, env } = stage.command;
     const [program = "", ...rest] = argv;
-    const command = [program, ...node, ...rest, "up", "--json", ...flags];
+    const command = [...wrap, program, ...node, ...rest, "up", "--json", ...flags];
     const [first = "", ...args] = host === undefined ? command : host.argv(...command);
     const child = spawn(first, args, { cwd: stage.workspace, env, stdio: ["ignore", "pipe", "pipe"] });
     let log = "";

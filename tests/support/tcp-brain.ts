@@ -10,6 +10,7 @@ import { Telemetry } from "../../packages/brain/src/telemetry.ts";
 import { Threads } from "../../packages/brain/src/threads.ts";
 import { Tokens } from "../../packages/brain/src/tokens.ts";
 import { firstToken } from "../../packages/brain/src/tokens/first-token.ts";
+import { sweep } from "./world.ts";
 
 /*
  * A brain in a process of its own that dials one hand which listens for TCP. Started with one argument, a TcpBrain as
@@ -37,7 +38,7 @@ const agents = new Agents(records);
 const tokens = new Tokens(records);
 const tokenFile = join(home, "token");
 await firstToken(tokens, tokenFile);
-await runs.recover();
+await sweep(runs);
 const telemetry = new Telemetry({ now, counted: () => undefined });
 const threads = new Threads(records, { agents, tools });
 const world = { runs, agents, threads, hands, telemetry, tools, workspace: home, production: false };

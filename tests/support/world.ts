@@ -9,6 +9,8 @@ import type { LocalHandOptions } from "@vidro/hands";
 import { thisHolder } from "../../packages/brain/src/holder.ts";
 import { liveBus } from "../../packages/brain/src/live.ts";
 import { Runs } from "../../packages/brain/src/runs.ts";
+import { Sweeper } from "../../packages/brain/src/sweeper.ts";
+import type { Swept } from "../../packages/brain/src/sweeper.ts";
 
 /** A folder that is gone when the test is. */
 export function temporaryFolder(t: { after(done: () => void): void }): string {
@@ -73,4 +75,9 @@ async function answerOnce(
   await runs.answer(run, answer).catch((fault: { code?: string }) => {
     if (fault.code !== "CONFLICT") throw fault;
   });
+}
+
+/** Takes up the runs that nobody drives, as a daemon does every few seconds. */
+export function sweep(runs: Runs): Promise<Swept> {
+  return new Sweeper({ runs, log: () => undefined, now: Date.now }).sweep();
 }

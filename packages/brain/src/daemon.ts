@@ -20,6 +20,8 @@ import { Dialer } from "./south/agent-tcp/dialer.ts";
 import { Door, southFolder } from "./south/southbound/door.ts";
 import { executorGateway } from "./south/executor-ws.ts";
 import { standardTools } from "./south/local.ts";
+import { Sweeper } from "./sweeper.ts";
+import type { OnRestart } from "./sweeper.ts";
 import { Telemetry } from "./telemetry.ts";
 import { tcpTables } from "./tcp-tables.ts";
 import { Threads } from "./threads.ts";
@@ -35,7 +37,7 @@ export interface DaemonOptions extends Pick<BrainOptions, "home" | "env" | "stor
   /** Files in PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
   /** What becomes of runs that were open when the last daemon ended. */
-  readonly onRestart: "resume" | "hold";
+  readonly onRestart: OnRestart;
   /** Without it, nothing is executed on this machine. */
   readonly localHand: boolean;
   /** Where hands on other machines come in; when neither is given, that opens with the first invitation. */
@@ -90,11 +92,12 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   const telemetry = new Telemetry({ now: Date.now, counted: () => metrics.ingest.inc({ kind: "telemetry" }) });
   const door = doorOf(options, { brain, telemetry, log });
   const dialer = new Dialer({ folder: southFolder(home), records: brain.records, hands: brain.hands, log });
+  const sweeper = new Sweeper({ runs: brain.runs, log, now: Date.now });
   let server: HttpServer | undefined;
   let southbound: string | undefined;
   const close = async (): Promise<void> => {
     await server?.close();
-    await Promise.all([door.close(), dialer.close()]);
+    await Promise.all([door.close(), dialer.close(), sweeper.close()]);
     tokens.close();
     await brain.close();
     metrics.close();
@@ -103,7 +106,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   };
   try {
     await firstToken(tokens, tokenFile(home));
-    if (options.onRestart === "resume") await recover(brain, log);
+    // A daemon that lives for one command leaves the runs of others alone.
+    if (options.hidden !== true) await sweeper.start(options.onRestart);
     server = await serve(options, { brain, tokens, metrics, telemetry, door, dialer, log });
     if (options.hidden !== true) [southbound] = await Promise.all([door.open(), dialer.open()]);
   } catch (thrown) {
@@ -206,13 +210,6 @@ async function refuseSecond(home: string): Promise<void> {
   const other = await findDaemon(home);
   if (other !== undefined)
     throw new Fault("CONFLICT", `A daemon of this home is up already: ${other.url}, process ${other.pid}.`);
-}
-
-async function recover(brain: Brain, log: Log): Promise<void> {
-  const { resumed, refused } = await brain.runs.recover();
-  if (resumed > 0) log("info", "runs are taken up again", { runs: resumed });
-  for (const { run, fault } of refused)
-    log("warn", "a run cannot be taken up again", { run_id: run, code: fault.code, reason: fault.message });
 }
 
 async function storeHealth(brain: Brain): Promise<Health> {

@@ -18,6 +18,7 @@ import type {
   RunState,
   TextStream,
 } from "@vidro/core";
+import { isPassing, Writer } from "./writer.ts";
 
 /*
  * The loop: decide → record the intent → carry out the one effect → record the outcome → again.
@@ -47,6 +48,7 @@ export class Drive {
   /** The action that an earlier drive may have ordered. */
   readonly #found: string | undefined;
   #state: RunState;
+  readonly #writer: Writer;
   /** Resolves when everything recorded so far is durable. */
   #saved: Promise<void> = Promise.resolve();
   /** Aborted when the running effect has to end, whatever the reason. */
@@ -62,6 +64,7 @@ export class Drive {
   constructor(world: World, lease: Lease, state: RunState) {
     this.#world = world;
     this.#lease = lease;
+    this.#writer = new Writer(world.journal, lease);
     this.#found = state.phase.name === "acting" ? state.phase.action.id : undefined;
     this.#state = state;
   }
@@ -83,6 +86,7 @@ export class Drive {
         if (this.#escaped !== undefined && this.#state.phase.name !== "over") {
           this.#record([{ type: "run.failed", fault: this.#escaped.report() }]);
         }
+        this.#tellWait();
         const decision = decide(this.#state, { now: this.#world.now(), chance: this.#world.chance() });
         if (decision.do === "rest") break;
         if (decision.do === "record") this.#record([decision.event]);
@@ -91,7 +95,7 @@ export class Drive {
     } finally {
       clearInterval(renewal);
       // Asked for together, so that the last entries and giving back the lease share one commit.
-      await Promise.all([this.#saved, this.#world.journal.release(this.#lease)]);
+      await Promise.all([this.#saved, this.#release()]);
     }
     if (this.#lost !== undefined) throw this.#lost;
   }
@@ -126,6 +130,7 @@ export class Drive {
   /** Stops driving and leaves the run open: it goes on from the journal later. */
   stop(): void {
     this.#stopped = true;
+    this.#writer.stop();
     this.#halt.abort(new Fault("SHUTTING_DOWN", "The brain is stopping."));
     this.#wake?.();
   }
@@ -161,7 +166,7 @@ export class Drive {
       this.#state = reduce(this.#state, entry);
       entries.push(entry);
     }
-    this.#saved = this.#world.journal.append(this.#lease, entries);
+    this.#saved = this.#writer.append(entries);
     // Whoever needs it awaits it; this keeps a rejection that comes first from being called unhandled.
     this.#saved.catch(() => undefined);
   }
@@ -290,10 +295,31 @@ export class Drive {
     });
   }
 
+  /** A wait for the store is on record once the store is back: a healing like any other, except beside the model's. */
+  #tellWait(): void {
+    const { name } = this.#state.phase;
+    const wait = name === "over" || name === "faulted" ? undefined : this.#writer.takeWait();
+    if (wait === undefined) return;
+    const { fault, attempts: attempt, waitedMs } = wait;
+    const metadata = { code: fault.code, cause: fault.message, waited_ms: waitedMs };
+    const description = `The store did not take entries for ${waitedMs} ms; they were kept and are recorded now.`;
+    const healing = { healing: "wait_for_store", severity: "critical", delayMs: 0 } as const;
+    this.#record([{ type: "heal.tried", ...healing, description, attempt, metadata }]);
+  }
+
+  /** A lease that the store does not take back now runs out by itself. */
+  async #release(): Promise<void> {
+    await this.#world.journal.release(this.#lease).catch((thrown: unknown) => {
+      if (!isPassing(thrown)) throw thrown;
+    });
+  }
+
   async #renew(): Promise<void> {
     try {
       await this.#world.journal.renew(this.#lease);
     } catch (thrown) {
+      // A store that cannot be written now says nothing about whose the run is.
+      if (isPassing(thrown)) return;
       // Somebody else drives the run now; what this drive would still append is refused by its epoch.
       this.#lost = asFault(thrown);
       this.stop();

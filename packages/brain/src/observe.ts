@@ -60,6 +60,7 @@ export function observed(inner: Journal, observers: Observers): Journal {
     read: (run, after, limit) => inner.read(run, after, limit),
     head: (run) => inner.head(run),
     list: (filter) => inner.list(filter),
+    undriven: (limit) => inner.undriven(limit),
     renew: (lease) => inner.renew(lease),
     watch: (run, wake) => inner.watch(run, wake),
     verify: (run) => inner.verify(run),

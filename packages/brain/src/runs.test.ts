@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { Entry, Event, Hand, Journal, Model, ModelReply } from "@vidro/core";
 import { makeWorkspace, scriptedModel } from "../../../tests/support/scenario.ts";
 import type { Scenario } from "../../../tests/support/scenario.ts";
-import { finish, handIn, runsOver, temporaryFolder } from "../../../tests/support/world.ts";
+import { finish, handIn, runsOver, sweep, temporaryFolder } from "../../../tests/support/world.ts";
 import { thisHolder } from "./holder.ts";
 import type { Runs } from "./runs.ts";
 import { openStore } from "./stores/stores.ts";
@@ -146,7 +146,7 @@ test("a run that was left open goes on where it stood, also when it waits for an
     model: scriptedModel([shell("echo x >> effects.txt"), said("done")]),
     hand: first.hand,
   });
-  assert.equal((await second.recover()).resumed, 1);
+  assert.equal((await sweep(second)).resumed, 1);
   const entries = await finish(second, run.id, ["yes"]);
   assert.equal(entries.at(-1)?.event.type, "run.finished");
   assert.equal(readFileSync(join(first.workspace, "effects.txt"), "utf8"), "x\n");
@@ -242,7 +242,7 @@ test("a run whose journal is damaged is refused alone; the others are resumed", 
   assert.equal(file.prepare(damage).run(bad.run.id).changes, 1);
   file.close();
   const second = runsOver({ journal, model: scriptedModel([shell("true"), said("done")]), hand });
-  const recovered = await second.recover();
+  const recovered = await sweep(second);
   assert.equal(recovered.resumed, 1);
   assert.deepEqual(
     recovered.refused.map(({ run, fault }) => [run, fault.code]),

@@ -5,6 +5,7 @@ import { clean, Drive, opened } from "./engine.ts";
 import type { World } from "./engine.ts";
 import { followInBatches } from "./follow.ts";
 import type { Followed, Left } from "./follow.ts";
+import { lateHand } from "./late-hand.ts";
 import { Fault, fold, FOLLOW, isTerminal, RUN } from "@vidro/core";
 import type {
   Budget,
@@ -194,20 +195,10 @@ export class Runs {
     if (isOpen(await this.find(run))) await this.#driven(run);
   }
 
-  /** Resumes every open run that nobody drives, and says which ones could not be resumed and why. */
-  async recover(): Promise<{ readonly resumed: number; readonly refused: readonly { run: string; fault: Fault }[] }> {
-    const refused: { run: string; fault: Fault }[] = [];
-    let resumed = 0;
-    for (const head of await this.#journal.list({ open: true, limit: RUN.recovered })) {
-      try {
-        await this.#driven(head.id);
-        resumed += 1;
-      } catch (thrown) {
-        if (!(thrown instanceof Fault)) throw thrown;
-        if (thrown.code !== "RUN_BUSY") refused.push({ run: head.id, fault: thrown });
-      }
-    }
-    return { resumed, refused };
+  /** Open runs that neither this process nor any other drives, oldest first. */
+  async undriven(): Promise<readonly string[]> {
+    const runs = await this.#journal.undriven(RUN.recovered);
+    return runs.filter((run) => !this.#drives.has(run));
   }
 
   /** Stops driving; open runs stay open and go on from the journal later. */
@@ -232,7 +223,7 @@ export class Runs {
       const [model, hand] = await Promise.all([
         // The model that began the run, if it can still be had; any other goes on as well.
         this.#world.model(state.started.model).catch(() => this.#world.model()),
-        this.#world.hand(state.started),
+        this.#world.hand(state.started).catch(() => lateHand(state.started, () => this.#world.hand(state.started))),
       ]);
       return this.#drive(new Drive({ ...this.#world, model, hand }, lease, state), run);
     } catch (thrown) {

@@ -274,16 +274,9 @@ const TABLE = {
     7,
     "high",
     "Another process keeps the store locked.",
-    "Wait until it has ended, then repeat the request.",
+    "Repeat it when that one has ended.",
   ],
-  STORE_FAILED: [
-    "retry",
-    503,
-    1,
-    "critical",
-    "The disk of the journal reports an error, or may not be written.",
-    "Look at the disk: dmesg; then repeat the request.",
-  ],
+  STORE_FAILED: ["retry", 503, 1, "critical", "The journal's disk reports an error.", "Look at the disk: dmesg"],
   COMMIT_UNKNOWN: [
     "pause",
     503,

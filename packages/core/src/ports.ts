@@ -78,6 +78,8 @@ export interface Journal {
     readonly thread?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;
+  /** Open runs that no living process drives, oldest first: their lease was given back, has run out, or its holder is dead. */
+  undriven(limit: number): Promise<readonly string[]>;
   /** Takes over a run that nobody drives: RUN_BUSY while its holder lives and its lease has not run out. */
   lease(run: string, holder: LeaseHolder): Promise<Lease>;
   /** Holds the lease for another term; LEASE_LOST when somebody else has it. */

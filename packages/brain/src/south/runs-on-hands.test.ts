@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Entry, Event, JsonObject, ModelReply } from "@vidro/core";
 import { scriptedModel } from "../../../../tests/support/scenario.ts";
-import { finish } from "../../../../tests/support/world.ts";
+import { finish, sweep } from "../../../../tests/support/world.ts";
 import type { Runs } from "../runs.ts";
 import { BareLink, Landscape } from "./hosts.fixture.ts";
 
@@ -70,7 +70,7 @@ test("a brain that goes down leaves the work to its host, and the next one finds
 
   const second = await land.register();
   const runs = land.runs(second.store, second.hands, model);
-  assert.equal((await runs.recover()).resumed, 1);
+  assert.equal((await sweep(runs)).resumed, 1);
   writeFileSync(join(hand.workspace, "go"), "");
   await second.hands.attach(card, new BareLink(hand));
   const entries = await finish(runs, run.id, []);
@@ -126,7 +126,7 @@ test("G3 what was ordered before the brain went down is unknown when its hand is
   const second = await land.register();
   await second.hands.attach(card, new BareLink(hand));
   const runs = land.runs(second.store, second.hands, model);
-  await runs.recover();
+  await sweep(runs);
   const entries = await finish(runs, run.id, []);
   assert.match(eventOf(entries, "action.unknown").fault.message, /ordered and may have been carried out/);
 });

@@ -1,7 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
 import type { RunFilter, Term } from "./standing.ts";
-import { advance, idTaken, isOpen, leaseLost, noSuchRun, opening, refuseUnlessFree, termEnd } from "./standing.ts";
+import {
+  advance,
+  idTaken,
+  isOpen,
+  isUndriven,
+  leaseLost,
+  noSuchRun,
+  opening,
+  refuseUnlessFree,
+  termEnd,
+} from "./standing.ts";
 import { Watchers } from "./watchers.ts";
 
 interface Kept {
@@ -73,6 +83,12 @@ class MemoryJournal implements Journal {
       .filter((kept) => filter.thread === undefined || kept.run.thread === filter.thread)
       .slice(0, filter.limit)
       .map(headOf);
+  }
+
+  async undriven(limit: number): Promise<readonly string[]> {
+    const now = this.#now();
+    const open = [...this.#runs.values()].filter(({ status }) => isOpen(status));
+    return open.flatMap(({ run, term }) => (isUndriven(term, now) ? [run.id] : [])).slice(0, limit);
   }
 
   async lease(run: string, holder: LeaseHolder): Promise<Lease> {

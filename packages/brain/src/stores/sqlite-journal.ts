@@ -1,6 +1,6 @@
 import { Fault, FOLLOW, STORE } from "@vidro/core";
 import type { Entry, Event, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
-import { isSameHolder } from "../holder.ts";
+import { isAlive, isSameHolder } from "../holder.ts";
 import { chainCheck, linkHash, ROOT } from "./chain.ts";
 import type { Link } from "./chain.ts";
 import type { Connection } from "./sqlite-connection.ts";
@@ -99,6 +99,10 @@ class SqliteJournal implements Journal {
 
   async list(filter: RunFilter): Promise<readonly RunHead[]> {
     return this.#connection.look(() => this.#rows.list(filter));
+  }
+
+  async undriven(limit: number): Promise<readonly string[]> {
+    return this.#connection.look(() => this.#rows.undriven(this.#now(), isAlive, limit));
   }
 
   async lease(run: string, holder: LeaseHolder): Promise<Lease> {

@@ -53,6 +53,8 @@ export class Rows {
   readonly #head: Query<RunHead>;
   readonly #headOfKey: Query<RunHead>;
   readonly #links: Query<Link>;
+  readonly #holders: Query<{ readonly holder: string }>;
+  readonly #undriven: Query<{ readonly id: string }>;
   readonly #lastSeq: Query<{ readonly seq: number | null }>;
 
   constructor(database: DatabaseSync) {
@@ -75,6 +77,13 @@ export class Rows {
     this.#head = query(database, `${HEAD} WHERE id = ?`);
     this.#headOfKey = query(database, `${HEAD} WHERE owner = ? AND key = ?`);
     this.#links = query(database, `${LINK} WHERE run = ${NUMBER} AND seq >= ? ORDER BY seq LIMIT ?`);
+    this.#holders = query(database, `SELECT DISTINCT holder FROM run WHERE ${OPEN} AND holder IS NOT NULL`);
+    this.#undriven = query(
+      database,
+      `SELECT id FROM run
+      WHERE ${OPEN} AND (holder IS NULL OR until <= ? OR holder IN (SELECT value FROM json_each(?)))
+      ORDER BY number LIMIT ?`,
+    );
     this.#lastSeq = query(database, `SELECT max(seq) AS seq FROM entry WHERE run = ${NUMBER}`);
   }
 
@@ -117,6 +126,13 @@ export class Rows {
     if (row === undefined) return undefined;
     const holder: LeaseHolder | undefined = row.holder === null ? undefined : JSON.parse(row.holder);
     return { ...row, holder };
+  }
+
+  /** Open runs whose lease was given back, has run out at `now`, or whose holder is not alive; oldest first. */
+  undriven(now: number, isAlive: (holder: LeaseHolder) => boolean, limit: number): readonly string[] {
+    const holders = this.#holders.all().map(({ holder }) => holder);
+    const dead = holders.filter((holder) => !isAlive(JSON.parse(holder)));
+    return this.#undriven.all(now, JSON.stringify(dead), limit).map(({ id }) => id);
   }
 
   /** Writes who drives a run. */

@@ -73,6 +73,11 @@ export function refuseUnlessFree(run: string, term: Term, asker: LeaseHolder, no
   throw new Fault("RUN_BUSY", `Process ${holder.pid} on ${holder.host} is driving run ${run}.`);
 }
 
+/** Whether no living process drives a run under this term. */
+export function isUndriven({ holder, until }: Term, now: number): boolean {
+  return holder === undefined || until <= now || !isAlive(holder);
+}
+
 /** The fault of whoever appends under a lease that another one ended. */
 export function leaseLost(run: string): Fault {
   return new Fault("LEASE_LOST", `The lease on run ${run} has ended: another brain drives it, or it was given back.`);

@@ -28,8 +28,14 @@ export const RUN = {
   answerMs: 24 * HOUR_MS,
   /** An answer's length. */
   answerChars: 64 * KIB,
-  /** Open runs that are taken up again at boot. */
+  /** Open runs that are taken up again at once, and those that are remembered as refused or held. */
   recovered: 100_000,
+  /** How often open runs are looked for that nobody drives. */
+  sweepMs: 3 * SECOND_MS,
+  /** Rest before a run that could not be taken up is tried again; doubled each time. */
+  refusedMs: 3 * SECOND_MS,
+  /** Longest such rest. */
+  refusedCapMs: 5 * MINUTE_MS,
   /** Earlier runs of a conversation that a new one is told about. */
   historyRuns: 10,
   /**
@@ -41,8 +47,8 @@ export const RUN = {
   judgeMs: 10 * MINUTE_MS,
   /** How long an order to a hand is good for after the hand has it. */
   orderMs: 5 * MINUTE_MS,
-  /** How long a lease holds without being renewed. */
-  leaseMs: 30 * SECOND_MS,
+  /** How long a lease holds without being renewed: with the sweep behind it less than the 30 s of G9. */
+  leaseMs: 20 * SECOND_MS,
 } as const;
 
 /** Bounds of what a model is given and gives. */

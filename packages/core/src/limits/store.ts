@@ -12,6 +12,10 @@ export const STORE = {
   doubtMs: 5 * SECOND_MS,
   /** Rest before such a commit is tried again. */
   reopenMs: 100,
+  /** First rest before a run appends again to a store that was busy, full or failing; doubled each time. */
+  backoffMs: 100,
+  /** Longest such rest. */
+  backoffCapMs: 5 * SECOND_MS,
   /** Calls that wait for a store that is busy or failing; more are refused. */
   waiting: 100_000,
   /** An I/O error on a disk with less room than this counts as a full disk. */

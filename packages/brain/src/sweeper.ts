@@ -1,0 +1,113 @@
+import { asFault, RUN } from "@vidro/core";
+import type { Fault } from "@vidro/core";
+import type { Log } from "./log.ts";
+import type { Runs } from "./runs.ts";
+
+/** What becomes of runs that were open when the daemon came up: they go on, or wait until somebody asks for them. */
+export type OnRestart = "resume" | "hold";
+
+/** A run that could not be taken up. */
+export interface Refused {
+  readonly run: string;
+  readonly fault: Fault;
+}
+
+/** What came of looking for runs that nobody drives. */
+export interface Swept {
+  readonly resumed: number;
+  /** Those whose refusal is news. */
+  readonly refused: readonly Refused[];
+}
+
+/** What a sweeper needs. */
+export interface SweeperWorld {
+  readonly runs: Pick<Runs, "undriven" | "resume">;
+  readonly log: Log;
+  readonly now: () => number;
+}
+
+/**
+ * Takes up, every few seconds, the open runs that no living process drives: those of a process that was killed, and
+ * those whose drive ended because the store did not obey [G9].
+ */
+export class Sweeper {
+  readonly #world: SweeperWorld;
+  /** Runs that could not be taken up, and when to try again. */
+  readonly #refused = new Map<string, { readonly code: string; readonly restMs: number; readonly againAt: number }>();
+  /** Runs that are left alone until somebody asks for them. */
+  readonly #held = new Set<string>();
+  #timer: NodeJS.Timeout | undefined;
+  #sweeping: Promise<void> | undefined;
+
+  constructor(world: SweeperWorld) {
+    this.#world = world;
+  }
+
+  /** How many open runs are known to have no driver: they could not be taken up, or are held. */
+  get withoutDriver(): number {
+    return this.#refused.size + this.#held.size;
+  }
+
+  /** Resolves when the runs that were open have been taken up, or are held. */
+  async start(onRestart: OnRestart): Promise<void> {
+    if (onRestart === "resume") await this.#tell();
+    else for (const run of await this.#world.runs.undriven()) this.#held.add(run);
+    this.#timer = setInterval(() => {
+      this.#sweeping ??= this.#tell().finally(() => (this.#sweeping = undefined));
+    }, RUN.sweepMs).unref();
+  }
+
+  /** Takes up no more. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#sweeping;
+  }
+
+  /** Takes up every open run that nobody drives, but for those that are held or were refused a moment ago. */
+  async sweep(): Promise<Swept> {
+    const { runs, now } = this.#world;
+    const undriven = await runs.undriven();
+    this.#forgetBut(new Set(undriven));
+    const refused: Refused[] = [];
+    let resumed = 0;
+    for (const run of undriven) {
+      if (this.#held.has(run) || (this.#refused.get(run)?.againAt ?? 0) > now()) continue;
+      try {
+        await runs.resume(run);
+        this.#refused.delete(run);
+        resumed += 1;
+      } catch (thrown) {
+        const fault = asFault(thrown);
+        // Another process was faster.
+        if (fault.code !== "RUN_BUSY" && this.#refuse(run, fault)) refused.push({ run, fault });
+      }
+    }
+    return { resumed, refused };
+  }
+
+  #forgetBut(undriven: ReadonlySet<string>): void {
+    for (const run of this.#held) if (!undriven.has(run)) this.#held.delete(run);
+    for (const run of this.#refused.keys()) if (!undriven.has(run)) this.#refused.delete(run);
+  }
+
+  /** Remembers that a run could not be taken up; whether that is news. */
+  #refuse(run: string, fault: Fault): boolean {
+    const known = this.#refused.get(run);
+    const restMs = Math.min((known?.restMs ?? RUN.refusedMs / 2) * 2, RUN.refusedCapMs);
+    this.#refused.set(run, { code: fault.code, restMs, againAt: this.#world.now() + restMs });
+    return known?.code !== fault.code;
+  }
+
+  async #tell(): Promise<void> {
+    const { log } = this.#world;
+    try {
+      const { resumed, refused } = await this.sweep();
+      if (resumed > 0) log("info", "runs are taken up again", { runs: resumed });
+      for (const { run, fault } of refused)
+        log("warn", "a run cannot be taken up again", { run_id: run, code: fault.code, reason: fault.message });
+    } catch (thrown) {
+      const { code, message } = asFault(thrown);
+      log("warn", "open runs cannot be looked for", { code, reason: message });
+    }
+  }
+}
