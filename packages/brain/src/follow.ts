@@ -1,6 +1,7 @@
-import { FOLLOW, isTerminal } from "@vidro/core";
+import { Fault, FOLLOW, isTerminal } from "@vidro/core";
 import type { Entry, Journal, Live, LiveBus, LiveEvent } from "@vidro/core";
 import { Bell } from "./bell.ts";
+import { isOpen } from "./stores/standing.ts";
 
 /** What a follower gets: an entry of the journal, or something live that came after entry `after`. */
 export type Followed = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };
@@ -24,8 +25,9 @@ export interface Follow {
 
 /**
  * Follows a run by cursor: on a wake it reads what is new, so a slow follower costs nobody anything and misses no
- * entry. Live events wait in a bounded queue and the oldest are dropped. It ends with the terminal entry, when the
- * signal fires, or when this process stopped driving the run.
+ * entry. Live events wait in a bounded queue and the oldest are dropped. It ends with the terminal entry, at once when
+ * the cursor is at that entry or beyond it, when the signal fires, or when this process stopped driving the run. A run
+ * that another process took over is followed on.
  */
 export async function* follow(what: Follow): AsyncGenerator<Followed, void, undefined> {
   for await (const batch of followInBatches(what)) yield* batch;
@@ -54,7 +56,7 @@ export async function* followInBatches(what: Follow): AsyncGenerator<readonly Fo
   let cursor = what.after;
   try {
     while (what.signal?.aborted !== true) {
-      const over = what.driven?.aborted === true ? (what.driven.reason as Left) : undefined;
+      const over = leftFor(what.driven);
       const mayHaveMore: boolean = hasNews || over !== undefined;
       hasNews = false;
       const entries: readonly Entry[] = mayHaveMore ? await what.journal.read(what.run, cursor, FOLLOW.batch) : [];
@@ -63,6 +65,8 @@ export async function* followInBatches(what: Follow): AsyncGenerator<readonly Fo
       const batch = inOrder(entries, waiting, cursor);
       if (batch.length > 0) yield batch;
       if (last !== undefined && isTerminal(last.event)) return;
+      // Nothing to read is the end for a cursor that is at the terminal entry, or beyond it.
+      if (mayHaveMore && last === undefined && (await isPastEnd(what, cursor))) return;
       // A full batch may have left some behind; whatever is written after a read rings the bell.
       hasNews ||= entries.length === FOLLOW.batch;
       if (hasNews) continue;
@@ -74,6 +78,18 @@ export async function* followInBatches(what: Follow): AsyncGenerator<readonly Fo
     for (const signal of [what.signal, what.driven]) signal?.removeEventListener("abort", ring);
     for (const stop of stops) stop();
   }
+}
+
+/** How this process left the run for good; nothing while it drives it, or when another process drives it now. */
+function leftFor(driven: AbortSignal | undefined): Left | undefined {
+  if (driven?.aborted !== true) return undefined;
+  const left = driven.reason as Left;
+  return left.fault instanceof Fault && left.fault.code === "LEASE_LOST" ? undefined : left;
+}
+
+async function isPastEnd({ journal, run }: Follow, cursor: number): Promise<boolean> {
+  const head = await journal.head(run);
+  return head !== undefined && !isOpen(head.status) && head.seq <= cursor;
 }
 
 /** Entries, each after what was live before it, and what is live since the last of them. */

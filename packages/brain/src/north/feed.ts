@@ -26,6 +26,8 @@ export interface Taken {
   readonly bytes: Buffer;
   readonly place: number;
   readonly seq: number;
+  /** The last event of the run, when that entry is it: nothing more will come. */
+  readonly last: TerminalEvent | undefined;
 }
 
 interface Piece {
@@ -70,6 +72,7 @@ export class Feed {
   /** Every entry after this one is in the window, or yet to be read. */
   #oldest: number;
   #seq: number;
+  #last: TerminalEvent | undefined;
   #ending: Ending | undefined;
   /** What was last taken, since the next follower most likely stands at the same place. */
   #shared: { readonly from: number; readonly to: number; readonly bytes: Buffer } | undefined;
@@ -122,33 +125,33 @@ export class Feed {
   take(place: number): Taken | undefined {
     if (place < this.#dropped) return undefined;
     const to = this.#dropped + this.#pieces.length;
-    if (place === to) return { bytes: NOTHING, place, seq: this.#seq };
+    const known = { place: to, seq: this.#seq, last: this.#last };
+    // Whoever is at the end has taken all there is as well: the feed must not wait for others that may never come.
+    this.#fresh = 0;
+    this.#freshChars = 0;
+    this.#goOn?.();
+    if (place === to) return { ...known, bytes: NOTHING };
     if (this.#shared?.from !== place || this.#shared.to !== to) {
       let text = "";
       for (let at = place - this.#dropped; at < this.#pieces.length; at += 1) text += this.#pieces[at]!.text;
       this.#shared = { from: place, to, bytes: Buffer.from(text) };
     }
-    this.#fresh = 0;
-    this.#freshChars = 0;
-    this.#goOn?.();
-    return { bytes: this.#shared.bytes, place: to, seq: this.#seq };
+    return { ...known, bytes: this.#shared.bytes };
   }
 
   async #read(): Promise<void> {
     const { runs, run } = this.#source;
-    let last: TerminalEvent | undefined;
     try {
       for await (const batch of runs.followInBatches(run, this.#seq, this.#stop.signal)) {
         for (const followed of batch) {
           if (this.#stop.signal.aborted) return;
           this.#add(followed);
-          if ("entry" in followed && isTerminal(followed.entry.event)) last = followed.entry.event;
           if (this.#fresh < STREAM.batchPieces && this.#freshChars < STREAM.batchChars) continue;
           this.#flush();
           await this.#taken();
         }
       }
-      this.#ending = { last };
+      this.#ending = { last: this.#last };
     } catch (thrown) {
       this.#ending = { thrown };
     }
@@ -157,7 +160,10 @@ export class Feed {
 
   #add(followed: Followed): void {
     const text = "entry" in followed ? this.#entryText(followed) : this.#liveText(followed);
-    if ("entry" in followed) this.#seq = followed.entry.seq;
+    if ("entry" in followed) {
+      this.#seq = followed.entry.seq;
+      if (isTerminal(followed.entry.event)) this.#last = followed.entry.event;
+    }
     if (text === undefined) return;
     this.#pieces.push({ text, seq: "entry" in followed ? followed.entry.seq : undefined });
     this.#chars += text.length;

@@ -5,6 +5,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Fault, STREAM } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
+import { Bell } from "../bell.ts";
+import { feedFor } from "./feed.ts";
 import { JOURNAL_ENCODERS } from "./journal-entries.ts";
 import { Shown } from "./shown.fixture.ts";
 import type { RunEncoder } from "./stream.ts";
@@ -179,6 +181,32 @@ test("a bug of ours while a run is shown is thrown to whoever serves the stream,
   assert.equal(shown.watching, 0);
   socket.destroy();
 });
+
+test(
+  "a feed goes on for a follower that comes when only live words wait to be taken",
+  { timeout: 30_000 },
+  async (t) => {
+    const shown = await new Shown().open(t);
+    const [first, second] = [new Bell(), new Bell()];
+    const feed = feedFor({ runs: shown.runs, run: shown.run, encoder: PLAIN }, 1);
+    feed.join(first);
+    while (shown.watching < 1) await new Promise((resolve) => setImmediate(resolve));
+    shown.live.tell(shown.run, { after: 1, event: { type: "model.delta", text: "w".repeat(STREAM.batchChars) } });
+    await first.rung();
+    feed.join(second);
+    feed.leave(first);
+    let place = feed.placeOf(1);
+    assert.equal(feed.take(place)?.bytes.length, 0, "what was live before is not told again");
+    await shown.finish();
+    for (let last; last === undefined;) {
+      await second.rung();
+      const taken = feed.take(place);
+      last = taken?.last;
+      place = taken?.place ?? place;
+    }
+    feed.leave(second);
+  },
+);
 
 test("F24 connections that vanish leave no listener, timer or descriptor behind", async (t) => {
   const shown = await new Shown().open(t);

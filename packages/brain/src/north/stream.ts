@@ -3,6 +3,7 @@ import { encodeNdjson, Fault, HTTP, STREAM } from "@vidro/core";
 import type { Entry, FaultReport, LiveEvent, TerminalEvent } from "@vidro/core";
 import { Bell } from "../bell.ts";
 import type { Runs } from "../runs.ts";
+import { isOpen } from "../stores/standing.ts";
 import { feedFor } from "./feed.ts";
 import type { Ending, Feed, FeedSource } from "./feed.ts";
 
@@ -52,8 +53,7 @@ export interface RunStream extends FeedSource {
  */
 export async function streamRun(response: ServerResponse, what: RunStream): Promise<void> {
   const head = await what.runs.find(what.run);
-  const over = head.status !== "running" && head.status !== "asking";
-  if (over && what.after === head.seq) {
+  if (!isOpen(head.status) && what.after === head.seq) {
     response.writeHead(204, { "x-run-id": what.run }).end();
     return;
   }
@@ -157,6 +157,8 @@ class Follower {
         place = taken.place;
         this.#response.write(taken.bytes);
         this.#silence?.refresh();
+        // The end, also for a follower that has yet to read what was written to it.
+        if (taken.last !== undefined) return { last: taken.last };
         continue;
       }
       if (feed.ending !== undefined) return feed.ending;

@@ -33,6 +33,7 @@ function untilEnded(runs: Runs, encoder: AnswerEncoder): RunStream["runs"] {
   return {
     find: (run, owner) => runs.find(run, owner),
     async *followInBatches(run, after, signal) {
+      if (after >= encoder.endedAt) return;
       if (!isFirst) encoder.again();
       isFirst = false;
       for await (const batch of runs.followInBatches(run, after, signal)) {
