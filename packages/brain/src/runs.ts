@@ -141,6 +141,11 @@ export class Runs {
     return followInBatches({ journal: this.#journal, live: this.#world.live, run, after, driven, signal });
   }
 
+  /** Entries after `after`, at most `limit`, of a run that was found before. */
+  read(run: string, after: number, limit: number): Promise<readonly Entry[]> {
+    return this.#journal.read(run, after, limit);
+  }
+
   /** Answers the open question of a run; resolves when the answer is durable. */
   async answer(
     run: string,

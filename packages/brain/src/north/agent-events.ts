@@ -68,6 +68,7 @@ const ENCODERS: Encoders = {
 
 /** The agent's event stream. */
 export const AGENT_EVENTS: RunEncoder = {
+  isShared: true,
   contentType: "text/event-stream",
   begin: () => `retry: ${STREAM.retryMs}\n\n`,
   entry(entry, run) {

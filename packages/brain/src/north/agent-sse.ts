@@ -19,7 +19,7 @@ import { whereOf } from "./where.ts";
 
 /** What this surface may ask for. */
 export interface AgentSseWorld {
-  readonly runs: Pick<Runs, "start" | "followInBatches" | "find" | "list" | "answer" | "abort">;
+  readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort">;
   readonly threads: Pick<Threads, "create" | "find" | "cast">;
   /** The folder in which the local hand works. */
   readonly workspace: string;

@@ -7,8 +7,8 @@ import type { RunEncoder } from "./stream.ts";
 
 /*
  * One reader of a run for everybody who follows it on the same wire: each entry is read once, encoded once and turned
- * into bytes once. Followers hold a place in a bounded window; whoever falls out of it, or comes with an older cursor,
- * gets a feed of their own from the journal and joins the others when it has caught up.
+ * into bytes once. Followers hold a place in a bounded window; one that falls out of it, or comes with an older cursor,
+ * catches up by the windows that are kept (`windows.ts`), or by a feed of its own, and then joins the others.
  */
 
 /** What a feed reads, and in whose words. */
@@ -39,13 +39,19 @@ interface Piece {
 const NOTHING = Buffer.alloc(0);
 const OPEN = new WeakMap<FeedSource["runs"], Map<string, Feed[]>>();
 
+/** The oldest feed on which somebody who has all entries up to `seq` can go on, if there is one. */
+export function openFeed(source: FeedSource, seq: number): Feed | undefined {
+  const feeds = OPEN.get(source.runs)?.get(source.run);
+  return feeds?.find((feed) => feed.encoder === source.encoder && feed.covers(seq));
+}
+
 /** A feed on which somebody who has all entries up to `seq` can go on: the oldest there is, or a new one. */
 export function feedFor(source: FeedSource, seq: number): Feed {
+  const known = openFeed(source, seq);
+  if (known !== undefined) return known;
   const byRun = OPEN.get(source.runs) ?? new Map<string, Feed[]>();
   OPEN.set(source.runs, byRun);
   const feeds = byRun.get(source.run) ?? [];
-  const known = feeds.find((feed) => feed.encoder === source.encoder && feed.covers(seq));
-  if (known !== undefined) return known;
   const feed = new Feed(source, seq, () => {
     feeds.splice(feeds.indexOf(feed), 1);
     if (feeds.length === 0) byRun.delete(source.run);

@@ -44,6 +44,7 @@ export function wantsBlack({ headers: { accept = "" } }: Pick<Call, "headers">):
 
 function glassEncoder(line: (run: string, entry: Entry) => JsonObject): RunEncoder {
   return {
+    isShared: true,
     contentType: NDJSON_TYPE,
     // The contract has the server close the connection after the last event.
     headers: { connection: "close" },

@@ -21,6 +21,7 @@ export const JOURNAL_ENCODERS = {
 
 function sseEncoder(live: boolean): RunEncoder {
   return {
+    isShared: true,
     ...entriesAs(sse, live),
     contentType: "text/event-stream",
     begin: () => `retry: ${STREAM.retryMs}\n\n`,
@@ -31,6 +32,7 @@ function sseEncoder(live: boolean): RunEncoder {
 
 function ndjsonEncoder(live: boolean): RunEncoder {
   return {
+    isShared: true,
     ...entriesAs(ndjson, live),
     contentType: NDJSON_TYPE,
     heartbeat: ndjson({ heartbeat: true }),

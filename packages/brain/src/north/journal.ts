@@ -18,7 +18,7 @@ import { SELECTOR, whereOf } from "./where.ts";
 
 /** What this surface may ask for. */
 export interface JournalWorld {
-  readonly runs: Pick<Runs, "start" | "followInBatches" | "find" | "list" | "answer" | "abort" | "resume">;
+  readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort" | "resume">;
   readonly threads: Pick<Threads, "find" | "cast">;
   readonly agents: Pick<Agents, "find">;
   readonly hands: Pick<AllHands, "select" | "tools">;

@@ -8,10 +8,11 @@ import type { JsonObject } from "@vidro/core";
 import { Bell } from "../bell.ts";
 import { feedFor } from "./feed.ts";
 import { JOURNAL_ENCODERS } from "./journal-entries.ts";
-import { Shown } from "./shown.fixture.ts";
+import { linesIn, Shown } from "./shown.fixture.ts";
 import type { RunEncoder } from "./stream.ts";
 
 const PLAIN = JOURNAL_ENCODERS.ndjson.live;
+const bytesOf = async (url: string): Promise<Uint8Array> => new Uint8Array(await (await fetch(url)).arrayBuffer());
 const seqs = (lines: readonly JsonObject[]): unknown[] => lines.flatMap(({ seq }) => seq ?? []);
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
@@ -105,6 +106,66 @@ test("a follower that pauses and reads on gets all of it", async (t) => {
     .toString()
     .match(/"seq":(\d+)/g)?.length;
   assert.equal(got, shown.seq);
+});
+
+test("F13 slow followers that are at different places of a long run share what is read and encoded for them", async (t) => {
+  const reads: number[] = [];
+  const shown = await new Shown((journal) => ({
+    read: (run, after, limit) => (reads.push(after), journal.read(run, after, limit)),
+  })).open(t);
+  for (let turn = 0; turn < 30; turn += 1) await shown.notes(100, 4000);
+  await shown.finish();
+  let encoded = 0;
+  shown.more = { encoder: { ...PLAIN, entry: (entry, run) => (encoded++, PLAIN.entry(entry, run)) } };
+  const slow = Array.from({ length: 30 }, (_, index) => shown.connect(index * 37));
+  while (shown.responses.filter(({ writableLength }) => writableLength > STREAM.unsentBytes).length < slow.length)
+    await new Promise((resolve) => setImmediate(resolve));
+  // One after the other reads on to the end, so that each wants what the others wanted at other times.
+  for (const [index, socket] of slow.entries()) {
+    let text = "";
+    socket.on("data", (chunk: Buffer) => (text += chunk.toString("latin1"))).resume();
+    await once(socket, "close");
+    const got = text.match(/"seq":(\d+)/g)?.map((found) => Number(found.slice(6)));
+    assert.deepEqual(got, range(index * 37 + 1, shown.seq));
+  }
+  assert.equal(encoded, shown.seq);
+  assert.equal(reads.length, Math.ceil(shown.seq / STREAM.windowEntries));
+});
+
+test("windows beyond the bound of what is kept are read anew, and every follower still gets all of it", async (t) => {
+  const shown = await new Shown().open(t);
+  const chars = STREAM.keptBytes / 100;
+  for (let turn = 0; turn < 3; turn += 1) await shown.notes(STREAM.windowEntries, chars);
+  await shown.finish();
+  let encoded = 0;
+  shown.more = { encoder: { ...PLAIN, entry: (entry, run) => (encoded++, PLAIN.entry(entry, run)) } };
+  for (const after of [0, 70])
+    assert.deepEqual(seqs(linesIn(await bytesOf(shown.url(after)))), range(after + 1, shown.seq));
+  assert.ok(encoded > shown.seq, "not all of it was kept");
+});
+
+test("a large entry reaches a crowd in many turns of the event loop, so that others have their time between", async (t) => {
+  const shown = await new Shown().open(t);
+  const written = (): number => shown.responses.reduce((sum, { socket }) => sum + (socket?.bytesWritten ?? 0), 0);
+  const crowd = Array.from({ length: 50 }, () => shown.lines());
+  while (shown.responses.filter((response) => response.headersSent).length < crowd.length)
+    await new Promise((resolve) => setImmediate(resolve));
+  const chars = STREAM.turnBytes / 2;
+  let most = 0;
+  const over = new AbortController();
+  const turning = (async () => {
+    for (let before = written(); !over.signal.aborted; before = written()) {
+      await new Promise((resolve) => setImmediate(resolve));
+      most = Math.max(most, written() - before);
+    }
+  })();
+  await shown.notes(1, chars);
+  await shown.finish();
+  for (const lines of await Promise.all(crowd)) assert.deepEqual(seqs(lines), [1, 2, 3]);
+  over.abort();
+  await turning;
+  // Two turns may pass between two looks, and the last entry of a turn goes beyond its bound.
+  assert.ok(most <= 2 * (STREAM.turnBytes + 2 * chars), `${most} bytes in one turn`);
 });
 
 test("in silence the stream shows that it lives", async (t) => {

@@ -1,11 +1,14 @@
 import type { ServerResponse } from "node:http";
 import { encodeNdjson, Fault, HTTP, STREAM } from "@vidro/core";
-import type { Entry, FaultReport, LiveEvent, TerminalEvent } from "@vidro/core";
+import type { Entry, FaultReport, LiveEvent, RunHead, TerminalEvent } from "@vidro/core";
 import { Bell } from "../bell.ts";
 import type { Runs } from "../runs.ts";
 import { isOpen } from "../stores/standing.ts";
-import { feedFor } from "./feed.ts";
+import { feedFor, openFeed } from "./feed.ts";
 import type { Ending, Feed, FeedSource } from "./feed.ts";
+import { turns } from "./turns.ts";
+import { bytesAfter, windowEnd, windowsOf } from "./windows.ts";
+import type { Window } from "./windows.ts";
 
 /**
  * How a wire says what happens in a run. What an encoder gives depends on its arguments alone, and followers with the
@@ -13,6 +16,8 @@ import type { Ending, Feed, FeedSource } from "./feed.ts";
  */
 export interface RunEncoder {
   readonly contentType: string;
+  /** One encoder serves all followers of its wire, so that what it made of old entries may be kept for the next one. */
+  readonly isShared?: boolean;
   /** What the head of the answer carries besides. */
   readonly headers?: { readonly [name: string]: string };
   /** An entry as it is sent; undefined when this wire has no word for it. */
@@ -34,7 +39,7 @@ export interface RunEncoder {
 
 /** What to stream, from where, and to whose words. */
 export interface RunStream extends FeedSource {
-  readonly runs: Pick<Runs, "followInBatches" | "find">;
+  readonly runs: Pick<Runs, "followInBatches" | "read" | "find">;
   /** The last `seq` that the follower has. */
   readonly after: number;
   /** Aborted when nothing more is to be sent: the stream ends without a last event, and can be taken up elsewhere. */
@@ -57,7 +62,7 @@ export async function streamRun(response: ServerResponse, what: RunStream): Prom
     response.writeHead(204, { "x-run-id": what.run }).end();
     return;
   }
-  await new Follower(response, what).follow(head.seq);
+  await new Follower(response, what, head).follow();
 }
 
 /** How a server says that it goes away: no reader of events hears a comment, and lines have a status for it. */
@@ -80,23 +85,26 @@ class Follower {
   /** Rung when there is more, when the response has drained, and when it is over. */
   readonly #bell = new Bell();
   readonly #drainMs: number;
+  /** Where the run stood when it was last looked at; looked at anew once it was used. */
+  #head: RunHead | undefined;
   #seq: number;
   #silence: NodeJS.Timeout | undefined;
 
-  constructor(response: ServerResponse, what: RunStream) {
+  constructor(response: ServerResponse, what: RunStream, head: RunHead) {
     this.#response = response;
     this.#what = what;
+    this.#head = head;
     this.#seq = what.after;
     this.#drainMs = what.drainMs ?? STREAM.drainMs;
   }
 
-  async follow(newest: number): Promise<void> {
+  async follow(): Promise<void> {
     const { signal, encoder } = this.#what;
     const ring = (): void => this.#bell.ring();
     for (const event of RINGING) this.#response.on(event, ring);
     signal.addEventListener("abort", ring);
     try {
-      this.#begin(newest);
+      this.#begin();
       this.#silence = setTimeout(() => this.#beat(), encoder.heartbeatMs);
       const ending = await this.#feed();
       clearTimeout(this.#silence);
@@ -108,7 +116,7 @@ class Follower {
     }
   }
 
-  #begin(newest: number): void {
+  #begin(): void {
     const { encoder, run, headers, prelude = "" } = this.#what;
     this.#response.writeHead(200, {
       "content-type": encoder.contentType,
@@ -121,7 +129,7 @@ class Follower {
       ...headers,
     });
     let words = (encoder.begin?.(run) ?? "") + prelude;
-    if (this.#seq > newest) {
+    if (this.#seq > (this.#head?.seq ?? 0)) {
       // The cursor is of another life of this run, so everything is new.
       words += encoder.resync?.(run, 1) ?? "";
       this.#seq = 0;
@@ -133,17 +141,45 @@ class Follower {
   /** Feeds the response until the run or the connection is over; a follower that does not read holds no feed. */
   async #feed(): Promise<Ending | undefined> {
     while (!this.#isOver()) {
-      const feed = feedFor(this.#what, this.#seq);
-      feed.join(this.#bell);
-      try {
-        const ending = await this.#take(feed);
-        if (ending !== undefined) return ending;
-      } finally {
-        feed.leave(this.#bell);
-      }
+      const window = await this.#window();
+      const ending = window === undefined ? await this.#join() : await this.#catchUp(window);
+      if (ending !== undefined) return ending;
       if (this.#isFull()) await this.#until(() => !this.#isFull());
     }
     return undefined;
+  }
+
+  /** The window that this follower goes on with: none when it can go on with the others, or is nearly with them. */
+  async #window(): Promise<Window | undefined> {
+    const { encoder, runs, run } = this.#what;
+    if (encoder.isShared !== true || openFeed(this.#what, this.#seq) !== undefined) return undefined;
+    const head = this.#head ?? (await runs.find(run));
+    this.#head = undefined;
+    const isWhole = isOpen(head.status) ? windowEnd(this.#seq) <= head.seq : this.#seq < head.seq;
+    return isWhole ? windowsOf(runs).after(this.#what, this.#seq) : undefined;
+  }
+
+  /** Writes what this follower lacks of a window, as far as it reads. */
+  async #catchUp({ slices, last }: Window): Promise<Ending | undefined> {
+    for (const slice of slices) {
+      if (slice.seq <= this.#seq) continue;
+      await turns.take(slice.bytes.length);
+      if (this.#isOver() || this.#isFull()) return undefined;
+      this.#response.write(bytesAfter(slice, this.#seq));
+      this.#silence?.refresh();
+      this.#seq = slice.seq;
+    }
+    return last === undefined ? undefined : { last };
+  }
+
+  async #join(): Promise<Ending | undefined> {
+    const feed = feedFor(this.#what, this.#seq);
+    feed.join(this.#bell);
+    try {
+      return await this.#take(feed);
+    } finally {
+      feed.leave(this.#bell);
+    }
   }
 
   /** Writes what a feed has until it ends, has moved on without us, or is better taken from another one. */
@@ -155,6 +191,8 @@ class Follower {
       this.#seq = taken.seq;
       if (taken.place > place) {
         place = taken.place;
+        await turns.take(taken.bytes.length);
+        if (this.#isOver()) return undefined;
         this.#response.write(taken.bytes);
         this.#silence?.refresh();
         // The end, also for a follower that has yet to read what was written to it.

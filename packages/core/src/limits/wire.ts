@@ -26,6 +26,12 @@ export const STREAM = {
   batchPieces: 256,
   /** Characters of those pieces. */
   batchChars: 64 * KIB,
+  /** Entries of one window: what followers that catch up are given alike. */
+  windowEntries: 64,
+  /** Bytes of the windows that are kept for those who come to them later. */
+  keptBytes: 32 * MIB,
+  /** Bytes that are written to all followers in one turn of the event loop. */
+  turnBytes: 256 * KIB,
   /** Entries that come this soon after the last write are in a rush, and gathered for the next one. */
   rushMs: 1,
   /** Turns of the event loop that such a write waits at most. */

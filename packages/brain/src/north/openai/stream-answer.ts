@@ -32,6 +32,7 @@ function untilEnded(runs: Runs, encoder: AnswerEncoder): RunStream["runs"] {
   let isFirst = true;
   return {
     find: (run, owner) => runs.find(run, owner),
+    read: (run, after, limit) => runs.read(run, after, limit),
     async *followInBatches(run, after, signal) {
       if (after >= encoder.endedAt) return;
       if (!isFirst) encoder.again();

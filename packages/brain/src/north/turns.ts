@@ -1,0 +1,44 @@
+import { STREAM } from "@vidro/core";
+
+/**
+ * Shares the turns of the event loop among all followers: so many bytes are written in one turn, and the others wait
+ * for the next ones, in the order in which they came. Between two turns everything else has its time: a new connection
+ * is never behind a whole crowd.
+ */
+class Turns {
+  readonly #waiting: { readonly bytes: number; readonly go: () => void }[] = [];
+  #left: number = STREAM.turnBytes;
+  /** Whether a new turn comes. */
+  #isDue = false;
+
+  /** Resolves in the turn in which so many bytes may be written, which is this one when there is room in it. */
+  take(bytes: number): Promise<void> | undefined {
+    this.#comeAgain();
+    if (this.#left > 0 && this.#waiting.length === 0) {
+      this.#left -= bytes;
+      return undefined;
+    }
+    return new Promise((go) => this.#waiting.push({ bytes, go }));
+  }
+
+  #begin(): void {
+    this.#left = STREAM.turnBytes;
+    this.#isDue = false;
+    let served = 0;
+    for (; served < this.#waiting.length && this.#left > 0; served += 1) {
+      this.#left -= this.#waiting[served]!.bytes;
+      this.#waiting[served]!.go();
+    }
+    this.#waiting.splice(0, served);
+    if (served > 0) this.#comeAgain();
+  }
+
+  #comeAgain(): void {
+    if (this.#isDue) return;
+    this.#isDue = true;
+    setImmediate(() => this.#begin());
+  }
+}
+
+/** The turns of this process, which has one event loop for all that it writes. */
+export const turns = new Turns();
