@@ -1,10 +1,22 @@
+import { once } from "node:events";
 import { styleText } from "node:util";
-import { FAULTS, jsonLine, printable } from "@vidro/core";
+import { boundedLines, FAULTS, jsonLine, OUTPUT, printable } from "@vidro/core";
 import type { FaultReport } from "@vidro/core";
 
-/** Words for people go to stderr, whatever stdout is. */
+/** Words for people go to stderr, whatever stdout is; what is not read in time is dropped. */
 export function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+  write(`${text}\n`);
+}
+
+const write = boundedLines(process.stderr, (count) => `(${count} earlier lines were not read in time.)\n`);
+
+/** Waits while too much of what was written to stdout has yet to be read; ends early when the signal fires. */
+export async function outputRead(signal?: AbortSignal): Promise<void> {
+  while (process.stdout.writableLength > OUTPUT.unreadBytes && signal?.aborted !== true) {
+    const waiting = signal === undefined ? once(process.stdout, "drain") : once(process.stdout, "drain", { signal });
+    // A signal that fires ends the wait; what is wrong with stdout is told to those who watch it.
+    await waiting.catch(() => undefined);
+  }
 }
 
 /** One value as one line of JSON on stdout. */

@@ -6,7 +6,7 @@ import type { Interrupted, Leaving } from "./interrupts.ts";
 import { nobody } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import type { Screen } from "./screen.ts";
-import { say, sayFault } from "./tell.ts";
+import { outputRead, say, sayFault } from "./tell.ts";
 import type { Part, Waist } from "./waist.ts";
 
 /** What is watched, from which entry on, where, and by whom. */
@@ -119,6 +119,7 @@ class Watcher implements Interrupted {
     if (this.#leaving !== undefined) this.#hangUp.abort();
     try {
       for await (const followed of waist.follow(run, this.#cursor, signal)) {
+        await outputRead(signal);
         if ("live" in followed) screen.live(followed.live);
         else if (isTerminal(followed.entry.event)) {
           screen.entry(followed.entry);

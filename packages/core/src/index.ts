@@ -1,3 +1,4 @@
+export * from "./bounded-lines.ts";
 export * from "./codec/frame.ts";
 export * from "./codec/json.ts";
 export * from "./codec/ndjson.ts";

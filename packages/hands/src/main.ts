@@ -138,5 +138,7 @@ function fail(thrown: unknown): number {
   return exit;
 }
 
+// A reader that went away ends its pipe, and not the hand.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 const code = await main(process.argv.slice(2)).catch(fail);
 process.stdout.write("", () => process.exit(code));

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { Fault, HANDS, oneLine } from "@vidro/core";
+import { boundedLines, Fault, HANDS, oneLine } from "@vidro/core";
 import manifest from "../package.json" with { type: "json" };
 import { HandState } from "./identity.ts";
 import type { Identity } from "./identity.ts";
@@ -103,5 +103,7 @@ function tellUp({ agentId, name, url }: Identity, { json, isFirst }: { json: boo
 }
 
 function say(text: string): void {
-  process.stderr.write(`${text}\n`);
+  write(`${text}\n`);
 }
+
+const write = boundedLines(process.stderr, (count) => `(${count} earlier lines were not read in time.)\n`);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { mkdirSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
-import { Fault } from "@vidro/core";
+import { boundedLines, Fault } from "@vidro/core";
 import { tcpAddress } from "@vidro/core/wire/tcp";
 import manifest from "../package.json" with { type: "json" };
 import { localHand } from "./hand.ts";
@@ -43,15 +43,14 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
       reserved: state,
       verify: (token) => tokens.verify(token),
       version: manifest.version,
-      report: (traceId, thrown) =>
-        tell({ level: "error", trace_id: traceId, message: stackOf(thrown) }, process.stderr),
+      report: (traceId, thrown) => log(lineOf({ level: "error", trace_id: traceId, message: stackOf(thrown) })),
       ...tcpAddress(flags.tcp),
       ...(name === undefined ? {} : { name }),
       ...(lab === undefined ? {} : { lab }),
       ...(tls === undefined ? {} : { tls }),
     });
     surviveErrors();
-    if (flags.json === true) tell({ ready: true, tcp: server.address, pid: process.pid }, process.stdout);
+    if (flags.json === true) process.stdout.write(lineOf({ ready: true, tcp: server.address, pid: process.pid }));
     else process.stderr.write(`The hand listens on ${server.address}, process ${process.pid}.\n`);
     await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
     await server.close();
@@ -76,9 +75,13 @@ function pem(file: string): Promise<string> {
   });
 }
 
-function tell(line: object, stream: NodeJS.WriteStream): void {
-  stream.write(`${JSON.stringify(line)}\n`);
+function lineOf(line: object): string {
+  return `${JSON.stringify(line)}\n`;
 }
+
+const log = boundedLines(process.stderr, (dropped) =>
+  lineOf({ level: "warn", message: "lines of the log were dropped, since they were not read in time", dropped }),
+);
 
 function stackOf(thrown: unknown): string {
   return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);

@@ -8,7 +8,7 @@ import { findRun } from "../find-run.ts";
 import { entryLine } from "../json.ts";
 import { paint } from "../marks.ts";
 import { screenFor } from "../show.ts";
-import { say, sayJson } from "../tell.ts";
+import { outputRead, say, sayJson } from "../tell.ts";
 
 const TASK_CHARS = 70;
 const COLOURS = { running: "cyan", asking: "yellow", finished: "green", failed: "red", aborted: "dim" } as const;
@@ -41,7 +41,10 @@ export async function show(
   return withWaist(flags, async (waist) => {
     const { id, status } = await findRun(waist, given);
     const screen = screenFor(id, flags, false);
-    for await (const entry of waist.entries(id)) screen.entry(entry);
+    for await (const entry of waist.entries(id)) {
+      screen.entry(entry);
+      await outputRead();
+    }
     screen.close();
     if (process.stdout.isTTY) say(paint("dim", `${id} is ${status}.`));
     return EXIT.ok;
@@ -53,7 +56,10 @@ export async function exportRun(given: string, flags: BrainFlags & { readonly ou
   return withWaist(flags, async (waist) => {
     const { id } = await findRun(waist, given);
     if (flags.out === undefined || flags.out === "-") {
-      for await (const entry of waist.entries(id)) process.stdout.write(entryLine(id, entry));
+      for await (const entry of waist.entries(id)) {
+        process.stdout.write(entryLine(id, entry));
+        await outputRead();
+      }
       return EXIT.ok;
     }
     // What a run saw is its owner's business, and what lies there already is not ours to replace.

@@ -1,5 +1,5 @@
 import type { Daemon } from "@vidro/brain";
-import { Fault, HTTP } from "@vidro/core";
+import { boundedLines, Fault, HTTP, jsonLine } from "@vidro/core";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../exit.ts";
 import { folderAt } from "../folder.ts";
@@ -99,11 +99,13 @@ function southboundOf({ southboundPort: port, southboundHost }: UpFlags) {
   return { hosts, ...(port === undefined ? {} : { port }) };
 }
 
-function toStderr(line: string): void {
-  process.stderr.write(line);
-}
+/** Writes lines of the log, which must not fill the memory of a daemon that is left alone by its log's reader. */
+const toStderr = boundedLines(process.stderr, (dropped) => {
+  const message = "lines of the log were dropped, since they were not read in time";
+  return jsonLine({ timestamp: new Date().toISOString(), level: "warn", message, dropped });
+});
 
 /** A person at a terminal is told only what needs one. */
 function warningsToStderr(line: string): void {
-  if (/"level":"(?:warn|error)"/.test(line)) process.stderr.write(line);
+  if (/"level":"(?:warn|error)"/.test(line)) toStderr(line);
 }

@@ -2,6 +2,12 @@ import { MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
 /* What the ends of the wires, people and programs, are shown. */
 
+/** Bounds of what our processes write to pipes and files that others read. */
+export const OUTPUT = {
+  /** What may wait for a reader: beyond it lines of a log are dropped and counted, and all else waits to be written. */
+  unreadBytes: MIB,
+} as const;
+
 /** Bounds of the command line. */
 export const TERMINAL = {
   /** Lines of a running command that are shown; the rest is folded. */
