@@ -5,6 +5,7 @@ export * from "./codec/ndjson.ts";
 export * from "./codec/sse.ts";
 export * from "./decide.ts";
 export * from "./direct.ts";
+export * from "./ended.ts";
 export * from "./event.ts";
 export * from "./fault.ts";
 export * from "./heal.ts";

@@ -178,7 +178,7 @@ export interface Order {
   /** Epoch of the brain's lease; a hand refuses one that is lower than the highest it has seen for that run. */
   readonly epoch: number;
   readonly run: string;
-  /** The order is void this long after the hand received it. */
+  /** The order is void this long after the hand received it; with 0 it begins nothing and asks what is known. */
   readonly ttlMs: number;
 }
 
@@ -198,12 +198,16 @@ export interface Hand {
   judge(action: Action): Promise<Judgement | FaultReport>;
   /**
    * Does the action at most once for all time: a second order under the same id gets the first one's outcome,
-   * `unknown` when that cannot be known. Aborting ends the whole process tree before the terminal event.
+   * `unknown` when that cannot be known. Aborting ends the whole process tree before the terminal event; an order
+   * whose signal is aborted already ends what an earlier one began, and begins nothing.
    */
   perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent>;
   /** The brain has the outcome on disk: the hand may forget it after its retention time. */
   acknowledge(action: string): Promise<void>;
-  /** Calls `wake` when a hand that was away is there again; returns how to stop. A hand that is always there has none. */
+  /**
+   * Calls `wake` when a hand that was away is there again, or has said how an action ended that nobody waited for any
+   * more; returns how to stop. A hand that is always there has none.
+   */
   watch?(wake: () => void): () => void;
   /** Ends every process of the hand, then returns. */
   close(): Promise<void>;

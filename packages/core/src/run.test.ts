@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { isTerminal } from "./event.ts";
+import type { Event } from "./event.ts";
 import { Fault } from "./fault.ts";
 import { RUN } from "./limits.ts";
 import { fold, reduce } from "./run.ts";
@@ -142,4 +143,39 @@ test("an approved proposal becomes a tool of the run, and a refused one does not
     stateOf({ type: "tool.proposed", tool }, question, answer(text)).tools.map((made) => made.name);
   assert.deepEqual(names("yes"), ["echo", "disk"]);
   assert.deepEqual(names("no"), ["echo"]);
+});
+
+test("F37 the truth about an unknown outcome settles the question about it, and nothing else does", () => {
+  const action = { id: "act_1", tool: "echo", input: {}, callId: "c1" };
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  const fault = { code: "OUTCOME_UNKNOWN", message: "?" } as const;
+  const about = { kind: "unknown", action: "act_1" } as const;
+  const asked: Event[] = [
+    { type: "model.called", step: 1, attempt: 1 },
+    { type: "model.replied", model: "m", text: "", usage, action },
+    { type: "action.started", action, hand: "local" },
+    { type: "action.unknown", action: "act_1", fault },
+    { type: "question.asked", id: "q6", about, text: "?", options: ["continue", "stop"], expiresAt: 9e9 },
+  ];
+  const outcome = { kind: "value", text: "it was done" } as const;
+  const settled = stateOf(...asked, { type: "action.finished", action: "act_1", outcome });
+  assert.equal(settled.phase.name, "thinking");
+  assert.deepEqual(settled.turns.items.at(-1), {
+    role: "tool",
+    callId: "c1",
+    tool: "echo",
+    text: "it was done",
+    failed: false,
+  });
+  const refuses = (...events: readonly Event[]): void =>
+    assert.throws(() => stateOf(...asked, ...events), { code: "JOURNAL_CORRUPT" });
+  refuses({ type: "action.finished", action: "act_2", outcome });
+  refuses(
+    { type: "action.finished", action: "act_1", outcome },
+    { type: "action.failed", action: "act_1", fault: { code: "TOOL_FAILED", message: "no" } },
+  );
+  refuses(
+    { type: "action.finished", action: "act_1", outcome },
+    { type: "question.answered", id: "q6", answer: "continue", by: "me" },
+  );
 });

@@ -147,7 +147,15 @@ export type Outcome = ProcessOutcome | ValueOutcome;
 /** What came of an action, or why nothing did. */
 export type Ended =
   | { readonly type: "finished"; readonly outcome: Outcome }
-  | { readonly type: "failed"; readonly fault: FaultReport }
+  | {
+      readonly type: "failed";
+      readonly fault: FaultReport;
+      /**
+       * It is the end of the action, whatever was ordered before: the hand's ledger has it, or has nothing under that
+       * id, so that nothing ever began; or the hand never got another order. Without it only this order did nothing.
+       */
+      readonly settled?: true;
+    }
   | { readonly type: "unknown"; readonly fault: FaultReport; readonly partial?: string };
 
 /** An outcome as the model reads it. */

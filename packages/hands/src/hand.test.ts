@@ -14,6 +14,7 @@ import {
   processOf,
   codeOf,
 } from "./scratch.fixture.ts";
+import { tool } from "./tools/tool.ts";
 import { TOOLS } from "./tools/tools.ts";
 
 /** A line that leaves a mark each time it runs. */
@@ -79,7 +80,7 @@ describe("a local hand", () => {
       assert.ok("code" in fault);
       assert.equal(fault.code, code);
       assert.match(fault.message, message);
-      assert.deepEqual(await endOf(hand, orderFor(action)), { type: "failed", fault });
+      assert.deepEqual(await endOf(hand, orderFor(action)), { type: "failed", fault, settled: true });
     }
   });
 });
@@ -160,6 +161,30 @@ describe("at most once", () => {
     assert.equal(codeOf(await endOf(slow, shellOrder("a", MARK, { ttlMs: 50 }))), "ACTION_EXPIRED");
     assert.equal(marksIn(folder), 0);
     assert.equal((await endOf(hand, shellOrder("a", MARK))).type, "finished", "a refusal leaves no trace");
+  });
+});
+
+describe("a tool that never returns", () => {
+  it("is told to end and given up after its time, and its outcome is unknown for ever", async (t) => {
+    const folder = scratch(t);
+    let wasTold = false;
+    const stuck = tool({
+      name: "stuck",
+      description: "Never ends.",
+      parameters: { type: "object", properties: {}, additionalProperties: false },
+      idempotent: false,
+      plan: async () => ({ kind: "process", program: "x", argv: [], cwd: "/", env: {}, timeoutMs: 20, digests: {} }),
+      run: (_input, { signal }) => {
+        signal.addEventListener("abort", () => (wasTold = true));
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const hand = await handIn(t, folder, { tools: [stuck], overdueMs: 20 });
+    const order = orderFor({ id: "a", tool: "stuck", input: {}, callId: "c" });
+    const ended = await endOf(hand, order);
+    assert.ok(ended.type === "unknown" && ended.fault.code === "OUTCOME_UNKNOWN");
+    assert.ok(wasTold);
+    assert.deepEqual(await endOf(hand, order), ended);
   });
 });
 

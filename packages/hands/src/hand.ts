@@ -5,6 +5,7 @@ import {
   asFault,
   canonical,
   Fault,
+  HAND,
   LiveQueue,
   outcomeText,
   type Action,
@@ -22,7 +23,8 @@ import { checkArguments } from "./arguments.ts";
 import { environmentFrom } from "./environment.ts";
 import { folderAt, workspaceAt } from "./folders.ts";
 import { isAlive, thisProcess } from "./host.ts";
-import { openLedger, type Known, type Ledger } from "./ledger.ts";
+import { endInTime } from "./in-time.ts";
+import { openLedger, type Known, type Ledger, type Start } from "./ledger.ts";
 import { sweepLeftBehind, sweepStragglers } from "./orphans.ts";
 import { hostSandbox } from "./sandbox.ts";
 import { pruneSpools, spooledText } from "./spool.ts";
@@ -52,6 +54,8 @@ export interface LocalHandOptions {
   readonly tools?: readonly Tool[];
   /** The environment that processes get a part of; default: this process's own. */
   readonly env?: NodeJS.ProcessEnv;
+  /** Another bound than HAND.overdueMs. */
+  readonly overdueMs?: number;
   /** Sees each action pass; for tests that kill the hand right there. */
   readonly probe?: (point: ProbePoint, action: string) => void | Promise<void>;
 }
@@ -95,10 +99,16 @@ interface Underway {
 /** An order on its way. */
 interface Job {
   readonly order: Order;
-  readonly tool: Tool;
   /** Hash of tool and input. */
   readonly payload: string;
   readonly receivedAt: number;
+}
+
+/** An order that may begin. */
+interface Admitted {
+  readonly tool: Tool;
+  readonly judgement: Judgement;
+  readonly start: Start;
 }
 
 /** What ties running work to those who ordered it. */
@@ -157,10 +167,9 @@ class LocalHand implements Hand {
   /** Carries the order out, or joins whoever does already. */
   async #join(order: Order, signal: AbortSignal, live: LiveQueue): Promise<Ended> {
     const receivedAt = performance.now();
-    const { id, tool: name, input } = order.action;
-    const tool = await this.#toolFor(order.action);
-    const payload = sha256(canonical({ tool: name, input }));
-    const underway = this.#underway.get(id) ?? this.#begin({ order, tool, payload, receivedAt });
+    const { id, tool, input } = order.action;
+    const payload = sha256(canonical({ tool, input }));
+    const underway = this.#underway.get(id) ?? this.#begin({ order, payload, receivedAt });
     if (underway.payload !== payload) throw reused(id);
     const abort = (): void => underway.abort.abort();
     signal.addEventListener("abort", abort, { once: true });
@@ -189,39 +198,56 @@ class LocalHand implements Hand {
     return underway;
   }
 
-  /** The whole life of an action: known already, or admitted, on record, run, on record. Throws what refuses it. */
+  /**
+   * The whole life of an action: known already, or admitted, on record, run, on record. The ledger is looked into before
+   * anything else: what this hand knows or allows today says nothing of what it did under the same id before.
+   */
   async #carryOut(job: Job, tie: Tie): Promise<Ended> {
-    const { order, tool, payload } = job;
-    const { id } = order.action;
+    const { id } = job.order.action;
     const known = this.#ledger.find(id);
     const settled = known && this.#settled(known, job);
     if (settled !== undefined) return settled;
-    this.#checkTime(job, tie.signal);
-    if (order.epoch < this.#ledger.epoch(order.run)) throw new Fault("STALE_EPOCH");
-    const judgement = await this.#judged(order.action, tool);
-    admit(judgement, order.approved);
-    await this.#probe("before-started", id);
-    this.#checkTime(job, tie.signal);
-    const start = { id, payload, tool: tool.name, run: order.run, epoch: order.epoch, holder: thisProcess() };
+    let admitted: Admitted;
+    try {
+      admitted = await this.#admitted(job, tie.signal);
+    } catch (thrown) {
+      if (known === undefined) return { ...failed(asFault(thrown)), settled: true };
+      throw thrown;
+    }
+    const { tool, judgement, start } = admitted;
     if (!this.#ledger.start(start, known?.state === "started" ? known.holder : undefined)) throw busy(id);
     await this.#probe("after-started", id);
-    const ended = await this.#run(job, judgement.plan, tie);
+    const ended = await this.#run(job.order.action, tool, judgement.plan, tie);
     await this.#probe("before-finished", id);
     const recorded = this.#record(id, ended);
     await this.#probe("after-finished", id);
     return recorded;
   }
 
+  /** What an order takes to begin; throws what refuses it. */
+  async #admitted(job: Job, signal: AbortSignal): Promise<Admitted> {
+    const { order, payload } = job;
+    const { action, run, epoch, approved } = order;
+    const tool = await this.#toolFor(action);
+    this.#checkTime(job, signal);
+    if (epoch < this.#ledger.epoch(run)) throw new Fault("STALE_EPOCH");
+    const judgement = await this.#judged(action, tool);
+    admit(judgement, approved);
+    await this.#probe("before-started", action.id);
+    this.#checkTime(job, signal);
+    return { tool, judgement, start: { id: action.id, payload, tool: tool.name, run, epoch, holder: thisProcess() } };
+  }
+
   /** How an action that the ledger knows has ended; undefined when it may begin again. */
-  #settled(known: Known, { order, tool, payload }: Job): Ended | undefined {
-    const { id } = order.action;
+  #settled(known: Known, { order, payload }: Job): Ended | undefined {
+    const { id, tool } = order.action;
     if (known.state === "evicted") return { type: "unknown", fault: new Fault("OUTCOME_EVICTED").report() };
     if (known.payload !== payload) throw reused(id);
-    if (known.state === "finished") return known.ended;
+    if (known.state === "finished") return onRecord(known.ended);
     const here = thisProcess();
     const isOurs = known.holder.pid === here.pid && known.holder.started === here.started;
     if (!isOurs && isAlive(known.holder)) throw busy(id);
-    if (tool.idempotent) return undefined;
+    if (this.#tools.get(tool)?.idempotent === true) return undefined;
     const partial = spooledText(this.#spoolOf(id));
     const fault = new Fault(
       "OUTCOME_UNKNOWN",
@@ -230,14 +256,17 @@ class LocalHand implements Hand {
     return this.#record(id, { type: "unknown", fault: fault.report(), ...(partial === undefined ? {} : { partial }) });
   }
 
-  async #run({ order, tool }: Job, plan: Plan, tie: Tie): Promise<Ended> {
-    const { id, input } = order.action;
+  async #run({ id, input }: Action, tool: Tool, plan: Plan, { signal, output }: Tie): Promise<Ended> {
+    const work = { plan, bench: this.#bench, action: id, spool: this.#spoolOf(id), output };
+    const overdueMs = this.#options.overdueMs ?? HAND.overdueMs;
     try {
-      const outcome = await tool.run(input, { plan, bench: this.#bench, action: id, spool: this.#spoolOf(id), ...tie });
-      if (outcome.kind === "process" && outcome.spool !== undefined) pruneSpools(this.#spools, Date.now());
-      return { type: "finished", outcome };
+      const running = { tool, plan, signal, overdueMs };
+      const ended = await endInTime((either) => tool.run(input, { ...work, signal: either }), running);
+      const outcome = ended.type === "finished" ? ended.outcome : undefined;
+      if (outcome?.kind === "process" && outcome.spool !== undefined) pruneSpools(this.#spools, Date.now());
+      return ended;
     } catch (thrown) {
-      return failed(asFault(thrown, "TOOL_FAILED"));
+      return { ...failed(asFault(thrown, "TOOL_FAILED")), settled: true };
     }
   }
 
@@ -311,8 +340,13 @@ function admit({ hash, verdict }: Judgement, approved: string | undefined): void
   if (approved !== hash) throw new Fault("PLAN_CHANGED");
 }
 
-function failed(fault: Fault): Ended {
+function failed(fault: Fault): Extract<Ended, { type: "failed" }> {
   return { type: "failed", fault: fault.report() };
+}
+
+/** An end as the ledger has it: those of earlier versions do not say that they are from there. */
+function onRecord(ended: Ended): Ended {
+  return ended.type === "failed" ? { ...ended, settled: true } : ended;
 }
 
 function reused(id: string): Fault {

@@ -10,6 +10,8 @@ export const HAND = {
   commandCapMs: HOUR_MS,
   /** From SIGTERM to SIGKILL. */
   graceMs: 5 * SECOND_MS,
+  /** From the end of a tool's time to giving it up: longer than a process takes to be ended. */
+  overdueMs: 15 * SECOND_MS,
   /** Pipes are closed this long after the process is gone. */
   pipesMs: 2 * SECOND_MS,
   /** Beginning of an output that an outcome keeps. */
@@ -96,8 +98,14 @@ export const HANDS = {
   heartbeatsMissed: 3,
   /** Wait for the judgement of a hand. */
   judgeMs: 30 * SECOND_MS,
-  /** Wait for the end of an order on a connection that lives: longer than any command may take. */
+  /** From the end of an order's own time to giving it up, on a connection that lives: longer than a hand takes for it. */
+  overdueMs: 30 * SECOND_MS,
+  /** How long the late end of an order is still heard on a connection that lives: longer than any command may take. */
   endMs: HOUR_MS + 5 * MINUTE_MS,
+  /** Late ends of one hand that are kept for a run that still asks. */
+  lateEnds: 256,
+  /** Orders of one hand that are to be stopped when it is back. */
+  stops: 256,
   /** Outcomes whose safe arrival a hand is told when it is back. */
   acknowledgements: 10_000,
   /** One message of a link, as a WebSocket has it. */

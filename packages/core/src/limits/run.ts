@@ -47,6 +47,10 @@ export const RUN = {
   judgeMs: 10 * MINUTE_MS,
   /** How long an order to a hand is good for after the hand has it. */
   orderMs: 5 * MINUTE_MS,
+  /** Longest time from the wish to abort a run to its end on record [G13]. */
+  abortMs: 2 * SECOND_MS,
+  /** How much of that the model or the hand may take to end what is under way. */
+  haltMs: SECOND_MS,
   /** How long a lease holds without being renewed: with the sweep behind it less than the 30 s of G9. */
   leaseMs: 20 * SECOND_MS,
 } as const;

@@ -168,7 +168,8 @@ export function endedReply(method: string, ended: Ended): JsonObject {
   if (ended.type !== "finished") {
     const { code, message } = ended.fault;
     const partial = ended.type === "unknown" && ended.partial !== undefined ? { partial: ended.partial } : {};
-    return { ok: false, error: message, code, ...partial };
+    const settled = ended.type === "failed" && ended.settled === true ? { settled: true } : {};
+    return { ok: false, error: message, code, ...partial, ...settled };
   }
   const { outcome } = ended;
   if (outcome.kind === "process") return processReply(outcome);
@@ -196,9 +197,13 @@ function sizeOf({ bytes, truncated, sha256 }: Output): JsonObject {
   return { bytes, truncated, sha256 };
 }
 
-/** How an action ended, as its reply says; a reply that makes no sense is a failure of the tool. */
+/** How an action ended, as its reply says; of a reply that makes no sense nobody knows. */
 export function endedOf(reply: JsonObject): Ended {
-  if (reply["ok"] !== true) return failureOf(reply);
+  if (reply["ok"] === false) return failureOf(reply);
+  if (reply["ok"] !== true) {
+    const message = 'The hand\'s reply says neither "ok": true nor "ok": false.';
+    return { type: "unknown", fault: { code: "OUTCOME_UNKNOWN", message } };
+  }
   if ("exit_code" in reply) return { type: "finished", outcome: processOf(reply) };
   if (typeof reply["text"] === "string") {
     const { text, data } = reply;
@@ -216,7 +221,8 @@ export function endedOf(reply: JsonObject): Ended {
 function failureOf(reply: JsonObject): Ended {
   const fault = faultOf(reply);
   const partial = textIn(reply, "partial");
-  if (fault.code !== "OUTCOME_UNKNOWN" && fault.code !== "OUTCOME_EVICTED") return { type: "failed", fault };
+  if (fault.code !== "OUTCOME_UNKNOWN" && fault.code !== "OUTCOME_EVICTED")
+    return { type: "failed", fault, ...(reply["settled"] === true ? { settled: true } : {}) };
   return { type: "unknown", fault, ...(partial === undefined ? {} : { partial }) };
 }
 
@@ -264,7 +270,8 @@ export function judgementOf(reply: JsonObject): Judgement | FaultReport {
 export function fitted(reply: JsonObject, maxBytes: number): JsonObject {
   let fits: JsonObject = reply;
   for (let chars = maxBytes; bytesOf(fits) > maxBytes; chars = Math.floor(chars / 2)) {
-    if (chars < SHORTEST) return { ok: false, code: "PAYLOAD_TOO_LARGE", error: "The outcome is too long to be sent." };
+    // What is said of an action is said of one that ran.
+    if (chars < SHORTEST) return { ok: false, code: "OUTCOME_UNKNOWN", error: "The outcome is too long to be sent." };
     const { data: _, ...kept } = reply;
     const cut = Object.entries(kept).map(([name, value]) => [
       name,
