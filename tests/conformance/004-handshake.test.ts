@@ -70,7 +70,10 @@ test("004-04 the toolbelt is what is known and what is custom; other names are r
 const BAD: readonly (readonly [string, JsonObject | string])[] = [
   ["no JSON", "{"],
   ["a handshake without tools", { type: "handshake", payload: { client_type: "cli" } }],
-  ["a field that nobody knows", { type: "handshake", payload: { client_type: "cli", known_tools: [], more: 1 } }],
+  [
+    "a wish to resume that cannot be read",
+    { type: "handshake", payload: { client_type: "c", known_tools: [], resume: 1 } },
+  ],
   ["another message first", { type: "user_input", payload: { input_request_id: "q1", response: "yes" } }],
   ["a prompt that is empty", { type: "handshake", payload: { client_type: "c", known_tools: [], initial_prompt: "" } }],
   [

@@ -124,13 +124,16 @@ test("004-14 progress is told to the executor, and to whoever follows the journa
   assert.ok(kinds(entries).includes("plan.made"));
 });
 
-test("004-19 a result that makes no sense is refused before the next step, and the model is told", async (t) => {
+test("004-19 a result that makes no sense is refused before the next step: nobody knows whether it was done", async (t) => {
   const end = await executorEnd(t, call("read_file", { file_path: "main.py" }), text("It cannot be read."));
   await using executor = await ForeignExecutor.dial(end);
   const confused: Does = (asked) => (asked.name === "ReadFile" ? { status: "perhaps", result: 1 } : look(asked));
   await executor.does(confused).shake({ initial_prompt: "read it" });
+  const { payload } = await executor.hears("input_request");
+  assert.match(textOf(payload, "question"), /does not say whether it was done/);
+  executor.say("user_input", { input_request_id: payload["input_request_id"] ?? "", response: "continue" });
   await executor.hears("task_completed");
-  assert.match(lastTold(end), /TOOL_FAILED: The executor's result makes no sense: status/);
+  assert.match(lastTold(end), /its outcome cannot be known/);
 });
 
 test("004-19 a result for another id answers nothing", async (t) => {

@@ -280,8 +280,11 @@ function messageIn(data: RawData, isBinary: boolean): JsonObject {
   return said;
 }
 
+/** What asks for nothing is a reply: one that names what it replies to is heard also when it says nothing sensible. */
 function isReply(said: JsonObject): boolean {
-  return typeof said["ok"] === "boolean" && textIn(said, "method") === undefined && textIn(said, "type") === undefined;
+  const isNamed = textIn(said, "id") !== undefined || textIn(said, "action_id") !== undefined;
+  const asks = textIn(said, "method") !== undefined || textIn(said, "type") !== undefined;
+  return !asks && (isNamed || typeof said["ok"] === "boolean");
 }
 
 function notGreeted(): Fault {

@@ -5,6 +5,19 @@ import type { JsonObject } from "@vidro/core";
 /** Says what is wrong with a value that came over a wire, and where; nothing when it fits its schema. */
 export type Check = (value: JsonObject) => string | undefined;
 
+/** A value without the fields that are not known, and without those that may be missing and do not fit. */
+export type Lenient = (value: JsonObject) => JsonObject;
+
+/** Reads values of a schema: the named fields are left out where they do not fit, and so is all that has no schema. */
+export function lenient(schema: JsonObject, optional: readonly string[]): Lenient {
+  const fields = (schema["properties"] ?? {}) as { readonly [field: string]: JsonObject };
+  const alone = (field: string): JsonObject => ({ type: "object", properties: { [field]: fields[field] ?? {} } });
+  const check = checks(Object.fromEntries(optional.map((field) => [field, alone(field)])));
+  const isGood = (value: JsonObject, field: string): boolean =>
+    Object.hasOwn(fields, field) && (!optional.includes(field) || check(field)?.(value) === undefined);
+  return (value) => Object.fromEntries(Object.entries(value).filter(([field]) => isGood(value, field)));
+}
+
 const require = createRequire(import.meta.url);
 let compiler: ajv.Ajv2020 | undefined;
 

@@ -11,6 +11,7 @@ import { LOCAL_HAND } from "./local.ts";
 import { RemoteHand } from "./remote-hand.ts";
 import type { Barred } from "./remote-hand.ts";
 import { routedHand } from "./routed-hand.ts";
+import { readStops, Stops } from "./stops.ts";
 
 /** A connection that the register knows. */
 export interface Attached {
@@ -28,6 +29,8 @@ export interface HandsWorld {
   readonly records: Records;
   readonly log: Log;
   readonly now: () => number;
+  /** Another bound than HANDS.overdueMs. */
+  readonly overdueMs?: number;
 }
 
 /** The gateway whose hands come for one session. */
@@ -51,12 +54,15 @@ export class Hands {
   readonly #known = new Map<string, Known>();
   readonly #onRevoked = new Set<(id: string) => void>();
   #stopWatching: (() => void) | undefined;
+  /** What is to be stopped on a hand, as an earlier brain has left it. */
+  #stopsOf: (hand: string) => Stops;
   /** One look at who is barred after the other, so that the newest is the last to count. */
   #heeded: Promise<void> = Promise.resolve();
 
   constructor(world: HandsWorld) {
     this.#world = world;
     this.#records = new HandRecords(world.records);
+    this.#stopsOf = () => new Stops(world.records);
   }
 
   /** Reads what is known from earlier; what other processes bar is heeded from here on. */
@@ -66,7 +72,9 @@ export class Hands {
         this.#world.log("error", "it cannot be read which hands are barred", { reason: asFault(thrown).message }),
       );
     });
-    for (const kept of await this.#records.all(HANDS.known)) this.#known.set(kept.card.id, knownOf(kept));
+    this.#stopsOf = await readStops(this.#world.records);
+    for (const kept of await this.#records.all(HANDS.known))
+      this.#known.set(kept.card.id, knownOf(kept, this.#remote(kept.card)));
     await this.#heed();
     await this.#forgetVisitors();
   }
@@ -225,11 +233,15 @@ export class Hands {
     if (known !== undefined) return known;
     if (bar?.barred === "revoked") throw new Fault("HAND_REVOKED");
     const at = this.#world.now();
-    const hand = new RemoteHand(card);
+    const hand = this.#remote(card);
     hand.bar(bar?.barred);
     const admitted = { hand, epoch: 0, why: bar?.why, away: undefined, lastSeenAt: at, writtenAt: at, createdAt: at };
     this.#known.set(card.id, admitted);
     return admitted;
+  }
+
+  #remote(card: HandCard): RemoteHand {
+    return new RemoteHand(card, { stops: this.#stopsOf(card.id), overdueMs: this.#world.overdueMs });
   }
 
   /** Forgets the hand that has been away the longest, unless a run might still wait for it. */
@@ -300,9 +312,9 @@ export class Hands {
   }
 }
 
-function knownOf({ card, epoch, lastSeenAt, createdAt }: KeptHand): Known {
+function knownOf({ epoch, lastSeenAt, createdAt }: KeptHand, hand: RemoteHand): Known {
   const at = { lastSeenAt, writtenAt: lastSeenAt, createdAt };
-  return { hand: new RemoteHand(card), epoch, why: undefined, away: undefined, ...at };
+  return { hand, epoch, why: undefined, away: undefined, ...at };
 }
 
 function isFor({ hand }: Known, { owner, admin }: Asker): boolean {

@@ -1,13 +1,22 @@
-import { asFault, Fault, HANDS, LiveQueue } from "@vidro/core";
+import { asFault, deadlineMs, Fault, HANDS, isIdempotent, isSettled, LiveQueue, recallOf } from "@vidro/core";
 import type { Action, Ended, FaultReport, Hand, HandEvent, Judgement, Order, ToolSpec } from "@vidro/core";
 import type { HandCard, HandLink } from "./link.ts";
+import { Stops } from "./stops.ts";
 
 /** Why a hand that may be there gets no work. */
 export type Barred = "revoked" | "quarantined";
 
+/** What a hand on another machine goes by. */
+export interface RemoteHandOptions {
+  /** What it is to stop when it is back. */
+  readonly stops?: Stops;
+  /** Another bound than HANDS.overdueMs. */
+  readonly overdueMs?: number | undefined;
+}
+
 /**
  * A hand on another machine, whether or not it is connected now. It keeps no order: who ordered orders again under
- * the same id, and the hand's ledger answers.
+ * the same id, and the hand's ledger answers. Only what has to be stopped is kept until the hand has stopped it.
  */
 export class RemoteHand implements Hand {
   #card: HandCard;
@@ -17,9 +26,15 @@ export class RemoteHand implements Hand {
   readonly #unacknowledged = new Set<string>();
   /** Those who wait for it to be back. */
   readonly #wakes = new Set<() => void>();
+  /** Ends that came when nobody waited for them any more, until they are acknowledged. */
+  readonly #late = new Map<string, Ended>();
+  readonly #stops: Stops;
+  readonly #overdueMs: number | undefined;
 
-  constructor(card: HandCard) {
+  constructor(card: HandCard, { stops = new Stops(), overdueMs }: RemoteHandOptions = {}) {
     this.#card = card;
+    this.#stops = stops;
+    this.#overdueMs = overdueMs;
   }
 
   get id(): string {
@@ -60,10 +75,14 @@ export class RemoteHand implements Hand {
     this.#link = link;
     for (const action of this.#unacknowledged) link.acknowledge(action);
     this.#unacknowledged.clear();
+    for (const order of this.#stops.all) void this.#stop(order, link);
     // Who was just told that the old connection is gone has yet to begin to wait.
-    setImmediate(() => {
-      for (const wake of this.#wakes) wake();
-    });
+    setImmediate(() => this.wake());
+  }
+
+  /** Wakes those who wait for it: it is back, or has said how something ended. */
+  wake(): void {
+    for (const wake of this.#wakes) wake();
   }
 
   /** Forgets a connection, unless a newer one has taken its place; says whether it was the one in use. */
@@ -98,6 +117,7 @@ export class RemoteHand implements Hand {
   }
 
   async acknowledge(action: string): Promise<void> {
+    this.#late.delete(action);
     if (this.#link !== undefined) return this.#link.acknowledge(action);
     if (this.#unacknowledged.size < HANDS.acknowledgements) this.#unacknowledged.add(action);
   }
@@ -108,21 +128,67 @@ export class RemoteHand implements Hand {
   }
 
   async #ordered(order: Order, live: LiveQueue, signal: AbortSignal): Promise<Ended> {
-    const link = this.#reached();
+    const { action } = order;
+    const known = this.#late.get(action.id);
+    if (known !== undefined) return known;
+    const link = await this.#linkFor(order, signal);
     const hear = (stream: "stdout" | "stderr", chunk: string): void => live.put({ type: "output", stream, chunk });
-    const { promise: left, reject: leave } = Promise.withResolvers<never>();
+    const left = Promise.withResolvers<Ended>();
     const stop = new AbortController();
     // A brain that goes down leaves work on other machines alone: the next one finds it under the same id.
     const onAbort = (): void => {
-      if (asFault(signal.reason).code !== "SHUTTING_DOWN") return stop.abort(signal.reason);
-      leave(new Fault("HAND_UNAVAILABLE", "The brain left while the action ran."));
+      if (isStopped(signal)) return stop.abort(signal.reason);
+      left.reject(new Fault("HAND_UNAVAILABLE", "The brain left while the action ran."));
     };
+    const overdue = setTimeout(
+      () => {
+        stop.abort(new Fault("ACTION_EXPIRED"));
+        // A link that has not given the order yet says so before this.
+        setImmediate(() => left.resolve(neverEnded(action, this.tools)));
+      },
+      deadlineMs(action, this.#overdueMs),
+    );
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();
     const performed = link.perform(order, hear, stop.signal);
-    // Whoever waits has left; how it ended is in the hand's ledger.
-    performed.catch(() => undefined);
-    return Promise.race([left, performed]).finally(() => signal.removeEventListener("abort", onAbort));
+    let isLeft = false;
+    performed.then(
+      (ended) => this.#ended(order, ended, isLeft),
+      // How it ended is in the hand's ledger, and what is to be stopped is told when the hand is back.
+      () => (stop.signal.aborted ? this.#stops.add(this.#card, order).catch(() => undefined) : undefined),
+    );
+    return Promise.race([left.promise, performed]).finally(() => {
+      isLeft = true;
+      clearTimeout(overdue);
+      signal.removeEventListener("abort", onAbort);
+    });
+  }
+
+  /** The hand said how an order ended; a late end is kept for who still asks. */
+  #ended({ action }: Order, ended: Ended, isLate: boolean): void {
+    this.#stops.drop(action.id).catch(() => undefined);
+    if (!isLate || !isSettled(ended)) return;
+    const [oldest] = this.#late.keys();
+    if (this.#late.size >= HANDS.lateEnds && oldest !== undefined) this.#late.delete(oldest);
+    this.#late.set(action.id, ended);
+    this.wake();
+  }
+
+  /** The way to the hand; what is to be stopped is no new work, and waits for a hand that is away. */
+  async #linkFor(order: Order, signal: AbortSignal): Promise<HandLink> {
+    if (!isStopped(signal)) return this.#reached();
+    if (this.#link !== undefined) return this.#link;
+    await this.#stops.add(this.#card, order);
+    return this.#reached();
+  }
+
+  /** Ends on the hand what a run began that nobody waits for any more. */
+  async #stop(order: Order, link: HandLink): Promise<void> {
+    try {
+      this.#ended(order, await link.perform(recallOf(order), () => undefined, AbortSignal.abort()), true);
+    } catch {
+      // The connection is gone again: the next one is told.
+    }
   }
 
   #reached(): HandLink {
@@ -132,4 +198,15 @@ export class RemoteHand implements Hand {
     if (this.#link === undefined) throw new Fault("HAND_UNAVAILABLE", `The hand ${this.#card.name} is not connected.`);
     return this.#link;
   }
+}
+
+/** Whether the work behind a signal is to be stopped, and not only left alone. */
+function isStopped(signal: AbortSignal): boolean {
+  return signal.aborted && asFault(signal.reason).code !== "SHUTTING_DOWN";
+}
+
+function neverEnded(action: Action, tools: readonly ToolSpec[]): Ended {
+  const why = "The hand got the order and did not say in time how it ended.";
+  if (isIdempotent(action, tools)) return { type: "failed", fault: new Fault("TOOL_FAILED", why).report() };
+  return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };
 }

@@ -29,6 +29,9 @@ const STATUS_AFTER: { readonly [type in EventType]?: RunStatus } = {
   "run.started": "running",
   "question.asked": "asking",
   "question.answered": "running",
+  // The hand said after all what came of an action that a person was asked about.
+  "action.finished": "running",
+  "action.failed": "running",
   "run.finished": "finished",
   "run.failed": "failed",
   "run.aborted": "aborted",

@@ -1,6 +1,6 @@
-import { FAULTS } from "../fault.ts";
 import type { JsonObject } from "../json.ts";
 import { EXECUTOR, HAND, HANDS, RUN } from "../limits.ts";
+import { ENDED } from "./ended.ts";
 
 /* What each message must be, as plain JSON Schema; whoever receives one compiles what it needs. */
 
@@ -24,60 +24,30 @@ function ours(required: readonly string[], properties: JsonObject): JsonObject {
   return { type: "object", required, properties };
 }
 
-const CUSTOM_TOOL = exact(["name", "description", "parameters"], {
+const CUSTOM_TOOL = ours(["name", "description", "parameters"], {
   name,
   description: text(HANDS.schemaChars, 0),
   parameters: { type: "object" },
   idempotent: flag,
 });
 
-const HANDSHAKE = exact(["client_type", "known_tools"], {
+/** What decides what happens has to fit: nobody gets another task, or none, because the wish for one cannot be read. */
+const HANDSHAKE = ours(["client_type", "known_tools"], {
   client_type: name,
   client_version: name,
   initial_prompt: text(RUN.taskChars),
   known_tools: list(name, EXECUTOR.knownTools),
   custom_tools: list(CUSTOM_TOOL, HANDS.tools),
-  project_spec: exact(["content"], {
+  project_spec: ours(["content"], {
     content: text(EXECUTOR.specChars, 0),
     file_paths: list(text(HAND.pathChars), EXECUTOR.specFiles),
   }),
-  resume: exact(["session_id"], { session_id: name, last_seq: count }),
+  resume: ours(["session_id"], { session_id: name, last_seq: count }),
   open_actions: list(name, HANDS.orders),
   name,
   working_directory: text(HAND.pathChars),
   extensions: list(name, HANDS.tags),
 });
-
-const FAULT = ours(["code", "message"], { code: { enum: Object.keys(FAULTS) }, message: anyText, retryAfterMs: count });
-
-const OUTPUT = ours(["text", "bytes", "truncated", "sha256"], {
-  text: anyText,
-  bytes: count,
-  truncated: flag,
-  sha256: text(64, 0),
-});
-
-const PROCESS = ours(["kind", "exitCode", "signal", "timedOut", "durationMs", "stdout", "stderr"], {
-  kind: { const: "process" },
-  exitCode: { type: ["integer", "null"] },
-  signal: { type: ["string", "null"], maxLength: HANDS.nameChars },
-  timedOut: flag,
-  durationMs: { type: "number", minimum: 0 },
-  stdout: OUTPUT,
-  stderr: OUTPUT,
-  spool: text(HAND.pathChars),
-});
-
-const VALUE = ours(["kind", "text"], { kind: { const: "value" }, text: anyText, data: {} });
-
-/** An `Ended` of ours, as a peer of ours sends it. */
-const ENDED: JsonObject = {
-  oneOf: [
-    ours(["type", "outcome"], { type: { const: "finished" }, outcome: { oneOf: [PROCESS, VALUE] } }),
-    ours(["type", "fault"], { type: { const: "failed" }, fault: FAULT }),
-    ours(["type", "fault"], { type: { const: "unknown" }, fault: FAULT, partial: anyText }),
-  ],
-};
 
 const TEXTS: JsonObject = { type: "object", additionalProperties: { type: "string" } };
 
@@ -125,12 +95,19 @@ const JUDGEMENT = ours(["plan", "hash", "verdict", "policy"], {
   policy: name,
 });
 
+/** Fields that are left out when they do not fit, by type of message: what else is said counts all the same. What the
+ * schema of such a message does not name is left out, too. */
+export const OPTIONAL: { readonly [type: string]: readonly string[] } = {
+  handshake: ["client_version", "project_spec", "open_actions", "name", "working_directory", "extensions"],
+  tool_result: ["status", "error", "code", "stdout", "stderr", "exit_code", "truncated", "duration_ms", "ended"],
+};
+
 /** What an executor may say, by type: the schemas of the payloads. */
 export const FROM_EXECUTOR: { readonly [type: string]: JsonObject } = {
   handshake: HANDSHAKE,
-  tool_result: exact(["tool_id", "status"], {
+  tool_result: ours(["tool_id"], {
     tool_id: name,
-    generation_id: name,
+    generation_id: {},
     status: { enum: ["success", "error"] },
     result: {},
     error: { type: ["string", "object", "null"] },
@@ -142,16 +119,14 @@ export const FROM_EXECUTOR: { readonly [type: string]: JsonObject } = {
     duration_ms: { type: "number", minimum: 0 },
     ended: ENDED,
   }),
-  tool_output: exact(["tool_id", "stream", "chunk"], {
+  tool_output: ours(["tool_id", "stream", "chunk"], {
     tool_id: name,
-    generation_id: name,
-    seq: count,
     stream: { enum: ["stdout", "stderr"] },
     chunk: anyText,
   }),
   tool_approval: exact(["tool_call_id", "approved"], { tool_call_id: name, approved: flag, modifications: {} }),
   user_input: exact(["input_request_id", "response"], { input_request_id: name, response: text(RUN.answerChars, 0) }),
-  tool_judgement: exact(["tool_id"], { tool_id: name, judgement: JUDGEMENT, error: anyText, code: name }),
+  tool_judgement: ours(["tool_id"], { tool_id: name, judgement: JUDGEMENT, error: anyText, code: name }),
 };
 
 const CALL: JsonObject = {

@@ -1,11 +1,13 @@
+import { timeoutOf } from "../ended.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
-import { HAND, HANDS, RUN } from "../limits.ts";
+import { HANDS, RUN } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Action, Ended, Judgement, Outcome, Output } from "../tool.ts";
 import { headAndTail } from "../turns.ts";
+import { knownEnd } from "./ended.ts";
 
 /*
  * The messages between a brain and an executor (004), each `{type, payload}`. Fields and messages that the published
@@ -112,12 +114,6 @@ export function actionOf(payload: JsonObject): Action {
   const given = isObject(parameters) ? parameters : {};
   const input = tool === "shell" && timeout_ms !== undefined ? { ...given, timeout_ms } : given;
   return { id, tool, input, callId: id };
-}
-
-/** How long an action may take; what no input bounds is bounded by the tools themselves. */
-export function timeoutOf({ input }: Pick<Action, "input">): number {
-  const { timeout_ms } = input;
-  return typeof timeout_ms === "number" ? timeout_ms : HAND.commandMs;
 }
 
 /** What an order carries besides itself. */
@@ -237,19 +233,29 @@ function shortOutcome(outcome: Outcome, chars: number): Outcome {
   return { ...outcome, stdout: short(outcome.stdout), stderr: short(outcome.stderr) };
 }
 
-/** How an action ended, as a message says that has passed its schema; a peer of ours says it in our own words, too. */
+/**
+ * How an action ended, as a message says whose fields fit their schemas; a peer of ours says it in our own words, too.
+ * Of a message that does not say whether it was done nobody knows.
+ */
 export function endedOf(payload: JsonObject): Ended {
   const { status, result, error, ended } = payload;
-  if (ended !== undefined) return ended as unknown as Ended;
+  if (ended !== undefined) return knownEnd(ended as unknown as Ended);
   const isProcess = typeof payload["exit_code"] === "number" || (typeof payload["stdout"] === "string" && !result);
-  if (isProcess) return { type: "finished", outcome: processOf(payload) };
+  if (isProcess && (status !== undefined || typeof payload["exit_code"] === "number"))
+    return { type: "finished", outcome: processOf(payload) };
   if (status === "success") {
     const text = typeof result === "string" ? result : JSON.stringify(result ?? null);
     const data = result === undefined || typeof result === "string" ? {} : { data: result };
     return { type: "finished", outcome: { kind: "value", text, ...data } };
   }
+  if (status !== "error") {
+    const message = "The executor's result does not say whether it was done.";
+    return { type: "unknown", fault: { code: "OUTCOME_UNKNOWN", message } };
+  }
   const fault = faultOf(payload, errorText(error) ?? errorText(result) ?? "The executor did not say why.");
-  return fault.code === "OUTCOME_UNKNOWN" ? { type: "unknown", fault } : { type: "failed", fault };
+  return fault.code === "OUTCOME_UNKNOWN" || fault.code === "OUTCOME_EVICTED"
+    ? { type: "unknown", fault }
+    : { type: "failed", fault };
 }
 
 function errorText(error: Json | undefined): string | undefined {
@@ -267,7 +273,9 @@ function faultOf({ code }: JsonObject, message: string): FaultReport {
 function processOf(payload: JsonObject): Outcome {
   const { status, result, stdout, stderr, error, exit_code, duration_ms, truncated } = payload;
   const said = typeof stdout === "string" && stdout !== "" ? stdout : (result ?? "");
-  const words = typeof stderr === "string" ? stderr : (errorText(error) ?? "");
+  // What it says of an error counts beside what the program said.
+  const words = [typeof stderr === "string" ? stderr : "", errorText(error) ?? ""].filter((part) => part !== "");
+  const isError = status === "error";
   const output = (text: string): Output => ({
     text,
     bytes: encoder.encode(text).length,
@@ -277,12 +285,13 @@ function processOf(payload: JsonObject): Outcome {
   });
   return {
     kind: "process",
-    exitCode: typeof exit_code === "number" ? exit_code : status === "success" ? 0 : null,
+    // An error is none that ended well, whatever it says besides.
+    exitCode: typeof exit_code === "number" && !(isError && exit_code === 0) ? exit_code : isError ? null : 0,
     signal: null,
     timedOut: false,
     durationMs: typeof duration_ms === "number" ? duration_ms : 0,
     stdout: output(typeof said === "string" ? said : JSON.stringify(said)),
-    stderr: output(words),
+    stderr: output(words.join("\n")),
   };
 }
 

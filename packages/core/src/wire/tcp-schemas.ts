@@ -3,8 +3,8 @@ import { HAND, SAMPLES, TCP, WATCH } from "../limits.ts";
 /*
  * What each action of the TCP agent protocol takes, as JSON Schema. A server coerces types, fills in defaults and
  * drops what it does not know, so three rules hold here: every object is closed, for only then is something dropped;
- * every string has a least length and every number a least value above zero, for `null` is coerced to "" and 0; a
- * field with a default is required, for it is there once the default is filled in.
+ * every string has a least length and every number a least value above zero, for `null` is coerced to "" and 0, unless
+ * 0 is what does nothing; a field with a default is required, for it is there once the default is filled in.
  */
 
 const NOTHING = { type: "object", properties: {}, additionalProperties: false } as const;
@@ -115,7 +115,8 @@ export const RUN_TOOL_SCHEMA = {
     ...action,
     run: text(TCP.actionChars),
     epoch: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-    ttlMs: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+    /** With 0, which `null` becomes as well, nothing is begun. */
+    ttlMs: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     approved: text(TCP.actionChars),
     /** Whether output is told while the action runs. */
     live: { type: "boolean" },

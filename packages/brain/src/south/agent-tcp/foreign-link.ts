@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { asFault, Fault, TCP } from "@vidro/core";
+import { asFault, Fault, isRecall, TCP } from "@vidro/core";
 import type { Action, Ended, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
 import type { HandLink } from "../link.ts";
 import { unjudged } from "../unjudged.ts";
@@ -21,9 +21,10 @@ const TOOLS: { readonly [tool: string]: (wire: TcpWire, input: JsonObject) => Pr
 export function foreignLink(wire: TcpWire, tools: readonly ToolSpec[]): HandLink {
   return {
     judge: async (action) => unjudged(action, tools),
-    perform: async ({ action }, _hear, signal) => {
+    perform: async (order, _hear, signal) => {
+      if (isRecall(order)) return unknown("It was ordered before, and its host remembers nothing.");
       if (signal.aborted) throw new Fault("ACTION_EXPIRED", "The action was aborted before it was ordered.");
-      return performed(wire, action);
+      return performed(wire, order.action);
     },
     acknowledge: () => undefined,
     close: (why) => wire.close(why),
@@ -53,8 +54,7 @@ async function command(wire: TcpWire, { command: cmd, args, timeout_ms: timeout,
   } catch (thrown) {
     const fault = asFault(thrown);
     if (!DOUBTFUL.includes(fault.code)) return failed(fault);
-    const unknown = new Fault("OUTCOME_UNKNOWN", `It may have run, and its host does not remember: ${fault.message}`);
-    return { type: "unknown", fault: unknown.report() };
+    return unknown(`It may have run, and its host does not remember: ${fault.message}`);
   }
 }
 
@@ -84,6 +84,10 @@ function told(answer: JsonObject): Ended {
 
 function failed(fault: Fault): Ended {
   return { type: "failed", fault: fault.report() };
+}
+
+function unknown(why: string): Ended {
+  return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };
 }
 
 function given(fields: JsonObject): JsonObject {

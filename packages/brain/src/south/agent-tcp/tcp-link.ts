@@ -1,8 +1,10 @@
 import { TcpError } from "@vidro/client/tcp";
 import type { RequestOptions } from "@vidro/client/tcp";
-import { asFault, Fault, HANDS, isObject } from "@vidro/core";
+import { asFault, Fault, HANDS, isObject, recallOf } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement } from "@vidro/core";
+import { ENDED, knownEnd } from "@vidro/core/wire/ended";
 import { tcpFaultCode } from "@vidro/core/wire/tcp";
+import { checks } from "../check.ts";
 import type { HandLink } from "../link.ts";
 
 /** One session of a client; a new one takes its place after each cut. */
@@ -38,19 +40,20 @@ export function tcpLink(wire: TcpWire): HandLink {
       if (isObject(answer["judgement"])) return answer["judgement"] as unknown as Judgement;
       return faultIn(answer["fault"]);
     },
-    async perform({ action, run, epoch, ttlMs, approved }, hear, signal) {
-      if (signal.aborted) throw new Fault("ACTION_EXPIRED", "The action was aborted before it was ordered.");
+    async perform(given, hear, signal) {
+      const { action, run, epoch, ttlMs, approved } = signal.aborted ? recallOf(given) : given;
       const order = { ...actionData(action), run, epoch, ttlMs, live: true };
       const cancel = (): void => void ask(wire, "CANCEL", { actionId: action.id }).catch(() => undefined);
       signal.addEventListener("abort", cancel, { once: true });
       try {
-        const answer = await ask(wire, "RUN_TOOL", approved === undefined ? order : { ...order, approved }, {
+        const asked = ask(wire, "RUN_TOOL", approved === undefined ? order : { ...order, approved }, {
           deadlineMs: HANDS.endMs,
           hear: ({ stream, chunk }) => {
             if ((stream === "stdout" || stream === "stderr") && typeof chunk === "string") hear(stream, chunk);
           },
         });
-        return endedIn(answer["ended"]);
+        if (signal.aborted) cancel();
+        return endedIn((await asked)["ended"]);
       } finally {
         signal.removeEventListener("abort", cancel);
       }
@@ -64,9 +67,10 @@ function actionData({ id, tool, input, callId }: Action): JsonObject {
   return { actionId: id, tool, input, callId };
 }
 
+const checkEnd = checks({ end: ENDED })("end");
+
 function endedIn(value: unknown): Ended {
-  const type = isObject(value) ? value["type"] : undefined;
-  if (type === "finished" || type === "failed" || type === "unknown") return value as Ended;
+  if (isObject(value) && checkEnd?.(value) === undefined) return knownEnd(value as unknown as Ended);
   const fault = new Fault("OUTCOME_UNKNOWN", "The hand's answer to the order makes no sense.");
   return { type: "unknown", fault: fault.report() };
 }

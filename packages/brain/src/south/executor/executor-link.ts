@@ -1,6 +1,6 @@
-import { EXECUTOR, Fault, HAND, HANDS } from "@vidro/core";
+import { EXECUTOR, Fault, HAND, HANDS, isIdempotent, isRecall, recallOf, timeoutOf } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
-import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf, timeoutOf } from "@vidro/core/wire/executor";
+import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf } from "@vidro/core/wire/executor";
 import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor";
 import type { HandLink, Hear } from "../link.ts";
 import { unjudged } from "../unjudged.ts";
@@ -19,6 +19,8 @@ export interface ExecutorWire {
   readonly memory: Memory;
   /** Whether a run is the executor's own task; runs of others may use it as well. */
   readonly isOwn: (run: string) => boolean;
+  /** An end is kept that nobody waited for. */
+  readonly late: () => void;
   /** The turn of the loop that an action belongs to; it resolves as soon as the journal shows the action. */
   readonly generation: (run: string, action: string) => Promise<string>;
   /** Shorter times than those of EXECUTOR, for tests. */
@@ -88,17 +90,19 @@ export class ExecutorLink implements HandLink {
     // Who has lost the link before anybody listens is told by what follows.
     promise.catch(() => undefined);
     const silence = new Silence(this.#patience(action), () => resolve(this.#silent(action)));
-    this.#waiting.set(action.id, { hear, resolve, reject, heard: () => silence.restart() });
+    this.#waiting.get(action.id)?.reject(away("The same was ordered again."));
+    const mine = { hear, resolve, reject, heard: () => silence.restart() };
+    this.#waiting.set(action.id, mine);
     const cancel = (): void => this.#cancel(action, resolve);
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      await this.#give(order, silence);
+      await this.#give(signal.aborted ? recallOf(order) : order, silence);
       if (signal.aborted) cancel();
       return await promise;
     } finally {
       silence.end();
       signal.removeEventListener("abort", cancel);
-      this.#waiting.delete(action.id);
+      if (this.#waiting.get(action.id) === mine) this.#waiting.delete(action.id);
     }
   }
 
@@ -113,14 +117,18 @@ export class ExecutorLink implements HandLink {
     this.drop();
   }
 
-  /** An end came, which has passed its schema or not; one that nobody waits for yet is kept for who will. */
-  result(payload: JsonObject, misfit: string | undefined): void {
+  /** An end came; one that nobody waits for is kept for who asks. */
+  result(payload: JsonObject): void {
     const action = textOf(payload, "tool_id");
-    const ended: Ended =
-      misfit === undefined ? endedOf(payload) : { type: "failed", fault: nonsense("result", misfit) };
+    const said = endedOf(payload);
+    // An executor without a ledger gets an order that must not be repeated only once: its end is the action's.
+    const isOnly = said.type === "failed" && !this.#wire.extensions.has("ledger");
+    const ended: Ended = isOnly ? { ...said, settled: true } : said;
     const waiting = this.#waiting.get(action);
     if (waiting !== undefined) return waiting.resolve(ended);
-    if (this.#wire.memory.wasGiven(action) || this.#wire.open.has(action)) this.#wire.memory.keep(action, ended);
+    if (!this.#wire.memory.wasGiven(action) && !this.#wire.open.has(action)) return;
+    this.#wire.memory.keep(action, ended);
+    this.#wire.late();
   }
 
   /** Live output came. */
@@ -132,18 +140,19 @@ export class ExecutorLink implements HandLink {
 
   /** A judgement came that was asked for, which has passed its schema or not. */
   judged(payload: JsonObject, misfit: string | undefined): void {
-    const judged = misfit === undefined ? judgementOf(payload) : nonsense("judgement", misfit);
+    const judged = misfit === undefined ? judgementOf(payload) : nonsense(misfit);
     this.#judging.get(textOf(payload, "tool_id"))?.resolve(judged);
   }
 
   /** Sends the order, unless an executor that keeps no ledger may have it already: that one must not do it twice. */
   async #give(order: Order, silence: Silence): Promise<void> {
-    const { id, tool } = order.action;
+    const { id } = order.action;
     const { memory, extensions, tools, open, bounds } = this.#wire;
-    const isRepeatable = extensions.has("ledger") || tools.some((one) => one.name === tool && one.idempotent);
+    const isRepeatable = extensions.has("ledger") || isIdempotent(order.action, tools);
     // What an earlier brain ordered is known only of the executor's own task; of other runs it has to be feared.
     const mayHaveIt = memory.wasGiven(id) || (order.epoch > 1 && !this.#wire.isOwn(order.run));
     if (open.has(id)) return silence.restart();
+    if (isRecall(order) && !extensions.has("ledger")) return this.#waiting.get(id)?.resolve(this.#silent(order.action));
     if (mayHaveIt && !isRepeatable) return silence.restart(bounds.lateMs);
     const epoch = await this.#opened.promise;
     const message = runToolOf(order, {
@@ -166,10 +175,10 @@ export class ExecutorLink implements HandLink {
     resolve({ type: "unknown", fault: fault.report() });
   }
 
-  #silent({ tool }: Action): Ended {
+  #silent(action: Action): Ended {
     const why = "The executor got the order and never said how it ended.";
-    const repeatable = this.#wire.tools.some((one) => one.name === tool && one.idempotent);
-    if (repeatable) return { type: "failed", fault: new Fault("TOOL_FAILED", why).report() };
+    if (isIdempotent(action, this.#wire.tools))
+      return { type: "failed", fault: new Fault("TOOL_FAILED", why).report() };
     return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };
   }
 }
@@ -203,8 +212,8 @@ function tooLarge(): FaultReport {
   return new Fault("PAYLOAD_TOO_LARGE", `The call is too long: ${most}. Do it in parts.`).report();
 }
 
-function nonsense(what: string, misfit: string): FaultReport {
-  return new Fault("TOOL_FAILED", `The executor's ${what} makes no sense: ${misfit}`).report();
+function nonsense(misfit: string): FaultReport {
+  return new Fault("TOOL_FAILED", `The executor's judgement makes no sense: ${misfit}`).report();
 }
 
 function lost(): Fault {

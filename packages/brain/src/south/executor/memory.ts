@@ -47,8 +47,8 @@ export async function openAction(journal: Journal, run: string): Promise<string 
     const entries = await journal.read(run, after, FOLLOW.batch);
     for (const { event } of entries) {
       if (event.type === "action.started") open = event.action.id;
-      else if (event.type === "action.finished" || event.type === "action.failed" || event.type === "action.unknown")
-        open = undefined;
+      // An unknown outcome is open until a person has said what to do about it.
+      else if (["action.finished", "action.failed", "question.answered"].includes(event.type)) open = undefined;
     }
     const last = entries.at(-1);
     if (last === undefined || entries.length < FOLLOW.batch) return open;

@@ -102,11 +102,7 @@ export class Telling {
     "tool.proposed": ({ tool }) => this.#status("running", `The tool ${tool.name} is proposed.`),
     "context.compacted": () => [],
     "question.asked": (event, at) => this.#question(event, at),
-    "question.answered": ({ id, answer }) => {
-      const closed = this.#open?.approves ?? id;
-      this.#open = undefined;
-      return this.#status("running", `Answered: ${answer}`, { closed_request_id: closed });
-    },
+    "question.answered": ({ answer }) => this.#status("running", `Answered: ${answer}`, this.#closed()),
     "policy.judged": (event) => {
       this.#judged = event;
       return [];
@@ -116,7 +112,7 @@ export class Telling {
       return this.#status("running", actionWords(action));
     },
     "action.finished": ({ outcome }) => this.#finished(outcome),
-    "action.failed": ({ fault }) => this.#looked(undefined, this.#status("running", fault.message)),
+    "action.failed": ({ fault }) => this.#looked(undefined, this.#status("running", fault.message, this.#closed())),
     "action.unknown": ({ fault }) => this.#status("waiting", fault.message),
     "heal.tried": ({ description }) => this.#status("healing", description),
     "run.finished": ({ result }) =>
@@ -144,6 +140,13 @@ export class Telling {
     return [{ type: "input_request", payload }];
   }
 
+  /** The question that was open is not any more: it was answered, or the truth came out by itself. */
+  #closed(): JsonObject {
+    const open = this.#open;
+    this.#open = undefined;
+    return open === undefined ? {} : { closed_request_id: open.approves ?? open.id };
+  }
+
   #finished(outcome: Outcome): readonly ExecutorMessage[] {
     const action = this.#action;
     this.#ended += 1;
@@ -151,7 +154,8 @@ export class Telling {
       const path = action.input["file_path"] ?? action.input["path"];
       if (typeof path === "string") this.#changed.add(path);
     }
-    return this.#looked(outcome, this.#status("running", action === undefined ? "" : `${actionWords(action)}: done`));
+    const words = action === undefined ? "" : `${actionWords(action)}: done`;
+    return this.#looked(outcome, this.#status("running", words, this.#closed()));
   }
 
   /** A look of the bootstrap ended: when it was the last one, what was seen is told [004-10]. */

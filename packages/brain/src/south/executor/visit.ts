@@ -3,11 +3,11 @@ import { asFault, EXECUTOR, Fault, HAND, HANDS } from "@vidro/core";
 import type { JsonObject, RunHead, ToolSpec, Turn } from "@vidro/core";
 import { EXTENSIONS, textOf } from "@vidro/core/wire/executor";
 import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor";
-import { FROM_EXECUTOR } from "@vidro/core/wire/executor-schemas";
+import { FROM_EXECUTOR, OPTIONAL } from "@vidro/core/wire/executor-schemas";
 import { BUNNY } from "../../agents.ts";
 import type { Log } from "../../log.ts";
 import { BOOTSTRAP } from "../../models/bootstrap.ts";
-import { checks } from "../check.ts";
+import { checks, lenient } from "../check.ts";
 import type { Attached } from "../hands.ts";
 import type { HandCard } from "../link.ts";
 import { Channel } from "./channel.ts";
@@ -47,6 +47,9 @@ interface Joined {
 }
 
 const check = checks(FROM_EXECUTOR);
+const heeded = new Map(
+  Object.entries(OPTIONAL).map(([type, fields]) => [type, lenient(FROM_EXECUTOR[type] ?? {}, fields)]),
+);
 
 /** One connection of an executor, from its handshake to its end. */
 export class Visit {
@@ -79,16 +82,17 @@ export class Visit {
 
   readonly #throwOut = (): void => this.#channel.hangUp(asFault(this.#visitor.ended.reason).report());
 
-  #take(type: string, payload: JsonObject): void {
+  #take(type: string, said: JsonObject): void {
     const fit = check(type);
     if (fit === undefined) throw new Fault("BAD_REQUEST", `There is no message ${JSON.stringify(type)}.`);
+    const payload = heeded.get(type)?.(said) ?? said;
     const misfit = fit(payload);
     const link = this.#joined?.link;
     if (link === undefined || type === "handshake") return this.#greet(type, payload, misfit);
-    // Whoever waits for an end or a judgement that cannot be read has it all the same.
-    if (type === "tool_result" && typeof payload["tool_id"] === "string") return link.result(payload, misfit);
+    // Whoever waits for a judgement that cannot be read has it all the same.
     if (type === "tool_judgement" && typeof payload["tool_id"] === "string") return link.judged(payload, misfit);
     if (misfit !== undefined) throw new Fault("BAD_REQUEST", `${type}: ${misfit}`);
+    if (type === "tool_result") return link.result(payload);
     if (type === "tool_output") return link.output(payload);
     this.#answer(type, payload).catch((thrown: unknown) => this.#channel.complain(asFault(thrown).report()));
   }
@@ -149,6 +153,7 @@ export class Visit {
         const { run: own, follower } = this.#joined ?? {};
         return own?.id === run && follower !== undefined ? follower.generation(action) : run;
       },
+      late: () => this.#joined?.attached.hand.wake(),
       bounds: this.#world.bounds,
     };
   }

@@ -1,4 +1,4 @@
-import { Fault, HANDS, textIn } from "@vidro/core";
+import { Fault, HANDS, isRecall, recallOf, textIn } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
 import { bareOrder, endedOf, judgeMessage, judgementOf, orderMessage } from "@vidro/core/wire/southbound";
 import type { HandLink, Hear } from "../link.ts";
@@ -71,11 +71,20 @@ class MessageLink implements SouthboundLink {
     return judgementOf(await this.#ask({ ...judgeMessage(action), id }, { id, late }));
   }
 
-  perform(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
-    if (this.#names) return this.#order(order, hear, signal);
-    const ended = this.#before.then(() => this.#order(order, hear, signal));
+  async perform(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
+    if (this.#names) return this.#order(signal.aborted ? recallOf(order) : order, hear, signal);
+    // The contract has no words for asking what became of an order.
+    if (isRecall(order)) return unknown(new Fault("OUTCOME_UNKNOWN", FORGETFUL));
+    const { promise: left, resolve: leave } = Promise.withResolvers<Ended>();
+    const notGiven = (): void => leave({ type: "failed", fault: new Fault("ACTION_EXPIRED", NOT_BEGUN).report() });
+    signal.addEventListener("abort", notGiven, { once: true });
+    if (signal.aborted) notGiven();
+    const ended = this.#before.then(() => {
+      signal.removeEventListener("abort", notGiven);
+      return signal.aborted ? left : this.#order(order, hear, signal);
+    });
     this.#before = ended.catch(() => undefined);
-    return ended;
+    return Promise.race([ended, left]);
   }
 
   acknowledge(action: string): void {
@@ -115,7 +124,6 @@ class MessageLink implements SouthboundLink {
 
   async #order(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
     const { id } = order.action;
-    if (signal.aborted) return { type: "failed", fault: new Fault("ACTION_EXPIRED", NOT_BEGUN).report() };
     const cancel = (): void => {
       if (this.#can("action.cancel")) this.#tell({ method: "action.cancel", action_id: id });
     };
@@ -123,10 +131,12 @@ class MessageLink implements SouthboundLink {
     try {
       const message = this.#names ? { ...orderMessage(order, this.#wire.epoch), id } : bareOrder(order);
       const late = { ms: HANDS.endMs, fault: new Fault("OUTCOME_UNKNOWN", NO_END) };
-      return endedOf(await this.#ask(message, { id, late, hear }));
+      const asked = this.#ask(message, { id, late, hear });
+      if (signal.aborted) cancel();
+      return endedOf(await asked);
     } catch (thrown) {
       if (!(thrown instanceof Fault && thrown.code === "OUTCOME_UNKNOWN")) throw thrown;
-      return { type: "unknown", fault: thrown.report() };
+      return unknown(thrown);
     } finally {
       signal.removeEventListener("abort", cancel);
     }
@@ -164,6 +174,11 @@ class MessageLink implements SouthboundLink {
 
 const NOT_BEGUN = "The action was aborted before it was ordered; nothing was run.";
 const NO_END = "The hand took the order and never said how it ended.";
+const FORGETFUL = "This hand cannot be asked what became of an earlier order.";
+
+function unknown(fault: Fault): Ended {
+  return { type: "unknown", fault: fault.report() };
+}
 
 function away(why: string): Fault {
   return new Fault("HAND_UNAVAILABLE", `The hand cannot be reached. ${why}`);

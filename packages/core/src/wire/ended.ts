@@ -1,0 +1,58 @@
+import { FAULTS } from "../fault.ts";
+import type { FaultCode } from "../fault.ts";
+import type { JsonObject } from "../json.ts";
+import { HAND, HANDS } from "../limits.ts";
+import type { Ended } from "../tool.ts";
+
+/* The end of an action in our own words, as peers of ours send it on the wires that have room for it. */
+
+const anyText: JsonObject = { type: "string", maxLength: HANDS.messageBytes };
+const count: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const flag: JsonObject = { type: "boolean" };
+
+/** An object that has at least these fields: a newer peer may say more. */
+function ours(required: readonly string[], properties: JsonObject): JsonObject {
+  return { type: "object", required, properties };
+}
+
+const FAULT = ours(["code", "message"], {
+  code: { type: "string", minLength: 1, maxLength: HANDS.nameChars },
+  message: anyText,
+  retryAfterMs: count,
+});
+
+const OUTPUT = ours(["text", "bytes", "truncated", "sha256"], {
+  text: anyText,
+  bytes: count,
+  truncated: flag,
+  sha256: { type: "string", maxLength: 64 },
+});
+
+const PROCESS = ours(["kind", "exitCode", "signal", "timedOut", "durationMs", "stdout", "stderr"], {
+  kind: { const: "process" },
+  exitCode: { type: ["integer", "null"] },
+  signal: { type: ["string", "null"], maxLength: HANDS.nameChars },
+  timedOut: flag,
+  durationMs: { type: "number", minimum: 0 },
+  stdout: OUTPUT,
+  stderr: OUTPUT,
+  spool: { type: "string", minLength: 1, maxLength: HAND.pathChars },
+});
+
+const VALUE = ours(["kind", "text"], { kind: { const: "value" }, text: anyText, data: {} });
+
+/** What an end must be, as JSON Schema. */
+export const ENDED: JsonObject = {
+  oneOf: [
+    ours(["type", "outcome"], { type: { const: "finished" }, outcome: { oneOf: [PROCESS, VALUE] } }),
+    ours(["type", "fault"], { type: { const: "failed" }, fault: FAULT, settled: flag }),
+    ours(["type", "fault"], { type: { const: "unknown" }, fault: FAULT, partial: anyText }),
+  ],
+};
+
+/** An end that has passed its schema; a code that only a newer peer knows becomes the nearest of ours. */
+export function knownEnd(ended: Ended): Ended {
+  if (ended.type === "finished" || Object.hasOwn(FAULTS, ended.fault.code)) return ended;
+  const code: FaultCode = ended.type === "unknown" ? "OUTCOME_UNKNOWN" : "TOOL_FAILED";
+  return { ...ended, fault: { ...ended.fault, code } };
+}
