@@ -1,4 +1,18 @@
-import { asFault, decide, Fault, handAction, heal, MODEL, prompt, reduce, replyEvents, RUN } from "@vidro/core";
+import {
+  asFault,
+  decide,
+  Fault,
+  handAction,
+  heal,
+  isSettled,
+  MODEL,
+  outcomeOf,
+  prompt,
+  recallOf,
+  reduce,
+  replyEvents,
+  RUN,
+} from "@vidro/core";
 import type {
   Action,
   Decision,
@@ -13,12 +27,15 @@ import type {
   LiveBus,
   LiveEvent,
   Model,
+  Order,
   Redactor,
+  RunAborted,
+  RunFailed,
   RunStarted,
   RunState,
-  TextStream,
 } from "@vidro/core";
-import { isPassing, Writer } from "./writer.ts";
+import { lostAction, NOT_ORDERED, NOT_STOPPED, perform } from "./perform.ts";
+import { Writer } from "./writer.ts";
 
 /*
  * The loop: decide → record the intent → carry out the one effect → record the outcome → again.
@@ -53,13 +70,14 @@ export class Drive {
   #saved: Promise<void> = Promise.resolve();
   /** Aborted when the running effect has to end, whatever the reason. */
   readonly #halt = new AbortController();
-  #abortReason: string | undefined;
-  /** A fault of our own that escaped from the run's code. */
-  #escaped: Fault | undefined;
+  /** How the run is to end before its time. */
+  #ending: RunAborted | RunFailed | undefined;
   #stopped = false;
   #lost: Fault | undefined;
   /** Set while the run waits: ends the wait. */
   #wake: (() => void) | undefined;
+  /** Resolves when a run that is to be aborted waits no longer for what is under way. */
+  readonly #overdue = Promise.withResolvers<void>();
 
   constructor(world: World, lease: Lease, state: RunState) {
     this.#world = world;
@@ -74,18 +92,21 @@ export class Drive {
     return this.#state;
   }
 
+  /** What keeps the store from taking what was recorded, while it does. */
+  get storeFault(): Fault | undefined {
+    return this.#writer.trouble;
+  }
+
   /** Drives until the run is over or stopped; rejects with the Fault that keeps it from being recorded. */
   async run(): Promise<void> {
-    const renewal = setInterval(() => void this.#renew(), RUN.leaseMs / 3);
-    renewal.unref();
+    this.#writer.hold((fault) => {
+      // Somebody else drives the run now; what this drive would still append is refused by its epoch.
+      this.#lost = fault;
+      this.stop();
+    });
     try {
       while (!this.#stopped) {
-        if (this.#abortReason !== undefined && this.#state.phase.name !== "over") {
-          this.#record([{ type: "run.aborted", reason: this.#abortReason }]);
-        }
-        if (this.#escaped !== undefined && this.#state.phase.name !== "over") {
-          this.#record([{ type: "run.failed", fault: this.#escaped.report() }]);
-        }
+        if (this.#ending !== undefined) await this.#end(this.#ending);
         this.#tellWait();
         const decision = decide(this.#state, { now: this.#world.now(), chance: this.#world.chance() });
         if (decision.do === "rest") break;
@@ -93,9 +114,8 @@ export class Drive {
         else await this.#carryOut(decision);
       }
     } finally {
-      clearInterval(renewal);
       // Asked for together, so that the last entries and giving back the lease share one commit.
-      await Promise.all([this.#saved, this.#release()]);
+      await Promise.all([this.#saved, this.#writer.release()]);
     }
     if (this.#lost !== undefined) throw this.#lost;
   }
@@ -113,18 +133,14 @@ export class Drive {
     await saved;
   }
 
-  /** Ends the run: the effect under way first, then the run itself. */
+  /** Ends the run: the effect under way first, as far as it ends in time, then the run itself. */
   abort(reason: string): void {
-    this.#abortReason ??= reason;
-    this.#halt.abort(new Fault("CONFLICT", reason));
-    this.#wake?.();
+    this.#endWith({ type: "run.aborted", reason }, new Fault("CONFLICT", reason));
   }
 
-  /** Ends the run because of an error that escaped from its code: the effect under way first, then the run itself. */
+  /** Ends the run in the same way because of an error that escaped from its code. */
   fail(fault: Fault): void {
-    this.#escaped ??= fault;
-    this.#halt.abort(fault);
-    this.#wake?.();
+    this.#endWith({ type: "run.failed", fault: fault.report() }, fault);
   }
 
   /** Stops driving and leaves the run open: it goes on from the journal later. */
@@ -135,25 +151,50 @@ export class Drive {
     this.#wake?.();
   }
 
+  #endWith(ending: RunAborted | RunFailed, why: Fault): void {
+    this.#ending ??= ending;
+    this.#halt.abort(why);
+    setTimeout(() => this.#overdue.resolve(), RUN.haltMs).unref();
+    this.#wake?.();
+  }
+
   async #carryOut(decision: Exclude<Decision, { do: "rest" | "record" }>): Promise<void> {
     switch (decision.do) {
       case "judge":
-        return this.#record(await this.#guarded(() => this.#judge(decision.action)));
+        return this.#record(await this.#guarded(() => this.#inTime(this.#judge(decision.action), [])));
       case "call_model":
         await this.#saved;
-        return this.#record(await this.#guarded(() => this.#callModel()));
+        return this.#record(await this.#guarded(() => this.#inTime(this.#callModel(), [])));
       case "act": {
         await this.#saved;
-        const { action } = decision;
-        this.#record(await this.#guarded(() => this.#act(action, decision.approved)));
-        // The hand may forget the outcome only when it is durable here; a failed save is reported by the loop.
-        void this.#saved.then(() => this.#world.hand.acknowledge(action.id)).catch(() => undefined);
-        return;
+        this.#record(await this.#guarded(() => this.#act(decision.action, decision.approved), decision.action));
+        return this.#acknowledge(decision.action);
       }
-      case "wait":
+      case "wait": {
         await this.#saved;
-        return this.#wait(decision.until);
+        const lost = lostAction(this.#state);
+        if (lost === undefined) return this.#wait(decision.until);
+        return this.#awaitTruth(lost, decision.until);
+      }
     }
+  }
+
+  /** Ends the run before its time once every action that was started has its outcome. */
+  async #end(ending: RunAborted | RunFailed): Promise<void> {
+    const { phase } = this.#state;
+    const action = phase.name === "acting" ? phase.action : lostAction(this.#state);
+    if (phase.name === "acting")
+      this.#record(await this.#guarded(() => this.#act(phase.action, phase.approved), phase.action));
+    else if (action !== undefined) await this.#inTime(this.#recall(action), undefined);
+    if (this.#state.phase.name !== "over") this.#record([ending]);
+    if (action !== undefined) this.#acknowledge(action);
+  }
+
+  /** The hand may forget the outcome only when it is durable here; what nobody knows yet it may still be asked for. */
+  #acknowledge({ id }: Action): void {
+    if (this.#state.phase.name === "lost") return;
+    // A failed save is reported by the loop.
+    void this.#saved.then(() => this.#world.hand.acknowledge(id)).catch(() => undefined);
   }
 
   /** Writes down what happened; it counts from now on, and is durable when `#saved` resolves. */
@@ -208,20 +249,37 @@ export class Drive {
   /** Gives the order until the hand takes it: under one id it is carried out once, however often it is given. */
   async #act(action: Action, approved: string | undefined): Promise<readonly Event[]> {
     const givenUpAt = this.#world.now() + RUN.handMs;
+    const { tools } = this.#state;
     for (let attempt = 1; ; attempt++) {
-      const wasOrdered = attempt > 1 || this.#found === action.id;
-      const ended = await this.#order(action, approved, wasOrdered);
-      // A hand that was barred in the meantime does not say any more what it did.
-      const isBarred = ended.type === "failed" && wasOrdered && BARRED.has(ended.fault.code);
-      if (ended.type !== "failed" || (ended.fault.code !== "HAND_UNAVAILABLE" && !isBarred)) {
-        const { type, ...how } = ended;
-        return [{ type: `action.${type}`, action: action.id, ...how } as Event];
-      }
-      if (isBarred || this.#world.now() >= givenUpAt) {
-        const message = `${ended.fault.message} It was ordered and may have been carried out.`;
-        return [{ type: "action.unknown", action: action.id, fault: { code: "OUTCOME_UNKNOWN", message } }];
-      }
-      if (!(await this.#rest(ended.fault, attempt))) return [];
+      const before = attempt > 1 || this.#found === action.id;
+      const isAborted = this.#halt.signal.aborted;
+      if (isAborted && this.#ending === undefined) return [];
+      const ended = before || !isAborted ? await this.#order(action, approved, before) : NOT_ORDERED;
+      const isAway = ended.type === "failed" && ended.fault.code === "HAND_UNAVAILABLE";
+      const isGivenUp = isAborted || this.#world.now() >= givenUpAt;
+      if (!isAway || isGivenUp) return [outcomeOf(ended, { action, tools, before: before || isAway })];
+      await this.#rest(ended.fault, attempt);
+    }
+  }
+
+  /** Waits for a person's word about an outcome that is unknown; the hand's own word, when it comes first, settles it. */
+  async #awaitTruth(action: Action, until: number): Promise<void> {
+    const ask = (): void => void this.#recall(action).catch(() => undefined);
+    const forget = this.#world.hand.watch?.(ask);
+    ask();
+    await this.#wait(until);
+    forget?.();
+    if (lostAction(this.#state) === undefined) this.#acknowledge(action);
+  }
+
+  /** Asks the hand what became of an action that a person is asked about; records the truth while they still are. */
+  async #recall(action: Action): Promise<void> {
+    const order = recallOf(this.#orderOf(action, undefined));
+    for await (const ended of this.#world.hand.perform(order, this.#halt.signal)) {
+      if (ended.type === "output" || !isSettled(ended) || lostAction(this.#state)?.id !== action.id) continue;
+      if (this.#stopped) return;
+      this.#record([outcomeOf(ended, { action, tools: this.#state.tools, before: true })]);
+      this.#wake?.();
     }
   }
 
@@ -237,43 +295,47 @@ export class Drive {
     return !this.#halt.signal.aborted;
   }
 
-  async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<Ended> {
-    const order = {
+  #orderOf(action: Action, approved: string | undefined): Order {
+    return {
       action: handAction(action, this.#state.tools),
       epoch: this.#lease.epoch,
       run: this.#lease.run,
       ttlMs: RUN.orderMs,
       ...(approved === undefined ? {} : { approved }),
     };
-    const streams = new Map<"stdout" | "stderr", TextStream>();
-    const told = { stdout: 0, stderr: 0 };
-    const tell = (stream: "stdout" | "stderr", chunk: string): void => {
-      const place = wasOrdered ? {} : { from: told[stream] };
-      this.#tell({ type: "action.output", action: action.id, stream, chunk, ...place });
-      told[stream] += chunk.length;
-    };
-    for await (const event of this.#world.hand.perform(order, this.#halt.signal)) {
-      if (event.type === "output") {
-        const redacted = streams.get(event.stream) ?? this.#world.redactor.stream();
-        streams.set(event.stream, redacted);
-        tell(event.stream, redacted.push(event.chunk));
-        continue;
-      }
-      for (const [stream, redacted] of streams) tell(stream, redacted.end());
-      return event;
-    }
-    throw new Error(`The hand ${this.#world.hand.id} ended its stream without a terminal event.`);
   }
 
-  /** A bug inside an effect ends the run by name, with a trace id that leads to the stack in the log. */
-  async #guarded(effect: () => Promise<readonly Event[]>): Promise<readonly Event[]> {
+  /** How an order ends; a hand that does not stop in time when the run is aborted is left to it. */
+  async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<Ended> {
+    const { hand, redactor } = this.#world;
+    const audience = { redactor, tell: (output: LiveEvent) => this.#tell(output), isRepeated: wasOrdered };
+    const performed = perform(hand, this.#orderOf(action, approved), this.#halt.signal, audience);
+    const ended = await this.#inTime(performed, undefined);
+    if (ended !== undefined) return ended;
+    performed.then(() => hand.acknowledge(action.id)).catch(() => undefined);
+    return NOT_STOPPED;
+  }
+
+  /** What an effect gives; the other thing when the run is aborted and the effect does not end in time. */
+  #inTime<Given, Other>(effect: Promise<Given>, other: Other): Promise<Given | Other> {
+    return Promise.race([effect, this.#overdue.promise.then(() => other)]);
+  }
+
+  /**
+   * A bug inside an effect ends the run by name, with a trace id that leads to the stack in the log; nobody knows what
+   * became of an action that was under way.
+   */
+  async #guarded(effect: () => Promise<readonly Event[]>, action?: Action): Promise<readonly Event[]> {
     try {
       return await effect();
     } catch (thrown) {
       const traceId = this.#world.newActionId();
       this.#world.report(traceId, thrown);
       const { code, message } = asFault(thrown);
-      return [{ type: "run.failed", fault: { code, message: `${message} (trace ${traceId})` } }];
+      const fault = { code, message: `${message} (trace ${traceId})` };
+      const ended = { type: "failed", fault: { code: "INTERNAL_ERROR", message: fault.message } } as const;
+      const lost = action && outcomeOf(ended, { action, tools: this.#state.tools, before: true });
+      return [...(lost === undefined ? [] : [lost]), { type: "run.failed", fault }];
     }
   }
 
@@ -295,40 +357,13 @@ export class Drive {
     });
   }
 
-  /** A wait for the store is on record once the store is back: a healing like any other, except beside the model's. */
+  /** A wait for the store is on record once the store is back; not where a healing would be taken for the model's. */
   #tellWait(): void {
     const { name } = this.#state.phase;
     const wait = name === "over" || name === "faulted" ? undefined : this.#writer.takeWait();
-    if (wait === undefined) return;
-    const { fault, attempts: attempt, waitedMs } = wait;
-    const metadata = { code: fault.code, cause: fault.message, waited_ms: waitedMs };
-    const description = `The store did not take entries for ${waitedMs} ms; they were kept and are recorded now.`;
-    const healing = { healing: "wait_for_store", severity: "critical", delayMs: 0 } as const;
-    this.#record([{ type: "heal.tried", ...healing, description, attempt, metadata }]);
-  }
-
-  /** A lease that the store does not take back now runs out by itself. */
-  async #release(): Promise<void> {
-    await this.#world.journal.release(this.#lease).catch((thrown: unknown) => {
-      if (!isPassing(thrown)) throw thrown;
-    });
-  }
-
-  async #renew(): Promise<void> {
-    try {
-      await this.#world.journal.renew(this.#lease);
-    } catch (thrown) {
-      // A store that cannot be written now says nothing about whose the run is.
-      if (isPassing(thrown)) return;
-      // Somebody else drives the run now; what this drive would still append is refused by its epoch.
-      this.#lost = asFault(thrown);
-      this.stop();
-    }
+    if (wait !== undefined) this.#record([wait]);
   }
 }
-
-/** Faults of a hand that is not asked any more. */
-const BARRED: ReadonlySet<string> = new Set(["HAND_REVOKED", "HAND_QUARANTINED"]);
 
 /** The first entries of a run, and where they lead: what follows from its start alone shares the commit of the start. */
 export function opened(

@@ -1,11 +1,11 @@
 import { BUNNY } from "./agents.ts";
 import type { Agent } from "./agents.ts";
 import { contain } from "./containment.ts";
-import { clean, Drive, opened } from "./engine.ts";
+import { Drive, opened } from "./engine.ts";
 import type { World } from "./engine.ts";
 import { followInBatches } from "./follow.ts";
 import type { Followed, Left } from "./follow.ts";
-import { lateHand } from "./late-hand.ts";
+import { lateHand, NO_MODEL } from "./late.ts";
 import { Fault, fold, FOLLOW, isTerminal, RUN } from "@vidro/core";
 import type {
   Budget,
@@ -155,25 +155,34 @@ export class Runs {
     await drive.answer(answer.text, answer.by, answer.question);
   }
 
-  /** Ends a run and everything it is doing; resolves when the run is over. */
+  /**
+   * Ends a run and everything it is doing; resolves when the run is over. COMMIT_UNKNOWN when the store does not take
+   * that in time: the run ends as soon as it does [G13].
+   */
   async abort(run: string, reason: string): Promise<void> {
     const head = await this.find(run);
     if (!isOpen(head)) throw new Fault("CONFLICT", `Run ${run} is over: it is ${head.status}.`);
-    const driven = this.#drives.get(run) ?? (await this.#taking.get(run));
-    if (driven === undefined) return this.#abortUndriven(run, reason);
+    const driven = this.#drives.get(run) ?? (await this.#taking.get(run)) ?? (await this.#takeToEnd(run, reason));
     driven.drive.abort(reason);
-    await driven.done;
+    await ended(driven, run);
   }
 
-  /** Nobody drives it, so nothing of it is under way: neither its hand nor its model has to be there to end it. */
-  async #abortUndriven(run: string, reason: string): Promise<void> {
+  /**
+   * Takes a run over only to end it: neither its model nor its hand has to be there. What an earlier drive began is
+   * stopped at the hand, or when the hand is back.
+   */
+  async #takeToEnd(run: string, reason: string): Promise<Driven> {
     const lease = await this.#journal.lease(run, this.#world.holder);
     try {
-      const { seq } = await this.#stateOf(run);
-      const event = clean({ type: "run.aborted", reason } as const, this.#world.redactor);
-      await this.#journal.append(lease, [{ seq: seq + 1, at: this.#world.now(), event }]);
-    } finally {
+      const state = await this.#stateOf(run);
+      const hand = await this.#hand(state.started);
+      const drive = new Drive({ ...this.#world, model: NO_MODEL, hand }, lease, state);
+      // Before it is driven, so that it begins nothing.
+      drive.abort(reason);
+      return this.#drive(drive, run);
+    } catch (thrown) {
       await this.#journal.release(lease);
+      throw thrown;
     }
   }
 
@@ -228,13 +237,19 @@ export class Runs {
       const [model, hand] = await Promise.all([
         // The model that began the run, if it can still be had; any other goes on as well.
         this.#world.model(state.started.model).catch(() => this.#world.model()),
-        this.#world.hand(state.started).catch(() => lateHand(state.started, () => this.#world.hand(state.started))),
+        this.#hand(state.started),
       ]);
       return this.#drive(new Drive({ ...this.#world, model, hand }, lease, state), run);
     } catch (thrown) {
       await this.#journal.release(lease);
       throw thrown;
     }
+  }
+
+  /** The hand that began the run, also when it cannot be had now. */
+  #hand(started: RunStarted): Promise<Hand> {
+    const open = (): Promise<Hand> => this.#world.hand(started);
+    return open().catch(() => lateHand(started, open));
   }
 
   #drive(drive: Drive, run: string): Driven {
@@ -273,6 +288,17 @@ export class Runs {
     }
     return turns;
   }
+}
+
+/** Resolves when an aborted run is over; rejects when the bound of an abort has passed and the store is what it waits for. */
+async function ended({ drive, done }: Driven, run: string): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const look = setInterval(() => {
+    const { storeFault } = drive;
+    const message = `Run ${run} is told to end, and the store has not recorded that yet: ${storeFault?.message}`;
+    if (storeFault !== undefined) late.reject(new Fault("COMMIT_UNKNOWN", message));
+  }, RUN.abortMs);
+  await Promise.race([done, late.promise]).finally(() => clearInterval(look));
 }
 
 /** The owner of what is done by the person at this machine. */

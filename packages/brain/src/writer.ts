@@ -1,36 +1,57 @@
-import { asFault, STORE } from "@vidro/core";
-import type { Entry, Fault, FaultCode, Journal, Lease } from "@vidro/core";
+import { asFault, RUN, STORE } from "@vidro/core";
+import type { Entry, Fault, FaultCode, HealTried, Journal, Lease } from "@vidro/core";
 
 /** Faults of a store that pass: the same entries may be appended again, since those that are there are left alone. */
 const PASSING: ReadonlySet<FaultCode> = new Set(["STORE_BUSY", "STORE_FAILED", "STORAGE_FULL", "COMMIT_UNKNOWN"]);
 
+/** What a writer needs of the journal. */
+export type WriterJournal = Pick<Journal, "append" | "renew" | "release">;
+
 /** Whether a store that met this fault may take the same call later. */
-export function isPassing(thrown: unknown): boolean {
+function isPassing(thrown: unknown): boolean {
   return PASSING.has(asFault(thrown).code);
 }
 
-/** How a store was waited for. */
-export interface Wait {
-  /** What it said first. */
-  readonly fault: Fault;
-  readonly attempts: number;
-  readonly waitedMs: number;
-}
-
-/** Appends the entries of one run in order under one lease, and holds on through faults of the store that pass. */
+/** Holds the lease of one run and appends its entries in order, through faults of the store that pass. */
 export class Writer {
-  readonly #journal: Pick<Journal, "append">;
+  readonly #journal: WriterJournal;
   readonly #lease: Lease;
   /** Entries that are not known to be durable, in order. */
   #unsaved: Entry[] = [];
   #retrying: Promise<void> | undefined;
-  #wait: Wait | undefined;
+  #trouble: Fault | undefined;
+  /** The wait that is not on record yet. */
+  #wait: HealTried | undefined;
+  #renewal: NodeJS.Timeout | undefined;
   #isStopped = false;
   #wake: (() => void) | undefined;
 
-  constructor(journal: Pick<Journal, "append">, lease: Lease) {
+  constructor(journal: WriterJournal, lease: Lease) {
     this.#journal = journal;
     this.#lease = lease;
+  }
+
+  /** What the store said last, while it is waited for. */
+  get trouble(): Fault | undefined {
+    return this.#trouble;
+  }
+
+  /** Renews the lease from now on; `lost` is told once the store says that somebody else has it. */
+  hold(lost: (fault: Fault) => void): void {
+    this.#renewal = setInterval(() => {
+      this.#journal.renew(this.#lease).catch((thrown: unknown) => {
+        // A store that cannot be written now says nothing about whose the run is.
+        if (!isPassing(thrown)) lost(asFault(thrown));
+      });
+    }, RUN.leaseMs / 3).unref();
+  }
+
+  /** Gives the lease back; one that the store does not take back now runs out by itself. */
+  async release(): Promise<void> {
+    clearInterval(this.#renewal);
+    await this.#journal.release(this.#lease).catch((thrown: unknown) => {
+      if (!isPassing(thrown)) throw thrown;
+    });
   }
 
   /** Resolves when the entries are durable; rejects with the fault that keeps them from ever being so. */
@@ -44,8 +65,8 @@ export class Writer {
     );
   }
 
-  /** How the store was waited for since this was last asked; the store takes entries again. */
-  takeWait(): Wait | undefined {
+  /** How the store was waited for, when it takes entries again and that has not been asked for yet. */
+  takeWait(): HealTried | undefined {
     const wait = this.#retrying === undefined ? this.#wait : undefined;
     if (wait !== undefined) this.#wait = undefined;
     return wait;
@@ -67,24 +88,27 @@ export class Writer {
     if (this.#retrying !== undefined) return this.#retrying;
     if ((entries.at(-1)?.seq ?? 0) < (this.#unsaved[0]?.seq ?? Infinity)) return undefined;
     if (!isPassing(fault)) throw fault;
-    this.#retrying = this.#retry(fault).finally(() => (this.#retrying = undefined));
+    this.#retrying = this.#retry(fault).finally(() => {
+      this.#retrying = undefined;
+      this.#trouble = undefined;
+    });
     return this.#retrying;
   }
 
   async #retry(first: Fault): Promise<void> {
     const since = performance.now();
-    let last = first;
+    this.#trouble = first;
     for (let attempt = 1; this.#unsaved.length > 0; attempt += 1) {
       await this.#rest(Math.min(STORE.backoffMs * 2 ** (attempt - 1), STORE.backoffCapMs));
-      if (this.#isStopped) throw last;
+      if (this.#isStopped) throw this.#trouble;
       const entries = [...this.#unsaved];
       try {
         await this.#journal.append(this.#lease, entries);
         this.#saved(entries);
-        this.#wait = { fault: first, attempts: attempt, waitedMs: Math.round(performance.now() - since) };
+        this.#wait = waited(first, attempt, Math.round(performance.now() - since));
       } catch (thrown) {
-        last = asFault(thrown);
-        if (!isPassing(last)) throw last;
+        this.#trouble = asFault(thrown);
+        if (!isPassing(thrown)) throw this.#trouble;
       }
     }
   }
@@ -101,4 +125,16 @@ export class Writer {
       if (this.#isStopped) done();
     });
   }
+}
+
+function waited(fault: Fault, attempt: number, waitedMs: number): HealTried {
+  return {
+    type: "heal.tried",
+    healing: "wait_for_store",
+    description: `The store did not take entries for ${waitedMs} ms; they were kept and are recorded now.`,
+    severity: "critical",
+    attempt,
+    delayMs: 0,
+    metadata: { code: fault.code, cause: fault.message, waited_ms: waitedMs },
+  };
 }

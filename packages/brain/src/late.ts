@@ -1,5 +1,15 @@
-import { asFault } from "@vidro/core";
-import type { FaultReport, Hand, HandEvent, RunStarted } from "@vidro/core";
+import { asFault, Fault } from "@vidro/core";
+import type { FaultReport, Hand, HandEvent, Model, RunStarted } from "@vidro/core";
+
+/* What a run works with whose model or hand cannot be had now. */
+
+/** A model that says only that it is not there, for a run that is taken over to be ended. */
+export const NO_MODEL: Model = {
+  name: "none",
+  async *call() {
+    yield { type: "failed", fault: new Fault("MODEL_UNAVAILABLE").report() };
+  },
+};
 
 /**
  * The hand of a run that was taken up when the hand could not be opened: each use tries again, and is

@@ -1,0 +1,59 @@
+import type { Action, ActionOutput, Ended, Hand, Order, Redactor, RunState, TextStream } from "@vidro/core";
+
+/* What the engine makes of a hand's answers. */
+
+/** The end of an action whose run was aborted before the hand got it. */
+export const NOT_ORDERED: Ended = {
+  type: "failed",
+  fault: { code: "ACTION_EXPIRED", message: "The run was aborted before this was ordered; nothing was done." },
+  settled: true,
+};
+
+/** The end of an action whose hand was told to stop it and has not said in time that it did. */
+export const NOT_STOPPED: Ended = {
+  type: "unknown",
+  fault: {
+    code: "OUTCOME_UNKNOWN",
+    message: "The run was aborted while this was under way; the hand is told to stop it.",
+  },
+};
+
+/** The action whose outcome is unknown and that a person is asked about, if so. */
+export function lostAction({ phase }: RunState): Action | undefined {
+  return phase.name === "asking" && phase.question.about.kind === "unknown" ? phase.action : undefined;
+}
+
+/** Where the output of an order goes. */
+export interface Audience {
+  readonly redactor: Redactor;
+  readonly tell: (output: ActionOutput) => void;
+  /** Whether the beginning of the output may have been told before. */
+  readonly isRepeated: boolean;
+}
+
+/** Gives an order and tells its output without secrets; resolves with its end. */
+export async function perform(
+  hand: Hand,
+  order: Order,
+  signal: AbortSignal,
+  { redactor, tell, isRepeated }: Audience,
+): Promise<Ended> {
+  const streams = new Map<"stdout" | "stderr", TextStream>();
+  const told = { stdout: 0, stderr: 0 };
+  const pass = (stream: "stdout" | "stderr", chunk: string): void => {
+    const place = isRepeated ? {} : { from: told[stream] };
+    tell({ type: "action.output", action: order.action.id, stream, chunk, ...place });
+    told[stream] += chunk.length;
+  };
+  for await (const event of hand.perform(order, signal)) {
+    if (event.type === "output") {
+      const redacted = streams.get(event.stream) ?? redactor.stream();
+      streams.set(event.stream, redacted);
+      pass(event.stream, redacted.push(event.chunk));
+      continue;
+    }
+    for (const [stream, redacted] of streams) pass(stream, redacted.end());
+    return event;
+  }
+  throw new Error(`The hand ${hand.id} ended its stream without a terminal event.`);
+}
