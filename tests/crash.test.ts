@@ -6,6 +6,7 @@ import type { Entry, Journal } from "@vidro/core";
 import { openStore } from "../packages/brain/src/stores/stores.ts";
 import { Life } from "./support/crash.ts";
 import type { CrashPoint } from "./support/crash.ts";
+import { assertOutcomes } from "./support/outcomes.ts";
 import { makeWorkspace, readScenario, scriptedModel, transcriptOf } from "./support/scenario.ts";
 import type { Scenario } from "./support/scenario.ts";
 import { finish, handIn, runsOver, temporaryFolder } from "./support/world.ts";
@@ -73,6 +74,7 @@ for (const path of scenarios) {
       const where = JSON.stringify(point);
       assert.ok(played.crashed, `no crash at ${where}`);
       assertGapless(played.entries);
+      assertOutcomes(played.entries, where);
       if (played.entries.some(({ event }) => event.type === "action.unknown")) {
         assert.ok(point.at === "hand" && point.point !== "before-started" && point.point !== "after-finished", where);
         assert.deepEqual(new Set(played.effects).size, played.effects.length, `an effect was doubled at ${where}`);

@@ -4,6 +4,7 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import { openStore, STORES } from "../packages/brain/src/stores/stores.ts";
 import type { StoreName } from "../packages/brain/src/stores/stores.ts";
+import { assertOutcomes } from "./support/outcomes.ts";
 import { makeWorkspace, readScenario, scriptedModel, transcriptOf, writeScenario } from "./support/scenario.ts";
 import { finish, handIn, runsOver, temporaryFolder } from "./support/world.ts";
 
@@ -23,7 +24,9 @@ for (const path of scenarios) {
       });
       const runs = runsOver({ journal, model: scriptedModel(scenario.replies), hand });
       const { run } = await runs.start({ task: scenario.task, workspace });
-      const transcript = transcriptOf(await finish(runs, run.id, scenario.answers), workspace);
+      const entries = await finish(runs, run.id, scenario.answers);
+      assertOutcomes(entries);
+      const transcript = transcriptOf(entries, workspace);
       if (process.env["UPDATE"] === "1") writeScenario(scenario, transcript);
       else assert.equal(transcript, scenario.transcript);
     });

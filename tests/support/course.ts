@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry, Event, JsonObject } from "@vidro/core";
 import type { LinkStand } from "./link-stand.ts";
+import { assertOutcomes } from "./outcomes.ts";
 import { processesIn } from "./processes.ts";
 
 /** What came of one run. */
@@ -69,6 +70,7 @@ export function assertOnce(stand: LinkStand, entries: readonly Entry[], file: st
     entries.map(({ seq }) => seq),
     entries.map((_, index) => index + 1),
   );
+  assertOutcomes(entries);
   const last = entries.at(-1)?.event;
   assert.equal(last?.type, "run.finished", JSON.stringify(last));
   const path = join(stand.host.workspace, file);
