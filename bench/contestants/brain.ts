@@ -11,6 +11,7 @@ import { Identities } from "../../packages/brain/src/south/enrolment/identities.
 import { standardTools } from "../../packages/brain/src/south/local.ts";
 import { SouthboundDoor } from "../../packages/brain/src/south/southbound/southbound.ts";
 import { Telemetry } from "../../packages/brain/src/telemetry.ts";
+import type { TakeSample } from "../../packages/brain/src/telemetry.ts";
 import { Tokens } from "../../packages/brain/src/tokens.ts";
 import type { Identity } from "../../packages/hands/src/identity.ts";
 import { newKeyAndRequest } from "../../packages/hands/src/csr.ts";
@@ -47,8 +48,7 @@ await serveMember(async ({ home, south, http }: BrainSettings) => {
   const tokens = new Tokens(records);
   const telemetry = new Telemetry({ now: Date.now, counted: () => undefined });
   const folder = join(home, "ca");
-  const take = (hand: string, payload: Parameters<Telemetry["take"]>[1], at: number): void =>
-    telemetry.take(hand, payload, at);
+  const take: TakeSample = (hand, push) => telemetry.take(hand, push);
   const world = { records, hands, take, standardTools, version: "1", log, now: Date.now };
   const door = new SouthboundDoor({ ...world, folder, port: south, hosts: [] });
   const server = await serveHttp({

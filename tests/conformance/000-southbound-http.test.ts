@@ -59,14 +59,19 @@ test("000-41, 000-42, 000-45, 000-46: a hand says hello over signed HTTP, asks w
   assert.ok(!("code" in judged) && judged.verdict.rule === "test", "the hand's own policy judges");
 });
 
-test("000-47, 000-51: telemetry.push is answered with ok, and one that comes twice counts once", async (t) => {
-  const { brain, host } = await stage(t, {}, { sample: () => ({ load: 1 }) });
+test("000-47, 000-51: telemetry.push is answered with ok, and one that comes twice counts once, also after another hello", async (t) => {
+  const staged = await stage(t, {}, { sample: () => ({ load: 1 }) });
+  const { brain, host } = staged;
+  let { joined } = staged;
   const { keyid, keys } = host.ring.current();
   const url = `${brain.url}/southbound/v1/messages`;
   const message = { method: "telemetry.push", action_id: "tel_1", payload: { load: 2 }, ts: "2026-01-01T00:00:00Z" };
   for (let times = 0; times < 2; times += 1) {
     const { bytes, asked } = signedBytes({ keyid, keys }, { url, message });
     assert.deepEqual(asked.believe(await sent(brain.url, bytes)), { ok: true });
+    joined.leave();
+    await joined.ended;
+    joined = await host.join(brain.url);
   }
   const told = brain.samples.map(({ payload }) => (payload as JsonObject)["load"]);
   assert.deepEqual(

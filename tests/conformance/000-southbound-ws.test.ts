@@ -108,7 +108,7 @@ test("000-45 to 000-51: our hand carries out each kind of action over the wire, 
   assert.equal(readFileSync(path, "utf8"), "twice\n");
 });
 
-test("000-47, 000-65, 000-66: telemetry is taken in every form of message, and acknowledged", async (t) => {
+test("000-47, 000-51, 000-65, 000-66: telemetry is taken in every form of message, acknowledged, and counted once by its id", async (t) => {
   const south = await South.up(t);
   const identity = await south.enrolled();
   const client = await Client.open(identity);
@@ -120,7 +120,24 @@ test("000-47, 000-65, 000-66: telemetry is taken in every form of message, and a
   const envelope = { id: "7", method: "telemetry.push", params: told, timestamp: "2026-01-01T00:00:00Z" };
   assert.deepEqual(await client.ask(envelope), { id: "7", action_id: "t1", ok: true });
   const sample = { hand: identity.agentId, payload: { cpu: 0.1 }, at: Date.parse(told.ts) };
-  assert.deepEqual(south.samples, [sample, sample, sample]);
+  assert.deepEqual(south.samples, [sample]);
+  const other = await client.ask({ method: "telemetry.push", ...told, payload: { cpu: 0.2 } });
+  assert.deepEqual([other["ok"], other["code"]], [false, "ACTION_ID_REUSED"]);
+});
+
+test("000-47: each sample that was acknowledged is kept, however soon the next one comes", async (t) => {
+  const south = await South.up(t);
+  const identity = await south.enrolled();
+  const client = await Client.open(identity);
+  await client.ask(helloOf(identity));
+  const sent = Array.from({ length: 50 }, (_, n) => ({ n }));
+  for (const payload of sent)
+    client.say({ method: "telemetry.push", action_id: `s${payload.n}`, payload, ts: "2026-01-01T00:00:00Z" });
+  for (const _ of sent) assert.equal((await client.next())["ok"], true);
+  assert.deepEqual(
+    south.samples.map(({ payload }) => payload),
+    sent,
+  );
 });
 
 test("000-47: our hand tells how its host is doing as soon as it is connected", async (t) => {

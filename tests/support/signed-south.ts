@@ -23,6 +23,7 @@ import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { agentHttp } from "../../packages/hands/src/links/agent-http.ts";
 import type { AgentHttpOptions } from "../../packages/hands/src/links/agent-http.ts";
 import { KeyRing } from "../../packages/hands/src/links/http/key-ring.ts";
+import { listedSamples } from "./samples.ts";
 import { handIn, temporaryFolder } from "./world.ts";
 
 /* A brain that listens for signed messages on a free port, hosts that come to it, and strangers that try. */
@@ -60,7 +61,7 @@ export class SignedBrain {
       keys: this.keys,
       identities: new Identities(records),
       records,
-      take: (hand, payload) => void this.samples.push({ hand, payload }),
+      take: listedSamples(this.samples, now),
       standardTools,
       log: () => undefined,
       now,

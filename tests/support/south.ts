@@ -18,6 +18,7 @@ import { HandState } from "../../packages/hands/src/identity.ts";
 import { enrol } from "../../packages/hands/src/join.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
 import type { AgentWsOptions } from "../../packages/hands/src/links/agent-ws.ts";
+import { listedSamples } from "./samples.ts";
 import { handIn, temporaryFolder } from "./world.ts";
 
 /* A brain that listens for hands on a free port, hosts that were invited to it, and strangers that were not. */
@@ -50,7 +51,7 @@ export class South {
       hosts: [],
       records,
       hands: this.hands,
-      take: (hand, payload, at) => void this.samples.push({ hand, payload, at }),
+      take: listedSamples(this.samples, now),
       standardTools,
       version: "1.2.3",
       log,

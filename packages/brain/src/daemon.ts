@@ -89,7 +89,11 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
       log("error", "a run met a fault of our own", { trace_id: traceId, stack: stackOf(thrown) }),
   });
   const tokens = new Tokens(brain.records, jwt === undefined ? {} : { jwt });
-  const telemetry = new Telemetry({ now: Date.now, counted: () => metrics.ingest.inc({ kind: "telemetry" }) });
+  const telemetry = new Telemetry({
+    now: Date.now,
+    counted: () => metrics.ingest.inc({ kind: "telemetry" }),
+    dropped: (why) => metrics.samplesDropped.inc({ why }),
+  });
   const door = doorOf(options, { brain, telemetry, log });
   const dialer = new Dialer({ folder: southFolder(home), records: brain.records, hands: brain.hands, log });
   const sweeper = new Sweeper({ runs: brain.runs, log, now: Date.now });
@@ -144,7 +148,7 @@ function doorOf(options: DaemonOptions, { brain, telemetry, log }: Pick<Parts, "
     hosts,
     records: brain.records,
     hands: brain.hands,
-    take: (hand, payload, at) => telemetry.take(hand, payload, at),
+    take: (hand, push) => telemetry.take(hand, push),
     standardTools,
     version,
     log,

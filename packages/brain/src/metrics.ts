@@ -21,6 +21,12 @@ export class Metrics {
 
   /** What came in from outside: `task`, `answer`, `telemetry`. */
   readonly ingest = this.#series("counter", "ingest_total", "Things taken in from outside, by kind");
+  /** `hand`: one hand told too much; `all`: all of them together did. */
+  readonly samplesDropped = this.#series(
+    "counter",
+    "telemetry_dropped_total",
+    "Samples of hands dropped before their hour was over, by whose bound it was",
+  );
   /** `started`, `finished`, `failed`, `aborted`. */
   readonly runs = this.#series("counter", "runs_total", "Runs that reached a state, by state");
   readonly steps = this.#series("counter", "steps_total", "Turns of the loop, each with one call of the model");
@@ -54,6 +60,7 @@ export class Metrics {
     // A series that was never counted up is not shown, and a query on it finds nothing instead of zero.
     for (const alone of [this.steps, this.healings, this.streams, this.uncaught]) alone.inc(undefined, 0);
     for (const kind of ["task", "answer", "telemetry"]) this.ingest.inc({ kind }, 0);
+    for (const why of ["hand", "all"]) this.samplesDropped.inc({ why }, 0);
     for (const state of ["started", "finished", "failed", "aborted"]) this.runs.inc({ state }, 0);
     for (const outcome of ["ok", "error", "failed", "unknown"]) this.actions.inc({ outcome }, 0);
     for (const outcome of ["replied", "failed"]) this.modelCalls.inc({ outcome }, 0);

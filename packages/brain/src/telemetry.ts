@@ -3,38 +3,62 @@ import type { Json, JsonObject } from "@vidro/core";
 
 /** What a hand told of its host at a time. */
 export interface Sample {
-  /** When it was taken, by the clock of whoever took it. */
+  /** When it was taken, by the clock of its host, or by ours where the host did not say. */
   readonly at: number;
   readonly payload: JsonObject;
 }
 
+/** A sample as it comes in. */
+export interface Push extends Sample {
+  /** The hand's own id of it: one that comes again is the same sample. */
+  readonly id: string;
+}
+
+/** Takes in a sample of a hand: once it returns, the sample is kept; throws a Fault when it is refused. */
+export type TakeSample = (hand: string, push: Push) => void;
+
+/** Why a sample was dropped before its hour was over. */
+export type DropReason = "hand" | "all";
+
 /** What the telemetry needs. */
 export interface TelemetryWorld {
   readonly now: () => number;
-  /** Called for each sample that is taken in. */
+  /** Called for each sample that is taken in; one that comes again is not another one. */
   readonly counted?: () => void;
+  /** Called for each sample that is dropped before its hour is over, because its hand or all hands told too much. */
+  readonly dropped?: (why: DropReason) => void;
 }
 
 /** A sample as it is kept: text, so that its size is known. */
 interface Kept {
   readonly hand: string;
+  readonly id: string;
   /** When it came, by our own clock: that of a host may be anything. */
   readonly came: number;
-  at: number;
-  text: string;
+  readonly at: number;
+  readonly text: string;
+  isGone: boolean;
+}
+
+/** The samples of one hand, oldest first, and their ids. */
+interface HandSamples {
+  readonly samples: Kept[];
+  readonly byId: Map<string, Kept>;
 }
 
 /**
- * What hands tell of their hosts, in memory: the last hour of each, as far as all of them together fit. It is lost
- * with the process, and the hands go on telling.
+ * What hands tell of their hosts, in memory. Each sample that was taken in is kept for an hour; of a hand that tells
+ * more than its share, and of all hands when together they tell too much, the oldest samples are dropped and counted.
+ * A sample is lost with the process, and the hands go on telling.
  */
 export class Telemetry {
   readonly #world: TelemetryWorld;
-  readonly #ofHand = new Map<string, Kept[]>();
-  /** All that is kept, as it came: whatever has to go is at its front, and at the front of its hand's, too. */
+  readonly #ofHand = new Map<string, HandSamples>();
+  /** All samples in the order in which they came, among them some that are gone. */
   #all: Kept[] = [];
-  /** How many at the front of `#all` are gone; they are cut off together, so that each costs next to nothing. */
-  #gone = 0;
+  /** No sample before this place in `#all` is kept. */
+  #first = 0;
+  #count = 0;
   #bytes = 0;
 
   constructor(world: TelemetryWorld) {
@@ -46,27 +70,29 @@ export class Telemetry {
     return this.#bytes;
   }
 
-  /** Takes in a sample; one that comes right after the one before takes its place. PAYLOAD_TOO_LARGE beyond the bound. */
-  take(hand: string, payload: JsonObject, at: number): void {
+  /**
+   * Takes in a sample. One whose id is kept already is the same sample and changes nothing; ACTION_ID_REUSED when it
+   * says something else, PAYLOAD_TOO_LARGE beyond the bound of one sample.
+   */
+  take(hand: string, { id, payload, at }: Push): void {
     const text = JSON.stringify(payload);
     if (text.length > TELEMETRY.payloadChars)
       throw new Fault("PAYLOAD_TOO_LARGE", `A sample has at most ${TELEMETRY.payloadChars} characters.`);
-    const came = this.#world.now();
-    const own = this.#ofHand.get(hand) ?? [];
-    const last = own.at(-1);
-    if (last !== undefined && came - last.came < TELEMETRY.everyMs) {
-      this.#bytes += sizeOf(text) - sizeOf(last.text);
-      last.text = text;
-      last.at = at;
-    } else {
-      const kept = { hand, came, at, text };
-      own.push(kept);
-      this.#all.push(kept);
-      this.#ofHand.set(hand, own);
-      this.#bytes += sizeOf(text);
-    }
+    this.#expire();
+    const own = this.#ofHand.get(hand) ?? { samples: [], byId: new Map<string, Kept>() };
+    const known = own.byId.get(id);
+    if (known?.text === text) return;
+    if (known !== undefined)
+      throw new Fault("ACTION_ID_REUSED", "A sample with this id came before and said otherwise.");
+    const kept: Kept = { hand, id, came: this.#world.now(), at, text, isGone: false };
+    own.samples.push(kept);
+    own.byId.set(id, kept);
+    this.#ofHand.set(hand, own);
+    this.#all.push(kept);
+    this.#count += 1;
+    this.#bytes += sizeOf(kept);
     this.#world.counted?.();
-    this.#forget();
+    this.#fit(own);
   }
 
   /** The newest sample of a hand. */
@@ -76,33 +102,63 @@ export class Telemetry {
 
   /** The samples of a hand that came in the last so many milliseconds, oldest first. */
   since(hand: string, lastMs: number): readonly Sample[] {
-    this.#forget();
+    this.#expire();
     const from = this.#world.now() - lastMs;
-    const own = this.#ofHand.get(hand) ?? [];
+    const own = this.#ofHand.get(hand)?.samples ?? [];
     return own.filter(({ came }) => came >= from).map(({ at, text }) => ({ at, payload: objectIn(text) }));
   }
 
-  /** Lets go of what is too old, and of the oldest while there is too much. */
-  #forget(): void {
+  /** Lets go of what is older than an hour. */
+  #expire(): void {
     const from = this.#world.now() - TELEMETRY.keptMs;
-    for (;;) {
-      const first = this.#all[this.#gone];
-      if (first === undefined || (first.came >= from && this.#bytes <= TELEMETRY.bytes)) break;
-      this.#gone += 1;
-      this.#bytes -= sizeOf(first.text);
-      const own = this.#ofHand.get(first.hand);
-      own?.shift();
-      if (own?.length === 0) this.#ofHand.delete(first.hand);
-    }
-    if (this.#gone * 2 <= this.#all.length) return;
-    this.#all = this.#all.slice(this.#gone);
-    this.#gone = 0;
+    for (let oldest = this.#oldest(); oldest !== undefined && oldest.came < from; oldest = this.#oldest())
+      this.#remove(oldest);
+    this.#compact();
+  }
+
+  /** Drops the oldest while its hand, or all of them, have too much. */
+  #fit({ samples }: HandSamples): void {
+    while (samples.length > TELEMETRY.samples) this.#drop(samples[0], "hand");
+    while (this.#bytes > TELEMETRY.bytes) this.#drop(this.#oldest(), "all");
+    this.#compact();
+  }
+
+  #drop(kept: Kept | undefined, why: DropReason): void {
+    if (kept === undefined) return;
+    this.#remove(kept);
+    this.#world.dropped?.(why);
+  }
+
+  #oldest(): Kept | undefined {
+    while (this.#all[this.#first]?.isGone === true) this.#first += 1;
+    return this.#all[this.#first];
+  }
+
+  /** Forgets a sample, which is the oldest of its hand. */
+  #remove(kept: Kept): void {
+    kept.isGone = true;
+    this.#count -= 1;
+    this.#bytes -= sizeOf(kept);
+    const own = this.#ofHand.get(kept.hand);
+    own?.samples.shift();
+    own?.byId.delete(kept.id);
+    if (own?.samples.length === 0) this.#ofHand.delete(kept.hand);
+  }
+
+  /** Those that are gone are cut out together, so that each costs next to nothing. */
+  #compact(): void {
+    if (this.#all.length <= COMPACT_AT || this.#all.length <= this.#count * 2) return;
+    this.#all = this.#all.filter(({ isGone }) => !isGone);
+    this.#first = 0;
   }
 }
 
-/** A text and what holds it. */
-function sizeOf(text: string): number {
-  return text.length * BYTES_PER_CHAR + TELEMETRY.overheadBytes;
+/** A list that is shorter is not worth compacting. */
+const COMPACT_AT = 64;
+
+/** What a sample takes: its texts and what holds them. */
+function sizeOf({ id, text }: Kept): number {
+  return (id.length + text.length) * BYTES_PER_CHAR + TELEMETRY.overheadBytes;
 }
 
 /** As strings are held at worst. */

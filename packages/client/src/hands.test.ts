@@ -8,7 +8,7 @@ test("hands are listed, found, chosen, barred and released, and what they tell i
   const brain = await fleet(t);
   const { card } = await brain.host("web1", { tags: ["web"] });
   const { hands } = new Vidro({ url: brain.url, token: await brain.token("root", "*"), retries: 0 });
-  brain.telemetry.take(card.id, { cpu: 0.5 }, 1000);
+  brain.telemetry.take(card.id, { id: "1", payload: { cpu: 0.5 }, at: 1000 });
   const [local, web1] = await hands.list();
   assert.deepEqual([local?.id, local?.gateway, web1?.id], ["local", "local", card.id]);
   assert.deepEqual(await hands.list({ select: "tag:web" }), [web1]);

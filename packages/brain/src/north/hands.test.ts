@@ -68,7 +68,7 @@ test("what a hand tells of its host is shown and counted", async (t) => {
   const brain = await fleet(t);
   const { card } = await brain.host("web1");
   const ana = await asking(brain, "ana");
-  brain.telemetry.take(card.id, { cpu: 0.25, mem: 512 }, Date.UTC(2026, 0, 1));
+  brain.telemetry.take(card.id, { id: "1", payload: { cpu: 0.25, mem: 512 }, at: Date.UTC(2026, 0, 1) });
   const sample = { at: "2026-01-01T00:00:00.000Z", payload: { cpu: 0.25, mem: 512 } };
   assert.deepEqual((await ana("GET", "/v1/hands/web1")).json["telemetry"], sample);
   assert.deepEqual((await ana("GET", "/v1/hands/web1/telemetry?seconds=10")).json, { id: card.id, samples: [sample] });

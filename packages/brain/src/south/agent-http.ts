@@ -6,6 +6,7 @@ import type { Authentic, Door } from "@vidro/core/wire/signed-http";
 import { opened } from "@vidro/core/wire/southbound";
 import type { Hello, Opened } from "@vidro/core/wire/southbound";
 import type { Log } from "../log.ts";
+import type { TakeSample } from "../telemetry.ts";
 import { directCall, HandAddresses } from "./agent-http/direct-call.ts";
 import { cardOf, declaredTools } from "./southbound/greeting.ts";
 import type { Hands } from "./hands.ts";
@@ -19,7 +20,7 @@ import { Nonces } from "./agent-http/nonces.ts";
 import { seal } from "./agent-http/seal.ts";
 import type { SouthboundAnswer, SouthboundRequest, SouthboundRoute } from "./southbound/southbound-server.ts";
 import { southboundLink } from "./southbound/southbound-link.ts";
-import { checkTelling } from "./southbound/tellings.ts";
+import { checkTelling, pushOf } from "./southbound/tellings.ts";
 
 /** What hands that sign their messages come to. */
 export interface AgentHttpWorld {
@@ -29,7 +30,7 @@ export interface AgentHttpWorld {
   /** Where nonces are kept. */
   readonly records: Records;
   /** Takes in what a hand tells of its host. */
-  readonly take: (hand: string, payload: JsonObject, at: number) => void;
+  readonly take: TakeSample;
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   readonly log: Log;
   readonly now: () => number;
@@ -159,11 +160,7 @@ export class AgentHttp {
     if (method === "action.result") return session.reply(id === undefined ? fields : { ...fields, id });
     if (method === "exec.output") return session.output(fields);
     if (method !== "telemetry.push") throw new Fault("BAD_REQUEST", `${method} is not taken here.`);
-    const sample = textIn(fields, "action_id") ?? "";
-    if (session.knows(sample)) return;
-    const at = Date.parse(textIn(fields, "ts") ?? "");
-    this.#world.take(hand, fields["payload"] as JsonObject, Number.isNaN(at) ? this.#world.now() : at);
-    session.remember(sample);
+    this.#world.take(hand, pushOf(fields, this.#world.now()));
   }
 
   /** How to call a hand that listens, if an administrator has allowed the address that it names. */

@@ -5,19 +5,20 @@ import { opened } from "@vidro/core/wire/southbound";
 import type { Hello, Opened, Welcome } from "@vidro/core/wire/southbound";
 import type { RawData, WebSocket } from "ws";
 import type { Log } from "../log.ts";
+import type { TakeSample } from "../telemetry.ts";
 import type { Issued } from "./enrolment/authority.ts";
 import type { Certified } from "./enrolment/certified.ts";
 import { cardOf, declaredTools } from "./southbound/greeting.ts";
 import type { Attached, Hands } from "./hands.ts";
 import { southboundLink } from "./southbound/southbound-link.ts";
 import type { SouthboundLink } from "./southbound/southbound-link.ts";
-import { checkTelling } from "./southbound/tellings.ts";
+import { checkTelling, pushOf } from "./southbound/tellings.ts";
 
 /** What the gateway of hands on WebSockets needs. */
 export interface AgentWsWorld {
   readonly hands: Hands;
   /** Takes in what a hand tells of its host. */
-  readonly take: (hand: string, payload: JsonObject, at: number) => void;
+  readonly take: TakeSample;
   /** A new certificate for a hand that came with the one of that serial number. */
   readonly renew: (hand: string, serial: string, csr: string) => Promise<Issued>;
   /** What a hand means that says what it does without describing it. */
@@ -150,6 +151,7 @@ class Session {
     const { method, fields } = message;
     if (method === "hello") return this.#greet(message);
     if (this.#link === undefined) throw notGreeted();
+    const { world, peer } = this.#parts;
     switch (method) {
       case "exec.output":
         return this.#link.output(fields);
@@ -157,7 +159,7 @@ class Session {
         this.#link.reply(fields);
         return this.#reply(message, { ok: true });
       case "telemetry.push":
-        this.#take(fields);
+        world.take(peer.identity.id, pushOf(fields, world.now()));
         return this.#reply(message, { ok: true });
       case "cert.renew":
         return this.#reply(message, await this.#renew(fields));
@@ -211,12 +213,6 @@ class Session {
       session_epoch: epoch,
       server_version: this.#parts.world.version,
     };
-  }
-
-  #take({ payload, ts }: JsonObject): void {
-    const { world, peer } = this.#parts;
-    const at = typeof ts === "string" ? Date.parse(ts) : Number.NaN;
-    world.take(peer.identity.id, payload as JsonObject, Number.isNaN(at) ? world.now() : at);
   }
 
   async #renew(fields: JsonObject): Promise<JsonObject> {
@@ -290,3 +286,13 @@ function isReply(said: JsonObject): boolean {
 function notGreeted(): Fault {
   return new Fault("BAD_REQUEST", "The first message of a hand is its hello.");
 }
+
+function notGreeted(): Fault {
+  return new Fault("BAD_REQUEST", "The first message of a hand is its hello.");
+}
+/** What is made of a reply that is too long: an action that it is the end of was done, and nobody knows how. */
+function unread({ id, action_id }: JsonObject, { message: error }: Fault): JsonObject {
+  const named = Object.entries({ id, action_id }).filter(([, name]) => name !== undefined);
+  return { ...Object.fromEntries(named), ok: false, code: "OUTCOME_UNKNOWN", error };
+}
+

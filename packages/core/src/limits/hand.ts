@@ -210,13 +210,13 @@ export const EXECUTOR = {
 export const TELEMETRY = {
   /** How long a sample is kept. */
   keptMs: HOUR_MS,
-  /** How far two samples of a hand lie apart at least; one that comes sooner takes the place of the last. */
-  everyMs: SECOND_MS / 2,
+  /** Samples kept of one hand: one a second for an hour; the oldest are dropped first. */
+  samples: 3600,
   /** One sample, as JSON. */
   payloadChars: 4 * KIB,
   /** What a sample takes besides its text. */
   overheadBytes: 128,
-  /** All samples of all hands. */
+  /** All samples of all hands; the oldest are dropped first. */
   bytes: 64 * MIB,
 } as const;
 

@@ -27,8 +27,6 @@ export class HttpSession implements SouthboundWire {
   readonly tools: SouthboundWire["tools"];
   readonly #options: SessionOptions;
   readonly #outbox = new Outbox();
-  /** Samples that have come, so that one that comes again is not another one. */
-  readonly #samples = new Set<string>();
   /** What was to be said before the hand was told that it is welcome. */
   #held: JsonObject[] | undefined = [];
   #link: SouthboundLink | undefined;
@@ -113,18 +111,6 @@ export class HttpSession implements SouthboundWire {
   /** What an action says while it goes on. */
   output(message: JsonObject): void {
     this.#link?.output(message);
-  }
-
-  /** Whether a sample has come before. */
-  knows(sample: string): boolean {
-    return this.#samples.has(sample);
-  }
-
-  /** A sample has come; the newest are remembered. */
-  remember(sample: string): void {
-    this.#samples.add(sample);
-    const [oldest] = this.#samples;
-    if (this.#samples.size > HANDS.orders && oldest !== undefined) this.#samples.delete(oldest);
   }
 
   #queue(message: JsonObject): void {

@@ -1,8 +1,9 @@
 import { hostname } from "node:os";
 import { Fault, SOUTHBOUND } from "@vidro/core";
-import type { JsonObject, Records, ToolSpec } from "@vidro/core";
+import type { Records, ToolSpec } from "@vidro/core";
 import { invitationText, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../log.ts";
+import type { TakeSample } from "../../telemetry.ts";
 import { AgentHttp } from "../agent-http.ts";
 import { agentWs } from "../agent-ws.ts";
 import type { AgentWsWorld } from "../agent-ws.ts";
@@ -30,7 +31,7 @@ export interface SouthboundOptions {
   readonly hosts: readonly string[];
   readonly records: Records;
   readonly hands: Hands;
-  readonly take: (hand: string, payload: JsonObject, at: number) => void;
+  readonly take: TakeSample;
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   /** Routes besides enrolment. */
   readonly routes?: readonly SouthboundRoute[];

@@ -1,7 +1,8 @@
-import { Fault } from "@vidro/core";
+import { Fault, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA, RENEW_SCHEMA } from "@vidro/core/wire/enrolment";
 import { TELLINGS } from "@vidro/core/wire/southbound-schemas";
+import type { Push } from "../../telemetry.ts";
 import { checks } from "../check.ts";
 
 const checkOf = checks({ ...TELLINGS, enrolment: ENROL_SCHEMA, renewal: RENEW_SCHEMA });
@@ -18,4 +19,14 @@ export function checkTelling(method: string, fields: JsonObject): void {
 export function checkAsking(what: "enrolment" | "renewal", asked: JsonObject): void {
   const wrong = checkOf(what)?.(asked);
   if (wrong !== undefined) throw new Fault("BAD_REQUEST", `${what}: ${wrong}`);
+}
+
+/** The sample in a `telemetry.push` that was checked; one without a readable time is of now. */
+export function pushOf(fields: JsonObject, now: number): Push {
+  const at = Date.parse(textIn(fields, "ts") ?? "");
+  return {
+    id: textIn(fields, "action_id") ?? "",
+    payload: fields["payload"] as JsonObject,
+    at: Number.isNaN(at) ? now : at,
+  };
 }

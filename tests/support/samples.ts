@@ -1,0 +1,18 @@
+import { TELEMETRY } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import { Telemetry } from "../../packages/brain/src/telemetry.ts";
+import type { TakeSample } from "../../packages/brain/src/telemetry.ts";
+
+/** Takes samples into a real telemetry; the list has all that it keeps, hand by hand. */
+export function listedSamples(list: JsonObject[], now: () => number): TakeSample {
+  const telemetry = new Telemetry({ now });
+  const hands = new Set<string>();
+  return (hand, push) => {
+    telemetry.take(hand, push);
+    hands.add(hand);
+    const kept = [...hands].map((one) =>
+      telemetry.since(one, TELEMETRY.keptMs).map(({ payload, at }) => ({ hand: one, payload, at })),
+    );
+    list.splice(0, list.length, ...kept.flat());
+  };
+}
