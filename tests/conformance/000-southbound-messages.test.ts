@@ -273,6 +273,7 @@ test("a lost connection is told to everybody who waits, at once", async () => {
 
 test("a reply that cannot be made to fit says so instead of nothing", () => {
   const reply = { ok: true, list: Array.from({ length: 1000 }, () => "word") };
-  assert.deepEqual(fitted(reply, 1024)["code"], "OUTCOME_UNKNOWN");
+  assert.equal(fitted(reply, 1024)["code"], "OUTCOME_UNKNOWN", "what was done is not said to have failed");
+  assert.equal(fitted({ ok: true, judgement: reply }, 1024)["code"], "PAYLOAD_TOO_LARGE");
   assert.equal(fitted({ ok: true, text: "short" }, 1024)["text"], "short");
 });

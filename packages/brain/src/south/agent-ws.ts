@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { asFault, Fault, FAULTS, HAND, HANDS, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
 import type { FaultReport, JsonObject, ToolSpec } from "@vidro/core";
-import { opened } from "@vidro/core/wire/southbound";
+import { opened, tooLong } from "@vidro/core/wire/southbound";
 import type { Hello, Opened, Welcome } from "@vidro/core/wire/southbound";
 import type { RawData, WebSocket } from "ws";
 import type { Log } from "../log.ts";
@@ -78,7 +78,8 @@ class Session {
       this.#next(data, isBinary);
     });
     socket.on("ping", () => this.#alive()).on("pong", () => this.#alive());
-    socket.on("error", () => socket.terminate()).on("close", () => this.#end());
+    // A message that is too long to be read, among others: the end that follows says why.
+    socket.on("error", () => undefined).on("close", () => this.#end());
     this.#timers.push(
       setTimeout(() => this.#overdue(), bounds.helloMs),
       setTimeout(() => this.#expire(), peer.expiresAt - world.now()),
@@ -133,8 +134,10 @@ class Session {
     let message: Opened | undefined;
     try {
       const said = messageIn(data, isBinary);
-      if (isReply(said)) return this.#replied(said);
+      const refused = tooLong((data as Buffer).length, HANDS.messageBytes);
+      if (isReply(said)) return this.#replied(refused === undefined ? said : unread(said, refused));
       message = opened(said);
+      if (refused !== undefined) throw refused;
       checkTelling(message.method, message.fields);
       await this.#told(message);
     } catch (thrown) {
@@ -148,10 +151,10 @@ class Session {
   }
 
   async #told(message: Opened): Promise<void> {
+    const { world, peer } = this.#parts;
     const { method, fields } = message;
     if (method === "hello") return this.#greet(message);
     if (this.#link === undefined) throw notGreeted();
-    const { world, peer } = this.#parts;
     switch (method) {
       case "exec.output":
         return this.#link.output(fields);
@@ -252,8 +255,8 @@ class Session {
     const { socket } = this.#parts;
     if (socket.readyState !== socket.OPEN) throw new Fault("HAND_UNAVAILABLE", "The connection to it is lost.");
     const text = JSON.stringify(message);
-    if (text.length > HANDS.messageBytes || Buffer.byteLength(text) > HANDS.messageBytes)
-      throw new Fault("PAYLOAD_TOO_LARGE", `A message to a hand has at most ${HANDS.messageBytes} bytes.`);
+    const refused = tooLong(Buffer.byteLength(text), HANDS.messageBytes);
+    if (refused !== undefined) throw refused;
     socket.send(text);
     if (socket.bufferedAmount <= SOUTHBOUND.unsentBytes) return;
     socket.terminate();
@@ -283,16 +286,12 @@ function isReply(said: JsonObject): boolean {
   return !asks && (isNamed || typeof said["ok"] === "boolean");
 }
 
-function notGreeted(): Fault {
-  return new Fault("BAD_REQUEST", "The first message of a hand is its hello.");
-}
-
-function notGreeted(): Fault {
-  return new Fault("BAD_REQUEST", "The first message of a hand is its hello.");
-}
 /** What is made of a reply that is too long: an action that it is the end of was done, and nobody knows how. */
 function unread({ id, action_id }: JsonObject, { message: error }: Fault): JsonObject {
   const named = Object.entries({ id, action_id }).filter(([, name]) => name !== undefined);
   return { ...Object.fromEntries(named), ok: false, code: "OUTCOME_UNKNOWN", error };
 }
 
+function notGreeted(): Fault {
+  return new Fault("BAD_REQUEST", "The first message of a hand is its hello.");
+}

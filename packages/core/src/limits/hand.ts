@@ -108,8 +108,10 @@ export const HANDS = {
   stops: 256,
   /** Outcomes whose safe arrival a hand is told when it is back. */
   acknowledgements: 10_000,
-  /** One message of a link, as a WebSocket has it. */
+  /** One message of a link, as it is encoded: `max_payload` of the welcome. */
   messageBytes: MIB,
+  /** A message up to this length is read, so that one beyond `messageBytes` is refused by name; a longer one ends its link. */
+  readBytes: 2 * MIB,
   /** Parts that one message may come in. */
   fragments: 128,
   /** Orders that wait for their ends on one link. */

@@ -61,7 +61,8 @@ export interface HandshakeAck {
   readonly tools_accepted: readonly string[];
   readonly tools_rejected: readonly string[];
   readonly server_version: string;
-  readonly policy: { readonly timeouts: { readonly exec: number }; readonly max_payload: number };
+  /** Ours: a brain that knows only the contract does not say it. */
+  readonly policy?: { readonly timeouts: { readonly exec: number }; readonly max_payload: number };
   readonly session_epoch: number;
   /** The task's run, as the other wires know it. */
   readonly run_id?: string;

@@ -45,7 +45,7 @@ export interface Hello {
 export interface HelloPolicy {
   /** Longest time of a command, in milliseconds. */
   readonly timeouts: { readonly exec: number };
-  /** Longest message, in bytes. */
+  /** Longest message either way, in bytes of the JSON text as UTF-8; one of exactly this length is taken. */
   readonly max_payload: number;
 }
 
@@ -270,8 +270,7 @@ export function judgementOf(reply: JsonObject): Judgement | FaultReport {
 export function fitted(reply: JsonObject, maxBytes: number): JsonObject {
   let fits: JsonObject = reply;
   for (let chars = maxBytes; bytesOf(fits) > maxBytes; chars = Math.floor(chars / 2)) {
-    // What is said of an action is said of one that ran.
-    if (chars < SHORTEST) return { ok: false, code: "OUTCOME_UNKNOWN", error: "The outcome is too long to be sent." };
+    if (chars < SHORTEST) return unsendable(reply);
     const { data: _, ...kept } = reply;
     const cut = Object.entries(kept).map(([name, value]) => [
       name,
@@ -285,8 +284,32 @@ export function fitted(reply: JsonObject, maxBytes: number): JsonObject {
 const SHORTEST = 64;
 const encoder = new TextEncoder();
 
-function bytesOf(value: Json): number {
+/** What is said instead of a reply that cannot be made short enough: that of an action does not say that it failed. */
+function unsendable({ ok, judgement }: JsonObject): JsonObject {
+  const isOutcome = ok === true && judgement === undefined;
+  const code: FaultCode = isOutcome ? "OUTCOME_UNKNOWN" : "PAYLOAD_TOO_LARGE";
+  return { ok: false, code, error: isOutcome ? "It was done; what came of it is too long to be sent." : "Too long." };
+}
+
+/** The length of a message as `max_payload` counts it: the bytes of its JSON text as UTF-8. */
+export function bytesOf(value: Json): number {
   return encoder.encode(JSON.stringify(value)).length;
+}
+
+/** The fault of a message of so many bytes that is longer than it may be; undefined when it is not. */
+export function tooLong(bytes: number, maxBytes: number): Fault | undefined {
+  if (bytes <= maxBytes) return undefined;
+  return new Fault("PAYLOAD_TOO_LARGE", `A message has at most ${maxBytes} bytes; this one has ${bytes}.`);
+}
+
+/** Cuts live output into messages of at most so many bytes each; `message` makes one of a part of the chunk. */
+export function outputParts(chunk: string, maxBytes: number, message: (part: string) => JsonObject): JsonObject[] {
+  const whole = message(chunk);
+  if (chunk.length < 2 || bytesOf(whole) <= maxBytes) return [whole];
+  const middle = chunk.length >> 1;
+  // The two halves of a character beyond 16 bits stay together.
+  const at = /[\uDC00-\uDFFF]/.test(chunk[middle] ?? "") ? middle + 1 : middle;
+  return [chunk.slice(0, at), chunk.slice(at)].flatMap((part) => outputParts(part, maxBytes, message));
 }
 
 function given(fields: { readonly [name: string]: Json | undefined }): JsonObject {

@@ -182,11 +182,12 @@ export class Executor {
   #ended(payload: JsonObject, ended: Ended, tookMs: number): void {
     const tool = textOf(payload, "tool_id");
     this.#aborts.delete(tool);
-    const result = toolResultOf(ended, {
+    const place = {
       tool_id: tool,
       generation_id: textOf(payload, "generation_id"),
       duration_ms: Math.round(tookMs),
-    });
+    };
+    const result = toolResultOf(ended, place, this.#state.ack?.policy?.max_payload);
     this.#dispatch({ type: "TOOL_ENDED", tool, result });
     this.#socket?.send(result);
   }

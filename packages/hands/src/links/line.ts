@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { asFault, Fault, FAULTS, HANDS, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
 import type { FaultCode, JsonObject } from "@vidro/core";
+import { tooLong } from "@vidro/core/wire/southbound";
 import type { Hello, Welcome } from "@vidro/core/wire/southbound";
 import { WebSocket } from "ws";
 import type { RawData } from "ws";
@@ -29,7 +30,7 @@ export interface LineOptions {
 const SETTINGS = {
   minVersion: "TLSv1.3",
   perMessageDeflate: false,
-  maxPayload: HANDS.messageBytes,
+  maxPayload: HANDS.readBytes,
   maxFragments: HANDS.fragments,
   closeTimeout: SOUTHBOUND.closeMs,
 } as const;
@@ -133,11 +134,18 @@ export class Line implements Connection {
     const message = isBinary ? undefined : objectIn((data as Buffer).toString("utf8"));
     if (message === undefined) return void this.send({ ok: false, code: "BAD_REQUEST", error: "That is no message." });
     const isReply = typeof message["ok"] === "boolean" && message["method"] === undefined;
+    const refused = tooLong((data as Buffer).length, HANDS.messageBytes);
+    if (!isReply && refused !== undefined) return this.#refuse(message, refused);
     if (!isReply) return this.#options.receive(message);
     // A brain that knows only the contract echoes no id: its first reply is the one to the hello.
     const id = textIn(message, "id") ?? (this.#isGreeted ? "" : [...this.#asked.keys()][0]) ?? "";
     this.#asked.get(id)?.(message);
     this.#asked.delete(id);
+  }
+
+  #refuse({ id, action_id }: JsonObject, { code, message: error }: Fault): void {
+    const named = Object.entries({ id, action_id }).filter(([, name]) => typeof name === "string");
+    this.send({ ...Object.fromEntries(named), ok: false, code, error });
   }
 
   async #ask(message: JsonObject): Promise<JsonObject> {

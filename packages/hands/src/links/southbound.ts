@@ -1,6 +1,6 @@
 import { asFault, Fault, HANDS, textIn } from "@vidro/core";
 import type { Ended, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
-import { endedReply, fitted, judgedAction, opened, orderOf } from "@vidro/core/wire/southbound";
+import { bytesOf, endedReply, fitted, judgedAction, opened, orderOf, outputParts } from "@vidro/core/wire/southbound";
 import type { HelloPolicy, Opened } from "@vidro/core/wire/southbound";
 import { checkMessage } from "./messages.ts";
 import { sleepWatch } from "./sleep.ts";
@@ -90,13 +90,19 @@ export class Southbound {
     try {
       for await (const event of this.#options.hand.perform(order, stop.signal)) {
         if (event.type !== "output") return event;
-        const { stream, chunk } = event;
-        this.#options.send({ method: "exec.output", action_id: id, stream, seq: seq++, chunk });
+        const { stream, chunk: all } = event;
+        const part = (chunk: string): JsonObject => ({ method: "exec.output", action_id: id, stream, seq, chunk });
+        for (const message of outputParts(all, this.#maxBytes - SEQ_BYTES, part))
+          this.#options.send({ ...message, seq: seq++ });
       }
     } finally {
       this.#running.delete(id);
     }
     throw new Error("The hand ended its stream without a terminal event.");
+  }
+
+  get #maxBytes(): number {
+    return this.#policy?.max_payload ?? HANDS.messageBytes;
   }
 
   /** A command takes no longer than the brain's policy says [000-43]. */
@@ -112,14 +118,16 @@ export class Southbound {
       ...(request?.id === undefined ? {} : { id: request.id }),
       ...(action === undefined ? {} : { action_id: action }),
     };
-    const whole = { ...named, ...fitted(reply, (this.#policy?.max_payload ?? HANDS.messageBytes) - ENVELOPE_BYTES) };
+    const whole = { ...named, ...fitted(reply, this.#maxBytes - bytesOf(named) - METHOD_BYTES) };
     if (this.#options.send(whole) || action === undefined || request?.method === "action.judge") return;
     if (this.#unsent.size < HANDS.orders) this.#unsent.set(action, whole);
   }
 }
 
-/** Room for what a reply is wrapped in. */
-const ENVELOPE_BYTES = 1024;
+/** Room for the method that signed HTTP names a reply by. */
+const METHOD_BYTES = 32;
+/** Room for the number of a part of an output, which is known when the parts are. */
+const SEQ_BYTES = 16;
 
 function judged(judgement: Judgement | FaultReport): JsonObject {
   if ("code" in judgement) return { ok: false, error: judgement.message, code: judgement.code };

@@ -1,5 +1,6 @@
 import { asFault, Fault, HAND, HANDS } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
+import { bytesOf, tooLong } from "@vidro/core/wire/southbound";
 import type { Welcome } from "@vidro/core/wire/southbound";
 import type { Attached } from "../hands.ts";
 import { Outbox } from "./outbox.ts";
@@ -62,6 +63,8 @@ export class HttpSession implements SouthboundWire {
     if (this.#held !== undefined && this.#held.length >= HANDS.acknowledgements) throw new Fault("HAND_UNAVAILABLE");
     if (this.#held !== undefined) return void this.#held.push(message);
     if (this.#options.direct === undefined) return this.#outbox.put(message);
+    const refused = tooLong(bytesOf(message), HANDS.messageBytes);
+    if (refused !== undefined) throw refused;
     // A hand that cannot be reached now may come and ask; that it may have got the message already is no harm.
     this.#options.direct(message).then(
       (reply) => this.#link?.reply(reply),

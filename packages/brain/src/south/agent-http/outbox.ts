@@ -1,5 +1,6 @@
 import { Fault, HANDS, SIGNED } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
+import { bytesOf, tooLong } from "@vidro/core/wire/southbound";
 
 /** What a hand gets when it asks: messages, and the place up to which it has them then. */
 export interface Batch {
@@ -25,8 +26,9 @@ export class Outbox {
 
   /** Adds a message; HAND_UNAVAILABLE when too much waits already. */
   put(message: JsonObject): void {
-    const bytes = Buffer.byteLength(JSON.stringify(message));
-    if (bytes > HANDS.messageBytes) throw new Fault("PAYLOAD_TOO_LARGE", "The message is too long to be sent.");
+    const bytes = bytesOf(message);
+    const refused = tooLong(bytes, HANDS.messageBytes);
+    if (refused !== undefined) throw refused;
     if (this.#waiting.length >= HANDS.orders || this.#bytes + bytes > SIGNED.outboxBytes)
       throw new Fault("HAND_UNAVAILABLE", "The hand does not fetch what waits for it.");
     this.#place += 1;

@@ -164,7 +164,7 @@ const SETTINGS = {
 const WEB_SOCKETS = {
   noServer: true,
   perMessageDeflate: false,
-  maxPayload: HANDS.messageBytes,
+  maxPayload: HANDS.readBytes,
   maxFragments: HANDS.fragments,
   closeTimeout: SOUTHBOUND.closeMs,
 } as const;

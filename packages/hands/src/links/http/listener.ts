@@ -1,13 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import type { IncomingMessage, RequestListener, Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { Fault, HANDS, HTTP, SIGNED } from "@vidro/core";
+import { asFault, Fault, FAULTS, HANDS, HTTP, SIGNED } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { answerSigned, keysFrom, MESSAGES_PATH } from "@vidro/core/wire/signed-http";
 import type { Door, Outgoing } from "@vidro/core/wire/signed-http";
+import { tooLong } from "@vidro/core/wire/southbound";
 import { seal } from "../seal.ts";
 import type { KeyRing } from "./key-ring.ts";
 
@@ -43,7 +44,7 @@ export async function listenSigned(options: ListenerOptions): Promise<Listener> 
   const serve: RequestListener = (request, response) => {
     answered(door, request).then(
       ({ status, headers, body }) => response.writeHead(status, headers).end(body),
-      () => response.destroy(),
+      (thrown: unknown) => refuse(response, asFault(thrown)),
     );
   };
   const server: Server =
@@ -93,11 +94,20 @@ async function answered(door: Door, request: IncomingMessage): Promise<Outgoing>
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > HANDS.messageBytes) throw new Fault("PAYLOAD_TOO_LARGE");
-    chunks.push(chunk);
+    if (bytes <= HANDS.messageBytes) chunks.push(chunk);
+    else if (bytes > HANDS.readBytes) break;
   }
+  const refused = tooLong(bytes, HANDS.messageBytes);
+  if (refused !== undefined) throw refused;
   const { method = "", url: target = "", rawHeaders } = request;
   return answerSigned(door, { method, target, rawHeaders, body: Buffer.concat(chunks) });
+}
+
+/** Says why a message was not looked at. */
+function refuse(response: ServerResponse, { code, message: error }: Fault): void {
+  if (code !== "PAYLOAD_TOO_LARGE") return void response.destroy();
+  const headers = { "content-type": "application/json", connection: "close" };
+  response.writeHead(FAULTS[code].http, headers).end(JSON.stringify({ ok: false, code, error }));
 }
 
 /**
