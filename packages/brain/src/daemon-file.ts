@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, isObject, parseJson } from "@vidro/core";
@@ -31,6 +32,25 @@ export async function findDaemon(home: string): Promise<DaemonFile | undefined> 
   }
 }
 
+/** What the file says of the daemon of a home; nothing when it is certain that its writer has died. */
+export function readDaemonFile(home: string): { readonly pid?: number; readonly host?: string; readonly url?: string } {
+  try {
+    const said = parseJson(readFileSync(place(home), "utf8"));
+    if (!isObject(said) || !isObject(said["holder"])) return {};
+    const holder = said["holder"] as unknown as LeaseHolder;
+    if (!isAlive(holder)) return {};
+    const { url } = said;
+    return { pid: holder.pid, host: holder.host, ...(typeof url === "string" ? { url } : {}) };
+  } catch {
+    return {};
+  }
+}
+
+/** Says which process is to be the daemon, before it has an address: the file of the one before it means nothing now. */
+export async function claimDaemonFile(home: string): Promise<void> {
+  await writePrivate(place(home), `${JSON.stringify({ pid: process.pid, holder: thisHolder() })}\n`);
+}
+
 /** Says where the daemon of this process is. */
 export async function writeDaemonFile(home: string, daemon: Omit<DaemonFile, "pid">): Promise<void> {
   const { url, tokenFile: tokens, workspace, startedAt } = daemon;
@@ -38,9 +58,9 @@ export async function writeDaemonFile(home: string, daemon: Omit<DaemonFile, "pi
   await writePrivate(place(home), `${JSON.stringify(said)}\n`);
 }
 
-/** Takes back what this process said, unless another daemon has come up since. */
+/** Takes back what this process said; only for the process that holds the lock of the home. */
 export async function removeDaemonFile(home: string): Promise<void> {
-  if ((await findDaemon(home))?.pid === process.pid) await rm(place(home), { force: true });
+  await rm(place(home), { force: true });
 }
 
 /** A pid of another host or boot means nothing here: whoever wrote it is not the daemon of this host. */

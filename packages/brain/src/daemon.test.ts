@@ -111,7 +111,7 @@ test("the first token outlives a restart, and one that is no longer good is repl
 test("a home has one daemon", async () => {
   await using home = await Home.make();
   await home.start();
-  await assert.rejects(home.start(), (thrown) => thrown instanceof Fault && thrown.code === "CONFLICT");
+  await assert.rejects(home.start(), (thrown) => thrown instanceof Fault && thrown.code === "HOME_BUSY");
 });
 
 test("what a daemon that died left behind is in nobody's way", async () => {

@@ -1,10 +1,11 @@
-import { Fault, redactor, SOUTHBOUND } from "@vidro/core";
+import { redactor, SOUTHBOUND } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { agentsOf } from "./agents.ts";
 import { openBrain, secretsIn } from "./compose.ts";
 import type { Brain, BrainOptions } from "./compose.ts";
 import { endContained, stackOf } from "./containment.ts";
-import { findDaemon, readPem, removeDaemonFile, tokenFile, writeDaemonFile } from "./daemon-file.ts";
+import { readPem, tokenFile, writeDaemonFile } from "./daemon-file.ts";
+import { holdHome } from "./daemon-lock.ts";
 import { jsonLog } from "./log.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
@@ -70,10 +71,28 @@ export interface Daemon {
   close(): Promise<void>;
 }
 
-/** Starts the daemon of a home: its store, its hand, its surfaces; resolves when it takes requests. */
+/** Starts the one daemon of a home: its store, its hand, its surfaces; resolves when it takes requests. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  if (options.hidden === true) return openDaemon(options);
+  const place = await holdHome(options.home);
+  try {
+    const daemon = await openDaemon(options);
+    const close = async (): Promise<void> => {
+      try {
+        await daemon.close();
+      } finally {
+        await place.leave();
+      }
+    };
+    return { ...daemon, close };
+  } catch (thrown) {
+    await place.leave();
+    throw thrown;
+  }
+}
+
+async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const { home, env } = options;
-  if (options.hidden !== true) await refuseSecond(home);
   const log = jsonLog(options.writeLog, redactor(secretsIn(env)));
   const jwt = await signedTokens(env);
   const metrics = new Metrics();
@@ -105,7 +124,6 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
     tokens.close();
     await brain.close();
     metrics.close();
-    await removeDaemonFile(home);
     log("info", "the daemon is down");
   };
   try {
@@ -207,13 +225,6 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<Omit<Surfa
       return { store, hands: hands.health };
     },
   };
-}
-
-/** Two daemons on one home would each think the other's runs their own. */
-async function refuseSecond(home: string): Promise<void> {
-  const other = await findDaemon(home);
-  if (other !== undefined)
-    throw new Fault("CONFLICT", `A daemon of this home is up already: ${other.url}, process ${other.pid}.`);
 }
 
 async function storeHealth(brain: Brain): Promise<Health> {

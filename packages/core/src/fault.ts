@@ -302,6 +302,7 @@ const TABLE = {
     "The journal of this run was altered or damaged.",
     "See where: vidro audit verify",
   ],
+  HOME_BUSY: ["refuse", 409, 6, "medium", "This home has a daemon already.", "See how it is: vidro status"],
   LEASE_LOST: ["refuse", 409, 6, "high", "Another brain took this run over.", "Watch it: vidro attach"],
   RUN_BUSY: ["refuse", 409, 6, "medium", "Another process is driving this run.", "Wait for it, or abort it there."],
 

@@ -10,6 +10,7 @@ const IO_ERROR = 10;
 const CORRUPT = 11;
 const FULL = 13;
 const CONSTRAINT = 19;
+const NOT_A_DATABASE = 26;
 const PRIMARY_MASK = 0xff;
 
 const FILE_IS_FULL: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
@@ -45,6 +46,11 @@ export function isBusy(thrown: unknown): boolean {
 /** Whether a commit that failed so may be on disk all the same: its sync failed, not its writing. */
 export function isDoubtful(thrown: unknown): boolean {
   return primaryCode(thrown) === IO_ERROR;
+}
+
+/** Whether the file holds something else than a database. */
+export function isNoDatabase(thrown: unknown): boolean {
+  return primaryCode(thrown) === NOT_A_DATABASE;
 }
 
 /** Whether the disk, not the one call, is at fault. */

@@ -57,7 +57,12 @@ test("up says in one line when it is ready, answers, and status finds it", async
   assert.equal((await stage.run("console")).stdout, `${up.url}/\n`);
   const second = await stage.run("up", "--json", "--port", "0");
   assert.equal(second.code, 6);
-  assert.match(second.stdout, /"code":"CONFLICT"/);
+  const [refused] = lines(second.stdout);
+  assert.equal(refused?.["code"], "HOME_BUSY");
+  assert.match(
+    String(refused?.["message"]),
+    new RegExp(`^Process ${up.child.pid} on .*, at ${up.url}\\. Use that one, or end it`),
+  );
 });
 
 test("SIGTERM ends it in order, and nothing says that it is up", async () => {

@@ -26,6 +26,13 @@ export const STORE = {
   heads: 4096,
 } as const;
 
+/** Bounds of being the one daemon of a home. */
+export const DAEMON = {
+  /** How often one that is refused looks for the name of the one that has the home, and its rest in between. */
+  namedTries: 50,
+  namedMs: 20,
+} as const;
+
 /** Bounds of what is kept beside the journals. */
 export const RECORD = {
   /** The body of one record. */

@@ -1,0 +1,92 @@
+import { chmodSync, mkdirSync, truncateSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setTimeout as sleep } from "node:timers/promises";
+import { DAEMON, Fault } from "@vidro/core";
+import { claimDaemonFile, readDaemonFile, removeDaemonFile } from "./daemon-file.ts";
+import { isBusy, isNoDatabase, storeFault } from "./stores/sqlite-fault.ts";
+
+/** The place of the one daemon of a home. */
+export interface DaemonPlace {
+  /** Lets another daemon have the home; harmless when it has been left already. */
+  leave(): Promise<void>;
+}
+
+/**
+ * Makes this process the one daemon of a home, and says so in its file; HOME_BUSY names the process that is it already.
+ *
+ * The lock is the kernel's, on the file `daemon.lock`, taken by SQLite as the right to write to an empty database: it
+ * ends with its process whatever ends that, holds in every pid namespace that shares the file system, and no child
+ * inherits it. What lies in the file means nothing. The file is never removed, since a second file of the same name
+ * would be a second lock, and no other code of this process opens it, since closing it there would end the lock.
+ */
+export async function holdHome(home: string): Promise<DaemonPlace> {
+  const database = lock(home, join(home, "daemon.lock"));
+  if (database === undefined) throw await homeBusy(home);
+  try {
+    await claimDaemonFile(home);
+  } catch (thrown) {
+    database.close();
+    throw storeFault(thrown, home);
+  }
+  let left: Promise<void> | undefined;
+  return {
+    leave: () => (left ??= removeDaemonFile(home).finally(() => database.close())),
+  };
+}
+
+/** The database whose lock this process has now; nothing when another one has it. */
+function lock(home: string, path: string): DatabaseSync | undefined {
+  try {
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    const database = taken(path);
+    // By its name, not by a descriptor: closing one would end the lock.
+    chmodSync(path, 0o600);
+    return database;
+  } catch (thrown) {
+    if (isBusy(thrown)) return undefined;
+    throw storeFault(thrown, path);
+  }
+}
+
+function taken(path: string): DatabaseSync {
+  try {
+    return take(path);
+  } catch (thrown) {
+    if (!isNoDatabase(thrown)) throw thrown;
+    // SQLite reads the file only when no other process holds the lock: no daemon loses it by this.
+    truncateSync(path);
+    return take(path);
+  }
+}
+
+function take(path: string): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    // With its journal in memory no file is left beside it; nothing is ever committed.
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE");
+    return database;
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
+async function homeBusy(home: string): Promise<Fault> {
+  const { pid, host, url } = await holderOf(home);
+  const who = pid === undefined ? "Another process" : `Process ${pid} on ${host}`;
+  const does =
+    url === undefined ? "is the daemon of this home and is starting" : `is the daemon of this home, at ${url}`;
+  const detail = { ...(pid === undefined ? {} : { pid }), ...(url === undefined ? {} : { url }) };
+  return new Fault("HOME_BUSY", `${who} ${does}. Use that one, or end it first.`, { detail });
+}
+
+/** Who has the lock, as its file says once it is written: the file of a daemon that died says nothing of this one. */
+async function holderOf(home: string): Promise<ReturnType<typeof readDaemonFile>> {
+  for (let tries = 0; tries < DAEMON.namedTries; tries += 1) {
+    const found = readDaemonFile(home);
+    if (found.pid !== undefined) return found;
+    await sleep(DAEMON.namedMs);
+  }
+  return {};
+}
