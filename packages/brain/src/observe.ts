@@ -50,7 +50,8 @@ export function observed(inner: Journal, observers: Observers): Journal {
     },
     async lease(run, holder) {
       const lease = await inner.lease(run, holder);
-      names.set(run, namesIn(await inner.read(run, 0, 1)));
+      // A run that cannot be read is refused by who takes it over; the lease must not be lost on the way there.
+      names.set(run, namesIn(await inner.read(run, 0, 1).catch(() => [])));
       return lease;
     },
     async release(lease) {

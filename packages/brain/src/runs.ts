@@ -277,12 +277,17 @@ export class Runs {
     return state;
   }
 
+  /** The last entry of a run; none when it cannot be read, so that a damaged run ends no conversation. */
+  #lastOf({ id, seq }: RunHead): Promise<readonly Entry[]> {
+    return this.#journal.read(id, Math.max(0, seq - 1), 1).catch(() => []);
+  }
+
   /** What was said before in a thread: each task and its answer. */
   async #history(thread: string): Promise<readonly Turn[]> {
     const earlier = await this.#journal.list({ thread, limit: RUN.historyRuns });
     const turns: Turn[] = [];
     for (const head of [...earlier].reverse()) {
-      const [last] = await this.#journal.read(head.id, head.seq - 1, 1);
+      const [last] = await this.#lastOf(head);
       if (last === undefined || !isTerminal(last.event)) continue;
       turns.push({ role: "user", text: head.task }, { role: "assistant", text: endText(last.event) });
     }

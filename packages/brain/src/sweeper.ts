@@ -36,6 +36,8 @@ export class Sweeper {
   readonly #refused = new Map<string, { readonly code: string; readonly restMs: number; readonly againAt: number }>();
   /** Runs that are left alone until somebody asks for them. */
   readonly #held = new Set<string>();
+  /** Why open runs could not be looked for the last time. */
+  #trouble: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
 
@@ -102,12 +104,14 @@ export class Sweeper {
     const { log } = this.#world;
     try {
       const { resumed, refused } = await this.sweep();
+      this.#trouble = undefined;
       if (resumed > 0) log("info", "runs are taken up again", { runs: resumed });
       for (const { run, fault } of refused)
         log("warn", "a run cannot be taken up again", { run_id: run, code: fault.code, reason: fault.message });
     } catch (thrown) {
       const { code, message } = asFault(thrown);
-      log("warn", "open runs cannot be looked for", { code, reason: message });
+      if (code !== this.#trouble) log("warn", "open runs cannot be looked for", { code, reason: message });
+      this.#trouble = code;
     }
   }
 }

@@ -84,6 +84,7 @@ export function headOf(json: Json): RunHead {
     seq: number(head, "seq"),
     startedAt: number(head, "startedAt"),
     updatedAt: number(head, "updatedAt"),
+    ...(typeof head["damaged"] === "string" ? { damaged: head["damaged"] } : {}),
   };
 }
 

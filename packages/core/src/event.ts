@@ -37,6 +37,35 @@ export type LiveEvent = ModelDelta | ActionOutput;
 /** The name of a durable event. */
 export type EventType = Event["type"];
 
+const EVENT_TYPES: { readonly [Type in EventType]: true } = {
+  "run.started": true,
+  "intent.analyzed": true,
+  "model.called": true,
+  "model.replied": true,
+  "model.failed": true,
+  "plan.made": true,
+  "note.observed": true,
+  "knowledge.committed": true,
+  "tool.proposed": true,
+  "context.compacted": true,
+  "question.asked": true,
+  "question.answered": true,
+  "policy.judged": true,
+  "action.started": true,
+  "action.finished": true,
+  "action.failed": true,
+  "action.unknown": true,
+  "heal.tried": true,
+  "run.finished": true,
+  "run.failed": true,
+  "run.aborted": true,
+};
+
+/** Whether this version knows events of that type: a journal with any other was written by a newer one, or altered. */
+export function isEventType(type: unknown): type is EventType {
+  return typeof type === "string" && Object.hasOwn(EVENT_TYPES, type);
+}
+
 /** The events after which nothing more happens in a run. */
 export type TerminalEvent = RunFinished | RunFailed | RunAborted;
 

@@ -24,6 +24,8 @@ export interface RunHead {
   readonly seq: number;
   readonly startedAt: number;
   readonly updatedAt: number;
+  /** Why its journal cannot be read, where the file is damaged: then `seq` and `updatedAt` are not known. */
+  readonly damaged?: string;
 }
 
 /** The right to append to a run; a higher epoch ends every lower one. */
@@ -67,11 +69,11 @@ export interface Journal {
    * (COMMIT_UNKNOWN) may be repeated.
    */
   append(lease: Lease, entries: readonly Entry[]): Promise<void>;
-  /** The entries with `seq` greater than `after`, in order, at most `limit`. Rejects with JOURNAL_CORRUPT where the chain is broken. */
+  /** The entries with `seq` greater than `after`, in order, at most `limit`. Rejects with JOURNAL_CORRUPT where the chain is broken or the file is damaged, with STORE_NEWER at an entry of a type that this version does not know. */
   read(run: string, after: number, limit: number): Promise<readonly Entry[]>;
   /** Where a run stands. */
   head(run: string): Promise<RunHead | undefined>;
-  /** Newest first. */
+  /** Newest first; a run whose journal is damaged is in it and says so, and the others are not affected. */
   list(filter: {
     readonly open?: boolean;
     readonly owner?: string;

@@ -173,9 +173,10 @@ const HEAD = object(
     thread: NAME,
     task: { type: "string" },
     status: { enum: ["running", "asking", "finished", "failed", "aborted"] },
-    seq: COUNT,
+    seq: { type: "integer", minimum: 0 },
     startedAt: { type: "integer", description: "Milliseconds since the epoch." },
     updatedAt: { type: "integer", description: "Milliseconds since the epoch." },
+    damaged: { type: "string", description: "Why its journal cannot be read; seq and updatedAt are not known then." },
   },
   ["id", "owner", "thread", "task", "status", "seq", "startedAt", "updatedAt"],
 );

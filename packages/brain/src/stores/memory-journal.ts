@@ -12,6 +12,7 @@ import {
   refuseUnlessFree,
   termEnd,
 } from "./standing.ts";
+import type { OpenRuns } from "./store.ts";
 import { Watchers } from "./watchers.ts";
 
 interface Kept {
@@ -24,7 +25,7 @@ interface Kept {
 }
 
 /** A journal that ends with its process. */
-export function memoryJournal(now: () => number): Journal {
+export function memoryJournal(now: () => number): MemoryJournal {
   return new MemoryJournal(now);
 }
 
@@ -89,6 +90,14 @@ class MemoryJournal implements Journal {
     const now = this.#now();
     const open = [...this.#runs.values()].filter(({ status }) => isOpen(status));
     return open.flatMap(({ run, term }) => (isUndriven(term, now) ? [run.id] : [])).slice(0, limit);
+  }
+
+  /** How many runs are open. */
+  openRuns(): OpenRuns {
+    const open = [...this.#runs.values()].filter((kept) => isOpen(kept.status));
+    const asking = open.filter((kept) => kept.status === "asking").length;
+    const undriven = open.filter(({ term }) => isUndriven(term, this.#now())).length;
+    return { running: open.length - asking, asking, undriven };
   }
 
   async lease(run: string, holder: LeaseHolder): Promise<Lease> {

@@ -6,5 +6,6 @@ import type { Store, StoreOptions } from "./store.ts";
 export function memoryStore(options: StoreOptions = {}): Store {
   const now = options.now ?? Date.now;
   const journal = memoryJournal(now);
-  return { journal, records: memoryRecords(now), close: () => journal.close() };
+  const condition = { damaged: () => [], openRuns: () => journal.openRuns() };
+  return { journal, records: memoryRecords(now), condition, close: () => journal.close() };
 }

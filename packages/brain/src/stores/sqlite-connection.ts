@@ -1,6 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Fault, FOLLOW } from "@vidro/core";
-import type { FaultCode } from "@vidro/core";
 import { GroupCommit } from "./group-commit.ts";
 import type { CommitHooks, Work } from "./group-commit.ts";
 import { storeFault } from "./sqlite-fault.ts";
@@ -64,14 +63,14 @@ export class Connection {
     return this.#commit.do(work);
   }
 
-  /** Reads; what goes wrong is a Fault, `otherwise` when it is nothing more particular. */
-  look<T>(work: () => T, otherwise?: FaultCode): T {
+  /** Reads; what goes wrong is a Fault. */
+  look<T>(work: () => T): T {
     this.#refuseIfClosed();
     try {
       this.#commit.bePatient();
       return work();
     } catch (thrown) {
-      throw storeFault(thrown, this.#path, otherwise);
+      throw storeFault(thrown, this.#path);
     }
   }
 

@@ -15,8 +15,8 @@ const PRIMARY_MASK = 0xff;
 
 const FILE_IS_FULL: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** What SQLite or the file system threw, as a Fault: `otherwise` when it is nothing more particular. */
-export function storeFault(thrown: unknown, path: string, otherwise: FaultCode = "STORE_UNREADABLE"): Fault {
+/** What SQLite or the file system threw, as a Fault. */
+export function storeFault(thrown: unknown, path: string): Fault {
   if (thrown instanceof Fault) return thrown;
   const said = wordsOf(thrown);
   const fault = (code: FaultCode, message: string): Fault => new Fault(code, message, { cause: thrown });
@@ -29,7 +29,7 @@ export function storeFault(thrown: unknown, path: string, otherwise: FaultCode =
     return fault("STORE_BUSY", `Another process kept the store ${path} locked for ${STORE.busyMs} ms.`);
   if (code === CONSTRAINT) return fault("CONFLICT", `Somebody else wrote to the store ${path} first (${said}).`);
   if (code === CORRUPT) return fault("JOURNAL_CORRUPT", `The file ${path} is damaged (${said}).`);
-  return fault(otherwise, `The store ${path} cannot be used: ${said}.`);
+  return fault("STORE_UNREADABLE", `The store ${path} cannot be used: ${said}.`);
 }
 
 /** The fault of a commit that failed when a part of it, or all, may have been on disk. */
@@ -46,6 +46,11 @@ export function isBusy(thrown: unknown): boolean {
 /** Whether a commit that failed so may be on disk all the same: its sync failed, not its writing. */
 export function isDoubtful(thrown: unknown): boolean {
   return primaryCode(thrown) === IO_ERROR;
+}
+
+/** Whether a page of the file is damaged. */
+export function isCorrupt(thrown: unknown): boolean {
+  return primaryCode(thrown) === CORRUPT;
 }
 
 /** Whether the file holds something else than a database. */

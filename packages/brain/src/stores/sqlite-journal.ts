@@ -1,18 +1,22 @@
-import { Fault, FOLLOW, STORE } from "@vidro/core";
-import type { Entry, Event, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
+import { asFault, Fault, STORE } from "@vidro/core";
+import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead } from "@vidro/core";
 import { isAlive, isSameHolder } from "../holder.ts";
 import { chainCheck, linkHash, ROOT } from "./chain.ts";
-import type { Link } from "./chain.ts";
+import type { Damage } from "./damage.ts";
 import type { Connection } from "./sqlite-connection.ts";
+import { isCorrupt } from "./sqlite-fault.ts";
 import { Rows } from "./sqlite-rows.ts";
 import type { Tip } from "./sqlite-rows.ts";
+import { Salvage } from "./sqlite-salvage.ts";
+import { eventOf, verifyChain } from "./sqlite-verify.ts";
+import type { ChainReport } from "./sqlite-verify.ts";
 import { SqliteWatchers } from "./sqlite-watchers.ts";
-import { advance, idTaken, leaseLost, noSuchRun, opening, refuseUnlessFree, statusAfter, termEnd } from "./standing.ts";
+import { advance, idTaken, isUndriven, leaseLost, noSuchRun, opening, refuseUnlessFree, termEnd } from "./standing.ts";
 import type { RunFilter } from "./standing.ts";
 
 /** The journal in a database that it may share with others. */
-export function sqliteJournal(connection: Connection, now: () => number): Journal {
-  return new SqliteJournal(connection, now);
+export function sqliteJournal(connection: Connection, now: () => number, damage: Damage): Journal {
+  return new SqliteJournal(connection, now, damage);
 }
 
 class SqliteJournal implements Journal {
@@ -24,9 +28,11 @@ class SqliteJournal implements Journal {
   readonly #tips = new Map<string, Tip>();
   /** What the open transaction touched. */
   readonly #touched = new Map<string, number>();
+  readonly #damage: Damage;
   #tipsVersion!: number;
 
-  constructor(connection: Connection, now: () => number) {
+  constructor(connection: Connection, now: () => number, damage: Damage) {
+    this.#damage = damage;
     this.#connection = connection;
     this.#now = now;
     this.#watchers = new SqliteWatchers(connection, (run) => this.#rows.lastSeq(run));
@@ -79,7 +85,7 @@ class SqliteJournal implements Journal {
   }
 
   async read(run: string, after: number, limit: number): Promise<readonly Entry[]> {
-    return this.#connection.look(() => {
+    return this.#ofRun(run, () => {
       // The entry before the first one is read too: its hash is where the check begins.
       const links = this.#rows.links(run, after, limit + 1);
       const before = links[0]?.seq === after ? links.shift() : undefined;
@@ -88,21 +94,36 @@ class SqliteJournal implements Journal {
       return links.slice(0, limit).map((link) => {
         const reason = check(link);
         if (reason !== undefined) throw new Fault("JOURNAL_CORRUPT", `The journal of run ${run} is broken: ${reason}.`);
-        return { seq: link.seq, at: link.at, event: eventOf(link) };
+        return { seq: link.seq, at: link.at, event: eventOf(run, link) };
       });
-    }, "JOURNAL_CORRUPT");
+    });
   }
 
   async head(run: string): Promise<RunHead | undefined> {
-    return this.#connection.look(() => this.#rows.head(run));
+    return this.#ofRun(run, () => this.#rows.head(run));
   }
 
   async list(filter: RunFilter): Promise<readonly RunHead[]> {
-    return this.#connection.look(() => this.#rows.list(filter));
+    return this.#connection.look(() => {
+      try {
+        return this.#rows.list(filter);
+      } catch (thrown) {
+        if (!isCorrupt(thrown)) throw thrown;
+        return new Salvage(this.#connection.database, this.#damage).list(filter);
+      }
+    });
   }
 
   async undriven(limit: number): Promise<readonly string[]> {
-    return this.#connection.look(() => this.#rows.undriven(this.#now(), isAlive, limit));
+    return this.#connection.look(() => {
+      try {
+        return this.#rows.undriven(this.#now(), isAlive, limit);
+      } catch (thrown) {
+        if (!isCorrupt(thrown)) throw thrown;
+        const open = new Salvage(this.#connection.database, this.#damage).list({ open: true, limit });
+        return open.flatMap(({ id }) => (this.#isFree(id) ? [id] : [])).reverse();
+      }
+    });
   }
 
   async lease(run: string, holder: LeaseHolder): Promise<Lease> {
@@ -136,29 +157,11 @@ class SqliteJournal implements Journal {
     return this.#watchers.add(run, wake);
   }
 
-  async verify(run: string): Promise<{ entries: number; brokenAt?: number; reason?: string }> {
-    return this.#connection.look(() => {
-      const head = this.#rows.head(run);
-      if (head === undefined) throw noSuchRun(run);
-      const check = chainCheck(run);
-      let entries = 0;
-      let status: RunStatus = "running";
-      for (let links = this.#rows.links(run, 1, FOLLOW.batch); links.length > 0;) {
-        for (const link of links) {
-          const reason = check(link);
-          if (reason !== undefined) return { entries, brokenAt: entries + 1, reason };
-          status = statusAfter(status, eventOf(link));
-          entries += 1;
-        }
-        links = this.#rows.links(run, entries + 1, FOLLOW.batch);
-      }
-      // A chain cannot tell that its end was cut off; where the run is said to stand can.
-      if (status === head.status && entries > 0) return { entries };
-      return {
-        entries,
-        brokenAt: entries + 1,
-        reason: `the run is ${head.status}, but entry ${entries + 1} is missing`,
-      };
+  async verify(run: string): Promise<ChainReport> {
+    return this.#ofRun(run, () => {
+      const report = verifyChain(run, this.#rows);
+      if (report.brokenAt !== undefined) this.#damage.note(run, report.reason ?? "the chain is broken");
+      return report;
     });
   }
 
@@ -189,6 +192,30 @@ class SqliteJournal implements Journal {
       const link = links[index];
       return link?.seq === seq && link.at === at && link.body === JSON.stringify(event);
     });
+  }
+
+  /** Whether nobody drives a run; one whose row cannot be read is left alone. */
+  #isFree(run: string): boolean {
+    try {
+      const term = this.#rows.lease(run);
+      return term !== undefined && isUndriven(term, this.#now());
+    } catch {
+      return false;
+    }
+  }
+
+  /** Reads of one run; what is damaged is remembered and named. */
+  #ofRun<Result>(run: string, work: () => Result): Result {
+    try {
+      return this.#connection.look(work);
+    } catch (thrown) {
+      const { code, message } = asFault(thrown);
+      if (code !== "JOURNAL_CORRUPT") throw thrown;
+      this.#damage.note(run, message);
+      throw message.includes(run)
+        ? thrown
+        : new Fault(code, `The journal of run ${run} cannot be read: ${message}`, { cause: thrown });
+    }
   }
 
   #tip(run: string): Tip | undefined {
@@ -235,8 +262,4 @@ class SqliteJournal implements Journal {
 
 function bodiesOf(entries: readonly Entry[]): string[] {
   return entries.map((entry) => JSON.stringify(entry.event));
-}
-
-function eventOf(link: Link): Event {
-  return JSON.parse(link.body);
 }

@@ -51,6 +51,7 @@ export class Rows {
   readonly #tip: Query<Omit<Tip, "held"> & { readonly held: number }>;
   readonly #lease: Query<LeaseRow & { readonly holder: string | null }>;
   readonly #head: Query<RunHead>;
+  readonly #status: Query<{ readonly status: RunStatus }>;
   readonly #headOfKey: Query<RunHead>;
   readonly #links: Query<Link>;
   readonly #holders: Query<{ readonly holder: string }>;
@@ -75,6 +76,7 @@ export class Rows {
     );
     this.#lease = query(database, "SELECT number, epoch, holder, until FROM run WHERE id = ?");
     this.#head = query(database, `${HEAD} WHERE id = ?`);
+    this.#status = query(database, "SELECT status FROM run WHERE id = ?");
     this.#headOfKey = query(database, `${HEAD} WHERE owner = ? AND key = ?`);
     this.#links = query(database, `${LINK} WHERE run = ${NUMBER} AND seq >= ? ORDER BY seq LIMIT ?`);
     this.#holders = query(database, `SELECT DISTINCT holder FROM run WHERE ${OPEN} AND holder IS NOT NULL`);
@@ -148,6 +150,11 @@ export class Rows {
   /** A run as it is listed. */
   head(run: string): RunHead | undefined {
     return this.#head.get(run);
+  }
+
+  /** Where a run is said to stand. */
+  status(run: string): RunStatus | undefined {
+    return this.#status.get(run)?.status;
   }
 
   /** The run that a key of an owner belongs to. */

@@ -31,6 +31,15 @@ export class SqliteWatchers {
   }
 
   #tellAll(): void {
-    for (const thing of this.#watchers.things()) this.#watchers.tell(thing, this.#countOf(thing));
+    for (const thing of this.#watchers.things()) this.#watchers.tell(thing, this.#countNow(thing));
+  }
+
+  /** A thing that cannot be read counts on, so that those who watch it read, and are told why they cannot. */
+  #countNow(thing: string): number {
+    try {
+      return this.#countOf(thing);
+    } catch {
+      return Infinity;
+    }
   }
 }

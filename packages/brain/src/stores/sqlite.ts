@@ -1,3 +1,5 @@
+import { Damage } from "./damage.ts";
+import { openRunsIn } from "./open-runs.ts";
 import { storeFault } from "./sqlite-fault.ts";
 import { Connection } from "./sqlite-connection.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
@@ -18,9 +20,11 @@ export async function sqliteStore(path: string, options: SqliteOptions = {}): Pr
   try {
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.trunc(options.maxPages)}`);
     const connection = new Connection(database, path);
+    const damage = new Damage();
     return {
-      journal: sqliteJournal(connection, now),
+      journal: sqliteJournal(connection, now, damage),
       records: sqliteRecords(connection, now),
+      condition: { damaged: () => damage.list(), openRuns: openRunsIn(connection, now) },
       close: () => connection.close(),
     };
   } catch (thrown) {

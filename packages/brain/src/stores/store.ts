@@ -1,11 +1,29 @@
 import type { Journal, Records } from "@vidro/core";
+import type { DamagedRun } from "./damage.ts";
 
 /** Everything that is kept, in one place: the journals of runs, and the small things beside them. */
 export interface Store {
   readonly journal: Journal;
   readonly records: Records;
+  readonly condition: StoreCondition;
   /** Commits what is waiting and closes; closing the journal does the same. */
   close(): Promise<void>;
+}
+
+/** How a store is; asking changes nothing. */
+export interface StoreCondition {
+  /** Damaged runs that this process has come across. */
+  damaged(): readonly DamagedRun[];
+  /** How many runs are open; throws a Fault when that cannot be read. */
+  openRuns(): OpenRuns;
+}
+
+/** How many runs are open. */
+export interface OpenRuns {
+  readonly running: number;
+  readonly asking: number;
+  /** Those of both that no process has a lease on. */
+  readonly undriven: number;
 }
 
 /** What a store may be told when it is opened. */

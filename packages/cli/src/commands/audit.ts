@@ -1,4 +1,5 @@
-import { countWords, printable, TERMINAL } from "@vidro/core";
+import { asFault, countWords, printable, TERMINAL } from "@vidro/core";
+import type { Journal, RunHead } from "@vidro/core";
 import { EXIT } from "../exit.ts";
 import { findRun } from "../find-run.ts";
 import { paint } from "../marks.ts";
@@ -19,8 +20,9 @@ export async function verify(given: string | undefined, flags: { readonly json?:
     const heads =
       given === undefined ? await brain.runs.list({ limit: TERMINAL.auditedRuns }) : [await findRun(brain.runs, given)];
     const sum = { runs: heads.length, entries: 0, broken: 0, complete: heads.length < TERMINAL.auditedRuns };
-    for (const { id } of heads) {
-      const { entries, brokenAt, reason = "the chain is broken" } = await brain.journal.verify(id);
+    for (const head of heads) {
+      const { id } = head;
+      const { entries, brokenAt, reason = "the chain is broken" } = await verified(brain.journal, head);
       sum.entries += entries;
       if (brokenAt !== undefined) sum.broken += 1;
       if (flags.json === true)
@@ -33,6 +35,16 @@ export async function verify(given: string | undefined, flags: { readonly json?:
     else process.stdout.write(`${sumWords(sum)}\n`);
     return sum.broken === 0 ? EXIT.ok : EXIT.failed;
   });
+}
+
+/** What the check of a run comes to; one whose very name cannot be read has no sound entry. */
+async function verified(journal: Journal, { id, damaged }: RunHead): ReturnType<Journal["verify"]> {
+  try {
+    return await journal.verify(id);
+  } catch (thrown) {
+    const reason = damaged ?? asFault(thrown).message;
+    return { entries: 0, brokenAt: 1, reason };
+  }
 }
 
 function sumWords({ runs, entries, broken, complete }: Sum): string {

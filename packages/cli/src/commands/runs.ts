@@ -26,6 +26,8 @@ export async function list(
       if (flags.json === true) sayJson(headLine(head));
       else process.stdout.write(`${row(head)}\n`);
     }
+    const damaged = heads.filter((head) => head.damaged !== undefined).length;
+    if (damaged > 0) say(`${countWords(damaged, "run")} of these cannot be read. See where: vidro audit verify`);
     if (heads.length === 0 && flags.json !== true) {
       say(flags.open === true ? "No run is open." : 'No runs yet. Start one: vidro run "what is on this machine?"');
     }
@@ -91,20 +93,31 @@ export async function abort(given: string, flags: BrainFlags): Promise<number> {
   });
 }
 
-function row({ id, status, task, startedAt }: RunHead): string {
+function row({ id, status, task, startedAt, damaged }: RunHead): string {
   const age = `${spanWords(Math.max(0, Date.now() - startedAt))} ago`;
   return [
     paint("bold", id.slice(-SHORT_ID_CHARS)),
-    paint(COLOURS[status], status.padEnd(STATUS_CHARS)),
+    damaged === undefined
+      ? paint(COLOURS[status], status.padEnd(STATUS_CHARS))
+      : paint("red", "damaged".padEnd(STATUS_CHARS)),
     paint("dim", age.padStart(AGE_CHARS)),
     oneLine(task, TASK_CHARS),
   ].join("  ");
 }
 
-function headLine({ id, thread, status, seq, startedAt, updatedAt, task }: RunHead): {
+function headLine({ id, thread, status, seq, startedAt, updatedAt, task, damaged }: RunHead): {
   readonly run_id: string;
   readonly status: RunStatus;
   readonly [field: string]: unknown;
 } {
-  return { run_id: id, thread_id: thread, status, seq, started_at: startedAt, updated_at: updatedAt, task };
+  return {
+    run_id: id,
+    thread_id: thread,
+    status,
+    seq,
+    started_at: startedAt,
+    updated_at: updatedAt,
+    task,
+    ...(damaged === undefined ? {} : { damaged }),
+  };
 }

@@ -24,6 +24,8 @@ export const STORE = {
   batch: 1024,
   /** Runs whose last entry is remembered, so that appending need not look it up. */
   heads: 4096,
+  /** Damaged runs whose names are remembered. */
+  damagedRuns: 1000,
 } as const;
 
 /** Bounds of being the one daemon of a home. */

@@ -1,0 +1,14 @@
+import { query } from "./sqlite-rows.ts";
+import type { Connection } from "./sqlite-connection.ts";
+import type { OpenRuns } from "./store.ts";
+
+// The condition of the index of open runs, word for word: no other run is looked at.
+const COUNT = `SELECT ifnull(sum(status = 'running'), 0) AS running, ifnull(sum(status = 'asking'), 0) AS asking,
+  ifnull(sum(holder IS NULL OR until <= ?), 0) AS undriven
+  FROM run WHERE status IN ('running', 'asking')`;
+
+/** Counts the open runs of a database. */
+export function openRunsIn(connection: Connection, now: () => number): () => OpenRuns {
+  const count = query<OpenRuns>(connection.database, COUNT);
+  return () => connection.look(() => ({ ...(count.get(now()) ?? { running: 0, asking: 0, undriven: 0 }) }));
+}

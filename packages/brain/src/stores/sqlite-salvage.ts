@@ -1,0 +1,109 @@
+import type { DatabaseSync } from "node:sqlite";
+import { Fault } from "@vidro/core";
+import type { RunHead } from "@vidro/core";
+import type { Damage } from "./damage.ts";
+import { isCorrupt } from "./sqlite-fault.ts";
+import { query } from "./sqlite-rows.ts";
+import type { Query } from "./sqlite-rows.ts";
+import { isOpen } from "./standing.ts";
+import type { RunFilter } from "./standing.ts";
+
+type RunRow = Pick<RunHead, "id" | "owner" | "thread" | "task" | "status" | "startedAt">;
+type LastRow = Pick<RunHead, "seq" | "updatedAt">;
+type Maximum = { readonly number: number | null };
+
+const ROW = "SELECT id, owner, thread, task, status, started AS startedAt FROM run WHERE number = ?";
+const LAST = "SELECT seq, at AS updatedAt FROM entry WHERE run = ? ORDER BY seq DESC LIMIT 1";
+
+/**
+ * Reads the list of runs from a file with damaged pages: a page that is bad makes SQLite give up a whole query, so each
+ * run is asked for by itself, by its number and through no other index than the one of its entries. Slow, and only for
+ * that.
+ */
+export class Salvage {
+  readonly #damage: Damage;
+  readonly #row: Query<RunRow>;
+  readonly #last: Query<LastRow>;
+  readonly #maxima: readonly Query<Maximum>[];
+  readonly #ids: Query<{ readonly number: number; readonly id: string }>;
+
+  constructor(database: DatabaseSync, damage: Damage) {
+    this.#damage = damage;
+    this.#row = query(database, ROW);
+    this.#last = query(database, LAST);
+    // Where the end of one table is damaged, the other one tells how many runs there are.
+    this.#maxima = [
+      query(database, "SELECT max(number) AS number FROM run"),
+      query(database, "SELECT max(run) AS number FROM entry"),
+    ];
+    // The index of the ids has the numbers, too, so that the table is not read.
+    this.#ids = query(database, "SELECT number, id FROM run INDEXED BY sqlite_autoindex_run_1 ORDER BY id");
+  }
+
+  /** The runs that the filter means, newest first; those that cannot be read say so. */
+  list(filter: RunFilter): RunHead[] {
+    const heads: RunHead[] = [];
+    const unreadable: number[] = [];
+    for (let number = this.#newest(); number > 0 && heads.length < filter.limit; number -= 1) {
+      const row = orDamaged(() => this.#row.get(number));
+      if (row === undefined) continue;
+      if (row === "damaged") unreadable.push(number);
+      else if (isMeant(row, filter)) heads.push(this.#headOf(number, row));
+    }
+    return unreadable.length === 0 ? heads : [...heads, ...this.#nameless(unreadable, filter)].slice(0, filter.limit);
+  }
+
+  #headOf(number: number, row: RunRow): RunHead {
+    const last = orDamaged(() => this.#last.get(number));
+    if (last === undefined) return { ...row, seq: 0, updatedAt: row.startedAt };
+    if (last !== "damaged") return { ...row, ...last };
+    this.#damage.note(row.id, LOST_ENTRIES);
+    return { ...row, seq: 0, updatedAt: row.startedAt, damaged: LOST_ENTRIES };
+  }
+
+  /** Runs of whom only the names are left; since nothing else is known of them, only who asks for all gets them. */
+  #nameless(numbers: readonly number[], { owner, thread, open }: RunFilter): readonly RunHead[] {
+    const ids = this.#idsByNumber();
+    const named = numbers.map((number) => ids.get(number) ?? `number ${number}`);
+    for (const id of named) this.#damage.note(id, LOST_ROW);
+    if (owner !== undefined || thread !== undefined || open !== undefined) return [];
+    const nothing = { owner: "", thread: "", task: "", status: "failed", seq: 0, startedAt: 0, updatedAt: 0 } as const;
+    return named.map((id) => ({ id, ...nothing, damaged: LOST_ROW }));
+  }
+
+  #idsByNumber(): ReadonlyMap<number, string> {
+    const rows = orDamaged(() => this.#ids.all());
+    return new Map(rows === "damaged" ? [] : rows.map(({ number, id }) => [number, id]));
+  }
+
+  #newest(): number {
+    for (const maximum of this.#maxima) {
+      const found = orDamaged(() => maximum.get()?.number ?? 0);
+      if (found !== "damaged") return found;
+    }
+    throw new Fault("JOURNAL_CORRUPT", TABLE_LOST);
+  }
+}
+
+const LOST_ENTRIES = "a page of the file with entries of this run is damaged";
+const LOST_ROW = "the page of the file with the name and state of this run is damaged";
+const TABLE_LOST =
+  "The table of runs is damaged where it begins, so no run can be found: stop the daemon, keep the file, " +
+  "and restore a copy of it, or save what can be read with `sqlite3 journal.db .recover`.";
+
+function orDamaged<Value>(read: () => Value): Value | "damaged" {
+  try {
+    return read();
+  } catch (thrown) {
+    if (isCorrupt(thrown)) return "damaged";
+    throw thrown;
+  }
+}
+
+function isMeant(row: RunRow, { open, owner, thread }: RunFilter): boolean {
+  return (
+    (open === undefined || isOpen(row.status) === open) &&
+    (owner === undefined || row.owner === owner) &&
+    (thread === undefined || row.thread === thread)
+  );
+}

@@ -1,0 +1,76 @@
+import { asFault, Fault, FOLLOW, isEventType, isObject } from "@vidro/core";
+import type { Event, Json, RunStatus } from "@vidro/core";
+import { chainCheck } from "./chain.ts";
+import type { Link } from "./chain.ts";
+import { isCorrupt } from "./sqlite-fault.ts";
+import type { Rows } from "./sqlite-rows.ts";
+import { noSuchRun, statusAfter } from "./standing.ts";
+
+/** What the check of a chain came to: how many entries are sound, and where and why the next one is not. */
+export interface ChainReport {
+  readonly entries: number;
+  readonly brokenAt?: number;
+  readonly reason?: string;
+}
+
+/** The event of an entry; STORE_NEWER when this version does not know its type, JOURNAL_CORRUPT when it is none. */
+export function eventOf(run: string, link: Link): Event {
+  const event = parsed(link.body);
+  const type = isObject(event) ? event["type"] : undefined;
+  if (isEventType(type)) return event as unknown as Event;
+  if (typeof type !== "string")
+    throw new Fault("JOURNAL_CORRUPT", `The journal of run ${run} is broken: entry ${link.seq} is no event.`);
+  throw new Fault("STORE_NEWER", `Run ${run}: entry ${link.seq} has type ${type}, which this version does not know.`);
+}
+
+function parsed(body: string): Json | undefined {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Checks the whole chain of a run, up to where it is said to stand; NOT_FOUND when there is none. */
+export function verifyChain(run: string, rows: Rows): ChainReport {
+  const stands = rows.status(run);
+  if (stands === undefined) throw noSuchRun(run);
+  const check = chainCheck(run);
+  let entries = 0;
+  let status: RunStatus = "running";
+  for (;;) {
+    const links = soundLinks(run, entries + 1, rows);
+    if (typeof links === "string") return { entries, brokenAt: entries + 1, reason: links };
+    if (links.length === 0) break;
+    for (const link of links) {
+      const reason = check(link) ?? unknownEvent(run, link);
+      if (reason !== undefined) return { entries, brokenAt: entries + 1, reason };
+      status = statusAfter(status, eventOf(run, link));
+      entries += 1;
+    }
+  }
+  // A chain cannot tell that its end was cut off; where the run is said to stand can.
+  if (status === stands && entries > 0) return { entries };
+  return { entries, brokenAt: entries + 1, reason: `the run is ${stands}, but entry ${entries + 1} is missing` };
+}
+
+/** The next entries, as many as can be read before a damaged page; why the first of them cannot. */
+function soundLinks(run: string, from: number, rows: Rows): readonly Link[] | string {
+  for (const limit of [FOLLOW.batch, 1]) {
+    try {
+      return rows.links(run, from, limit);
+    } catch (thrown) {
+      if (!isCorrupt(thrown)) throw thrown;
+    }
+  }
+  return "the page of the file that it lies in is damaged";
+}
+
+function unknownEvent(run: string, link: Link): string | undefined {
+  try {
+    eventOf(run, link);
+    return undefined;
+  } catch (thrown) {
+    return asFault(thrown).message;
+  }
+}
