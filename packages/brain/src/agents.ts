@@ -74,6 +74,11 @@ export class Agents {
     await this.#fromFiles();
   }
 
+  /** Reads the files anew; a Fault names the one that cannot be understood, and then what was read before stays. */
+  async reload(): Promise<void> {
+    this.#files = Promise.resolve(await this.#read());
+  }
+
   /** All of them, bunny first and the others by name. */
   async list(): Promise<readonly StoredAgent[]> {
     const records = await this.#records.list(KIND, { limit: CATALOG.agents });

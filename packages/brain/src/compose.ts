@@ -10,8 +10,10 @@ import { BOOTSTRAP, bootstrapModel } from "./models/bootstrap.ts";
 import { chooseModel } from "./models/choose.ts";
 import type { ChosenModel } from "./models/choose.ts";
 import { Runs } from "./runs.ts";
+import type { Reloadable } from "./south/local.ts";
 import { Hands } from "./south/hands.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
+import type { StoreCondition } from "./stores/store.ts";
 import { openStore } from "./stores/stores.ts";
 
 /** Everything that is up when a brain is up. */
@@ -25,6 +27,9 @@ export interface Brain {
   readonly hand: (workspace: string) => Promise<Hand>;
   /** Hands on other machines. */
   readonly hands: Hands;
+  /** What was read from files and can be read anew. */
+  readonly reloadables: readonly Reloadable[];
+  readonly condition: StoreCondition;
   /** Stops driving, ends every process of the hands, closes the store; open runs go on later. */
   close(): Promise<void>;
 }
@@ -50,10 +55,12 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   await mkdir(home, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw new Fault("STORE_UNREADABLE", `${home} cannot be made: ${(cause as Error).message}`, { cause });
   });
-  const { journal: opened, records } = await openStore(options.store ?? "sqlite", join(home, "journal.db"));
+  const { journal: opened, records, condition } = await openStore(options.store ?? "sqlite", join(home, "journal.db"));
   const journal = options.observe?.(opened) ?? opened;
+  const reloadables: Reloadable[] = [];
   const hands = remembered((workspace: string) => {
-    if (options.localHand !== false) return openLocalHand({ home, workspace, env });
+    if (options.localHand !== false)
+      return openLocalHand({ home, workspace, env, keep: (thing) => void reloadables.push(thing) });
     throw new Fault("HAND_UNAVAILABLE", "No hand works on this machine: it was left out at the start.");
   });
   const models = remembered((name: string) => chooseModel(name === "" ? env : { ...env, VIDRO_MODEL: name }));
@@ -82,6 +89,8 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     model,
     hand,
     hands: far,
+    reloadables,
+    condition,
     async close() {
       await runs.close();
       await far.close();

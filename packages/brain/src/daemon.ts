@@ -23,11 +23,19 @@ import { executorGateway } from "./south/executor-ws.ts";
 import { standardTools } from "./south/local.ts";
 import { Sweeper } from "./sweeper.ts";
 import type { OnRestart } from "./sweeper.ts";
+import type { Reloadable } from "./south/local.ts";
 import { Telemetry } from "./telemetry.ts";
 import { tcpTables } from "./tcp-tables.ts";
 import { Threads } from "./threads.ts";
 import { Tokens } from "./tokens.ts";
+import type { JwtVerifier } from "./tokens/jwt.ts";
 import { firstToken } from "./tokens/first-token.ts";
+
+/** A certificate and its key. */
+interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+}
 
 /** How a daemon is to be. */
 export interface DaemonOptions extends Pick<BrainOptions, "home" | "env" | "store"> {
@@ -36,7 +44,7 @@ export interface DaemonOptions extends Pick<BrainOptions, "home" | "env" | "stor
   readonly host: string;
   readonly port: number;
   /** Files in PEM. */
-  readonly tls?: { readonly cert: string; readonly key: string };
+  readonly tls?: TlsFiles;
   /** What becomes of runs that were open when the last daemon ended. */
   readonly onRestart: OnRestart;
   /** Without it, nothing is executed on this machine. */
@@ -67,6 +75,9 @@ export interface Daemon {
   /** Where the administrator's token lies. */
   readonly tokenFile: string;
   readonly pid: number;
+  readonly log: Log;
+  /** What was read from files and can be read anew: the policy of its hand, agents, certificate, keys of signed tokens. */
+  reloadables(): readonly Reloadable[];
   /** Takes no more work, lets requests end, stops driving, and closes the store; open runs go on later. */
   close(): Promise<void>;
 }
@@ -94,7 +105,8 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const { home, env } = options;
   const log = jsonLog(options.writeLog, redactor(secretsIn(env)));
-  const jwt = await signedTokens(env);
+  const reloadables: Reloadable[] = [];
+  const jwt = await keptTokens(env, reloadables);
   const metrics = new Metrics();
   options.onUncaught?.((thrown) => endContained(thrown, { log, metrics }));
   const brain = await openBrain({
@@ -130,18 +142,19 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     await firstToken(tokens, tokenFile(home));
     // A daemon that lives for one command leaves the runs of others alone.
     if (options.hidden !== true) await sweeper.start(options.onRestart);
-    server = await serve(options, { brain, tokens, metrics, telemetry, door, dialer, log });
+    server = await serve(options, { brain, tokens, metrics, telemetry, door, dialer, reloadables, log });
     if (options.hidden !== true) [southbound] = await Promise.all([door.open(), dialer.open()]);
   } catch (thrown) {
     await close();
     throw thrown;
   }
   const { url } = server;
+  const rest = { reloadables: () => [...brain.reloadables, ...reloadables] };
   const said = { url, tokenFile: tokenFile(home) };
   if (options.hidden !== true)
     await writeDaemonFile(home, { ...said, workspace: options.workspace, startedAt: Date.now() });
   log("info", "the daemon is up", { url, pid: process.pid });
-  return { ...said, ...(southbound === undefined ? {} : { southbound }), pid: process.pid, close };
+  return { ...said, ...(southbound === undefined ? {} : { southbound }), pid: process.pid, log, close, ...rest };
 }
 
 interface Parts {
@@ -154,6 +167,8 @@ interface Parts {
   readonly door: Door;
   /** Goes to hands that listen. */
   readonly dialer: Dialer;
+  /** Gets what can be read anew. */
+  readonly reloadables: Reloadable[];
   readonly log: Log;
 }
 
@@ -176,16 +191,17 @@ function doorOf(options: DaemonOptions, { brain, telemetry, log }: Pick<Parts, "
 
 async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> {
   const { host, port, tls, env } = options;
-  const { brain, tokens, metrics, log } = parts;
+  const { brain, tokens, metrics, reloadables, log } = parts;
   const production = env["NODE_ENV"] === "production";
-  return serveHttp({
+  const readTls = async ({ cert, key }: TlsFiles) => ({ cert: await readPem(cert), key: await readPem(key) });
+  const server = await serveHttp({
     surfaces: surfaces({ ...(await worldOf(options, parts)), production }),
     tokens,
     upgrades: executorGateway({ ...brain, log, version: options.version }),
     records: brain.records,
     host,
     port,
-    ...(tls === undefined ? {} : { tls: { cert: await readPem(tls.cert), key: await readPem(tls.key) } }),
+    ...(tls === undefined ? {} : { tls: await readTls(tls) }),
     hosts: listed(env["VIDRO_HOSTS"]),
     origins: listed(env["VIDRO_ORIGINS"]),
     production,
@@ -193,18 +209,22 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
     metrics,
     ...(process.platform === "linux" ? { tables: tcpTables } : {}),
   });
+  if (tls !== undefined)
+    reloadables.push({ what: "TLS certificate", reload: async () => server.secure?.(await readTls(tls)) });
+  return server;
 }
 
 /** What surfaces may ask for, put together. */
 async function worldOf(options: DaemonOptions, parts: Parts): Promise<Omit<SurfaceWorld, "production">> {
   const { workspace, version, home, localHand: hasLocal } = options;
-  const { brain, metrics, telemetry, door, dialer } = parts;
+  const { brain, metrics, telemetry, door, dialer, reloadables } = parts;
   const { runs, records } = brain;
   const hands = new AllHands({ far: brain.hands, local: brain.hand, hasLocal, workspace, version, now: Date.now });
   await hands.look();
   metrics.hands = () => hands.count();
   const agents = agentsOf(home, records);
   await agents.load();
+  reloadables.push({ what: "agents", reload: () => agents.reload() });
   const tools = (ids?: string): Promise<readonly ToolSpec[]> => hands.tools(ids);
   return {
     runs,
@@ -225,6 +245,15 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<Omit<Surfa
       return { store, hands: hands.health };
     },
   };
+}
+
+/** The verifier of signed tokens; its keys can be read anew. */
+async function keptTokens(env: DaemonOptions["env"], reloadables: Reloadable[]): Promise<JwtVerifier | undefined> {
+  let verify = await signedTokens(env);
+  if (verify === undefined) return undefined;
+  const reload = async (): Promise<void> => void (verify = await signedTokens(env));
+  reloadables.push({ what: "keys of signed tokens", reload });
+  return async (token) => verify!(token);
 }
 
 async function storeHealth(brain: Brain): Promise<Health> {

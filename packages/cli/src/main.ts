@@ -1,6 +1,7 @@
 import manifest from "../package.json" with { type: "json" };
 import { EXIT } from "./exit.ts";
 import { onUncaught, watchOutput } from "./interrupts.ts";
+import { ignoreUserSignals } from "@vidro/hands/signals";
 
 /* Only what every command needs is loaded here: the first words have to come at once. */
 
@@ -39,4 +40,5 @@ function exit(code: number): void {
 const argv = process.argv.slice(2);
 watchOutput();
 onUncaught((thrown) => void fail(thrown).then(exit));
+ignoreUserSignals();
 exit(await main(argv).catch(fail));

@@ -298,9 +298,12 @@ class LocalHand implements Hand {
 
   async #judged(action: Action, tool: Tool): Promise<Judgement> {
     const { policy } = this.#options;
-    const { plan, verdict } = await this.#freest(await tool.plan(action.input, this.#bench));
-    const hash = sha256(canonical({ plan: { ...plan }, policy: policy.version }));
-    return { plan, hash, verdict, policy: policy.version };
+    const planned = await tool.plan(action.input, this.#bench);
+    // Asked for in the same turn as the verdict: a policy that is read anew in between is another one.
+    const { version } = policy;
+    const { plan, verdict } = await this.#freest(planned);
+    const hash = sha256(canonical({ plan: { ...plan }, policy: version }));
+    return { plan, hash, verdict, policy: version };
   }
 
   /** What may not run by itself may run where it can only read, when the policy says so and the host can hold it. */

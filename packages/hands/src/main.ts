@@ -3,6 +3,7 @@ import { isAbsolute, join as joinPath, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { asFault, Fault, FAULTS, printable } from "@vidro/core";
 import { join, serveHand, VERSION } from "./program.ts";
+import { ignoreUserSignals } from "./signals.ts";
 
 const HELP = `vidro-hand: lets a brain work on this host, under this host's own policy.
 
@@ -140,5 +141,6 @@ function fail(thrown: unknown): number {
 
 // A reader that went away ends its pipe, and not the hand.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+ignoreUserSignals();
 const code = await main(process.argv.slice(2)).catch(fail);
 process.stdout.write("", () => process.exit(code));

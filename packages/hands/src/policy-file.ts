@@ -42,6 +42,29 @@ export function openPolicy({ file, workspace, state }: PolicyPlaces): OpenPolicy
   };
 }
 
+/** A policy that can be read anew while a hand works under it. */
+export interface KeptPolicy extends HandPolicy {
+  /** Reads the file again: what is judged from now on is judged by it. BAD_POLICY leaves the one in force as it is. */
+  readonly reload: () => void;
+}
+
+/** The policy of a hand that outlives changes of its file; throws as `openPolicy` does. */
+export function keepPolicy(places: PolicyPlaces): KeptPolicy {
+  let open = openPolicy(places);
+  return {
+    get version() {
+      return open.version;
+    },
+    get secrets() {
+      return open.policy.secrets;
+    },
+    judge: (plan) => open.judge(plan),
+    reload() {
+      open = openPolicy(places);
+    },
+  };
+}
+
 /** Only a policy that was never written is replaced by the shipped one; one that cannot be reached stops the hand. */
 function isThere(file: string): boolean {
   try {

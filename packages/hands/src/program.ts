@@ -10,6 +10,8 @@ import { listeningOf } from "./listening.ts";
 import type { ListenFlags } from "./listening.ts";
 import { serve } from "./serve.ts";
 import { surviveErrors } from "./survive.ts";
+import { sayNote, serveSignals } from "./signals.ts";
+import type { Reloadable } from "./signals.ts";
 
 /** What a hand's program may be told. */
 export interface HandFlags extends ListenFlags {
@@ -73,6 +75,8 @@ async function work(state: HandState, flags: HandFlags, firstDials: number): Pro
     stop.abort();
   };
   process.on("SIGINT", end).on("SIGTERM", end);
+  const reloadables: Reloadable[] = [];
+  serveSignals(() => reloadables, sayNote);
   const { workspace } = flags;
   const listen = await listeningOf(flags);
   let isReady = false;
@@ -81,6 +85,7 @@ async function work(state: HandState, flags: HandFlags, firstDials: number): Pro
     version: VERSION,
     signal: stop.signal,
     firstDials,
+    keep: (reloadable) => void reloadables.push(reloadable),
     ...(listen === undefined ? {} : { listen }),
     ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
     up(identity) {

@@ -5,8 +5,9 @@ import { localHand } from "./hand.ts";
 import type { HandState } from "./identity.ts";
 import { LINKS } from "./links.ts";
 import type { LinkWorld } from "./links.ts";
-import { openPolicy } from "./policy-file.ts";
+import { keepPolicy } from "./policy-file.ts";
 import { Sampler } from "./sampler.ts";
+import type { Reloadable } from "./signals.ts";
 
 /** What a host that has joined a brain works with. */
 export interface ServeOptions extends Pick<
@@ -16,6 +17,8 @@ export interface ServeOptions extends Pick<
   readonly state: HandState;
   /** Another folder to work in than the one that it joined with. */
   readonly workspace?: string;
+  /** Gets what can be read anew, before the first order comes. */
+  readonly keep?: (reloadable: Reloadable) => void;
 }
 
 /** Works for the brain that this host has joined, until the signal fires; one hand, whatever links there are. */
@@ -27,7 +30,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const workspace = options.workspace ?? identity.workspace;
   const folder = join(state.folder, "hand");
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const policy = openPolicy({ file: join(state.folder, "policy.json"), workspace, state: state.folder });
+  const policy = keepPolicy({ file: join(state.folder, "policy.json"), workspace, state: state.folder });
+  options.keep?.({ what: "policy", reload: policy.reload });
   const hand = await localHand({ id: identity.agentId, workspace, state: folder, reserved: state.folder, policy });
   const sampler = await new Sampler(hand.workspace).start();
   const ended = new AbortController();

@@ -6,9 +6,10 @@ import { boundedLines, Fault } from "@vidro/core";
 import { tcpAddress } from "@vidro/core/wire/tcp";
 import manifest from "../package.json" with { type: "json" };
 import { localHand } from "./hand.ts";
-import { openPolicy } from "./policy-file.ts";
+import { keepPolicy } from "./policy-file.ts";
 import { serveTcpHand } from "./tcp-hand.ts";
 import { surviveErrors } from "./survive.ts";
+import { sayNote, secured, serveSignals } from "./signals.ts";
 import { TokenFile } from "./token-file.ts";
 
 /** What a hand that listens for TCP may be told. */
@@ -34,7 +35,7 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
   mkdirSync(own, { recursive: true, mode: 0o700 });
   const tls = await tlsOf(flags);
   const tokens = new TokenFile(file);
-  const policy = openPolicy({ file: join(state, "policy.json"), workspace, state });
+  const policy = keepPolicy({ file: join(state, "policy.json"), workspace, state });
   const hand = await localHand({ id: "tcp", workspace, state: own, reserved: state, policy });
   try {
     const server = await serveTcpHand({
@@ -50,6 +51,7 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
       ...(tls === undefined ? {} : { tls }),
     });
     surviveErrors();
+    serveSignals(() => [{ what: "policy", reload: policy.reload }, ...secured(server, () => tlsOf(flags))], sayNote);
     if (flags.json === true) process.stdout.write(lineOf({ ready: true, tcp: server.address, pid: process.pid }));
     else process.stderr.write(`The hand listens on ${server.address}, process ${process.pid}.\n`);
     await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);

@@ -1,4 +1,5 @@
 import type { Server } from "node:http";
+import type { Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { sanitiser } from "@vidro/aon/boxes";
@@ -50,6 +51,8 @@ export interface HttpOptions {
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
+  /** Uses another certificate for connections from now on; throws when it cannot be used. Only with TLS. */
+  secure?(tls: { readonly cert: string; readonly key: string }): void;
   /** Stops accepting, lets requests end for a while, then cuts off the rest. */
   close(): Promise<void>;
 }
@@ -89,6 +92,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   return {
     url: `${house.doors.scheme}://${host}:${port}`,
     port,
+    ...("setSecureContext" in server
+      ? { secure: (tls) => (server as TlsServer).setSecureContext({ ...tls, minVersion: "TLSv1.2" }) }
+      : {}),
     close() {
       going.abort();
       return (down ??= drain(server, bounds.drainMs).finally(() => unanswered?.close()));

@@ -1,14 +1,19 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hand, ToolSpec } from "@vidro/core";
+import type { Reloadable } from "@vidro/hands";
 
 /** What a hand in this process needs. */
 export interface LocalOptions {
   /** The brain's own folder, which no tool enters. */
   readonly home: string;
   readonly workspace: string;
+  /** Gets what can be read anew. */
+  readonly keep: (reloadable: Reloadable) => void;
   readonly env: { readonly [name: string]: string | undefined };
 }
+
+export type { Reloadable } from "@vidro/hands";
 
 /** The name of the hand on the brain's own machine. */
 export const LOCAL_HAND = "local";
@@ -17,11 +22,12 @@ export const LOCAL_HAND = "local";
 const load = () => import("@vidro/hands");
 
 /** The hand of this machine for a workspace. */
-export async function openLocalHand({ home, workspace, env }: LocalOptions): Promise<Hand> {
-  const { localHand, openPolicy } = await load();
+export async function openLocalHand({ home, workspace, env, keep }: LocalOptions): Promise<Hand> {
+  const { keepPolicy, localHand } = await load();
   const state = join(home, "hand");
   await mkdir(state, { recursive: true, mode: 0o700 });
-  const policy = openPolicy({ file: join(home, "policy.json"), workspace, state: home });
+  const policy = keepPolicy({ file: join(home, "policy.json"), workspace, state: home });
+  keep({ what: "policy", reload: policy.reload });
   return localHand({ id: LOCAL_HAND, workspace, state, reserved: home, policy, env });
 }
 

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { Fault } from "@vidro/core";
 import { tcpAddress } from "@vidro/core/wire/tcp";
 import type { AgentTcp } from "@vidro/hands";
+import { sayNote, secured, serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../exit.ts";
 import { folderAt } from "../folder.ts";
@@ -45,6 +46,10 @@ export async function serve(flags: ServeFlags): Promise<number> {
         ...(await settingsOf(flags)),
       });
       surviveErrors();
+      serveSignals(
+        () => [...brain.reloadables, ...secured(server, async () => (await settingsOf(flags)).tls)],
+        sayNote,
+      );
       tell(server, flags);
       await ending;
       await server.close();
@@ -63,8 +68,14 @@ function tell({ address }: AgentTcp, { json, lab, tlsCert }: ServeFlags): void {
   if (lab === true) say("  A laboratory: whoever is on the way sees tokens and answers.");
 }
 
+interface Settings {
+  readonly name?: string;
+  readonly lab?: boolean;
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
+
 /** What was said besides where to listen; what was not said is not there. */
-async function settingsOf({ name, lab, tlsCert, tlsKey }: ServeFlags) {
+async function settingsOf({ name, lab, tlsCert, tlsKey }: ServeFlags): Promise<Settings> {
   const said = { ...(name === undefined ? {} : { name }), ...(lab === undefined ? {} : { lab }) };
   if (tlsCert === undefined && tlsKey === undefined) return said;
   if (tlsCert === undefined || tlsKey === undefined)

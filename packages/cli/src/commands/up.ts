@@ -1,5 +1,6 @@
 import type { Daemon } from "@vidro/brain";
 import { boundedLines, Fault, HTTP, jsonLine } from "@vidro/core";
+import { serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../exit.ts";
 import { folderAt } from "../folder.ts";
@@ -27,7 +28,12 @@ export async function up(flags: UpFlags): Promise<number> {
   const { startDaemon } = await import("@vidro/brain");
   const tls = tlsOf(flags);
   const ending = signals();
-  const daemon = await startDaemon({
+  let daemon: Daemon | undefined;
+  serveSignals(
+    () => daemon?.reloadables() ?? [],
+    (...note) => daemon?.log(...note),
+  );
+  daemon = await startDaemon({
     home: homeFolder(),
     env: process.env,
     workspace: folderAt("."),

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import { CODEC, Fault } from "@vidro/core";
 import { TCP_BOUNDS } from "./tcp/bounds.ts";
 import type { Bounds } from "./tcp/bounds.ts";
@@ -34,6 +34,8 @@ export interface AgentTcp {
   /** Host and port. */
   readonly address: string;
   readonly port: number;
+  /** Uses another certificate for connections from now on; throws when it cannot be used. Only with TLS. */
+  secure?(tls: { readonly cert: string; readonly key: string }): void;
   /** Takes nobody in any more, hangs up on everybody. */
   close(): Promise<void>;
 }
@@ -66,6 +68,9 @@ export async function serveAgentTcp(options: AgentTcpOptions): Promise<AgentTcp>
   return {
     address: `${host}:${port}`,
     port,
+    ...(server instanceof TlsServer
+      ? { secure: (tls) => server.setSecureContext({ ...tls, minVersion: "TLSv1.2" }) }
+      : {}),
     async close() {
       clearInterval(sweep);
       const closed = once(server, "close");

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "node:test";
+import { connect } from "node:tls";
+import { fileURLToPath } from "node:url";
+import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
+import type { Line } from "../../packages/cli/src/stage.fixture.ts";
+import { certificate } from "../support/certificate.ts";
+import { until } from "../support/daemon-process.ts";
+import { portsOf } from "../support/listeners.ts";
+
+/* Signals that do not ask a process to end do not end it: real processes, and the ports that they listen on. */
+
+const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
+
+/** A process that serves, and what it has said. */
+class Serving implements AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  ready: Line = { body: {} };
+  log = "";
+
+  private constructor(child: ChildProcess) {
+    this.child = child;
+    this.pid = child.pid ?? 0;
+    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (this.log += chunk));
+  }
+
+  static async start(stage: Stage, argv: readonly string[]): Promise<Serving> {
+    const [program = "", ...args] = argv;
+    const serving = new Serving(spawn(program, args, { cwd: stage.workspace, env: stage.command.env }));
+    const gone = once(serving.child, "exit");
+    const line = once(createInterface({ input: serving.child.stdout! }), "line");
+    const first = await Promise.race([line, gone]);
+    assert.ok(typeof first[0] === "string", serving.log);
+    serving.ready = JSON.parse(first[0]) as Line;
+    return serving;
+  }
+
+  get url(): string {
+    return String(this.ready["url"]);
+  }
+
+  /** Signals it, and waits until it has said so many times that it heard. */
+  async hears(signal: NodeJS.Signals, words: string, times = 1): Promise<void> {
+    this.child.kill(signal);
+    await until(`${signal}: ${words}`, () => {
+      assert.equal(this.child.exitCode ?? this.child.signalCode, null, `${signal} ended it:\n${this.log}`);
+      return this.log.split(words).length > times;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    const gone = once(this.child, "exit");
+    this.child.kill("SIGKILL");
+    await gone;
+  }
+}
+
+const up = (stage: Stage, ...flags: readonly string[]): Promise<Serving> =>
+  Serving.start(stage, [...stage.command.argv, "up", "--json", "--port", "0", ...flags]);
+
+async function finished(stage: Stage, { url }: Serving, task: string): Promise<Line> {
+  const token = (await stage.run("tokens", "create", "--scopes", "*", "--json")).stdout;
+  const authorization = `Bearer ${String(lines(token)[0]?.["token"])}`;
+  const headers = { authorization, "content-type": "application/json" };
+  const made = await fetch(`${url}/v1/runs`, { method: "POST", headers, body: JSON.stringify({ task }) });
+  const { id } = (await made.json()) as { id: string };
+  let head: Line = { body: {} };
+  await until("the run ends or asks", async () => {
+    head = (await (await fetch(`${url}/v1/runs/${id}`, { headers })).json()) as Line;
+    return head["status"] !== "running";
+  });
+  return head;
+}
+
+test("a daemon outlives SIGHUP, SIGUSR1 and SIGUSR2, and opens no port for a debugger", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await up(stage);
+  const ports = portsOf(daemon.pid);
+  await daemon.hears("SIGUSR1", '"signal":"SIGUSR1"');
+  await daemon.hears("SIGUSR2", '"signal":"SIGUSR2"');
+  await daemon.hears("SIGHUP", '"what":"agents"');
+  for (const signal of ["SIGUSR1", "SIGUSR2"] as const) daemon.child.kill(signal);
+  await daemon.hears("SIGHUP", '"what":"agents"', 2);
+  assert.equal((await fetch(`${daemon.url}/healthz`)).status, 200);
+  assert.deepEqual(portsOf(daemon.pid), ports);
+  assert.equal(daemon.log.split('"signal":"SIGUSR').length - 1, 2, "each is told once");
+  const gone = once(daemon.child, "exit");
+  daemon.child.kill("SIGTERM");
+  assert.deepEqual(await gone, [0, null]);
+});
+
+test("SIGHUP reads policy and agents anew, and a file that cannot be used leaves the one before in force", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await up(stage);
+  assert.equal((await finished(stage, daemon, "which files are here?"))["status"], "finished");
+  const asksAlways = JSON.stringify({ trusted: [], secrets: [], env: {}, rules: [] });
+  await writeFile(join(stage.home, "policy.json"), asksAlways);
+  await mkdir(join(stage.home, "agents"));
+  await writeFile(join(stage.home, "agents", "mole.md"), "---\nname: mole\n---\nYou dig.\n");
+  await daemon.hears("SIGHUP", '"what":"agents"');
+  assert.equal((await finished(stage, daemon, "which files are here?"))["status"], "asking");
+  assert.match((await stage.run("agents", "list", "--json")).stdout, /"mole"/);
+  await writeFile(join(stage.home, "policy.json"), "{");
+  await writeFile(join(stage.home, "agents", "mole.md"), "no head");
+  await daemon.hears("SIGHUP", "cannot be read anew", 2);
+  const told = lines(daemon.log).filter(({ message }) => String(message).startsWith("cannot be read anew"));
+  assert.deepEqual(
+    told.map(({ what, level }) => [what, level]),
+    [
+      ["policy", "warn"],
+      ["agents", "warn"],
+    ],
+  );
+  assert.match(String(told[0]?.["reason"]), /policy\.json is no JSON/);
+  assert.equal((await finished(stage, daemon, "which files are here?"))["status"], "asking");
+});
+
+test("SIGHUP has new connections see a new certificate, and never half of one", async () => {
+  await using stage = await Stage.set();
+  const { cert, key } = certificate(stage.workspace, "127.0.0.1");
+  await using daemon = await up(stage, "--tls-cert", cert, "--tls-key", key);
+  const shown = async (): Promise<string> => {
+    const socket = connect({ port: Number(new URL(daemon.url).port), host: "127.0.0.1", rejectUnauthorized: false });
+    await once(socket, "secureConnect");
+    const { fingerprint256 } = socket.getPeerCertificate();
+    socket.destroy();
+    return fingerprint256;
+  };
+  const first = await shown();
+  certificate(stage.workspace, "127.0.0.1");
+  assert.equal(await shown(), first);
+  await daemon.hears("SIGHUP", '"what":"TLS certificate"');
+  const second = await shown();
+  assert.notEqual(second, first);
+  await writeFile(cert, "rubbish");
+  await daemon.hears("SIGHUP", "cannot be read anew");
+  assert.equal(await shown(), second);
+});
+
+test("a hand that listens outlives the same signals, and reads its policy anew", async () => {
+  await using stage = await Stage.set();
+  await mkdir(stage.home, { mode: 0o700, recursive: true });
+  await writeFile(join(stage.home, "tokens.json"), JSON.stringify({ tokens: [] }), { mode: 0o600 });
+  const [node = "", ...flags] = stage.command.argv.slice(0, -1);
+  const tcp = ["serve", "--tcp", "127.0.0.1:0", "--json"];
+  for (const argv of [
+    [node, ...flags, HAND, ...tcp, "--state", stage.home],
+    [...stage.command.argv, "hands", ...tcp],
+  ]) {
+    await writeFile(join(stage.home, "policy.json"), JSON.stringify({ trusted: [], secrets: [], env: {}, rules: [] }));
+    await using hand = await Serving.start(stage, argv);
+    const ports = portsOf(hand.pid);
+    await hand.hears("SIGUSR1", "SIGUSR1: a signal does nothing here");
+    await hand.hears("SIGUSR2", "SIGUSR2: a signal does nothing here");
+    await hand.hears("SIGHUP", "policy: read anew");
+    await writeFile(join(stage.home, "policy.json"), "{");
+    await hand.hears("SIGHUP", "policy: cannot be read anew; the one before stays in force");
+    assert.deepEqual(portsOf(hand.pid), ports);
+  }
+});
+
+test("a run whose terminal is gone is left open and goes on later", async () => {
+  await using stage = await Stage.set();
+  const child = stage.start("run", "--json", "run `sleep 60`", "--yes");
+  let said = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (said += chunk));
+  for (const signal of ["SIGUSR1", "SIGUSR2"] as const) {
+    await until("the command runs", () => said.includes("action.started"));
+    child.kill(signal);
+  }
+  assert.deepEqual(portsOf(child.pid ?? 0), []);
+  const gone = once(child, "exit");
+  child.kill("SIGHUP");
+  assert.deepEqual(await gone, [129, null]);
+  const [run] = lines((await stage.run("runs", "list", "--json", "--open")).stdout);
+  assert.equal(run?.["status"], "running");
+});
