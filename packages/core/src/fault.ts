@@ -226,6 +226,14 @@ const TABLE = {
     "The hand cannot record what it does, so it does nothing.",
     "Free some disk on the host: df -h",
   ],
+  LEDGER_DAMAGED: [
+    "refuse",
+    500,
+    1,
+    "critical",
+    "The hand's ledger is damaged, so the hand does nothing.",
+    "Move it aside on the host: what was under way is then unknown, and nothing runs twice.",
+  ],
   HAND_UNAVAILABLE: [
     "retry",
     503,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it, type TestContext } from "node:test";
@@ -115,6 +115,119 @@ describe("the ledger", () => {
   it("refuses a file that is no ledger", (t) => {
     const path = join(scratch(t), "ledger.db");
     writeFileSync(path, "this is not a database, and it is long enough to be looked at as one".repeat(20));
-    assert.throws(() => openLedger(path), { code: "LEDGER_UNWRITABLE" });
+    assert.throws(() => openLedger(path), { code: "LEDGER_DAMAGED", message: /ledger\.db is damaged/u });
+  });
+});
+
+/** A ledger that has begun so many actions and is closed. */
+function begun(t: TestContext, actions: number): { path: string; marks: readonly string[] } {
+  const { ledger, path } = ledgerIn(t);
+  const marks = Array.from({ length: actions }, (_, nth) => {
+    const { mark } = ledger;
+    ledger.start(start(`a${nth}`));
+    return mark;
+  });
+  ledger.close();
+  return { path, marks };
+}
+
+/** Whether the ledger in a file knows each of the marks. */
+function known(path: string, marks: readonly string[]): readonly boolean[] {
+  const ledger = openLedger(path);
+  try {
+    return marks.map((mark) => ledger.knows(mark));
+  } finally {
+    ledger.close();
+  }
+}
+
+describe("the marks of a ledger", () => {
+  it("are known to the ledger that goes on, in every process that has it open", (t) => {
+    const { ledger, path } = ledgerIn(t);
+    const { mark } = ledger;
+    ledger.start(start("a"));
+    assert.deepEqual(known(path, [mark, ledger.mark]), [true, true]);
+    ledger.close();
+    assert.deepEqual(known(path, [mark, ledger.mark]), [true, true]);
+  });
+
+  it("differ after each start that is on disk, and only then", (t) => {
+    const { ledger } = ledgerIn(t);
+    const marks = [ledger.mark];
+    ledger.start(start("a"));
+    marks.push(ledger.mark);
+    assert.equal(ledger.start(start("a")), false);
+    assert.equal(new Set([...marks, ledger.mark]).size, 2);
+  });
+
+  it("F32: are not known to a new ledger, and rubbish is known to none", (t) => {
+    const { path, marks } = begun(t, 2);
+    rmSync(path);
+    assert.deepEqual(known(path, [...marks, "", ".", "rubbish.1", "1.rubbish"]), Array(6).fill(false));
+  });
+
+  it("F32: are not known to a copy, whose original may have gone on", (t) => {
+    const { path, marks } = begun(t, 2);
+    const copy = `${path}.copy`;
+    copyFileSync(path, copy);
+    assert.deepEqual(known(copy, marks), [false, false]);
+    assert.deepEqual(known(path, marks), [true, true]);
+  });
+
+  it("F32: are known to a ledger that was rolled back in place only up to where it stood", (t) => {
+    const { ledger, path } = ledgerIn(t);
+    const early = ledger.mark;
+    const copy = `${path}.copy`;
+    const reader = new DatabaseSync(path);
+    reader.exec(`VACUUM INTO '${copy}'`);
+    reader.close();
+    ledger.start(start("a"));
+    const late = ledger.mark;
+    ledger.close();
+    writeFileSync(path, readFileSync(copy));
+    assert.deepEqual(known(path, [early, late]), [true, false]);
+    // What goes on from the older state is no later state of the other one.
+    const again = openLedger(path);
+    for (const id of ["b", "c", "d"]) again.start(start(id));
+    assert.deepEqual([again.knows(late), again.knows(again.mark)], [false, true]);
+    again.close();
+  });
+
+  it("stay known when the ledger is moved on its disk", (t) => {
+    const { path, marks } = begun(t, 2);
+    renameSync(path, `${path}.moved`);
+    assert.deepEqual(known(`${path}.moved`, marks), [true, true]);
+  });
+
+  it("G7: of the oldest openings are forgotten", (t) => {
+    const { path, marks } = begun(t, 1);
+    const database = new DatabaseSync(path);
+    database.exec(`WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ${HAND.ledgerOpenings})
+      INSERT INTO opening SELECT i, 'o' || i, 0 FROM n`);
+    database.close();
+    assert.deepEqual(known(path, [...marks, "o2.0", "o3.0"]), [false, true, true]);
+    assert.deepEqual(known(path, ["o2.0", "o3.0"]), [false, true]);
+  });
+});
+
+describe("a ledger that is opened", () => {
+  it("F26: is brought to this version with all that an older one has in it", (t) => {
+    const { path } = begun(t, 1);
+    const database = new DatabaseSync(path);
+    database.exec("DROP TABLE file; DROP TABLE opening; PRAGMA user_version = 1");
+    database.close();
+    const ledger = openLedger(path);
+    assert.equal(ledger.find("a0")?.state, "started");
+    assert.equal(ledger.knows(ledger.mark), true);
+    ledger.close();
+  });
+
+  it("F32 G10: is refused when it is damaged, and stays as it is", (t) => {
+    const { path } = begun(t, 500);
+    const bytes = readFileSync(path);
+    bytes.fill(0x5a, bytes.length - 8192, bytes.length - 4096);
+    writeFileSync(path, bytes);
+    assert.throws(() => openLedger(path), { code: "LEDGER_DAMAGED", message: /ledger\.db is damaged/u });
+    assert.deepEqual(readFileSync(path), bytes);
   });
 });

@@ -1,12 +1,12 @@
+import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { Fault, HAND, type Ended, type LeaseHolder } from "@vidro/core";
+import { Fault, HAND, isObject, type Ended, type LeaseHolder } from "@vidro/core";
+import { OPENING_TABLES, Openings } from "./ledger-openings.ts";
 
 /*
  * What a hand has begun and how it ended, so that nothing is begun twice. `start` is on disk before the effect,
  * `finish` before anybody hears of the outcome. A refusal leaves no trace: nothing began.
  */
-
-const VERSION = 1;
 
 /** Starts between two looks for what may be forgotten. */
 const EVICT_EVERY = 1000;
@@ -14,7 +14,12 @@ const EVICT_EVERY = 1000;
 /** How long a writer waits for another process of this hand. */
 const BUSY_MS = 5000;
 
-const SCHEMA = `
+/** SQLite's words for a file whose pages do not fit together, and for one that is no database. */
+const DAMAGED: ReadonlySet<unknown> = new Set([11, 26]);
+
+/** How a ledger becomes the next version: the script at index n leads to version n + 1, and is never changed. */
+const MIGRATIONS: readonly string[] = [
+  `
   CREATE TABLE action (
     id TEXT PRIMARY KEY,
     payload TEXT NOT NULL,
@@ -26,8 +31,12 @@ const SCHEMA = `
   ) STRICT;
   CREATE INDEX action_by_age ON action (acked DESC, at);
   CREATE TABLE evicted (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
-  CREATE TABLE fence (run TEXT PRIMARY KEY, epoch INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;
-  PRAGMA user_version = ${VERSION};`;
+  CREATE TABLE fence (run TEXT PRIMARY KEY, epoch INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;`,
+  OPENING_TABLES,
+];
+
+/** The newest version of a ledger that this Vidro knows. */
+const VERSION = MIGRATIONS.length;
 
 /** An action that is about to begin. */
 export interface Start {
@@ -48,6 +57,10 @@ export type Known =
 
 /** The memory of a hand; every method throws LEDGER_UNWRITABLE when the disk does not obey. */
 export interface Ledger {
+  /** Where the ledger stands now: a name that a copy of it, an older state of it or a new one does not know. */
+  readonly mark: string;
+  /** Whether the ledger stood at the mark once and has lost nothing of what was begun since. */
+  knows(mark: string): boolean;
   find(id: string): Known | undefined;
   /** The highest epoch that began something in the run; 0 for a run that is not known. */
   epoch(run: string): number;
@@ -63,7 +76,10 @@ export interface Ledger {
   close(): void;
 }
 
-/** Opens the ledger in a file, making it if there is none. Throws STORE_NEWER or LEDGER_UNWRITABLE. */
+/**
+ * Opens the ledger in a file, making it if there is none. Throws STORE_NEWER or LEDGER_UNWRITABLE, and LEDGER_DAMAGED
+ * when it cannot be trusted to know what was begun; such a file is left as it is.
+ */
 export function openLedger(path: string, now: () => number = Date.now): Ledger {
   return guarded(path, () => new SqliteLedger(path, now));
 }
@@ -73,6 +89,7 @@ class SqliteLedger implements Ledger {
   readonly #now: () => number;
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
+  readonly #openings: Openings;
   #untilEviction = 0;
 
   constructor(path: string, now: () => number) {
@@ -80,13 +97,25 @@ class SqliteLedger implements Ledger {
     this.#now = now;
     this.#database = new DatabaseSync(path, { timeout: BUSY_MS });
     try {
-      this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
+      // Nothing has begun yet: the first start waits for the disk, and with it what is written until then.
+      this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF");
       migrate(this.#database);
+      checkSound(this.#database, path);
+      this.#openings = new Openings(this.#database, path);
       this.#statements = prepare(this.#database);
+      this.#database.exec("PRAGMA synchronous = FULL");
     } catch (error) {
       this.#database.close();
       throw error;
     }
+  }
+
+  get mark(): string {
+    return this.#openings.mark;
+  }
+
+  knows(mark: string): boolean {
+    return guarded(this.#path, () => this.#openings.has(mark));
   }
 
   find(id: string): Known | undefined {
@@ -118,9 +147,11 @@ class SqliteLedger implements Ledger {
       this.#database.exec("BEGIN IMMEDIATE");
       try {
         const started = this.epoch(start.run) <= start.epoch && this.#take(start, from, at);
+        const counted = started ? this.#openings.count() : undefined;
         if (started) this.#statements.fence.run(start.run, start.epoch, at);
         if (--this.#untilEviction < 0) this.#evict(at);
         this.#database.exec("COMMIT");
+        counted?.done();
         return started;
       } catch (error) {
         if (this.#database.isTransaction) this.#database.exec("ROLLBACK");
@@ -209,16 +240,36 @@ function eviction(): string[] {
 }
 
 function migrate(database: DatabaseSync): void {
+  if (versionOf(database) === VERSION) return;
+  // Another process of this hand may be making the same tables: the second one to get the lock finds them made.
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    for (const script of MIGRATIONS.slice(versionOf(database))) database.exec(script);
+    database.exec(`PRAGMA user_version = ${VERSION}; COMMIT`);
+  } catch (error) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+function versionOf(database: DatabaseSync): number {
   const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
-  if (version > VERSION) {
-    throw new Fault("STORE_NEWER", `The hand's ledger is of version ${version}; this Vidro knows version ${VERSION}.`);
+  if (version <= VERSION) return version;
+  throw new Fault("STORE_NEWER", `The hand's ledger is of version ${version}; this Vidro knows version ${VERSION}.`);
+}
+
+/** A ledger that has lost a page would let begin again what is on that page. */
+function checkSound(database: DatabaseSync, path: string): void {
+  const isLarge = statSync(path).size > HAND.ledgerCheckedBytes;
+  const checks = isLarge ? ["(fence)", "(opening)"] : ["(1)"];
+  for (const what of checks) {
+    const found = database.prepare(`PRAGMA integrity_check${what}`).get()?.["integrity_check"];
+    if (found !== "ok") throw damaged(path, String(found));
   }
-  if (version === 0) {
-    // Another process of this hand may be making the same tables: the second one to get the lock finds them made.
-    database.exec("BEGIN IMMEDIATE");
-    const made = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]) === VERSION;
-    database.exec(made ? "ROLLBACK" : `${SCHEMA} COMMIT`);
-  }
+}
+
+function damaged(path: string, reason: string, cause?: unknown): Fault {
+  return new Fault("LEDGER_DAMAGED", `The ledger ${path} is damaged (${reason}), so nothing is run.`, { cause });
 }
 
 function guarded<T>(path: string, work: () => T): T {
@@ -227,6 +278,7 @@ function guarded<T>(path: string, work: () => T): T {
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
+    if (isObject(cause) && DAMAGED.has(cause["errcode"])) throw damaged(path, reason, cause);
     throw new Fault("LEDGER_UNWRITABLE", `The ledger ${path} cannot be used (${reason}), so nothing is run.`, {
       cause,
     });
