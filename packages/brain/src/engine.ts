@@ -296,12 +296,14 @@ export class Drive {
   }
 
   #orderOf(action: Action, approved: string | undefined): Order {
+    const { tools, ledger } = this.#state;
     return {
-      action: handAction(action, this.#state.tools),
+      action: handAction(action, tools),
       epoch: this.#lease.epoch,
       run: this.#lease.run,
       ttlMs: RUN.orderMs,
       ...(approved === undefined ? {} : { approved }),
+      ...(ledger === undefined ? {} : { ledger }),
     };
   }
 

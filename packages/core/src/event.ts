@@ -248,6 +248,8 @@ export interface PolicyJudged {
   readonly hash: string;
   readonly policy: string;
   readonly verdict: Verdict;
+  /** Where the hand's ledger stood; left out by a hand that does not say so. */
+  readonly ledger?: string;
 }
 
 /** Intent: the action is about to be given to the hand. */

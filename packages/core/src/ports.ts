@@ -182,6 +182,8 @@ export interface Order {
   readonly run: string;
   /** The order is void this long after the hand received it; with 0 it begins nothing and asks what is known. */
   readonly ttlMs: number;
+  /** Where the ledger stood that judged the action: one that does not go on from there may have lost its outcome. */
+  readonly ledger?: string;
 }
 
 /** What a hand streams; all but `output` are terminal. */
@@ -200,8 +202,9 @@ export interface Hand {
   judge(action: Action): Promise<Judgement | FaultReport>;
   /**
    * Does the action at most once for all time: a second order under the same id gets the first one's outcome,
-   * `unknown` when that cannot be known. Aborting ends the whole process tree before the terminal event; an order
-   * whose signal is aborted already ends what an earlier one began, and begins nothing.
+   * `unknown` when that cannot be known, also because another ledger judged it. Aborting ends the whole process tree
+   * before the terminal event; an order whose signal is aborted already ends what an earlier one began, and begins
+   * nothing.
    */
   perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent>;
   /** The brain has the outcome on disk: the hand may forget it after its retention time. */

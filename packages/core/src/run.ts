@@ -64,6 +64,8 @@ export interface RunState {
   readonly told: readonly string[];
   /** The last call, and how many times in a row it was made. */
   readonly repeated: { readonly call: string; readonly times: number };
+  /** Where the ledger stood that judged the last action; undefined of a hand that does not say so. */
+  readonly ledger: string | undefined;
   readonly used: { readonly steps: number; readonly actions: number; readonly tokens: number; readonly workMs: number };
 }
 
@@ -111,6 +113,7 @@ function begin(started: RunStarted, at: number): RunState {
     control: undefined,
     told: [],
     repeated: { call: "", times: 0 },
+    ledger: undefined,
     used: { steps: 0, actions: 0, tokens: 0, workMs: 0 },
   };
 }
@@ -150,7 +153,8 @@ function after(state: RunState, event: Event, at: number): Change {
       return afterAnswer(state, event);
     case "policy.judged": {
       const action = actionOf(state, event.action);
-      return { phase: { name: "judged", action, verdict: event.verdict, hash: event.hash, policy: event.policy } };
+      const { verdict, hash, policy, ledger } = event;
+      return { phase: { name: "judged", action, verdict, hash, policy }, ledger };
     }
     case "action.started": {
       const approved = state.phase.name === "cleared" ? state.phase.approved : undefined;

@@ -109,6 +109,8 @@ export interface Judgement {
   readonly verdict: Verdict;
   /** Version (hash) of the policy that judged. */
   readonly policy: string;
+  /** Where the hand's ledger stood; left out by a hand that does not say so. */
+  readonly ledger?: string;
 }
 
 /** One output stream of a process: its beginning and end, and how much there was. */

@@ -61,8 +61,8 @@ export interface LocalHandOptions {
 }
 
 /**
- * A hand that executes on this machine. Rejects with STORE_NEWER or LEDGER_UNWRITABLE when its ledger cannot be used,
- * with NOT_FOUND when there is no workspace.
+ * A hand that executes on this machine. Rejects with STORE_NEWER, LEDGER_UNWRITABLE or LEDGER_DAMAGED when its ledger
+ * cannot be used, with NOT_FOUND when there is no workspace.
  */
 export async function localHand(options: LocalHandOptions): Promise<Hand> {
   const workspace = workspaceAt(options.workspace);
@@ -139,7 +139,7 @@ class LocalHand implements Hand {
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
     try {
-      return await this.#judged(action, await this.#toolFor(action));
+      return { ...(await this.#judged(action, await this.#toolFor(action))), ledger: this.#ledger.mark };
     } catch (thrown) {
       return asFault(thrown, "TOOL_FAILED").report();
     }
@@ -205,7 +205,7 @@ class LocalHand implements Hand {
   async #carryOut(job: Job, tie: Tie): Promise<Ended> {
     const { id } = job.order.action;
     const known = this.#ledger.find(id);
-    const settled = known && this.#settled(known, job);
+    const settled = known === undefined ? this.#forgotten(job) : this.#settled(known, job);
     if (settled !== undefined) return settled;
     let admitted: Admitted;
     try {
@@ -254,6 +254,19 @@ class LocalHand implements Hand {
       "The hand was stopped while this action ran; it may have had its effect.",
     );
     return this.#record(id, { type: "unknown", fault: fault.report(), ...(partial === undefined ? {} : { partial }) });
+  }
+
+  /** The end of an action that another ledger may have seen begin; undefined when this one would know of it. */
+  #forgotten({ order, payload }: Job): Ended | undefined {
+    const { action, run, epoch, ledger } = order;
+    if (ledger === undefined || this.#ledger.knows(ledger)) return undefined;
+    if (this.#tools.get(action.tool)?.idempotent === true) return undefined;
+    const message =
+      "The hand's ledger is not the one that judged this action: it was deleted, copied or rolled back since. " +
+      "The action may have had its effect.";
+    const ended = { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", message).report() } as const;
+    const start = { id: action.id, payload, tool: action.tool, run, epoch, holder: thisProcess() };
+    return this.#ledger.start(start) ? this.#record(action.id, ended) : ended;
   }
 
   async #run({ id, input }: Action, tool: Tool, plan: Plan, { signal, output }: Tie): Promise<Ended> {

@@ -93,6 +93,7 @@ const JUDGEMENT = ours(["plan", "hash", "verdict", "policy"], {
   hash: name,
   verdict: VERDICT,
   policy: name,
+  ledger: name,
 });
 
 /** Fields that are left out when they do not fit, by type of message: what else is said counts all the same. What the
@@ -146,6 +147,7 @@ export const TO_EXECUTOR: { readonly [type: string]: JsonObject } = {
     run_id: name,
     run_epoch: count,
     approved: name,
+    ledger: name,
   }),
   judge_tool: exact(["tool_name", "tool_id", "parameters"], CALL),
   cancel_tool: exact(["tool_id"], { tool_id: name }),

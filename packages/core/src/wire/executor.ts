@@ -125,7 +125,7 @@ export interface OrderPlace {
 
 /** The order to run a tool. */
 export function runToolOf(order: Order, { generation, sessionEpoch }: OrderPlace): ExecutorMessage {
-  const { action, run, epoch, ttlMs, approved } = order;
+  const { action, run, epoch, ttlMs, approved, ledger } = order;
   const payload = {
     ...callOf(action),
     tool_id: action.id,
@@ -136,6 +136,7 @@ export function runToolOf(order: Order, { generation, sessionEpoch }: OrderPlace
     run_id: run,
     run_epoch: epoch,
     ...(approved === undefined ? {} : { approved }),
+    ...(ledger === undefined ? {} : { ledger }),
   };
   return { type: "run_tool", payload };
 }
@@ -143,7 +144,7 @@ export function runToolOf(order: Order, { generation, sessionEpoch }: OrderPlace
 /** The order behind a message that has passed its schema. */
 export function orderOf(payload: JsonObject): Order {
   const { run_epoch, session_epoch = 0, ttl_ms = RUN.orderMs } = payload;
-  const approved = textOf(payload, "approved");
+  const [approved, ledger] = [textOf(payload, "approved"), textOf(payload, "ledger")];
   return {
     action: actionOf(payload),
     // A brain that names no run is fenced by its sessions: an older one is refused like an older driver of a run.
@@ -151,6 +152,7 @@ export function orderOf(payload: JsonObject): Order {
     epoch: Number(run_epoch ?? session_epoch),
     ttlMs: Number(ttl_ms),
     ...(approved === "" ? {} : { approved }),
+    ...(ledger === "" ? {} : { ledger }),
   };
 }
 

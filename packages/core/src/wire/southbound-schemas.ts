@@ -24,6 +24,7 @@ const ORDER: JsonObject = {
   run_id: text(HANDS.nameChars),
   run_epoch: count,
   approved: text(HANDS.nameChars),
+  ledger: text(HANDS.nameChars),
   traceparent: text(HANDS.nameChars),
 };
 

@@ -115,7 +115,7 @@ export function bareOrder({ action }: Order): JsonObject {
 
 /** What is asked of a hand that is to carry out an action. */
 export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
-  const { action, approved, run, epoch, ttlMs } = order;
+  const { action, approved, run, epoch, ttlMs, ledger } = order;
   return {
     ...asked(action),
     session_epoch: sessionEpoch,
@@ -123,6 +123,7 @@ export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
     run_id: run,
     run_epoch: epoch,
     ...(approved === undefined ? {} : { approved }),
+    ...(ledger === undefined ? {} : { ledger }),
   };
 }
 
@@ -140,7 +141,7 @@ export function judgeMessage({ id, tool, input }: Action): JsonObject {
 /** The order behind a message that has passed its schema. */
 export function orderOf({ method, fields }: Opened): Order {
   const { run_epoch, session_epoch = 0, ttl_ms = RUN.orderMs } = fields;
-  const approved = textIn(fields, "approved");
+  const [approved, ledger] = [textIn(fields, "approved"), textIn(fields, "ledger")];
   return {
     action: actionOf(method, fields),
     // A brain that names no run is fenced by its sessions: an older one is refused like an older driver of a run.
@@ -148,6 +149,7 @@ export function orderOf({ method, fields }: Opened): Order {
     epoch: Number(run_epoch ?? session_epoch),
     ttlMs: Number(ttl_ms),
     ...(approved === undefined ? {} : { approved }),
+    ...(ledger === undefined ? {} : { ledger }),
   };
 }
 

@@ -118,6 +118,7 @@ export const RUN_TOOL_SCHEMA = {
     /** With 0, which `null` becomes as well, nothing is begun. */
     ttlMs: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     approved: text(TCP.actionChars),
+    ledger: text(TCP.actionChars),
     /** Whether output is told while the action runs. */
     live: { type: "boolean" },
   },

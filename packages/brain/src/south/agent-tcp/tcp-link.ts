@@ -41,12 +41,20 @@ export function tcpLink(wire: TcpWire): HandLink {
       return faultIn(answer["fault"]);
     },
     async perform(given, hear, signal) {
-      const { action, run, epoch, ttlMs, approved } = signal.aborted ? recallOf(given) : given;
-      const order = { ...actionData(action), run, epoch, ttlMs, live: true };
+      const { action, run, epoch, ttlMs, approved, ledger } = signal.aborted ? recallOf(given) : given;
+      const order = {
+        ...actionData(action),
+        run,
+        epoch,
+        ttlMs,
+        live: true,
+        ...(approved === undefined ? {} : { approved }),
+        ...(ledger === undefined ? {} : { ledger }),
+      };
       const cancel = (): void => void ask(wire, "CANCEL", { actionId: action.id }).catch(() => undefined);
       signal.addEventListener("abort", cancel, { once: true });
       try {
-        const asked = ask(wire, "RUN_TOOL", approved === undefined ? order : { ...order, approved }, {
+        const asked = ask(wire, "RUN_TOOL", order, {
           deadlineMs: HANDS.endMs,
           hear: ({ stream, chunk }) => {
             if ((stream === "stdout" || stream === "stderr") && typeof chunk === "string") hear(stream, chunk);

@@ -31,10 +31,15 @@ export const runTool = command({
   scope: SCOPE,
   schema: RUN_TOOL_SCHEMA,
   extension: true,
-  async run({ actionId, tool, input, callId, live, approved, ...rest }, call) {
+  async run({ actionId, tool, input, callId, live, approved, ledger, ...rest }, call) {
     const { world, session, orders } = call;
     const action = { id: actionId, tool, input: input as JsonObject, callId: callId ?? actionId };
-    const order = sleep.heard({ ...rest, action, ...(approved === undefined ? {} : { approved }) });
+    const order = sleep.heard({
+      ...rest,
+      action,
+      ...(approved === undefined ? {} : { approved }),
+      ...(ledger === undefined ? {} : { ledger }),
+    });
     const stop = orders.get(actionId) ?? new AbortController();
     orders.set(actionId, stop);
     const signal = session === undefined ? stop.signal : AbortSignal.any([stop.signal, session.revoked]);
