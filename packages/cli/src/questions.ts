@@ -36,6 +36,7 @@ const NOBODYS: { readonly [kind in QuestionAsked["about"]["kind"]]: string } = {
   unknown: "stop",
   call: "",
   healing: "escalate",
+  restored: "stop",
 };
 
 /** A person at the terminal. */

@@ -241,3 +241,43 @@ test("003-11 a tool that only the caller knows is handed to the caller, and its 
   });
   assert.deepEqual(decide(answered, MOMENT), { do: "record", event: { type: "model.called", step: 2, attempt: 1 } });
 });
+
+test("F33 a run that a store of a later generation has is asked about before anything else, and goes on where it stood", () => {
+  const later = { ...MOMENT, generation: 2 };
+  const acting = [
+    called,
+    replied({ action }),
+    judged("allow"),
+    { type: "action.started", action, hand: "local" },
+  ] as const;
+  const asking = decide(stateOf(...acting), later);
+  assert.ok(asking.do === "record" && asking.event.type === "question.asked");
+  assert.deepEqual(
+    [asking.event.about, asking.event.options],
+    [{ kind: "restored", generation: 2 }, ["continue", "stop"]],
+  );
+  const answered = (answer: string, by?: string) =>
+    stateOf(...acting, asking.event, {
+      type: "question.answered",
+      id: "q6",
+      answer,
+      ...(by === undefined ? {} : { by }),
+    });
+  assert.deepEqual(decide(answered("continue", "me"), later), { do: "act", action });
+  assert.equal(decide(answered("continue", "me"), { ...MOMENT, generation: 3 }).do, "record", "a restore later");
+  for (const state of [answered("stop", "me"), answered("")]) {
+    const end = decide(state, later);
+    assert.ok(end.do === "record" && end.event.type === "run.failed");
+    assert.equal(end.event.fault.code, "STORE_RESTORED");
+  }
+});
+
+test("F33 a run that already asks, or that needs only its end, is not asked about the store", () => {
+  const later = { ...MOMENT, generation: 2 };
+  const approval = decide(stateOf(called, replied({ action }), judged("ask")), MOMENT);
+  assert.ok(approval.do === "record");
+  const asking = stateOf(called, replied({ action }), judged("ask"), approval.event);
+  assert.equal(decide(asking, later).do, "wait");
+  const answered = decide(stateOf(called, replied({ answer: "42" })), later);
+  assert.deepEqual(answered, { do: "record", event: { type: "run.finished", result: "42" } });
+});

@@ -6,7 +6,7 @@ import { MODEL, RUN } from "./limits.ts";
 import { commandLine } from "./printable.ts";
 import { compaction } from "./prompt.ts";
 import { REDACTED } from "./redact/scan.ts";
-import { workedMs } from "./run.ts";
+import { FIRST_GENERATION, workedMs } from "./run.ts";
 import type { RunState } from "./run.ts";
 import type { Action } from "./tool.ts";
 
@@ -29,11 +29,15 @@ export interface Moment {
   readonly now: number;
   /** From 0 to 1. */
   readonly chance: number;
+  /** Generation of the store; the first without it. */
+  readonly generation?: number;
 }
 
 /** Decides what happens next; never two things. */
 export function decide(state: RunState, moment: Moment): Decision {
   const { phase } = state;
+  const { generation = FIRST_GENERATION } = moment;
+  if (generation > state.generation && !HARMLESS.has(phase.name)) return record(restored(state, moment, generation));
   switch (phase.name) {
     case "thinking":
       return think(state, moment.now);
@@ -84,6 +88,16 @@ export function decide(state: RunState, moment: Moment): Decision {
     case "over":
       return { do: "rest" };
   }
+}
+
+/** Phases that lead to no effect before something else is decided. */
+const HARMLESS: ReadonlySet<RunState["phase"]["name"]> = new Set(["asking", "answered", "stopped", "over"]);
+
+/** What a store that came back from a backup lacks may have had effects: a person says whether the run goes on. */
+function restored(state: RunState, moment: Moment, generation: number): QuestionAsked {
+  const text =
+    "The brain came back from a backup: what this run did after the backup is not known here. Should the run go on?";
+  return ask(state, moment, { about: { kind: "restored", generation }, text, options: ["continue", "stop"] });
 }
 
 function record(event: Event): Decision {

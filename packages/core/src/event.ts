@@ -109,6 +109,8 @@ export interface RunStarted {
   readonly sampling?: Sampling;
   /** A person is there who can be asked before a fault of the model is final. */
   readonly interactive?: true;
+  /** Generation of the store that the run was made in; the first without it. */
+  readonly generation?: number;
 }
 
 /** No tool at all, any tool before the first answer, or the one of that name before the first answer. */
@@ -217,7 +219,8 @@ export type Question =
   | { readonly kind: "tool"; readonly tool: ToolSpec }
   | { readonly kind: "call"; readonly call: Action }
   | { readonly kind: "unknown"; readonly action: string }
-  | { readonly kind: "healing"; readonly fault: FaultReport };
+  | { readonly kind: "healing"; readonly fault: FaultReport }
+  | { readonly kind: "restored"; readonly generation: number };
 
 /** A person is asked; the run waits. */
 export interface QuestionAsked {

@@ -302,6 +302,14 @@ const TABLE = {
     "A newer Vidro wrote this store.",
     "Run that version, or point VIDRO_HOME elsewhere.",
   ],
+  STORE_RESTORED: [
+    "refuse",
+    409,
+    6,
+    "high",
+    "The brain came back from a backup, and this run did not go on after it.",
+    "Look at what it has done, then start it anew.",
+  ],
   JOURNAL_CORRUPT: [
     "refuse",
     500,

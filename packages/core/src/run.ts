@@ -34,7 +34,13 @@ export type Phase =
       readonly hash: string;
       readonly policy: string;
     }
-  | { readonly name: "asking"; readonly question: QuestionAsked; readonly action?: Action }
+  | {
+      readonly name: "asking";
+      readonly question: QuestionAsked;
+      readonly action?: Action;
+      /** Where the run stood when the question came in between, and where it goes on after it. */
+      readonly interrupted?: Phase;
+    }
   | { readonly name: "cleared"; readonly action: Action; readonly approved?: string }
   | { readonly name: "refused"; readonly action: Action; readonly fault: FaultReport }
   | { readonly name: "acting"; readonly action: Action; readonly approved?: string }
@@ -64,10 +70,15 @@ export interface RunState {
   readonly told: readonly string[];
   /** The last call, and how many times in a row it was made. */
   readonly repeated: { readonly call: string; readonly times: number };
+  /** Generation of the store that the run was made in, or that a person was asked about last. */
+  readonly generation: number;
   /** Where the ledger stood that judged the last action; undefined of a hand that does not say so. */
   readonly ledger: string | undefined;
   readonly used: { readonly steps: number; readonly actions: number; readonly tokens: number; readonly workMs: number };
 }
+
+/** The generation of a store that never came back from a backup. */
+export const FIRST_GENERATION = 1;
 
 /** The state after one more entry; the first entry of a run is `run.started`. */
 export function reduce(state: RunState | undefined, entry: Entry): RunState {
@@ -113,6 +124,7 @@ function begin(started: RunStarted, at: number): RunState {
     control: undefined,
     told: [],
     repeated: { call: "", times: 0 },
+    generation: started.generation ?? FIRST_GENERATION,
     ledger: undefined,
     used: { steps: 0, actions: 0, tokens: 0, workMs: 0 },
   };
@@ -148,7 +160,7 @@ function after(state: RunState, event: Event, at: number): Change {
     case "tool.proposed":
       return { phase: { name: "proposing", tool: event.tool } };
     case "question.asked":
-      return { phase: { name: "asking", question: event, ...openAction(state.phase) } };
+      return afterQuestion(state, event);
     case "question.answered":
       return afterAnswer(state, event);
     case "policy.judged": {
@@ -207,10 +219,16 @@ function afterHealing(state: RunState, event: HealTried, at: number): Change {
   return { phase: { name: "resting", until: at + event.delayMs } };
 }
 
+function afterQuestion({ phase }: RunState, question: QuestionAsked): Change {
+  const asking = { name: "asking", question, ...openAction(phase) } as const;
+  if (question.about.kind !== "restored") return { phase: asking };
+  return { phase: { ...asking, interrupted: phase }, generation: question.about.generation };
+}
+
 function afterAnswer(state: RunState, event: QuestionAnswered): Change {
   if (state.phase.name !== "asking")
     throw new Fault("JOURNAL_CORRUPT", `No question is open, yet ${event.id} was answered.`);
-  const { question, action } = state.phase;
+  const { question, action, interrupted } = state.phase;
   const yes = event.answer === question.options[0];
   switch (question.about.kind) {
     case "ask":
@@ -239,6 +257,10 @@ function afterAnswer(state: RunState, event: QuestionAnswered): Change {
       if (!yes) return { phase: { name: "stopped", fault } };
       const text = `${fault.message} Look at what is there before you go on; it will not be run again by itself.`;
       return { ...answerAction(state, action, { text, failed: true }) };
+    }
+    case "restored": {
+      const fault: FaultReport = { code: "STORE_RESTORED", message: FAULTS.STORE_RESTORED.says };
+      return { phase: yes ? (interrupted ?? THINKING) : { name: "stopped", fault } };
     }
     case "healing":
       return yes ? { phase: THINKING, attempt: 0 } : { phase: { name: "stopped", fault: question.about.fault } };

@@ -63,7 +63,7 @@ export const HAND = {
   /** Openings that a ledger remembers: an order that was judged in an older one is not begun. */
   ledgerOpenings: 10_000,
   /** A ledger that is larger is checked when it is opened only where that takes no time. */
-  ledgerCheckedBytes: 64 * MIB,
+  ledgerCheckedBytes: 16 * MIB,
   /** All the whole outputs kept on the hand; the oldest go first. */
   spoolFolderBytes: 1024 * MIB,
   /** Live output that waits for whoever reads the action's events; more is dropped. */
