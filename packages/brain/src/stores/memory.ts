@@ -1,3 +1,4 @@
+import { FIRST_GENERATION } from "@vidro/core";
 import { memoryJournal } from "./memory-journal.ts";
 import { memoryRecords } from "./memory-records.ts";
 import type { Store, StoreOptions } from "./store.ts";
@@ -7,5 +8,6 @@ export function memoryStore(options: StoreOptions = {}): Store {
   const now = options.now ?? Date.now;
   const journal = memoryJournal(now);
   const condition = { damaged: () => [], openRuns: () => journal.openRuns() };
-  return { journal, records: memoryRecords(now), condition, close: () => journal.close() };
+  const incarnation = { generation: FIRST_GENERATION, floor: 0 };
+  return { incarnation, journal, records: memoryRecords(now), condition, close: () => journal.close() };
 }

@@ -11,6 +11,8 @@ import type { Query } from "./sqlite-rows.ts";
 export interface Member extends CommitHooks {
   /** Prepares its statements: at once, and again whenever the connection was replaced. */
   opened(database: DatabaseSync): void;
+  /** The last commit is through; nothing can be read after it. */
+  closing?(): void;
 }
 
 /** One open database whose tables several parts share: one commit a turn, and one look-out for other processes. */
@@ -98,6 +100,7 @@ export class Connection {
     await this.#commit.do(() => undefined).catch(() => undefined);
     this.#stopPolling();
     this.#lookouts.clear();
+    for (const member of this.#members) member.closing?.();
     this.#database.close();
   }
 

@@ -14,14 +14,25 @@ import { SqliteWatchers } from "./sqlite-watchers.ts";
 import { advance, idTaken, isUndriven, leaseLost, noSuchRun, opening, refuseUnlessFree, termEnd } from "./standing.ts";
 import type { RunFilter } from "./standing.ts";
 
+/** What a journal is told besides its database. */
+export interface SqliteJournalOptions {
+  readonly now: () => number;
+  /** Where runs that cannot be read are noted. */
+  readonly damage: Damage;
+  /** The lowest epoch that is given. */
+  readonly floor: number;
+}
+
 /** The journal in a database that it may share with others. */
-export function sqliteJournal(connection: Connection, now: () => number, damage: Damage): Journal {
-  return new SqliteJournal(connection, now, damage);
+export function sqliteJournal(connection: Connection, options: SqliteJournalOptions): Journal {
+  return new SqliteJournal(connection, options);
 }
 
 class SqliteJournal implements Journal {
   readonly #connection: Connection;
   readonly #now: () => number;
+  /** The lowest epoch that is given. */
+  readonly #floor: number;
   #rows!: Rows;
   readonly #watchers: SqliteWatchers;
   /** Where appending goes on, for runs that this process appended to; right as long as nobody else commits. */
@@ -31,10 +42,11 @@ class SqliteJournal implements Journal {
   readonly #damage: Damage;
   #tipsVersion!: number;
 
-  constructor(connection: Connection, now: () => number, damage: Damage) {
-    this.#damage = damage;
+  constructor(connection: Connection, { now, damage, floor }: SqliteJournalOptions) {
     this.#connection = connection;
     this.#now = now;
+    this.#damage = damage;
+    this.#floor = floor;
     this.#watchers = new SqliteWatchers(connection, (run) => this.#rows.lastSeq(run));
     connection.join({
       opened: (database) => {
@@ -131,7 +143,7 @@ class SqliteJournal implements Journal {
       const held = this.#rows.lease(run);
       if (held === undefined) throw noSuchRun(run);
       refuseUnlessFree(run, held, holder, this.#now());
-      const epoch = held.epoch + 1;
+      const epoch = Math.max(held.epoch + 1, this.#floor);
       this.#rows.setLease(held.number, epoch, { holder, until: termEnd(this.#now()) });
       this.#tips.delete(run);
       return { run, epoch };

@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault, STORE } from "@vidro/core";
 import { isOutOfSpace, storeFault } from "./sqlite-fault.ts";
+import { INCARNATION_TABLE } from "./sqlite-incarnation.ts";
 
 /** "Vidr" in the file's header: whose database it is. */
 const APPLICATION_ID = 0x56_69_64_72;
@@ -81,6 +82,7 @@ export const MIGRATIONS: readonly string[] = [
     changes INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  INCARNATION_TABLE,
 ];
 
 /** The newest version of a store that this Vidro knows. */

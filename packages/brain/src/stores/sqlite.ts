@@ -2,6 +2,7 @@ import { Damage } from "./damage.ts";
 import { openRunsIn } from "./open-runs.ts";
 import { storeFault } from "./sqlite-fault.ts";
 import { Connection } from "./sqlite-connection.ts";
+import { sqliteIncarnation } from "./sqlite-incarnation.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
 import { openDatabase } from "./sqlite-open.ts";
 import { sqliteRecords } from "./sqlite-records.ts";
@@ -21,8 +22,10 @@ export async function sqliteStore(path: string, options: SqliteOptions = {}): Pr
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.trunc(options.maxPages)}`);
     const connection = new Connection(database, path);
     const damage = new Damage();
+    const incarnation = sqliteIncarnation(connection, path, { now, restored: options.restored === true });
     return {
-      journal: sqliteJournal(connection, now, damage),
+      incarnation,
+      journal: sqliteJournal(connection, { now, damage, floor: incarnation.floor }),
       records: sqliteRecords(connection, now),
       condition: { damaged: () => damage.list(), openRuns: openRunsIn(connection, now) },
       close: () => connection.close(),

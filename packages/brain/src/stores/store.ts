@@ -6,6 +6,7 @@ export interface Store {
   readonly journal: Journal;
   readonly records: Records;
   readonly condition: StoreCondition;
+  readonly incarnation: Incarnation;
   /** Commits what is waiting and closes; closing the journal does the same. */
   close(): Promise<void>;
 }
@@ -30,4 +31,16 @@ export interface OpenRuns {
 export interface StoreOptions {
   /** The clock that leases run out by and changes are dated with. */
   readonly now?: () => number;
+  /** A person says that the store came back from a backup. */
+  readonly restored?: boolean;
+}
+
+/** Which life of a store this is: one that came back from a backup lacks what happened after the backup. */
+export interface Incarnation {
+  /** FIRST_GENERATION, and one more each time that the store came back from a backup. */
+  readonly generation: number;
+  /** The lowest epoch that is given from now on: higher than any that was given before the store came back. */
+  readonly floor: number;
+  /** How it is known that the store came back from a backup, when that turned out as it was opened. */
+  readonly restored?: string;
 }

@@ -26,6 +26,8 @@ export const STORE = {
   heads: 4096,
   /** Damaged runs whose names are remembered. */
   damagedRuns: 1000,
+  /** The least time between two writings of the file that counts the entries of a store. */
+  markMs: 100,
 } as const;
 
 /** Bounds of being the one daemon of a home. */

@@ -1,0 +1,165 @@
+import { readFileSync, statSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { fileIdentity, FIRST_GENERATION, isSameFile, STORE } from "@vidro/core";
+import type { FileIdentity } from "@vidro/core";
+import type { Connection } from "./sqlite-connection.ts";
+import { isOutOfSpace } from "./sqlite-fault.ts";
+import { query } from "./sqlite-rows.ts";
+import type { Incarnation } from "./store.ts";
+import { StoreMark } from "./store-mark.ts";
+
+/*
+ * Whether a store is the one it was when it was last written. It keeps the identity of its file inside of itself, and
+ * how many entries it has in a file beside itself: a backup that was restored as a new file is in another file than it
+ * says, and one that was written over the store lacks entries that the file beside it counts.
+ */
+
+/** The table that version 3 of a store adds. */
+export const INCARNATION_TABLE = `
+  CREATE TABLE incarnation (
+    only       INTEGER PRIMARY KEY CHECK (only = 1),
+    generation INTEGER NOT NULL,
+    floor      INTEGER NOT NULL,
+    file       TEXT NOT NULL
+  ) STRICT;
+  `;
+
+/** Why a store counts as restored, for people. */
+const WHY = {
+  told: "it was started with --restored",
+  moved: "its file is not the one that it was written in",
+  rolledBack: "it lacks entries that it had before",
+} as const;
+
+interface Row {
+  readonly generation: number;
+  readonly floor: number;
+  readonly file: string;
+}
+
+/** What is found when a store is opened. */
+interface Found {
+  readonly row: Row | undefined;
+  readonly file: FileIdentity;
+  readonly why: string | undefined;
+}
+
+/**
+ * The incarnation of a store in a file; what is found is durable when it returns. From then on the file beside the
+ * store counts what the connection commits.
+ */
+export function sqliteIncarnation(
+  connection: Connection,
+  path: string,
+  { restored, now }: { readonly restored: boolean; readonly now: () => number },
+): Incarnation {
+  const { database } = connection;
+  const file = fileIdentity(path, SYSTEM);
+  const mark = new StoreMark(path, file.inode);
+  const look = (): Found => lookAt(database, { file, marked: mark.read(), isTold: restored });
+  const incarnation = settled({ database, path }, look, now);
+  const counting = new Counting(() => mark.write(entriesIn(connection.database)));
+  counting.write();
+  const nothing = (): void => undefined;
+  const closing = (): void => {
+    counting.write();
+    mark.close();
+  };
+  connection.join({ opened: nothing, begun: nothing, undone: nothing, committed: () => counting.soon(), closing });
+  return incarnation;
+}
+
+interface OpenFile {
+  readonly database: DatabaseSync;
+  readonly path: string;
+}
+
+/** Writes down what is found; a store that is as it was is only read. */
+function settled({ database, path }: OpenFile, look: () => Found, now: () => number): Incarnation {
+  const { row, why } = look();
+  if (row !== undefined && why === undefined) return { generation: row.generation, floor: row.floor };
+  try {
+    database.exec("BEGIN IMMEDIATE");
+    // Asked again under the lock: another process may have been faster.
+    const found = look();
+    const incarnation = after(found, now);
+    database
+      .prepare("INSERT OR REPLACE INTO incarnation (only, generation, floor, file) VALUES (1, ?, ?, ?)")
+      .run(incarnation.generation, incarnation.floor, JSON.stringify(found.file));
+    database.exec("COMMIT");
+    return incarnation;
+  } catch (thrown) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    if (!isOutOfSpace(thrown, path)) throw thrown;
+    // A store on a full disk can be read; who opens it when there is room finds the same.
+    return after(look(), now);
+  }
+}
+
+function after({ row, why }: Found, now: () => number): Incarnation {
+  const { generation, floor } = row ?? FIRST;
+  if (why === undefined) return { generation, floor };
+  return { generation: generation + 1, floor: Math.max(floor + 1, now()), restored: why };
+}
+
+/** Counts at once, but not too often. */
+class Counting {
+  readonly #count: () => void;
+  #countedAt = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(count: () => void) {
+    this.#count = count;
+  }
+
+  /** Something was committed. */
+  soon(): void {
+    const restMs = this.#countedAt + STORE.markMs - performance.now();
+    if (restMs <= 0) return this.write();
+    this.#timer ??= setTimeout(() => this.write(), restMs).unref();
+  }
+
+  write(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#countedAt = performance.now();
+    try {
+      this.#count();
+    } catch {
+      // A disk that cannot be written now is told of by whoever has something to keep there.
+    }
+  }
+}
+
+const FIRST = { generation: FIRST_GENERATION, floor: 0 };
+
+/** What there is to judge a store by. */
+interface Evidence {
+  readonly file: FileIdentity;
+  /** Entries that the file beside the store counts in this one. */
+  readonly marked: number | "another file" | undefined;
+  readonly isTold: boolean;
+}
+
+function lookAt(database: DatabaseSync, evidence: Evidence): Found {
+  const row = query<Row>(database, "SELECT generation, floor, file FROM incarnation").get();
+  return { row, file: evidence.file, why: evidence.isTold ? WHY.told : whyRestored(database, row, evidence) };
+}
+
+function whyRestored(database: DatabaseSync, row: Row | undefined, { file, marked }: Evidence): string | undefined {
+  // Only a store that was never opened by this version has no row, and then nothing lies beside it yet.
+  if (row === undefined) return marked === undefined ? undefined : WHY.moved;
+  const kept: FileIdentity = JSON.parse(row.file);
+  if (!isSameFile(kept, file)) return WHY.moved;
+  return typeof marked === "number" && entriesIn(database) < marked ? WHY.rolledBack : undefined;
+}
+
+/** Entries are never deleted, and lie in the order in which they were written. */
+function entriesIn(database: DatabaseSync): number {
+  return query<{ readonly last: number | null }>(database, "SELECT max(rowid) AS last FROM entry").get()?.last ?? 0;
+}
+
+const SYSTEM = {
+  stat: (path: string) => statSync(path, { bigint: true }),
+  read: (path: string) => readFileSync(path, "utf8"),
+};
