@@ -99,7 +99,12 @@ async function agentWs({ identities: file = "" }: HandsSettings): ReturnType<Wir
     const { up, down, over } = tally();
     const identity = identities[index];
     // Each host has a disk of its own for its session; here they would all wait for the same one.
-    const state = { identity: async () => identity, renew: async () => identity!, enter: async () => undefined };
+    const state = {
+      identity: async () => identity,
+      renew: async () => identity!,
+      enter: async () => undefined,
+      seen: async () => 0,
+    };
     const { signal } = new AbortController();
     const bounds = { firstDials: Infinity };
     keepAgentWs({ state, hand, sample: () => SAMPLE, version: "1", signal, up, down, bounds }).catch(over);

@@ -68,7 +68,12 @@ class Fleet {
 
   async #keep(identity: Identity): Promise<void> {
     const { agentId } = identity;
-    const state = { identity: async () => identity, renew: async () => identity, enter: async () => undefined };
+    const state = {
+      identity: async () => identity,
+      renew: async () => identity,
+      enter: async () => undefined,
+      seen: async () => 0,
+    };
     const up = (): void => {
       this.#ups.set(agentId, (this.#ups.get(agentId) ?? 0) + 1);
       this.#wake();

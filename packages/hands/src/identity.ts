@@ -69,11 +69,16 @@ export class HandState {
     return identity;
   }
 
-  /** Takes note of a session of the brain, durably; STALE_EPOCH when a later one was seen [F20]. */
-  async enter(agentId: string, epoch: number): Promise<void> {
+  /** The highest epoch of a session of the brain that this host was in; 0 before the first. */
+  async seen(agentId: string): Promise<number> {
     const kept = await this.#read(EPOCH);
     // Each identity has sessions of its own.
-    const highest = kept?.["agentId"] === agentId ? Number(kept["epoch"]) : 0;
+    return kept?.["agentId"] === agentId ? Number(kept["epoch"]) : 0;
+  }
+
+  /** Takes note of a session of the brain, durably; STALE_EPOCH when a later one was seen [F20]. */
+  async enter(agentId: string, epoch: number): Promise<void> {
+    const highest = await this.seen(agentId);
     if (epoch < highest)
       throw new Fault("STALE_EPOCH", `The brain is at session ${epoch}; ${highest} was seen before.`);
     if (epoch > highest) await this.#write(EPOCH, { agentId, epoch });

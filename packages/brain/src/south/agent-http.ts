@@ -186,7 +186,7 @@ export class AgentHttp {
       },
     });
     const link = southboundLink(session);
-    const attached = await this.#world.hands.attach(card, link);
+    const attached = await this.#world.hands.attach(card, link, hello.session_epoch);
     this.#sessions.set(hand, session);
     const welcome = session.stand(attached, link, this.#world.version);
     await this.#tellNextKey(hand, session);

@@ -180,7 +180,8 @@ class Session {
       throw new Fault("FORBIDDEN", "The agent_id of a hello is the one in the certificate.");
     const tools = await declaredTools(hello, world.standardTools);
     const link = this.#linkTo(hello, tools);
-    const attached = await world.hands.attach(cardOf(hello, peer.identity, { gateway: "agent-ws", tools }), link);
+    const card = cardOf(hello, peer.identity, { gateway: "agent-ws", tools });
+    const attached = await world.hands.attach(card, link, hello.session_epoch);
     this.#link = link;
     this.#attached = attached;
     if (this.#parts.socket.readyState !== this.#parts.socket.OPEN) return this.#end();

@@ -276,3 +276,24 @@ test("G7 a register that is full forgets the hand that has been away the longest
     { code: "NOT_FOUND" },
   );
 });
+
+test("F33 G8 a hand that has seen a later epoch than this brain remembers is not let in, and costs no epoch", async () => {
+  await using land = new Landscape();
+  const { hands, store } = await land.register();
+  const { card, hand } = await land.host("web1");
+  await hands.attach(card, new BareLink(hand));
+  for (const _ of [1, 2])
+    await assert.rejects(hands.attach(card, new BareLink(hand), 2), { code: "STALE_EPOCH", message: /--restored/u });
+  assert.equal((await hands.attach(card, new BareLink(hand), 1)).epoch, 2);
+  const restored = new Hands({ records: store.records, log: () => undefined, now: Date.now, floor: 1000 });
+  await restored.load();
+  assert.equal((await restored.attach(card, new BareLink(hand), 7)).epoch, 1000);
+  assert.equal((await restored.attach(card, new BareLink(hand), 1000)).epoch, 1001);
+});
+
+test("a hand that was forgotten here comes in with an epoch behind the last that it saw", async () => {
+  await using land = new Landscape();
+  const { hands } = await land.register();
+  const { card, hand } = await land.host("web1");
+  assert.equal((await hands.attach(card, new BareLink(hand), 41)).epoch, 42);
+});

@@ -31,6 +31,8 @@ export interface HandsWorld {
   readonly now: () => number;
   /** Another bound than HANDS.overdueMs. */
   readonly overdueMs?: number;
+  /** The lowest epoch that a connection gets; any without it. */
+  readonly floor?: number;
 }
 
 /** The gateway whose hands come for one session. */
@@ -82,12 +84,15 @@ export class Hands {
   /**
    * Makes a connection the way to its hand: durable when it resolves. The newest wins, and whoever held the identity
    * until now is told so: CONFLICT for one that was still being let in. FORBIDDEN when the identity is somebody
-   * else's, HAND_REVOKED when it was revoked.
+   * else's, HAND_REVOKED when it was revoked, STALE_EPOCH when the hand has `seen` a later epoch than this brain gave.
    */
-  async attach(card: HandCard, link: HandLink): Promise<Attached> {
-    const known = this.#known.get(card.id) ?? (await this.#admit(card));
+  async attach(card: HandCard, link: HandLink, seen = 0): Promise<Attached> {
+    const before = this.#known.get(card.id);
+    const known = before ?? (await this.#admit(card));
     this.#refuseUnless(known, card);
-    known.epoch += 1;
+    const { floor = 0 } = this.#world;
+    if (before !== undefined && seen > Math.max(before.epoch, floor)) throw this.#isOlder(card, seen);
+    known.epoch = Math.max(known.epoch, seen, floor - 1) + 1;
     known.lastSeenAt = this.#world.now();
     const { epoch } = known;
     await this.#save(known, card);
@@ -215,6 +220,18 @@ export class Hands {
       agent_id: id,
     });
     return new Fault("CONFLICT", "Another connection of this hand took over.");
+  }
+
+  /** A brain that gave this hand epochs which it does not remember lacks its last past, and so what it ordered then. */
+  #isOlder({ id }: HandCard, seen: number): Fault {
+    const message =
+      "This brain is an older state of the one that the hand knows, such as a backup: it is to be started with " +
+      "vidro up --restored";
+    this.#world.log("error", "a hand has seen a later state of this brain; vidro up --restored lets it in", {
+      agent_id: id,
+      epoch: seen,
+    });
+    return new Fault("STALE_EPOCH", message);
   }
 
   #must(id: string): Known {

@@ -79,6 +79,7 @@ export const TELLINGS: { readonly [method: string]: JsonObject } = {
       tools: { type: "array", maxItems: HANDS.tools, items: TOOL_SPEC },
       workspace: PATH,
       tags: names(HANDS.tags),
+      session_epoch: count,
     },
   },
   "telemetry.push": message(["payload"], { ...ACTION, payload: { type: "object" }, ts: text(HANDS.nameChars) }),

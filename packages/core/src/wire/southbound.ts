@@ -39,6 +39,8 @@ export interface Hello {
   readonly tools?: readonly ToolSpec[];
   readonly workspace?: string;
   readonly tags?: readonly string[];
+  /** The highest epoch of a session that it was in; 0 before the first. */
+  readonly session_epoch?: number;
 }
 
 /** What a hand is to obey. */

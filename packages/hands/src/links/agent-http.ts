@@ -38,6 +38,8 @@ export interface AgentHttpOptions extends CallerOptions {
   readonly down?: RedialOptions<Connection>["down"];
   /** Takes note of a session of the brain; rejects with STALE_EPOCH when a later one was seen. */
   readonly enter?: (epoch: number) => Promise<void>;
+  /** The highest epoch of a session that was taken note of. */
+  readonly seen?: () => Promise<number>;
   readonly bounds?: RedialOptions<Connection>["bounds"] & { readonly heartbeatMs?: number };
 }
 
@@ -84,7 +86,8 @@ export async function keepAgentHttp({ state, up, ...world }: KeepOptions): Promi
   if (ring.hand !== agentId)
     throw new Fault("STORE_UNREADABLE", `The keys in ${state.keysFile} are another hand's: join the brain again.`);
   const enter = (epoch: number): Promise<void> => state.enter(agentId, epoch);
-  await agentHttp({ ...world, url, ca, name, ring, enter, up: () => up(identity), now: Date.now });
+  const seen = (): Promise<number> => state.seen(agentId);
+  await agentHttp({ ...world, url, ca, name, ring, enter, seen, up: () => up(identity), now: Date.now });
 }
 
 /** One session with a brain: from its welcome until something goes wrong. */
@@ -129,7 +132,7 @@ class AgentHttpLink {
   async dial(): Promise<Connection> {
     this.#telling.cut();
     const { signal } = this.#options;
-    const welcome = await this.#caller.ask(MESSAGES_PATH, this.#hello(), patience(signal));
+    const welcome = await this.#caller.ask(MESSAGES_PATH, await this.#hello(), patience(signal));
     await this.#options.enter?.(Number(welcome["session_epoch"]));
     const session = sessionOf(welcome as unknown as Welcome, signal, this.#silenceMs);
     this.#session = session;
@@ -150,8 +153,8 @@ class AgentHttpLink {
     this.#caller.close();
   }
 
-  #hello(): JsonObject {
-    const { hand, name, version, tags, listen, ring } = this.#options;
+  async #hello(): Promise<JsonObject> {
+    const { hand, name, version, tags, listen, ring, seen } = this.#options;
     return {
       method: "hello",
       agent_id: ring.hand,
@@ -163,6 +166,7 @@ class AgentHttpLink {
       workspace: hand.workspace,
       ...(tags === undefined ? {} : { tags }),
       ...(listen === undefined ? {} : { listen_url: listen.url }),
+      ...(seen === undefined ? {} : { session_epoch: await seen() }),
     };
   }
 

@@ -13,7 +13,7 @@ import { Southbound } from "./southbound.ts";
 /** What a hand keeps its connection to a brain with. */
 export interface AgentWsOptions {
   /** What the host remembers of its brain. */
-  readonly state: Pick<HandState, "identity" | "renew" | "enter">;
+  readonly state: Pick<HandState, "identity" | "renew" | "enter" | "seen">;
   readonly hand: Hand;
   /** How the host is doing. */
   readonly sample: () => JsonObject | undefined;
@@ -95,7 +95,7 @@ class AgentWs {
     const line = new Line({
       identity,
       bounds: this.bounds,
-      hello: this.#hello(identity),
+      hello: this.#hello(identity, await state.seen(identity.agentId)),
       // Nothing is obeyed before it is known that the session is no old one, and replies find their way.
       receive: (message) => void entered.promise.then(() => this.#south.receive(message)),
       sample: this.#options.sample,
@@ -131,7 +131,7 @@ class AgentWs {
     return Date.now() < validToDate.getTime() ? identity : state.renew(await renewLapsed(identity));
   }
 
-  #hello({ agentId, name }: Identity): Hello {
+  #hello({ agentId, name }: Identity, seen: number): Hello {
     const { hand, version } = this.#options;
     return {
       method: "hello",
@@ -142,6 +142,7 @@ class AgentWs {
       timestamp: new Date().toISOString(),
       tools: hand.tools,
       workspace: hand.workspace,
+      session_epoch: seen,
     };
   }
 
