@@ -13,7 +13,7 @@ import { Runs } from "./runs.ts";
 import type { Reloadable } from "./south/local.ts";
 import { Hands } from "./south/hands.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
-import type { StoreCondition } from "./stores/store.ts";
+import type { Incarnation, StoreCondition } from "./stores/store.ts";
 import { openStore } from "./stores/stores.ts";
 
 /** Everything that is up when a brain is up. */
@@ -21,6 +21,8 @@ export interface Brain {
   readonly runs: Runs;
   readonly journal: Journal;
   readonly records: Records;
+  /** Whether the store came back from a backup. */
+  readonly incarnation: Incarnation;
   /** The model of that name, or the one that the environment chooses; found when it is first needed. */
   readonly model: (name?: string) => Promise<ChosenModel>;
   /** The local hand for a workspace. */
@@ -42,6 +44,8 @@ export interface BrainOptions {
   readonly store?: "sqlite" | "memory";
   /** Without it no hand works on this machine, and what needs one is HAND_UNAVAILABLE. */
   readonly localHand?: boolean;
+  /** A person says that the store came back from a backup. */
+  readonly restored?: boolean;
   /** Gives the journal that runs are to write to: the one it is given, with somebody watching. */
   readonly observe?: (journal: Journal) => Journal;
   readonly log?: Log;
@@ -55,7 +59,10 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   await mkdir(home, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw new Fault("STORE_UNREADABLE", `${home} cannot be made: ${(cause as Error).message}`, { cause });
   });
-  const { journal: opened, records, condition } = await openStore(options.store ?? "sqlite", join(home, "journal.db"));
+  const store = await openStore(options.store ?? "sqlite", join(home, "journal.db"), {
+    restored: options.restored === true,
+  });
+  const { journal: opened, records, condition, incarnation } = store;
   const journal = options.observe?.(opened) ?? opened;
   const reloadables: Reloadable[] = [];
   const hands = remembered((workspace: string) => {
@@ -67,7 +74,8 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const model = async (name = ""): Promise<ChosenModel> =>
     name.startsWith(BOOTSTRAP) ? bootstrapModel(await models.get(name.slice(BOOTSTRAP.length))) : models.get(name);
   const hand = (workspace: string): Promise<Hand> => hands.get(workspace);
-  const far = new Hands({ records, log: options.log ?? (() => undefined), now: Date.now });
+  const { generation, floor } = incarnation;
+  const far = new Hands({ records, log: options.log ?? (() => undefined), now: Date.now, floor });
   await far.load();
   const runs = new Runs({
     journal,
@@ -77,6 +85,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     redactor: redactor(secretsIn(env)),
     now: Date.now,
     chance: Math.random,
+    generation,
     holder: thisHolder(),
     newId: (prefix) => `${prefix}_${randomUUIDv7()}`,
     newActionId: () => `act_${randomUUIDv7()}`,
@@ -86,6 +95,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     runs,
     journal,
     records,
+    incarnation,
     model,
     hand,
     hands: far,

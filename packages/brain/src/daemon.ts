@@ -1,4 +1,4 @@
-import { redactor, SOUTHBOUND } from "@vidro/core";
+import { redactor, RUN, SOUTHBOUND } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { agentsOf } from "./agents.ts";
 import { openBrain, secretsIn } from "./compose.ts";
@@ -38,7 +38,7 @@ interface TlsFiles {
 }
 
 /** How a daemon is to be. */
-export interface DaemonOptions extends Pick<BrainOptions, "home" | "env" | "store"> {
+export interface DaemonOptions extends Pick<BrainOptions, "home" | "env" | "store" | "restored"> {
   /** The folder that its local hand works in. */
   readonly workspace: string;
   readonly host: string;
@@ -113,6 +113,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     home,
     env,
     ...(options.store === undefined ? {} : { store: options.store }),
+    restored: options.restored === true,
     localHand: options.localHand,
     observe: (journal) => observed(journal, { metrics, log }),
     log,
@@ -140,6 +141,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   };
   try {
     await firstToken(tokens, tokenFile(home));
+    await tellRestored(brain, log);
     // A daemon that lives for one command leaves the runs of others alone.
     if (options.hidden !== true) await sweeper.start(options.onRestart);
     server = await serve(options, { brain, tokens, metrics, telemetry, door, dialer, reloadables, log });
@@ -254,6 +256,17 @@ async function keptTokens(env: DaemonOptions["env"], reloadables: Reloadable[]):
   const reload = async (): Promise<void> => void (verify = await signedTokens(env));
   reloadables.push({ what: "keys of signed tokens", reload });
   return async (token) => verify!(token);
+}
+
+/** A store that came back from a backup lacks what happened after it; a person is asked about each run that was open. */
+async function tellRestored({ incarnation: { restored, generation }, runs }: Brain, log: Log): Promise<void> {
+  if (restored === undefined) return;
+  const held = await runs.list({ open: true, limit: RUN.recovered });
+  log("warn", "the store came back from a backup; runs that were open wait for an answer", {
+    reason: restored,
+    generation,
+    runs: held.length,
+  });
 }
 
 async function storeHealth(brain: Brain): Promise<Health> {

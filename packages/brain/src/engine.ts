@@ -22,7 +22,6 @@ import type {
   FaultReport,
   Hand,
   Journal,
-  Json,
   Lease,
   LiveBus,
   LiveEvent,
@@ -31,10 +30,10 @@ import type {
   Redactor,
   RunAborted,
   RunFailed,
-  RunStarted,
   RunState,
 } from "@vidro/core";
-import { lostAction, NOT_ORDERED, NOT_STOPPED, perform } from "./perform.ts";
+import { clean, momentIn } from "./opening.ts";
+import { interruptedPhase, lostAction, NOT_ORDERED, NOT_STOPPED, perform } from "./perform.ts";
 import { Writer } from "./writer.ts";
 
 /*
@@ -53,6 +52,8 @@ export interface World {
   readonly redactor: Redactor;
   readonly now: () => number;
   readonly chance: () => number;
+  /** Generation of the journal's store; the first without it. */
+  readonly generation?: number;
   readonly newActionId: () => string;
   /** Our own faults go here with their stack; the run gets only the trace id. */
   readonly report: (traceId: string, thrown: unknown) => void;
@@ -83,7 +84,8 @@ export class Drive {
     this.#world = world;
     this.#lease = lease;
     this.#writer = new Writer(world.journal, lease);
-    this.#found = state.phase.name === "acting" ? state.phase.action.id : undefined;
+    const phase = interruptedPhase(state);
+    this.#found = phase.name === "acting" ? phase.action.id : undefined;
     this.#state = state;
   }
 
@@ -108,7 +110,7 @@ export class Drive {
       while (!this.#stopped) {
         if (this.#ending !== undefined) await this.#end(this.#ending);
         this.#tellWait();
-        const decision = decide(this.#state, { now: this.#world.now(), chance: this.#world.chance() });
+        const decision = decide(this.#state, momentIn(this.#world));
         if (decision.do === "rest") break;
         if (decision.do === "record") this.#record([decision.event]);
         else await this.#carryOut(decision);
@@ -181,7 +183,7 @@ export class Drive {
 
   /** Ends the run before its time once every action that was started has its outcome. */
   async #end(ending: RunAborted | RunFailed): Promise<void> {
-    const { phase } = this.#state;
+    const phase = interruptedPhase(this.#state);
     const action = phase.name === "acting" ? phase.action : lostAction(this.#state);
     if (phase.name === "acting")
       this.#record(await this.#guarded(() => this.#act(phase.action, phase.approved), phase.action));
@@ -367,27 +369,5 @@ export class Drive {
   }
 }
 
-/** The first entries of a run, and where they lead: what follows from its start alone shares the commit of the start. */
-export function opened(
-  started: RunStarted,
-  { now, chance, redactor }: Pick<World, "now" | "chance" | "redactor">,
-): { readonly entries: readonly Entry[]; readonly state: RunState } {
-  const at = now();
-  const entries: Entry[] = [{ seq: 1, at, event: clean(started, redactor) }];
-  let state = reduce(undefined, entries[0]!);
-  for (;;) {
-    const decision = decide(state, { now: at, chance: chance() });
-    if (decision.do !== "record") return { entries, state };
-    const entry = { seq: state.seq + 1, at, event: clean(decision.event, redactor) };
-    state = reduce(state, entry);
-    entries.push(entry);
-  }
-}
-
 /** Timers wrap around beyond this many milliseconds. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** An event without secrets; it keeps its shape, since only texts are replaced. */
-export function clean<Kind extends Event>(event: Kind, redactor: Redactor): Kind {
-  return redactor.value(event as unknown as Json) as unknown as Kind;
-}

@@ -1,4 +1,4 @@
-import type { Action, ActionOutput, Ended, Hand, Order, Redactor, RunState, TextStream } from "@vidro/core";
+import type { Action, ActionOutput, Ended, Hand, Order, Phase, Redactor, RunState, TextStream } from "@vidro/core";
 
 /* What the engine makes of a hand's answers. */
 
@@ -21,6 +21,11 @@ export const NOT_STOPPED: Ended = {
 /** The action whose outcome is unknown and that a person is asked about, if so. */
 export function lostAction({ phase }: RunState): Action | undefined {
   return phase.name === "asking" && phase.question.about.kind === "unknown" ? phase.action : undefined;
+}
+
+/** Where a run stands, behind a question that interrupted it. */
+export function interruptedPhase({ phase }: RunState): Phase {
+  return phase.name === "asking" ? (phase.interrupted ?? phase) : phase;
 }
 
 /** Where the output of an order goes. */

@@ -1,12 +1,13 @@
 import { BUNNY } from "./agents.ts";
 import type { Agent } from "./agents.ts";
 import { contain } from "./containment.ts";
-import { Drive, opened } from "./engine.ts";
+import { Drive } from "./engine.ts";
 import type { World } from "./engine.ts";
 import { followInBatches } from "./follow.ts";
 import type { Followed, Left } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late.ts";
-import { Fault, fold, FOLLOW, isTerminal, RUN } from "@vidro/core";
+import { opened } from "./opening.ts";
+import { Fault, FIRST_GENERATION, fold, FOLLOW, isTerminal, RUN } from "@vidro/core";
 import type {
   Budget,
   Entry,
@@ -110,6 +111,7 @@ export class Runs {
       ...(request.choice === undefined ? {} : { choice: request.choice }),
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
+      ...generationOf(this.#world),
     };
     const { entries, state } = opened(started, this.#world);
     const id = this.#world.newId("run");
@@ -320,6 +322,11 @@ function toolbelt(hand: Hand, { tools: asked, agent, callerTools = [] }: StartRe
 
 function isOpen(head: RunHead): boolean {
   return head.status === "running" || head.status === "asking";
+}
+
+/** The generation of a store that has come back from a backup. */
+function generationOf({ generation }: RunsWorld): Pick<RunStarted, "generation"> {
+  return generation === undefined || generation === FIRST_GENERATION ? {} : { generation };
 }
 
 /** How a run ended, as the last turn of its conversation. */

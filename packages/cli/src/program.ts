@@ -66,6 +66,7 @@ function addUp(root: Command, exit: Exit): void {
         .choices(["resume", "hold"])
         .default("resume"),
     )
+    .option("--restored", "the state came back from a backup: ask about each run that was open")
     .option("--no-local-hand", "execute nothing on this machine")
     .addOption(
       new Option(

@@ -15,6 +15,7 @@ export interface UpFlags {
   readonly host: string;
   readonly json?: boolean;
   readonly onRestart: "resume" | "hold";
+  readonly restored?: boolean;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly localHand: boolean;
@@ -41,6 +42,7 @@ export async function up(flags: UpFlags): Promise<number> {
     port,
     onRestart,
     localHand,
+    restored: flags.restored === true,
     southbound: southboundOf(flags),
     version: manifest.version,
     onUncaught,

@@ -1,0 +1,31 @@
+import { decide, reduce } from "@vidro/core";
+import type { Entry, Event, Json, Moment, Redactor, RunStarted, RunState } from "@vidro/core";
+import type { World } from "./engine.ts";
+
+/** The first entries of a run, and where they lead: what follows from its start alone shares the commit of the start. */
+export function opened(
+  started: RunStarted,
+  world: Pick<World, "now" | "chance" | "generation" | "redactor">,
+): { readonly entries: readonly Entry[]; readonly state: RunState } {
+  const { redactor } = world;
+  const at = world.now();
+  const entries: Entry[] = [{ seq: 1, at, event: clean(started, redactor) }];
+  let state = reduce(undefined, entries[0]!);
+  for (;;) {
+    const decision = decide(state, { ...momentIn(world), now: at });
+    if (decision.do !== "record") return { entries, state };
+    const entry = { seq: state.seq + 1, at, event: clean(decision.event, redactor) };
+    state = reduce(state, entry);
+    entries.push(entry);
+  }
+}
+
+/** What a decision may know of the world now. */
+export function momentIn({ now, chance, generation }: Pick<World, "now" | "chance" | "generation">): Moment {
+  return { now: now(), chance: chance(), ...(generation === undefined ? {} : { generation }) };
+}
+
+/** An event without secrets; it keeps its shape, since only texts are replaced. */
+export function clean<Kind extends Event>(event: Kind, redactor: Redactor): Kind {
+  return redactor.value(event as unknown as Json) as unknown as Kind;
+}
