@@ -38,7 +38,8 @@ async function ask(port: number, times: number): Promise<void> {
   let answers = 0;
   socket.on("data", (chunk: Buffer) => (answers += chunk.toString("latin1").split("HTTP/1.1 ").length - 1));
   socket.write(`GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Request-Id: ${"r".repeat(60)}\r\n\r\n`.repeat(times));
-  while (answers < times) await once(socket, "data");
+  const isWaiting = (): boolean => answers < times;
+  while (isWaiting()) await once(socket, "data");
   socket.destroy();
 }
 

@@ -12,7 +12,8 @@ const write = boundedLines(process.stderr, (count) => `(${count} earlier lines w
 
 /** Waits while too much of what was written to stdout has yet to be read; ends early when the signal fires. */
 export async function outputRead(signal?: AbortSignal): Promise<void> {
-  while (process.stdout.writableLength > OUTPUT.unreadBytes && signal?.aborted !== true) {
+  const isUnread = (): boolean => process.stdout.writableLength > OUTPUT.unreadBytes && signal?.aborted !== true;
+  while (isUnread()) {
     const waiting = signal === undefined ? once(process.stdout, "drain") : once(process.stdout, "drain", { signal });
     // A signal that fires ends the wait; what is wrong with stdout is told to those who watch it.
     await waiting.catch(() => undefined);

@@ -14,7 +14,7 @@ import {
   processOf,
   codeOf,
 } from "./scratch.fixture.ts";
-import { tool } from "./tools/tool.ts";
+import { tool as toolOf } from "./tools/tool.ts";
 import { TOOLS } from "./tools/tools.ts";
 
 /** A line that leaves a mark each time it runs. */
@@ -168,7 +168,7 @@ describe("a tool that never returns", () => {
   it("is told to end and given up after its time, and its outcome is unknown for ever", async (t) => {
     const folder = scratch(t);
     let wasTold = false;
-    const stuck = tool({
+    const stuck = toolOf({
       name: "stuck",
       description: "Never ends.",
       parameters: { type: "object", properties: {}, additionalProperties: false },

@@ -11,7 +11,7 @@ import { LOCAL_HAND } from "./local.ts";
 import { RemoteHand } from "./remote-hand.ts";
 import type { Barred } from "./remote-hand.ts";
 import { routedHand } from "./routed-hand.ts";
-import { readStops, Stops } from "./stops.ts";
+import { Stops } from "./stops.ts";
 
 /** A connection that the register knows. */
 export interface Attached {
@@ -56,15 +56,14 @@ export class Hands {
   readonly #known = new Map<string, Known>();
   readonly #onRevoked = new Set<(id: string) => void>();
   #stopWatching: (() => void) | undefined;
-  /** What is to be stopped on a hand, as an earlier brain has left it. */
-  #stopsOf: (hand: string) => Stops;
+  readonly #stops: Stops;
   /** One look at who is barred after the other, so that the newest is the last to count. */
   #heeded: Promise<void> = Promise.resolve();
 
   constructor(world: HandsWorld) {
     this.#world = world;
     this.#records = new HandRecords(world.records);
-    this.#stopsOf = () => new Stops(world.records);
+    this.#stops = new Stops(world.records);
   }
 
   /** Reads what is known from earlier; what other processes bar is heeded from here on. */
@@ -74,7 +73,7 @@ export class Hands {
         this.#world.log("error", "it cannot be read which hands are barred", { reason: asFault(thrown).message }),
       );
     });
-    this.#stopsOf = await readStops(this.#world.records);
+    await this.#stops.load();
     for (const kept of await this.#records.all(HANDS.known))
       this.#known.set(kept.card.id, knownOf(kept, this.#remote(kept.card)));
     await this.#heed();
@@ -258,7 +257,7 @@ export class Hands {
   }
 
   #remote(card: HandCard): RemoteHand {
-    return new RemoteHand(card, { stops: this.#stopsOf(card.id), overdueMs: this.#world.overdueMs });
+    return new RemoteHand(card, { stops: this.#stops, overdueMs: this.#world.overdueMs });
   }
 
   /** Forgets the hand that has been away the longest, unless a run might still wait for it. */

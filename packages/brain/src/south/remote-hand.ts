@@ -8,7 +8,7 @@ export type Barred = "revoked" | "quarantined";
 
 /** What a hand on another machine goes by. */
 export interface RemoteHandOptions {
-  /** What it is to stop when it is back. */
+  /** What hands are to stop when they are back. */
   readonly stops?: Stops;
   /** Another bound than HANDS.overdueMs. */
   readonly overdueMs?: number | undefined;
@@ -75,7 +75,7 @@ export class RemoteHand implements Hand {
     this.#link = link;
     for (const action of this.#unacknowledged) link.acknowledge(action);
     this.#unacknowledged.clear();
-    for (const order of this.#stops.all) void this.#stop(order, link);
+    for (const order of this.#stops.of(card.id)) void this.#stop(order, link);
     // Who was just told that the old connection is gone has yet to begin to wait.
     setImmediate(() => this.wake());
   }

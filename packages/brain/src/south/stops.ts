@@ -1,63 +1,47 @@
 import { HANDS } from "@vidro/core";
-import type { JsonObject, Order, Records, StoredRecord } from "@vidro/core";
+import type { JsonObject, Order, Records } from "@vidro/core";
 
 const KIND = "hand-stop";
-/** Records that are read at once. */
-const PAGE = 1000;
 
-/** Whose work is to be stopped. */
-interface Whose {
-  readonly id: string;
-  readonly owner: string;
-}
+/** An order whose work is to be ended, and where. */
+type Stop = { readonly hand: string; readonly order: Order };
 
 /**
- * The orders of a hand whose work is to be ended and of which the hand has not said so yet: of runs that were aborted
- * while it was away. They are durable, so that a brain that starts again still tells the hand.
+ * Orders whose work is to be ended on hands that have not said yet that it is: of runs that were aborted while the hand
+ * was away. They are durable, so that a brain that starts again still tells the hand; the oldest go when there are too
+ * many.
  */
 export class Stops {
   readonly #records: Records | undefined;
-  readonly #orders: Map<string, Order>;
+  /** By action, oldest first. */
+  readonly #stops = new Map<string, Stop>();
 
-  constructor(records?: Records, orders: readonly Order[] = []) {
+  constructor(records?: Records) {
     this.#records = records;
-    this.#orders = new Map(orders.map((order) => [order.action.id, order]));
   }
 
-  /** What is to be stopped, oldest first. */
-  get all(): readonly Order[] {
-    return [...this.#orders.values()];
+  /** Reads what an earlier brain has left. */
+  async load(): Promise<void> {
+    for (const { id, body } of (await this.#records?.list(KIND, { limit: HANDS.stops })) ?? [])
+      this.#stops.set(id, body as unknown as Stop);
   }
 
-  /** Keeps an order to be stopped, durable when it resolves; the oldest goes when there are too many. */
-  async add(hand: Whose, order: Order): Promise<void> {
-    const [oldest] = this.#orders.keys();
-    if (this.#orders.size >= HANDS.stops && oldest !== undefined) await this.drop(oldest);
-    this.#orders.set(order.action.id, order);
-    const body = { hand: hand.id, order: order as unknown as JsonObject };
-    await this.#records?.put({ kind: KIND, id: order.action.id, owner: hand.owner, body });
+  /** What is to be stopped on a hand. */
+  of(hand: string): readonly Order[] {
+    return [...this.#stops.values()].flatMap((stop) => (stop.hand === hand ? [stop.order] : []));
+  }
+
+  /** Keeps an order to be stopped; durable when it resolves. */
+  async add({ id: hand, owner }: { readonly id: string; readonly owner: string }, order: Order): Promise<void> {
+    const [oldest] = this.#stops.keys();
+    if (this.#stops.size >= HANDS.stops && oldest !== undefined) await this.drop(oldest);
+    const { id } = order.action;
+    this.#stops.set(id, { hand, order });
+    await this.#records?.put({ kind: KIND, id, owner, body: { hand, order } as unknown as JsonObject });
   }
 
   /** The hand has ended it, or never began it. */
   async drop(action: string): Promise<void> {
-    if (this.#orders.delete(action)) await this.#records?.delete(KIND, action);
+    if (this.#stops.delete(action)) await this.#records?.delete(KIND, action);
   }
-}
-
-/** What is to be stopped on each hand, as it is on record. */
-export async function readStops(records: Records): Promise<(hand: string) => Stops> {
-  const orders = new Map<string, Order[]>();
-  for (let after: string | undefined; ;) {
-    const page = await records.list(KIND, { limit: PAGE, ...(after === undefined ? {} : { after }) });
-    for (const record of page) {
-      const { hand, order } = bodyOf(record);
-      orders.set(hand, [...(orders.get(hand) ?? []), order]);
-    }
-    after = page.at(-1)?.id;
-    if (page.length < PAGE) return (hand) => new Stops(records, orders.get(hand));
-  }
-}
-
-function bodyOf({ body }: StoredRecord): { readonly hand: string; readonly order: Order } {
-  return body as unknown as { hand: string; order: Order };
 }

@@ -108,8 +108,8 @@ export const HANDS = {
   endMs: HOUR_MS + 5 * MINUTE_MS,
   /** Late ends of one hand that are kept for a run that still asks. */
   lateEnds: 256,
-  /** Orders of one hand that are to be stopped when it is back. */
-  stops: 256,
+  /** Orders that are to be stopped when their hands are back. */
+  stops: 4096,
   /** Outcomes whose safe arrival a hand is told when it is back. */
   acknowledgements: 10_000,
   /** One message of a link, as it is encoded: `max_payload` of the welcome. */
