@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault, redactor } from "@vidro/core";
+import { Fault, MODEL, redactor } from "@vidro/core";
 import type { Hand, Journal, Records } from "@vidro/core";
 import { thisHolder } from "./holder.ts";
 import { liveBus } from "./live.ts";
@@ -12,6 +12,7 @@ import type { ChosenModel } from "./models/choose.ts";
 import { Runs } from "./runs.ts";
 import type { Reloadable } from "./south/local.ts";
 import { Hands } from "./south/hands.ts";
+import { LocalHands } from "./south/local-hands.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import type { Incarnation, StoreCondition } from "./stores/store.ts";
 import { openStore } from "./stores/stores.ts";
@@ -30,7 +31,7 @@ export interface Brain {
   /** Hands on other machines. */
   readonly hands: Hands;
   /** What was read from files and can be read anew. */
-  readonly reloadables: readonly Reloadable[];
+  readonly reloadables: ReadonlySet<Reloadable>;
   readonly condition: StoreCondition;
   /** Stops driving, ends every process of the hands, closes the store; open runs go on later. */
   close(): Promise<void>;
@@ -64,16 +65,15 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   });
   const { journal: opened, records, condition, incarnation } = store;
   const journal = options.observe?.(opened) ?? opened;
-  const reloadables: Reloadable[] = [];
-  const hands = remembered((workspace: string) => {
-    if (options.localHand !== false)
-      return openLocalHand({ home, workspace, env, keep: (thing) => void reloadables.push(thing) });
+  const reloadables = new Set<Reloadable>();
+  const hands = new LocalHands(async (workspace: string) => {
+    if (options.localHand !== false) return openLocalHand({ home, workspace, env, reloadables });
     throw new Fault("HAND_UNAVAILABLE", "No hand works on this machine: it was left out at the start.");
   });
   const models = remembered((name: string) => chooseModel(name === "" ? env : { ...env, VIDRO_MODEL: name }));
   const model = async (name = ""): Promise<ChosenModel> =>
-    name.startsWith(BOOTSTRAP) ? bootstrapModel(await models.get(name.slice(BOOTSTRAP.length))) : models.get(name);
-  const hand = (workspace: string): Promise<Hand> => hands.get(workspace);
+    name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
+  const hand = (workspace: string): Promise<Hand> => hands.at(workspace);
   const { generation, floor } = incarnation;
   const far = new Hands({ records, log: options.log ?? (() => undefined), now: Date.now, floor });
   await far.load();
@@ -104,28 +104,26 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     async close() {
       await runs.close();
       await far.close();
-      await Promise.allSettled(hands.all().map(async (one) => (await one).close()));
+      await hands.close();
       await journal.close();
     },
   };
 }
 
-/** Opens each thing once; what failed is tried anew when it is asked for again, since servers and folders come back. */
-function remembered<Value>(open: (key: string) => Promise<Value>): {
-  get(key: string): Promise<Value>;
-  all(): Promise<Value>[];
-} {
+/**
+ * Opens each thing once, and keeps those that were asked for last; what failed is tried anew when it is asked for
+ * again, since servers come back.
+ */
+function remembered<Value>(open: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
   const opened = new Map<string, Promise<Value>>();
-  return {
-    all: () => [...opened.values()],
-    get(key) {
-      const known = opened.get(key);
-      if (known !== undefined) return known;
-      const opening = Promise.try(open, key);
-      opened.set(key, opening);
-      opening.catch(() => opened.delete(key));
-      return opening;
-    },
+  return (key) => {
+    const known = opened.get(key) ?? Promise.try(open, key);
+    opened.delete(key);
+    opened.set(key, known);
+    const [oldest] = opened.size > MODEL.kept ? opened.keys() : [];
+    if (oldest !== undefined) opened.delete(oldest);
+    known.catch(() => opened.get(key) === known && opened.delete(key));
+    return known;
   };
 }
 

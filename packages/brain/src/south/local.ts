@@ -8,8 +8,8 @@ export interface LocalOptions {
   /** The brain's own folder, which no tool enters. */
   readonly home: string;
   readonly workspace: string;
-  /** Gets what can be read anew. */
-  readonly keep: (reloadable: Reloadable) => void;
+  /** Where what can be read anew is kept until the hand is closed. */
+  readonly reloadables: Set<Reloadable>;
   readonly env: { readonly [name: string]: string | undefined };
 }
 
@@ -22,13 +22,20 @@ export const LOCAL_HAND = "local";
 const load = () => import("@vidro/hands");
 
 /** The hand of this machine for a workspace. */
-export async function openLocalHand({ home, workspace, env, keep }: LocalOptions): Promise<Hand> {
+export async function openLocalHand({ home, workspace, env, reloadables }: LocalOptions): Promise<Hand> {
   const { keepPolicy, localHand } = await load();
   const state = join(home, "hand");
   await mkdir(state, { recursive: true, mode: 0o700 });
   const policy = keepPolicy({ file: join(home, "policy.json"), workspace, state: home });
-  keep({ what: "policy", reload: policy.reload });
-  return localHand({ id: LOCAL_HAND, workspace, state, reserved: home, policy, env });
+  const hand = await localHand({ id: LOCAL_HAND, workspace, state, reserved: home, policy, env });
+  const reloadable = { what: "policy", reload: policy.reload };
+  reloadables.add(reloadable);
+  const close = hand.close.bind(hand);
+  hand.close = async () => {
+    reloadables.delete(reloadable);
+    await close();
+  };
+  return hand;
 }
 
 /** How a connection is kept up: hands that dial a brain and a brain that dials hands rest alike. */

@@ -47,6 +47,8 @@ export const RUN = {
   judgeMs: 10 * MINUTE_MS,
   /** How long an order to a hand is good for after the hand has it. */
   orderMs: 5 * MINUTE_MS,
+  /** Hands of this machine that are kept open, each for a workspace; those that do nothing are closed first. */
+  openHands: 32,
   /** Longest time from the wish to abort a run to its end on record [G13]. */
   abortMs: 2 * SECOND_MS,
   /** How much of that the model or the hand may take to end what is under way. */
@@ -69,6 +71,8 @@ export const MODEL = {
   freshTurns: 8,
   /** The digest of compacted turns. */
   digestChars: 16 * KIB,
+  /** Models that are kept by name; the one that was not asked for the longest time goes first. */
+  kept: 32,
   /** One answer of a model [F25]. */
   replyChars: 2 * MIB,
   /** Wait for the first sign of an answer [000-23]. */

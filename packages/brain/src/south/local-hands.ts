@@ -1,0 +1,120 @@
+import { asFault, RUN } from "@vidro/core";
+import type { Action, FaultReport, Hand, HandEvent, Judgement, Order, ToolSpec } from "@vidro/core";
+
+/** A hand that is open, or being opened, and how many calls it is carrying out. */
+interface Kept {
+  readonly opening: Promise<Hand>;
+  uses: number;
+}
+
+/** Does some work with the open hand of a workspace. */
+type Use = <Result>(work: (hand: Hand) => Promise<Result>) => Promise<Result>;
+
+/**
+ * The hands of this machine, one for each workspace. As many as the bound are kept open; beyond it the one that was not
+ * used for the longest time is closed, never one that is at work, and is opened again when it is needed.
+ */
+export class LocalHands {
+  readonly #open: (workspace: string) => Promise<Hand>;
+  /** From the one that was not used for the longest time on. */
+  readonly #kept = new Map<string, Kept>();
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(open: (workspace: string) => Promise<Hand>) {
+    this.#open = open;
+  }
+
+  /** The hand for a workspace, which was opened once: it may be kept as long as a run needs it. */
+  async at(workspace: string): Promise<Hand> {
+    const use: Use = async (work) => {
+      const kept = this.#take(workspace);
+      try {
+        return await work(await kept.opening);
+      } finally {
+        kept.uses -= 1;
+        this.#closeIdle();
+      }
+    };
+    return use(async (hand) => new LentHand(hand, use));
+  }
+
+  /** Ends every process of the hands, then returns. */
+  async close(): Promise<void> {
+    for (const [workspace, kept] of this.#kept) this.#close(workspace, kept);
+    await Promise.all(this.#closing);
+  }
+
+  #take(workspace: string): Kept {
+    const kept = this.#kept.get(workspace) ?? { opening: this.#open(workspace), uses: 0 };
+    kept.uses += 1;
+    this.#kept.delete(workspace);
+    this.#kept.set(workspace, kept);
+    // What failed is tried anew when it is asked for again, since folders come back.
+    kept.opening.catch(() => this.#kept.get(workspace) === kept && this.#kept.delete(workspace));
+    return kept;
+  }
+
+  #closeIdle(): void {
+    for (const [workspace, kept] of this.#kept) {
+      if (this.#kept.size <= RUN.openHands) return;
+      if (kept.uses === 0) this.#close(workspace, kept);
+    }
+  }
+
+  #close(workspace: string, { opening }: Kept): void {
+    this.#kept.delete(workspace);
+    const closing = opening
+      .then((hand) => hand.close())
+      .catch(() => undefined)
+      .finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+}
+
+/** A hand as a run has it: the open one is taken for each call, and opened anew when it was closed meanwhile. */
+class LentHand implements Hand {
+  readonly id: string;
+  readonly workspace: string;
+  readonly tools: readonly ToolSpec[];
+  readonly #use: Use;
+
+  constructor({ id, workspace, tools }: Hand, use: Use) {
+    this.id = id;
+    this.workspace = workspace;
+    this.tools = tools;
+    this.#use = use;
+  }
+
+  judge(action: Action): Promise<Judgement | FaultReport> {
+    return this.#use((hand) => hand.judge(action)).catch(unavailable);
+  }
+
+  async *perform(order: Order, signal: AbortSignal): AsyncGenerator<HandEvent, void, undefined> {
+    const over = Promise.withResolvers<void>();
+    const taken = Promise.withResolvers<Hand>();
+    const used = this.#use(async (hand) => {
+      taken.resolve(hand);
+      await over.promise;
+    });
+    used.catch((thrown: unknown) => taken.reject(thrown));
+    try {
+      const hand = await taken.promise.catch(unavailable);
+      if ("code" in hand) yield { type: "failed", fault: hand };
+      else yield* hand.perform(order, signal);
+    } finally {
+      over.resolve();
+    }
+  }
+
+  acknowledge(action: string): Promise<void> {
+    return this.#use((hand) => hand.acknowledge(action));
+  }
+
+  /** The open hand belongs to all who use its workspace: it is closed with the others. */
+  async close(): Promise<void> {}
+}
+
+/** A hand that cannot be opened again may have carried out what it was ordered before, so it is away, not at fault. */
+function unavailable(thrown: unknown): FaultReport {
+  return { code: "HAND_UNAVAILABLE", message: `The hand cannot be opened: ${asFault(thrown).message}` };
+}
