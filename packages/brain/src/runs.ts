@@ -196,11 +196,12 @@ export class Runs {
     return head;
   }
 
-  /** Runs, newest first. */
+  /** Runs, newest first, from behind the run `after` on. */
   list(filter: {
     readonly open?: boolean;
     readonly owner?: string;
     readonly thread?: string;
+    readonly after?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]> {
     return this.#journal.list(filter);

@@ -73,11 +73,15 @@ export interface Journal {
   read(run: string, after: number, limit: number): Promise<readonly Entry[]>;
   /** Where a run stands. */
   head(run: string): Promise<RunHead | undefined>;
-  /** Newest first; a run whose journal is damaged is in it and says so, and the others are not affected. */
+  /**
+   * Newest first, those begun before the run `after` when it is given; NOT_FOUND when there is no such run. A run whose
+   * journal is damaged is in it and says so, and the others are not affected.
+   */
   list(filter: {
     readonly open?: boolean;
     readonly owner?: string;
     readonly thread?: string;
+    readonly after?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;
   /** Open runs that no living process drives, oldest first: their lease was given back, has run out, or its holder is dead. */
@@ -117,10 +121,15 @@ export interface Records {
   put(record: Pick<StoredRecord, "kind" | "id" | "owner" | "body">, version?: number): Promise<StoredRecord>;
   /** Whether there was one to delete. */
   delete(kind: string, id: string): Promise<boolean>;
-  /** Oldest first, those made after `after` when it is given. */
+  /** Oldest first, or newest first, those behind `after` when it is given; NOT_FOUND when there is no such record. */
   list(
     kind: string,
-    filter: { readonly owner?: string; readonly after?: string; readonly limit: number },
+    filter: {
+      readonly owner?: string;
+      readonly after?: string;
+      readonly limit: number;
+      readonly order?: "oldest" | "newest";
+    },
   ): Promise<readonly StoredRecord[]>;
   /** Calls `wake` after each change of a record of the kind, also by another process; returns how to stop. */
   watch(kind: string, wake: () => void): () => void;

@@ -211,5 +211,9 @@ function readContract(on: OnJournal): void {
     assert.equal(await ids({ limit: 1, owner: "you" }), "c");
     assert.equal(await ids({ limit: 10, owner: "you", thread: "t", open: false }), "c");
     assert.equal(await ids({ limit: 10, owner: "nobody" }), "");
+    assert.equal(await ids({ limit: 2, after: "d" }), "cb");
+    assert.equal(await ids({ limit: 10, after: "c", thread: "t" }), "a");
+    assert.equal(await ids({ limit: 10, after: "a" }), "");
+    await rejects(journal.list({ limit: 10, after: "nothing" }), "NOT_FOUND");
   });
 }

@@ -77,8 +77,10 @@ class MemoryJournal implements Journal {
   }
 
   async list(filter: RunFilter): Promise<readonly RunHead[]> {
-    return [...this.#runs.values()]
-      .reverse()
+    const newest = [...this.#runs.values()].reverse();
+    const place = filter.after === undefined ? -1 : newest.indexOf(this.#known(filter.after));
+    return newest
+      .slice(place + 1)
       .filter((kept) => filter.open === undefined || isOpen(kept.status) === filter.open)
       .filter((kept) => filter.owner === undefined || kept.run.owner === filter.owner)
       .filter((kept) => filter.thread === undefined || kept.run.thread === filter.thread)

@@ -44,7 +44,8 @@ class MemoryRecords implements Records {
 
   async list(kind: string, filter: RecordFilter): Promise<readonly StoredRecord[]> {
     const all = [...(this.#kinds.get(kind)?.records.values() ?? [])];
-    const { owner, after, limit } = filter;
+    const { owner, after, limit, order } = filter;
+    if (order === "newest") all.reverse();
     const place = after === undefined ? -1 : all.findIndex(({ id }) => id === after);
     if (after !== undefined && place === -1) throw noSuchPlace(kind, after);
     return all

@@ -117,7 +117,7 @@ function listContract(on: On): void {
       await records.put({ ...thing(id), owner });
     await records.put({ ...thing("z"), kind: "other" });
     await records.put(thing("d", { changed: true }));
-    const ids = async (filter: { owner?: string; after?: string; limit: number }): Promise<string> =>
+    const ids = async (filter: Parameters<Records["list"]>[1]): Promise<string> =>
       (await records.list("thing", filter)).map(({ id }) => id).join("");
     assert.equal(await ids({ limit: 10 }), "dbac");
     assert.equal(await ids({ limit: 2 }), "db");
@@ -126,6 +126,9 @@ function listContract(on: On): void {
     assert.equal(await ids({ limit: 10, owner: "you" }), "bc");
     assert.equal(await ids({ limit: 10, owner: "me", after: "b" }), "a");
     assert.equal(await ids({ limit: 1, owner: "you", after: "b" }), "c");
+    assert.equal(await ids({ limit: 10, order: "newest" }), "cabd");
+    assert.equal(await ids({ limit: 2, order: "newest", after: "c" }), "ab");
+    assert.equal(await ids({ limit: 10, order: "newest", owner: "you", after: "a" }), "b");
     assert.deepEqual(await records.list("nothing", { limit: 10 }), []);
   });
 

@@ -88,12 +88,13 @@ class SqliteRecords implements Records {
   }
 
   async list(kind: string, filter: RecordFilter): Promise<readonly StoredRecord[]> {
-    const { owner, after, limit } = filter;
+    const { owner, after, limit, order = "oldest" } = filter;
+    const [beyond, way, start] = order === "oldest" ? [">", "ASC", 0] : ["<", "DESC", Number.MAX_SAFE_INTEGER];
     const rows = this.#connection.look(() => {
-      const place = after === undefined ? 0 : this.#place.get(kind, after)?.number;
+      const place = after === undefined ? start : this.#place.get(kind, after)?.number;
       if (place === undefined) throw noSuchPlace(kind, after ?? "");
       const [whose, values] = owner === undefined ? ["", []] : ["AND owner = ?", [owner]];
-      const sql = `${STORED} WHERE kind = ? AND number > ? ${whose} ORDER BY number LIMIT ?`;
+      const sql = `${STORED} WHERE kind = ? AND number ${beyond} ? ${whose} ORDER BY number ${way} LIMIT ?`;
       return query<Row>(this.#connection.database, sql).all(kind, place, ...values, limit);
     });
     return rows.map(recordOf);

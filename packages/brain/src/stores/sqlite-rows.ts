@@ -1,6 +1,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
 import type { Link } from "./chain.ts";
+import { noSuchRun } from "./standing.ts";
 import type { RunFilter, Term } from "./standing.ts";
 
 /** Where appending to a run goes on. */
@@ -165,13 +166,19 @@ export class Rows {
   /** Runs, newest first. */
   list(filter: RunFilter): RunHead[] {
     const conditions: string[] = [];
-    const values: string[] = [];
+    const values: SQLInputValue[] = [];
     if (filter.open !== undefined) conditions.push(filter.open ? OPEN : `NOT (${OPEN})`);
     for (const column of ["owner", "thread"] as const) {
       const value = filter[column];
       if (value === undefined) continue;
       conditions.push(`${column} = ?`);
       values.push(value);
+    }
+    if (filter.after !== undefined) {
+      const place = this.#lease.get(filter.after);
+      if (place === undefined) throw noSuchRun(filter.after);
+      conditions.push("number < ?");
+      values.push(place.number);
     }
     const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
     const heads = query<RunHead>(this.#database, `${HEAD} ${where} ORDER BY number DESC LIMIT ?`);

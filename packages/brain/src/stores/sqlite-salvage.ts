@@ -5,7 +5,7 @@ import type { Damage } from "./damage.ts";
 import { isCorrupt } from "./sqlite-fault.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
-import { isOpen } from "./standing.ts";
+import { isOpen, noSuchRun } from "./standing.ts";
 import type { RunFilter } from "./standing.ts";
 
 type RunRow = Pick<RunHead, "id" | "owner" | "thread" | "task" | "status" | "startedAt">;
@@ -44,7 +44,7 @@ export class Salvage {
   list(filter: RunFilter): RunHead[] {
     const heads: RunHead[] = [];
     const unreadable: number[] = [];
-    for (let number = this.#newest(); number > 0 && heads.length < filter.limit; number -= 1) {
+    for (let number = this.#first(filter.after); number > 0 && heads.length < filter.limit; number -= 1) {
       const row = orDamaged(() => this.#row.get(number));
       if (row === undefined) continue;
       if (row === "damaged") unreadable.push(number);
@@ -74,6 +74,13 @@ export class Salvage {
   #idsByNumber(): ReadonlyMap<number, string> {
     const rows = orDamaged(() => this.#ids.all());
     return new Map(rows === "damaged" ? [] : rows.map(({ number, id }) => [number, id]));
+  }
+
+  /** Where the list begins: at the newest run, or at the one before `after`; NOT_FOUND when that is not there. */
+  #first(after: string | undefined): number {
+    if (after === undefined) return this.#newest();
+    for (const [number, id] of this.#idsByNumber()) if (id === after) return number - 1;
+    throw noSuchRun(after);
   }
 
   #newest(): number {
