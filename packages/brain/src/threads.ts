@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from "node:crypto";
-import { CATALOG, Fault } from "@vidro/core";
+import { Fault } from "@vidro/core";
 import type { Json, JsonObject, Records, Sampling, StoredRecord, ToolSpec } from "@vidro/core";
 import { BUNNY_UUID } from "./agents.ts";
 import type { Agents } from "./agents.ts";
@@ -70,19 +70,9 @@ export class Threads {
     return threadOf(record);
   }
 
-  /** The newest threads of an owner, newest first. */
-  async list(owner: string): Promise<readonly Thread[]> {
-    const newest: StoredRecord[] = [];
-    for (let after: string | undefined; ; after = newest.at(-1)?.id) {
-      const page = await this.#records.list(KIND, {
-        owner,
-        limit: CATALOG.threads,
-        ...(after === undefined ? {} : { after }),
-      });
-      newest.push(...page);
-      newest.splice(0, newest.length - CATALOG.threads);
-      if (page.length < CATALOG.threads) return newest.reverse().map(threadOf);
-    }
+  /** The threads of an owner, newest first, from behind the thread `after` on. */
+  async list(owner: string, page: { readonly limit: number; readonly after?: string }): Promise<readonly Thread[]> {
+    return (await this.#records.list(KIND, { ...page, owner, order: "newest" })).map(threadOf);
   }
 
   /** All that a run in the thread is started with, besides its task and its place. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Fault, TOKEN } from "@vidro/core";
+import { Fault, PAGE, TOKEN } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 import type { Caller } from "./north/route.ts";
 import type { JwtVerifier } from "./tokens/jwt.ts";
@@ -100,9 +100,9 @@ export class Tokens {
     return { tokenId, token: `${tokenId}.${secret}`, owner, scopes, expiresAt };
   }
 
-  /** All tokens, oldest first. */
-  async list(): Promise<readonly TokenRow[]> {
-    return (await this.#records.list(KIND, { limit: TOKEN.listed })).map(rowOf);
+  /** Tokens, oldest first, from behind the one with the id `after` on. */
+  async list(page: { readonly after?: string; readonly limit?: number } = {}): Promise<readonly TokenRow[]> {
+    return (await this.#records.list(KIND, { limit: PAGE.items, ...page })).map(rowOf);
   }
 
   /** Ends a token and every live session of it; harmless when it is revoked already. */

@@ -144,6 +144,7 @@ function addRuns(root: Command, exit: Exit): void {
     .description("list runs, newest first")
     .option("--open", "only runs that are not over")
     .addOption(new Option("--limit <n>", "most runs to list").argParser(count))
+    .option("--after <id>", "only runs before this one: the last one of the list that is gone on with")
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await loadRuns()).list(flags)));
   named(runs.command("show"))

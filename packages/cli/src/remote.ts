@@ -1,6 +1,6 @@
 import type { Followed } from "@vidro/brain";
 import { Vidro, VidroError } from "@vidro/client";
-import { Fault, FAULTS, STREAM } from "@vidro/core";
+import { Fault, FAULTS } from "@vidro/core";
 import type { Entry, FaultCode } from "@vidro/core";
 import type { Address } from "./address.ts";
 import type { Waist } from "./waist.ts";
@@ -41,7 +41,7 @@ export function remote({ url, token, retries }: Address): Waist {
     answer: (run, { text, question }) => told(vidro.attach(run).answer({ text, question })),
     abort: (run, reason) => told(vidro.attach(run).abort(reason)),
     find: (run) => told(vidro.attach(run).head()),
-    list: ({ limit, ...filter }) => told(vidro.list({ ...filter, limit: Math.min(limit, STREAM.listedRuns) })),
+    list: (filter) => told(vidro.list(filter)),
     async letGo() {
       // Whoever is leaving does not wait for a brain that is gone.
       vidro = new Vidro({ ...options, retries: 0 });

@@ -30,8 +30,12 @@ export interface Waist {
   abort(run: string, reason: string): Promise<void>;
   /** Where a run stands; NOT_FOUND when there is none. */
   find(run: string): Promise<RunHead>;
-  /** Runs, newest first. */
-  list(filter: { readonly open?: boolean; readonly limit: number }): Promise<readonly RunHead[]>;
+  /** Runs, newest first, from behind the run `after` on. */
+  list(filter: {
+    readonly open?: boolean;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly RunHead[]>;
   /** Drives nothing any more; open runs go on elsewhere or later. */
   letGo(): Promise<void>;
 }

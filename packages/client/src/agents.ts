@@ -1,4 +1,4 @@
-import type { Link } from "./link.ts";
+import type { Link, ListPart } from "./link.ts";
 import { agentOf, agentsOf } from "./wire.ts";
 import type { Agent } from "./wire.ts";
 
@@ -27,9 +27,9 @@ export class Agents {
     this.#link = link;
   }
 
-  /** All of them. */
-  async list({ signal }: Signed = {}): Promise<readonly Agent[]> {
-    return agentsOf(await this.#link.json({ method: "GET", path: "v1/agents", signal }));
+  /** All of them, or a part. */
+  async list(part: ListPart = {}): Promise<readonly Agent[]> {
+    return this.#link.list({ path: "v1/agents" }, part, agentsOf);
   }
 
   /** One of them; NOT_FOUND when there is no such agent. */

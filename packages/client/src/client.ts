@@ -1,9 +1,10 @@
+import { PAGE } from "@vidro/core";
 import type { Budget, Json, RunHead } from "@vidro/core";
 import { Agents } from "./agents.ts";
 import { Conversations } from "./conversations.ts";
 import { Hands } from "./hands.ts";
 import { Link } from "./link.ts";
-import type { LinkOptions } from "./link.ts";
+import type { LinkOptions, ListPart } from "./link.ts";
 import { Run } from "./run.ts";
 import { headOf, headsOf, toolsOf } from "./wire.ts";
 import type { Tool } from "./wire.ts";
@@ -29,11 +30,9 @@ export interface RunOptions {
 }
 
 /** Which runs to list. */
-export interface ListOptions {
+export interface ListOptions extends ListPart {
   readonly open?: boolean;
   readonly thread?: string;
-  readonly limit?: number;
-  readonly signal?: AbortSignal;
 }
 
 const CREATED = 201;
@@ -71,13 +70,13 @@ export class Vidro {
     return new Run(this.#link, id, options.signal);
   }
 
-  /** Runs, newest first. */
-  async list({ signal, ...query }: ListOptions = {}): Promise<readonly RunHead[]> {
-    return headsOf(await this.#link.json({ method: "GET", path: "v1/runs", query: { ...query }, signal }));
+  /** Runs, newest first; the newest hundred unless it is said how many. */
+  async list({ open, thread, ...part }: ListOptions = {}): Promise<readonly RunHead[]> {
+    return this.#link.list({ path: "v1/runs", query: { open, thread } }, { limit: PAGE.runs, ...part }, headsOf);
   }
 
   /** The tools that there are. */
-  async tools({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly Tool[]> {
-    return toolsOf(await this.#link.json({ method: "GET", path: "v1/tools", signal }));
+  async tools(part: ListPart = {}): Promise<readonly Tool[]> {
+    return this.#link.list({ path: "v1/tools" }, part, toolsOf);
   }
 }

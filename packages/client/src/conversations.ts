@@ -1,5 +1,5 @@
 import type { RunOptions } from "./client.ts";
-import type { Link } from "./link.ts";
+import type { Link, ListPart } from "./link.ts";
 import type { Run } from "./run.ts";
 import { conversationOf, conversationsOf } from "./wire.ts";
 import type { ConversationRecord, Message } from "./wire.ts";
@@ -63,10 +63,10 @@ export class Conversations {
     return new Conversation(conversationOf(made), this.#start);
   }
 
-  /** All of them, without what was said. */
-  async list({ signal }: { readonly signal?: AbortSignal } = {}): Promise<readonly Conversation[]> {
-    const listed = await this.#link.json({ method: "GET", path: "v1/conversations", signal });
-    return conversationsOf(listed).map((record) => new Conversation(record, this.#start));
+  /** All of them, or a part, newest first and without what was said. */
+  async list(part: ListPart = {}): Promise<readonly Conversation[]> {
+    const listed = await this.#link.list({ path: "v1/conversations" }, part, conversationsOf);
+    return listed.map((record) => new Conversation(record, this.#start));
   }
 
   /** One of them with what was said in it; NOT_FOUND when there is none of that id, or it is another's. */

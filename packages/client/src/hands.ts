@@ -1,4 +1,4 @@
-import type { Link } from "./link.ts";
+import type { Link, ListPart } from "./link.ts";
 import { addressOf, handOf, handsOf, keyOf, samplesOf } from "./wire.ts";
 import type { HandRecord, HandSample } from "./wire.ts";
 
@@ -30,8 +30,8 @@ export class Hands {
   }
 
   /** Those that the caller may use, or those of them that a selector means: an id, a name, `tag:web`, `tool:shell`. */
-  async list({ select, signal }: Signed & { readonly select?: string } = {}): Promise<readonly HandRecord[]> {
-    return handsOf(await this.#link.json({ method: "GET", path: "v1/hands", query: { select }, signal }));
+  async list({ select, ...part }: ListPart & { readonly select?: string } = {}): Promise<readonly HandRecord[]> {
+    return this.#link.list({ path: "v1/hands", query: { select } }, part, handsOf);
   }
 
   /** One of them; NOT_FOUND when there is no such hand, or it is another's. */

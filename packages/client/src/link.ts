@@ -1,4 +1,4 @@
-import { CLIENT, ndjsonDecoder, parseJson } from "@vidro/core";
+import { CLIENT, ndjsonDecoder, PAGE, parseJson } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { Patience } from "./patience.ts";
 import { Retries } from "./retries.ts";
@@ -30,6 +30,17 @@ export interface Answered {
   readonly json: Json;
   readonly status: number;
   readonly repeated: boolean;
+  /** Where the list in the answer goes on; undefined when it does not. */
+  readonly next: string | undefined;
+}
+
+/** Which part of a list is wanted. */
+export interface ListPart {
+  /** How many at most; all there are without it. */
+  readonly limit?: number;
+  /** The id of the last one that the asker has. */
+  readonly after?: string;
+  readonly signal?: AbortSignal;
 }
 
 const NO_CONTENT = 204;
@@ -62,6 +73,26 @@ export class Link {
   /** The JSON of an answer. */
   async json(ask: Ask): Promise<Json> {
     return (await this.ask(ask)).json;
+  }
+
+  /** What a list holds, page after page, as much of it as is wanted. */
+  async list<Item>(
+    ask: Pick<Ask, "path" | "query">,
+    { limit = Infinity, after, signal }: ListPart,
+    itemsOf: (json: Json) => readonly Item[],
+  ): Promise<readonly Item[]> {
+    const items: Item[] = [];
+    let cursor = after;
+    do {
+      const size = Math.min(limit - items.length, PAGE.clientItems);
+      // A brain that knows no pages yet would refuse to be asked for one; it gives all at once.
+      const isAsked = Number.isFinite(limit) || cursor !== undefined;
+      const query = { ...ask.query, ...(isAsked ? { limit: size } : {}), after: cursor };
+      const { json, next } = await this.ask({ ...ask, method: "GET", query, signal });
+      items.push(...itemsOf(json));
+      cursor = next;
+    } while (cursor !== undefined && items.length < limit);
+    return items;
   }
 
   /** Opens one connection: its lines until it ends, where a cut is a VidroError; none when nothing will ever come. */
@@ -104,8 +135,10 @@ export class Link {
     try {
       response = await this.#send(ask, "application/json", patience);
       const text = await textOf(response, patience);
-      const repeated = response.headers.has("idempotency-replayed");
-      return { json: text === "" ? null : answerIn(text), status: response.status, repeated };
+      const { headers, status } = response;
+      const next = headers.get("x-next-cursor") ?? undefined;
+      const repeated = headers.has("idempotency-replayed");
+      return { json: text === "" ? null : answerIn(text), status, repeated, next };
     } catch (thrown) {
       throw this.#failure(thrown, { patience, signal: ask.signal, ...(response && { response }) });
     } finally {

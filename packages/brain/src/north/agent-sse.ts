@@ -1,5 +1,5 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { Fault, HEALING_OPTIONS, isTerminal, readHealingId, STREAM } from "@vidro/core";
+import { Fault, HEALING_OPTIONS, isTerminal, PAGE, readHealingId, STREAM } from "@vidro/core";
 import type { JsonObject, Turn } from "@vidro/core";
 import type { Runs } from "../runs.ts";
 import type { AllHands } from "../south/all-hands.ts";
@@ -172,7 +172,7 @@ function unlessOver(thrown: unknown): void {
 
 async function status({ runs, hands, worker }: AgentSseWorld, { caller }: Call): Promise<Reply> {
   const [open, hasWorker] = await Promise.all([
-    runs.list({ open: true, owner: caller.owner, limit: STREAM.listedRuns }),
+    runs.list({ open: true, owner: caller.owner, limit: PAGE.items }),
     worker(),
   ]);
   return {

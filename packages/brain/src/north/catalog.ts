@@ -1,8 +1,10 @@
+import type { JsonObject, ToolSpec } from "@vidro/core";
 import { agentRoutes } from "./catalog/agent-routes.ts";
 import type { AgentWorld } from "./catalog/agent-routes.ts";
 import { threadRoutes } from "./catalog/thread-routes.ts";
 import type { ThreadWorld } from "./catalog/thread-routes.ts";
 import { chatFault } from "./openai/fault-body.ts";
+import { itemsIn, pageOf, pageQuery, pageReply } from "./pages.ts";
 import type { Route, Surface } from "./route.ts";
 
 /** What the front end can choose from: agents, tools, conversations. */
@@ -12,6 +14,10 @@ export function catalogSurface(world: AgentWorld & ThreadWorld): Surface {
     faultBody: (fault) => chatFault(fault),
     routes: [...agentRoutes(world), toolsRoute(world), ...threadRoutes(world)],
   };
+}
+
+function shapeOf({ name, description, parameters }: ToolSpec): JsonObject {
+  return { name, description, parameters_schema: parameters };
 }
 
 function toolsRoute({ tools }: Pick<AgentWorld, "tools">): Route {
@@ -26,12 +32,10 @@ function toolsRoute({ tools }: Pick<AgentWorld, "tools">): Route {
     summary: "The tools that a conversation can enable.",
     scope: "runs",
     answer: { type: "array", items: { type: "object", properties, required: Object.keys(properties) } },
-    handle: async ({ caller }) => ({
-      json: (await tools(caller)).map(({ name, description, parameters }) => ({
-        name,
-        description,
-        parameters_schema: parameters,
-      })),
-    }),
+    query: pageQuery(),
+    handle: async (call) => {
+      const [page, id] = [pageOf(call), ({ name }: ToolSpec): string => name];
+      return pageReply(itemsIn(await tools(call.caller), page, id), page, { id, json: (all) => all.map(shapeOf) });
+    },
   };
 }

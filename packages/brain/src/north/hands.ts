@@ -4,6 +4,7 @@ import type { AllHands } from "../south/all-hands.ts";
 import type { HandRow } from "../south/hand-list.ts";
 import type { Sample, Telemetry } from "../telemetry.ts";
 import { plainFault } from "./ops.ts";
+import { itemsIn, pageOf, pageQuery, pageReply } from "./pages.ts";
 import type { Call, Reply, Route, Surface } from "./route.ts";
 import { SELECTOR } from "./where.ts";
 
@@ -43,8 +44,10 @@ export function handsSurface(world: HandsSurfaceWorld): Surface {
 
 function list({ hands }: HandsSurfaceWorld, { query, caller }: Call): Reply {
   const { select } = query;
+  const page = pageOf({ query });
   const rows = select === undefined ? hands.list(caller) : hands.choose(select, caller);
-  return { json: { hands: rows.map(rowShape) } };
+  const id = (row: HandRow): string => row.id;
+  return pageReply(itemsIn(rows, page, id), page, { id, json: (shown) => ({ hands: shown.map(rowShape) }) });
 }
 
 function show({ hands, telemetry }: HandsSurfaceWorld, call: Call): Reply {
@@ -138,7 +141,7 @@ const SHOWN = object({
   telemetry: { anyOf: [SAMPLE, { type: "null" }] },
 });
 const SAMPLES = object({ id: TEXT, samples: { type: "array", items: SAMPLE } });
-const LIST: JsonObject = { type: "object", additionalProperties: false, properties: { select: SELECTOR } };
+const LIST = pageQuery({ select: SELECTOR });
 const SECONDS: JsonObject = {
   type: "object",
   additionalProperties: false,

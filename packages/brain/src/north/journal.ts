@@ -1,5 +1,5 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { Fault, RUN, STREAM } from "@vidro/core";
+import { Fault, PAGE, RUN, STREAM } from "@vidro/core";
 import type { Budget, JsonObject, RunHead } from "@vidro/core";
 import type { Agents } from "../agents.ts";
 import type { Runs, StartRequest } from "../runs.ts";
@@ -10,6 +10,7 @@ import { AFTER, cursorOf } from "./cursor.ts";
 import { wantsGlass } from "./glass.ts";
 import { JOURNAL_ENCODERS } from "./journal-entries.ts";
 import { plainFault } from "./ops.ts";
+import { andOneMore, pageOf, pageQuery, pageReply } from "./pages.ts";
 import type { Call, Caller, Reply, Route, Surface } from "./route.ts";
 import { streamRun } from "./stream.ts";
 import { SELECTOR, whereOf } from "./where.ts";
@@ -50,14 +51,16 @@ export function journal(world: JournalWorld): Surface {
 }
 
 async function list({ runs }: JournalWorld, { query, caller }: Call): Promise<Reply> {
-  const { open, thread, limit } = query;
+  const { open, thread } = query;
+  const page = pageOf({ query });
   const filter = {
+    ...andOneMore(page),
     owner: caller.owner,
-    limit: Number(limit),
     ...(open === undefined ? {} : { open: open === "true" }),
     ...(thread === undefined ? {} : { thread }),
   };
-  return { json: { runs: (await runs.list(filter)).map(asJson) } };
+  const json = (heads: readonly RunHead[]): JsonObject => ({ runs: heads.map(asJson) });
+  return pageReply(await runs.list(filter), page, { id: ({ id }) => id, json });
 }
 
 /** The run that a path names; what belongs to another is not there. */
@@ -181,11 +184,7 @@ const HEAD = object(
   ["id", "owner", "thread", "task", "status", "seq", "startedAt", "updatedAt"],
 );
 const HEADS = object({ runs: { type: "array", items: HEAD } }, ["runs"]);
-const LIST = object({
-  open: TRUTH,
-  thread: NAME,
-  limit: { type: "integer", minimum: 1, maximum: STREAM.listedRuns, default: 100 },
-});
+const LIST = pageQuery({ open: TRUTH, thread: NAME }, PAGE.runs);
 const START = object(
   {
     task: { type: "string", minLength: 1, maxLength: RUN.taskChars },

@@ -19,6 +19,7 @@ import { CHAT_REQUEST, CHAT_RESPONSE } from "./openai/schema.ts";
 import { streamAnswer } from "./openai/stream-answer.ts";
 import type { AnswerEncoder } from "./openai/stream-answer.ts";
 import { glassFor, wantsGlass, wantsPerson } from "./glass.ts";
+import { itemsIn, pageOf, pageQuery, pageReply } from "./pages.ts";
 import type { Call, Reply, Surface } from "./route.ts";
 import { whereOf } from "./where.ts";
 
@@ -75,7 +76,12 @@ export function openaiSurface(world: ChatWorld): Surface {
         summary: "The agents, as models that a chat can name.",
         scope,
         answer: { type: "object", properties: { data: { type: "array", items: MODEL } }, required: ["data"] },
-        handle: async () => ({ json: { object: "list", data: (await world.agents.list()).map(modelOf) } }),
+        query: pageQuery(),
+        handle: async (call) => {
+          const [page, id] = [pageOf(call), ({ uuid }: StoredAgent): string => uuid];
+          const json = (shown: readonly StoredAgent[]): Json => ({ object: "list", data: shown.map(modelOf) });
+          return pageReply(itemsIn(await world.agents.list(), page, id), page, { id, json });
+        },
       },
       {
         method: "GET",

@@ -99,6 +99,14 @@ const IDEMPOTENCY_KEY: JsonObject = {
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
+/** What a route that lists page by page says beside its answer. */
+const NEXT_PAGE: JsonObject = {
+  "X-Next-Cursor": {
+    description: "The `after` of the next page; there is none with the last one.",
+    schema: { type: "string" },
+  },
+};
+
 function responsesOf({ answer, produces = [], scope, body, query }: Route): JsonObject {
   const own = Object.fromEntries(produces.map((type) => [type, { schema: { type: "string" } }]));
   const content = {
@@ -106,7 +114,11 @@ function responsesOf({ answer, produces = [], scope, body, query }: Route): Json
     [NDJSON_TYPE]: { schema: { $ref: "#/components/schemas/Event" } },
   };
   return {
-    "200": { description: "The answer.", content: isWritten(answer) ? { ...own, ...content } : own },
+    "200": {
+      description: "The answer.",
+      ...(isObject(query?.["properties"]) && "limit" in query["properties"] ? { headers: NEXT_PAGE } : {}),
+      content: isWritten(answer) ? { ...own, ...content } : own,
+    },
     ...(scope === undefined ? {} : { "401": fault("No token, or none that is valid."), "403": fault("Not allowed.") }),
     ...(body === undefined && query === undefined
       ? {}

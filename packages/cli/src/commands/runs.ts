@@ -17,12 +17,19 @@ const AGE_CHARS = 12;
 
 /** Lists runs, newest first. */
 export async function list(
-  flags: BrainFlags & { readonly json?: boolean; readonly open?: boolean; readonly limit?: number },
+  flags: BrainFlags & {
+    readonly json?: boolean;
+    readonly open?: boolean;
+    readonly limit?: number;
+    readonly after?: string;
+  },
 ): Promise<number> {
-  const { limit = TERMINAL.listedRuns } = flags;
+  const { limit = TERMINAL.listedRuns, after } = flags;
   return withWaist(flags, async (waist) => {
-    const heads = await waist.list({ limit, ...(flags.open === true ? { open: true } : {}) });
+    const place = after === undefined ? {} : { after: (await findRun(waist, after)).id };
+    const heads = await waist.list({ limit, ...place, ...(flags.open === true ? { open: true } : {}) });
     for (const head of heads) {
+      await outputRead();
       if (flags.json === true) sayJson(headLine(head));
       else process.stdout.write(`${row(head)}\n`);
     }

@@ -4,7 +4,7 @@ import { Fault, oneLine } from "@vidro/core";
 import { EXIT } from "../exit.ts";
 import { expiryOf } from "../expiry.ts";
 import { paint } from "../marks.ts";
-import { say, sayJson } from "../tell.ts";
+import { outputRead, say, sayJson } from "../tell.ts";
 import { withBrain } from "../with-brain.ts";
 
 const OWNER_CHARS = 20;
@@ -41,12 +41,16 @@ export async function create(flags: {
 /** Lists tokens, oldest first; their secrets are nowhere. */
 export async function list(flags: { readonly json?: boolean }): Promise<number> {
   return withTokens(async (tokens) => {
-    const rows = await tokens.list();
-    for (const row of rows) {
-      if (flags.json === true) sayJson(lineOf(row));
-      else process.stdout.write(`${wordsOf(row)}\n`);
+    let last: TokenRow | undefined;
+    for (let page = await tokens.list(); page.length > 0; page = await tokens.list({ after: last!.tokenId })) {
+      for (const row of page) {
+        if (flags.json === true) sayJson(lineOf(row));
+        else process.stdout.write(`${wordsOf(row)}\n`);
+      }
+      last = page.at(-1);
+      await outputRead();
     }
-    if (rows.length === 0 && flags.json !== true) say("No tokens yet. Make one: vidro tokens create");
+    if (last === undefined && flags.json !== true) say("No tokens yet. Make one: vidro tokens create");
     return EXIT.ok;
   });
 }

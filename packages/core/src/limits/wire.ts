@@ -46,8 +46,6 @@ export const STREAM = {
   glassHeartbeatMs: 10 * SECOND_MS,
   /** How long the reader of an event stream that broke off waits before it comes back. */
   retryMs: SECOND_MS,
-  /** Runs that one answer lists. */
-  listedRuns: 1000,
   /** Open runs of one session that are looked through for the one that asks. */
   sessionRuns: 100,
   /** Turns of a conversation that a caller brings along. */
@@ -56,6 +54,18 @@ export const STREAM = {
   namedTools: 100,
   /** Parameters of a session. */
   params: 64,
+} as const;
+
+/** Bounds of lists, which are given page by page. */
+export const PAGE = {
+  /** Things in one page. */
+  items: 1000,
+  /** Runs in one page, unless it is said how many. */
+  runs: 100,
+  /** Things that a client of ours asks for at a time: each may be large. */
+  clientItems: 200,
+  /** What names the place where a list goes on. */
+  cursorChars: 512,
 } as const;
 
 /** Bounds of the HTTP server. */
@@ -142,7 +152,7 @@ export const TOKEN = {
   cacheMs: 10 * MINUTE_MS,
   /** Tokens that are known so. */
   cached: 4096,
-  /** Tokens that are listed. */
+  /** Tokens in one file of them. */
   listed: 10_000,
   /** Rest before a store that could not be read is asked again which tokens were revoked. */
   recheckMs: 200,
@@ -170,8 +180,6 @@ export const CATALOG = {
   tools: 256,
   /** A file that describes an agent. */
   agentFileBytes: 256 * KIB,
-  /** Conversations that are listed, newest first. */
-  threads: 1000,
   /** Runs of a conversation that are shown, newest first. */
   threadRuns: 200,
   /** What they say, in characters; when it is more, older runs are left out. */

@@ -1,7 +1,8 @@
-import type { ToolSpec } from "@vidro/core";
-import type { Agents } from "../../agents.ts";
+import type { Json, ToolSpec } from "@vidro/core";
+import type { Agents, StoredAgent } from "../../agents.ts";
 import type { Asker } from "../../south/hand-list.ts";
 import { assertTools } from "../../threads.ts";
+import { itemsIn, pageOf, pageQuery, pageReply } from "../pages.ts";
 import type { Call, Reply, Route } from "../route.ts";
 import { AGENT, AGENT_DRAFT, agentDraft, agentShape } from "./agent-shape.ts";
 
@@ -29,9 +30,14 @@ export function agentRoutes({ agents, tools }: AgentWorld): readonly Route[] {
       ...read,
       method: "GET",
       path: "/v1/agents",
-      summary: "All agents.",
+      summary: "The agents, bunny first and the others by name.",
       answer: { type: "array", items: AGENT },
-      handle: async () => ({ json: (await agents.list()).map(agentShape) }),
+      query: pageQuery(),
+      handle: async (call) => {
+        const [page, id] = [pageOf(call), ({ uuid }: StoredAgent): string => uuid];
+        const json = (shown: readonly StoredAgent[]): Json => shown.map(agentShape);
+        return pageReply(itemsIn(await agents.list(), page, id), page, { id, json });
+      },
     },
     {
       ...read,

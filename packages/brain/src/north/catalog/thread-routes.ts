@@ -4,6 +4,7 @@ import type { Runs } from "../../runs.ts";
 import type { AllHands } from "../../south/all-hands.ts";
 import type { Thread, ThreadRequest, Threads } from "../../threads.ts";
 import { transcript } from "../openai/transcript.ts";
+import { andOneMore, pageOf, pageQuery, pageReply } from "../pages.ts";
 import type { Route } from "../route.ts";
 import { TOOL_NAMES } from "./agent-shape.ts";
 
@@ -75,7 +76,12 @@ export function threadRoutes({ threads, runs, hands }: ThreadWorld): readonly Ro
       path: "/v1/conversations",
       summary: "The caller's conversations, newest first.",
       answer: { type: "array", items: THREAD },
-      handle: async ({ caller }) => ({ json: (await threads.list(caller.owner)).map(threadShape) }),
+      query: pageQuery(),
+      handle: async (call) => {
+        const page = pageOf(call);
+        const found = await threads.list(call.caller.owner, andOneMore(page));
+        return pageReply(found, page, { id: ({ id }) => id, json: (shown) => shown.map(threadShape) });
+      },
     },
     {
       ...common,

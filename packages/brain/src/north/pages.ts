@@ -1,0 +1,62 @@
+import { Fault, PAGE } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
+import type { Call, Reply } from "./route.ts";
+
+/*
+ * Lists page by page. The answer keeps the shape that its contract gives it; where the list goes on is said in a header
+ * beside it, so that a client that does not know of pages gets the first one.
+ */
+
+/** The header that names the cursor of the next page; there is none with the last page. */
+export const NEXT_CURSOR = "x-next-cursor";
+
+/** Which part of a list is asked for. */
+export interface Page {
+  readonly limit: number;
+  /** The cursor: the id of the last one that the asker has. */
+  readonly after?: string;
+}
+
+/** The query of a route that lists, with fields of its own; `limit` is how much it gives to those who do not say. */
+export function pageQuery(fields: JsonObject = {}, limit: number = PAGE.items): JsonObject {
+  const properties = {
+    ...fields,
+    limit: { type: "integer", minimum: 1, maximum: PAGE.items, default: limit },
+    after: {
+      type: "string",
+      minLength: 1,
+      maxLength: PAGE.cursorChars,
+      description: "The cursor that `X-Next-Cursor` of the page before gave.",
+    },
+  };
+  return { type: "object", additionalProperties: false, properties };
+}
+
+/** The page that a call asks for. */
+export function pageOf({ query: { limit, after } }: Pick<Call, "query">): Page {
+  return { limit: Number(limit), ...(after === undefined ? {} : { after }) };
+}
+
+/** A page with one item more: what is to be read so that `pageReply` can tell whether the list goes on. */
+export function andOneMore<Wanted extends Page>(page: Wanted): Wanted {
+  return { ...page, limit: page.limit + 1 };
+}
+
+/** The items of a page, and one more, of a list that is at hand as a whole; NOT_FOUND when its cursor is gone. */
+export function itemsIn<Item>(all: readonly Item[], { limit, after }: Page, idOf: (item: Item) => string): Item[] {
+  const place = after === undefined ? 0 : all.findIndex((item) => idOf(item) === after) + 1;
+  if (after !== undefined && place === 0)
+    throw new Fault("NOT_FOUND", `${JSON.stringify(after)} is no longer in the list: begin without \`after\`.`);
+  return all.slice(place, place + limit + 1);
+}
+
+/** The answer with a page, given its items and one more if there is one. */
+export function pageReply<Item>(
+  items: readonly Item[],
+  { limit }: Page,
+  { id, json }: { readonly id: (item: Item) => string; readonly json: (items: readonly Item[]) => Json },
+): Reply {
+  const shown = items.slice(0, limit);
+  const last = items.length > limit ? shown.at(-1) : undefined;
+  return { json: json(shown), ...(last === undefined ? {} : { headers: { [NEXT_CURSOR]: id(last) } }) };
+}
