@@ -102,7 +102,7 @@ test("invariant 2: only the engine, by its writer, and the waist append, and onl
 
 test("invariant 10: the brain opens no file of a workspace; only its own state", () => {
   const mayTouchFiles =
-    /\/(stores\/|tokens\/|agent-files\.ts|daemon-(?:file|lock)\.ts|compose\.ts|south\/local\.ts|south\/enrolment\/authority\.ts|tcp-tables\.ts|holder\.ts)/;
+    /\/(stores\/|tokens\/|agent-files\.ts|daemon-(?:file|lock)\.ts|compose\.ts|south\/local\.ts|south\/enrolment\/authority\.ts|tcp-tables\.ts|vitals\.ts|holder\.ts)/;
   const offenders = inside("packages/brain/src").filter(
     ({ path, imports }) => imports.some((name) => /^node:(fs|child_process)/.test(name)) && !mayTouchFiles.test(path),
   );

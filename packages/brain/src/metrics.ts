@@ -1,5 +1,7 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { LoopLag } from "./loop-lag.ts";
 import { Histogram, Series } from "./series.ts";
+import type { OpenRuns } from "./stores/store.ts";
+import type { Descriptors, DiskRoom } from "./vitals.ts";
 
 /** How many hands are in each state. */
 export interface HandCount {
@@ -8,14 +10,25 @@ export interface HandCount {
   readonly down: number;
 }
 
-const NANOSECONDS = 1e9;
+/** What was found of the system and the store at one time. */
+export interface Vitals {
+  readonly room: DiskRoom | undefined;
+  readonly descriptors: Descriptors | undefined;
+  /** The fault when they cannot be counted. */
+  readonly runs: OpenRuns | Error;
+  readonly damaged: number;
+}
+
 /** From a commit in memory to a disk that is at its end. */
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** From an answer out of memory to a model or a command that takes its time. */
+const WORK = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /** Every number that the daemon tells Prometheus; labels have few values, none of them from outside. */
 export class Metrics {
   readonly #all: (Series | Histogram)[] = [];
-  readonly #lag = monitorEventLoopDelay({ resolution: 20 });
+  readonly #lag = new LoopLag();
   /** Where the state of the hands is asked for. */
   hands: () => HandCount = () => ({ ok: 0, degraded: 0, down: 0 });
 
@@ -40,25 +53,58 @@ export class Metrics {
   readonly requests = this.#series("counter", "http_requests_total", "HTTP requests, by method, path and status");
   readonly uncaught = this.#series("counter", "uncaught_errors_total", "Errors that escaped to the process");
   readonly streams = this.#series("gauge", "streams_open", "Answers that are being streamed");
-  readonly commit = new Histogram(
-    { name: named("journal_commit_seconds"), help: "Time from handing entries to the journal until they are durable" },
+  /** Commits of records and other small writes are not in it. */
+  readonly commit = this.#histogram(
+    "journal_commit_seconds",
+    "Time from handing entries to the journal until they are durable",
     COMMIT_SECONDS,
   );
+  /** By `method`, `path` and `status`; a stream is as long as it is watched. */
+  readonly requestTime = this.#histogram("http_request_seconds", "Time from a request to the end of its answer", WORK);
+  /** By `outcome`, as `modelCalls`. */
+  readonly modelTime = this.#histogram("model_call_seconds", "Time from a call of a model to its end", WORK);
+  /** By `outcome`, as `actions`. */
+  readonly actionTime = this.#histogram("action_seconds", "Time from the order of an action to its end", WORK);
+  readonly storeFailures = this.#series("counter", "store_failures_total", "Writes that the store could not take");
+  /** 0 once a write has failed, until one succeeds. */
+  readonly storeWritable = this.#series("gauge", "store_writable", "Whether the store took the last write");
+  readonly descriptorsExhausted = this.#series(
+    "counter",
+    "descriptors_exhausted_total",
+    "Looks that found no descriptor left",
+  );
+  /** Connections that could not be taken in for want of a descriptor. */
+  refused = 0;
 
-  readonly #worstLag = this.#series(
+  readonly #disk = this.#series("gauge", "disk_bytes", "The file system of the state, by use");
+  readonly #openRuns = this.#series("gauge", "runs_open", "Runs that are open, by state");
+  readonly #undriven = this.#series("gauge", "runs_undriven", "Open runs that no process drives");
+  readonly #damaged = this.#series("gauge", "runs_damaged", "Runs that were found to be damaged");
+  readonly #descriptors = this.#series("gauge", "open_descriptors", "Descriptors that the process has open");
+  readonly #descriptorLimit = this.#series("gauge", "max_descriptors", "Descriptors that the process may have open");
+  readonly #lateness = this.#series(
     "gauge",
     "event_loop_lag_seconds",
-    "How late timers fire, the worst since last asked",
+    "How late timers fire, the worst of the last minute",
   );
   readonly #memory = this.#series("gauge", "resident_memory_bytes", "Memory of the process");
+  readonly #heap = this.#series("gauge", "heap_bytes", "Memory of JavaScript, by use");
   readonly #uptime = this.#series("gauge", "uptime_seconds", "Time since the process started");
   readonly #handStates = this.#series("gauge", "hands", "Hands, by state");
 
   constructor() {
-    this.#all.push(this.commit);
-    this.#lag.enable();
+    this.commit.show();
+    this.storeWritable.set(1);
     // A series that was never counted up is not shown, and a query on it finds nothing instead of zero.
-    for (const alone of [this.steps, this.healings, this.streams, this.uncaught]) alone.inc(undefined, 0);
+    for (const alone of [
+      this.steps,
+      this.healings,
+      this.streams,
+      this.uncaught,
+      this.storeFailures,
+      this.descriptorsExhausted,
+    ])
+      alone.inc(undefined, 0);
     for (const kind of ["task", "answer", "telemetry"]) this.ingest.inc({ kind }, 0);
     for (const why of ["hand", "all"]) this.samplesDropped.inc({ why }, 0);
     for (const state of ["started", "finished", "failed", "aborted"]) this.runs.inc({ state }, 0);
@@ -69,9 +115,11 @@ export class Metrics {
 
   /** All numbers as Prometheus reads them. */
   text(): string {
-    this.#worstLag.set(Math.max(0, this.#lag.max) / NANOSECONDS);
-    this.#lag.reset();
-    this.#memory.set(process.memoryUsage.rss());
+    const { rss, heapUsed, heapTotal } = process.memoryUsage();
+    this.#lateness.set(this.#lag.worstSeconds());
+    this.#memory.set(rss);
+    this.#heap.set(heapUsed, { use: "used" });
+    this.#heap.set(heapTotal, { use: "total" });
     this.#uptime.set(process.uptime());
     for (const [state, count] of Object.entries(this.hands())) this.#handStates.set(count, { state });
     return this.#all.map((one) => one.text()).join("");
@@ -79,7 +127,31 @@ export class Metrics {
 
   /** Stops measuring. */
   close(): void {
-    this.#lag.disable();
+    this.#lag.close();
+  }
+
+  /** Takes in what was found of the system and the store; what is not known keeps its last value. */
+  tellVitals({ room, descriptors, runs, damaged }: Vitals): void {
+    if (room !== undefined) {
+      this.#disk.set(room.freeBytes, { use: "free" });
+      this.#disk.set(room.usedBytes, { use: "used" });
+      this.#disk.set(room.totalBytes, { use: "total" });
+    }
+    if (descriptors !== undefined && descriptors !== "exhausted") {
+      this.#descriptors.set(descriptors.open);
+      if (Number.isFinite(descriptors.limit)) this.#descriptorLimit.set(descriptors.limit);
+    }
+    this.#damaged.set(damaged);
+    if (runs instanceof Error) return;
+    this.#openRuns.set(runs.running, { state: "running" });
+    this.#openRuns.set(runs.asking, { state: "asking" });
+    this.#undriven.set(runs.undriven);
+  }
+
+  #histogram(name: string, help: string, bounds: readonly number[]): Histogram {
+    const histogram = new Histogram({ name: named(name), help }, bounds);
+    this.#all.push(histogram);
+    return histogram;
   }
 
   #series(type: "counter" | "gauge", name: string, help: string): Series {

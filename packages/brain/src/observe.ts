@@ -6,6 +6,8 @@ import type { Metrics } from "./metrics.ts";
 export interface Observers {
   readonly metrics: Metrics;
   readonly log: Log;
+  /** Is told how each write to the journal ended: with what it threw, if it did. */
+  readonly wrote?: (thrown?: unknown) => void;
 }
 
 /** What the log calls a run, beside its id. */
@@ -14,23 +16,39 @@ interface Names {
   readonly agent_id: string;
 }
 
+/** What is known of a run that this process has the lease of. */
+interface Known {
+  readonly names: Names | undefined;
+  /** When its call of a model, or its action, began. */
+  begunAt: number;
+}
+
 /** The journal itself, and each entry is counted and logged once it is durable. */
 export function observed(inner: Journal, observers: Observers): Journal {
   const { metrics } = observers;
   /** Runs that this process has the lease of. */
-  const names = new Map<string, Names | undefined>();
+  const leased = new Map<string, Known>();
+  const learn = (run: string, entries: readonly Entry[]): void =>
+    void leased.set(run, { names: namesIn(entries), begunAt: 0 });
   const timed = async <Result>(commit: Promise<Result>): Promise<Result> => {
     const begun = performance.now();
-    const result = await commit;
-    metrics.commit.observe((performance.now() - begun) / 1000);
-    return result;
+    try {
+      const result = await commit;
+      metrics.commit.observe((performance.now() - begun) / 1000);
+      observers.wrote?.();
+      return result;
+    } catch (thrown) {
+      observers.wrote?.(thrown);
+      throw thrown;
+    }
   };
   // In a turn of its own: whoever waits for the commit goes on first.
-  const note = (run: string, entries: readonly Entry[], known: Names | undefined): void => {
+  const note = (run: string, entries: readonly Entry[], known: Known | undefined): void => {
     setImmediate(() => {
-      for (const { event } of entries) {
+      for (const { event, at } of entries) {
         count(event, metrics);
-        write(observers.log, event, { run_id: run, ...known });
+        if (known !== undefined) time(event, at, known, metrics);
+        write(observers.log, event, { run_id: run, ...known?.names });
       }
     });
   };
@@ -38,24 +56,24 @@ export function observed(inner: Journal, observers: Observers): Journal {
     async create(run, entries, holder) {
       const made = await timed(inner.create(run, entries, holder));
       if (made.lease === undefined) return made;
-      names.set(run.id, namesIn(entries));
-      note(run.id, entries, names.get(run.id));
+      learn(run.id, entries);
+      note(run.id, entries, leased.get(run.id));
       return made;
     },
     async append(lease, entries) {
       // Looked up now: the lease may be given back before the commit is through.
-      const known = names.get(lease.run);
+      const known = leased.get(lease.run);
       await timed(inner.append(lease, entries));
       note(lease.run, entries, known);
     },
     async lease(run, holder) {
       const lease = await inner.lease(run, holder);
       // A run that cannot be read is refused by who takes it over; the lease must not be lost on the way there.
-      names.set(run, namesIn(await inner.read(run, 0, 1).catch(() => [])));
+      learn(run, await inner.read(run, 0, 1).catch(() => []));
       return lease;
     },
     async release(lease) {
-      names.delete(lease.run);
+      leased.delete(lease.run);
       await inner.release(lease);
     },
     read: (run, after, limit) => inner.read(run, after, limit),
@@ -105,6 +123,25 @@ function count(event: Event, metrics: Metrics): void {
       return metrics.healings.inc();
     default:
   }
+}
+
+/** Measures from intents to what came of them, by the times of their entries. */
+function time(event: Event, at: number, known: Known, metrics: Metrics): void {
+  if (event.type === "model.called" || event.type === "action.started") {
+    known.begunAt = at;
+    return;
+  }
+  // A process that took the run over in between does not know when it began.
+  if (known.begunAt === 0) return;
+  const seconds = Math.max(0, at - known.begunAt) / 1000;
+  if (event.type === "model.replied") metrics.modelTime.observe(seconds, { outcome: "replied" });
+  else if (event.type === "model.failed") metrics.modelTime.observe(seconds, { outcome: "failed" });
+  else if (event.type === "action.finished")
+    metrics.actionTime.observe(seconds, { outcome: isGood(event.outcome) ? "ok" : "error" });
+  else if (event.type === "action.failed") metrics.actionTime.observe(seconds, { outcome: "failed" });
+  else if (event.type === "action.unknown") metrics.actionTime.observe(seconds, { outcome: "unknown" });
+  else return;
+  known.begunAt = 0;
 }
 
 function isGood(outcome: Outcome): boolean {

@@ -51,39 +51,63 @@ export class Series {
   }
 }
 
+/** What a histogram has seen under one set of labels. */
+interface Seen {
+  readonly counts: number[];
+  count: number;
+  sum: number;
+}
+
 /** How many of the values that were seen lie below each bound. */
 export class Histogram {
   readonly #about: About;
   readonly #bounds: readonly number[];
-  readonly #counts: number[];
-  #count = 0;
-  #sum = 0;
+  readonly #seen = new Map<string, Seen>();
 
   /** The bounds go up. */
   constructor(about: About, bounds: readonly number[]) {
     this.#about = about;
     this.#bounds = bounds;
-    this.#counts = bounds.map(() => 0);
   }
 
   /** Takes in a value. */
-  observe(value: number): void {
+  observe(value: number, labels?: Labels): void {
+    const seen = this.#of(labels);
     const at = this.#bounds.findIndex((bound) => value <= bound);
-    if (at !== -1) this.#counts[at]! += 1;
-    this.#count += 1;
-    this.#sum += value;
+    if (at !== -1) seen.counts[at]! += 1;
+    seen.count += 1;
+    seen.sum += value;
+  }
+
+  /** Makes the series with these labels show before it has seen anything. */
+  show(labels?: Labels): void {
+    this.#of(labels);
+  }
+
+  #of(labels: Labels | undefined): Seen {
+    const series = labelled(labels);
+    const known = this.#seen.get(series);
+    if (known !== undefined) return known;
+    const fresh = { counts: this.#bounds.map(() => 0), count: 0, sum: 0 };
+    this.#seen.set(series, fresh);
+    return fresh;
   }
 
   /** All of it as Prometheus reads it: each bound counts what lies below the lower ones, too. */
   text(): string {
+    return heading("histogram", this.#about) + Array.from(this.#seen, (one) => this.#textOf(...one)).join("");
+  }
+
+  #textOf(labels: string, { counts, count, sum }: Seen): string {
     const { name } = this.#about;
+    const among = labels === "" ? "{" : `${labels.slice(0, -1)},`;
     let below = 0;
     const buckets = this.#bounds.map((bound, at) => {
-      below += this.#counts[at] ?? 0;
-      return `${name}_bucket{le="${bound}"} ${below}\n`;
+      below += counts[at] ?? 0;
+      return `${name}_bucket${among}le="${bound}"} ${below}\n`;
     });
-    const rest = `${name}_bucket{le="+Inf"} ${this.#count}\n${name}_sum ${this.#sum}\n${name}_count ${this.#count}\n`;
-    return heading("histogram", this.#about) + buckets.join("") + rest;
+    const rest = `${name}_bucket${among}le="+Inf"} ${count}\n${name}_sum${labels} ${sum}\n${name}_count${labels} ${count}\n`;
+    return buckets.join("") + rest;
   }
 }
 

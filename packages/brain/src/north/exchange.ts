@@ -196,7 +196,9 @@ function note(it: Exchange, tookMs: number): void {
   const method = matched === undefined ? "other" : (request.method ?? "");
   const path = matched?.route.path ?? "none";
   const status = response.headersSent ? response.statusCode : 0;
-  house.metrics.requests.inc({ method, path, status: String(status) });
+  const labels = { method, path, status: String(status) };
+  house.metrics.requests.inc(labels);
+  house.metrics.requestTime.observe(tookMs / 1000, labels);
   const runId = response.getHeader("x-run-id");
   house.log(status >= 500 ? "warn" : "info", "request", {
     method,

@@ -83,6 +83,8 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
     throw new Fault("CONFLICT", `${options.host}:${options.port} cannot be listened on: ${cause.message}`, { cause });
   });
+  // Without a descriptor a connection cannot be taken in; the server goes on, and takes those that come later.
+  server.on("error", () => void (house.metrics.refused += 1));
   const unanswered = options.tables === undefined ? undefined : new Unanswered(options.tables);
   if (unanswered !== undefined)
     server.on(options.tls === undefined ? "connection" : "secureConnection", unanswered.add);

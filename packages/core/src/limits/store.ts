@@ -37,6 +37,22 @@ export const DAEMON = {
   namedMs: 20,
 } as const;
 
+/** Bounds of a daemon's view of itself. */
+export const HEALTH = {
+  /** How often it looks. */
+  lookMs: 2 * SECOND_MS,
+  /** Free disk below which it says that there is little, and below which it says that there is none. */
+  lowBytes: 512 * MIB,
+  fullBytes: MIB,
+  /** The share of its descriptors from which on it says that they are few. */
+  descriptorShare: 0.9,
+  /** The worst delay of the event loop is that of the last so many seconds. */
+  lagSeconds: 60,
+  /** Runs, newest first, whose journals are read through once after the start, and the rests in between. */
+  surveyedRuns: 1000,
+  surveyRestMs: 20,
+} as const;
+
 /** Bounds of what is kept beside the journals. */
 export const RECORD = {
   /** The body of one record. */
