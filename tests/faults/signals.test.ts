@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { connect } from "node:tls";
 import { fileURLToPath } from "node:url";
@@ -13,55 +10,11 @@ import type { Line } from "../../packages/cli/src/stage.fixture.ts";
 import { certificate } from "../support/certificate.ts";
 import { until } from "../support/daemon-process.ts";
 import { portsOf } from "../support/listeners.ts";
+import { Serving } from "../support/serving.ts";
 
 /* Signals that do not ask a process to end do not end it: real processes, and the ports that they listen on. */
 
 const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
-
-/** A process that serves, and what it has said. */
-class Serving implements AsyncDisposable {
-  readonly child: ChildProcess;
-  readonly pid: number;
-  ready: Line = { body: {} };
-  log = "";
-
-  private constructor(child: ChildProcess) {
-    this.child = child;
-    this.pid = child.pid ?? 0;
-    child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (this.log += chunk));
-  }
-
-  static async start(stage: Stage, argv: readonly string[]): Promise<Serving> {
-    const [program = "", ...args] = argv;
-    const serving = new Serving(spawn(program, args, { cwd: stage.workspace, env: stage.command.env }));
-    const gone = once(serving.child, "exit");
-    const line = once(createInterface({ input: serving.child.stdout! }), "line");
-    const first = await Promise.race([line, gone]);
-    assert.ok(typeof first[0] === "string", serving.log);
-    serving.ready = JSON.parse(first[0]) as Line;
-    return serving;
-  }
-
-  get url(): string {
-    return String(this.ready["url"]);
-  }
-
-  /** Signals it, and waits until it has said so many times that it heard. */
-  async hears(signal: NodeJS.Signals, words: string, times = 1): Promise<void> {
-    this.child.kill(signal);
-    await until(`${signal}: ${words}`, () => {
-      assert.equal(this.child.exitCode ?? this.child.signalCode, null, `${signal} ended it:\n${this.log}`);
-      return this.log.split(words).length > times;
-    });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
-    const gone = once(this.child, "exit");
-    this.child.kill("SIGKILL");
-    await gone;
-  }
-}
 
 const up = (stage: Stage, ...flags: readonly string[]): Promise<Serving> =>
   Serving.start(stage, [...stage.command.argv, "up", "--json", "--port", "0", ...flags]);

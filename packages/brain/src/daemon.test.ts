@@ -89,7 +89,7 @@ test("000-56: a daemon leaves its address and the first token where only its use
   assert.equal((await home.call(daemon, "/metrics")).status, 200);
   assert.deepEqual(await (await home.call(daemon, "/readyz")).json(), {
     status: "ready",
-    checks: { store: "ok", hands: "ok" },
+    checks: { store: "ok", disk: "ok", descriptors: "ok", runs: "ok", hands: "ok" },
   });
 });
 

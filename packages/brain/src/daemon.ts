@@ -6,12 +6,12 @@ import type { Brain, BrainOptions } from "./compose.ts";
 import { endContained, stackOf } from "./containment.ts";
 import { readPem, tokenFile, writeDaemonFile } from "./daemon-file.ts";
 import { holdHome } from "./daemon-lock.ts";
+import { HealthWatch } from "./health.ts";
 import { jsonLog } from "./log.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { serveHttp } from "./north/http.ts";
 import type { HttpServer } from "./north/http.ts";
-import type { Health } from "./north/ops.ts";
 import { surfaces } from "./north/surfaces.ts";
 import type { SurfaceWorld } from "./north/surfaces.ts";
 import { observed } from "./observe.ts";
@@ -24,6 +24,7 @@ import { standardTools } from "./south/local.ts";
 import { Sweeper } from "./sweeper.ts";
 import type { OnRestart } from "./sweeper.ts";
 import type { Reloadable } from "./south/local.ts";
+import { Survey } from "./survey.ts";
 import { Telemetry } from "./telemetry.ts";
 import { tcpTables } from "./tcp-tables.ts";
 import { Threads } from "./threads.ts";
@@ -109,17 +110,21 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const jwt = await keptTokens(env, reloadables);
   const metrics = new Metrics();
   options.onUncaught?.((thrown) => endContained(thrown, { log, metrics }));
+  let watch: HealthWatch | undefined;
   const brain = await openBrain({
     home,
     env,
     ...(options.store === undefined ? {} : { store: options.store }),
     restored: options.restored === true,
     localHand: options.localHand,
-    observe: (journal) => observed(journal, { metrics, log }),
+    observe: (journal) => observed(journal, { metrics, log, wrote: (thrown) => watch?.wrote(thrown) }),
     log,
     report: (traceId, thrown) =>
       log("error", "a run met a fault of our own", { trace_id: traceId, stack: stackOf(thrown) }),
   });
+  const holdsRuns = options.onRestart === "hold";
+  watch = new HealthWatch({ home, ...brain, metrics, log, holdsRuns });
+  const survey = new Survey(brain.journal, log);
   const tokens = new Tokens(brain.records, jwt === undefined ? {} : { jwt });
   const telemetry = new Telemetry({
     now: Date.now,
@@ -133,7 +138,8 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   let southbound: string | undefined;
   const close = async (): Promise<void> => {
     await server?.close();
-    await Promise.all([door.close(), dialer.close(), sweeper.close()]);
+    watch?.close();
+    await Promise.all([survey.close(), door.close(), dialer.close(), sweeper.close()]);
     tokens.close();
     await brain.close();
     metrics.close();
@@ -144,7 +150,8 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     await tellRestored(brain, log);
     // A daemon that lives for one command leaves the runs of others alone.
     if (options.hidden !== true) await sweeper.start(options.onRestart);
-    server = await serve(options, { brain, tokens, metrics, telemetry, door, dialer, reloadables, log });
+    await watch.start();
+    server = await serve(options, { brain, watch, tokens, metrics, telemetry, door, dialer, reloadables, log });
     if (options.hidden !== true) [southbound] = await Promise.all([door.open(), dialer.open()]);
   } catch (thrown) {
     await close();
@@ -155,12 +162,15 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const said = { url, tokenFile: tokenFile(home) };
   if (options.hidden !== true)
     await writeDaemonFile(home, { ...said, workspace: options.workspace, startedAt: Date.now() });
+  if (options.hidden !== true) survey.start();
   log("info", "the daemon is up", { url, pid: process.pid });
   return { ...said, ...(southbound === undefined ? {} : { southbound }), pid: process.pid, log, close, ...rest };
 }
 
 interface Parts {
   readonly brain: Brain;
+  /** Knows how the daemon is. */
+  readonly watch: HealthWatch;
   readonly tokens: Tokens;
   readonly metrics: Metrics;
   /** Where gateways put what hands tell of their hosts. */
@@ -219,7 +229,7 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
 /** What surfaces may ask for, put together. */
 async function worldOf(options: DaemonOptions, parts: Parts): Promise<Omit<SurfaceWorld, "production">> {
   const { workspace, version, home, localHand: hasLocal } = options;
-  const { brain, metrics, telemetry, door, dialer, reloadables } = parts;
+  const { brain, watch, metrics, telemetry, door, dialer, reloadables } = parts;
   const { runs, records } = brain;
   const hands = new AllHands({ far: brain.hands, local: brain.hand, hasLocal, workspace, version, now: Date.now });
   await hands.look();
@@ -243,9 +253,10 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<Omit<Surfa
     // No model of this brain is behind a worker's socket.
     worker: async () => false,
     async health() {
-      const [store] = await Promise.all([storeHealth(brain), hands.look()]);
-      return { store, hands: hands.health };
+      await Promise.all([watch.look(), hands.look()]);
+      return { ...watch.checks(), hands: hands.health };
     },
+    details: () => watch.details(),
   };
 }
 
@@ -267,13 +278,6 @@ async function tellRestored({ incarnation: { restored, generation }, runs }: Bra
     generation,
     runs: held.length,
   });
-}
-
-async function storeHealth(brain: Brain): Promise<Health> {
-  return brain.runs.list({ limit: 1 }).then(
-    () => "ok",
-    () => "down",
-  );
 }
 
 function listed(names: string | undefined): readonly string[] {

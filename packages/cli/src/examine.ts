@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { asFault, byteWords, countWords, FAULTS, TERMINAL } from "@vidro/core";
+import { asFault, byteWords, countWords, FAULTS, HEALTH, isObject } from "@vidro/core";
 import { folderAt } from "./folder.ts";
 import { homeFolder } from "./with-brain.ts";
 
@@ -33,11 +33,13 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
   home: lookAtHome,
   store: lookAtStore,
   disk: async (home) => {
-    const { bavail, bsize } = await statfs(nearest(home));
+    const { bavail, bfree, blocks, bsize } = await statfs(nearest(home));
     const free = bavail * bsize;
-    const summary = `${byteWords(free)} free for ${home}`;
-    return free < TERMINAL.freeBytes ? warn(summary, "Free some disk: df -h") : ok(summary);
+    const summary = `${byteWords(free)} free and ${byteWords((blocks - bfree) * bsize)} used for ${home}`;
+    if (free < HEALTH.fullBytes) return fail(summary, "Free some disk: df -h");
+    return free < HEALTH.lowBytes ? warn(summary, "Free some disk: df -h") : ok(summary);
   },
+  daemon: lookAtDaemon,
   sandbox: async () => {
     const { hostSandbox } = await import("@vidro/hands");
     if ((await hostSandbox()) !== undefined) return ok("bubblewrap holds shell commands to what they may touch");
@@ -87,6 +89,21 @@ function lookAtHome(home: string): Found {
   return warn(`Others on this machine can look into ${home}`, `chmod 700 ${home}`);
 }
 
+/** What the daemon of this home says of itself, if one is up. */
+async function lookAtDaemon(home: string): Promise<Found> {
+  const { findDaemon } = await import("@vidro/brain");
+  const daemon = await findDaemon(home);
+  if (daemon === undefined) return ok("none is up for this home");
+  const { askReady } = await import("./commands/status.ts");
+  const { status, details } = await askReady({ url: daemon.url });
+  const why = isObject(details)
+    ? Object.entries(details).map(([thing, said]) => `${thing}: ${JSON.stringify(said)}`)
+    : [];
+  const summary = [`${daemon.url} is ${JSON.stringify(status)}`, ...why].join("; ").replaceAll('"', "");
+  if (status === "ready") return ok(summary);
+  return (status === "degraded" ? warn : fail)(summary, "See its log, and what each message names.");
+}
+
 async function lookAtModel(): Promise<Found> {
   const { describeChoice } = await import("@vidro/brain");
   const { name, because, servers } = await describeChoice(process.env);
@@ -114,6 +131,13 @@ async function lookAtStore(home: string): Promise<Found> {
       const { says, next } = FAULTS.STORE_NEWER;
       return fail(`${says} ${path} has version ${version}; this one knows versions up to ${STORE_VERSION}.`, next);
     }
+    const [found] = database.prepare("PRAGMA quick_check(1)").all();
+    const damage = String(found?.["quick_check"] ?? "");
+    if (damage !== "ok")
+      return fail(
+        `${path} is damaged: ${damage}`,
+        "See which runs: vidro audit verify. Then restore a copy of the file.",
+      );
     const runs = Number(database.prepare("SELECT count(*) AS runs FROM run").get()?.["runs"]);
     return ok(`${path}, version ${version}, ${countWords(runs, "run")}`);
   } catch (thrown) {

@@ -13,25 +13,31 @@ export interface OpsFacts {
   readonly metrics: Metrics;
   /** The health of each thing that the brain needs; never rejects. */
   readonly health: () => Promise<{ readonly [thing: string]: Health }>;
+  /** Why those things are not ok that are not. */
+  readonly details?: () => { readonly [thing: string]: string };
   /** The OpenAPI document of all surfaces. */
   readonly openApi: () => JsonObject;
 }
 
 /** Health, numbers and the description of the API. */
-export function ops({ metrics, health, openApi }: OpsFacts): Surface {
+export function ops({ metrics, health, details = () => ({}), openApi }: OpsFacts): Surface {
   return {
     name: "ops",
     faultBody: plainFault,
     routes: [
       plain("/healthz", "Whether the process is alive", HEALTHZ, async () => ({ json: { status: "ok" } })),
-      plain("/readyz", "Whether the brain can take work", READYZ, async () => readiness(await health())),
+      plain("/readyz", "Whether the brain can take work", READYZ, async () => readiness(await health(), details())),
       plain("/openapi.json", "This API, as OpenAPI 3.1", { type: "object" }, async () => ({ json: openApi() })),
       {
         ...plain("/docs", "This API, as a page", {}, async () => page("text/html; charset=utf-8", DOCS_PAGE)),
         produces: ["text/html"],
       },
       {
-        ...plain("/metrics", "Numbers for Prometheus", {}, async () => page(METRICS_TYPE, metrics.text())),
+        ...plain("/metrics", "Numbers for Prometheus", {}, async () => {
+          // What is found is told in numbers, too.
+          await health();
+          return page(METRICS_TYPE, metrics.text());
+        }),
         scope: "metrics",
         produces: ["text/plain"],
       },
@@ -51,6 +57,7 @@ const READYZ = {
   properties: {
     status: { enum: ["ready", "degraded", "down"] },
     checks: { type: "object", additionalProperties: { enum: ["ok", "degraded", "down"] } },
+    details: { type: "object", additionalProperties: { type: "string" } },
   },
 };
 
@@ -58,10 +65,11 @@ function plain(path: string, summary: string, answer: JsonObject, handle: () => 
   return { method: "GET", path, summary, scope: undefined, answer, handle };
 }
 
-function readiness(checks: { readonly [thing: string]: Health }): Reply {
+function readiness(checks: { readonly [thing: string]: Health }, details: { readonly [thing: string]: string }): Reply {
   const found = new Set(Object.values(checks));
-  if (found.has("down")) return { json: { status: "down", checks }, status: 503 };
-  return { json: { status: found.has("degraded") ? "degraded" : "ready", checks } };
+  const said = Object.keys(details).length === 0 ? { checks } : { checks, details };
+  if (found.has("down")) return { json: { status: "down", ...said }, status: 503 };
+  return { json: { status: found.has("degraded") ? "degraded" : "ready", ...said } };
 }
 
 function page(type: string, text: string): Reply {

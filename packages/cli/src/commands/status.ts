@@ -11,13 +11,13 @@ const COLOURS = { ready: "green", degraded: "yellow", down: "red" } as const;
 /** Tells how the brain is that is up; BRAIN_UNREACHABLE when none is. */
 export async function status(flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
   const address = await brainThatIsUp(flags);
-  const [ready, agent] = await Promise.all([ask(address, "/readyz"), ask(address, "/agent/status")]);
+  const [ready, agent] = await Promise.all([askReady(address), ask(address, "/agent/status")]);
   const word = ready["status"];
   const state = word === "ready" || word === "degraded" ? word : "down";
-  const { checks = {} } = ready;
+  const { checks = {}, details = {} } = ready;
   const { runs = null, hands = null } = agent;
-  if (flags.json === true) sayJson({ url: address.url, status: state, checks, runs, hands });
-  else process.stdout.write(`${lines(address.url, state, { checks, runs, hands })}\n`);
+  if (flags.json === true) sayJson({ url: address.url, status: state, checks, details, runs, hands });
+  else process.stdout.write(`${lines(address.url, state, { checks, details, runs, hands })}\n`);
   return state === "down" ? EXIT.failed : EXIT.ok;
 }
 
@@ -26,6 +26,11 @@ export async function brainThatIsUp(flags: BrainFlags): Promise<Address> {
   const address = await brainAddress(flags, process.env);
   if (address === undefined) throw new Fault("BRAIN_UNREACHABLE", "No daemon is up for this home. Start one: vidro up");
   return address;
+}
+
+/** What a brain says of whether it can take work. */
+export function askReady(address: Address): Promise<JsonObject> {
+  return ask(address, "/readyz");
 }
 
 async function ask({ url, token }: Address, path: string): Promise<JsonObject> {
@@ -41,10 +46,15 @@ async function ask({ url, token }: Address, path: string): Promise<JsonObject> {
   }
 }
 
-function lines(url: string, state: keyof typeof COLOURS, { checks, runs, hands }: { [name: string]: Json }): string {
-  const found = Object.entries(isObject(checks) ? checks : {}).map(
-    ([thing, health]) => `${thing} ${typeof health === "string" ? health : "unknown"}`,
-  );
+function lines(
+  url: string,
+  state: keyof typeof COLOURS,
+  { checks, details, runs, hands }: { [name: string]: Json },
+): string {
+  const found = Object.entries(isObject(checks) ? checks : {}).map(([thing, health]) => {
+    const why = isObject(details) ? details[thing] : undefined;
+    return `${thing} ${typeof health === "string" ? health : "unknown"}${typeof why === "string" ? `: ${why}` : ""}`;
+  });
   const counts = [
     ...(typeof runs === "number" ? [`open runs: ${runs}`] : []),
     ...(typeof hands === "number" ? [`hands: ${hands}`] : []),

@@ -34,8 +34,6 @@ export const TERMINAL = {
   history: 100,
   /** The log of our own faults; a longer one is begun anew. */
   logBytes: MIB,
-  /** Free disk below which doctor warns. */
-  freeBytes: 512 * MIB,
 } as const;
 
 /** Bounds of a client of a brain. */

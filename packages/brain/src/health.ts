@@ -1,0 +1,162 @@
+import { asFault, byteWords, countWords, HEALTH } from "@vidro/core";
+import type { Fault, Records } from "@vidro/core";
+import type { Log } from "./log.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Health } from "./north/ops.ts";
+import { LOCAL_OWNER } from "./runs.ts";
+import type { OpenRuns, StoreCondition } from "./stores/store.ts";
+import { diskRoom, openDescriptors } from "./vitals.ts";
+import type { Descriptors, DiskRoom } from "./vitals.ts";
+
+/** What a watch over a daemon's health needs. */
+export interface HealthWorld {
+  /** The folder of all state. */
+  readonly home: string;
+  readonly condition: StoreCondition;
+  readonly records: Pick<Records, "put">;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Open runs without a driver are meant to stay so. */
+  readonly holdsRuns: boolean;
+}
+
+/** How one thing is, and in words why it is not ok. */
+interface Finding {
+  readonly health: Health;
+  readonly why: string;
+}
+
+const OK: Finding = { health: "ok", why: "" };
+const LEVELS = { ok: "info", degraded: "warn", down: "error" } as const;
+
+/**
+ * Knows how a daemon is: it looks at disk, descriptors, store and open runs again and again, is told of each write to
+ * the store, and tells the log of each change.
+ */
+export class HealthWatch {
+  readonly #world: HealthWorld;
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #writeFault: Fault | undefined;
+  #refused = 0;
+  #findings: { readonly [thing: string]: Finding } = {};
+
+  constructor(world: HealthWorld) {
+    this.#world = world;
+  }
+
+  /** Looks for the first time, and from then on until it is closed. */
+  async start(): Promise<this> {
+    await this.look();
+    this.#timer = setInterval(() => void this.look(), HEALTH.lookMs).unref();
+    return this;
+  }
+
+  /** Is told how a write to the store ended: one that failed for want of a usable disk marks it, the next good one clears it. */
+  wrote(thrown?: unknown): void {
+    if (thrown === undefined) {
+      this.#writeFault = undefined;
+      return;
+    }
+    const fault = asFault(thrown);
+    if (fault.code !== "STORAGE_FULL" && fault.code !== "STORE_UNREADABLE") return;
+    this.#world.metrics.storeFailures.inc();
+    this.#writeFault = fault;
+  }
+
+  /** Looks at everything now; never rejects. */
+  look(): Promise<void> {
+    return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
+  }
+
+  /** How each thing is, as it was found last. */
+  checks(): { readonly [thing: string]: Health } {
+    return Object.fromEntries(Object.entries(this.#findings).map(([thing, { health }]) => [thing, health]));
+  }
+
+  /** Why those are not ok that are not. */
+  details(): { readonly [thing: string]: string } {
+    const found = Object.entries(this.#findings).filter(([, { why }]) => why !== "");
+    return Object.fromEntries(found.map(([thing, { why }]) => [thing, why]));
+  }
+
+  /** Looks no more. */
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    const { home, metrics } = this.#world;
+    const room = await diskRoom(home);
+    const descriptors = openDescriptors();
+    if (this.#writeFault !== undefined) await this.#tryToWrite();
+    metrics.storeWritable.set(this.#writeFault === undefined ? 1 : 0);
+    const runs = this.#openRuns();
+    metrics.tellVitals({ room, descriptors, runs, damaged: this.#world.condition.damaged().length });
+    this.#take({
+      store: this.#storeFinding(runs),
+      disk: diskFinding(room),
+      descriptors: this.#descriptorFinding(descriptors),
+      runs: this.#runsFinding(runs),
+    });
+  }
+
+  /** Without a write the store would stay marked for ever where a balancer keeps requests away from a brain that is down. */
+  async #tryToWrite(): Promise<void> {
+    const record = { kind: "health", id: "write", owner: LOCAL_OWNER, body: {} };
+    await this.#world.records.put(record).then(
+      () => this.wrote(),
+      (thrown: unknown) => void (this.#writeFault = asFault(thrown)),
+    );
+  }
+
+  #openRuns(): OpenRuns | Fault {
+    try {
+      return this.#world.condition.openRuns();
+    } catch (thrown) {
+      return asFault(thrown);
+    }
+  }
+
+  #storeFinding(runs: OpenRuns | Fault): Finding {
+    if (this.#writeFault !== undefined) return { health: "down", why: this.#writeFault.message };
+    if (runs instanceof Error) return { health: "down", why: runs.message };
+    const damaged = this.#world.condition.damaged().length;
+    if (damaged === 0) return OK;
+    return { health: "degraded", why: `${countWords(damaged, "run")} cannot be read. See which: vidro audit verify` };
+  }
+
+  #descriptorFinding(descriptors: Descriptors | undefined): Finding {
+    const { refused } = this.#world.metrics;
+    const isNew = refused > this.#refused;
+    this.#refused = refused;
+    if (descriptors === "exhausted" || isNew) {
+      this.#world.metrics.descriptorsExhausted.inc();
+      return {
+        health: "down",
+        why: "No descriptor is left: raise the limit (ulimit -n), or see what holds them open.",
+      };
+    }
+    if (descriptors === undefined || descriptors.open < descriptors.limit * HEALTH.descriptorShare) return OK;
+    return { health: "degraded", why: `${descriptors.open} of ${descriptors.limit} descriptors are open` };
+  }
+
+  #runsFinding(runs: OpenRuns | Fault): Finding {
+    if (runs instanceof Error || runs.undriven === 0 || this.#world.holdsRuns) return OK;
+    return { health: "degraded", why: `${countWords(runs.undriven, "open run")} without a driver` };
+  }
+
+  #take(findings: { readonly [thing: string]: Finding }): void {
+    for (const [thing, { health, why }] of Object.entries(findings)) {
+      const before = this.#findings[thing]?.health ?? "ok";
+      if (before !== health) this.#world.log(LEVELS[health], "health has changed", { thing, health, before, why });
+    }
+    this.#findings = findings;
+  }
+}
+
+function diskFinding(room: DiskRoom | undefined): Finding {
+  if (room === undefined || room.freeBytes >= HEALTH.lowBytes) return OK;
+  const health = room.freeBytes < HEALTH.fullBytes ? "down" : "degraded";
+  return { health, why: `${byteWords(room.freeBytes)} free for the state. Free some disk: df -h` };
+}
