@@ -7,7 +7,7 @@ import { followInBatches } from "./follow.ts";
 import type { Followed, Left } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late.ts";
 import { opened } from "./opening.ts";
-import { Fault, FIRST_GENERATION, fold, FOLLOW, isTerminal, RUN } from "@vidro/core";
+import { asFault, Fault, FIRST_GENERATION, fold, FOLLOW, isTerminal, RUN } from "@vidro/core";
 import type {
   Budget,
   Entry,
@@ -273,7 +273,7 @@ export class Runs {
     let state: RunState | undefined;
     for (;;) {
       const entries = await this.#journal.read(run, state?.seq ?? 0, FOLLOW.batch);
-      state = fold(entries, state);
+      state = folded(run, entries, state);
       if (entries.length < FOLLOW.batch) break;
     }
     if (state === undefined) throw new Fault("JOURNAL_CORRUPT", `Run ${run} has no entries.`);
@@ -307,6 +307,17 @@ async function ended({ drive, done }: Driven, run: string): Promise<void> {
     if (storeFault !== undefined) late.reject(new Fault("COMMIT_UNKNOWN", message));
   }, RUN.abortMs);
   await Promise.race([done, late.promise]).finally(() => clearInterval(look));
+}
+
+/** The fold of entries; JOURNAL_CORRUPT for one that has the type of an event and not its shape. */
+function folded(run: string, entries: readonly Entry[], from: RunState | undefined): RunState | undefined {
+  try {
+    return fold(entries, from);
+  } catch (thrown) {
+    if (thrown instanceof Fault) throw thrown;
+    const message = `The journal of run ${run} has an entry that lacks a part: ${asFault(thrown).message}`;
+    throw new Fault("JOURNAL_CORRUPT", message, { cause: thrown });
+  }
 }
 
 /** The owner of what is done by the person at this machine. */

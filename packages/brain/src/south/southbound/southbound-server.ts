@@ -99,6 +99,8 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
   await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
     throw new Fault("CONFLICT", `Port ${options.port} cannot be listened on: ${cause.message}`, { cause });
   });
+  // Without a descriptor a host cannot be taken in, and comes again; those that are here stay.
+  server.on("error", ({ message }) => options.log("warn", "a host cannot be taken in", { reason: message }));
   const renewal = setInterval(() => void renew(server, options), SOUTHBOUND.serverRenewMs / 2).unref();
   return {
     port: (server.address() as AddressInfo).port,

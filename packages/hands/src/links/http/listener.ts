@@ -54,6 +54,8 @@ export async function listenSigned(options: ListenerOptions): Promise<Listener> 
   await once(server, "listening").catch((cause: Error) => {
     throw new Fault("CONFLICT", `${host}:${port} cannot be listened on: ${cause.message}`, { cause });
   });
+  // Without a descriptor a call cannot be taken in, and the brain calls again; the hand goes on.
+  server.on("error", () => undefined);
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
