@@ -5,6 +5,7 @@ import type { Metrics } from "./metrics.ts";
 import type { Health } from "./north/ops.ts";
 import { LOCAL_OWNER } from "./runs.ts";
 import type { OpenRuns, StoreCondition } from "./stores/store.ts";
+import { isPassing } from "./writer.ts";
 import { diskRoom, openDescriptors } from "./vitals.ts";
 import type { Descriptors, DiskRoom } from "./vitals.ts";
 
@@ -59,7 +60,7 @@ export class HealthWatch {
       return;
     }
     const fault = asFault(thrown);
-    if (fault.code !== "STORAGE_FULL" && fault.code !== "STORE_UNREADABLE") return;
+    if (!isPassing(fault) && fault.code !== "STORE_UNREADABLE") return;
     this.#world.metrics.storeFailures.inc();
     this.#writeFault = fault;
   }

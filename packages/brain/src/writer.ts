@@ -8,7 +8,7 @@ const PASSING: ReadonlySet<FaultCode> = new Set(["STORE_BUSY", "STORE_FAILED", "
 export type WriterJournal = Pick<Journal, "append" | "renew" | "release">;
 
 /** Whether a store that met this fault may take the same call later. */
-function isPassing(thrown: unknown): boolean {
+export function isPassing(thrown: unknown): boolean {
   return PASSING.has(asFault(thrown).code);
 }
 
