@@ -3,8 +3,11 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 
-/** What the fake does with one request. */
+/** What the fake does with one request, whatever was asked. */
 export type FakeReply = (response: ServerResponse) => void;
+
+/** What the fake does with one request as it was asked. */
+export type FakeAnswer = (response: ServerResponse, request: FakeRequest) => void;
 
 /** A request as it came over the wire. */
 export interface FakeRequest {
@@ -21,15 +24,17 @@ export interface FakeOpenAi {
   /** Base URL of its API. */
   readonly url: string;
   readonly requests: readonly FakeRequest[];
+  /** Forgets the requests that came, for who asks very often. */
+  readonly forget: () => void;
   /** Adds replies; each request takes the next one, and the last one serves all that follow. */
-  readonly reply: (...replies: FakeReply[]) => void;
+  readonly reply: (...replies: FakeAnswer[]) => void;
   /** Resolves with the next request that comes in. */
   readonly next: () => Promise<FakeRequest>;
   readonly close: () => Promise<void>;
 }
 
 /** Starts a fake server on a free port. */
-export async function fakeOpenAi(...replies: FakeReply[]): Promise<FakeOpenAi> {
+export async function fakeOpenAi(...replies: FakeAnswer[]): Promise<FakeOpenAi> {
   const queue = [...replies];
   const requests: FakeRequest[] = [];
   let arrived = Promise.withResolvers<FakeRequest>();
@@ -40,7 +45,7 @@ export async function fakeOpenAi(...replies: FakeReply[]): Promise<FakeOpenAi> {
     const request = { path: incoming.url ?? "", headers: incoming.headers, body, over };
     requests.push(request);
     const reply = queue.length > 1 ? queue.shift() : queue[0];
-    (reply ?? status(500, "nothing was scripted"))(response);
+    (reply ?? status(500, "nothing was scripted"))(response, request);
     arrived.resolve(request);
     arrived = Promise.withResolvers<FakeRequest>();
   };
@@ -52,6 +57,7 @@ export async function fakeOpenAi(...replies: FakeReply[]): Promise<FakeOpenAi> {
   return {
     url: `http://127.0.0.1:${address !== null && typeof address === "object" ? address.port : 0}/v1`,
     requests,
+    forget: () => void requests.splice(0),
     reply: (...more) => void queue.push(...more),
     next: () => arrived.promise,
     close: () =>

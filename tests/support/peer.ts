@@ -12,6 +12,13 @@ export interface PeerStart {
   readonly env: NodeJS.ProcessEnv;
 }
 
+/** A process that was started and may not be ready yet. */
+export interface Launched {
+  readonly child: ChildProcess;
+  /** Resolves when it says that it is ready; rejects with its last words when it ends before that. */
+  readonly ready: Promise<Peer>;
+}
+
 /** One end of a link as a process of its own, which says with a line of JSON that it is ready. */
 export class Peer implements AsyncDisposable {
   readonly child: ChildProcess;
@@ -23,17 +30,28 @@ export class Peer implements AsyncDisposable {
     this.line = line;
   }
 
-  static async start({ argv: [program = "", ...args], cwd, env }: PeerStart): Promise<Peer> {
+  static start(start: PeerStart): Promise<Peer> {
+    return Peer.launch(start).ready;
+  }
+
+  /** Starts it and does not wait; `hear` gets what it writes to its standard error. */
+  static launch({ argv: [program = "", ...args], cwd, env }: PeerStart, hear?: (words: string) => void): Launched {
     const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
     let said = "";
-    child.stderr.on("data", (chunk: Buffer) => (said = (said + chunk.toString("utf8")).slice(-SAID_CHARS)));
+    child.stderr.on("data", (chunk: Buffer) => {
+      said = (said + chunk.toString("utf8")).slice(-SAID_CHARS);
+      hear?.(chunk.toString("utf8"));
+    });
     const lines = createInterface({ input: child.stdout });
     const ended = once(child, "close").then(() => Promise.reject(new Error(`It ended: ${args.join(" ")}\n${said}`)));
     ended.catch(() => undefined);
-    const [line] = (await Promise.race([once(lines, "line"), ended])) as [string];
-    const peer = new Peer(child, JSON.parse(line) as { [field: string]: unknown });
-    if (peer.line["type"] === "error") throw new Error(`It did not get ready: ${line}`);
-    return peer;
+    const ready = Promise.race([once(lines, "line"), ended]).then(([line]: string[]) => {
+      const peer = new Peer(child, JSON.parse(line ?? "{}") as { [field: string]: unknown });
+      if (peer.line["type"] === "error") throw new Error(`It did not get ready: ${line}`);
+      return peer;
+    });
+    ready.catch(() => undefined);
+    return { child, ready };
   }
 
   get isAlive(): boolean {
