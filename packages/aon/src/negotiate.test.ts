@@ -127,7 +127,8 @@ test("a header of many ranges is read no further than its bound", () => {
   assert.equal(negotiate(`${many},application/x-ndjson`), undefined);
   const startedAt = performance.now();
   negotiate('"\\'.repeat(500_000));
-  assert.ok(performance.now() - startedAt < 1000);
+  // In time that grows with the square of its length it would take minutes.
+  assert.ok(performance.now() - startedAt < 20_000);
 });
 
 test("Vary keeps what it has and gets Accept once", () => {

