@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { isRecall } from "@vidro/core";
 import type { Entry, Model } from "@vidro/core";
 import { openStore } from "../packages/brain/src/stores/stores.ts";
 import { childHand } from "./support/child-hand.ts";
@@ -41,6 +42,8 @@ function hunt(
   return {
     kills: () => kills,
     async *perform(order, signal) {
+      // Asking what became of an action is no order: only those are counted and shot at.
+      if (isRecall(order)) return yield* hand.perform(order, signal);
       orders += 1;
       const spared = orders % 4 === 0;
       const shot = spared ? undefined : setTimeout(() => void hand.kill().then(() => (kills += 1)), (orders * 13) % 50);
