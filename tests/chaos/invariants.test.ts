@@ -42,9 +42,23 @@ function knownOf({ events = [STARTED, FINISHED, OVER], marks = ["r1.1"], seen = 
   return { visitor: visitor as unknown as Known["visitor"], entries, marks };
 }
 
+const UNKNOWN: Event = { type: "action.unknown", action: "act_1", fault: { code: "OUTCOME_UNKNOWN", message: "?" } };
+const ASKED: Event = {
+  type: "question.asked",
+  id: "q3",
+  about: { kind: "unknown", action: "act_1" },
+  text: "?",
+  options: ["continue", "stop"],
+  expiresAt: 1,
+};
+const ANSWERED: Event = { type: "question.answered", id: "q3", answer: "continue" };
+
 const broken = (one: Case): readonly string[] => violationsOf(knownOf(one)).map(({ invariant }) => invariant);
 
-test("a run that went as it should breaks nothing", () => assert.deepEqual(broken({}), []));
+test("a run that went as it should breaks nothing, nor one whose outcome became known while a person was asked", () => {
+  assert.deepEqual(broken({}), []);
+  assert.deepEqual(broken({ events: [STARTED, UNKNOWN, ASKED, FINISHED, OVER] }), []);
+});
 
 const EFFECT = "each effect happens at most once, and as its outcome says";
 const CASES: { readonly [what: string]: readonly [Case, string] } = {
@@ -52,6 +66,10 @@ const CASES: { readonly [what: string]: readonly [Case, string] } = {
   "an effect that is said to be done and is not": [{ marks: [] }, EFFECT],
   "an effect that is said not to be done and is": [{ events: [STARTED, FAILED, OVER] }, EFFECT],
   "an action without an outcome": [{ events: [STARTED, OVER] }, "each action that was started has one outcome"],
+  "an outcome after a person went on without it": [
+    { events: [STARTED, UNKNOWN, ASKED, ANSWERED, FINISHED, OVER] },
+    "each action that was started has one outcome",
+  ],
   "a run that nobody drives": [{ events: [STARTED, FINISHED] }, "a run is over or waits for an answer by name"],
   "a follower that missed an entry": [{ seen: ([, ...rest]) => rest }, "followers see every entry in its place"],
   "a follower that was told something else": [

@@ -81,8 +81,23 @@ function startsOf(entries: readonly Entry[]): readonly ActionStarted[] {
 function outcomeMisfits(entries: readonly Entry[]): readonly string[] {
   return startsOf(entries).flatMap(({ action }) => {
     const ends = outcomes(entries, action.id).map(({ type }) => type);
-    return ends.length === 1 ? [] : [`${action.id} has ${ends.length} outcomes (${ends.join(", ")})`];
+    // What really came of it may still be told while a person is asked about an outcome that nobody knew.
+    const [first, second, ...more] = ends;
+    const isSettledLate = first === "action.unknown" && second !== "action.unknown" && more.length === 0;
+    return ends.length === 1 || (ends.length === 2 && isSettledLate && !isAnswered(entries, action.id))
+      ? []
+      : [`${action.id} has ${ends.length} outcomes (${ends.join(", ")})`];
   });
+}
+
+/** Whether a person has said how to go on without knowing what came of an action. */
+function isAnswered(entries: readonly Entry[], action: string): boolean {
+  const asked = entries.flatMap(({ event }) =>
+    event.type === "question.asked" && event.about.kind === "unknown" && event.about.action === action
+      ? [event.id]
+      : [],
+  );
+  return entries.some(({ event }) => event.type === "question.answered" && asked.includes(event.id));
 }
 
 function markOf({ action }: ActionStarted): string {
@@ -94,7 +109,7 @@ function effectMisfits(entries: readonly Entry[], marks: readonly string[]): rea
   return startsOf(entries).flatMap((start) => {
     const mark = markOf(start);
     const times = marks.filter((one) => one === mark).length;
-    const [end] = outcomes(entries, start.action.id);
+    const end = outcomes(entries, start.action.id).at(-1);
     const said = `${mark} (${start.action.id}) happened ${times} times and is ${end?.type ?? "open"}`;
     if (times > 1) return [said];
     if (end?.type === "action.failed" && times > 0) return [`${said}: ${end.fault.code}`];
