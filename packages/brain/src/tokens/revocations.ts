@@ -3,7 +3,13 @@ import { TOKEN } from "@vidro/core";
 /** Tells the live sessions of tokens that were revoked, by whomever. */
 export class Revocations {
   readonly #revokedAmong: (tokens: readonly string[]) => Promise<readonly string[]>;
-  readonly #sessions = new Map<string, AbortController>();
+  /** One for each token that a live session holds: it goes with the last of them, so that there are no more than sessions. */
+  readonly #signals = new Map<string, WeakRef<AbortSignal>>();
+  /** What a signal is aborted by, for as long as somebody holds the signal. */
+  readonly #controllers = new WeakMap<AbortSignal, AbortController>();
+  readonly #left = new FinalizationRegistry<string>((token) => {
+    if (this.#signals.get(token)?.deref() === undefined) this.#signals.delete(token);
+  });
   #looking = false;
   #again = false;
   #recheck: NodeJS.Timeout | undefined;
@@ -14,9 +20,14 @@ export class Revocations {
 
   /** Aborted when the token is revoked; one signal for all sessions of a token. */
   signalOf(token: string): AbortSignal {
-    const session = this.#sessions.get(token) ?? new AbortController();
-    this.#sessions.set(token, session);
-    return session.signal;
+    const known = this.#signals.get(token)?.deref();
+    if (known !== undefined) return known;
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#controllers.set(signal, controller);
+    this.#signals.set(token, new WeakRef(signal));
+    this.#left.register(signal, token);
+    return signal;
   }
 
   /** Some token has changed: looks which, and ends its sessions. */
@@ -28,7 +39,7 @@ export class Revocations {
   /** Looks no more. */
   close(): void {
     clearTimeout(this.#recheck);
-    this.#sessions.clear();
+    this.#signals.clear();
   }
 
   async #lookUntilQuiet(): Promise<void> {
@@ -36,9 +47,10 @@ export class Revocations {
     while (this.#again) {
       this.#again = false;
       try {
-        for (const token of await this.#revokedAmong([...this.#sessions.keys()])) {
-          this.#sessions.get(token)?.abort(new Error("The token was revoked."));
-          this.#sessions.delete(token);
+        for (const token of await this.#revokedAmong([...this.#signals.keys()])) {
+          const signal = this.#signals.get(token)?.deref();
+          if (signal !== undefined) this.#controllers.get(signal)?.abort(new Error("The token was revoked."));
+          this.#signals.delete(token);
         }
       } catch {
         // A store that cannot be read now must not keep a revoked session open: it is asked until it answers.
