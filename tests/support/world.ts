@@ -20,11 +20,17 @@ export function temporaryFolder(t: { after(done: () => void): void }): string {
 }
 
 /** The waist over a journal, a model and a hand, by a clock that may be ahead. */
-export function runsOver(world: { journal: Journal; model: Model; hand: Hand; aheadMs?: number }): Runs {
+export function runsOver(world: {
+  journal: Journal;
+  model: Model;
+  hand: Hand | (() => Promise<Hand>);
+  aheadMs?: number;
+}): Runs {
+  const { hand } = world;
   return new Runs({
     journal: world.journal,
     model: async () => world.model,
-    hand: async () => world.hand,
+    hand: typeof hand === "function" ? hand : async () => hand,
     live: liveBus(),
     redactor: redactor([]),
     now: () => Date.now() + (world.aheadMs ?? 0),

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
+import { Fault } from "@vidro/core";
 import type { Entry, Event, Hand, Journal, Model, ModelReply } from "@vidro/core";
 import { makeWorkspace, scriptedModel } from "../../../tests/support/scenario.ts";
 import type { Scenario } from "../../../tests/support/scenario.ts";
@@ -146,6 +147,28 @@ test("a run that was left open goes on where it stood, also when it waits for an
     model: scriptedModel([shell("echo x >> effects.txt"), said("done")]),
     hand: first.hand,
   });
+  assert.equal((await sweep(second)).resumed, 1);
+  const entries = await finish(second, run.id, ["yes"]);
+  assert.equal(entries.at(-1)?.event.type, "run.finished");
+  assert.equal(readFileSync(join(first.workspace, "effects.txt"), "utf8"), "x\n");
+});
+
+test("G9 a run whose hand cannot be had is taken up, waits by name, and goes on when the hand is there", async (t) => {
+  const first = await world(t, [shell("echo x >> effects.txt"), said("done")]);
+  const { run } = await first.runs.start({ task: "x", workspace: first.workspace });
+  await until(first.runs, run.id, "question.asked");
+  await first.runs.close();
+  let tries = 0;
+  const second = runsOver({
+    journal: first.journal,
+    model: scriptedModel([shell("echo x >> effects.txt"), said("done")]),
+    hand: async () => {
+      tries += 1;
+      if (tries > 2) return first.hand;
+      throw new Fault("NOT_FOUND", "The folder is not there.");
+    },
+  });
+  await assert.rejects(second.resume(run.id), { code: "NOT_FOUND" });
   assert.equal((await sweep(second)).resumed, 1);
   const entries = await finish(second, run.id, ["yes"]);
   assert.equal(entries.at(-1)?.event.type, "run.finished");

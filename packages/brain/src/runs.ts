@@ -207,9 +207,12 @@ export class Runs {
     return this.#journal.list(filter);
   }
 
-  /** Goes on with a run that nobody drives; does nothing when this process drives it or it is over. */
-  async resume(run: string): Promise<void> {
-    if (isOpen(await this.find(run))) await this.#driven(run);
+  /**
+   * Goes on with a run that nobody drives; does nothing when this process drives it or it is over. Rejects when its hand
+   * cannot be had now, unless that is waited for.
+   */
+  async resume(run: string, { waitsForHand = false }: { readonly waitsForHand?: boolean } = {}): Promise<void> {
+    if (isOpen(await this.find(run))) await this.#driven(run, waitsForHand);
   }
 
   /** Open runs that neither this process nor any other drives, oldest first. */
@@ -225,22 +228,22 @@ export class Runs {
     await Promise.allSettled(driven.map(({ done }) => done));
   }
 
-  async #driven(run: string): Promise<Driven> {
+  async #driven(run: string, waitsForHand = true): Promise<Driven> {
     const known = this.#drives.get(run) ?? this.#taking.get(run);
     if (known !== undefined) return known;
-    const taking = this.#takeOver(run).finally(() => this.#taking.delete(run));
+    const taking = this.#takeOver(run, waitsForHand).finally(() => this.#taking.delete(run));
     this.#taking.set(run, taking);
     return taking;
   }
 
-  async #takeOver(run: string): Promise<Driven> {
+  async #takeOver(run: string, waitsForHand: boolean): Promise<Driven> {
     const lease = await this.#journal.lease(run, this.#world.holder);
     try {
       const state = await this.#stateOf(run);
       const [model, hand] = await Promise.all([
         // The model that began the run, if it can still be had; any other goes on as well.
         this.#world.model(state.started.model).catch(() => this.#world.model()),
-        this.#hand(state.started),
+        waitsForHand ? this.#hand(state.started) : this.#world.hand(state.started),
       ]);
       return this.#drive(new Drive({ ...this.#world, model, hand }, lease, state), run);
     } catch (thrown) {

@@ -75,7 +75,7 @@ export class Sweeper {
     for (const run of undriven) {
       if (this.#held.has(run) || (this.#refused.get(run)?.againAt ?? 0) > now()) continue;
       try {
-        await runs.resume(run);
+        await runs.resume(run, { waitsForHand: true });
         this.#refused.delete(run);
         resumed += 1;
       } catch (thrown) {
