@@ -77,7 +77,7 @@ class Scene {
     const folder = this.folder(name);
     const flags = [...transport, "--workspace", folder, "--state", join(folder, "state"), "--json"];
     this.#spawn(name, [HAND, "join", textIn(letter, "url") ?? "", "--token", textIn(letter, "token") ?? "", ...flags]);
-    await until(`${name} has joined`, async () => (await this.states()).get(name) === "ok");
+    await until(`${name} has joined`, async () => (await this.states()).get(name) === "ok", JOINED_MS);
   }
 
   /** Starts an executor with a task. */
@@ -171,6 +171,9 @@ async function endures(scene: Scene, link: Way, cut: Cut): Promise<void> {
     );
   }
 }
+
+/** A host that has much else to do may take long to join. */
+const JOINED_MS = 120_000;
 
 test("F10 F11 G9 a way to hands that dies without a word is seen by both ends, and their runs go on when it is back", async (t: TestContext) => {
   await using stage = await Stage.set();

@@ -14,5 +14,5 @@ export const HEARTBEAT_MS = 500;
 
 Object.assign(HANDS, { heartbeatMs: HEARTBEAT_MS, redialMs: 50, redialCapMs: 200, firstDials: 1000 });
 Object.assign(SIGNED, { pollMs: HEARTBEAT_MS, replyMs: 1500 });
-Object.assign(SOUTHBOUND, { dialMs: 1500, answerMs: 1500, telemetryMs: HEARTBEAT_MS });
-Object.assign(EXECUTOR, { handshakeMs: 1500 });
+Object.assign(SOUTHBOUND, { dialMs: 5000, answerMs: 5000, telemetryMs: HEARTBEAT_MS });
+Object.assign(EXECUTOR, { handshakeMs: 5000 });
