@@ -136,6 +136,17 @@ test("000-65 000-66 messages with type or method, flat or in params, are taken o
   assert.deepEqual([stray.status, ((await stray.json()) as JsonObject)["code"]], [400, "BAD_REQUEST"]);
 });
 
+test("000-08 000-25 a generate as the worker's wire writes it, with stream true or false, is taken", async (t) => {
+  const end = await agentEnd(t, scriptedModel([said("One."), said("Two.")]));
+  const session_id = await end.session();
+  const body = { type: "generate", session_id, prompt: "x" };
+  const streamed = await end.ask("POST", "/agent/generate", { body: { ...body, stream: true } });
+  assert.equal(streamed.headers.get("content-type"), "text/event-stream");
+  assert.match(await streamed.text(), /"type":"done","result":"One."/);
+  const whole = await end.ask("POST", "/agent/generate", { body: { ...body, stream: false } });
+  assert.equal(((await whole.json()) as JsonObject)["result"], "Two.");
+});
+
 test("000-27 000-67 each route of the agent's wire refuses what is missing with 400 and what is ill-typed with 422", async (t) => {
   const end = await agentEnd(t, scriptedModel([]));
   const session_id = await end.session();

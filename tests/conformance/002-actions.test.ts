@@ -28,6 +28,29 @@ test("002-18 PING is always answered with pong and the time, as an action and as
   assert.deepEqual([bare.t, bare.id, bare.act, bare.data["pong"]], ["res", "p", "PING", true]);
 });
 
+test("002-07 data may be null where an action needs none, and is filled in where it has defaults", async (t) => {
+  const caller = await (await listening(t)).session("*");
+  for (const act of ["PING", "GET_OS_INFO", "PS", "QUIT"]) {
+    const answer = await caller.ask(act, null as never);
+    assert.equal(answer.t, "res", JSON.stringify(answer));
+  }
+});
+
+test("002-30 002-33 002-34 002-35 answers carry ok, meta and memUsed besides what the protocol names", async (t) => {
+  const caller = await (await listening(t)).session("*");
+  const info = await dataOf<{ ok: boolean; samples: { mem: number; memUsed: number }[]; meta: { returned: number } }>(
+    caller,
+    "GET_OS_INFO",
+  );
+  assert.equal(info.ok, true);
+  assert.equal(info.meta.returned, info.samples.length);
+  assert.ok(info.samples.length > 0 && info.samples.every(({ mem, memUsed }) => mem === memUsed));
+  const watch = await dataOf<{ ok: boolean; token: string }>(caller, "WATCH", { path: "." });
+  const seen = await dataOf(caller, "GET_WATCHES", { token: watch.token });
+  const processes = await dataOf(caller, "PS", { limit: 1 });
+  assert.deepEqual([watch.ok, seen["ok"], processes["ok"]], [true, true, true]);
+});
+
 test("002-28 002-29 data is coerced, filled in and cleaned by its schema, and null never becomes a value", async (t) => {
   const caller = await (await listening(t)).session("*");
   const one = await dataOf<{ processes: unknown[] }>(caller, "PS", { limit: "1", surprise: true });
@@ -64,10 +87,10 @@ test("002-28 002-29 data is coerced, filled in and cleaned by its schema, and nu
 
 test("002-30 GET_OS_INFO gives samples of processor, memory and time, the newest last", async (t) => {
   const caller = await (await listening(t)).session("getosinfo");
-  type Answer = { samples: { cpu: number; mem: number; time: number }[] };
+  type Answer = { samples: { cpu: number; mem: number; memUsed: number; time: number }[] };
   const { samples } = await dataOf<Answer>(caller, "GET_OS_INFO", { seconds: 60 });
   assert.ok(samples.length >= 1);
-  for (const { cpu, mem, time, ...rest } of samples) {
+  for (const { cpu, mem, memUsed: _, time, ...rest } of samples) {
     assert.ok(cpu >= 0 && cpu <= 1 && mem > 1 && Math.abs(Date.now() - time) < 60_000);
     assert.deepEqual(rest, {});
   }

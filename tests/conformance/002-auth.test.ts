@@ -106,6 +106,10 @@ test("002-24 002-26 an administrator's token has the scope *, which grants every
   for (const act of ["PING", "GET_OS_INFO", "PS"]) assert.equal((await caller.ask(act)).t, "res");
   const user = await hand.tokens.create({ owner: "somebody", role: "user" });
   assert.ok(!user.scopes.includes("*"));
+  const looking = await hand.caller();
+  await looking.ask("AUTH", { token: user.token });
+  for (const act of ["PING", "GET_OS_INFO", "PS"]) assert.equal((await looking.ask(act)).t, "res", act);
+  assert.equal((await looking.ask("OS_CMD", { cmd: "true" })).code, "FORBIDDEN");
 });
 
 test("002-27 a session that is idle for too long is over", async (t) => {

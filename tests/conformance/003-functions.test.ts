@@ -225,6 +225,22 @@ suite("the earlier form", () => {
     assert.match(second.text, /It means glass\./);
   });
 
+  test("003-12 function_call may be the bare name of the function, as the contract writes it", async (t) => {
+    const brain = await frontEnd(t, search, search);
+    const say = async (body: JsonObject): Promise<{ status: number; text: string }> =>
+      brain.ask("POST", `/conversations/${await thread(brain)}/messages`, {
+        body: { model: "bunny", messages: [{ role: "user", content: "what?" }], ...body },
+      });
+    const named = await say({ functions: [SEARCH_WEB], function_call: "search_web" });
+    assert.match(named.text, /"finish_reason":"function_call"/);
+    const choice = { type: "function", function: { name: "search_web" } };
+    assert.deepEqual(brain.fake.requests[0]?.body["tool_choice"], choice);
+    for (const wrong of ["search the web", "teleport", ""]) {
+      const refused = await say({ functions: [SEARCH_WEB], function_call: wrong });
+      assert.equal(refused.status, 422, `${wrong}: ${refused.text}`);
+    }
+  });
+
   test("a stream of the earlier form has the call in its own form", async (t) => {
     const brain = await frontEnd(t, search);
     const request = { ...legacy([user("what?")]), stream: true as const };

@@ -121,6 +121,16 @@ test("004-05 the handshake is kept for an hour under its session", async (t) => 
   assert.equal(await end.brain.records.get("handshake", session), undefined);
 });
 
+test("004-03 a handshake with fields that nobody knows, and with nulls for what it does not say, is taken", async (t) => {
+  const end = await gatewayEnd(t, {});
+  const { token } = await end.tokens.create({ owner: "ana" });
+  await using executor = await ForeignExecutor.dial({ url: end.url, token });
+  const unsaid = { initial_prompt: null, custom_tools: null, resume: null, project_spec: null, client_version: null };
+  const ack = await executor.shake({ ...unsaid, platform: { os: "linux" }, editor: "vim" });
+  assert.equal(ack["code"], undefined, JSON.stringify(ack));
+  assert.equal(ack["task_id"], null);
+});
+
 test("an upgrade needs a token with the scope runs, the right host and no foreign page", async (t) => {
   const end = await gatewayEnd(t, {});
   const { token: weak } = await end.tokens.create({ owner: "ana", scopes: ["ps"] });

@@ -3,7 +3,7 @@ import { argon2Sync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { TOKEN } from "@vidro/core";
 import { rejects } from "./stores/journal.fixture.ts";
-import { grants } from "./tokens/scopes.ts";
+import { grants, ROLES } from "./tokens/scopes.ts";
 import { onTokens } from "./tokens/tokens.fixture.ts";
 import { Tokens } from "./tokens.ts";
 
@@ -58,7 +58,7 @@ onTokens("002-24: a role chooses the scopes of a new token and is not kept", asy
   ];
   assert.deepEqual(
     made.map(({ scopes }) => scopes),
-    [["runs"], ["*"]],
+    [["runs", "getosinfo", "ps", "watch", "getwatches"], ["*"]],
   );
   for (const { tokenId } of made)
     assert.doesNotMatch(JSON.stringify(await records.get("token", tokenId)), /role|"user"|"admin"/);
@@ -133,7 +133,7 @@ onTokens("tokens are listed oldest first, in every process", async ({ tokens, re
   assert.deepEqual(
     (await other.list()).map(({ tokenId, owner, scopes, revoked }) => [tokenId, owner, scopes, revoked]),
     [
-      [made[0]?.tokenId, "ann", ["runs"], false],
+      [made[0]?.tokenId, "ann", ROLES.user, false],
       [made[1]?.tokenId, "bob", ["*"], false],
     ],
   );

@@ -20,6 +20,8 @@ export interface GenerateBody {
   readonly prompt?: string;
   readonly objective?: string;
   readonly history?: readonly { readonly role: "user" | "assistant"; readonly content: string }[];
+  /** False asks for the end of the run instead of its events; true is what every request gets. */
+  readonly stream?: boolean | null;
 }
 
 /** What answers a question: of the run that asks in a session, or of a healing that is stuck. */
@@ -53,6 +55,7 @@ export const BODIES = {
         prompt: TASK,
         objective: TASK,
         history: { type: "array", maxItems: STREAM.historyTurns, items: TURN },
+        stream: { type: ["boolean", "null"] },
       },
       ["session_id"],
     ),

@@ -86,7 +86,7 @@ async function begin({ threads, hands }: AgentSseWorld, call: Call): Promise<Rep
 }
 
 async function generate(world: AgentSseWorld, call: Call): Promise<Reply> {
-  const { session_id: session, prompt, objective, history = [] } = call.body as unknown as GenerateBody;
+  const { session_id: session, prompt, objective, history = [], stream } = call.body as unknown as GenerateBody;
   const thread = await world.threads.find(session, call.caller.owner);
   const { run, existed } = await world.runs.start({
     ...(await world.threads.cast(thread)),
@@ -98,7 +98,7 @@ async function generate(world: AgentSseWorld, call: Call): Promise<Reply> {
     ...(history.length === 0 ? {} : { history: history.map(({ role, content }): Turn => ({ role, text: content })) }),
     interactive: wantsPerson(call),
   });
-  if (wantsBlack(call)) return ended(world, run.id, call.signal);
+  if (stream === false || wantsBlack(call)) return ended(world, run.id, call.signal);
   return watched(world, call, { run: run.id, after: existed ? cursorOf(call) : 0 });
 }
 

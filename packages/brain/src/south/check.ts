@@ -8,13 +8,20 @@ export type Check = (value: JsonObject) => string | undefined;
 /** A value without the fields that are not known, and without those that may be missing and do not fit. */
 export type Lenient = (value: JsonObject) => JsonObject;
 
-/** Reads values of a schema: the named fields are left out where they do not fit, and so is all that has no schema. */
+/**
+ * Reads values of a schema: the named fields are left out where they do not fit, and so is all that has no schema, and
+ * every null that the schema does not take: a peer that writes out what it does not say says nothing by it.
+ */
 export function lenient(schema: JsonObject, optional: readonly string[]): Lenient {
   const fields = (schema["properties"] ?? {}) as { readonly [field: string]: JsonObject };
   const alone = (field: string): JsonObject => ({ type: "object", properties: { [field]: fields[field] ?? {} } });
   const check = checks(Object.fromEntries(optional.map((field) => [field, alone(field)])));
+  const takesNull = ({ type }: JsonObject): boolean =>
+    type === undefined || (Array.isArray(type) && type.includes("null"));
   const isGood = (value: JsonObject, field: string): boolean =>
-    Object.hasOwn(fields, field) && (!optional.includes(field) || check(field)?.(value) === undefined);
+    Object.hasOwn(fields, field) &&
+    (value[field] !== null || takesNull(fields[field] ?? {})) &&
+    (!optional.includes(field) || check(field)?.(value) === undefined);
   return (value) => Object.fromEntries(Object.entries(value).filter(([field]) => isGood(value, field)));
 }
 

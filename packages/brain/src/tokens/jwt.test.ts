@@ -14,6 +14,7 @@ import { folder, rejects } from "../stores/journal.fixture.ts";
 import { memoryStore } from "../stores/memory.ts";
 import { Tokens } from "../tokens.ts";
 import { jwtVerifier } from "./jwt.ts";
+import { ROLES } from "./scopes.ts";
 
 const SECRET = "a secret of more than thirty-two bytes";
 const NOW_MS = Date.parse("2030-01-01");
@@ -40,7 +41,7 @@ void test("a person's token that a shared secret signs is good: sub is the owner
   const verify = jwtVerifier({ secret: SECRET, now });
   const { revoked, ...ann } = await verify(await signed({ ...PERSON, jti: "7" }));
   const expiresAt = PERSON.exp * 1000;
-  assert.deepEqual(ann, { owner: "ann", tokenId: "jwt:7", scopes: new Set(["runs"]), admin: false, expiresAt });
+  assert.deepEqual(ann, { owner: "ann", tokenId: "jwt:7", scopes: new Set(ROLES.user), admin: false, expiresAt });
   assert.equal(revoked.aborted, false);
   assert.equal((await verify(await signed({ ...PERSON, roles: "admin" }))).admin, true);
   assert.equal((await verify(await signed({ ...PERSON, roles: ["nobody", 7, "__proto__"] }))).scopes.size, 0);

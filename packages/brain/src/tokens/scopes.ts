@@ -1,7 +1,10 @@
 import { Fault, TOKEN } from "@vidro/core";
 
-/** Roles choose the scopes of a new token and mean nothing afterwards. */
-export const ROLES = { user: ["runs"], admin: ["*"] } as const satisfies Record<string, readonly string[]>;
+/** The actions of the TCP protocol that only look; running a program (`oscmd`) is given by its name. */
+const LOOKING = ["getosinfo", "ps", "watch", "getwatches"] as const;
+
+/** Roles choose the scopes of a new token and mean nothing afterwards [002-24]. */
+export const ROLES = { user: ["runs", ...LOOKING], admin: ["*"] } as const satisfies Record<string, readonly string[]>;
 
 /** What a token may be made as. */
 export type Role = keyof typeof ROLES;

@@ -5,6 +5,9 @@ import { test } from "node:test";
 import { openBrain, Tokens } from "@vidro/brain";
 import { lines, Stage } from "../stage.fixture.ts";
 
+/** What a token may do when nothing is said: begin runs, and look at a host over TCP. */
+const USER = ["runs", "getosinfo", "ps", "watch", "getwatches"];
+
 /** The tokens of a stage's home as another process sees them, such as a daemon that is up. */
 async function daemonTokens(stage: Stage): Promise<Tokens & AsyncDisposable> {
   const brain = await openBrain({ home: stage.home, env: {} });
@@ -54,8 +57,8 @@ test("002-24: a role chooses the scopes; user when nothing is said", async () =>
   await using stage = await Stage.set();
   const made = async (...args: string[]): Promise<unknown> =>
     lines((await stage.run("tokens", "create", "--json", ...args)).stdout)[0]?.["scopes"];
-  assert.deepEqual(await made(), ["runs"]);
-  assert.deepEqual(await made("--role", "user"), ["runs"]);
+  assert.deepEqual(await made(), USER);
+  assert.deepEqual(await made("--role", "user"), USER);
   assert.deepEqual(await made("--role", "admin"), ["*"]);
 });
 
@@ -68,13 +71,16 @@ test("002-21: tokens are listed, and no secret is in the list or in the store", 
   assert.deepEqual(row, {
     token_id: made?.["token_id"],
     owner: "local",
-    scopes: ["runs"],
+    scopes: USER,
     expires_at: "2999-01-01T00:00:00.000Z",
     revoked: false,
   });
   assert.ok(Math.abs(Date.parse(String(createdAt)) - Date.now()) < 60_000);
   const table = (await stage.run("tokens", "list")).stdout;
-  assert.match(table, /^[0-9a-f]{32} {2}local {17}good until 2999-01-01T00:00:00\.000Z {2}runs\n$/);
+  assert.match(
+    table,
+    /^[0-9a-f]{32} {2}local {17}good until 2999-01-01T00:00:00\.000Z {2}runs,getosinfo,ps,watch,getwatches\n$/,
+  );
   const secret = String(made?.["token"]).split(".")[1] ?? "";
   const kept = await readFile(join(stage.home, "journal.db"));
   assert.equal(

@@ -1,6 +1,7 @@
 import { CHAT, CONTROL_TOOLS, Fault } from "@vidro/core";
 import type { JsonObject, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 import { samplingOf } from "../sampling.ts";
+import { NAME } from "./schema.ts";
 import type { ChatCall, ChatFunction, ChatMessage, ChatRequest } from "./schema.ts";
 import { callsOf, textOf, turnsOf } from "./turns.ts";
 
@@ -99,10 +100,19 @@ function choiceOf(request: ChatRequest): ToolChoice | undefined {
   const choice = request.tool_choice ?? request.function_call ?? "auto";
   if (choice === "none" || choice === "required") return choice;
   if (choice === "auto") return undefined;
-  const tool = typeof choice === "string" ? undefined : "name" in choice ? choice.name : choice.function?.name;
+  const tool = toolIn(choice, request);
   if (tool !== undefined) return { tool };
   const path = request.tool_choice ? "/tool_choice" : "/function_call";
   throw refused("BAD_ARGUMENTS", "What is to be called is none, auto, required, or one tool by its name.", path);
+}
+
+/** The tool that a choice names; only the earlier form writes the bare name. */
+function toolIn(
+  choice: NonNullable<ChatRequest["tool_choice"] | ChatRequest["function_call"]>,
+  { tool_choice }: ChatRequest,
+): string | undefined {
+  if (typeof choice === "string") return tool_choice || !NAME.test(choice) ? undefined : choice;
+  return "name" in choice ? choice.name : choice.function?.name;
 }
 
 const RESERVED = new Set([...CONTROL_TOOLS.map((tool) => tool.name), "done"]);

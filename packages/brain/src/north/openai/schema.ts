@@ -51,16 +51,18 @@ const object = (properties: JsonObject, ...required: string[]): JsonObject => ({
   properties,
   required,
 });
-const NAME = { type: "string", pattern: "^[a-zA-Z0-9_-]{1,64}$" };
+/** What a function may be named. */
+export const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const NAMED = { type: "string", pattern: NAME.source };
 const TEXT = { type: "string", maxLength: RUN.taskChars };
 const ID = { type: "string", minLength: 1, maxLength: 256 };
 
 /** The type of a field that may also be null. */
 const orNull = (schema: JsonObject): JsonObject => ({ ...schema, type: [schema["type"], "null"] as Json });
 
-const CALL = object({ name: NAME, arguments: TEXT }, "name", "arguments");
+const CALL = object({ name: NAMED, arguments: TEXT }, "name", "arguments");
 
-const FUNCTION = object({ name: NAME, description: orNull(TEXT), parameters: orNull({ type: "object" }) }, "name");
+const FUNCTION = object({ name: NAMED, description: orNull(TEXT), parameters: orNull({ type: "object" }) }, "name");
 
 const MESSAGE = object(
   {
@@ -89,7 +91,7 @@ export const CHAT_REQUEST: JsonObject = object(
     model: orNull({ type: "string", minLength: 1, maxLength: 256 }),
     messages: { type: "array", minItems: 1, maxItems: CHAT.messages, items: MESSAGE },
     functions: orNull({ type: "array", maxItems: CHAT.functions, items: FUNCTION }),
-    function_call: { type: ["string", "object", "null"], properties: { name: NAME }, required: ["name"] },
+    function_call: { type: ["string", "object", "null"], properties: { name: NAMED }, required: ["name"] },
     tools: orNull({
       type: "array",
       maxItems: CHAT.functions,
@@ -97,7 +99,7 @@ export const CHAT_REQUEST: JsonObject = object(
     }),
     tool_choice: {
       type: ["string", "object", "null"],
-      properties: { type: { type: "string" }, function: object({ name: NAME }, "name") },
+      properties: { type: { type: "string" }, function: object({ name: NAMED }, "name") },
       required: ["type"],
     },
     stream: orNull({ type: "boolean" }),

@@ -27,12 +27,13 @@ export function readEnvelope(message: Json): Request | Misread {
     const said = JSON.stringify(message["v"])?.slice(0, TCP.nameChars) ?? "none";
     return misread(message, `The version ${said} is not spoken here: send v=${TCP_VERSION}.`, true);
   }
-  const { t, id, act, data = NOTHING } = message;
+  const { t, id, act } = message;
+  const data = message["data"] ?? NOTHING;
   if (t === "ping") return { id: isName(id) ? id : NO_ID, act: "PING", data: NOTHING };
   if (t !== "req") return misread(message, 'A client sends t="req" only.');
   if (!isName(id)) return misread(message, `A request has an id: a text of 1 to ${TCP.nameChars} characters.`);
   if (!isName(act)) return misread(message, `A request has an act: a text of 1 to ${TCP.nameChars} characters.`);
-  if (!isObject(data)) return misread(message, "The data of a request is a JSON object, or left out.");
+  if (!isObject(data)) return misread(message, "The data of a request is a JSON object, null, or left out.");
   return { id, act, data };
 }
 

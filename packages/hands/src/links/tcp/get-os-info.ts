@@ -22,5 +22,7 @@ export const getOsInfo = command({
 });
 
 function told(sampler: Sampler, seconds: number): JsonObject {
-  return { samples: sampler.samples(seconds).map(({ cpu, mem, time }) => ({ cpu, mem, time })) };
+  // `mem` is the word of the protocol, `memUsed` what its first client shows.
+  const samples = sampler.samples(seconds).map(({ cpu, mem, time }) => ({ cpu, mem, memUsed: mem, time }));
+  return { ok: true, samples, meta: { returned: samples.length, time: Date.now() } };
 }

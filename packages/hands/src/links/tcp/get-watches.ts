@@ -20,7 +20,7 @@ export const getWatches = command({
     const hasMore = !all || found.length > items.length;
     const last = found[items.length - 1];
     const nextCursor = hasMore && last !== undefined ? `${order}-${last.seq}` : null;
-    return { events: items, meta: { returned: items.length, hasMore, nextCursor } };
+    return { ok: true, events: items, meta: { returned: items.length, hasMore, nextCursor } };
   },
 });
 

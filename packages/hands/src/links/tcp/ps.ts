@@ -35,7 +35,7 @@ export const ps = command({
       sorted.map((row) => chosen(row, data.fields)),
       maxBytes,
     );
-    return { processes, meta: { total: found.length, returned: processes.length, time: Date.now() } };
+    return { ok: true, processes, meta: { total: found.length, returned: processes.length, time: Date.now() } };
   },
 });
 

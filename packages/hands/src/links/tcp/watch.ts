@@ -12,6 +12,6 @@ export const watch = command({
     const plan = await judged(world.hand, "read_folder", { dir_path: path });
     if (plan.kind !== "file") throw new Fault("TOOL_FAILED", `${path} cannot be watched.`);
     const { token, startedAt, expiresAt } = await world.watches.begin(plan.path, time);
-    return { token, path: plan.path, startedAt, expiresAt };
+    return { ok: true, token, path: plan.path, startedAt, expiresAt };
   },
 });
