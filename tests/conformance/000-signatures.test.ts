@@ -125,12 +125,12 @@ test("000-54: when nonces cannot be kept, nothing is taken", async (t) => {
   assert.deepEqual(brain.samples, []);
 });
 
-test("000-54, F19: a message that was signed up to 300 s away is taken; beyond that, the answer carries our time", async (t) => {
+test("000-54, F19: a message that has not expired and was signed at most 300 s ahead is taken; beyond that, the answer carries our time", async (t) => {
   const { brain, signer, messages, tell } = await stage(t);
   const at = Date.now();
   brain.clock = () => at;
-  for (const offS of [-300, -299, 299, 300]) assert.equal((await tell({ now: at + offS * 1000 })).status, 200);
-  for (const offS of [-301, 301, -3600, 3600]) {
+  for (const offS of [-60, -59, 299, 300]) assert.equal((await tell({ now: at + offS * 1000 })).status, 200);
+  for (const offS of [-61, -300, 301, -3600, 3600]) {
     const { bytes, asked } = signedBytes(signer, { url: messages, message: sample(), now: at + offS * 1000 });
     const reply = await sent(brain.url, bytes);
     assert.deepEqual(answered(reply), [401, "CLOCK_SKEW"]);

@@ -144,9 +144,9 @@ export const HANDS = {
 
 /** Bounds of signed HTTP between a brain and its hands [000-53, 000-54]. */
 export const SIGNED = {
-  /** The clocks of both ends may be this far apart. */
+  /** The clock of who signs may be this far ahead. */
   skewS: 300,
-  /** How long a signature is meant to be used. */
+  /** The longest time for which a signature counts; it says so itself. */
   lifeS: 60,
   /** A nonce: 128 bits as base64, without padding. */
   nonceChars: 22,

@@ -52,6 +52,8 @@ export interface SignatureFields {
 export interface Stamp {
   /** Seconds since 1970. */
   readonly created: number;
+  /** Of requests only: seconds since 1970 after which the signature counts no more. */
+  readonly expires?: number;
   /** Of requests only: a reply is as fresh as the request that it is bound to. */
   readonly nonce?: string;
   /** `<hand>/<key>`. */
@@ -173,8 +175,9 @@ function claimIn(fields: SignatureFields, components: readonly string[], expecte
   if (created === undefined || !KEYID.test(keyid)) throw invalid();
   if (!expected.includes("nonce")) return { created, keyid, digest, mac, params };
   const nonce = texts.get("nonce") ?? "";
-  if (!NONCE.test(nonce) || numbers.get("expires") !== created + SIGNED.lifeS) throw invalid();
-  return { created, nonce, keyid, digest, mac, params };
+  const expires = numbers.get("expires") ?? 0;
+  if (!NONCE.test(nonce) || expires <= created || expires > created + SIGNED.lifeS) throw invalid();
+  return { created, expires, nonce, keyid, digest, mac, params };
 }
 
 /** The parameters by their types, which RFC 8941 tells apart: each of the expected names once, in any order. */

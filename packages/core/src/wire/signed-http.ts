@@ -121,8 +121,8 @@ interface Checking {
 async function authentic({ door, head, claim, keys, incoming }: Checking): Promise<JsonObject> {
   const { seal, from } = door;
   const nowS = Math.floor(door.now() / 1000);
-  // An expiry is known to have passed when even a clock that is as slow as it may be says so, which is later than this.
-  if (Math.abs(nowS - claim.created) > SIGNED.skewS)
+  // What has expired by this clock is refused, however slow the signer's clock may be: it is told the time, and signs anew.
+  if (nowS > (claim.expires ?? claim.created) || claim.created - nowS > SIGNED.skewS)
     throw new Fault("CLOCK_SKEW", undefined, { detail: { server_time: nowS } });
   const isTheirs = isRequestOf(head, claim, { seal, key: (keys ?? door.nobody)[from] });
   if (!isTheirs || keys === undefined) throw invalid();
