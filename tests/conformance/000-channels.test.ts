@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
+import { ENROL_PATH, RENEW_PATH } from "@vidro/core/wire/enrolment";
+import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/signed-http";
 import { readAgents, SHIPPED_AGENTS } from "../../packages/brain/src/agent-files.ts";
 import { startDaemon } from "../../packages/brain/src/daemon.ts";
 import { SURFACES } from "../../packages/brain/src/north/surfaces.ts";
@@ -94,19 +96,21 @@ test("000-64 AGENTS.md has name, function, protocol, endpoints and formats of ev
     );
   assert.deepEqual(head, ["name", "function", "protocol", "endpoints", "formats"]);
   const agents = await readAgents(SHIPPED_AGENTS);
+  const remote = ["hands (vidro-hand)", "executors (codegen)", "TCP agents (vidro hands serve --tcp)"];
   assert.deepEqual(
     rows.map(([name = ""]) => name.replaceAll("`", "")),
-    agents.map(({ name }) => name),
+    [...agents.map(({ name }) => name), ...remote],
   );
   for (const row of rows) assert.ok(row.length === head.length && row.every((cell) => cell !== ""));
   const named = rows.flatMap((row) => [...(row[3] ?? "").matchAll(/`([A-Z]+ \/[^`]+)`/g)].map(([, each]) => each));
-  const routes = ALL.flatMap((surface) => surface.routes.map(({ method, path }) => `${method} ${path}`));
+  const south = [ENROL_PATH, RENEW_PATH, MESSAGES_PATH, POLL_PATH].map((path) => `POST ${path}`);
+  const routes = [...south, ...ALL.flatMap(({ routes: each }) => each.map(({ method, path }) => `${method} ${path}`))];
   assert.deepEqual(
     named.filter((each) => !routes.includes(each ?? "")),
     [],
   );
   assert.deepEqual(
-    routes.filter((route) => / \/agent\//.test(route) && !named.includes(route)),
+    routes.filter((route) => / \/(agent|southbound)\//.test(route) && !named.includes(route)),
     [],
   );
   const types = new Set(
