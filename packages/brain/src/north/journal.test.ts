@@ -102,6 +102,23 @@ test("a cursor that is no number is refused, in the query and in the header", as
   assert.deepEqual([refused.status, ((await refused.json()) as JsonObject)["code"]], [400, "BAD_REQUEST"]);
 });
 
+test("001-05 as NDJSON every line of the journal is an AON event, the last one is the only result or error, and the entries are whole", async (t) => {
+  const end = await agentEnd(t, scriptedModel([said("Done.")]));
+  const { id } = await headOf(await start(end, { task: "x" }));
+  const sse = await dataOf(await end.ask("GET", `/v1/runs/${id}/events?live=false`));
+  const headers = { accept: "application/x-ndjson" };
+  const lines = await linesOf(await end.ask("GET", `/v1/runs/${id}/events`, { headers }));
+  const known: unknown[] = ["status", "intent_analysis", "healing", "result", "error"];
+  for (const line of lines) {
+    assert.ok(known.includes(line["type"] ?? ""), JSON.stringify(line));
+    assert.equal(typeof line["timestamp"], "number");
+  }
+  const ends = lines.filter(({ type }) => type === "result" || type === "error");
+  assert.deepEqual([ends.length, ends[0], lines.at(-1)?.["data"]], [1, lines.at(-1), "Done."]);
+  const entries = lines.flatMap(({ seq, at, event }) => (seq === undefined ? [] : [{ seq, at, event }]));
+  assert.deepEqual(entries, sse);
+});
+
 test("live=false leaves out what is only live, and the header wins over the query", async (t) => {
   const end = await agentEnd(t, scriptedModel([said("Done.")]));
   const { id } = await headOf(await start(end, { task: "x" }));
