@@ -8,6 +8,7 @@ export * from "./direct.ts";
 export * from "./ended.ts";
 export * from "./event.ts";
 export * from "./fault.ts";
+export * from "./listen-fault.ts";
 export * from "./file-identity.ts";
 export * from "./heal.ts";
 export * from "./json.ts";

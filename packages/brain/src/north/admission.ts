@@ -18,16 +18,17 @@ export const ANYBODY: Caller = { owner: "", tokenId: "", scopes: new Set(), admi
 
 /**
  * Refuses a request that did not mean this server, and one that a foreign page made a browser send: no page of
- * another origin may call anything here, whatever the method.
+ * another origin may call anything here, whatever the method, unless it is one of those that are named. Gives that one.
  */
-export function admit(request: IncomingMessage, doors: Doors): void {
+export function admit(request: IncomingMessage, doors: Doors): string | undefined {
   const [host = "", second] = request.headersDistinct["host"] ?? [];
   if (second !== undefined) throw new Fault("BAD_REQUEST", "A request has one Host header.");
   const name = hostName(host);
   if (!doors.hosts.has(name) && name !== localName(request))
     throw new Fault("MISDIRECTED", `This brain does not go by the name ${JSON.stringify(name)}.`);
   const { origin } = request.headers;
-  if (origin === undefined || origin === `${doors.scheme}://${host.toLowerCase()}` || doors.origins.has(origin)) return;
+  if (origin === undefined || origin === `${doors.scheme}://${host.toLowerCase()}`) return undefined;
+  if (doors.origins.has(origin)) return origin;
   throw new Fault(
     "FORBIDDEN",
     `Pages of ${JSON.stringify(origin)} may not call this brain; VIDRO_ORIGINS names those that may.`,

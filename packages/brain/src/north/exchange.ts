@@ -14,6 +14,7 @@ import type { Answers } from "./answers.ts";
 import { readBody } from "./body.ts";
 import { openBox } from "./box.ts";
 import type { Box } from "./box.ts";
+import { letRead, letSend } from "./cross-origin.ts";
 import { unwrapped } from "./envelope.ts";
 import { takeBody, tellMending } from "./mend.ts";
 import { Presence } from "./presence.ts";
@@ -79,8 +80,9 @@ export async function exchange(house: House, request: IncomingMessage, response:
 async function serve(it: Exchange, path: string, query: URLSearchParams): Promise<void> {
   const { house, request } = it;
   try {
+    const origin = admit(request, house.doors);
+    if (origin !== undefined) letRead(it.response, origin);
     if (house.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP.stopMs });
-    admit(request, house.doors);
     if (find(it, path)) await answer(it, query);
   } catch (thrown) {
     reply(it, told(it, thrown));
@@ -101,6 +103,8 @@ function find(it: Exchange, path: string): boolean {
   }
   response.setHeader("allow", place.methods.join(", "));
   if (method !== "OPTIONS") throw new Fault("METHOD_NOT_ALLOWED", `It takes ${place.methods.join(", ")}.`);
+  // Only an origin that was let in gets here.
+  if (request.headers.origin !== undefined) letSend(request, response, place.methods);
   sendNothing(response, 204);
   return false;
 }

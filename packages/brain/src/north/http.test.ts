@@ -115,6 +115,43 @@ test("pages of foreign origins may call nothing, our own and those that are name
     assert.equal((await served.call("POST", "/things", { body: { name: "x" }, headers: { origin } })).status, 201);
 });
 
+test("a page of an origin that is named is told before and with each answer that it may read it", async () => {
+  const origin = "https://console.example";
+  await using served = await Served.up({ origins: ["https://Console.example/"] });
+  const asked = {
+    origin,
+    "access-control-request-method": "POST",
+    "access-control-request-headers": "authorization, content-type,x-stainless-lang",
+    "access-control-request-private-network": "true",
+  };
+  const before = await served.call("OPTIONS", "/things", { headers: { ...asked, authorization: "" } });
+  assert.equal(before.status, 204);
+  const told = (name: string): string | null => before.headers.get(`access-control-${name}`);
+  assert.equal(told("allow-origin"), origin);
+  assert.match(told("allow-methods") ?? "", /\bPOST\b/);
+  assert.equal(told("allow-headers"), "authorization, content-type,x-stainless-lang");
+  assert.deepEqual([told("allow-private-network"), told("allow-credentials")], ["true", null]);
+  assert.match(before.headers.get("vary") ?? "", /\bOrigin\b/);
+  for (const [method, path, status] of [
+    ["GET", "/things/x", 200],
+    ["GET", "/nowhere", 404],
+    ["POST", "/things", 422],
+  ] as const) {
+    const { headers, status: got } = await served.call(method, path, {
+      headers: { origin },
+      ...(method === "POST" ? { body: {} } : {}),
+    });
+    assert.deepEqual([got, headers.get("access-control-allow-origin")], [status, origin], path);
+    assert.match(headers.get("access-control-expose-headers") ?? "", /X-Run-Id/);
+  }
+  const refused = await served.call("OPTIONS", "/things", { headers: { ...asked, origin: "https://evil.example" } });
+  assert.deepEqual([refused.status, refused.headers.get("access-control-allow-origin")], [403, null]);
+  const own = await served.call("GET", "/things/x");
+  assert.equal(own.headers.get("access-control-allow-origin"), null);
+  for (const slip of ["*", "console.example", "https://console.example/app", "null"])
+    await assert.rejects(Served.up({ origins: [slip] }), /VIDRO_ORIGINS: .* is no origin/);
+});
+
 test("no token, a wrong one, one in the query, and one without the scope are refused", async () => {
   await using served = await Served.up();
   const as = (authorization: string, path = "/things/x", method = "GET"): Promise<Answer> =>
@@ -195,7 +232,9 @@ test("nothing but loopback is listened on without TLS", async () => {
 
 test("a port that is taken is said to be so", async () => {
   await using served = await Served.up();
-  await assert.rejects(Served.up({ port: served.server.port }), /cannot be listened on.*EADDRINUSE/);
+  const { port } = served.server;
+  const message = `127.0.0.1:${port} is taken: another program listens there.`;
+  await assert.rejects(Served.up({ port }), { code: "PORT_TAKEN", message });
 });
 
 test("a query has a bounded number of parameters", async () => {

@@ -3,12 +3,13 @@ import type { Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { sanitiser } from "@vidro/aon/boxes";
-import { Fault, HTTP } from "@vidro/core";
+import { Fault, HTTP, listenFault } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import type { Log } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import type { Tokens } from "../tokens.ts";
 import { Answers } from "./answers.ts";
+import { originsIn } from "./cross-origin.ts";
 import { exchange } from "./exchange.ts";
 import type { House } from "./exchange.ts";
 import type { Route, Surface } from "./route.ts";
@@ -81,7 +82,7 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   server.on("upgrade", upgrader(options.upgrades ?? [], house));
   server.listen(options.port, options.host);
   await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
-    throw new Fault("CONFLICT", `${options.host}:${options.port} cannot be listened on: ${cause.message}`, { cause });
+    throw listenFault(`${options.host}:${options.port}`, cause);
   });
   // Without a descriptor a connection cannot be taken in; the server goes on, and takes those that come later.
   server.on("error", () => void (house.metrics.refused += 1));
@@ -142,7 +143,7 @@ function houseOf(options: HttpOptions, { processingMs }: typeof HTTP_BOUNDS, goi
     },
     doors: {
       hosts: new Set([...LOOPBACK_NAMES, options.host, ...(options.hosts ?? [])].map((name) => name.toLowerCase())),
-      origins: new Set(options.origins),
+      origins: new Set(originsIn(options.origins ?? [])),
       scheme: options.tls === undefined ? "http" : "https",
     },
     tokens: options.tokens,

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -43,6 +45,27 @@ async function ask(stage: Stage, up: Up): Promise<void> {
   await call(stage, up, "/v1/runs", { task: "run `touch made`" });
   while (!up.log().some(({ message }) => message === "question.asked")) await once(up.child.stderr, "data");
 }
+
+test("up on a port that is taken says so and what to do, and does nothing", async (t) => {
+  const other = createServer();
+  other.listen(0, "127.0.0.1");
+  await once(other, "listening");
+  t.after(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  await using stage = await Stage.set();
+  const { code, stdout, stderr } = await stage.run("up", "--port", String(port));
+  assert.deepEqual([code, stdout], [6, ""]);
+  assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port} is taken: another program listens there`));
+  assert.match(stderr, /next: Stop that program, or choose another port.*vidro up --port 0/);
+});
+
+test("VIDRO_ORIGINS lets the pages that it names call the daemon", async () => {
+  await using stage = await Stage.set({ VIDRO_ORIGINS: "https://app.example" });
+  const { url } = await start(stage);
+  const headers = { origin: "https://app.example", "access-control-request-method": "POST" };
+  const before = await fetch(`${url}/v1/runs`, { method: "OPTIONS", headers });
+  assert.deepEqual([before.status, before.headers.get("access-control-allow-origin")], [204, headers.origin]);
+});
 
 test("up says in one line when it is ready, answers, and status finds it", async () => {
   await using stage = await Stage.set();

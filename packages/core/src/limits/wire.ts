@@ -102,6 +102,8 @@ export const HTTP = {
   stopMs: 10 * SECOND_MS,
   /** Wait for a daemon that may be gone. */
   probeMs: SECOND_MS,
+  /** For how many seconds a browser may keep what a page of another origin may send. */
+  preflightS: 600,
   /** An `Idempotency-Key`. */
   keyChars: 255,
   /** How long an answer is kept for whoever repeats its key. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
-import { CODEC, Fault } from "@vidro/core";
+import { CODEC, Fault, listenFault } from "@vidro/core";
 import { TCP_BOUNDS } from "./tcp/bounds.ts";
 import type { Bounds } from "./tcp/bounds.ts";
 import type { CommandWorld } from "./tcp/command.ts";
@@ -55,7 +55,7 @@ export async function serveAgentTcp(options: AgentTcpOptions): Promise<AgentTcp>
   const server = serverOf(options, bounds, take);
   server.listen(options.port, options.host);
   await once(server, "listening").catch((cause: Error) => {
-    throw new Fault("CONFLICT", `${options.host}:${options.port} cannot be listened on: ${cause.message}`, { cause });
+    throw listenFault(`${options.host}:${options.port}`, cause);
   });
   // Without descriptors nobody can be taken in for a while; whoever is here stays, and others are when there is room.
   server.on("error", () => undefined);

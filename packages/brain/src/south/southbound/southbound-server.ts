@@ -7,7 +7,7 @@ import type { Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { asFault, Fault, FAULTS, HANDS, HTTP, SOUTHBOUND } from "@vidro/core";
+import { asFault, Fault, FAULTS, HANDS, HTTP, listenFault, SOUTHBOUND } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import { WebSocketServer } from "ws";
@@ -97,7 +97,7 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
   server.on("tlsClientError", (_, socket) => socket.destroy());
   server.listen({ port: options.port, ...(options.host === undefined ? {} : { host: options.host }) });
   await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
-    throw new Fault("CONFLICT", `Port ${options.port} cannot be listened on: ${cause.message}`, { cause });
+    throw listenFault(`Port ${options.port} for hands`, cause);
   });
   // Without a descriptor a host cannot be taken in, and comes again; those that are here stay.
   server.on("error", ({ message }) => options.log("warn", "a host cannot be taken in", { reason: message }));

@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { asFault, Fault, FAULTS, HANDS, HTTP, SIGNED } from "@vidro/core";
+import { asFault, Fault, FAULTS, HANDS, HTTP, listenFault, SIGNED } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { answerSigned, keysFrom, MESSAGES_PATH } from "@vidro/core/wire/signed-http";
 import type { Door, Outgoing } from "@vidro/core/wire/signed-http";
@@ -52,7 +52,7 @@ export async function listenSigned(options: ListenerOptions): Promise<Listener> 
   server.maxHeadersCount = HTTP.headers;
   server.listen(port, host);
   await once(server, "listening").catch((cause: Error) => {
-    throw new Fault("CONFLICT", `${host}:${port} cannot be listened on: ${cause.message}`, { cause });
+    throw listenFault(`${host}:${port}`, cause);
   });
   // Without a descriptor a call cannot be taken in, and the brain calls again; the hand goes on.
   server.on("error", () => undefined);
