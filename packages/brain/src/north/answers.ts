@@ -84,6 +84,14 @@ export function keyOf(owner: string, route: string, key: string): string {
   return hash(canonical([owner, route, key]));
 }
 
+/**
+ * A key together with what was asked under it: what was begun is found by this. A key that comes again with another
+ * request when its record is gone finds nothing, and never what the first request began.
+ */
+export function boundKey(key: string, asked: Json): string {
+  return hash(canonical([key, asked]));
+}
+
 function refuseOther(digest: Json | undefined, asked: string): void {
   if (digest === asked) return;
   throw new Fault("CONFLICT", "This Idempotency-Key was used for another request: use a new one.");

@@ -9,7 +9,7 @@ import type { Metrics } from "../metrics.ts";
 import type { Tokens, Verified } from "../tokens.ts";
 import { admit, ANYBODY, recognise } from "./admission.ts";
 import type { Doors } from "./admission.ts";
-import { keyOf } from "./answers.ts";
+import { boundKey, keyOf } from "./answers.ts";
 import type { Answers } from "./answers.ts";
 import { readBody } from "./body.ts";
 import { openBox } from "./box.ts";
@@ -130,6 +130,7 @@ async function answer(it: Exchange, query: URLSearchParams): Promise<void> {
   try {
     const key = repeatKey(it, caller.owner);
     const { headers } = request;
+    const asked = { params, query: given, body };
     const call: Call = {
       params,
       query: given,
@@ -137,14 +138,13 @@ async function answer(it: Exchange, query: URLSearchParams): Promise<void> {
       caller,
       headers,
       requestId,
-      key,
+      key: key === undefined ? undefined : boundKey(key, asked),
       signal: presence.signal,
       tell: box.tell,
     };
     it.box = box;
     box.open();
     const work = (): Promise<Reply> => route.handle(call);
-    const asked = { params, query: given, body };
     const replied =
       key === undefined ? await work() : await house.answers.once({ key, owner: caller.owner, asked }, work);
     tellMending(box.tell, route, taken);

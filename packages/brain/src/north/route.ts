@@ -41,7 +41,7 @@ export interface Call {
   readonly caller: Caller;
   readonly headers: IncomingHttpHeaders;
   readonly requestId: string;
-  /** `Idempotency-Key`, made unique to this caller. */
+  /** `Idempotency-Key`, made unique to this caller and to all that the request asks for. */
   readonly key: string | undefined;
   /** Aborted when the client is gone or its token was revoked. */
   readonly signal: AbortSignal;
