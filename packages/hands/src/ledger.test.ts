@@ -1,5 +1,14 @@
 import assert from "node:assert/strict";
-import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it, type TestContext } from "node:test";
@@ -32,6 +41,19 @@ describe("the ledger", () => {
     const again = openLedger(path);
     assert.deepEqual(again.find("a"), { state: "finished", payload: "p", ended: ENDED });
     again.close();
+  });
+
+  it("is closed to all but its user, also in a folder that others can read and where it was open to them", (t) => {
+    const folder = scratch(t);
+    const path = join(folder, "ledger.db");
+    openLedger(path).close();
+    chmodSync(path, 0o644);
+    chmodSync(folder, 0o755);
+    const ledger = openLedger(path);
+    t.after(() => ledger.close());
+    ledger.start(start("a"));
+    const modes = readdirSync(folder).map((name) => [name, statSync(join(folder, name)).mode & 0o777]);
+    assert.deepEqual(Object.fromEntries(modes), { "ledger.db": 0o600, "ledger.db-shm": 0o600, "ledger.db-wal": 0o600 });
   });
 
   it("keeps the first outcome", (t) => {

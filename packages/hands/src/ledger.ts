@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { Fault, HAND, isObject, type Ended, type LeaseHolder } from "@vidro/core";
 import { OPENING_TABLES, Openings } from "./ledger-openings.ts";
@@ -95,6 +95,7 @@ class SqliteLedger implements Ledger {
   constructor(path: string, now: () => number) {
     this.#path = path;
     this.#now = now;
+    closeToOthers(path);
     this.#database = new DatabaseSync(path, { timeout: BUSY_MS });
     try {
       // Nothing has begun yet: the first start waits for the disk, and with it what is written until then.
@@ -193,6 +194,12 @@ class SqliteLedger implements Ledger {
     this.#untilEviction = EVICT_EVERY;
     for (const statement of this.#statements.evict) statement.run({ before: at - HAND.ledgerMs, at });
   }
+}
+
+/** Outcomes have what programs printed: the file, and the ones that SQLite makes like it, are its user's alone. */
+function closeToOthers(path: string): void {
+  closeSync(openSync(path, "a", 0o600));
+  chmodSync(path, 0o600);
 }
 
 type Statements = ReturnType<typeof prepare>;

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, fchmodSync, openSync, readSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { HAND } from "@vidro/core";
 import { wholeEnd } from "./output.ts";
@@ -22,7 +22,7 @@ export class Spool {
   take(chunk: Buffer): void {
     if (this.#ended) return;
     try {
-      this.#file ??= openSync(this.#path, "w", 0o600);
+      this.#file ??= openForUser(this.#path);
       const fits = chunk.subarray(0, HAND.spoolBytes - this.#bytes);
       this.#bytes += writeSync(this.#file, fits);
       this.#ended = this.#bytes >= HAND.spoolBytes;
@@ -44,6 +44,13 @@ export class Spool {
     if (!keep) rmSync(this.#path, { force: true });
     return keep;
   }
+}
+
+/** Opens a spool that its user alone can read, also where one was left behind that others could. */
+function openForUser(path: string): number {
+  const file = openSync(path, "w", 0o600);
+  fchmodSync(file, 0o600);
+  return file;
 }
 
 /** What was spooled of an action that never ended: its beginning, or undefined when there is nothing. */
