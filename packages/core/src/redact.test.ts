@@ -124,6 +124,23 @@ test("strings under a telling name are replaced, numbers and other names are not
   });
 });
 
+test("names in Portuguese and Spanish tell of secrets, too", () => {
+  const told = {
+    senha: "abcdef",
+    contraseña: "abcdef",
+    contrasena: "abcdef",
+    chave_api: "abcdef",
+    clave_de_acceso: "abcdef",
+  };
+  const plain = { chave: "da porta", enclave: "ceuta-melilla", palavra: "abcdef" };
+  const redacted = Object.fromEntries(Object.keys(told).map((name) => [name, "[redacted]"]));
+  assert.deepEqual(shapes.value({ ...told, clave: "abcdef", ...plain }), {
+    ...redacted,
+    clave: "[redacted]",
+    ...plain,
+  });
+});
+
 test("a value is looked through to its keys and leaves, and only what changes is made anew", () => {
   const same = { list: ["quite harmless"] };
   const value = { same, deep: [[{ [KNOWN]: `x${KNOWN}y` }]], none: undefined };

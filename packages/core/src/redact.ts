@@ -18,7 +18,7 @@ export interface Redactor {
 
 /** Names of fields whose strings are secrets; counts such as `inputTokens` are none. */
 const TELLING =
-  /passw(?:or)?d$|passphrase$|secret$|token$|(?:api|access|private|secret|signing)[_-]?key$|authorization$|cookies?$|credentials?$/i;
+  /passw(?:or)?d$|passphrase$|secret$|token$|(?:api|access|private|secret|signing|account|encryption)[_-]?key$|authorization$|cookies?$|credentials?$|senha$|contrase[nñ]a$|segredo$|palavra[_-]?passe$|(?:^|[_-])(?:clave|pwd)$|(?:chave|clave|llave)[_-]?(?:de[_-]?)?(?:api|acc?esso|acceso|secreta|privada)$/i;
 
 /** A field's name without secrets, and whether it tells of one. */
 interface Name {

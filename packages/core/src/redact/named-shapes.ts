@@ -1,0 +1,218 @@
+import { anyCase, either, run, whole, word } from "./pattern.ts";
+import type { Pattern, Step } from "./pattern.ts";
+import { runOf } from "./scan.ts";
+import { ANYWHERE, hasDigit, NO_TAIL, VALUE_CHARS } from "./shape.ts";
+import type { Shape } from "./shape.ts";
+
+/* Secrets that are known by the name before them, in English, Portuguese and Spanish. */
+
+const SPACE = String.raw`[ \t]`;
+/** A quote, perhaps inside a string that is itself quoted, or twice. */
+const QUOTE: Pattern = [run(String.raw`\\`, 0, 3), run("[\"'`]", 1)];
+/** There may be a quote. */
+export const MAYBE_QUOTE: Step = either([], QUOTE);
+/** What gives a value to a name. */
+export const EQUALS: Pattern = [
+  run(SPACE, 0, 4),
+  either(word(":="), word("=>"), [run("[:=]", 1)], [...word("%3"), run("[AaDd]", 1)], word("\\u003d")),
+  run(SPACE, 0, 4),
+];
+
+const JOINT = run("[_ -]", 0, 1);
+
+/** Names of what people type to prove who they are. */
+const PASSWORDS: readonly Pattern[] = [
+  [...anyCase("passw"), either(anyCase("or"), []), ...anyCase("d")],
+  anyCase("passphrase"),
+  anyCase("senha"),
+  [
+    ...anyCase("contrase"),
+    either([run("[nNñÑ]", 1), run("\u0303", 0, 1)], [...word("\\u00"), run("[fFdD]", 1), run("1", 1)]),
+    ...anyCase("a"),
+  ],
+  [...anyCase("palavra"), JOINT, ...anyCase("passe")],
+];
+
+/** Names of what programs send. */
+const KEYS: readonly Pattern[] = [
+  ...["secret", "segredo", "token", "credential", "credencial", "authorization"].map((name) => anyCase(name)),
+  anyCase("credentials"),
+  ...["api", "access", "private", "secret", "signing", "account", "encryption", "auth"].map((name) => [
+    ...anyCase(name),
+    run("[_-]", 0, 1),
+    ...anyCase("key"),
+  ]),
+  ...["chave", "clave", "llave"].map((name) => [
+    ...anyCase(name),
+    JOINT,
+    either([], [...anyCase("de"), JOINT]),
+    either(...["api", "acesso", "acceso", "secreta", "privada"].map((what) => anyCase(what))),
+  ]),
+];
+
+const NAMES: readonly Pattern[] = [...PASSWORDS, ...KEYS];
+const ANY_NAME = whole([either(...NAMES)]);
+const ANY_PASSWORD = whole([either(...PASSWORDS)]);
+
+/** Names that are also the end of other words. */
+const SHORT_NAMES: readonly Pattern[] = ["clave", "pass", "pwd", "_auth"].map((name) => anyCase(name));
+const NO_LETTER_BEHIND = "(?<![A-Za-z])";
+
+const BARE = "[A-Za-z0-9_~+/!@#%^*?-]";
+const QUOTED = "[^\\s\"'`\\\\]";
+const BARE_TAIL = runOf("[^\\s\"'`,;)\\]}&<>\\\\]");
+
+/** A number, a call or a member of something, and a variable named like what it is given to are no secrets. */
+const CODE = String.raw`(?!\d{1,16}\b|\w{1,40}[.(\[]|\w{0,40}${ANY_NAME}\b)`;
+/** A template or a blank to fill in is no secret. */
+const NO_TEMPLATE = "(?![$<{[*%])";
+const NO_PATH = "(?![/~.])";
+
+/** Values of a name, quoted or not; without quotes only a digit tells them from words. */
+function assignments(name: Pattern, behind: string): readonly Shape[] {
+  return [
+    {
+      behind,
+      before: [...name, MAYBE_QUOTE, ...EQUALS, ...QUOTE],
+      // Neither is a short word without a digit.
+      unless: `${NO_TEMPLATE}(?:${hasDigit(QUOTED)}|(?=${QUOTED}{12}))`,
+      secret: [run(QUOTED, 6, VALUE_CHARS)],
+      tail: runOf(QUOTED),
+    },
+    {
+      behind,
+      before: [...name, MAYBE_QUOTE, ...EQUALS],
+      unless: (behind === ANYWHERE ? "" : NO_PATH) + CODE + hasDigit(BARE),
+      secret: [run(BARE, 6, VALUE_CHARS)],
+      tail: BARE_TAIL,
+    },
+    {
+      behind,
+      before: [...name, ...word("=")],
+      unless: (behind === ANYWHERE ? "" : NO_PATH) + CODE,
+      secret: [run(BARE, 8, VALUE_CHARS)],
+      tail: BARE_TAIL,
+    },
+  ];
+}
+
+/** Words that stand behind `password:` where none is given: what it has to be, what is wrong with it, its type. */
+const ORDINARY =
+  "required optional string str text bytes null none nil undefined true false yes no empty invalid incorrect missing " +
+  "wrong expired changed unchanged hidden masked must should may can the your my their his her our a an is was are not " +
+  "please enter type set unset see use this that field input value if when to or and for from option flag with in on " +
+  "file stdin default at least too cannot at by of " +
+  "obrigatória obrigatório inválida inválido incorreta errada deve sua seu não uma um o os as para com digite informe " +
+  "obligatoria obligatorio requerida incorrecta debe tu su la el los las una un para con introduzca escriba mínimo";
+const NO_ORDINARY_WORD = `(?!(?:${ORDINARY.split(" ")
+  .map((letters) => whole([...anyCase(letters.slice(0, 1)), ...word(letters.slice(1))]))
+  .join("|")})(?![A-Za-zÀ-ÿ]))`;
+const NO_NAME_INSIDE = (set: string): string => `(?!${set}{0,56}${ANY_PASSWORD})`;
+
+const LINE = "[^\\r\\n\"'`,;{}<>\\\\]";
+const PHRASE = "[^\\r\\n\"'`\\\\]";
+
+/** Passwords of words alone. */
+const phrases = (name: Pattern): readonly Shape[] => [
+  {
+    // Behind a word and a space the name is part of a sentence.
+    behind: "(?<![A-Za-z,;:).] )",
+    before: [...name, MAYBE_QUOTE, ...word(":"), run(SPACE, 1, 4)],
+    unless: `${NO_TEMPLATE}(?![/~.!=|&(-])${NO_ORDINARY_WORD}${NO_NAME_INSIDE(LINE)}(?!\\w{1,40}[^\\w\\s\\\\!@#^*+-])(?!\\d{1,16}\\b)(?=\\S{3})`,
+    secret: [run(LINE, 6, VALUE_CHARS)],
+    tail: runOf(LINE),
+  },
+  {
+    behind: ANYWHERE,
+    before: [...name, MAYBE_QUOTE, ...EQUALS, ...QUOTE],
+    unless: `${NO_TEMPLATE}${NO_ORDINARY_WORD}${NO_NAME_INSIDE(PHRASE)}(?=${PHRASE}{0,40} )`,
+    secret: [run(PHRASE, 8, VALUE_CHARS)],
+    tail: runOf(PHRASE),
+  },
+  {
+    // `the password is hunter2`, also where people say it in Portuguese or Spanish.
+    behind: ANYWHERE,
+    before: [...name, run(" ", 1), either(word("is"), word("é"), word("es"), word("eh")), run(" ", 1), MAYBE_QUOTE],
+    unless: `(?!\\w{1,40}[([])${hasDigit(BARE)}(?=${BARE}{0,40}[A-Za-z])`,
+    secret: [run(BARE, 6, VALUE_CHARS)],
+    tail: BARE_TAIL,
+  },
+];
+
+const ARGUMENT = "[^\\s\"'`\\\\]";
+
+/** Secrets that a command line gives to a program. */
+const ARGUMENTS: readonly Shape[] = [
+  ...NAMES.map((name) => ({
+    behind: "(?<=--[a-z0-9-]{0,12})",
+    before: [...name, run(" ", 1, 2), MAYBE_QUOTE],
+    // A word in capitals is the name of what is to be given.
+    unless: `(?![-$<[{*%|&=(])${NO_ORDINARY_WORD}(?![A-Z_]{2,40}(?![A-Za-z0-9]))(?!\\w{0,40}${ANY_NAME}\\b)`,
+    secret: [run(ARGUMENT, 6, VALUE_CHARS)],
+    tail: runOf(ARGUMENT),
+  })),
+  {
+    before: [...word("sshpass -p"), run(" ", 0, 1), MAYBE_QUOTE],
+    unless: NO_TEMPLATE,
+    secret: [run(ARGUMENT, 4)],
+    tail: runOf(ARGUMENT),
+  },
+  {
+    before: [...word("-u"), run(" ", 0, 1), run("[A-Za-z0-9_.@]", 1, 40), ...word(" -p"), run(" ", 0, 1), MAYBE_QUOTE],
+    unless: `${NO_TEMPLATE}(?![-/]|[0-9.:]{1,40}(?:\\s|$))`,
+    secret: [run(ARGUMENT, 6, VALUE_CHARS)],
+    tail: runOf(ARGUMENT),
+  },
+  {
+    before: [
+      either(word("-u "), word("--user "), word("--user=")),
+      MAYBE_QUOTE,
+      run("[A-Za-z0-9_.@+-]", 1, 64),
+      ...word(":"),
+    ],
+    unless: `${NO_TEMPLATE}(?!\\d{1,16}\\b)(?:${hasDigit(ARGUMENT)}|(?=${ARGUMENT}{12}))`,
+    secret: [run(ARGUMENT, 6, VALUE_CHARS)],
+    tail: runOf(ARGUMENT),
+  },
+];
+
+const GAP = either([run(String.raw`\s`, 1, 8)], [run(String.raw`\\`, 1, 2), run("[nrt]", 1), run(" ", 0, 8)]);
+
+/** Secrets in the files of programs: logins of `.netrc` and `.pgpass`, elements of XML, statements of SQL. */
+const FILES: readonly Shape[] = [
+  {
+    before: [...word("login"), GAP, run("[^\\s\\\\]", 1, 64), GAP, ...word("password"), run(" ", 1, 4)],
+    secret: [run('[^\\s\\\\"]', 3)],
+    tail: runOf('[^\\s\\\\"]'),
+  },
+  {
+    behind: ANYWHERE,
+    before: [...word(":5432:"), run("[^\\s:]", 1, 64), ...word(":"), run("[^\\s:]", 1, 64), ...word(":")],
+    secret: [run('[^\\s\\\\"]', 4)],
+    tail: runOf('[^\\s\\\\"]'),
+  },
+  ...NAMES.map((name) => ({
+    behind: ANYWHERE,
+    before: [...name, ...word(">")],
+    unless: NO_TEMPLATE,
+    secret: [run("[^\\s<>]", 4, VALUE_CHARS)],
+    after: word("</"),
+    tail: NO_TAIL,
+  })),
+  ...[...PASSWORDS, anyCase("identified by")].map((name) => ({
+    behind: ANYWHERE,
+    before: [...name, run(" ", 1), ...QUOTE],
+    unless: `${NO_TEMPLATE}${NO_ORDINARY_WORD}${NO_NAME_INSIDE(QUOTED)}`,
+    secret: [run(QUOTED, 6, VALUE_CHARS)],
+    tail: runOf(QUOTED),
+  })),
+];
+
+/** Secrets that are known by the name before them. */
+export const NAMED_SHAPES: readonly Shape[] = [
+  ...NAMES.flatMap((name) => assignments(name, ANYWHERE)),
+  ...SHORT_NAMES.flatMap((name) => assignments(name, NO_LETTER_BEHIND)),
+  ...PASSWORDS.flatMap(phrases),
+  ...ARGUMENTS,
+  ...FILES,
+];

@@ -1,0 +1,65 @@
+import { TOKEN } from "../limits.ts";
+import { either, run, word } from "./pattern.ts";
+import type { Pattern } from "./pattern.ts";
+import { runOf } from "./scan.ts";
+import { ANYWHERE } from "./shape.ts";
+import type { Shape } from "./shape.ts";
+
+/*
+ * Vidro's own tokens and invitations: an id in hexadecimal digits, a dot, and a secret in base64url. They are known by
+ * this form, so that also one is found which another brain gave out.
+ */
+
+const ID_CHARS = TOKEN.idBytes * 2;
+const SECRET_CHARS = Math.ceil((TOKEN.secretBytes * 4) / 3);
+const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const BASE64_ANY = "[A-Za-z0-9+/_-]";
+
+/** Behind a percent code, its two digits look like the first ones of the id. */
+const PLAIN: Shape = {
+  behind: "(?<![0-9a-f])",
+  previous: "[^0-9a-f]",
+  before: [run("[0-9a-f]", ID_CHARS, ID_CHARS + 2), either(word("."), [...word("%2"), run("[Ee]", 1)])],
+  secret: [run("[A-Za-z0-9_-]", SECRET_CHARS)],
+  tail: runOf("[A-Za-z0-9_.-]"),
+};
+
+/** The letters of a token as pairs of hexadecimal digits: `30` to `39` and `61` to `66` for those of the id. */
+const HEXED: Shape = {
+  behind: ANYWHERE,
+  before: [
+    ...Array.from({ length: ID_CHARS }, () => [run("[36]", 1), run("[0-9]", 1)]).flat(),
+    run("2", 1),
+    run("[eE]", 1),
+  ],
+  secret: [run("[0-9A-Fa-f]", SECRET_CHARS * 2)],
+  tail: runOf("[0-9A-Fa-f]"),
+};
+
+/** A token in base64, behind any number of other bytes; its beginning stays, which is the id's. */
+const ENCODED: readonly Shape[] = [0, 1, 2].map((offset) => ({
+  behind: ANYWHERE,
+  before: base64Of([...Array.from({ length: ID_CHARS }, () => bytesOf("0123456789abcdef")), bytesOf(".")], offset),
+  secret: [run(BASE64_ANY, 40)],
+  tail: runOf("[A-Za-z0-9+/=_-]"),
+}));
+
+/** Tokens and invitations of a brain, as they are and in the forms in which programs show them. */
+export const OWN_SHAPES: readonly Shape[] = [PLAIN, HEXED, ...ENCODED];
+
+function bytesOf(letters: string): readonly number[] {
+  return Array.from(letters, (letter) => letter.charCodeAt(0));
+}
+
+/** The base64 of bytes of which each is one of some, behind `offset` unknown ones: what no neighbour changes. */
+function base64Of(bytes: readonly (readonly number[])[], offset: number): Pattern {
+  const characters: Pattern[number][] = [];
+  for (let bit = (6 - ((offset * 8) % 6)) % 6; bit + 6 <= bytes.length * 8; bit += 6) {
+    const [first = [], second = [0]] = bytes.slice(bit >> 3);
+    const letters = new Set<string>();
+    for (const high of first)
+      for (const low of second) letters.add(BASE64.charAt((((high << 8) | low) >> (10 - (bit & 7))) & 63));
+    characters.push(run(`[${[...letters].join("")}]`, 1));
+  }
+  return characters;
+}
