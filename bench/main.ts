@@ -15,6 +15,7 @@ import { glass } from "./glass.ts";
 import { growth } from "./growth.ts";
 import { recovery } from "./recovery.ts";
 import { reconnect } from "./reconnect.ts";
+import { redaction } from "./redaction.ts";
 import { remoteCommand } from "./remote-command.ts";
 import { startup } from "./startup.ts";
 
@@ -23,6 +24,7 @@ const FIGURES: readonly Figure[] = [
   durableLoop,
   growth,
   cpu,
+  redaction,
   recovery,
   startup,
   fanOut,
