@@ -7,6 +7,8 @@ interface Hunk {
   readonly before: readonly string[];
   readonly afterAt: number;
   readonly after: readonly string[];
+  /** Whether its last line is the last of the file: lines that stay stand before the change and none behind it. */
+  readonly isLast: boolean;
 }
 
 /** A patch of one file that was read and found sound. */
@@ -47,11 +49,20 @@ export async function readPatch(text: string, names: readonly string[]): Promise
     throw refused("it does more than change lines (a rename, copy, deletion, mode or binary change)");
   }
   if (parsed.hunks.length === 0) throw refused('it has no hunk, which begins with a line like "@@ -1,3 +1,4 @@"');
-  return { parsed, hunks: parsed.hunks.map((hunk) => readHunk(hunk)) };
+  let shift = 0;
+  const isNew = parsed.oldFileName === "/dev/null";
+  const hunks = parsed.hunks.map((hunk) => {
+    const read = readHunk(hunk, shift);
+    shift += read.after.length - read.before.length;
+    // A file that is to be new has no other lines.
+    return isNew ? { ...read, isLast: true } : read;
+  });
+  return { parsed, hunks };
 }
 
 /**
  * The text with the patch applied, each hunk exactly where it says and word for word; undefined when it does not fit.
+ * As for `git apply`, a hunk that keeps lines before its change and none behind it fits at the end of the text alone.
  * A patch with LF line ends fits a text whose line ends are all CRLF, and keeps them.
  */
 export function applied(text: string, hunks: readonly Hunk[]): string | undefined {
@@ -64,11 +75,12 @@ export function applied(text: string, hunks: readonly Hunk[]): string | undefine
 
 /** The text as it was before the patch; undefined when the text is not what the patch makes. */
 export function undone(text: string, hunks: readonly Hunk[]): string | undefined {
-  const back = hunks.map(({ before, beforeAt, after, afterAt }) => ({
+  const back = hunks.map(({ before, beforeAt, after, afterAt, isLast }) => ({
     before: after,
     beforeAt: afterAt,
     after: before,
     afterAt: beforeAt,
+    isLast,
   }));
   return applied(text, back);
 }
@@ -128,7 +140,8 @@ function isName(header: string, names: readonly string[]): boolean {
   return names.includes(header) || names.includes(bare) || (bare !== header && names.includes(`/${bare}`));
 }
 
-function readHunk(hunk: StructuredPatch["hunks"][number]): Hunk {
+/** Reads a hunk; `shift` is how many lines those before it add. The result begins there, whatever its header says. */
+function readHunk(hunk: StructuredPatch["hunks"][number], shift: number): Hunk {
   if (!Number.isSafeInteger(hunk.oldStart) || !Number.isSafeInteger(hunk.newStart)) {
     throw refused('a hunk does not begin with a line like "@@ -1,3 +1,4 @@"');
   }
@@ -140,14 +153,19 @@ function readHunk(hunk: StructuredPatch["hunks"][number]): Hunk {
     if (!line.startsWith("+")) before.push(line.slice(1) + end);
     if (!line.startsWith("-")) after.push(line.slice(1) + end);
   }
-  return { beforeAt: hunk.oldStart - 1, before, afterAt: hunk.newStart - 1, after };
+  const lines = hunk.lines.filter((line) => !line.startsWith("\\"));
+  const isKept = (line: string | undefined): boolean => line !== undefined && !/^[-+]/.test(line);
+  const isLast = isKept(lines[0]) && !isKept(lines.at(-1));
+  const beforeAt = hunk.oldStart - 1;
+  return { beforeAt, before, afterAt: beforeAt + shift, after, isLast };
 }
 
 function place(lines: readonly string[], hunks: readonly Hunk[]): string | undefined {
   const pieces: string[] = [];
   let at = 0;
-  for (const { beforeAt, before, after } of hunks) {
+  for (const { beforeAt, before, after, isLast } of hunks) {
     if (beforeAt < at || beforeAt > lines.length) return undefined;
+    if (isLast && beforeAt + before.length !== lines.length) return undefined;
     if (!before.every((line, index) => lines[beforeAt + index] === line)) return undefined;
     for (const line of lines.slice(at, beforeAt)) pieces.push(line);
     for (const line of after) pieces.push(line);

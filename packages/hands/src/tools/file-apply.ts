@@ -76,6 +76,9 @@ function resultOf({ text, sha256: current }: Now, { hunks }: Patch, base: string
   if (base === current) return next;
   const previous = undone(text, hunks);
   if (base !== undefined) return previous !== undefined && sha256(previous) === base ? text : undefined;
+  // A hunk that leaves no line leaves nothing to be seen: it is made where it fits, unless it would fit again.
+  if (text !== "" && hunks.some(({ after }) => after.length === 0))
+    return next !== undefined && applied(next, hunks) === undefined ? next : undefined;
   // Without a base the lines must say by themselves whether the patch is in: when both can be read out of them, nobody knows.
   if (next !== undefined && previous !== undefined) return undefined;
   return next ?? (previous === undefined ? undefined : text);

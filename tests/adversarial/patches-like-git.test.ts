@@ -1,0 +1,140 @@
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
+import { Chance } from "../support/chance.ts";
+import { approved, target } from "./attack.fixture.ts";
+
+/* Patches by the hundred, made from few lines so that they fit in more than one place, beside what git makes of them. */
+
+const CASES = 500;
+const LINES = ["a", "b", "c", "}"] as const;
+
+/** A file, and a patch that was made from one text to another. */
+interface Case {
+  readonly name: string;
+  readonly text: string;
+  readonly patch: string;
+  /** Whether the patch keeps no line: git takes such a one where it says only when it is told to. */
+  readonly isBare: boolean;
+}
+
+/** What git makes of a case: the text, or nothing where it does not fit exactly where the patch says. */
+type Made = ReadonlyMap<string, string>;
+
+function textBy(chance: Chance): string {
+  const lines = Array.from({ length: chance.whole(0, 7) }, () => chance.one(LINES));
+  return lines.join("\n") + (lines.length > 0 && chance.happens(0.85) ? "\n" : "");
+}
+
+/** The text with one to three of its lines added, removed or changed, mostly near an end. */
+function changedBy(chance: Chance, text: string): string {
+  const lines = text.split("\n").slice(0, text.endsWith("\n") || text === "" ? -1 : undefined);
+  for (let changes = chance.whole(1, 3); changes > 0; changes--) {
+    const at = chance.happens(0.5) ? Math.max(0, lines.length - chance.whole(0, 1)) : chance.whole(0, lines.length);
+    lines.splice(at, chance.whole(0, 1), ...(chance.happens(0.6) ? [chance.one(LINES)] : []));
+  }
+  return lines.join("\n") + (lines.length > 0 && chance.happens(0.85) ? "\n" : "");
+}
+
+function casesBy(chance: Chance): readonly Case[] {
+  const cases: Case[] = [];
+  while (cases.length < CASES) {
+    const name = `f${cases.length}.txt`;
+    const before = textBy(chance);
+    const after = changedBy(chance, before);
+    if (before === after) continue;
+    const context = chance.one([0, 1, 3]);
+    const lines = createTwoFilesPatch(`a/${name}`, `b/${name}`, before, after, undefined, undefined, {
+      context,
+      headerOptions: FILE_HEADERS_ONLY,
+    });
+    const text = chance.one([before, after, changedBy(chance, before), changedBy(chance, after), textBy(chance)]);
+    const isBare = !/^ /m.test(lines);
+    cases.push({ name, text, patch: `diff --git a/${name} b/${name}\n${lines}`, isBare });
+  }
+  return cases;
+}
+
+/** What git makes of all cases of a kind, each exactly where it says: one call finds those that fit, one applies them. */
+function madeByGit(t: TestContext, cases: readonly Case[], ...options: readonly string[]): Made {
+  const folder = mkdtempSync(join(tmpdir(), "vidro-patches-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  mkdirSync(join(folder, ".git"));
+  for (const { name, text } of cases) writeFileSync(join(folder, name), text);
+  const apply = (some: readonly Case[], ...more: readonly string[]): string => {
+    const input = some.map(({ patch }) => patch).join("");
+    const env = { ...process.env, LC_ALL: "C", GIT_DIR: join(folder, "none"), GIT_CEILING_DIRECTORIES: folder };
+    const args = ["apply", "--verbose", "--whitespace=nowarn", ...options, ...more];
+    return spawnSync("git", args, { cwd: folder, input, encoding: "utf8", env }).stderr;
+  };
+  const astray = new Set<string>();
+  // Where a hunk leaves no lines, git begins to look one line before the place that its header means.
+  const isEmptied = new Map(cases.map((one) => [one.name, /^@@ .*,0 /m.test(one.patch)]));
+  let name = "";
+  for (const line of apply(cases, "--check").split("\n")) {
+    name = /^Checking patch (\S+)\.\.\.$/.exec(line)?.[1] ?? name;
+    const failed = /^error: (?:patch failed: )?(f\d+\.txt):/.exec(line)?.[1];
+    if (failed !== undefined) astray.add(failed);
+    else if (/^Hunk #\d+ succeeded at/.test(line) && isEmptied.get(name) !== true) astray.add(name);
+  }
+  const fitting = cases.filter((one) => !astray.has(one.name));
+  assert.ok(fitting.length > 0, "git made nothing of any patch");
+  assert.doesNotMatch(apply(fitting), /^error/m);
+  return new Map(fitting.map((one) => [one.name, readFileSync(join(folder, one.name), "utf8")]));
+}
+
+test("a patch makes what git makes of it, and is said to be in only where git could take it out", async (t) => {
+  const at = await target(t);
+  const cases = casesBy(new Chance(9));
+  const plain = cases.filter(({ isBare }) => !isBare);
+  const bare = cases.filter(({ isBare }) => isBare);
+  const [forth, back] = [
+    new Map([...madeByGit(t, plain), ...madeByGit(t, bare, "--unidiff-zero")]),
+    new Map([...madeByGit(t, plain, "--reverse"), ...madeByGit(t, bare, "--reverse", "--unidiff-zero")]),
+  ];
+  const count = { applied: 0, already: 0, refused: 0, ambiguous: 0 };
+  for (const { name, text, patch, isBare } of cases) {
+    const file = at.put(name, text);
+    const { fault, text: said } = await approved(at.hand, "file_apply", { path: name, patch });
+    const now = readFileSync(file, "utf8");
+    const about = `${JSON.stringify(text)}\n${patch}${said}`;
+    if (fault !== undefined) {
+      assert.deepEqual([fault, now], ["CONFLICT", text], about);
+      // What can be read both ways, and a bare removal that would fit again, is nobody's to decide.
+      const isAmbiguous = forth.has(name) && (back.has(name) || isBare);
+      assert.ok(!forth.has(name) || isAmbiguous, `git applies it:\n${about}`);
+      count[isAmbiguous ? "ambiguous" : "refused"] += 1;
+    } else if (said.includes("already")) {
+      assert.equal(now, text, about);
+      assert.ok(back.has(name), `git cannot take it out:\n${about}`);
+      count.already += 1;
+    } else {
+      assert.equal(forth.get(name), now, about);
+      count.applied += 1;
+    }
+  }
+  t.diagnostic(JSON.stringify(count));
+  assert.ok(
+    count.applied > CASES / 10 && count.already > CASES / 20 && count.refused > CASES / 20,
+    JSON.stringify(count),
+  );
+});
+
+test("a removal at the end of a file is made, and not said to be made where another line stands", async (t) => {
+  const at = await target(t);
+  const patch = "@@ -1,3 +1,2 @@\n x\n y\n-y\n";
+  const file = at.put("a.txt", "x\ny\ny\n");
+  assert.equal((await approved(at.hand, "file_apply", { path: "a.txt", patch })).fault, undefined);
+  assert.equal(readFileSync(file, "utf8"), "x\ny\n");
+  assert.match((await approved(at.hand, "file_apply", { path: "a.txt", patch })).text, /already/);
+  at.put("a.txt", "x\ny\nz\n");
+  assert.equal((await approved(at.hand, "file_apply", { path: "a.txt", patch })).fault, "CONFLICT");
+  at.put("a.txt", "x\nz\n");
+  const bare = "@@ -2 +1,0 @@\n-y\n";
+  assert.equal((await approved(at.hand, "file_apply", { path: "a.txt", patch: bare })).fault, "CONFLICT");
+});
