@@ -54,6 +54,13 @@ export const CONTROL_TOOLS: readonly ToolSpec[] = [
   ),
 ];
 
+const RESERVED: ReadonlySet<string> = new Set(["done", "use_tool", ...CONTROL_TOOLS.map(({ name }) => name)]);
+
+/** Whether a name means something else in a model's answer, so that no tool of a host or a caller may have it. */
+export function isReservedTool(name: string): boolean {
+  return RESERVED.has(name);
+}
+
 function control(name: string, description: string, properties: ToolSpec["parameters"], required: string[]): ToolSpec {
   return { name, description, idempotent: true, parameters: { type: "object", properties, required } };
 }

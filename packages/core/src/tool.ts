@@ -13,6 +13,8 @@ export interface ToolSpec {
   readonly parameters: JsonObject;
   /** Whether running it twice under one id is the same as running it once. */
   readonly idempotent: boolean;
+  /** Only its host has it, and all that is said of it are words of that host. */
+  readonly own?: true;
   /** Whoever started the run carries it out, and no hand knows of it. */
   readonly caller?: true;
   /** An approved proposal of the model: the argv that runs when the tool is used, `{name}` standing for an input. */

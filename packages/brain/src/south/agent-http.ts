@@ -197,7 +197,9 @@ export class AgentHttp {
   async #cardOf(hand: string, hello: Hello): Promise<HandCard> {
     const identity = await this.#world.identities.find(hand);
     if (identity === undefined) throw new Fault("HAND_REVOKED", "This hand is not on record any more.");
-    const tools = await declaredTools(hello, this.#world.standardTools);
+    const { tools, refused } = await declaredTools(hello, identity.name, this.#world.standardTools);
+    if (refused.length > 0)
+      this.#world.log("warn", "tools of a hand are refused", { agent_id: hand, tools: refused.join(", ") });
     return cardOf(hello, identity, { gateway: "agent-http", tools });
   }
 

@@ -184,7 +184,11 @@ class Dialling implements Dialled {
   async #attach(wire: TcpWire, session: JsonObject, hello: TcpHello): Promise<Attached> {
     const { owner, tags = [] } = this.#hand;
     const isOurs = hello.extensions?.includes("RUN_TOOL") === true;
-    const said = cardOf(isOurs ? session["hand"] : undefined, await standardTools());
+    const said = cardOf(
+      isOurs ? session["hand"] : undefined,
+      this.#hand.name ?? this.#hand.host,
+      await standardTools(),
+    );
     const name = this.#hand.name ?? said.name ?? this.#hand.host;
     const version = said.version ?? hello.serverVersion ?? "";
     const card = { ...said, id: this.#id, owner, name, version, tags, gateway: "agent-tcp" } as const;

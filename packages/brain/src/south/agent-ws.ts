@@ -178,7 +178,9 @@ class Session {
     const hello = message.fields as unknown as Hello;
     if (hello.agent_id !== peer.identity.id)
       throw new Fault("FORBIDDEN", "The agent_id of a hello is the one in the certificate.");
-    const tools = await declaredTools(hello, world.standardTools);
+    const { tools, refused } = await declaredTools(hello, peer.identity.name, world.standardTools);
+    if (refused.length > 0)
+      world.log("warn", "tools of a hand are refused", { agent_id: peer.identity.id, tools: refused.join(", ") });
     const link = this.#linkTo(hello, tools);
     const card = cardOf(hello, peer.identity, { gateway: "agent-ws", tools });
     const attached = await world.hands.attach(card, link, hello.session_epoch);

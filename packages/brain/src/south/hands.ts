@@ -1,4 +1,4 @@
-import { asFault, Fault, HANDS } from "@vidro/core";
+import { asFault, Fault, HAND, HANDS, oneLine } from "@vidro/core";
 import type { Hand, Records } from "@vidro/core";
 import type { Log } from "../log.ts";
 import type { HandCount } from "../metrics.ts";
@@ -85,7 +85,8 @@ export class Hands {
    * until now is told so: CONFLICT for one that was still being let in. FORBIDDEN when the identity is somebody
    * else's, HAND_REVOKED when it was revoked, STALE_EPOCH when the hand has `seen` a later epoch than this brain gave.
    */
-  async attach(card: HandCard, link: HandLink, seen = 0): Promise<Attached> {
+  async attach(said: HandCard, link: HandLink, seen = 0): Promise<Attached> {
+    const card = inWords(said);
     const before = this.#known.get(card.id);
     const known = before ?? (await this.#admit(card));
     this.#refuseUnless(known, card);
@@ -326,6 +327,18 @@ export class Hands {
       for (const heed of this.#onRevoked) heed(id);
     }
   }
+}
+
+/** What a hand says of itself, as text that people and models only read. */
+function inWords(card: HandCard): HandCard {
+  const { nameChars } = HANDS;
+  return {
+    ...card,
+    name: oneLine(card.name, nameChars) || card.id,
+    version: oneLine(card.version, nameChars),
+    workspace: oneLine(card.workspace, HAND.pathChars),
+    tags: card.tags.map((tag) => oneLine(tag, nameChars)),
+  };
 }
 
 function knownOf({ epoch, lastSeenAt, createdAt }: KeptHand, hand: RemoteHand): Known {

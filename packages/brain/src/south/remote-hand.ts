@@ -41,8 +41,9 @@ export class RemoteHand implements Hand {
     return this.#card.id;
   }
 
+  /** The folder that it says it works in, where that is a path and no sentence: models are told of it. */
   get workspace(): string {
-    return this.#card.workspace;
+    return FOLDER.test(this.#card.workspace) ? this.#card.workspace : ".";
   }
 
   get tools(): readonly ToolSpec[] {
@@ -199,6 +200,9 @@ export class RemoteHand implements Hand {
     return this.#link;
   }
 }
+
+/** A path without blanks, of a length that people read. */
+const FOLDER = new RegExp(`^[\\p{L}\\p{N}._@%+=:,~/\\\\-]{1,${HANDS.folderChars}}$`, "u");
 
 /** Whether the work behind a signal is to be stopped, and not only left alone. */
 function isStopped(signal: AbortSignal): boolean {

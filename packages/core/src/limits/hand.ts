@@ -94,6 +94,14 @@ export const HANDS = {
   tools: 256,
   /** The JSON Schema of one of them, as text. */
   schemaChars: 32 * KIB,
+  /** Tools of one hand that only this hand has. */
+  ownTools: 64,
+  /** What it may say of all of these together, as text. */
+  ownToolsChars: 128 * KIB,
+  /** What it may say of one of them in words. */
+  wordsChars: KIB,
+  /** A folder that a hand says it works in, as a model is told of it. */
+  folderChars: 256,
   /** Lists of tools that are remembered because several hands may have them. */
   toolLists: 64,
   /** Silence after which either end shows that it lives. */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { EXECUTOR, HAND, HANDS, RUN } from "../limits.ts";
 import { ENDED } from "./ended.ts";
+import { JUDGEMENT } from "./judgement.ts";
 
 /* What each message must be, as plain JSON Schema; whoever receives one compiles what it needs. */
 
@@ -47,53 +48,6 @@ const HANDSHAKE = ours(["client_type", "known_tools"], {
   name,
   working_directory: text(HAND.pathChars),
   extensions: list(name, HANDS.tags),
-});
-
-const TEXTS: JsonObject = { type: "object", additionalProperties: { type: "string" } };
-
-const PLANS: readonly JsonObject[] = [
-  ours(["kind", "program", "argv", "cwd", "env", "timeoutMs", "digests"], {
-    kind: { const: "process" },
-    program: text(HAND.pathChars),
-    argv: list(anyText, HAND.args + 1),
-    cwd: text(HAND.pathChars),
-    env: TEXTS,
-    timeoutMs: count,
-    digests: TEXTS,
-  }),
-  ours(["kind", "command", "cwd", "env", "timeoutMs", "access", "sandboxed"], {
-    kind: { const: "shell" },
-    command: anyText,
-    cwd: text(HAND.pathChars),
-    env: TEXTS,
-    timeoutMs: count,
-    access: { enum: ["read", "workspace", "host"] },
-    sandboxed: flag,
-  }),
-  ours(["kind", "operation", "path", "inWorkspace"], {
-    kind: { const: "file" },
-    operation: { enum: ["read", "write"] },
-    path: text(HAND.pathChars),
-    inWorkspace: flag,
-    digest: name,
-  }),
-  ours(["kind", "facts"], { kind: { const: "facts" }, facts: anyText }),
-  ours(["kind", "tool", "input"], { kind: { const: "order" }, tool: name, input: { type: "object" } }),
-];
-
-const VERDICT = ours(["decision", "rule", "class", "reason"], {
-  decision: { enum: ["allow", "ask", "deny"] },
-  rule: name,
-  class: { enum: ["read", "write", "code-exec", "network", "privileged", "destructive"] },
-  reason: text(HAND.pathChars, 0),
-});
-
-const JUDGEMENT = ours(["plan", "hash", "verdict", "policy"], {
-  plan: { oneOf: PLANS },
-  hash: name,
-  verdict: VERDICT,
-  policy: name,
-  ledger: name,
 });
 
 /** Fields that are left out when they do not fit, by type of message: what else is said counts all the same. What the

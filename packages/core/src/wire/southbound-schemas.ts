@@ -53,6 +53,22 @@ export const REQUESTS: { readonly [method: string]: JsonObject } = {
   "action.ack": message([], ACTION),
 };
 
+const saidText: JsonObject = { type: ["string", "null"], maxLength: HANDS.messageBytes };
+
+/** What the end of an order must be, where the contract names its fields; all others are heeded as far as they fit. */
+export const REPLY: JsonObject = {
+  type: "object",
+  required: ["ok"],
+  properties: {
+    ok: { type: "boolean" },
+    exit_code: { type: ["integer", "null"] },
+    stdout: saidText,
+    stderr: saidText,
+    error: saidText,
+    code: { type: ["string", "null"], maxLength: HANDS.nameChars },
+  },
+};
+
 const TOOL_SPEC: JsonObject = {
   type: "object",
   required: ["name", "description", "parameters", "idempotent"],

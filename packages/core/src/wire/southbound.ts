@@ -4,7 +4,7 @@ import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { HAND, HANDS, RUN } from "../limits.ts";
 import type { Order } from "../ports.ts";
-import type { Action, Ended, Judgement, Output, ProcessOutcome, ToolSpec } from "../tool.ts";
+import type { Action, Ended, Output, ProcessOutcome, ToolSpec } from "../tool.ts";
 import { headAndTail } from "../turns.ts";
 
 /*
@@ -201,13 +201,9 @@ function sizeOf({ bytes, truncated, sha256 }: Output): JsonObject {
   return { bytes, truncated, sha256 };
 }
 
-/** How an action ended, as its reply says; of a reply that makes no sense nobody knows. */
+/** How an action ended, as a reply says that has passed its schema. */
 export function endedOf(reply: JsonObject): Ended {
   if (reply["ok"] === false) return failureOf(reply);
-  if (reply["ok"] !== true) {
-    const message = 'The hand\'s reply says neither "ok": true nor "ok": false.';
-    return { type: "unknown", fault: { code: "OUTCOME_UNKNOWN", message } };
-  }
   if ("exit_code" in reply) return { type: "finished", outcome: processOf(reply) };
   if (typeof reply["text"] === "string") {
     const { text, data } = reply;
@@ -243,7 +239,7 @@ function processOf(reply: JsonObject): ProcessOutcome {
   return {
     kind: "process",
     exitCode: typeof exit_code === "number" ? exit_code : null,
-    signal: typeof signal === "string" ? signal : null,
+    signal: typeof signal === "string" ? signal.slice(0, HANDS.nameChars) : null,
     timedOut: timed_out === true,
     durationMs: typeof duration_ms === "number" ? duration_ms : 0,
     stdout: outputOf(reply["stdout"], sizes["stdout"], reply["truncated"] === true),
@@ -262,12 +258,6 @@ function outputOf(text: Json | undefined, size: Json | undefined, truncated: boo
     truncated: typeof said["truncated"] === "boolean" ? said["truncated"] : truncated,
     sha256: typeof said["sha256"] === "string" ? said["sha256"] : "",
   };
-}
-
-/** The judgement in a reply, or the fault that the action would meet. */
-export function judgementOf(reply: JsonObject): Judgement | FaultReport {
-  if (reply["ok"] === true && isObject(reply["judgement"])) return reply["judgement"] as unknown as Judgement;
-  return faultOf(reply);
 }
 
 /** A reply that is at most so long: what people read of it loses its middle, and what programs read of it goes. */

@@ -1,4 +1,4 @@
-import { CHAT, CONTROL_TOOLS, Fault } from "@vidro/core";
+import { CHAT, Fault, isReservedTool } from "@vidro/core";
 import type { JsonObject, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 import { samplingOf } from "../sampling.ts";
 import { NAME } from "./schema.ts";
@@ -115,11 +115,9 @@ function toolIn(
   return "name" in choice ? choice.name : choice.function?.name;
 }
 
-const RESERVED = new Set([...CONTROL_TOOLS.map((tool) => tool.name), "done"]);
-
 /** A caller's function as a tool; its schema is shown to models and never compiled. */
 function specOf({ name, description, parameters }: ChatFunction, path: string): ToolSpec {
-  if (RESERVED.has(name))
+  if (isReservedTool(name))
     throw refused("BAD_ARGUMENTS", `A function cannot be named ${name}: every agent has that word for itself.`, path);
   const schema = parameters ?? { type: "object", properties: {} };
   if (JSON.stringify(schema).length > CHAT.schemaChars)

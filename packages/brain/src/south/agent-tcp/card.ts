@@ -1,6 +1,7 @@
 import { HANDS, isObject, textIn } from "@vidro/core";
 import type { Json, ToolSpec } from "@vidro/core";
-import { sharedTools } from "../shared-tools.ts";
+import { offeredTools } from "../offered-tools.ts";
+import type { OfferedTool } from "../offered-tools.ts";
 
 /** What a hand said of itself, as far as it is well formed. */
 export interface Said {
@@ -14,7 +15,7 @@ export interface Said {
 const PROTOCOL: readonly string[] = ["command", "os_info", "processes"];
 
 /** What is believed of what a hand says of itself; one that says nothing knows the protocol and nothing besides. */
-export function cardOf(said: Json | undefined, standard: readonly ToolSpec[]): Said {
+export function cardOf(said: Json | undefined, host: string, standard: readonly ToolSpec[]): Said {
   if (!isObject(said)) return { workspace: "", tools: standard.filter(({ name }) => PROTOCOL.includes(name)) };
   const listed = Array.isArray(said["tools"]) ? (said["tools"] as readonly Json[]) : [];
   const [name, version] = [short(textIn(said, "name")), short(textIn(said, "version"))];
@@ -22,7 +23,7 @@ export function cardOf(said: Json | undefined, standard: readonly ToolSpec[]): S
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version }),
     workspace: textIn(said, "workspace") ?? "",
-    tools: sharedTools(listed.slice(0, HANDS.tools).flatMap(toolIn)),
+    tools: offeredTools({ offered: listed.slice(0, HANDS.tools).flatMap(toolIn), standard, host }).tools,
   };
 }
 
@@ -30,10 +31,9 @@ function short(text: string | undefined): string | undefined {
   return text === undefined || text === "" ? undefined : text.slice(0, HANDS.nameChars);
 }
 
-function toolIn(said: Json): readonly ToolSpec[] {
+function toolIn(said: Json): readonly OfferedTool[] {
   if (!isObject(said)) return [];
   const { name, description, parameters, idempotent } = said;
-  if (typeof name !== "string" || !/^\w{1,64}$/.test(name) || typeof description !== "string") return [];
-  if (!isObject(parameters) || JSON.stringify(said).length > HANDS.schemaChars) return [];
+  if (typeof name !== "string" || typeof description !== "string" || !isObject(parameters)) return [];
   return [{ name, description, parameters, idempotent: idempotent === true }];
 }

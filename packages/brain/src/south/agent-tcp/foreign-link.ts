@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { asFault, Fault, isRecall, TCP } from "@vidro/core";
+import { asFault, Fault, HANDS, isRecall, TCP } from "@vidro/core";
 import type { Action, Ended, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
 import type { HandLink } from "../link.ts";
 import { unjudged } from "../unjudged.ts";
@@ -50,6 +50,8 @@ async function command(wire: TcpWire, { command: cmd, args, timeout_ms: timeout,
   const begun = performance.now();
   try {
     const answer = await ask(wire, "OS_CMD", given({ cmd, args, timeoutMs }), { deadlineMs: timeoutMs + ANSWER_MS });
+    const { exitCode } = answer;
+    if (exitCode !== null && !Number.isInteger(exitCode)) return unknown("The host's answer has no exit code.");
     return { type: "finished", outcome: processOf(answer, performance.now() - begun) };
   } catch (thrown) {
     const fault = asFault(thrown);
@@ -63,7 +65,7 @@ function processOf(answer: JsonObject, tookMs: number): Outcome {
   return {
     kind: "process",
     exitCode: typeof exitCode === "number" ? exitCode : null,
-    signal: typeof signal === "string" ? signal : null,
+    signal: typeof signal === "string" ? signal.slice(0, HANDS.nameChars) : null,
     timedOut: timedOut === true,
     durationMs: Math.round(tookMs),
     stdout: outputOf(stdout, truncated === true),

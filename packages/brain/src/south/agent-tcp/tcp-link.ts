@@ -1,11 +1,10 @@
 import { TcpError } from "@vidro/client/tcp";
 import type { RequestOptions } from "@vidro/client/tcp";
 import { asFault, Fault, HANDS, isObject, recallOf } from "@vidro/core";
-import type { Action, Ended, FaultReport, JsonObject, Judgement } from "@vidro/core";
-import { ENDED, knownEnd } from "@vidro/core/wire/ended";
+import type { Action, FaultReport, JsonObject } from "@vidro/core";
 import { tcpFaultCode } from "@vidro/core/wire/tcp";
-import { checks } from "../check.ts";
 import type { HandLink } from "../link.ts";
+import { soundEnd, soundJudgement } from "../sound.ts";
 
 /** One session of a client; a new one takes its place after each cut. */
 export interface TcpWire {
@@ -37,7 +36,7 @@ export function tcpLink(wire: TcpWire): HandLink {
   return {
     async judge(action) {
       const answer = await ask(wire, "JUDGE", actionData(action), { deadlineMs: HANDS.judgeMs });
-      if (isObject(answer["judgement"])) return answer["judgement"] as unknown as Judgement;
+      if (answer["judgement"] !== undefined) return soundJudgement(answer["judgement"]);
       return faultIn(answer["fault"]);
     },
     async perform(given, hear, signal) {
@@ -61,7 +60,7 @@ export function tcpLink(wire: TcpWire): HandLink {
           },
         });
         if (signal.aborted) cancel();
-        return endedIn((await asked)["ended"]);
+        return soundEnd((await asked)["ended"]);
       } finally {
         signal.removeEventListener("abort", cancel);
       }
@@ -73,14 +72,6 @@ export function tcpLink(wire: TcpWire): HandLink {
 
 function actionData({ id, tool, input, callId }: Action): JsonObject {
   return { actionId: id, tool, input, callId };
-}
-
-const checkEnd = checks({ end: ENDED })("end");
-
-function endedIn(value: unknown): Ended {
-  if (isObject(value) && checkEnd?.(value) === undefined) return knownEnd(value as unknown as Ended);
-  const fault = new Fault("OUTCOME_UNKNOWN", "The hand's answer to the order makes no sense.");
-  return { type: "unknown", fault: fault.report() };
 }
 
 function faultIn(value: unknown): FaultReport {

@@ -3,6 +3,7 @@ import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec
 import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf } from "@vidro/core/wire/executor";
 import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor";
 import type { HandLink, Hear } from "../link.ts";
+import { nonsense } from "../sound.ts";
 import { unjudged } from "../unjudged.ts";
 import type { Memory } from "./memory.ts";
 
@@ -210,10 +211,6 @@ export const LINK_BOUNDS: ExecutorWire["bounds"] = EXECUTOR;
 function tooLarge(): FaultReport {
   const most = `an executor takes messages of at most ${HANDS.messageBytes} bytes`;
   return new Fault("PAYLOAD_TOO_LARGE", `The call is too long: ${most}. Do it in parts.`).report();
-}
-
-function nonsense(misfit: string): FaultReport {
-  return new Fault("TOOL_FAILED", `The executor's judgement makes no sense: ${misfit}`).report();
 }
 
 function lost(): Fault {

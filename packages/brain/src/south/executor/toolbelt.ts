@@ -1,8 +1,7 @@
-import { CONTROL_TOOLS, HANDS } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { toolNamed } from "@vidro/core/wire/executor";
-import type { CustomTool, Handshake } from "@vidro/core/wire/executor";
-import { sharedTools } from "../shared-tools.ts";
+import type { Handshake } from "@vidro/core/wire/executor";
+import { offeredTools } from "../offered-tools.ts";
 
 /** What a model may call on an executor, and what became of each name that the executor gave. */
 export interface Toolbelt {
@@ -11,38 +10,29 @@ export interface Toolbelt {
   readonly rejected: readonly string[];
 }
 
-/** A name that every model's server takes. */
-const NAME = /^[A-Za-z_][\w-]{0,63}$/;
-/** Names that mean something else in a model's answer. */
-const TAKEN: ReadonlySet<string> = new Set(["done", "use_tool", ...CONTROL_TOOLS.map(({ name }) => name)]);
-
 /**
  * The tools that an executor declares: those whose names are known and have a schema here, and its own, whose schemas
  * are shown to the model and never compiled [004-04].
  */
-export function toolbelt({ known_tools, custom_tools = [] }: Handshake, standard: readonly ToolSpec[]): Toolbelt {
-  const tools = new Map<string, ToolSpec>();
-  const [accepted, rejected]: [string[], string[]] = [[], []];
-  const offer = (name: string, tool: ToolSpec | undefined): void => {
-    if (tool === undefined || tools.has(tool.name) || tools.size >= HANDS.tools) return void rejected.push(name);
-    tools.set(tool.name, tool);
-    accepted.push(name);
+export function toolbelt(handshake: Handshake, standard: readonly ToolSpec[]): Toolbelt {
+  const { known_tools, custom_tools = [] } = handshake;
+  const meant = [...new Set(known_tools)].map((wire) => {
+    return { wire, tool: standard.find(({ name }) => name === toolNamed(wire)) };
+  });
+  const known = meant.flatMap(({ tool }) => (tool === undefined ? [] : [tool]));
+  const offered = [...known, ...custom_tools];
+  const { tools, refused } = offeredTools({ offered, standard, host: hostName(handshake) });
+  return {
+    tools,
+    accepted: [
+      ...meant.flatMap(({ wire, tool }) => (tool === undefined ? [] : [wire])),
+      ...tools.slice(known.length).map(({ name }) => name),
+    ],
+    rejected: [...meant.flatMap(({ wire, tool }) => (tool === undefined ? [wire] : [])), ...refused],
   };
-  for (const name of new Set(known_tools)) {
-    const meant = toolNamed(name);
-    offer(
-      name,
-      standard.find((tool) => tool.name === meant),
-    );
-  }
-  for (const custom of custom_tools) offer(custom.name, isSound(custom) ? specOf(custom) : undefined);
-  return { tools: sharedTools([...tools.values()]), accepted, rejected };
 }
 
-function isSound({ name, parameters }: CustomTool): boolean {
-  return NAME.test(name) && !TAKEN.has(name) && JSON.stringify(parameters).length <= HANDS.schemaChars;
-}
-
-function specOf({ name, description, parameters, idempotent = false }: CustomTool): ToolSpec {
-  return { name, description, parameters, idempotent };
+/** What an executor is called: as it says, else as what it is. */
+export function hostName({ name, client_type }: Handshake): string {
+  return name ?? client_type;
 }

@@ -16,7 +16,7 @@ import type { ExecutorWire } from "./executor-link.ts";
 import { Follower } from "./follower.ts";
 import { handOf } from "./sessions.ts";
 import type { Place, Sessions, SessionsWorld } from "./sessions.ts";
-import { toolbelt } from "./toolbelt.ts";
+import { hostName, toolbelt } from "./toolbelt.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 
 /** What a visit needs of its brain. */
@@ -234,11 +234,11 @@ export class Visit {
 }
 
 function cardOf(handshake: Handshake, { tools }: Toolbelt, who: { owner: string; session: string }): HandCard {
-  const { client_type, client_version = "", name = client_type, working_directory = "." } = handshake;
+  const { client_version = "", working_directory = "." } = handshake;
   return {
     id: handOf(who.session),
     owner: who.owner,
-    name,
+    name: hostName(handshake),
     gateway: "executor-ws",
     version: client_version,
     workspace: working_directory,

@@ -1,7 +1,8 @@
 import { Fault, HANDS, isRecall, recallOf, textIn } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
-import { bareOrder, endedOf, judgeMessage, judgementOf, orderMessage } from "@vidro/core/wire/southbound";
+import { bareOrder, faultOf, judgeMessage, orderMessage } from "@vidro/core/wire/southbound";
 import type { HandLink, Hear } from "../link.ts";
+import { soundJudgement, soundReply } from "../sound.ts";
 import { unjudged } from "../unjudged.ts";
 
 /** What a link over southbound messages stands on. */
@@ -68,7 +69,8 @@ class MessageLink implements SouthboundLink {
     if (!this.#can("action.judge")) return unjudged(action, this.#wire.tools);
     const id = `judge-${action.id}`;
     const late = { ms: HANDS.judgeMs, fault: away("It did not say in time what it would do.") };
-    return judgementOf(await this.#ask({ ...judgeMessage(action), id }, { id, late }));
+    const reply = await this.#ask({ ...judgeMessage(action), id }, { id, late });
+    return reply["ok"] === true ? soundJudgement(reply["judgement"]) : faultOf(reply);
   }
 
   async perform(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
@@ -133,7 +135,7 @@ class MessageLink implements SouthboundLink {
       const late = { ms: HANDS.endMs, fault: new Fault("OUTCOME_UNKNOWN", NO_END) };
       const asked = this.#ask(message, { id, late, hear });
       if (signal.aborted) cancel();
-      return endedOf(await asked);
+      return soundReply(await asked);
     } catch (thrown) {
       if (!(thrown instanceof Fault && thrown.code === "OUTCOME_UNKNOWN")) throw thrown;
       return unknown(thrown);

@@ -1,0 +1,67 @@
+import type { JsonObject } from "../json.ts";
+import { HAND, HANDS } from "../limits.ts";
+
+/* A hand's judgement of an action, as it comes over the wires that have room for it. */
+
+const text = (maxLength: number, minLength = 1): JsonObject => ({ type: "string", minLength, maxLength });
+const anyText = text(HANDS.messageBytes, 0);
+const name = text(HANDS.nameChars);
+const count: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+const flag: JsonObject = { type: "boolean" };
+
+function list(items: JsonObject, maxItems: number): JsonObject {
+  return { type: "array", maxItems, items };
+}
+
+/** An object that has at least these fields: a newer peer may say more. */
+function ours(required: readonly string[], properties: JsonObject): JsonObject {
+  return { type: "object", required, properties };
+}
+
+const TEXTS: JsonObject = { type: "object", additionalProperties: { type: "string" } };
+
+const PLANS: readonly JsonObject[] = [
+  ours(["kind", "program", "argv", "cwd", "env", "timeoutMs", "digests"], {
+    kind: { const: "process" },
+    program: text(HAND.pathChars),
+    argv: list(anyText, HAND.args + 1),
+    cwd: text(HAND.pathChars),
+    env: TEXTS,
+    timeoutMs: count,
+    digests: TEXTS,
+  }),
+  ours(["kind", "command", "cwd", "env", "timeoutMs", "access", "sandboxed"], {
+    kind: { const: "shell" },
+    command: anyText,
+    cwd: text(HAND.pathChars),
+    env: TEXTS,
+    timeoutMs: count,
+    access: { enum: ["read", "workspace", "host"] },
+    sandboxed: flag,
+  }),
+  ours(["kind", "operation", "path", "inWorkspace"], {
+    kind: { const: "file" },
+    operation: { enum: ["read", "write"] },
+    path: text(HAND.pathChars),
+    inWorkspace: flag,
+    digest: name,
+  }),
+  ours(["kind", "facts"], { kind: { const: "facts" }, facts: anyText }),
+  ours(["kind", "tool", "input"], { kind: { const: "order" }, tool: name, input: { type: "object" } }),
+];
+
+const VERDICT = ours(["decision", "rule", "class", "reason"], {
+  decision: { enum: ["allow", "ask", "deny"] },
+  rule: name,
+  class: { enum: ["read", "write", "code-exec", "network", "privileged", "destructive"] },
+  reason: text(HAND.pathChars, 0),
+});
+
+/** What a judgement must be, as JSON Schema. */
+export const JUDGEMENT: JsonObject = ours(["plan", "hash", "verdict", "policy"], {
+  plan: { oneOf: PLANS },
+  hash: name,
+  verdict: VERDICT,
+  policy: name,
+  ledger: name,
+});
