@@ -112,6 +112,20 @@ test("invariant 10: the brain opens no file of a workspace; only its own state",
   );
 });
 
+test("what commands write leaves by one file of each program, where it is made printable", () => {
+  const allowed = ["packages/cli/src/tell.ts", "packages/hands/src/tell.ts", "packages/hands/src/signals.ts"];
+  const writers = product.filter(({ path, text }) => {
+    if (!/^packages\/(cli|hands)\//.test(path) || allowed.includes(path)) return false;
+    // The empty text waits for what was written before, at the end of a program.
+    const rest = text.replaceAll('process.stdout.write("", ', "");
+    return /process\.std(?:out|err)\.write|\bconsole\.(?:log|info|warn|error)|boundedLines\(process/.test(rest);
+  });
+  assert.deepEqual(
+    writers.map(({ path }) => path),
+    [],
+  );
+});
+
 test("no file of the product has more than 400 lines, and engine.ts at most 10 imports", () => {
   const long = product.filter(({ text }) => text.split("\n").length > 401).map(({ path }) => path);
   assertNone(long, "a long file has a second thing inside");

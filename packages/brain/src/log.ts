@@ -1,3 +1,4 @@
+import { jsonLine } from "@vidro/core";
 import type { Redactor } from "@vidro/core";
 
 /** How much a line of the log matters. */
@@ -23,6 +24,6 @@ export type Log = (level: Level, message: string, fields?: LogFields) => void;
 export function jsonLog(write: (line: string) => void, redactor?: Redactor, now: () => number = Date.now): Log {
   return (level, message, fields = {}) => {
     const line = { timestamp: new Date(now()).toISOString(), level, message, ...fields };
-    write(`${JSON.stringify(redactor === undefined ? line : redactor.value(line))}\n`);
+    write(jsonLine(redactor === undefined ? line : redactor.value(line)));
   };
 }

@@ -1,4 +1,4 @@
-import { planWords, printable, quoted, spanWords, spelled } from "@vidro/core";
+import { planWords, quoted, spanWords, spelled } from "@vidro/core";
 import type { Action, JsonObject, Plan, PolicyJudged } from "@vidro/core";
 
 const DIGEST_CHARS = 16;
@@ -11,8 +11,8 @@ export function approvalRows(
   return [
     ...planRows(plan),
     ...(plan.kind === "file" && plan.operation === "write" ? inputRows(action?.input ?? {}) : []),
-    ["class", `${verdict.class}, rule ${verdict.rule}`],
-    ["why", printable(verdict.reason)],
+    ["class", `${verdict.class}, rule ${spelled(verdict.rule)}`],
+    ["why", lines(verdict.reason)],
   ];
 }
 
@@ -25,7 +25,8 @@ function planRows(plan: Plan): readonly (readonly [string, string])[] {
         ["in", quoted(plan.cwd)],
         ["limit", spanWords(plan.timeoutMs)],
         ...Object.entries(plan.digests).map(
-          ([path, digest]) => ["script", `${quoted(path)} as it is now (${digest.slice(0, DIGEST_CHARS)}…)`] as const,
+          ([path, digest]) =>
+            ["script", `${quoted(path)} as it is now (${spelled(digest.slice(0, DIGEST_CHARS))}…)`] as const,
         ),
       ];
     case "shell":

@@ -1,6 +1,8 @@
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, TERMINAL } from "@vidro/core";
+import { shown } from "./ink.ts";
+import { print } from "./tell.ts";
 
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
@@ -10,7 +12,7 @@ export async function readKey(prompt: string, signal: AbortSignal): Promise<stri
   const { stdin } = process;
   // Before the prompt: a quick key would be echoed otherwise.
   stdin.setRawMode(true);
-  process.stdout.write(prompt);
+  print(prompt);
   try {
     return await new Promise<string>((resolve, reject) => {
       const stop = (): void => {
@@ -64,7 +66,7 @@ export function readWords(
       terminal: true,
       history: [...history],
       removeHistoryDuplicates: true,
-      prompt,
+      prompt: shown(prompt),
     });
     const leave = (): void => reader.close();
     signal.addEventListener("abort", leave);
@@ -74,7 +76,7 @@ export function readWords(
     });
     reader.on("SIGINT", () => {
       if (reader.line === "") return interrupt();
-      process.stdout.write("\n");
+      print("\n");
       reader.write(null, { ctrl: true, name: "e" });
       reader.write(null, { ctrl: true, name: "u" });
     });

@@ -1,14 +1,14 @@
 import type { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
+import { control, shown } from "./ink.ts";
 
-const ESC = "\u001b[";
 /* For a terminal that does not know its size. */
 const USUAL_ROWS = 24;
 const USUAL_COLUMNS = 80;
 
 /** A line that is too wide is clipped by the terminal, so each line is one row whatever the width of its letters. */
-const CLIP = `${ESC}?7l`;
-const WRAP = `${ESC}?7h`;
+const CLIP = control("?7l");
+const WRAP = control("?7h");
 
 /** The last rows of a terminal, drawn again and again below what stays. */
 export class LiveArea {
@@ -25,22 +25,22 @@ export class LiveArea {
   /** Prints text that stays, above the live rows. */
   print(text: string): void {
     this.clear();
-    this.#stream.write(`${text}\n`);
+    this.#write(`${text}\n`);
   }
 
   /** Draws these rows in place of the last ones. */
   draw(lines: readonly string[]): void {
     // More rows than the window has would scroll away and could not be erased.
-    const shown = lines.slice(-Math.max(1, (this.#stream.rows || USUAL_ROWS) - 1));
-    this.#stream.write(`${this.#erase()}${CLIP}${shown.map((line) => `${line}\n`).join("")}${WRAP}`);
+    const drawn = lines.slice(-Math.max(1, (this.#stream.rows || USUAL_ROWS) - 1));
+    this.#write(`${this.#erase()}${CLIP}${drawn.map((line) => `${line}\n`).join("")}${WRAP}`);
     const columns = this.#stream.columns || USUAL_COLUMNS;
-    this.#widths = shown.map((line) => Math.min(stripVTControlCharacters(line).length, columns));
+    this.#widths = drawn.map((line) => Math.min(stripVTControlCharacters(shown(line)).length, columns));
   }
 
   /** Erases the live rows. */
   clear(): void {
     if (this.#widths.length === 0) return;
-    this.#stream.write(this.#erase());
+    this.#write(this.#erase());
     this.#widths = [];
   }
 
@@ -50,11 +50,15 @@ export class LiveArea {
     process.off("exit", this.#restore);
   }
 
+  #write(text: string): void {
+    this.#stream.write(shown(text));
+  }
+
   #erase(): string {
     if (this.#widths.length === 0) return "";
     // A terminal that became narrower has broken the rows that no longer fit.
     const columns = this.#stream.columns || USUAL_COLUMNS;
     const rows = this.#widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
-    return `${ESC}${rows}A\r${ESC}J`;
+    return `${control(`${rows}F`)}${control("J")}`;
   }
 }

@@ -1,6 +1,6 @@
 import { appendFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { TERMINAL } from "@vidro/core";
+import { jsonLine, TERMINAL } from "@vidro/core";
 
 /** Where our own faults are kept with their stacks: people see only the trace id. */
 export function faultLog(home: string): (traceId: string, thrown: unknown) => void {
@@ -10,7 +10,7 @@ export function faultLog(home: string): (traceId: string, thrown: unknown) => vo
     const line = { timestamp: new Date().toISOString(), level: "error", trace_id: traceId, message };
     try {
       if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > TERMINAL.logBytes) renameSync(path, `${path}.old`);
-      appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+      appendFileSync(path, jsonLine(line), { mode: 0o600 });
     } catch {
       // A log that cannot be written must not hide the fault that it is about.
     }

@@ -10,7 +10,11 @@ async function main(argv: readonly string[]): Promise<number> {
   if (argv.length > 0) return command(argv);
   if (process.stdin.isTTY && process.stdout.isTTY) return (await import("./commands/talk.ts")).talk();
   const { program } = await import("./program.ts");
-  process.stderr.write(program(manifest.version, () => undefined).helpInformation());
+  (await import("./tell.ts")).say(
+    program(manifest.version, () => undefined)
+      .helpInformation()
+      .trimEnd(),
+  );
   return EXIT.usage;
 }
 

@@ -1,9 +1,18 @@
 import { styleText } from "node:util";
+import { held } from "./ink.ts";
 
 /** Colours as this terminal and NO_COLOR allow them. */
-export function paint(style: Parameters<typeof styleText>[0], text: string): string {
-  return styleText(style, text, { stream: process.stdout });
+export function paint(
+  style: Parameters<typeof styleText>[0],
+  text: string,
+  stream: NodeJS.WriteStream = process.stdout,
+): string {
+  const [before = "", after = ""] = styleText(style, HOLE, { stream }).split(HOLE);
+  return `${held(before)}${text}${held(after)}`;
 }
+
+/** Stands for the text, of which the colours are to know nothing. */
+const HOLE = "x";
 
 /** Signs in front of lines. */
 export interface Marks {

@@ -41,6 +41,7 @@ const USUAL_COLUMNS = 80;
 const MARK_CHARS = 2;
 /** The names of the rows of an approval. */
 const ROW_NAME_CHARS = 9;
+const MARGIN = `\n${" ".repeat(MARK_CHARS)}`;
 const ROW_MARGIN = `\n${" ".repeat(MARK_CHARS + ROW_NAME_CHARS + 1)}`;
 /** How an action ended, beside its name. */
 const OUTCOME_CHARS = 32;
@@ -120,7 +121,7 @@ class TerminalScreen implements Screen {
         this.#action = event.action;
         // Words beside an action or an answer are worth reading; the answer itself comes with the end of the run.
         if (event.text !== "" && event.text !== event.answer)
-          this.#line(" ", printable(event.text).trim().replaceAll("\n", "\n  "));
+          this.#line(" ", event.text.trim().replaceAll("\n", MARGIN));
         return;
       case "plan.made":
         this.#plan.begin(event.steps);
@@ -141,7 +142,10 @@ class TerminalScreen implements Screen {
         return this.#finished(event);
       case "action.failed":
       case "action.unknown":
-        return this.#line(paint("red", this.#marks.failed), `${this.#name()}: ${printable(event.fault.message)}`);
+        return this.#line(
+          paint("red", this.#marks.failed),
+          `${this.#name()}: ${event.fault.message.replaceAll("\n", MARGIN)}`,
+        );
       case "intent.analyzed":
       case "model.failed":
       case "heal.tried":
@@ -166,7 +170,7 @@ class TerminalScreen implements Screen {
   #started({ task, model, workspace, agent }: RunStarted): void {
     this.#line(paint(["cyan", "bold"], this.#marks.task), paint("bold", oneLine(task, this.#room)));
     const id = this.#options.run.slice(-SHORT_ID_CHARS);
-    this.#line(" ", paint("dim", `${agent} with ${model} in ${printable(workspace)} · run ${id}`));
+    this.#line(" ", paint("dim", `${agent} with ${model} in ${workspace} · run ${id}`));
   }
 
   #finished(event: Extract<Event, { type: "action.finished" }>): void {
@@ -188,9 +192,11 @@ class TerminalScreen implements Screen {
       }
       return;
     }
-    this.#always(ask, paint("bold", printable(event.text)));
+    this.#always(ask, paint("bold", event.text.replaceAll("\n", MARGIN)));
     if (event.about.kind === "tool") this.#always(" ", commandLine(event.about.tool.argv ?? []));
-    else for (const [index, option] of event.options.entries()) this.#always(" ", `${index + 1}  ${printable(option)}`);
+    else
+      for (const [index, option] of event.options.entries())
+        this.#always(" ", `${index + 1}  ${oneLine(option, this.#room)}`);
   }
 
   /** The last of a run besides its answer: the plan as it ended and what was used. */

@@ -1,5 +1,6 @@
 import type { Entry, LiveEvent, QuestionAsked } from "@vidro/core";
 import { entryLine, liveLine } from "./json.ts";
+import { sayLine } from "./tell.ts";
 
 /** Where a run is shown. */
 export interface Screen {
@@ -26,10 +27,12 @@ export interface Loudness {
 /** A run as NDJSON on stdout. */
 export function ndjsonScreen(run: string, { verbose }: Pick<Loudness, "verbose">): Screen {
   return {
-    entry: (entry) => void process.stdout.write(entryLine(run, entry)),
+    entry: (entry) => sayLine(entryLine(run, entry)),
     recall: () => undefined,
     remind: () => undefined,
-    live: (event) => void (verbose && process.stdout.write(liveLine(run, event, Date.now()))),
+    live: (event) => {
+      if (verbose) sayLine(liveLine(run, event, Date.now()));
+    },
     rest: () => undefined,
     close: () => undefined,
   };

@@ -1,11 +1,28 @@
 import { once } from "node:events";
-import { styleText } from "node:util";
 import { boundedLines, FAULTS, jsonLine, OUTPUT, printable } from "@vidro/core";
 import type { FaultReport } from "@vidro/core";
+import { shown } from "./ink.ts";
+import { paint } from "./marks.ts";
+
+/*
+ * All that a command writes leaves here: words through `shown`, values as JSON in which nothing is left that a terminal
+ * would obey.
+ */
 
 /** Words for people go to stderr, whatever stdout is; what is not read in time is dropped. */
 export function say(text: string): void {
-  write(`${text}\n`);
+  write(`${shown(text)}\n`);
+}
+
+/** A command's own words, exactly as they are given, on stdout. */
+export function print(text: string): void {
+  process.stdout.write(shown(text));
+}
+
+/** What a command on a host has said: a program gets all of it, a terminal nothing that it would obey. */
+export function passOn(stream: "stdout" | "stderr", text: string): void {
+  const to = process[stream];
+  to.write(to.isTTY ? printable(text) : text);
 }
 
 const write = boundedLines(process.stderr, (count) => `(${count} earlier lines were not read in time.)\n`);
@@ -22,7 +39,17 @@ export async function outputRead(signal?: AbortSignal): Promise<void> {
 
 /** One value as one line of JSON on stdout. */
 export function sayJson(value: unknown): void {
-  process.stdout.write(jsonLine(value));
+  sayLine(jsonLine(value));
+}
+
+/** A line that `jsonLine` has made, on stdout. */
+export function sayLine(line: string): void {
+  process.stdout.write(line);
+}
+
+/** A line that `jsonLine` has made, on stderr; what is not read in time is dropped, and `dropped` says how much. */
+export function errorLines(dropped: (count: number) => string): (line: string) => void {
+  return boundedLines(process.stderr, dropped);
 }
 
 /** Faults about what was typed: the message says it all. */
@@ -31,9 +58,9 @@ const TYPED_EXITS: readonly number[] = [2, 3];
 /** Tells a person what happened, why, and what to do next. */
 export function sayFault(fault: FaultReport, next: string = FAULTS[fault.code].next): void {
   const { says, exit } = FAULTS[fault.code];
-  const message = printable(fault.message);
+  const { message } = fault;
   const headline = TYPED_EXITS.includes(exit) ? message : says;
-  say(`${styleText(["red", "bold"], "vidro:", { stream: process.stderr })} ${headline}`);
+  say(`${paint(["red", "bold"], "vidro:", process.stderr)} ${headline}`);
   if (message !== headline) say(`  why: ${message}`);
   say(`  next: ${next}`);
 }

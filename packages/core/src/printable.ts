@@ -8,9 +8,13 @@ const SEQUENCES =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   /(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u0090\u0098\u009c-\u009f]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]?|\u001b[ -/]*[0-~]?/g;
 
-/** What is left of C0, DEL and C1 besides the line feed and the tab, and the characters that turn the direction of text. */
-// oxlint-disable-next-line no-control-regex -- control characters are what this is about
-const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+/**
+ * What is left of C0, DEL and C1 besides the line feed and the tab, and the characters that turn the direction of text,
+ * or that hide in it: blanks without width, and the tags that spell invisible words.
+ */
+const CONTROLS =
+  // oxlint-disable-next-line no-control-regex -- control characters are what this is about
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
 /** Text that a terminal only shows: no control sequence, no control character but line feed and tab. */
 export function printable(text: string): string {
@@ -19,11 +23,13 @@ export function printable(text: string): string {
 
 /** A value as one line of JSON in which a terminal finds nothing to obey either; a parser reads the same value. */
 export function jsonLine(value: unknown): string {
-  const text = JSON.stringify(value).replaceAll(
-    CONTROLS,
-    (point) => `\\u${point.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
-  return `${text}\n`;
+  return `${JSON.stringify(value).replaceAll(CONTROLS, escaped)}\n`;
+}
+
+/** A character as JSON spells it, unit by unit. */
+function escaped(point: string): string {
+  const units = Array.from({ length: point.length }, (_, at) => point.charCodeAt(at).toString(16).padStart(4, "0"));
+  return units.map((unit) => `\\u${unit}`).join("");
 }
 
 /** Printable text on one line, at most `chars` long. */

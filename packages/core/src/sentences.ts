@@ -4,6 +4,8 @@ import type { Outcome } from "./tool.ts";
 import { actionWords, byteWords, countWords, planWords, spanWords } from "./words.ts";
 
 const LINE_CHARS = 200;
+/** The longest name of a signal, and some more. */
+const SIGNAL_CHARS = 32;
 
 type EventOf = { readonly [Kind in EventType]: Extract<Event, { type: Kind }> };
 type Sentences = { readonly [Kind in EventType]: (event: EventOf[Kind]) => string };
@@ -56,7 +58,7 @@ export function liveSentence(event: LiveEvent): string {
 export function outcomeWords(outcome: Outcome): string {
   if (outcome.kind === "value") return byteWords(new TextEncoder().encode(outcome.text).length);
   const { exitCode, signal, timedOut, stdout, stderr, durationMs } = outcome;
-  const ended = signal === null ? `exit ${exitCode}` : `ended by ${signal}`;
+  const ended = signal === null ? `exit ${exitCode}` : `ended by ${oneLine(signal, SIGNAL_CHARS)}`;
   const amount = byteWords(stdout.bytes + stderr.bytes);
   return [timedOut ? "timed out" : ended, amount, spanWords(durationMs)].join(" · ");
 }

@@ -1,9 +1,10 @@
 import { homedir } from "node:os";
 import { isAbsolute, join as joinPath, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { asFault, Fault, FAULTS, printable } from "@vidro/core";
+import { asFault, Fault, FAULTS } from "@vidro/core";
 import { join, serveHand, VERSION } from "./program.ts";
 import { ignoreUserSignals } from "./signals.ts";
+import { print, say, sayJson } from "./tell.ts";
 
 const HELP = `vidro-hand: lets a brain work on this host, under this host's own policy.
 
@@ -53,8 +54,8 @@ type Values = ReturnType<typeof parsed>["values"];
 async function main(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parsed(argv);
   const [command, url, ...others] = positionals;
-  if (values.version === true) return print(`${VERSION}\n`);
-  if (values.help === true || command === undefined) return print(HELP);
+  if (values.version === true) return done(`${VERSION}\n`);
+  if (values.help === true || command === undefined) return done(HELP);
   if (others.length > 0 || (url !== undefined && command !== "join"))
     throw new Fault("BAD_REQUEST", `${command} does not take ${others[0] ?? url}.`);
   if (command === "join") return joining(url, values);
@@ -62,7 +63,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return values.tcp === undefined ? serveHand(flagsOf(values)) : servingTcp(values.tcp, values);
   if (command !== "unit") throw new Fault("BAD_REQUEST", `There is no command ${command}: vidro-hand --help`);
   const { unit } = await import("./unit.ts");
-  return print(unit({ user: values.user, workspace: values.workspace, dryRun: values["dry-run"] === true }));
+  return done(unit({ user: values.user, workspace: values.workspace, dryRun: values["dry-run"] === true }));
 }
 
 function parsed(argv: readonly string[]) {
@@ -125,17 +126,16 @@ function defaultState(): string {
   return joinPath(base, "vidro", "joined");
 }
 
-function print(text: string): number {
-  process.stdout.write(text);
+function done(text: string): number {
+  print(text);
   return 0;
 }
 
 function fail(thrown: unknown): number {
   const fault = asFault(thrown);
   const { exit, next } = FAULTS[fault.code];
-  if (process.argv.includes("--json"))
-    process.stdout.write(`${JSON.stringify({ type: "error", code: fault.code, message: fault.message, next })}\n`);
-  process.stderr.write(`vidro-hand: ${printable(fault.message)}\n  next: ${next}\n`);
+  if (process.argv.includes("--json")) sayJson({ type: "error", code: fault.code, message: fault.message, next });
+  say(`vidro-hand: ${fault.message}\n  next: ${next}`);
   return exit;
 }
 

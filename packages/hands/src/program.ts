@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { boundedLines, Fault, HANDS, oneLine } from "@vidro/core";
+import { Fault, HANDS, oneLine } from "@vidro/core";
 import manifest from "../package.json" with { type: "json" };
 import { HandState } from "./identity.ts";
 import type { Identity } from "./identity.ts";
@@ -12,6 +12,7 @@ import { serve } from "./serve.ts";
 import { surviveErrors } from "./survive.ts";
 import { sayNote, serveSignals } from "./signals.ts";
 import type { Reloadable } from "./signals.ts";
+import { say, sayJson } from "./tell.ts";
 
 /** What a hand's program may be told. */
 export interface HandFlags extends ListenFlags {
@@ -101,14 +102,8 @@ async function work(state: HandState, flags: HandFlags, firstDials: number): Pro
 const WHY_CHARS = 400;
 
 function tellUp({ agentId, name, url }: Identity, { json, isFirst }: { json: boolean; isFirst: boolean }): void {
-  if (json && isFirst) process.stdout.write(`${JSON.stringify({ ready: true, agent_id: agentId })}\n`);
+  if (json && isFirst) sayJson({ ready: true, agent_id: agentId });
   if (json) return;
   say(`✓ ${oneLine(name, HANDS.nameChars)} connected`);
   if (isFirst) say(`  to ${url} as ${agentId}. Ctrl-C ends it; as a service: vidro-hand unit --dry-run`);
 }
-
-function say(text: string): void {
-  write(`${text}\n`);
-}
-
-const write = boundedLines(process.stderr, (count) => `(${count} earlier lines were not read in time.)\n`);

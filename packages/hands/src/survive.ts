@@ -1,4 +1,4 @@
-import { printable } from "@vidro/core";
+import { say } from "./tell.ts";
 
 /**
  * From now on an error that reaches the process, whatever message or timer brought it about, is told whole and ends
@@ -8,6 +8,6 @@ import { printable } from "@vidro/core";
 export function surviveErrors(): void {
   process.removeAllListeners("uncaughtException").on("uncaughtException", (thrown: unknown) => {
     const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    process.stderr.write(`vidro-hand: an error reached the process, which goes on: ${printable(stack)}\n`);
+    say(`vidro-hand: an error reached the process, which goes on: ${stack}`);
   });
 }

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { mkdirSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
-import { boundedLines, Fault } from "@vidro/core";
+import { Fault } from "@vidro/core";
 import { tcpAddress } from "@vidro/core/wire/tcp";
 import manifest from "../package.json" with { type: "json" };
 import { localHand } from "./hand.ts";
@@ -10,6 +10,7 @@ import { keepPolicy } from "./policy-file.ts";
 import { serveTcpHand } from "./tcp-hand.ts";
 import { surviveErrors } from "./survive.ts";
 import { sayNote, secured, serveSignals } from "./signals.ts";
+import { logJson, say, sayJson } from "./tell.ts";
 import { TokenFile } from "./token-file.ts";
 
 /** What a hand that listens for TCP may be told. */
@@ -44,7 +45,7 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
       reserved: state,
       verify: (token) => tokens.verify(token),
       version: manifest.version,
-      report: (traceId, thrown) => log(lineOf({ level: "error", trace_id: traceId, message: stackOf(thrown) })),
+      report: (traceId, thrown) => logJson({ level: "error", trace_id: traceId, message: stackOf(thrown) }),
       ...tcpAddress(flags.tcp),
       ...(name === undefined ? {} : { name }),
       ...(lab === undefined ? {} : { lab }),
@@ -52,8 +53,8 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
     });
     surviveErrors();
     serveSignals(() => [{ what: "policy", reload: policy.reload }, ...secured(server, () => tlsOf(flags))], sayNote);
-    if (flags.json === true) process.stdout.write(lineOf({ ready: true, tcp: server.address, pid: process.pid }));
-    else process.stderr.write(`The hand listens on ${server.address}, process ${process.pid}.\n`);
+    if (flags.json === true) sayJson({ ready: true, tcp: server.address, pid: process.pid });
+    else say(`The hand listens on ${server.address}, process ${process.pid}.`);
     await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
     await server.close();
     return 0;
@@ -76,14 +77,6 @@ function pem(file: string): Promise<string> {
     throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });
   });
 }
-
-function lineOf(line: object): string {
-  return `${JSON.stringify(line)}\n`;
-}
-
-const log = boundedLines(process.stderr, (dropped) =>
-  lineOf({ level: "warn", message: "lines of the log were dropped, since they were not read in time", dropped }),
-);
 
 function stackOf(thrown: unknown): string {
   return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);

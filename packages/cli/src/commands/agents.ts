@@ -1,11 +1,11 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Agent } from "@vidro/client";
-import { asFault, CATALOG, Fault, oneLine, printable } from "@vidro/core";
+import { asFault, CATALOG, Fault, oneLine } from "@vidro/core";
 import type { BrainFlags } from "../address.ts";
 import { withCatalog } from "../catalog.ts";
 import { EXIT } from "../exit.ts";
 import { paint } from "../marks.ts";
-import { say, sayJson } from "../tell.ts";
+import { print, say, sayJson } from "../tell.ts";
 
 const NAME_CHARS = 20;
 const DESCRIPTION_CHARS = 70;
@@ -27,7 +27,7 @@ export async function list(flags: Flags): Promise<number> {
   return withCatalog(flags, async (catalog) => {
     for (const agent of await catalog.list()) {
       if (flags.json === true) sayJson(lineOf(agent));
-      else process.stdout.write(`${row(agent)}\n`);
+      else print(`${row(agent)}\n`);
     }
     return EXIT.ok;
   });
@@ -38,7 +38,7 @@ export async function show(uuidOrName: string, flags: Flags): Promise<number> {
   return withCatalog(flags, async (catalog) => {
     const agent = await catalog.find(uuidOrName);
     if (flags.json === true) sayJson(lineOf(agent));
-    else process.stdout.write(`${page(agent)}\n`);
+    else print(`${page(agent)}\n`);
     return EXIT.ok;
   });
 }
@@ -59,8 +59,8 @@ export async function create(flags: CreateFlags): Promise<number> {
       sayJson(lineOf(made));
       return EXIT.ok;
     }
-    process.stdout.write(`${made.uuid}\n`);
-    say(`${printable(made.name)} is there. Look at it: vidro agents show ${made.uuid}`);
+    print(`${made.uuid}\n`);
+    say(`${made.name} is there. Look at it: vidro agents show ${made.uuid}`);
     return EXIT.ok;
   });
 }
@@ -71,7 +71,7 @@ export async function remove(uuidOrName: string, flags: Flags): Promise<number> 
     const { uuid, name } = await catalog.find(uuidOrName);
     await catalog.delete(uuid);
     if (flags.json === true) sayJson({ uuid, deleted: true });
-    else say(`${printable(name)} is deleted.`);
+    else say(`${name} is deleted.`);
     return EXIT.ok;
   });
 }
@@ -106,9 +106,9 @@ function page(agent: Agent): string {
     ["changed", new Date(agent.updatedAt).toISOString()],
   ] as const;
   return [
-    [paint("bold", printable(name)), ...(description === null ? [] : [printable(description)])].join("  "),
-    ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${printable(value)}`),
-    ...(prompt === null ? [] : ["", printable(prompt)]),
+    [paint("bold", name), ...(description === null ? [] : [description])].join("  "),
+    ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${value}`),
+    ...(prompt === null ? [] : ["", prompt]),
   ].join("\n");
 }
 

@@ -1,9 +1,9 @@
-import { asFault, countWords, printable, TERMINAL } from "@vidro/core";
+import { asFault, countWords, TERMINAL } from "@vidro/core";
 import type { Journal, RunHead } from "@vidro/core";
 import { EXIT } from "../exit.ts";
 import { findRun } from "../find-run.ts";
 import { paint } from "../marks.ts";
-import { sayJson } from "../tell.ts";
+import { print, sayJson } from "../tell.ts";
 import { withBrain } from "../with-brain.ts";
 
 /** What an audit came to; `complete` is false when there are more runs than one audit checks. */
@@ -28,11 +28,11 @@ export async function verify(given: string | undefined, flags: { readonly json?:
       if (flags.json === true)
         sayJson({ run_id: id, ok: brokenAt === undefined, entries, ...(brokenAt && { broken_at: brokenAt, reason }) });
       else if (brokenAt !== undefined) {
-        process.stdout.write(`${paint("red", "broken")} ${id} at entry ${brokenAt}: ${printable(reason)}\n`);
+        print(`${paint("red", "broken")} ${id} at entry ${brokenAt}: ${reason}\n`);
       }
     }
     if (flags.json === true) sayJson({ ok: sum.broken === 0, ...sum });
-    else process.stdout.write(`${sumWords(sum)}\n`);
+    else print(`${sumWords(sum)}\n`);
     return sum.broken === 0 ? EXIT.ok : EXIT.failed;
   });
 }

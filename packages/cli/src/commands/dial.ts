@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { Vidro } from "@vidro/client";
 import type { HandRecord } from "@vidro/client";
-import { Fault, printable } from "@vidro/core";
+import { Fault } from "@vidro/core";
 import { brainAddress } from "../address.ts";
 import { EXIT } from "../exit.ts";
 import { pemFrom } from "../pem.ts";
@@ -43,6 +43,6 @@ export async function dial(hand: string, flags: DialFlags): Promise<number> {
 }
 
 function words({ name, state, why }: HandRecord): string {
-  if (state !== "down") return `${printable(name)} is ${state}. It is dialled until it is revoked.`;
-  return `${printable(name)} is down: ${printable(why ?? "it has not answered yet")}\nIt is dialled until it is revoked.`;
+  if (state !== "down") return `${name} is ${state}. It is dialled until it is revoked.`;
+  return `${name} is down: ${why ?? "it has not answered yet"}\nIt is dialled until it is revoked.`;
 }

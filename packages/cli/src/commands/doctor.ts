@@ -1,9 +1,8 @@
-import { printable } from "@vidro/core";
 import { EXIT } from "../exit.ts";
 import { examine } from "../examine.ts";
 import type { Row } from "../examine.ts";
 import { paint } from "../marks.ts";
-import { sayJson } from "../tell.ts";
+import { print, sayJson } from "../tell.ts";
 
 const COLOURS = { ok: "green", warn: "yellow", fail: "red" } as const;
 const STATUS_CHARS = 4;
@@ -15,14 +14,12 @@ export async function doctor(flags: { readonly json?: boolean }): Promise<number
   for await (const row of examine()) {
     failed ||= row.status === "fail";
     if (flags.json === true) sayJson(row);
-    else process.stdout.write(`${line(row)}\n`);
+    else print(`${line(row)}\n`);
   }
   return failed ? EXIT.failed : EXIT.ok;
 }
 
 function line({ id, status, summary, fix }: Row): string {
-  const first = `${paint(COLOURS[status], status.padEnd(STATUS_CHARS))}  ${id.padEnd(ID_CHARS)}  ${printable(summary)}`;
-  return fix === ""
-    ? first
-    : `${first}\n${" ".repeat(STATUS_CHARS + ID_CHARS + 4)}${paint("dim", `fix: ${printable(fix)}`)}`;
+  const first = `${paint(COLOURS[status], status.padEnd(STATUS_CHARS))}  ${id.padEnd(ID_CHARS)}  ${summary}`;
+  return fix === "" ? first : `${first}\n${" ".repeat(STATUS_CHARS + ID_CHARS + 4)}${paint("dim", `fix: ${fix}`)}`;
 }

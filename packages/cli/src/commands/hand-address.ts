@@ -1,4 +1,3 @@
-import { printable } from "@vidro/core";
 import type { BrainFlags } from "../address.ts";
 import { EXIT } from "../exit.ts";
 import { say, sayJson } from "../tell.ts";
@@ -13,7 +12,7 @@ export async function address(
   const hands = await signedHands(flags);
   const allowed = await hands.allowAddress(named, url ?? null);
   if (flags.json === true) sayJson({ id: allowed.id, url: allowed.url });
-  else if (allowed.url === null) say(`${printable(named)} is not called any more; it asks what is to be done.`);
-  else say(`${printable(named)} may be called at ${printable(allowed.url)}, from its next hello on.`);
+  else if (allowed.url === null) say(`${named} is not called any more; it asks what is to be done.`);
+  else say(`${named} may be called at ${allowed.url}, from its next hello on.`);
   return EXIT.ok;
 }

@@ -1,5 +1,5 @@
 import type { HandRecord } from "@vidro/client";
-import { HANDS, oneLine, outcomeWords, printable } from "@vidro/core";
+import { HANDS, oneLine, outcomeWords } from "@vidro/core";
 import type { Entry, Output, ProcessOutcome, QuestionAsked } from "@vidro/core";
 import { approvalRows } from "../approval.ts";
 import type { BrainFlags } from "../address.ts";
@@ -12,7 +12,7 @@ import { onInterrupt } from "../interrupts.ts";
 import type { Leaving } from "../interrupts.ts";
 import { paint } from "../marks.ts";
 import { nobody, person, yesToAll } from "../questions.ts";
-import { say, sayFault, sayJson } from "../tell.ts";
+import { passOn, print, say, sayFault, sayJson } from "../tell.ts";
 import type { Waist } from "../waist.ts";
 
 /** What `vidro hands exec` may be told. */
@@ -23,6 +23,8 @@ export interface ExecFlags extends BrainFlags {
 
 const NAME_CHARS = 60;
 const FACT_CHARS = 9;
+/** No line of a text passes for a row. */
+const FACT_MARGIN = `\n${" ".repeat(FACT_CHARS + 3)}`;
 const HOW_TO_APPROVE = "It has to be approved: do it on a terminal, or with --yes.";
 
 /** Carries out one command on each hand that is meant, each as a run of its own; the exit code is that of the worst. */
@@ -115,18 +117,18 @@ class Heard {
     if (this.#way !== "stream" || from !== this.#passed[stream]) return;
     this.#heard[stream] = (this.#heard[stream] + chunk).slice(0, KEPT_CHARS);
     this.#passed[stream] += chunk.length;
-    pass(stream, chunk);
+    passOn(stream, chunk);
   }
 
   tell(hand: HandRecord, executed: Executed): void {
     const { outcome, fault, run } = executed;
     if (this.#way === "line") return sayJson(lineOf(hand, executed));
-    if (this.#way === "each") process.stdout.write(`${heading(hand, outcome)}\n`);
+    if (this.#way === "each") print(`${heading(hand, outcome)}\n`);
     if (fault !== undefined) return sayFault(fault, fault.code === "APPROVAL_DENIED" ? HOW_TO_APPROVE : undefined);
     for (const stream of ["stdout", "stderr"] as const) {
       const output = outcome?.[stream];
       if (output === undefined) continue;
-      if (this.#way === "each") pass(stream, ended(output.text));
+      if (this.#way === "each") passOn(stream, ended(output.text));
       else this.#rest(stream, output, run);
     }
   }
@@ -134,7 +136,7 @@ class Heard {
   /** Passes on what was not told while it ran; says so when some of it is nowhere to be had. */
   #rest(stream: Said["stream"], { text, bytes }: Output, run: string): void {
     const heard = this.#heard[stream];
-    if (text.startsWith(heard)) return pass(stream, text.slice(heard.length));
+    if (text.startsWith(heard)) return passOn(stream, text.slice(heard.length));
     const passed = this.#passed[stream];
     if (passed < bytes)
       say(`vidro: only ${passed} of ${bytes} bytes of ${stream} came; what is kept of it: vidro runs show ${run}`);
@@ -143,13 +145,6 @@ class Heard {
 
 /** What is remembered of a stream to compare it with what the journal has. */
 const KEPT_CHARS = 256 * 1024;
-
-function pass(stream: "stdout" | "stderr", text: string): void {
-  if (text === "") return;
-  const to = process[stream];
-  // A program gets what was said; a terminal gets nothing that it would obey.
-  to.write(to.isTTY ? printable(text) : text);
-}
 
 function heading({ name }: HandRecord, outcome: ProcessOutcome | undefined): string {
   const words = outcome === undefined ? "" : paint("dim", ` · ${outcomeWords(outcome)}`);
@@ -200,7 +195,8 @@ function questions({ yes, json }: ExecFlags): (hand: HandRecord) => Order["answe
 /** Shows what a person is to decide. */
 function show({ name }: HandRecord, question: QuestionAsked, entries: readonly Entry[]): void {
   const judged = entries.findLast(({ event }) => event.type === "policy.judged")?.event;
-  if (judged?.type !== "policy.judged") return say(`${printable(name)}: ${printable(question.text)}`);
+  if (judged?.type !== "policy.judged") return say(`${oneLine(name, NAME_CHARS)}: ${question.text}`);
   say(`${paint("bold", oneLine(name, NAME_CHARS))}: May this be done?`);
-  for (const [fact, text] of approvalRows(judged, undefined)) say(`  ${fact.padEnd(FACT_CHARS)} ${text}`);
+  for (const [fact, text] of approvalRows(judged, undefined))
+    say(`  ${fact.padEnd(FACT_CHARS)} ${text.replaceAll("\n", FACT_MARGIN)}`);
 }

@@ -1,11 +1,11 @@
 import type { HandRecord } from "@vidro/client";
-import { byteWords, oneLine, printable, spanWords } from "@vidro/core";
+import { byteWords, oneLine, spanWords } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { BrainFlags } from "../address.ts";
 import { EXIT } from "../exit.ts";
 import { withHands } from "../hand-register.ts";
 import { paint } from "../marks.ts";
-import { say, sayJson } from "../tell.ts";
+import { print, say, sayJson } from "../tell.ts";
 
 const NAME_CHARS = 20;
 const STATE_CHARS = 11;
@@ -22,7 +22,7 @@ export async function list(flags: Flags): Promise<number> {
     const all = await hands.list();
     for (const hand of all) {
       if (flags.json === true) sayJson(lineOf(hand));
-      else process.stdout.write(`${row(hand)}\n`);
+      else print(`${row(hand)}\n`);
     }
     const isAlone = all.every(({ gateway }) => gateway === "local");
     if (isAlone && flags.json !== true) say("No other machine has a hand here yet. Invite one: vidro hands invite");
@@ -35,7 +35,7 @@ export async function show(named: string, flags: Flags): Promise<number> {
   return withHands(flags, async (hands) => {
     const hand = await hands.find(named);
     if (flags.json === true) sayJson(lineOf(hand));
-    else process.stdout.write(`${page(hand)}\n`);
+    else print(`${page(hand)}\n`);
     return EXIT.ok;
   });
 }
@@ -49,7 +49,7 @@ export async function change(
   return withHands(flags, async (hands) => {
     const changed = await hands[word](named, flags.why);
     if (flags.json === true) sayJson(lineOf(changed));
-    else say(`${printable(changed.name)} is ${changed.barred ?? "free to work"}.`);
+    else say(`${changed.name} is ${changed.barred ?? "free to work"}.`);
     return EXIT.ok;
   });
 }
@@ -65,7 +65,7 @@ function row(hand: HandRecord): string {
     paint(COLOURS[state], state.padEnd(STATE_CHARS)),
     hand.gateway.padEnd(GATEWAY_CHARS),
     oneLine(hand.tags.join(","), TAGS_CHARS).padEnd(TAGS_CHARS),
-    paint("dim", printable(hand.id)),
+    paint("dim", hand.id),
   ].join("  ");
 }
 
@@ -83,8 +83,8 @@ function page(hand: HandRecord): string {
     ...(telemetry === null ? [] : [["host", telemetryWords(telemetry.payload)] as const]),
   ] as const;
   return [
-    paint("bold", printable(hand.name)),
-    ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${printable(value)}`),
+    paint("bold", hand.name),
+    ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${value}`),
   ].join("\n");
 }
 

@@ -4,7 +4,7 @@ import { brainAddress } from "../address.ts";
 import type { Address, BrainFlags } from "../address.ts";
 import { EXIT } from "../exit.ts";
 import { expiryOf } from "../expiry.ts";
-import { say, sayJson } from "../tell.ts";
+import { print, say, sayJson } from "../tell.ts";
 
 /** Whom to invite. */
 export interface InviteFlags extends BrainFlags {
@@ -33,7 +33,7 @@ export async function invite(flags: InviteFlags): Promise<number> {
     sayJson({ command, token, expires_at: end });
     return EXIT.ok;
   }
-  process.stdout.write(`${textIn(letter, "command")}\n`);
+  print(`${textIn(letter, "command")}\n`);
   say(`Paste it on the host. It counts once, until ${textIn(letter, "expires_at")}.`);
   if (letter["only_here"] === true)
     say("Only this machine can reach the address. For others: vidro up --southbound-host NAME");

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { countWords, explain, Fault, FAULTS, planWords, printable } from "@vidro/core";
+import { countWords, explain, Fault, FAULTS, planWords } from "@vidro/core";
 import type { Action, Finding, Judgement } from "@vidro/core";
 import type { OpenPolicy } from "@vidro/hands";
 import { EXIT } from "../exit.ts";
 import { folderAt } from "../folder.ts";
 import { paint } from "../marks.ts";
-import { faultLine, sayFault, sayJson } from "../tell.ts";
+import { faultLine, print, sayFault, sayJson } from "../tell.ts";
 import { homeFolder, withBrain } from "../with-brain.ts";
 
 const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
@@ -24,7 +24,7 @@ export async function check(file: string | undefined, flags: { readonly json?: b
   if (flags.json === true) sayJson({ ok: true, policy: name, version, rules: policy.rules.length, examples });
   else {
     const held = `${countWords(policy.rules.length, "rule")}, ${countWords(examples, "example")} tried`;
-    process.stdout.write(`${paint("green", "ok")} ${name}: ${held}, version ${version}\n`);
+    print(`${paint("green", "ok")} ${name}: ${held}, version ${version}\n`);
   }
   return EXIT.ok;
 }
@@ -49,7 +49,7 @@ export async function explainCommand(
     const { findings } = explain(judged.plan, (await openAt(policyFile())).policy);
     if (flags.json === true)
       sayJson({ ...judged.verdict, plan: judged.plan, hash: judged.hash, policy: judged.policy, findings });
-    else process.stdout.write(explanation(judged, findings));
+    else print(explanation(judged, findings));
     return EXIT.ok;
   });
 }
@@ -58,11 +58,11 @@ function explanation({ plan, verdict }: Judgement, findings: readonly Finding[])
   const { decision, rule, class: kind, reason } = verdict;
   const lines = [
     `${paint([COLOURS[decision], "bold"], decision)} ${planWords(plan)}`,
-    ...(plan.kind === "process" ? [`  program  ${printable(plan.program)}`] : []),
+    ...(plan.kind === "process" ? [`  program  ${plan.program}`] : []),
     `  rule     ${rule} (${kind})`,
-    `  why      ${printable(reason)}`,
+    `  why      ${reason}`,
     ...findings.map(({ rule: other, decision: said, matched, why }) =>
-      paint("dim", `  ${matched ? "matches" : "does not match"} ${other} (${said}): ${printable(why)}`),
+      paint("dim", `  ${matched ? "matches" : "does not match"} ${other} (${said}): ${why}`),
     ),
   ];
   return `${lines.join("\n")}\n`;

@@ -1,4 +1,3 @@
-import { printable } from "@vidro/core";
 import type { BrainFlags } from "../address.ts";
 import { EXIT } from "../exit.ts";
 import { signedHands } from "../signed-hands.ts";
@@ -8,6 +7,6 @@ import { say, sayJson } from "../tell.ts";
 export async function rotateKey(named: string, flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
   const { id, keyId } = await (await signedHands(flags)).rotateKey(named);
   if (flags.json === true) sayJson({ id, key_id: keyId });
-  else say(`The next key of ${printable(named)} is ${printable(keyId)}. The old one ends a day after its first use.`);
+  else say(`The next key of ${named} is ${keyId}. The old one ends a day after its first use.`);
   return EXIT.ok;
 }

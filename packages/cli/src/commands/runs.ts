@@ -8,7 +8,7 @@ import { findRun } from "../find-run.ts";
 import { entryLine } from "../json.ts";
 import { paint } from "../marks.ts";
 import { screenFor } from "../show.ts";
-import { outputRead, say, sayJson } from "../tell.ts";
+import { outputRead, print, say, sayJson, sayLine } from "../tell.ts";
 
 const TASK_CHARS = 70;
 const COLOURS = { running: "cyan", asking: "yellow", finished: "green", failed: "red", aborted: "dim" } as const;
@@ -31,7 +31,7 @@ export async function list(
     for (const head of heads) {
       await outputRead();
       if (flags.json === true) sayJson(headLine(head));
-      else process.stdout.write(`${row(head)}\n`);
+      else print(`${row(head)}\n`);
     }
     const damaged = heads.filter((head) => head.damaged !== undefined).length;
     if (damaged > 0) say(`${countWords(damaged, "run")} of these cannot be read. See where: vidro audit verify`);
@@ -66,7 +66,7 @@ export async function exportRun(given: string, flags: BrainFlags & { readonly ou
     const { id } = await findRun(waist, given);
     if (flags.out === undefined || flags.out === "-") {
       for await (const entry of waist.entries(id)) {
-        process.stdout.write(entryLine(id, entry));
+        sayLine(entryLine(id, entry));
         await outputRead();
       }
       return EXIT.ok;

@@ -1,10 +1,10 @@
-import { Fault, HTTP, isObject, printable } from "@vidro/core";
+import { Fault, HTTP, isObject } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { brainAddress } from "../address.ts";
 import type { Address, BrainFlags } from "../address.ts";
 import { EXIT } from "../exit.ts";
 import { paint } from "../marks.ts";
-import { sayJson } from "../tell.ts";
+import { print, sayJson } from "../tell.ts";
 
 const COLOURS = { ready: "green", degraded: "yellow", down: "red" } as const;
 
@@ -17,7 +17,7 @@ export async function status(flags: BrainFlags & { readonly json?: boolean }): P
   const { checks = {}, details = {} } = ready;
   const { runs = null, hands = null } = agent;
   if (flags.json === true) sayJson({ url: address.url, status: state, checks, details, runs, hands });
-  else process.stdout.write(`${lines(address.url, state, { checks, details, runs, hands })}\n`);
+  else print(`${lines(address.url, state, { checks, details, runs, hands })}\n`);
   return state === "down" ? EXIT.failed : EXIT.ok;
 }
 
@@ -59,6 +59,6 @@ function lines(
     ...(typeof runs === "number" ? [`open runs: ${runs}`] : []),
     ...(typeof hands === "number" ? [`hands: ${hands}`] : []),
   ];
-  const rest = [...found, ...counts].map((text) => `  ${printable(text)}`);
-  return [`${printable(url)} is ${paint(COLOURS[state], state)}`, ...rest].join("\n");
+  const rest = [...found, ...counts].map((text) => `  ${text}`);
+  return [`${url} is ${paint(COLOURS[state], state)}`, ...rest].join("\n");
 }

@@ -1,12 +1,12 @@
 import type { Brain } from "@vidro/brain";
-import { asFault, oneLine, printable, SHORT_ID_CHARS, TERMINAL } from "@vidro/core";
+import { asFault, oneLine, SHORT_ID_CHARS, TERMINAL } from "@vidro/core";
 import { embedded } from "../embedded.ts";
 import { EXIT } from "../exit.ts";
 import { folderAt } from "../folder.ts";
 import { readWords } from "../keyboard.ts";
 import { paint } from "../marks.ts";
 import { showRun } from "../show.ts";
-import { say, sayFault } from "../tell.ts";
+import { print, say, sayFault } from "../tell.ts";
 import { withBrain } from "../with-brain.ts";
 
 const PROMPT = "› ";
@@ -30,10 +30,10 @@ export async function talk(): Promise<number> {
 
 async function greet(brain: Brain): Promise<void> {
   const { name, because } = await brain.model();
-  process.stdout.write(
+  print(
     [
-      `${paint(["cyan", "bold"], "vidro")} ${paint("dim", `in ${printable(folderAt("."))}`)}`,
-      `${paint("bold", printable(name))} decides, because ${printable(because)}.`,
+      `${paint(["cyan", "bold"], "vidro")} ${paint("dim", `in ${folderAt(".")}`)}`,
+      `${paint("bold", name)} decides, because ${because}.`,
       "Nothing is changed without your yes, and everything is kept: vidro runs list",
       "",
       "Try:",
@@ -83,7 +83,7 @@ class Talk {
     if (words === "/help") say(HELP);
     else if (words === "/runs") {
       for (const { id, status, task } of await this.#brain.runs.list({ limit: LISTED_RUNS })) {
-        process.stdout.write(`${id.slice(-SHORT_ID_CHARS)}  ${status}  ${oneLine(task, TASK_CHARS)}\n`);
+        print(`${id.slice(-SHORT_ID_CHARS)}  ${status}  ${oneLine(task, TASK_CHARS)}\n`);
       }
     } else say(`There is no ${oneLine(words, TASK_CHARS)}. /help tells what there is.`);
   }
@@ -105,7 +105,7 @@ class Talk {
       sayFault(asFault(thrown).report());
       return undefined;
     } finally {
-      process.stdout.write("\n");
+      print("\n");
     }
   }
 }

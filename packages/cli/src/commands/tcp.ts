@@ -1,11 +1,11 @@
 import { TcpClient, TcpError } from "@vidro/client/tcp";
 import type { TcpAddress } from "@vidro/client/tcp";
-import { Fault, isObject, parseJson, printable } from "@vidro/core";
+import { Fault, isObject, parseJson } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { tcpAddress, tcpFaultCode } from "@vidro/core/wire/tcp";
 import { EXIT } from "../exit.ts";
 import { pemFrom } from "../pem.ts";
-import { sayJson } from "../tell.ts";
+import { print, sayJson } from "../tell.ts";
 
 /** What `vidro tcp` may be told. */
 export interface TcpFlags {
@@ -29,7 +29,7 @@ export async function tcp(address: string, [act = "", ...words]: readonly string
     const hello = await client.connect();
     const answer = act === "HELLO" ? { ...hello } : await client.request(act, data);
     if (flags.json === true) sayJson(answer);
-    else process.stdout.write(`${printable(JSON.stringify(answer, null, 2))}\n`);
+    else print(`${JSON.stringify(answer, null, 2)}\n`);
     return EXIT.ok;
   } catch (thrown) {
     if (!(thrown instanceof TcpError)) throw thrown;

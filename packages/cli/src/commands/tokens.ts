@@ -4,7 +4,7 @@ import { Fault, oneLine } from "@vidro/core";
 import { EXIT } from "../exit.ts";
 import { expiryOf } from "../expiry.ts";
 import { paint } from "../marks.ts";
-import { outputRead, say, sayJson } from "../tell.ts";
+import { outputRead, print, say, sayJson } from "../tell.ts";
 import { withBrain } from "../with-brain.ts";
 
 const OWNER_CHARS = 20;
@@ -32,7 +32,7 @@ export async function create(flags: {
       sayJson({ token_id: made.tokenId, token: made.token, scopes: made.scopes, expires_at: end });
       return EXIT.ok;
     }
-    process.stdout.write(`${made.token}\n`);
+    print(`${made.token}\n`);
     say(`It may do: ${made.scopes.join(", ")}. It expires: ${end ?? "never"}. Keep it now: it is not shown again.`);
     return EXIT.ok;
   });
@@ -45,7 +45,7 @@ export async function list(flags: { readonly json?: boolean }): Promise<number> 
     for (let page = await tokens.list(); page.length > 0; page = await tokens.list({ after: last!.tokenId })) {
       for (const row of page) {
         if (flags.json === true) sayJson(lineOf(row));
-        else process.stdout.write(`${wordsOf(row)}\n`);
+        else print(`${wordsOf(row)}\n`);
       }
       last = page.at(-1);
       await outputRead();

@@ -1,12 +1,12 @@
 import type { Daemon } from "@vidro/brain";
-import { boundedLines, Fault, HTTP, jsonLine } from "@vidro/core";
+import { Fault, HTTP, jsonLine } from "@vidro/core";
 import { serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../exit.ts";
 import { folderAt } from "../folder.ts";
 import { onUncaught } from "../interrupts.ts";
 import { paint } from "../marks.ts";
-import { say, sayJson } from "../tell.ts";
+import { errorLines, say, sayJson } from "../tell.ts";
 import { homeFolder } from "../with-brain.ts";
 
 /** What `vidro up` may be told. */
@@ -108,7 +108,7 @@ function southboundOf({ southboundPort: port, southboundHost }: UpFlags) {
 }
 
 /** Writes lines of the log, which must not fill the memory of a daemon that is left alone by its log's reader. */
-const toStderr = boundedLines(process.stderr, (dropped) => {
+const toStderr = errorLines((dropped) => {
   const message = "lines of the log were dropped, since they were not read in time";
   return jsonLine({ timestamp: new Date().toISOString(), level: "warn", message, dropped });
 });
