@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
@@ -86,7 +86,7 @@ test("000-40, 000-57: a host that pastes its invitation is a hand, and works whe
   const url = String(daemon.line["southbound"]);
   assert.match(url, /^wss:\/\/127\.0\.0\.1:\d+\/southbound$/);
   const letter = await invited(stage, "--name", "web-1", "--tags", "web,eu");
-  assert.equal(letter.command, `npx vidro hands join ${url} --token ${letter.token}`);
+  assert.equal(letter.command, `VIDRO_INVITATION=${letter.token} npx vidro hands join ${url}`);
   const host = hostIn(stage, "host");
   await using hand = await Ready.wait(handOn(host, stage, "join", url, "--token", letter.token));
   assert.deepEqual(hand.line, { ready: true, agent_id: hand.line["agent_id"] });
@@ -195,6 +195,74 @@ test("only an administrator invites, for an hour at most, and only to a brain th
   const long = await stage.run("hands", "invite", "--expires", "2h");
   assert.equal(long.code, 2, long.stderr);
   const person = await stage.run("hands", "invite", "--expires", "30m");
-  assert.match(person.stdout, /^npx vidro hands join wss:\/\/127\.0\.0\.1:\d+\/southbound --token \S+\n$/);
+  assert.match(person.stdout, /^VIDRO_INVITATION=\S+ npx vidro hands join wss:\/\/127\.0\.0\.1:\d+\/southbound\n$/);
   assert.match(person.stderr, /--southbound-host/);
+});
+
+/** Words of every process that can be seen here. */
+function processWords(): string {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+      } catch {
+        return "";
+      }
+    })
+    .join("\n");
+}
+
+test("an invitation that is pasted as printed, piped in or in a file is in no list of processes", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await daemonOf(stage, "--southbound-port", "0", "--no-local-hand");
+  const url = String(daemon.line["southbound"]);
+  const ways: { readonly [way: string]: (token: string, command: string, state: string) => ChildProcess } = {
+    pasted: (_, command, state) => {
+      const [variable = "", , , ...words] = command.split(" ");
+      const [name = "", value] = variable.split("=");
+      const { argv, env } = stage.command;
+      const [program = "", ...first] = argv;
+      return spawn(program, [...first, ...words, "--state", state, "--json"], { env: { ...env, [name]: value } });
+    },
+    piped: (token, _, state) => {
+      const child = spawn(HAND, ["join", url, "--state", state, "--json"], { env: stage.command.env });
+      child.stdin.end(`${token}\n`);
+      return child;
+    },
+    filed: (token, _, state) => {
+      const file = join(stage.workspace, "invitation");
+      writeFileSync(file, token, { mode: 0o600 });
+      return spawn(HAND, ["join", url, "--token-file", file, "--state", state, "--json"], { env: stage.command.env });
+    },
+  };
+  for (const [way, joins] of Object.entries(ways)) {
+    const { token, command } = await invited(stage, "--name", way);
+    const secret = token.split(".")[1] ?? "";
+    const child = joins(token, command, join(stage.workspace, `${way}-state`));
+    await using hand = await Ready.wait(child);
+    assert.ok(!processWords().includes(secret), way);
+    assert.equal(hand.line["ready"], true, `${way}: ${JSON.stringify(hand.line)}`);
+  }
+});
+
+test("name and tags are the invitation's: others are refused, a name that is taken too, and the hint fits", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await daemonOf(stage, "--southbound-port", "0", "--no-local-hand");
+  const url = String(daemon.line["southbound"]);
+  const first = await invited(stage, "--name", "web-1");
+  const second = await invited(stage);
+  const boasting = ["join", url, "--token", first.token, "--name", "db", "--tags", "production"];
+  const boast = await Ready.wait(handOn(hostIn(stage, "boast"), stage, ...boasting));
+  assert.deepEqual([boast.line["code"], await boast.ends()], ["FORBIDDEN", 5]);
+  await using hand = await Ready.wait(handOn(hostIn(stage, "one"), stage, "join", url, "--token", first.token));
+  assert.equal(hand.line["ready"], true, "a refusal does not use the invitation up");
+  const taking = ["join", url, "--token", second.token, "--name", "web-1"];
+  const taken = await Ready.wait(handOn(hostIn(stage, "two"), stage, ...taking));
+  assert.equal(taken.line["code"], "CONFLICT");
+  assert.match((await stage.run("hands", "invite", "--name", "web-1")).stderr, /called \"web-1\" already/);
+  const used = await Ready.wait(handOn(hostIn(stage, "three"), stage, "join", url, "--token", first.token));
+  assert.deepEqual([used.line["code"], /hands invite/.test(String(used.line["next"]))], ["INVALID_TOKEN", true]);
+  const told = await stage.run("hands", "join", url, "--token", first.token, "--state", join(stage.workspace, "s4"));
+  assert.match(told.stderr, /next: Ask for another invitation: vidro hands invite/);
 });

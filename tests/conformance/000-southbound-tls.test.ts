@@ -72,7 +72,7 @@ test("000-52: a certificate whose time is over, or has not come, does not count"
     const { status, body } = await refusal(south.url, { ca, key, cert: certificate });
     assert.deepEqual([status, body["code"]], [403, "CERTIFICATE_INVALID"]);
   }
-  const good = await south.enrolled();
+  const good = await south.enrolled("web-2");
   south.aheadMs = 2 * DAY_MS;
   const late = await refusal(south.url, { ca, key: good.key, cert: good.certificate });
   assert.equal(late.body["code"], "CERTIFICATE_INVALID", "the brain's own clock counts too");

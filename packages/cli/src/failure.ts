@@ -2,6 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { CommanderError } from "commander";
 import { asFault, Fault, FAULTS } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
+import { nextForJoining } from "@vidro/core/wire/enrolment";
 import { EXIT } from "./exit.ts";
 import { stateFolder } from "./home.ts";
 import { faultLog } from "./log.ts";
@@ -20,6 +21,8 @@ export function sayFailure(thrown: unknown, argv: readonly string[]): number {
 /** What to do next: what was not found, or is there already, is looked up among its own kind. */
 function nextStep(code: FaultCode, [first = "", ...flags]: readonly string[]): string {
   const kind = first === "run" && flags.some((flag) => /^--on(=|$)/.test(flag)) ? "hands" : first;
+  const isJoining = flags[0] === "join" || (flags[0] === "invite" && code === "CONFLICT");
+  if (first === "hands" && isJoining) return nextForJoining(code);
   const isLookedUp = code === "NOT_FOUND" || (code === "CONFLICT" && kind === "agents");
   return isLookedUp && LISTED.includes(kind) ? `Look it up: vidro ${kind} list` : FAULTS[code].next;
 }

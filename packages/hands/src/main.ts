@@ -2,19 +2,21 @@ import { homedir } from "node:os";
 import { isAbsolute, join as joinPath, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { asFault, Fault, FAULTS } from "@vidro/core";
+import { nextForJoining } from "@vidro/core/wire/enrolment";
 import { join, serveHand, VERSION } from "./program.ts";
 import { ignoreUserSignals } from "./signals.ts";
 import { print, say, sayJson } from "./tell.ts";
 
 const HELP = `vidro-hand: lets a brain work on this host, under this host's own policy.
 
-  vidro-hand join <url> --token <token>   join a brain, as its invitation says, and work for it
+  vidro-hand join <url>                   join a brain that has invited this host, and work for it: the invitation is
+                                          in VIDRO_INVITATION, or comes from stdin
   vidro-hand serve                        work for the brain that was joined
   vidro-hand serve --tcp <host:port>      let clients of the TCP agent protocol work here, without a brain
   vidro-hand unit [--dry-run]             run it as a service of its own user; --dry-run only shows how
 
-  --name <name>         what to call this host (default: its own name)
-  --tags <a,b>          what it is to be chosen by, unless the invitation says so
+  --token-file <file>   the invitation (--token <token> shows it to every user of this host)
+  --name <name>         what to call this host, unless the invitation says so (default: its own name)
   --workspace <folder>  the folder to work in (default: this one)
   --state <folder>      where it keeps its identity and its ledger
   --transport <ws|http> how to come to the brain: ws, or messages that are signed one by one
@@ -28,6 +30,7 @@ const HELP = `vidro-hand: lets a brain work on this host, under this host's own 
 
 const OPTIONS = {
   token: { type: "string" },
+  "token-file": { type: "string" },
   name: { type: "string" },
   tags: { type: "string" },
   workspace: { type: "string" },
@@ -75,13 +78,14 @@ function parsed(argv: readonly string[]) {
 }
 
 function joining(url: string | undefined, values: Values): Promise<number> {
-  const { token, name, tags, transport } = values;
-  if (url === undefined || token === undefined)
-    throw new Fault("BAD_REQUEST", "Joining takes an address and a token: vidro hands invite");
+  const { token, "token-file": tokenFile, name, tags, transport } = values;
+  if (url === undefined)
+    throw new Fault("BAD_REQUEST", "Joining takes the address of the invitation: vidro hands invite");
   return join({
     ...flagsOf(values),
     url,
-    token,
+    ...(token === undefined ? {} : { token }),
+    ...(tokenFile === undefined ? {} : { tokenFile }),
     ...(name === undefined ? {} : { name }),
     ...(transport === undefined ? {} : { transport }),
     ...(tags === undefined ? {} : { tags: tags.split(",").map((tag) => tag.trim()) }),
@@ -133,7 +137,8 @@ function done(text: string): number {
 
 function fail(thrown: unknown): number {
   const fault = asFault(thrown);
-  const { exit, next } = FAULTS[fault.code];
+  const { exit } = FAULTS[fault.code];
+  const next = nextForJoining(fault.code);
   if (process.argv.includes("--json")) sayJson({ type: "error", code: fault.code, message: fault.message, next });
   say(`vidro-hand: ${fault.message}\n  next: ${next}`);
   return exit;

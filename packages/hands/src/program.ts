@@ -4,6 +4,8 @@ import { Fault, HANDS, oneLine } from "@vidro/core";
 import manifest from "../package.json" with { type: "json" };
 import { HandState } from "./identity.ts";
 import type { Identity } from "./identity.ts";
+import { invitationFrom } from "./invitation.ts";
+import type { InvitationFlags } from "./invitation.ts";
 import { enrol } from "./join.ts";
 import type { Joining } from "./join.ts";
 import { listeningOf } from "./listening.ts";
@@ -25,9 +27,8 @@ export interface HandFlags extends ListenFlags {
 }
 
 /** What joining may be told. */
-export interface JoinFlags extends HandFlags {
+export interface JoinFlags extends HandFlags, InvitationFlags {
   readonly url: string;
-  readonly token: string;
   /** What to call this host (default: its own name). */
   readonly name?: string;
   readonly tags?: readonly string[];
@@ -42,9 +43,10 @@ const EXIT = { ok: 0, interrupted: 130 } as const;
 
 /** Joins a brain, says so when its first heartbeat came, and works for it until it is asked to end. */
 export async function join(flags: JoinFlags): Promise<number> {
-  const { url, token, tags, name = hostname() } = flags;
+  const { url, tags, name = hostname() } = flags;
   if (name === "" || name.length > HANDS.nameChars)
     throw new Fault("BAD_REQUEST", `A name has 1 to ${HANDS.nameChars} characters.`);
+  const token = await invitationFrom(flags);
   const state = await HandState.open(flags.state);
   const workspace = resolve(flags.workspace ?? ".");
   const who = { url, token, name, workspace, ...(tags === undefined ? {} : { tags }) };

@@ -113,6 +113,17 @@ export class Hands {
     };
   }
 
+  /** Refuses a name that a hand has which was not revoked (CONFLICT); who comes for one session has no claim to one. */
+  assertFree(name: string): void {
+    const { nameChars } = HANDS;
+    const taken = [...this.#known.values()].some(
+      ({ hand: { card, barred } }) => card.gateway !== VISITING && barred !== "revoked" && card.name === name,
+    );
+    if (!taken) return;
+    const called = JSON.stringify(oneLine(name, nameChars));
+    throw new Fault("CONFLICT", `A hand is called ${called} already: revoke it, or invite the host by another name.`);
+  }
+
   /** Knows a hand that was enrolled and has not come yet, so that it can be waited for and revoked; durable when it resolves. */
   async expect(card: HandCard): Promise<void> {
     const known = await this.#admit(card);

@@ -3,7 +3,8 @@ import { homeFolder } from "../with-brain.ts";
 
 /** What joining may be told. */
 export interface JoinFlags {
-  readonly token: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
   readonly name?: string;
   readonly tags?: readonly string[];
   readonly transport?: string;

@@ -1,4 +1,5 @@
-import { Fault } from "../fault.ts";
+import { Fault, FAULTS } from "../fault.ts";
+import type { FaultCode } from "../fault.ts";
 import { HANDS, SOUTHBOUND } from "../limits.ts";
 import type { JsonObject } from "../json.ts";
 
@@ -46,6 +47,25 @@ export interface Enrolled {
   readonly key_id?: string;
   /** The root of that key, in base64. */
   readonly key?: string;
+}
+
+/** The variable of the environment that an invitation may be in: the words of a command are seen by every user. */
+export const INVITATION_VARIABLE = "VIDRO_INVITATION";
+
+/** What to paste on the host that is invited: its token is in no list of processes. */
+export function joinCommand(url: string, token: string): string {
+  return `${INVITATION_VARIABLE}=${token} npx vidro hands join ${url}`;
+}
+
+const NEXT: { readonly [Code in FaultCode]?: string } = {
+  INVALID_TOKEN: "Ask for another invitation: vidro hands invite",
+  CONFLICT: "Choose another --name, or revoke the hand that has it: vidro hands list",
+  FORBIDDEN: "Ask for an invitation with these tags: vidro hands invite --tags a,b",
+};
+
+/** What to do next when a host cannot be invited or cannot join: the token that is wrong then is an invitation. */
+export function nextForJoining(code: FaultCode): string {
+  return NEXT[code] ?? FAULTS[code].next;
 }
 
 const TOKEN = /^([0-9a-f]{32})\.([\w-]{43})\.([\w-]{43})$/;

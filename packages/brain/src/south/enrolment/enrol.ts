@@ -19,7 +19,7 @@ export interface EnrolWorld {
   readonly invitations: Invitations;
   readonly identities: Identities;
   readonly keys: Pick<HandKeys, "enrol">;
-  readonly hands: Pick<Hands, "expect">;
+  readonly hands: Pick<Hands, "assertFree" | "expect">;
   /** What a hand is taken to do until it says so itself. */
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   readonly log: Log;
@@ -47,10 +47,11 @@ async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<Enrolled> 
   const authority = await world.authority();
   const id = randomUUID();
   // The certificate is made before the invitation is used up: a request that cannot be met costs nothing.
-  await invitations.check(asked.token);
+  const { name = asked.name, tags = [] } = await invitations.check(asked.token);
+  if (asked.tags?.some((tag) => !tags.includes(tag)) === true) throw otherTags();
+  hands.assertFree(name);
   const issued = asked.csr === undefined ? undefined : await authority.forHand(id, asked.csr);
-  const invited = await invitations.redeem(asked.token);
-  const { owner, name = asked.name, tags = asked.tags ?? [] } = invited;
+  const { owner } = await invitations.redeem(asked.token);
   await identities.add({ id, owner, name, tags, serials: issued === undefined ? [] : [issued.serial] });
   const gateway = issued === undefined ? "agent-http" : "agent-ws";
   const tools = await world.standardTools();
@@ -63,4 +64,9 @@ async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<Enrolled> 
   const { keyid, root } = await world.keys.enrol(id, owner);
   log("info", "a host is enrolled", { agent_id: id, name, keyid });
   return { ...enrolled, key_id: keyid, key: Buffer.from(root).toString("base64") };
+}
+
+/** What a host is chosen by decides what work it gets, so that it has no say in it. */
+function otherTags(): Fault {
+  return new Fault("FORBIDDEN", "The tags of a host are those of its invitation: vidro hands invite --tags a,b");
 }

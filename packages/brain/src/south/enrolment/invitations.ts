@@ -9,7 +9,7 @@ export interface Invited {
   readonly owner: string;
   /** What it will be called; the host says it when this does not. */
   readonly name?: string;
-  /** What it will be chosen by; the host says it when this does not. */
+  /** What it will be chosen by; nothing when this does not say it. */
   readonly tags?: readonly string[];
 }
 
@@ -52,17 +52,17 @@ export class Invitations {
    * unknown, wrong, used or too old is INVALID_TOKEN, whichever of these it is.
    */
   async redeem(proof: string): Promise<Invited> {
-    const { kind, id, owner, body, version } = await this.#open(proof);
+    const record = await this.#open(proof);
+    const { kind, id, owner, body, version } = record;
     await this.#records.put({ kind, id, owner, body: { ...body, used: true } }, version).catch((thrown: unknown) => {
       throw thrown instanceof Fault && thrown.code === "CONFLICT" ? refused() : thrown;
     });
-    const { name, tags } = bodyOf({ body });
-    return { owner, ...(name === undefined ? {} : { name }), ...(tags === undefined ? {} : { tags }) };
+    return invitedIn(record);
   }
 
-  /** Whether an invitation could be used now; rejects like `redeem`. */
-  async check(proof: string): Promise<void> {
-    await this.#open(proof);
+  /** Whom an invitation is for that could be used now; rejects like `redeem`. */
+  async check(proof: string): Promise<Invited> {
+    return invitedIn(await this.#open(proof));
   }
 
   async #open(proof: string): Promise<StoredRecord> {
@@ -95,6 +95,11 @@ interface Body {
 
 function bodyOf({ body }: Pick<StoredRecord, "body">): Body {
   return body as unknown as Body;
+}
+
+function invitedIn(record: StoredRecord): Invited {
+  const { name, tags } = bodyOf(record);
+  return { owner: record.owner, ...(name === undefined ? {} : { name }), ...(tags === undefined ? {} : { tags }) };
 }
 
 /** A secret of 256 random bits needs no slow hash. */

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { Fault, SOUTHBOUND } from "@vidro/core";
 import type { Records, ToolSpec } from "@vidro/core";
-import { invitationText, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
+import { invitationText, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../log.ts";
 import type { TakeSample } from "../../telemetry.ts";
 import { AgentHttp } from "../agent-http.ts";
@@ -92,12 +92,12 @@ export class SouthboundDoor {
 
   /** Invites a host; durable when it resolves. */
   async invite(who: Invited, lifeMs?: number): Promise<InvitationLetter> {
+    if (who.name !== undefined) this.#options.hands.assertFree(who.name);
     const url = await this.listen();
     const { fingerprint } = await this.#ca();
     const { id, secret, expiresAt } = await this.#invitations.make(who, lifeMs);
     const token = invitationText({ id, secret, fingerprint });
-    const command = `npx vidro hands join ${url} --token ${token}`;
-    return { command, token, url, expiresAt, onlyHere: this.#options.hosts.length === 0 };
+    return { command: joinCommand(url, token), token, url, expiresAt, onlyHere: this.#options.hosts.length === 0 };
   }
 
   /** Gives a hand that signs its messages its next key, and tells the name of that key. */

@@ -1,0 +1,37 @@
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
+import { asFault, Fault } from "@vidro/core";
+import { INVITATION_VARIABLE } from "@vidro/core/wire/enrolment";
+
+/** Where an invitation may come from. */
+export interface InvitationFlags {
+  /** The token itself, which every user of the host may then see in the list of processes; `-` is stdin. */
+  readonly token?: string;
+  /** A file that holds it. */
+  readonly tokenFile?: string;
+}
+
+/**
+ * The token of an invitation: as a flag has it, else the environment, else what is piped in. It is taken out of the
+ * environment, so that no program that is started later has it.
+ */
+export async function invitationFrom({ token, tokenFile }: InvitationFlags): Promise<string> {
+  const { [INVITATION_VARIABLE]: given } = process.env;
+  delete process.env[INVITATION_VARIABLE];
+  if (token !== undefined && token !== "-") return token;
+  if (tokenFile !== undefined)
+    return readFile(tokenFile, "utf8").catch((cause: unknown) => unreadable(tokenFile, cause));
+  if (token === undefined && given !== undefined && given !== "") return given;
+  if (token === "-" || !process.stdin.isTTY) {
+    const piped = (await text(process.stdin)).trim();
+    if (piped !== "") return piped;
+  }
+  throw new Fault(
+    "BAD_REQUEST",
+    `Joining takes an invitation: in ${INVITATION_VARIABLE}, from stdin, or --token-file <file>: vidro hands invite`,
+  );
+}
+
+function unreadable(file: string, cause: unknown): never {
+  throw new Fault("BAD_REQUEST", `${file} cannot be read: ${asFault(cause).message}`, { cause });
+}
