@@ -3,7 +3,8 @@ import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
-import { connect as connectTls } from "node:tls";
+import type { AddressInfo } from "node:net";
+import { connect as connectTls, createServer as createTlsServer } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { promisify } from "node:util";
@@ -97,4 +98,18 @@ test("002-47 002-50 beyond this machine a hand listens with TLS, or in a laborat
   const lab = await listening(t, { host: "0.0.0.0", lab: true });
   const caller = await lab.session("ps");
   assert.equal((await caller.ask("PING")).t, "res");
+});
+
+test("a hand is dialled over TLS 1.3 and nothing older", async (t) => {
+  const folder = scratch(t);
+  const files = certificate(folder, "127.0.0.1");
+  const tls = { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8") };
+  const old = createTlsServer({ ...tls, maxVersion: "TLSv1.2" }).on("tlsClientError", () => undefined);
+  old.listen(0, "127.0.0.1");
+  await once(old, "listening");
+  t.after(() => old.close());
+  const { port } = old.address() as AddressInfo;
+  const client = new TcpClient({ host: "127.0.0.1", port, tls: { ca: tls.cert }, reconnect: false });
+  await assert.rejects(client.connect(), /protocol version/i);
+  await client.close();
 });

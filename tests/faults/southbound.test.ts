@@ -160,7 +160,7 @@ test("F30: a host that is enrolled again under its name is another hand, and the
 test("F28: a host that was off for days comes back by itself, unless it was revoked meanwhile", async (t) => {
   const south = await South.up(t);
   for (const isRevoked of [false, true]) {
-    const identity = await south.enrolled();
+    const identity = await south.enrolled(isRevoked ? "web-2" : "web-1");
     const { key, csr } = newKeyAndRequest("web-1");
     const lapsed = await (await south.authorityAt(() => Date.now() - 3 * DAY_MS)).forHand(identity.agentId, csr);
     const record = await south.records.get("hand-identity", identity.agentId);

@@ -179,6 +179,8 @@ test("people come with tokens that somebody else signed, where the environment s
     (await fetch(`${daemon.url}/agent/status`, { headers: { authorization: `Bearer ${token}` } })).status;
   assert.equal(await ask(await sign("us")), 200);
   assert.equal(await ask(await sign("them")), 401);
+  const warned = home.lines.filter((line) => JSON.stringify(line).includes("VIDRO_JWT_AUDIENCE"));
+  assert.equal(warned.length, 1, "whoever leaves the audience out is told so at the start");
   await assert.rejects(
     home.start({ home: join(home.folder, "other"), env: { VIDRO_JWT_PUBLIC_KEY: "/nowhere" } }),
     /cannot be read/,

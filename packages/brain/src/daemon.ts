@@ -15,7 +15,7 @@ import type { HttpServer } from "./north/http.ts";
 import { surfaces } from "./north/surfaces.ts";
 import type { SurfaceWorld } from "./north/surfaces.ts";
 import { observed } from "./observe.ts";
-import { signedTokens } from "./signed-tokens.ts";
+import { signedTokens, tokensWarning } from "./signed-tokens.ts";
 import { AllHands } from "./south/all-hands.ts";
 import { Dialer } from "./south/agent-tcp/dialer.ts";
 import { Door, southFolder } from "./south/southbound/door.ts";
@@ -107,7 +107,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const { home, env } = options;
   const log = jsonLog(options.writeLog, redactor(secretsIn(env)));
   const reloadables: Reloadable[] = [];
-  const jwt = await keptTokens(env, reloadables);
+  const jwt = await keptTokens(env, reloadables, log);
   const metrics = new Metrics();
   options.onUncaught?.((thrown) => endContained(thrown, { log, metrics }));
   let watch: HealthWatch | undefined;
@@ -261,9 +261,15 @@ async function worldOf(options: DaemonOptions, parts: Parts): Promise<Omit<Surfa
 }
 
 /** The verifier of signed tokens; its keys can be read anew. */
-async function keptTokens(env: DaemonOptions["env"], reloadables: Reloadable[]): Promise<JwtVerifier | undefined> {
+async function keptTokens(
+  env: DaemonOptions["env"],
+  reloadables: Reloadable[],
+  log: Log,
+): Promise<JwtVerifier | undefined> {
   let verify = await signedTokens(env);
   if (verify === undefined) return undefined;
+  const warning = tokensWarning(env);
+  if (warning !== undefined) log("warn", warning);
   const reload = async (): Promise<void> => void (verify = await signedTokens(env));
   reloadables.push({ what: "keys of signed tokens", reload });
   return async (token) => verify!(token);

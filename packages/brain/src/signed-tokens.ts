@@ -1,6 +1,16 @@
 import { readPem } from "./daemon-file.ts";
 import type { JwtVerifier } from "./tokens/jwt.ts";
 
+/** The names that say whose signed tokens are meant, and for whom; each that is missing lets tokens of others in. */
+const MEANT = ["ISSUER", "AUDIENCE"];
+
+/** What a brain with signed tokens should be told at its start; nothing when all is said. */
+export function tokensWarning(env: { readonly [name: string]: string | undefined }): string | undefined {
+  const names = MEANT.map((name) => `VIDRO_JWT_${name}`).filter((name) => (env[name] ?? "") === "");
+  if (names.length === 0) return undefined;
+  return `${names.join(" and ")} not set: every token that the same key has signed is good here, for whomever it was made`;
+}
+
 /**
  * The verifier of signed tokens that the environment asks for, by one of `VIDRO_JWT_SECRET`, `VIDRO_JWT_PUBLIC_KEY` (a
  * file in PEM) and `VIDRO_JWT_KEY_SET` (an address or a file); none when it names none of them.

@@ -66,6 +66,9 @@ void test("a signed token that is over, early, foreign, or says too little is re
     { iss: "us", aud: "vidro", sub: "ann" },
     { iss: "us", aud: "vidro", exp: good.exp },
     { ...good, sub: "" },
+    { ...good, sub: "  " },
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a signer puts there is not ours to say
+    ...[7, true, ["ann"], { length: 1 }].map((sub) => ({ ...good, sub }) as unknown as JWTPayload),
     { ...good, sub: LOCAL_OWNER },
   ];
   for (const payload of bad) await rejects(verify(await signed(payload)), "INVALID_TOKEN");
@@ -129,4 +132,11 @@ void test("both kinds of token are told apart, and signed ones are nothing where
   const own = await tokens.create({ owner: "bob" });
   assert.equal((await tokens.verify(own.token)).owner, "bob");
   tokens.close();
+});
+
+void test("keys come over https beyond this machine", () => {
+  for (const keySet of ["http://keys.example/jwks", "http://10.0.0.1/jwks", "http://127.0.0.1.example/jwks"])
+    assert.throws(() => jwtVerifier({ keySet, now }), { code: "BAD_REQUEST" }, keySet);
+  for (const keySet of ["https://keys.example/jwks", "http://localhost:1/jwks", "http://[::1]:1/jwks"])
+    jwtVerifier({ keySet, now });
 });

@@ -44,9 +44,11 @@ export function jwtVerifier(options: JwtOptions): JwtVerifier {
 }
 
 function personOf(payload: JWTPayload): Pick<Verified, "owner" | "tokenId" | "expiresAt"> {
-  const { sub = "", jti, exp = 0 } = payload;
+  const { jti, exp = 0 } = payload;
+  // A signature says nothing of the types behind it.
+  const sub: unknown = payload.sub;
   // Whoever signs tokens for strangers must not be able to name the person at this machine.
-  if (sub === "" || sub === LOCAL_OWNER || sub.length > RECORD.nameChars)
+  if (typeof sub !== "string" || sub.trim() === "" || sub === LOCAL_OWNER || sub.length > RECORD.nameChars)
     throw new Fault("INVALID_TOKEN", "The subject of the token cannot be an owner here.");
   return { owner: sub, tokenId: `jwt:${jti ?? sub}`, expiresAt: exp * 1000 };
 }

@@ -47,7 +47,14 @@ function readPublicKey(pem: string): ReturnType<typeof createPublicKey> {
 }
 
 function remoteSet(address: string): JWTVerifyGetKey {
-  return createRemoteJWKSet(new URL(address), {
+  const url = new URL(address);
+  const isHere = ["localhost", "[::1]"].includes(url.hostname) || /^127\.\d+\.\d+\.\d+$/.test(url.hostname);
+  if (url.protocol !== "https:" && !isHere)
+    throw new Fault(
+      "BAD_REQUEST",
+      `The keys of signed tokens come over https beyond this machine, not from ${address}.`,
+    );
+  return createRemoteJWKSet(url, {
     timeoutDuration: TOKEN.keysMs,
     cacheMaxAge: TOKEN.keysCacheMs,
   });

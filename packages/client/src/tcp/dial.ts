@@ -23,7 +23,8 @@ export interface TcpAddress {
 export async function dial({ host, port = TCP.port, tls, lookup, signal }: TcpAddress): Promise<Socket> {
   const secure = tls === true ? {} : tls;
   const where = lookup === undefined ? { host, port } : { host, port, lookup };
-  const socket = secure === undefined ? connectPlain(where) : connectTls({ ...where, ...secure });
+  const socket =
+    secure === undefined ? connectPlain(where) : connectTls({ minVersion: "TLSv1.3", ...where, ...secure });
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
   const timer = setTimeout(() => reject(new Error("nobody answered in time")), TCP.connectMs);
   socket.once(secure === undefined ? "connect" : "secureConnect", () => resolve(socket)).once("error", reject);

@@ -24,6 +24,12 @@ export const TCP = {
   inFlight: 8,
   /** Orders and judgements of one connection that a brain waits for. */
   orders: 64,
+  /** Tokens that are not good which one address may show at once, over all its connections. */
+  authBurst: 40,
+  /** How many more of them it may show in a second after that. */
+  authPerSecond: 0.5,
+  /** Addresses whose tokens are counted; the one that was quiet the longest is forgotten. */
+  authAddresses: 4096,
   /** Requests that may come at once [002-49]. */
   burst: 30,
   /** Requests that may come in a second after that [002-49]. */

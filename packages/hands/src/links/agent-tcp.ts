@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import { CODEC, Fault, listenFault } from "@vidro/core";
+import { Attempts } from "./tcp/attempts.ts";
 import { TCP_BOUNDS } from "./tcp/bounds.ts";
 import type { Bounds } from "./tcp/bounds.ts";
 import type { CommandWorld } from "./tcp/command.ts";
@@ -93,7 +94,8 @@ async function worldOf(options: AgentTcpOptions, bounds: Bounds): Promise<Connec
     serverVersion: version,
     extensions: registry.extensions,
   };
-  return { hand, name, version, sampler, watches, verify, registry, bounds, hello, report };
+  const attempts = new Attempts();
+  return { hand, name, version, sampler, watches, verify, registry, attempts, bounds, hello, report };
 }
 
 function serverOf(options: AgentTcpOptions, bounds: Bounds, take: (socket: Socket) => void): Server {

@@ -14,7 +14,7 @@ export const auth = command({
   holds: true,
   async run({ token, maxFrame }, call) {
     const { world } = call;
-    const bearer = await world.verify(token);
+    const bearer = await call.verified(token);
     const sessionId = `S-${randomBytes(SESSION_BYTES).toString("base64url")}`;
     call.admit({ ...bearer, sessionId }, maxFrame);
     const { scopes, expiresAt } = bearer;

@@ -23,4 +23,9 @@ export class Bucket {
     this.#tokens -= 1;
     return 0;
   }
+
+  /** Puts a token back that was taken and not used up. */
+  giveBack(): void {
+    this.#tokens = Math.min(this.#burst, this.#tokens + 1);
+  }
 }

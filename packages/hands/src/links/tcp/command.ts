@@ -43,6 +43,8 @@ export interface Call {
   readonly orders: Map<string, AbortController>;
   /** The longest frame that may be answered with. */
   readonly maxBytes: number;
+  /** Has a token looked at, as one of the address that the connection is from. */
+  verified(token: string): Promise<Bearer>;
   /** Gives the connection a session; answers may have frames of that length. */
   admit(session: Session, maxBytes: number | undefined): void;
   /** Tells live output; dropped when the peer does not keep up. */

@@ -4,6 +4,7 @@ import { asFault, CODEC, Fault, frameDecoder } from "@vidro/core";
 import { NO_ID, TCP_VERSION, tcpRefusal } from "@vidro/core/wire/tcp";
 import type { FrameItem, JsonObject } from "@vidro/core";
 import type { TcpHello } from "@vidro/core/wire/tcp";
+import type { Attempts } from "./attempts.ts";
 import { Bucket } from "./bucket.ts";
 import type { Bounds } from "./bounds.ts";
 import type { Call, Command, CommandWorld, Session } from "./command.ts";
@@ -15,6 +16,7 @@ import type { Registry } from "./registry.ts";
 /** What every connection of a server shares. */
 export interface ConnectionWorld extends CommandWorld {
   readonly registry: Registry;
+  readonly attempts: Attempts;
   readonly bounds: Bounds;
   readonly hello: TcpHello;
   /** Gets what is our own fault, under the trace id that the client is told. */
@@ -25,6 +27,8 @@ export interface ConnectionWorld extends CommandWorld {
 export class Connection {
   readonly #socket: Socket;
   readonly #world: ConnectionWorld;
+  /** Where it comes from, also when it is gone. */
+  readonly #address: string;
   readonly #decoder = frameDecoder();
   readonly #outbox: Outbox;
   readonly #bucket: Bucket;
@@ -49,6 +53,7 @@ export class Connection {
   constructor(socket: Socket, world: ConnectionWorld) {
     const { bounds, hello } = world;
     this.#socket = socket;
+    this.#address = socket.remoteAddress ?? "";
     this.#world = world;
     this.#outbox = new Outbox(socket, bounds.unsentBytes);
     this.#bucket = new Bucket(bounds.burst, bounds.perSecond);
@@ -221,6 +226,7 @@ export class Connection {
       gone: this.#gone.signal,
       orders: this.#orders,
       maxBytes: this.#maxBytes,
+      verified: (token) => this.#world.attempts.verified(this.#address, () => this.#world.verify(token)),
       admit: (session, maxBytes) => this.#admit(session, maxBytes),
       tell: (data) => {
         if (!this.#outbox.isFull) this.#outbox.say({ v: TCP_VERSION, t: "out", id, act, data }, this.#maxBytes);

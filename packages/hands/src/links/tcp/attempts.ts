@@ -1,0 +1,23 @@
+import { Fault, TCP } from "@vidro/core";
+import { Bucket } from "./bucket.ts";
+
+/** Counts tokens that were shown and are not good, by the address that they came from, over all its connections. */
+export class Attempts {
+  /** The address that tried last is the last. */
+  readonly #buckets = new Map<string, Bucket>();
+
+  /** Has a token looked at, if the address may show one more: RATE_LIMITED for one that has shown too many wrong ones. */
+  async verified<Bearer>(address: string, verify: () => Promise<Bearer>): Promise<Bearer> {
+    const bucket = this.#buckets.get(address) ?? new Bucket(TCP.authBurst, TCP.authPerSecond);
+    this.#buckets.delete(address);
+    this.#buckets.set(address, bucket);
+    const [oldest] = this.#buckets.keys();
+    if (this.#buckets.size > TCP.authAddresses && oldest !== undefined) this.#buckets.delete(oldest);
+    const retryAfterMs = bucket.take();
+    if (retryAfterMs > 0)
+      throw new Fault("RATE_LIMITED", "Too many tokens that are not good came from this address.", { retryAfterMs });
+    const bearer = await verify();
+    bucket.giveBack();
+    return bearer;
+  }
+}
