@@ -101,7 +101,7 @@ suite("the present form", () => {
     const bob = new OpenAI({ baseURL: brain.url, apiKey: await brain.token("bob", "runs"), maxRetries: 0 });
     await assert.rejects(bob.chat.completions.create({ model: "bunny", messages: result("x") }), OpenAI.NotFoundError);
     await assert.rejects(complete(brain, result("x", "call_nobody_made")), OpenAI.NotFoundError);
-    await assert.rejects(complete(brain, result("x", id.replace(/q\d+$/, "q1"))), OpenAI.NotFoundError);
+    await assert.rejects(complete(brain, result("x", id.replace(/q\d+/, "q1"))), OpenAI.NotFoundError);
     await complete(brain, result("one"));
     await assert.rejects(complete(brain, result("another")), OpenAI.ConflictError);
   });

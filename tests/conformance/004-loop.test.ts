@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { questionId } from "@vidro/core";
 import type { Entry, JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor";
 import { executorEnd, given } from "../support/executor-end.ts";
@@ -94,7 +95,8 @@ test("a question that is answered on another wire is cleared on this one", async
   const builds: Does = (asked) => (asked.name === "Shell" ? { status: "success", result: "built" } : look(asked));
   const ack = await executor.does(builds).shake({ initial_prompt: "build", known_tools: TOOLS });
   const { payload, seq } = await executor.hears("tool_call_request");
-  const answered = await end.ask(`/v1/runs/${textOf(ack, "run_id")}/answers`, { answer: "yes", question: `q${seq}` });
+  const run = textOf(ack, "run_id");
+  const answered = await end.ask(`/v1/runs/${run}/answers`, { answer: "yes", question: questionId(run, seq ?? 0) });
   assert.equal(answered.status, 200);
   const cleared = await executor.hears("status_update");
   assert.equal(cleared.payload["closed_request_id"], payload["tool_call_id"]);

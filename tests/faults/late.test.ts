@@ -72,7 +72,7 @@ test("F18 a second outcome, an outcome of another action or an answer to nothing
 test("F18 every phase has exactly one way on, whatever came before", () => {
   const all = entries([...acting, finished]);
   for (let cut = 1; cut <= all.length; cut++) {
-    assert.ok(decide(fold(all.slice(0, cut))!, { now: 100, chance: 0.5 }).do !== undefined);
+    assert.ok(decide(fold(all.slice(0, cut))!, { run: "run_1", now: 100, chance: 0.5 }).do !== undefined);
   }
 });
 
@@ -103,6 +103,6 @@ test("F28 an order that comes too late, as after a night asleep, is refused and 
 test("F28 a run that slept for eight hours has not used up its time at work, and a question it asked has kept", () => {
   const night = 8 * 3_600_000;
   const asleep = [...entries(acting), { seq: 6, at: night, event: finished }];
-  const woken = decide(fold(asleep)!, { now: night + 1, chance: 0 });
+  const woken = decide(fold(asleep)!, { run: "run_1", now: night + 1, chance: 0 });
   assert.ok(woken.do === "record" && woken.event.type === "model.called");
 });

@@ -93,7 +93,9 @@ export function transcriptOf(entries: readonly Entry[], workspace: string): stri
     });
   const lines = entries.map(({ seq, event }) => {
     const { type, ...body } = told(event);
-    return named(`${seq} ${type} ${JSON.stringify(body)}`).replaceAll(workspace, "{workspace}");
+    return named(`${seq} ${type} ${JSON.stringify(body)}`)
+      .replaceAll(workspace, "{workspace}")
+      .replaceAll(/"(q\d+)_run_[\w-]+"/g, '"$1"');
   });
   return `${lines.join("\n")}\n`;
 }

@@ -6,6 +6,7 @@ import { redactor } from "@vidro/core";
 import type { Entry, Hand, Journal, Model } from "@vidro/core";
 import { localHand, openPolicy } from "@vidro/hands";
 import type { LocalHandOptions } from "@vidro/hands";
+import { taskLanguage } from "../../packages/brain/src/compose.ts";
 import { thisHolder } from "../../packages/brain/src/holder.ts";
 import { liveBus } from "../../packages/brain/src/live.ts";
 import { Runs } from "../../packages/brain/src/runs.ts";
@@ -35,6 +36,7 @@ export function runsOver(world: {
     redactor: redactor([]),
     now: () => Date.now() + (world.aheadMs ?? 0),
     chance: () => 0,
+    language: taskLanguage,
     holder: thisHolder(),
     newId: (prefix) => `${prefix}_${randomUUIDv7()}`,
     newActionId: () => `act_${randomUUIDv7()}`,

@@ -1,8 +1,8 @@
 import { randomUUIDv7 } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault, MODEL, redactor } from "@vidro/core";
-import type { Hand, Journal, Records } from "@vidro/core";
+import { Fault, MODEL, OFFLINE, redactor } from "@vidro/core";
+import type { Hand, Journal, Language, Records } from "@vidro/core";
 import { thisHolder } from "./holder.ts";
 import { liveBus } from "./live.ts";
 import type { Log } from "./log.ts";
@@ -86,6 +86,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     now: Date.now,
     chance: Math.random,
     generation,
+    language: taskLanguage,
     holder: thisHolder(),
     newId: (prefix) => `${prefix}_${randomUUIDv7()}`,
     newActionId: () => `act_${randomUUIDv7()}`,
@@ -125,6 +126,12 @@ function remembered<Value>(open: (key: string) => Promise<Value>): (key: string)
     known.catch(() => opened.get(key) === known && opened.delete(key));
     return known;
   };
+}
+
+/** The language that a task is written in, as far as its beginning tells. */
+export async function taskLanguage(task: string): Promise<Language> {
+  const { languageOf } = await import("./models/offline/language.ts");
+  return languageOf(task.slice(0, OFFLINE.taskChars), "en");
 }
 
 /** Values of the environment that are secrets by their names. */

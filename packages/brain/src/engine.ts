@@ -8,6 +8,7 @@ import {
   MODEL,
   outcomeOf,
   prompt,
+  readAnswer,
   recallOf,
   reduce,
   replyEvents,
@@ -110,7 +111,7 @@ export class Drive {
       while (!this.#stopped) {
         if (this.#ending !== undefined) await this.#end(this.#ending);
         this.#tellWait();
-        const decision = decide(this.#state, momentIn(this.#world));
+        const decision = decide(this.#state, momentIn(this.#lease.run, this.#world));
         if (decision.do === "rest") break;
         if (decision.do === "record") this.#record([decision.event]);
         else await this.#carryOut(decision);
@@ -122,14 +123,22 @@ export class Drive {
     if (this.#lost !== undefined) throw this.#lost;
   }
 
-  /** Answers the open question; resolves when the answer is durable. */
-  async answer(answer: string, by: string, question?: string): Promise<void> {
+  /**
+   * Answers the open question; resolves when the answer is durable. BAD_ARGUMENTS for words that are no answer to it:
+   * the question stays open.
+   */
+  async answer(words: string, by: string, question?: string): Promise<void> {
     const { phase } = this.#state;
     if (phase.name !== "asking") throw new Fault("CONFLICT", "No question is open in this run.");
     if (question !== undefined && question !== phase.question.id) {
       throw new Fault("CONFLICT", `Question ${question} is closed; the open one is ${phase.question.id}.`);
     }
-    this.#record([{ type: "question.answered", id: phase.question.id, answer: answer.slice(0, RUN.answerChars), by }]);
+    const answer = readAnswer(phase.question, words.slice(0, RUN.answerChars));
+    if (answer === undefined) {
+      const options = phase.question.options.join(" or ");
+      throw new Fault("BAD_ARGUMENTS", `The answer is ${options}; question ${phase.question.id} stays open.`);
+    }
+    this.#record([{ type: "question.answered", id: phase.question.id, answer, by }]);
     const saved = this.#saved;
     this.#wake?.();
     await saved;

@@ -4,6 +4,7 @@ import type { World } from "./engine.ts";
 
 /** The first entries of a run, and where they lead: what follows from its start alone shares the commit of the start. */
 export function opened(
+  run: string,
   started: RunStarted,
   world: Pick<World, "now" | "chance" | "generation" | "redactor">,
 ): { readonly entries: readonly Entry[]; readonly state: RunState } {
@@ -12,7 +13,7 @@ export function opened(
   const entries: Entry[] = [{ seq: 1, at, event: clean(started, redactor) }];
   let state = reduce(undefined, entries[0]!);
   for (;;) {
-    const decision = decide(state, { ...momentIn(world), now: at });
+    const decision = decide(state, { ...momentIn(run, world), now: at });
     if (decision.do !== "record") return { entries, state };
     const entry = { seq: state.seq + 1, at, event: clean(decision.event, redactor) };
     state = reduce(state, entry);
@@ -20,9 +21,12 @@ export function opened(
   }
 }
 
-/** What a decision may know of the world now. */
-export function momentIn({ now, chance, generation }: Pick<World, "now" | "chance" | "generation">): Moment {
-  return { now: now(), chance: chance(), ...(generation === undefined ? {} : { generation }) };
+/** What a decision about a run may know of the world now. */
+export function momentIn(
+  run: string,
+  { now, chance, generation }: Pick<World, "now" | "chance" | "generation">,
+): Moment {
+  return { run, now: now(), chance: chance(), ...(generation === undefined ? {} : { generation }) };
 }
 
 /** An event without secrets; it keeps its shape, since only texts are replaced. */

@@ -1,5 +1,6 @@
 import { BUNNY } from "./agents.ts";
 import type { Agent } from "./agents.ts";
+import { isAnswered } from "./answered.ts";
 import { contain } from "./containment.ts";
 import { Drive } from "./engine.ts";
 import type { World } from "./engine.ts";
@@ -13,6 +14,7 @@ import type {
   Entry,
   Hand,
   Journal,
+  Language,
   LeaseHolder,
   Model,
   RunHead,
@@ -62,6 +64,8 @@ export interface RunsWorld extends Omit<World, "model" | "hand"> {
   /** The model of that name, or the one that the environment chooses. */
   readonly model: (name?: string) => Promise<Model>;
   readonly hand: (where: Where) => Promise<Hand>;
+  /** The language that a task is written in; English without it. */
+  readonly language?: (task: string) => Promise<Language>;
   readonly holder: LeaseHolder;
   readonly newId: (prefix: "run" | "thread") => string;
 }
@@ -94,7 +98,11 @@ export class Runs {
     if (task.length > RUN.taskChars)
       throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN.taskChars} characters.`);
     const agent = request.agent ?? BUNNY;
-    const [model, hand] = await Promise.all([this.#world.model(agent.model), this.#world.hand(request)]);
+    const [model, hand, language = "en"] = await Promise.all([
+      this.#world.model(agent.model),
+      this.#world.hand(request),
+      this.#world.language?.(task),
+    ]);
     const thread = request.thread ?? this.#world.newId("thread");
     const started: RunStarted = {
       type: "run.started",
@@ -112,9 +120,10 @@ export class Runs {
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
       ...generationOf(this.#world),
+      ...(language === "en" ? {} : { language }),
     };
-    const { entries, state } = opened(started, this.#world);
     const id = this.#world.newId("run");
+    const { entries, state } = opened(id, started, this.#world);
     const named = {
       id,
       owner: request.owner ?? LOCAL_OWNER,
@@ -148,13 +157,22 @@ export class Runs {
     return this.#journal.read(run, after, limit);
   }
 
-  /** Answers the open question of a run; resolves when the answer is durable. */
+  /**
+   * Answers the open question of a run; resolves when the answer is durable, or was before: the same answer to the same
+   * question, by its name, may come again.
+   */
   async answer(
     run: string,
     answer: { readonly text: string; readonly by: string; readonly question?: string },
   ): Promise<void> {
-    const { drive } = await this.#driven(run);
-    await drive.answer(answer.text, answer.by, answer.question);
+    const { text, by, question } = answer;
+    try {
+      const { drive } = await this.#driven(run);
+      await drive.answer(text, by, question);
+    } catch (thrown) {
+      const isClosed = thrown instanceof Fault && thrown.code === "CONFLICT" && question !== undefined;
+      if (!isClosed || !(await isAnswered(this.#journal, run, { question, text }))) throw thrown;
+    }
   }
 
   /**

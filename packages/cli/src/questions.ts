@@ -1,4 +1,5 @@
 import { userInfo } from "node:os";
+import { readAnswer } from "@vidro/core";
 import type { QuestionAsked } from "@vidro/core";
 import { dropStrayKeys, readKey, readWords } from "./keyboard.ts";
 import { paint } from "./marks.ts";
@@ -42,24 +43,29 @@ const NOBODYS: { readonly [kind in QuestionAsked["about"]["kind"]]: string } = {
 /** A person at the terminal. */
 export const person: Answerer = {
   ready: dropStrayKeys,
-  async answer({ about, options }, signal) {
+  async answer(question, signal) {
     const by = userName();
-    if (about.kind === "approval" || about.kind === "tool") return { text: await approval(signal), by };
-    return { text: await choice(options, signal), by };
+    const { kind } = question.about;
+    if (kind === "approval" || kind === "tool") return { text: await approval(question, signal), by };
+    return { text: await choice(question.options, signal), by };
   },
 };
 
-async function approval(signal: AbortSignal): Promise<string> {
+async function approval(question: QuestionAsked, signal: AbortSignal): Promise<string> {
   const keys = `  ${paint("bold", "y")} yes   ${paint("bold", "n")} no   ${paint("bold", "w")} no, and say why\n`;
-  for (let prompt = keys; ; prompt = "") {
+  for (let prompt = keys; ;) {
     const struck = (await readKey(prompt, signal)).trim();
-    const word = struck.toLowerCase();
-    if (word === "y" || word === "yes") return "yes";
-    if (word === "n" || word === "no") return "no";
-    if (word === "w") return (await readWords("  why not, or what instead? ", signal)) ?? "no";
-    // Words that came at once, pasted or sent, are a refusal with its reason; a single other key is a slip.
-    if (struck.length > 1 && !struck.startsWith("\u001b")) return struck;
+    if (struck.toLowerCase() === "w") return refusal(await readWords("  why not, or what instead? ", signal));
+    const answer = readAnswer(question, struck);
+    if (answer !== undefined) return answer;
+    // A single other key is a slip; words that came at once, pasted or sent, and are no answer get the keys again.
+    prompt = struck.length > 1 && !struck.startsWith("\u001b") ? keys : "";
   }
+}
+
+/** A no with the reason that a person gave, if they gave one. */
+function refusal(why: string | undefined): string {
+  return why === undefined || why.trim() === "" ? "no" : `no: ${why}`;
 }
 
 async function choice(options: readonly string[], signal: AbortSignal): Promise<string> {

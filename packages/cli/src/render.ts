@@ -1,6 +1,8 @@
 import type { WriteStream } from "node:tty";
 import {
   actionWords,
+  approvalAsked,
+  approvalRows,
   commandLine,
   countWords,
   oneLine,
@@ -13,7 +15,6 @@ import {
   TERMINAL,
 } from "@vidro/core";
 import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunStarted } from "@vidro/core";
-import { approvalRows } from "./approval.ts";
 import { Checklist } from "./checklist.ts";
 import { Fold } from "./fold.ts";
 import { LiveArea } from "./live-area.ts";
@@ -186,8 +187,10 @@ class TerminalScreen implements Screen {
   #asked(event: QuestionAsked): void {
     const ask = paint(["yellow", "bold"], this.#marks.ask);
     if (event.about.kind === "approval" && this.#judged !== undefined) {
-      this.#always(ask, paint("bold", "May this be done?"));
-      for (const [name, text] of approvalRows(this.#judged, this.#action)) {
+      this.#always(ask, paint("bold", approvalAsked(event.language)));
+      const { hand } = event.about;
+      const asked = { ...this.#judged, action: this.#action, ...(hand === undefined ? {} : { hand }) };
+      for (const [name, text] of approvalRows(asked, event.language)) {
         this.#always(" ", `${paint("dim", name.padEnd(ROW_NAME_CHARS))} ${text.replaceAll("\n", ROW_MARGIN)}`);
       }
       return;

@@ -8,7 +8,7 @@ import { fold, reduce } from "./run.ts";
 import { anyLuck, entriesOf, play, said, started, stateOf } from "./walk.fixture.ts";
 import type { Luck } from "./walk.fixture.ts";
 
-const MOMENT = { now: 2000, chance: 0.5 };
+const MOMENT = { run: "run_1", now: 2000, chance: 0.5 };
 const action = { id: "act_1", tool: "echo", input: { text: "x" }, callId: "c1" };
 const replied = (more: Partial<ModelReplied>): Event => ({
   type: "model.replied",
@@ -82,7 +82,16 @@ test("a verdict to ask becomes a question that is bound to the plan's hash, and 
   const decision = decide(stateOf(...events), MOMENT);
   assert.ok(decision.do === "record" && decision.event.type === "question.asked");
   const asked = decision.event;
-  assert.deepEqual(asked.about, { kind: "approval", action: "act_1", hash: "h", policy: "p" });
+  assert.deepEqual(asked.about, {
+    kind: "approval",
+    action: "act_1",
+    hash: "h",
+    policy: "p",
+    plan: { kind: "facts", facts: "x" },
+    hand: "local",
+    class: "read",
+    rule: "r",
+  });
   const answered = (more: { answer: string; by?: string }) =>
     stateOf(...events, asked, { type: "question.answered", id: asked.id, ...more });
   const answer = (text: string) => answered({ answer: text, by: "me" });
@@ -116,7 +125,7 @@ test("001-31 a healing that is stuck waits half a minute for a person, and silen
   assert.ok(decision.do === "record" && decision.event.type === "question.asked");
   const asked = decision.event;
   assert.deepEqual([asked.about, asked.expiresAt - MOMENT.now], [{ kind: "healing", fault }, 30_000]);
-  const silence = decide(after(asked), { now: asked.expiresAt, chance: 0 });
+  const silence = decide(after(asked), { ...MOMENT, now: asked.expiresAt });
   assert.ok(silence.do === "record");
   assert.deepEqual(decide(after(asked, silence.event), MOMENT), { do: "record", event: { type: "run.failed", fault } });
   const again = decide(after(asked, { type: "question.answered", id: asked.id, answer: "retry", by: "me" }), MOMENT);
@@ -134,7 +143,7 @@ test("silence turns into the answer when the question expires", () => {
   } as const;
   const state = stateOf(asked);
   assert.deepEqual(decide(state, MOMENT), { do: "wait", until: 5000, question: asked });
-  const expired = decide(state, { now: 5000, chance: 0 });
+  const expired = decide(state, { ...MOMENT, now: 5000 });
   assert.deepEqual(expired, { do: "record", event: { type: "question.answered", id: "q2", answer: "" } });
 });
 

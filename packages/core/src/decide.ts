@@ -1,10 +1,12 @@
-import type { Event, QuestionAsked } from "./event.ts";
+import { approvalWords } from "./approval-words.ts";
+import type { Event, Question, QuestionAsked } from "./event.ts";
 import { FAULTS } from "./fault.ts";
 import type { FaultCode, FaultReport } from "./fault.ts";
 import { heal } from "./heal.ts";
 import { MODEL, RUN } from "./limits.ts";
 import { commandLine } from "./printable.ts";
 import { compaction } from "./prompt.ts";
+import { questionId } from "./question-id.ts";
 import { REDACTED } from "./redact/scan.ts";
 import { FIRST_GENERATION, workedMs } from "./run.ts";
 import type { RunState } from "./run.ts";
@@ -25,6 +27,8 @@ export type Decision =
 
 /** What a decision may know of the world besides the run. */
 export interface Moment {
+  /** The id of the run, which its questions are named after. */
+  readonly run: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** From 0 to 1. */
@@ -134,7 +138,7 @@ function afterVerdict(
   phase: Extract<RunState["phase"], { name: "judged" }>,
   moment: Moment,
 ): Decision {
-  const { action, verdict, hash, policy } = phase;
+  const { action, verdict } = phase;
   switch (verdict.decision) {
     case "allow":
       return record({ type: "action.started", action, hand: state.started.hand });
@@ -147,19 +151,33 @@ function afterVerdict(
     case "ask":
       return record(
         ask(state, moment, {
-          about: { kind: "approval", action: action.id, hash, policy },
-          text: `${verdict.reason} (rule ${verdict.rule})`,
+          about: approvalOf(state, phase),
+          text: approvalWords({ ...phase, hand: handOf(state, action) }, state.started.language),
           options: ["yes", "no"],
         }),
       );
   }
 }
 
+/** What a yes approves: the plan by its hash, and beside it all of the plan, so that every wire can show it. */
+function approvalOf(state: RunState, judged: Extract<RunState["phase"], { name: "judged" }>): Question {
+  const { action, verdict, plan, hash, policy } = judged;
+  const { class: harm, rule } = verdict;
+  return { kind: "approval", action: action.id, hash, policy, plan, hand: handOf(state, action), class: harm, rule };
+}
+
+/** The hand that an action is meant for: a run on several hands names it in each action. */
+function handOf({ started: { hand } }: RunState, { input }: Action): string {
+  const named = input["hand"];
+  return hand.includes(",") && typeof named === "string" ? named : hand;
+}
+
 function ask(state: RunState, moment: Moment, draft: Pick<QuestionAsked, "about" | "text" | "options">): QuestionAsked {
   return {
     type: "question.asked",
-    id: `q${state.seq + 1}`,
+    id: questionId(moment.run, state.seq + 1),
     ...draft,
+    ...(state.started.language === undefined ? {} : { language: state.started.language }),
     expiresAt: moment.now + (state.started.budget.answerMs ?? RUN.answerMs),
   };
 }

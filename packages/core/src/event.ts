@@ -1,6 +1,7 @@
 import type { FaultReport, Severity } from "./fault.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { Action, Outcome, Plan, ToolSpec, Verdict } from "./tool.ts";
+import type { Language } from "./language.ts";
+import type { Action, ActionClass, Outcome, Plan, ToolSpec, Verdict } from "./tool.ts";
 
 /*
  * Everything that happens in a run is one of these. A durable event is an entry of the journal and is the truth;
@@ -111,6 +112,8 @@ export interface RunStarted {
   readonly interactive?: true;
   /** Generation of the store that the run was made in; the first without it. */
   readonly generation?: number;
+  /** Language of the task, in which people are asked; English without it. */
+  readonly language?: Language;
 }
 
 /** No tool at all, any tool before the first answer, or the one of that name before the first answer. */
@@ -215,12 +218,26 @@ export interface ContextCompacted {
 /** What a question is about decides what its answer does. */
 export type Question =
   | { readonly kind: "ask" }
-  | { readonly kind: "approval"; readonly action: string; readonly hash: string; readonly policy: string }
+  | Approval
   | { readonly kind: "tool"; readonly tool: ToolSpec }
   | { readonly kind: "call"; readonly call: Action }
   | { readonly kind: "unknown"; readonly action: string }
   | { readonly kind: "healing"; readonly fault: FaultReport }
   | { readonly kind: "restored"; readonly generation: number };
+
+/** A plan that waits for a person; what journals of older versions lack may be missing. */
+export interface Approval {
+  readonly kind: "approval";
+  readonly action: string;
+  readonly hash: string;
+  readonly policy: string;
+  /** What the hash is of, whole. */
+  readonly plan?: Plan;
+  /** The host on which it would happen. */
+  readonly hand?: string;
+  readonly class?: ActionClass;
+  readonly rule?: string;
+}
 
 /** A person is asked; the run waits. */
 export interface QuestionAsked {
@@ -232,6 +249,8 @@ export interface QuestionAsked {
   readonly options: readonly string[];
   /** When silence becomes the answer, in milliseconds since the epoch. */
   readonly expiresAt: number;
+  /** Language of the task; English without it. */
+  readonly language?: Language;
 }
 
 /** A person answered, or nobody did in time. */

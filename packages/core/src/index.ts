@@ -1,3 +1,5 @@
+export * from "./answer-words.ts";
+export * from "./approval-words.ts";
 export * from "./bounded-lines.ts";
 export * from "./codec/frame.ts";
 export * from "./codec/json.ts";
@@ -12,6 +14,7 @@ export * from "./listen-fault.ts";
 export * from "./file-identity.ts";
 export * from "./heal.ts";
 export * from "./json.ts";
+export * from "./language.ts";
 export * from "./limits.ts";
 export * from "./live-queue.ts";
 export { explain, judge } from "./policy.ts";
@@ -35,6 +38,7 @@ export type {
 export * from "./ports.ts";
 export * from "./printable.ts";
 export * from "./prompt.ts";
+export * from "./question-id.ts";
 export * from "./redact.ts";
 export * from "./reply.ts";
 export * from "./run.ts";

@@ -14,7 +14,7 @@ import { RUN } from "./limits.ts";
 import { canonical } from "./json.ts";
 import type { Json } from "./json.ts";
 import { outcomeText } from "./tool.ts";
-import type { Action, ToolSpec, Verdict } from "./tool.ts";
+import type { Action, Plan, ToolSpec, Verdict } from "./tool.ts";
 import { compactTurns, NO_TURNS, pushTurn } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 
@@ -31,6 +31,7 @@ export type Phase =
       readonly name: "judged";
       readonly action: Action;
       readonly verdict: Verdict;
+      readonly plan: Plan;
       readonly hash: string;
       readonly policy: string;
     }
@@ -165,8 +166,8 @@ function after(state: RunState, event: Event, at: number): Change {
       return afterAnswer(state, event);
     case "policy.judged": {
       const action = actionOf(state, event.action);
-      const { verdict, hash, policy, ledger } = event;
-      return { phase: { name: "judged", action, verdict, hash, policy }, ledger };
+      const { verdict, plan, hash, policy, ledger } = event;
+      return { phase: { name: "judged", action, verdict, plan, hash, policy }, ledger };
     }
     case "action.started": {
       const approved = state.phase.name === "cleared" ? state.phase.approved : undefined;

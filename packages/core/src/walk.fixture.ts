@@ -106,7 +106,7 @@ export function play(
   const decisions: Decision[] = [];
   for (const luck of lucks) {
     now += luck.gapMs;
-    const decision = decide(state, { now, chance: 0.5 });
+    const decision = decide(state, { run: "run_1", now, chance: 0.5 });
     decisions.push(decision);
     if (decision.do === "rest") break;
     if (decision.do === "wait" && decision.question === undefined) now = decision.until;

@@ -11,6 +11,7 @@ import {
   STREAM,
 } from "@vidro/core";
 import type { Action, Event, EventType, Json, JsonObject, LiveEvent, Outcome } from "@vidro/core";
+import { questionShape } from "./asked.ts";
 import type { RunEncoder } from "./stream.ts";
 
 /*
@@ -20,7 +21,7 @@ import type { RunEncoder } from "./stream.ts";
 
 type EventOf = { readonly [Kind in EventType]: Extract<Event, { type: Kind }> };
 type Words = readonly JsonObject[];
-type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind]) => Words };
+type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind], run: string) => Words };
 
 const NOTE_CHARS = 2000;
 const silent = (): Words => [];
@@ -40,16 +41,7 @@ const ENCODERS: Encoders = {
     { type: "action", action: "tool_spec", name, description, parameters, command: argv[0], args: argv.slice(1) },
   ],
   "context.compacted": told,
-  "question.asked": ({ id, text, options, about, expiresAt }) => [
-    {
-      type: "ask",
-      question: text,
-      options,
-      question_id: id,
-      about: about.kind,
-      expires_at: new Date(expiresAt).toISOString(),
-    },
-  ],
+  "question.asked": (event, run) => [{ type: "ask", ...questionShape(event, run) }],
   "question.answered": silent,
   "policy.judged": ({ action, plan, verdict: { decision, rule } }) =>
     observe(`Policy says ${decision} (rule ${rule}): ${oneLine(planWords(plan), NOTE_CHARS)}`, { action_id: action }),
@@ -72,7 +64,7 @@ export const AGENT_EVENTS: RunEncoder = {
   contentType: "text/event-stream",
   begin: () => `retry: ${STREAM.retryMs}\n\n`,
   entry(entry, run) {
-    const all = encoded(entry.event.type, entry.event);
+    const all = encoded(entry.event.type, entry.event, run);
     // Only the last one moves the cursor: a stream that is cut between two events of one entry brings both again.
     const texts = all.map((words, index) =>
       encodeSse({
@@ -89,8 +81,8 @@ export const AGENT_EVENTS: RunEncoder = {
   fault: ({ code, message }, run) => encodeSse({ data: JSON.stringify({ type: "error", message, code, run_id: run }) }),
 };
 
-function encoded<Kind extends EventType>(kind: Kind, event: EventOf[Kind]): Words {
-  return ENCODERS[kind](event);
+function encoded<Kind extends EventType>(kind: Kind, event: EventOf[Kind], run: string): Words {
+  return ENCODERS[kind](event, run);
 }
 
 function spoken(live: LiveEvent): JsonObject {

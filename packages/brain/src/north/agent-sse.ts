@@ -1,12 +1,13 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { Fault, HEALING_OPTIONS, isTerminal, PAGE, readHealingId, STREAM } from "@vidro/core";
-import type { JsonObject, Turn } from "@vidro/core";
+import { Fault, HEALING_OPTIONS, PAGE, readAnswer, readHealingId, STREAM } from "@vidro/core";
+import type { Event, JsonObject, QuestionAsked, Turn } from "@vidro/core";
 import type { Runs } from "../runs.ts";
 import type { AllHands } from "../south/all-hands.ts";
 import type { Threads } from "../threads.ts";
 import { AGENT_EVENTS } from "./agent-events.ts";
 import { ANSWERS, BODIES } from "./agent-shapes.ts";
 import type { AnswerBody, GenerateBody, SessionBody } from "./agent-shapes.ts";
+import { endsTurn, openQuestion, questionShape, questionText } from "./asked.ts";
 import { AFTER, cursorOf } from "./cursor.ts";
 import { glassFor, wantsBlack, wantsGlass, wantsPerson } from "./glass.ts";
 import { plainFault } from "./ops.ts";
@@ -88,31 +89,77 @@ async function begin({ threads, hands }: AgentSseWorld, call: Call): Promise<Rep
 async function generate(world: AgentSseWorld, call: Call): Promise<Reply> {
   const { session_id: session, prompt, objective, history = [], stream } = call.body as unknown as GenerateBody;
   const thread = await world.threads.find(session, call.caller.owner);
+  const task = prompt ?? objective ?? "";
+  const waiting = wantsBlack(call) ? await waitingIn(world, thread.id, call.caller.owner) : undefined;
+  if (waiting !== undefined) return spoken(world, call, { ...waiting, text: task });
   const { run, existed } = await world.runs.start({
     ...(await world.threads.cast(thread)),
     ...whereOf(world.hands, thread.hand, call.caller),
-    task: prompt ?? objective ?? "",
+    task,
     workspace: world.workspace,
     ...(call.key === undefined ? {} : { key: call.key }),
     // A caller that keeps the conversation itself brings it along; else it is that of the session.
     ...(history.length === 0 ? {} : { history: history.map(({ role, content }): Turn => ({ role, text: content })) }),
     interactive: wantsPerson(call),
   });
-  if (stream === false || wantsBlack(call)) return ended(world, run.id, call.signal);
+  if (stream === false || wantsBlack(call)) return ended(world, { run: run.id, after: 0 }, call.signal);
   return watched(world, call, { run: run.id, after: existed ? cursorOf(call) : 0 });
 }
 
-/** The end of a run, for who wants nothing else. */
-async function ended({ runs }: AgentSseWorld, run: string, signal: AbortSignal): Promise<Reply> {
-  for await (const batch of runs.followInBatches(run, 0, signal)) {
-    const last = batch.at(-1);
-    if (last === undefined || !("entry" in last) || !isTerminal(last.entry.event)) continue;
-    const end = last.entry.event;
-    if (end.type === "run.finished") return { json: { ok: true, run_id: run, result: end.result } };
-    if (end.type === "run.failed") throw new Fault(end.fault.code, end.fault.message);
-    throw new Fault("CONFLICT", `The run was stopped: ${end.reason}`);
+/** A question of a session, and the run that waits with it. */
+interface Waiting {
+  readonly run: string;
+  readonly question: QuestionAsked;
+  readonly seq: number;
+}
+
+/** The question that the next message of a session answers: the newest that is open. */
+async function waitingIn({ runs }: AgentSseWorld, thread: string, owner: string): Promise<Waiting | undefined> {
+  for (const head of await runs.list({ open: true, owner, thread, limit: STREAM.sessionRuns })) {
+    const found = await openQuestion(runs, head);
+    if (found !== undefined && endsTurn(found.question)) return { run: head.id, ...found };
+  }
+  return undefined;
+}
+
+/** Takes a message for the answer to a question, and gives what comes of it; the question again when it is none. */
+async function spoken(world: AgentSseWorld, call: Call, said: Waiting & { readonly text: string }): Promise<Reply> {
+  const { run, question, seq, text } = said;
+  const isAnswer = readAnswer(question, text) !== undefined;
+  if (isAnswer) await world.runs.answer(run, { text, by: call.caller.owner, question: question.id });
+  return ended(world, { run, after: isAnswer ? seq : seq - 1 }, call.signal);
+}
+
+/** The end of a run or of its turn, for callers that want nothing else: a question ends the turn. */
+async function ended(
+  { runs }: AgentSseWorld,
+  { run, after }: { readonly run: string; readonly after: number },
+  signal: AbortSignal,
+): Promise<Reply> {
+  for await (const batch of runs.followInBatches(run, after, signal)) {
+    for (const followed of batch) {
+      if (!("entry" in followed)) continue;
+      const end = endOf(followed.entry.event, run);
+      if (end !== undefined) return { json: { ok: true, run_id: run, ...end }, headers: { "x-run-id": run } };
+    }
   }
   throw new Fault("SHUTTING_DOWN");
+}
+
+/** What an event ends a turn with, when it does; the Fault of a run that failed or was stopped is thrown. */
+function endOf(event: Event, run: string): JsonObject | undefined {
+  switch (event.type) {
+    case "run.finished":
+      return { result: event.result };
+    case "question.asked":
+      return endsTurn(event) ? { result: questionText(event, run), question: questionShape(event, run) } : undefined;
+    case "run.failed":
+      throw new Fault(event.fault.code, event.fault.message);
+    case "run.aborted":
+      throw new Fault("CONFLICT", `The run was stopped: ${event.reason}`);
+    default:
+      return undefined;
+  }
 }
 
 async function events(world: AgentSseWorld, call: Call): Promise<Reply> {

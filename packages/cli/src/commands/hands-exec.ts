@@ -1,7 +1,6 @@
 import type { HandRecord } from "@vidro/client";
-import { HANDS, oneLine, outcomeWords } from "@vidro/core";
+import { approvalAsked, approvalRows, HANDS, oneLine, outcomeWords } from "@vidro/core";
 import type { Entry, Output, ProcessOutcome, QuestionAsked } from "@vidro/core";
-import { approvalRows } from "../approval.ts";
 import type { BrainFlags } from "../address.ts";
 import { withWaist } from "../brains.ts";
 import { Execution } from "../execution.ts";
@@ -196,7 +195,7 @@ function questions({ yes, json }: ExecFlags): (hand: HandRecord) => Order["answe
 function show({ name }: HandRecord, question: QuestionAsked, entries: readonly Entry[]): void {
   const judged = entries.findLast(({ event }) => event.type === "policy.judged")?.event;
   if (judged?.type !== "policy.judged") return say(`${oneLine(name, NAME_CHARS)}: ${question.text}`);
-  say(`${paint("bold", oneLine(name, NAME_CHARS))}: May this be done?`);
-  for (const [fact, text] of approvalRows(judged, undefined))
+  say(`${paint("bold", oneLine(name, NAME_CHARS))}: ${approvalAsked(question.language)}`);
+  for (const [fact, text] of approvalRows({ plan: judged.plan, verdict: judged.verdict }, question.language))
     say(`  ${fact.padEnd(FACT_CHARS)} ${text.replaceAll("\n", FACT_MARGIN)}`);
 }

@@ -48,6 +48,8 @@ export const STREAM = {
   retryMs: SECOND_MS,
   /** Open runs of one session that are looked through for the one that asks. */
   sessionRuns: 100,
+  /** Last entries of a run that waits among which its question is looked for. */
+  behindQuestion: 16,
   /** Turns of a conversation that a caller brings along. */
   historyTurns: 1000,
   /** Tools that a caller names for a session or a run. */

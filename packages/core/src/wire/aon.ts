@@ -2,6 +2,8 @@ import type { Entry, Event, EventType, LiveEvent } from "../event.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultReport, Severity } from "../fault.ts";
 import type { Json, JsonObject } from "../json.ts";
+import { printable } from "../printable.ts";
+import { questionName, readQuestionName } from "../question-id.ts";
 import { liveSentence, sentence } from "../sentences.ts";
 
 /*
@@ -68,7 +70,8 @@ const ENCODERS: Encoders = {
   "context.compacted": status,
   "question.asked": (event, run, at) => {
     const { about, id, text: description, options, expiresAt } = event;
-    if (about.kind !== "healing") return status(event);
+    // Whole: what a person approves must not have an end that they did not see.
+    if (about.kind !== "healing") return { type: "status", message: printable(description) };
     const healing_id = healingId(run, id);
     return { type: "interactive_healing_request", healing_id, description, options, timeout_ms: expiresAt - at };
   },
@@ -95,13 +98,12 @@ export const ABORTED = "ABORTED";
 
 /** The id of a healing that is stuck: it leads to the run that waits, and to the question there. */
 export function healingId(run: string, question: string): string {
-  return `heal_${run}_${question}`;
+  return `heal_${questionName(run, question)}`;
 }
 
 /** The run and the question that the id of a healing leads to. */
 export function readHealingId(id: string): { readonly run: string; readonly question: string } | undefined {
-  const [, run, question] = /^heal_(.+)_(q\d+)$/.exec(id) ?? [];
-  return run === undefined || question === undefined ? undefined : { run, question };
+  return id.startsWith("heal_") ? readQuestionName(id.slice("heal_".length)) : undefined;
 }
 
 /** An entry as an AON event: what AON asks for, its place in the journal, and all that it says. */

@@ -1,9 +1,10 @@
+import type { Language } from "@vidro/core";
 import { GIT_COMPANIONS, GIT_EFFECTS, GIT_NOUNS } from "./file-words.ts";
 import { has, strangers } from "./sentence.ts";
 import type { Sentence } from "./sentence.ts";
 import { COVERS, TOPICS } from "./topics.ts";
 import type { Topic, TopicKind } from "./topics.ts";
-import type { GitAspect, Language, Want } from "./want.ts";
+import type { GitAspect, Want } from "./want.ts";
 import { STOP_WORDS } from "./words.ts";
 
 /** What a sentence wants to know of the machine: one want for each topic that it names and that no other covers. */

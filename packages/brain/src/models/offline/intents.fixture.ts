@@ -1,4 +1,5 @@
-import type { Language, Want } from "./want.ts";
+import type { Language } from "@vidro/core";
+import type { Want } from "./want.ts";
 
 /** A phrase, and what it wants. */
 export type Phrase = readonly [string, ...Want[]];

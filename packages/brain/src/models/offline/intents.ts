@@ -1,3 +1,4 @@
+import type { Language } from "@vidro/core";
 import { OFFLINE } from "@vidro/core";
 import { wantOfFiles } from "./intents-files.ts";
 import { isPort, orderOf, wantOfGit, wantOfProcess, wantsOfMachine } from "./intents-machine.ts";
@@ -5,7 +6,7 @@ import { wantsToRun } from "./intents-run.ts";
 import { languageOf } from "./language.ts";
 import { clausesOf, isForeign, sentenceOf, strangers } from "./sentence.ts";
 import type { Sentence } from "./sentence.ts";
-import type { Language, Understanding, Want } from "./want.ts";
+import type { Understanding, Want } from "./want.ts";
 
 /** What a task wants, read by itself and, where it leans on the one before it, together with that. */
 export function understand(task: string, before?: Understanding): Understanding {

@@ -1,4 +1,5 @@
-import type { Language, Want } from "./want.ts";
+import type { Language } from "@vidro/core";
+import type { Want } from "./want.ts";
 
 /** The words of one topic: one `strong` word or phrase makes it the topic; `weak` words only go with it. */
 export interface Topic {

@@ -1,5 +1,4 @@
-/** A language that the built-in model speaks. */
-export type Language = "en" | "pt" | "es";
+import type { Language } from "@vidro/core";
 
 /** What somebody wants to know or have done: the whole of what the built-in model understands. */
 export type Want =

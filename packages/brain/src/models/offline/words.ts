@@ -1,4 +1,4 @@
-import type { Language } from "./want.ts";
+import type { Language } from "@vidro/core";
 
 /*
  * Words that carry no topic. All are lower case without accents, as plain text is.

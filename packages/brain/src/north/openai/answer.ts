@@ -1,7 +1,8 @@
-import { Fault } from "@vidro/core";
+import { Fault, questionName, readQuestionName } from "@vidro/core";
 import type { Action, Entry, Json, JsonObject, QuestionAsked, Usage } from "@vidro/core";
 import { endText } from "../../runs.ts";
 import type { Runs } from "../../runs.ts";
+import { endsTurn, questionShape, questionText } from "../asked.ts";
 import type { Call } from "../route.ts";
 import type { Form } from "./request.ts";
 import { Telling } from "./telling.ts";
@@ -23,7 +24,7 @@ export interface Answering {
  * with the caller's next request.
  */
 export type Ending =
-  | { readonly finish: "stop"; readonly text: string }
+  | { readonly finish: "stop"; readonly text: string; readonly question?: QuestionAsked }
   | { readonly finish: "call"; readonly id: string; readonly call: Action };
 
 /** How an entry ends the answer, when it does; the Fault of a run that failed or was stopped is thrown. */
@@ -31,7 +32,7 @@ export function endingOf({ event }: Entry, run: string): Ending | undefined {
   switch (event.type) {
     case "question.asked":
       if (event.about.kind === "call") return { finish: "call", id: callId(run, event.id), call: event.about.call };
-      return event.about.kind === "ask" ? { finish: "stop", text: questionText(event) } : undefined;
+      return endsTurn(event) ? { finish: "stop", text: questionText(event, run), question: event } : undefined;
     case "run.finished":
       return { finish: "stop", text: endText(event) };
     case "run.failed":
@@ -43,20 +44,14 @@ export function endingOf({ event }: Entry, run: string): Ending | undefined {
   }
 }
 
-/** A question as the assistant says it. */
-export function questionText({ text, options }: Pick<QuestionAsked, "text" | "options">): string {
-  return [text, ...options.map((option) => `- ${option}`)].join("\n");
-}
-
 /** The id of a call: it leads back to the run that waits for it, and to the question there. */
 export function callId(run: string, question: string): string {
-  return `call_${run}_${question}`;
+  return `call_${questionName(run, question)}`;
 }
 
 /** The run and the question that an id of ours leads to. */
 export function readCallId(id: string): { readonly run: string; readonly question: string } | undefined {
-  const [, run, question] = /^call_(.+)_(q\d+)$/.exec(id) ?? [];
-  return run === undefined || question === undefined ? undefined : { run, question };
+  return id.startsWith("call_") ? readQuestionName(id.slice("call_".length)) : undefined;
 }
 
 /** Follows a run to the end of the answer, tells of the way, and gives the whole of it. */
@@ -119,11 +114,22 @@ export function calledAs({ id, call }: Extract<Ending, { finish: "call" }>, form
   return form === "tools" ? { tool_calls: [{ id, type: "function", function: called }] } : { function_call: called };
 }
 
+/** The question that ends an answer, as fields for callers that show it themselves; nothing for any other end. */
+export function askedBy({ run }: Answering, ending: Ending): JsonObject {
+  if (ending.finish !== "stop" || ending.question === undefined) return {};
+  return { question: questionShape(ending.question, run) };
+}
+
 /** The whole of an answer. */
 export function completion(answering: Answering, ending: Ending, used: Tally): JsonObject {
   const said =
     ending.finish === "stop" ? { content: ending.text } : { content: null, ...calledAs(ending, answering.form) };
   const message = { role: "assistant", ...said, refusal: null };
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(ending, answering.form, used) };
-  return { ...letterhead(answering, "chat.completion"), choices: [choice], usage: usageOf(used) };
+  return {
+    ...letterhead(answering, "chat.completion"),
+    choices: [choice],
+    usage: usageOf(used),
+    ...askedBy(answering, ending),
+  };
 }

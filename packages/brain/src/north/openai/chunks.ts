@@ -1,6 +1,6 @@
 import { asFault, Fault, STREAM } from "@vidro/core";
 import type { Entry, FaultReport, JsonObject, LiveEvent } from "@vidro/core";
-import { calledAs, endingOf, finishReason, letterhead, Tally, usageOf } from "./answer.ts";
+import { askedBy, calledAs, endingOf, finishReason, letterhead, Tally, usageOf } from "./answer.ts";
 import type { Answering, Ending } from "./answer.ts";
 import { faultBody } from "./fault-body.ts";
 import { Prose } from "./prose.ts";
@@ -90,7 +90,8 @@ export class Chunks implements AnswerEncoder {
       ending.finish === "stop"
         ? this.#words(ending.text === this.#told ? "" : ending.text)
         : this.#chunk(this.#call(ending));
-    const finish = this.#chunk({}, finishReason(ending, this.#answering.form, this.#used));
+    const reason = finishReason(ending, this.#answering.form, this.#used);
+    const finish = this.#chunk({}, reason, askedBy(this.#answering, ending));
     const usage = this.#includeUsage
       ? data({ ...letterhead(this.#answering, OBJECT), choices: [], usage: usageOf(this.#used) })
       : "";
@@ -111,10 +112,10 @@ export class Chunks implements AnswerEncoder {
     return this.#chunk({ content: gap + content });
   }
 
-  #chunk(delta: JsonObject, finish: string | null = null): string {
+  #chunk(delta: JsonObject, finish: string | null = null, more: JsonObject = {}): string {
     const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
     const usage = this.#includeUsage ? { usage: null } : {};
-    return data({ ...letterhead(this.#answering, OBJECT), choices: [choice], ...usage });
+    return data({ ...letterhead(this.#answering, OBJECT), choices: [choice], ...usage, ...more });
   }
 }
 

@@ -1,9 +1,10 @@
-import { CHAT, Fault, RUN } from "@vidro/core";
+import { CHAT, Fault, readAnswer, RUN } from "@vidro/core";
 import type { QuestionAsked, RunHead, Turn } from "@vidro/core";
 import { endText } from "../../runs.ts";
 import type { Runs, StartRequest } from "../../runs.ts";
+import { openQuestion } from "../asked.ts";
 import { readCallId } from "./answer.ts";
-import { callIn, entriesOf, exchangeIn, openQuestion, questionFor } from "./questions.ts";
+import { callIn, entriesOf, exchangeIn, questionFor } from "./questions.ts";
 import type { Asked, Returned } from "./request.ts";
 
 /** Where an answer begins: in which run, and after which of its entries. */
@@ -26,9 +27,11 @@ export async function placeOf(runs: Runs, asked: Asked, setting: Setting): Promi
   const isRepeated = setting.key !== undefined && open.some((head) => head.task === asked.task.trim());
   const waiting = isRepeated ? undefined : await questionFor(runs, asked, { thread, open });
   if (waiting !== undefined) {
-    const { head, question } = waiting;
-    await runs.answer(head.id, { text: asked.task, by: owner, question });
-    return { run: head.id, after: head.seq };
+    const { head, question, seq } = waiting;
+    // Words that are no answer to it get the same question again.
+    if (readAnswer(question, asked.task) === undefined) return { run: head.id, after: seq - 1 };
+    await runs.answer(head.id, { text: asked.task, by: owner, question: question.id });
+    return { run: head.id, after: seq };
   }
   if (thread !== undefined && !isRepeated) await makeRoom(runs, open);
   const history = thread === undefined ? asked.earlier : await historyOf(runs, asked, { owner, thread });
@@ -61,7 +64,7 @@ async function handBack(
 /** Ends a run that waits for a call which its caller has given up; CONFLICT while another one is at work. */
 async function makeRoom(runs: Runs, open: readonly RunHead[]): Promise<void> {
   for (const head of open) {
-    const question = await openQuestion(runs, head);
+    const question = (await openQuestion(runs, head))?.question;
     if (question?.about.kind !== "call") throw busy(head, question);
     await runs.abort(head.id, "The caller went on without the result.");
   }

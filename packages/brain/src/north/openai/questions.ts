@@ -1,7 +1,7 @@
 import { canonical, Fault } from "@vidro/core";
 import type { Entry, QuestionAnswered, QuestionAsked, RunHead } from "@vidro/core";
 import type { Runs } from "../../runs.ts";
-import { questionText } from "./answer.ts";
+import { endsTurn, openQuestion, questionText } from "../asked.ts";
 import type { Asked, Returned } from "./request.ts";
 import { inputOf } from "./turns.ts";
 
@@ -22,7 +22,7 @@ export async function callIn(
   // An id that is neither ours nor one that the conversation itself has says that this is about something else.
   if (callId !== undefined && call === undefined) return undefined;
   for (const head of open) {
-    const question = await openQuestion(runs, head);
+    const question = (await openQuestion(runs, head))?.question;
     if (question?.about.kind !== "call" || (task !== "" && task.trim() !== head.task)) continue;
     const { tool, input } = question.about.call;
     const same = call?.arguments ? canonical(inputOf(call.arguments)) === canonical(input) : true;
@@ -31,27 +31,28 @@ export async function callIn(
   return undefined;
 }
 
+/** A question that a message answers, and its entry. */
+export interface Waiting {
+  readonly head: RunHead;
+  readonly question: QuestionAsked;
+  readonly seq: number;
+}
+
 /** The open question that the caller's words answer: the one of the thread, or the one that was said last. */
 export async function questionFor(
   runs: Runs,
   { earlier }: Asked,
   { thread, open }: { thread: string | undefined; open: readonly RunHead[] },
-): Promise<Found | undefined> {
+): Promise<Waiting | undefined> {
   const said = earlier.at(-1);
   if (thread === undefined && said?.role !== "assistant") return undefined;
   for (const head of open) {
-    const question = await openQuestion(runs, head);
-    if (question?.about.kind !== "ask") continue;
-    if (thread !== undefined || questionText(question) === said?.text) return { head, question: question.id };
+    const found = await openQuestion(runs, head);
+    if (found === undefined || found.question.about.kind === "call" || !endsTurn(found.question)) continue;
+    // Words may have come before the question in the same message.
+    const isSaid = said?.text.trimEnd().endsWith(questionText(found.question, head.id).trimEnd()) === true;
+    if (thread !== undefined || isSaid) return { head, ...found };
   }
-  return undefined;
-}
-
-/** The question that a run waits with, if it waits. */
-export async function openQuestion(runs: Runs, head: RunHead): Promise<QuestionAsked | undefined> {
-  if (head.status !== "asking") return undefined;
-  for await (const { event } of entriesOf(runs, head, head.seq - 1))
-    return event.type === "question.asked" ? event : undefined;
   return undefined;
 }
 
@@ -72,9 +73,8 @@ export async function exchangeIn(
 }
 
 /** The entries that a run has now; what it adds later is not waited for. */
-export async function* entriesOf(runs: Runs, head: RunHead, after = 0): AsyncGenerator<Entry> {
-  if (after >= head.seq) return;
-  for await (const followed of runs.follow(head.id, after)) {
+export async function* entriesOf(runs: Runs, head: RunHead): AsyncGenerator<Entry> {
+  for await (const followed of runs.follow(head.id)) {
     if (!("entry" in followed)) continue;
     yield followed.entry;
     if (followed.entry.seq >= head.seq) return;

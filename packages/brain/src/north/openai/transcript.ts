@@ -2,7 +2,7 @@ import { CATALOG, headAndTail, outcomeText } from "@vidro/core";
 import type { Action, Event, EventType, FaultReport, Json, JsonObject } from "@vidro/core";
 import { endText } from "../../runs.ts";
 import type { Runs } from "../../runs.ts";
-import { questionText } from "./answer.ts";
+import { endsTurn, questionText } from "../asked.ts";
 import { entriesOf } from "./questions.ts";
 
 /** What was said in a thread, oldest first, as messages of the chat wire; what is beyond its bounds is left out. */
@@ -10,7 +10,7 @@ export async function transcript(runs: Runs, thread: string, owner: string): Pro
   const told: JsonObject[][] = [];
   let chars = 0;
   for (const head of await runs.list({ thread, owner, limit: CATALOG.threadRuns })) {
-    const run = new Told();
+    const run = new Told(head.id);
     const messages: JsonObject[] = [];
     for await (const { event } of entriesOf(runs, head)) messages.push(...run.messages(event));
     chars += JSON.stringify(messages).length;
@@ -27,18 +27,23 @@ const nothing = (): readonly JsonObject[] => [];
 /** One run being told; it remembers what was asked, since an answer alone does not say what it answers. */
 class Told {
   #call: Action | undefined;
-  #asked: "ask" | "call" | undefined;
+  #asked: "words" | "call" | undefined;
+  readonly #run: string;
+
+  constructor(run: string) {
+    this.#run = run;
+  }
 
   readonly #tellers: Tellers = {
     "run.started": ({ task }) => [{ role: "user", content: task }],
     "model.replied": ({ text, action }) => this.#replied(text, action),
     "question.asked": (event) => {
-      this.#asked = event.about.kind === "ask" || event.about.kind === "call" ? event.about.kind : undefined;
-      return this.#asked === "ask" ? [{ role: "assistant", content: questionText(event) }] : [];
+      this.#asked = event.about.kind === "call" ? "call" : endsTurn(event) ? "words" : undefined;
+      return this.#asked === "words" ? [{ role: "assistant", content: questionText(event, this.#run) }] : [];
     },
     "question.answered": ({ answer, by }) => {
       if (this.#asked === "call") return this.#returned(by === undefined ? "(Nobody answered in time.)" : answer);
-      return this.#asked === "ask" && by !== undefined ? [{ role: "user", content: answer }] : [];
+      return this.#asked === "words" && by !== undefined ? [{ role: "user", content: answer }] : [];
     },
     "action.finished": ({ outcome }) => this.#returned(outcomeText(outcome)),
     "action.failed": ({ fault }) => this.#returned(faultText(fault)),

@@ -1,4 +1,4 @@
-import { actionWords, EXECUTOR, FAULTS, headAndTail, outcomeText, planWords } from "@vidro/core";
+import { actionWords, EXECUTOR, FAULTS, headAndTail, outcomeText } from "@vidro/core";
 import type {
   Action,
   Entry,
@@ -188,7 +188,7 @@ const SECOND_MS = 1000;
 /** Tools that name the file that they change. */
 const WRITERS: ReadonlySet<string> = new Set(["write_file", "edit", "file_apply"]);
 
-function approvalOf(action: Action, judged: PolicyJudged | undefined, reason: string): JsonObject {
+function approvalOf(action: Action, judged: PolicyJudged | undefined, words: string): JsonObject {
   const { tool_name, parameters } = callOf(action);
   return {
     tool_call_id: action.id,
@@ -196,6 +196,6 @@ function approvalOf(action: Action, judged: PolicyJudged | undefined, reason: st
     arguments: parameters,
     risk_level: judged?.verdict.class ?? "code-exec",
     requires_approval: true,
-    preview: judged === undefined ? reason : `${planWords(judged.plan)}\n${reason}`,
+    preview: words,
   };
 }

@@ -256,6 +256,6 @@ function briefing({ content, file_paths: files = [] }: NonNullable<Handshake["pr
 /** A yes is a yes to exactly what was shown; a yes with changes is a no that says what to do instead. */
 function approvalText({ approved, modifications }: JsonObject, options: readonly string[]): string {
   const changes = modifications === undefined || modifications === null ? "" : JSON.stringify(modifications);
-  if (approved === true) return changes === "" ? (options[0] ?? "yes") : `Not like this, but so: ${changes}`;
+  if (approved === true) return changes === "" ? (options[0] ?? "yes") : `no: not like this, but so: ${changes}`;
   return changes === "" ? "no" : `no: ${changes}`;
 }

@@ -1,0 +1,20 @@
+import { FOLLOW, readAnswer } from "@vidro/core";
+import type { Journal, QuestionAsked } from "@vidro/core";
+
+/** Whether a person has given that answer to that question of a run before: the same answer again changes nothing. */
+export async function isAnswered(
+  journal: Pick<Journal, "read">,
+  run: string,
+  { question, text }: { readonly question: string; readonly text: string },
+): Promise<boolean> {
+  let asked: QuestionAsked | undefined;
+  for (let after = 0; ; after += FOLLOW.batch) {
+    const entries = await journal.read(run, after, FOLLOW.batch);
+    for (const { event } of entries) {
+      if (event.type === "question.asked" && event.id === question) asked = event;
+      if (event.type === "question.answered" && event.id === question && asked !== undefined)
+        return event.by !== undefined && event.answer === readAnswer(asked, text);
+    }
+    if (entries.length < FOLLOW.batch) return false;
+  }
+}

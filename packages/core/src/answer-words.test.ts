@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { readAnswer } from "./answer-words.ts";
+
+const approval = { about: { kind: "approval", action: "a", hash: "h", policy: "p" }, options: ["yes", "no"] } as const;
+const unknown = { about: { kind: "unknown", action: "a" }, options: ["continue", "stop"] } as const;
+
+test("yes and no are what people say for them, in three languages and however they are written", () => {
+  for (const yes of ["yes", "YES", " y ", "Yes.", "ok", "sim", "Sim!", "sí", "si\u0301", "¡Sí!", "Claro"])
+    assert.equal(readAnswer(approval, yes), "yes", yes);
+  for (const no of ["no", "NO", "n", "não", "Nao.", "¡No!", "nope"]) assert.equal(readAnswer(approval, no), "no", no);
+});
+
+test("a no may say why, and keeps its words", () => {
+  for (const why of ["no, because it is Monday", "No: use ls", "não, hoje não", "no — later", "no porque es lunes"])
+    assert.equal(readAnswer(approval, ` ${why} `), why);
+});
+
+test("what is neither is no answer: a person is asked again", () => {
+  for (const words of [
+    "",
+    " ",
+    "yes, but only one of them",
+    "maybe",
+    "what does it do?",
+    "no problem",
+    "yesterday",
+    "not now",
+  ])
+    assert.equal(readAnswer(approval, words), undefined, words);
+});
+
+test("other questions that go one way or the other read yes and no as their own options", () => {
+  assert.equal(readAnswer(unknown, "Continue"), "continue");
+  assert.equal(readAnswer(unknown, "sim"), "continue");
+  assert.equal(readAnswer(unknown, "no"), "stop");
+  assert.equal(readAnswer(unknown, "hm"), undefined);
+});
+
+test("a question for words takes any", () => {
+  assert.equal(readAnswer({ about: { kind: "ask" }, options: ["red", "blue"] }, "Green, please"), "Green, please");
+});

@@ -1,0 +1,33 @@
+import type { QuestionAsked } from "./event.ts";
+
+/** What people say for yes and for no, in English, Portuguese and Spanish, without accents. */
+const YES: ReadonlySet<string> = new Set(
+  "y yes yeah yep ok okay sure approve approved allow s sim pode aprovo aprovado permitir si claro dale apruebo aprobado".split(
+    " ",
+  ),
+);
+const NO: ReadonlySet<string> = new Set(
+  "n no nope nay never deny denied reject rejected nao nunca nego negado recuso rechazo rechazado".split(" "),
+);
+/** A no that goes on with its reason. */
+const NO_BECAUSE = /^(?:no|nope|nao)(?:\s*[,.:;!\u2013\u2014-]+\s*|\s+(?=because\b|since\b|porque\b|pois\b))\S/;
+const MARKS = /[\p{M}]/gu;
+const EDGES = /^[\s"'`.,!¡()*_]+|[\s"'`.,!()*_]+$/g;
+
+/**
+ * The answer that words give to a question, as it is recorded: one of the options, or a no with its reason. Undefined
+ * where the words are neither, so that the person is asked again; a question for words takes any.
+ */
+export function readAnswer(
+  { about, options }: Pick<QuestionAsked, "about" | "options">,
+  words: string,
+): string | undefined {
+  if (about.kind === "ask" || about.kind === "call") return words;
+  const said = words.normalize("NFD").replaceAll(MARKS, "").toLowerCase().replaceAll(EDGES, "");
+  const [on, off] = options;
+  const option = options.find((each) => each.toLowerCase() === said);
+  if (option !== undefined) return option;
+  if (YES.has(said)) return on;
+  if (NO.has(said)) return off;
+  return NO_BECAUSE.test(said) ? words.trim() : undefined;
+}

@@ -1,0 +1,227 @@
+import type { JsonObject } from "./json.ts";
+import type { Language } from "./language.ts";
+import { quoted, spelled } from "./printable.ts";
+import type { Action, Plan, ShellPlan, Verdict } from "./tool.ts";
+import { planWords, spanWords } from "./words.ts";
+
+/** What a person is asked to approve. */
+export interface Approvable {
+  readonly plan: Plan;
+  readonly verdict: Verdict;
+  readonly action?: Action | undefined;
+  /** The host on which it would happen. */
+  readonly hand?: string;
+}
+
+/** One fact of an approval: its name and its text, which may have several lines. */
+export type ApprovalRow = readonly [name: string, text: string];
+
+interface Phrases {
+  readonly may: string;
+  readonly rows: { readonly [row in RowName]: string };
+  readonly asUser: string;
+  readonly sandboxed: string;
+  readonly asNow: string;
+  readonly inside: string;
+  readonly outside: string;
+  readonly rule: string;
+  /** How to answer in a conversation, with the run and the question. */
+  readonly answer: (run: string, question: string) => string;
+}
+
+type RowName =
+  | "action"
+  | "host"
+  | "command"
+  | "program"
+  | "in"
+  | "limit"
+  | "script"
+  | "shell"
+  | "access"
+  | "file"
+  | "where"
+  | "facts"
+  | "tool"
+  | "class"
+  | "why";
+
+const PHRASES: { readonly [L in Language]: Phrases } = {
+  en: {
+    may: "May this be done?",
+    rows: {
+      action: "action",
+      host: "host",
+      command: "command",
+      program: "program",
+      in: "in",
+      limit: "limit",
+      script: "script",
+      shell: "shell",
+      access: "access",
+      file: "file",
+      where: "where",
+      facts: "facts",
+      tool: "tool",
+      class: "class",
+      why: "why",
+    },
+    asUser: "host: everything that the hand's user may do",
+    sandboxed: "held by a sandbox",
+    asNow: "as it is now",
+    inside: "in the workspace",
+    outside: "outside the workspace",
+    rule: "rule",
+    answer: (run, question) => `Run ${run} waits with question ${question}: your next message is the answer.`,
+  },
+  pt: {
+    may: "Isto pode ser feito?",
+    rows: {
+      action: "ação",
+      host: "máquina",
+      command: "comando",
+      program: "programa",
+      in: "em",
+      limit: "limite",
+      script: "script",
+      shell: "shell",
+      access: "acesso",
+      file: "arquivo",
+      where: "onde",
+      facts: "fatos",
+      tool: "função",
+      class: "classe",
+      why: "porquê",
+    },
+    asUser: "host: tudo o que o usuário da máquina pode fazer",
+    sandboxed: "contido por uma sandbox",
+    asNow: "como está agora",
+    inside: "na pasta de trabalho",
+    outside: "fora da pasta de trabalho",
+    rule: "regra",
+    answer: (run, question) =>
+      `A execução ${run} espera com a pergunta ${question}: a sua próxima mensagem é a resposta (sim ou não).`,
+  },
+  es: {
+    may: "¿Se puede hacer esto?",
+    rows: {
+      action: "acción",
+      host: "máquina",
+      command: "comando",
+      program: "programa",
+      in: "en",
+      limit: "límite",
+      script: "script",
+      shell: "shell",
+      access: "acceso",
+      file: "archivo",
+      where: "dónde",
+      facts: "datos",
+      tool: "función",
+      class: "clase",
+      why: "porqué",
+    },
+    asUser: "host: todo lo que el usuario de la máquina puede hacer",
+    sandboxed: "contenido por una sandbox",
+    asNow: "como está ahora",
+    inside: "en la carpeta de trabajo",
+    outside: "fuera de la carpeta de trabajo",
+    rule: "regla",
+    answer: (run, question) =>
+      `La ejecución ${run} espera con la pregunta ${question}: su próximo mensaje es la respuesta (sí o no).`,
+  },
+};
+
+/** The sentence that asks for an approval, before its rows. */
+export function approvalAsked(language: Language = "en"): string {
+  return PHRASES[language].may;
+}
+
+/** How the question of a run is answered in a conversation. */
+export function answerWords(run: string, question: string, language: Language = "en"): string {
+  return PHRASES[language].answer(run, question);
+}
+
+/** The whole of an approval in words: nothing of the plan is left out or cut, however long it is. */
+export function approvalWords(approvable: Approvable, language: Language = "en"): string {
+  const rows = approvalRows(approvable, language);
+  return [approvalAsked(language), ...rows.map(([name, text]) => `${name}: ${text.replaceAll("\n", "\n  ")}`)].join(
+    "\n",
+  );
+}
+
+/** All that a person has to know to say yes or no; no text holds anything that a terminal obeys. */
+export function approvalRows(approvable: Approvable, language: Language = "en"): readonly ApprovalRow[] {
+  const { plan, verdict, action, hand } = approvable;
+  const phrases = PHRASES[language];
+  const { rows } = phrases;
+  return [
+    ...planRows(plan, phrases),
+    ...(plan.kind === "file" && plan.operation === "write" ? inputRows(action?.input ?? {}) : []),
+    ...(hand === undefined ? [] : [[rows.host, quoted(hand)] as const]),
+    [rows.class, `${verdict.class}, ${phrases.rule} ${spelled(verdict.rule)}`],
+    [rows.why, lines(verdict.reason)],
+    ...(action === undefined ? [] : [[rows.action, action.id] as const]),
+  ];
+}
+
+function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
+  const { rows } = phrases;
+  switch (plan.kind) {
+    case "process":
+      return [
+        [rows.command, planWords(plan)],
+        [rows.program, quoted(plan.program)],
+        [rows.in, quoted(plan.cwd)],
+        [rows.access, plan.confined === true ? `read, ${phrases.sandboxed}` : phrases.asUser],
+        [rows.limit, spanWords(plan.timeoutMs)],
+        ...digestRows(plan.digests, phrases),
+      ];
+    case "shell":
+      return [
+        [rows.shell, lines(plan.command)],
+        [rows.in, quoted(plan.cwd)],
+        [rows.access, accessWords(plan, phrases)],
+        [rows.limit, spanWords(plan.timeoutMs)],
+        ...digestRows(plan.digests ?? {}, phrases),
+      ];
+    case "file":
+      return [
+        [rows.file, planWords(plan)],
+        [rows.where, plan.inWorkspace ? phrases.inside : phrases.outside],
+      ];
+    case "facts":
+      return [[rows.facts, planWords(plan)]];
+    case "order":
+      return [[rows.tool, quoted(plan.tool)], ...inputRows(plan.input)];
+  }
+}
+
+function accessWords({ sandboxed, access }: ShellPlan, phrases: Phrases): string {
+  return sandboxed ? `${access}, ${phrases.sandboxed}` : phrases.asUser;
+}
+
+const DIGEST_CHARS = 16;
+
+function digestRows(digests: { readonly [path: string]: string }, { rows, asNow }: Phrases): readonly ApprovalRow[] {
+  return Object.entries(digests).map(([path, digest]) => [
+    rows.script,
+    `${quoted(path)} ${asNow} (${spelled(digest.slice(0, DIGEST_CHARS))}…)`,
+  ]);
+}
+
+/** What the model wants written: the plan holds only its digest. All of it, since the end of it counts as much. */
+function inputRows(input: JsonObject): readonly ApprovalRow[] {
+  return Object.entries(input).map(([name, value]) => [
+    spelled(name),
+    lines(typeof value === "string" ? value : JSON.stringify(value)),
+  ]);
+}
+
+/** Line by line as it was written; what shows it keeps a margin, so that no line of it passes for a row. */
+function lines(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => spelled(line))
+    .join("\n");
+}
