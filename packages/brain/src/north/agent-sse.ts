@@ -1,13 +1,14 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { Fault, HEALING_OPTIONS, PAGE, readAnswer, readHealingId, STREAM } from "@vidro/core";
-import type { Event, JsonObject, QuestionAsked, Turn } from "@vidro/core";
+import { Fault, HEALING_OPTIONS, PAGE, readHealingId, readQuestionName, STREAM } from "@vidro/core";
+import type { Event, JsonObject, Turn } from "@vidro/core";
 import type { Runs } from "../runs.ts";
 import type { AllHands } from "../south/all-hands.ts";
 import type { Threads } from "../threads.ts";
 import { AGENT_EVENTS } from "./agent-events.ts";
 import { ANSWERS, BODIES } from "./agent-shapes.ts";
 import type { AnswerBody, GenerateBody, SessionBody } from "./agent-shapes.ts";
-import { endsTurn, openQuestion, questionShape, questionText } from "./asked.ts";
+import { answersIt, endsTurn, onlyOne, questionShape, questionText, takesWords, waitingAmong } from "./asked.ts";
+import type { Waiting } from "./asked.ts";
 import { AFTER, cursorOf } from "./cursor.ts";
 import { glassFor, wantsBlack, wantsGlass, wantsPerson } from "./glass.ts";
 import { plainFault } from "./ops.ts";
@@ -15,6 +16,7 @@ import type { Call, Reply, Route, Surface } from "./route.ts";
 import { samplingOf } from "./sampling.ts";
 import { streamRun } from "./stream.ts";
 import { whereOf } from "./where.ts";
+import { Witnesses } from "./witnesses.ts";
 
 /* The agent's own wire: a session is a thread, each `generate` is a run in it, and the stream is the run's journal. */
 
@@ -31,8 +33,13 @@ export interface AgentSseWorld {
   readonly production: boolean;
 }
 
+interface AgentWires extends AgentSseWorld {
+  readonly witnesses: Witnesses;
+}
+
 /** Sessions, generations and their events. */
-export function agentSse(world: AgentSseWorld): Surface {
+export function agentSse(given: AgentSseWorld): Surface {
+  const world: AgentWires = { ...given, witnesses: new Witnesses() };
   return {
     name: "agent",
     faultBody: plainFault,
@@ -86,12 +93,13 @@ async function begin({ threads, hands }: AgentSseWorld, call: Call): Promise<Rep
   return { json: { ok: true, session_id: thread.id } };
 }
 
-async function generate(world: AgentSseWorld, call: Call): Promise<Reply> {
+async function generate(world: AgentWires, call: Call): Promise<Reply> {
   const { session_id: session, prompt, objective, history = [], stream } = call.body as unknown as GenerateBody;
   const thread = await world.threads.find(session, call.caller.owner);
   const task = prompt ?? objective ?? "";
-  const waiting = wantsBlack(call) ? await waitingIn(world, thread.id, call.caller.owner) : undefined;
-  if (waiting !== undefined) return spoken(world, call, { ...waiting, text: task });
+  const asking = wantsBlack(call) ? await waitingIn(world, thread.id, call.caller.owner) : [];
+  const waiting = onlyOne(asking.filter(takesWords));
+  if (waiting !== undefined) return spoken(world, call, waiting, task);
   const { run, existed } = await world.runs.start({
     ...(await world.threads.cast(thread)),
     ...whereOf(world.hands, thread.hand, call.caller),
@@ -102,40 +110,31 @@ async function generate(world: AgentSseWorld, call: Call): Promise<Reply> {
     ...(history.length === 0 ? {} : { history: history.map(({ role, content }): Turn => ({ role, text: content })) }),
     interactive: wantsPerson(call),
   });
-  if (stream === false || wantsBlack(call)) return ended(world, { run: run.id, after: 0 }, call.signal);
+  if (stream === false || wantsBlack(call)) return ended(world, call, { run: run.id, after: 0 });
   return watched(world, call, { run: run.id, after: existed ? cursorOf(call) : 0 });
 }
 
-/** A question of a session, and the run that waits with it. */
-interface Waiting {
-  readonly run: string;
-  readonly question: QuestionAsked;
-  readonly seq: number;
-}
-
-/** The question that the next message of a session answers: the newest that is open. */
-async function waitingIn({ runs }: AgentSseWorld, thread: string, owner: string): Promise<Waiting | undefined> {
-  for (const head of await runs.list({ open: true, owner, thread, limit: STREAM.sessionRuns })) {
-    const found = await openQuestion(runs, head);
-    if (found !== undefined && endsTurn(found.question)) return { run: head.id, ...found };
-  }
-  return undefined;
+/** The open questions of a session. */
+async function waitingIn({ runs }: AgentWires, thread: string, owner: string): Promise<readonly Waiting[]> {
+  return waitingAmong(runs, await runs.list({ open: true, owner, thread, limit: STREAM.sessionRuns }));
 }
 
 /** Takes a message for the answer to a question, and gives what comes of it; the question again when it is none. */
-async function spoken(world: AgentSseWorld, call: Call, said: Waiting & { readonly text: string }): Promise<Reply> {
-  const { run, question, seq, text } = said;
-  const isAnswer = readAnswer(question, text) !== undefined;
-  if (isAnswer) await world.runs.answer(run, { text, by: call.caller.owner, question: question.id });
-  return ended(world, { run, after: isAnswer ? seq : seq - 1 }, call.signal);
+async function spoken(world: AgentWires, call: Call, waiting: Waiting, text: string): Promise<Reply> {
+  const { head, question, seq } = waiting;
+  const { owner, tokenId } = call.caller;
+  const isAnswer = answersIt(waiting, text, world.witnesses.has(tokenId, head.id));
+  if (isAnswer) await world.runs.answer(head.id, { text, by: owner, question: question.id });
+  return ended(world, call, { run: head.id, after: isAnswer ? seq : seq - 1 });
 }
 
 /** The end of a run or of its turn, for callers that want nothing else: a question ends the turn. */
 async function ended(
-  { runs }: AgentSseWorld,
+  { runs, witnesses }: AgentWires,
+  { signal, caller }: Call,
   { run, after }: { readonly run: string; readonly after: number },
-  signal: AbortSignal,
 ): Promise<Reply> {
+  witnesses.show(caller.tokenId, run);
   for await (const batch of runs.followInBatches(run, after, signal)) {
     for (const followed of batch) {
       if (!("entry" in followed)) continue;
@@ -162,31 +161,65 @@ function endOf(event: Event, run: string): JsonObject | undefined {
   }
 }
 
-async function events(world: AgentSseWorld, call: Call): Promise<Reply> {
+async function events(world: AgentWires, call: Call): Promise<Reply> {
   const { id } = await world.runs.find(call.params["run_id"] ?? "", call.caller.owner);
   return watched(world, call, { run: id, after: cursorOf(call) });
 }
 
-function watched({ runs, production }: AgentSseWorld, call: Call, what: { run: string; after: number }): Reply {
+function watched(world: AgentWires, call: Call, what: { run: string; after: number }): Reply {
+  const { runs, production, witnesses } = world;
   const { signal } = call;
+  witnesses.show(call.caller.tokenId, what.run);
   if (!wantsGlass(call))
     return { stream: (response) => streamRun(response, { runs, ...what, signal, encoder: AGENT_EVENTS }) };
   const encoder = glassFor(call, production);
   return { stream: (response, prelude) => streamRun(response, { runs, ...what, signal, encoder, prelude }) };
 }
 
-async function answer(world: AgentSseWorld, call: Call): Promise<Reply> {
+async function answer(world: AgentWires, call: Call): Promise<Reply> {
   const body = call.body as unknown as AnswerBody;
   const { session_id: session = "", question_id: question, healing_id: healing, answer: text } = body;
   const { owner } = call.caller;
   if (healing !== undefined) return unstick(world, { healing, text, owner });
-  const { runs, threads } = world;
-  const thread = await threads.find(session, owner);
-  const open = await runs.list({ open: true, owner, thread: thread.id, limit: STREAM.sessionRuns });
-  const asking = open.find((head) => head.status === "asking");
-  if (asking === undefined) throw new Fault("CONFLICT", "No question is open in this session.");
-  await runs.answer(asking.id, { text, by: owner, ...(question === undefined ? {} : { question }) });
+  const { id: thread } = await world.threads.find(session, owner);
+  const meant =
+    question === undefined ? await bare(world, call, thread) : await inSession(world, { thread, question, owner });
+  await world.runs.answer(meant.run, { text, by: owner, question: meant.question });
   return { json: { ok: true } };
+}
+
+/** A question and its run. */
+interface Meant {
+  readonly run: string;
+  readonly question: string;
+}
+
+/** The question that an answer without a name means: the only one that is open, of a run that the client was shown. */
+async function bare(world: AgentWires, { caller }: Call, thread: string): Promise<Meant> {
+  const waiting = onlyOne(await waitingIn(world, thread, caller.owner));
+  if (waiting === undefined) throw new Fault("CONFLICT", "No question is open in this session.");
+  const { head, question } = waiting;
+  if (world.witnesses.has(caller.tokenId, head.id)) return { run: head.id, question: question.id };
+  throw new Fault("CONFLICT", `Question ${question.id} was not shown to this client: name it as question_id.`);
+}
+
+/** The question of that name in a session, open or not; CONFLICT when the session has none of that name. */
+async function inSession(
+  world: AgentWires,
+  { thread, question, owner }: { readonly thread: string; readonly question: string; readonly owner: string },
+): Promise<Meant> {
+  const { runs } = world;
+  const { run } = readQuestionName(question) ?? {};
+  const head = run === undefined ? undefined : await runs.find(run, owner).catch(unlessMissing);
+  if (head?.thread === thread) return { run: head.id, question };
+  // Questions of older journals do not name their runs.
+  const open = (await waitingIn(world, thread, owner)).find((waiting) => waiting.question.id === question);
+  if (open === undefined) throw new Fault("CONFLICT", `Question ${question} is not open in this session.`);
+  return { run: open.head.id, question };
+}
+
+function unlessMissing(thrown: unknown): undefined {
+  if (!(thrown instanceof Fault && thrown.code === "NOT_FOUND")) throw thrown;
 }
 
 /** Answers a healing that is stuck; what belongs to another is not there. */

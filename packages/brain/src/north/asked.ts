@@ -1,4 +1,4 @@
-import { answerWords, STREAM } from "@vidro/core";
+import { answerWords, Fault, readAnswer, STREAM } from "@vidro/core";
 import type { JsonObject, QuestionAsked, RunHead } from "@vidro/core";
 import type { Runs } from "../runs.ts";
 
@@ -41,6 +41,43 @@ function approvalShape(about: Extract<QuestionAsked["about"], { kind: "approval"
     ...(harm === undefined ? {} : { class: harm }),
     ...(rule === undefined ? {} : { rule }),
   };
+}
+
+/** An open question of a run, and its entry. */
+export interface Waiting {
+  readonly head: RunHead;
+  readonly question: QuestionAsked;
+  readonly seq: number;
+}
+
+/** The one question that words without its name may answer; CONFLICT naming all of them when there are several. */
+export function onlyOne(waiting: readonly Waiting[]): Waiting | undefined {
+  if (waiting.length < 2) return waiting[0];
+  const ids = waiting.map(({ question }) => question.id).join(", ");
+  throw new Fault("CONFLICT", `Several questions are open: ${ids}. Name the one that is answered.`);
+}
+
+/** The open questions of these runs. */
+export async function waitingAmong(runs: Pick<Runs, "read">, heads: readonly RunHead[]): Promise<readonly Waiting[]> {
+  const waiting: Waiting[] = [];
+  for (const head of heads) {
+    const found = await openQuestion(runs, head);
+    if (found !== undefined) waiting.push({ head, ...found });
+  }
+  return waiting;
+}
+
+/** Whether the next message of a conversation may answer a question: it ended the turn, and waits for no call. */
+export function takesWords({ question }: Waiting): boolean {
+  return question.about.kind !== "call" && endsTurn(question);
+}
+
+/**
+ * Whether words in a conversation answer a question: they are an answer, and a client that decides what happens was
+ * shown the question.
+ */
+export function answersIt({ question }: Waiting, words: string, wasShown: boolean): boolean {
+  return (wasShown || question.about.kind === "ask") && readAnswer(question, words) !== undefined;
 }
 
 /** The question that a run waits with, and its entry; nothing when the run does not wait. */

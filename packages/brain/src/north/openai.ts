@@ -22,6 +22,7 @@ import { glassFor, wantsGlass, wantsPerson } from "./glass.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "./pages.ts";
 import type { Call, Reply, Surface } from "./route.ts";
 import { whereOf } from "./where.ts";
+import { Witnesses } from "./witnesses.ts";
 
 /** What the chat wire needs of the brain. */
 export interface ChatWorld {
@@ -36,6 +37,10 @@ export interface ChatWorld {
   readonly now?: () => number;
 }
 
+interface Chat extends ChatWorld {
+  readonly witnesses: Witnesses;
+}
+
 const MODEL = {
   type: "object",
   properties: { id: { type: "string" }, object: { type: "string" } },
@@ -43,7 +48,8 @@ const MODEL = {
 };
 
 /** Chat completions: in a stored conversation, and without one, where the model is the name of an agent. */
-export function openaiSurface(world: ChatWorld): Surface {
+export function openaiSurface(given: ChatWorld): Surface {
+  const world = { ...given, witnesses: new Witnesses() };
   const scope = "runs";
   const produces = ["text/event-stream", NDJSON_TYPE];
   return {
@@ -99,20 +105,20 @@ function modelOf({ name, createdAt }: StoredAgent): JsonObject {
   return { id: name, object: "model", created: Math.floor(createdAt / 1000), owned_by: "vidro" };
 }
 
-async function inThread(world: ChatWorld, call: Call): Promise<Reply> {
+async function inThread(world: Chat, call: Call): Promise<Reply> {
   const thread = await world.threads.find(call.params["thread_uuid"] ?? "", call.caller.owner);
   const where = whereOf(world.hands, thread.hand, call.caller);
   return converse(world, call, { ...(await world.threads.cast(thread)), ...where });
 }
 
-async function withoutThread(world: ChatWorld, call: Call): Promise<Reply> {
+async function withoutThread(world: Chat, call: Call): Promise<Reply> {
   const { model } = call.body;
   const agent = await world.agents.find(typeof model === "string" ? model : BUNNY_UUID);
   return converse(world, call, { agent, ...(agent.tools === null ? {} : { tools: agent.tools }) });
 }
 
 async function converse(
-  world: ChatWorld,
+  world: Chat,
   call: Call,
   cast: Pick<Setting, "agent" | "tools" | "thread" | "sampling" | "hand">,
 ): Promise<Reply> {
@@ -123,7 +129,7 @@ async function converse(
   const sampling = { ...cast.sampling, ...asked.sampling };
   const agent = cast.agent!;
   const prompt = asked.system === "" ? agent.prompt : `${agent.prompt}\n\n${asked.system}`;
-  const place = await placeOf(runs, asked, {
+  const setting: Setting = {
     ...cast,
     owner,
     workspace,
@@ -137,7 +143,10 @@ async function converse(
     // Whoever is asked on this wire is a program, or sits before one: it answers soon or not at all.
     budget: { answerMs: CHAT.answerMs },
     ...(call.key === undefined ? {} : { key: call.key }),
-  });
+  };
+  const { tokenId } = call.caller;
+  const place = await placeOf(runs, asked, setting, (run) => world.witnesses.has(tokenId, run));
+  world.witnesses.show(tokenId, place.run);
   const answering = { ...place, form: asked.form, model: agent.name, at: now() };
   const encoder = encoderFor(world, call, asked, answering);
   if (encoder !== undefined)

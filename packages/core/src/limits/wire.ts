@@ -50,6 +50,8 @@ export const STREAM = {
   sessionRuns: 100,
   /** Last entries of a run that waits among which its question is looked for. */
   behindQuestion: 16,
+  /** Pairs of a client and a run that it was shown, which are remembered; the oldest goes first. */
+  witnesses: 10_000,
   /** Turns of a conversation that a caller brings along. */
   historyTurns: 1000,
   /** Tools that a caller names for a session or a run. */

@@ -1,8 +1,8 @@
-import { CHAT, Fault, readAnswer, RUN } from "@vidro/core";
+import { CHAT, Fault, RUN } from "@vidro/core";
 import type { QuestionAsked, RunHead, Turn } from "@vidro/core";
 import { endText } from "../../runs.ts";
 import type { Runs, StartRequest } from "../../runs.ts";
-import { openQuestion } from "../asked.ts";
+import { answersIt, openQuestion } from "../asked.ts";
 import { readCallId } from "./answer.ts";
 import { callIn, entriesOf, exchangeIn, questionFor } from "./questions.ts";
 import type { Asked, Returned } from "./request.ts";
@@ -17,7 +17,12 @@ export interface Place {
 export type Setting = Omit<StartRequest, "task" | "history"> & { readonly owner: string };
 
 /** Gives a request its place: a new run, or the one that has been waiting for it. */
-export async function placeOf(runs: Runs, asked: Asked, setting: Setting): Promise<Place> {
+export async function placeOf(
+  runs: Runs,
+  asked: Asked,
+  setting: Setting,
+  wasShown: (run: string) => boolean,
+): Promise<Place> {
   const { owner, thread } = setting;
   const isNew = thread === undefined && asked.returned === undefined && asked.earlier.length === 0;
   const filter = { owner, ...(thread === undefined ? {} : { thread }), open: true };
@@ -28,8 +33,9 @@ export async function placeOf(runs: Runs, asked: Asked, setting: Setting): Promi
   const waiting = isRepeated ? undefined : await questionFor(runs, asked, { thread, open });
   if (waiting !== undefined) {
     const { head, question, seq } = waiting;
-    // Words that are no answer to it get the same question again.
-    if (readAnswer(question, asked.task) === undefined) return { run: head.id, after: seq - 1 };
+    // A caller that keeps the conversation has brought the question along. What is no answer gets it again.
+    const isShown = thread === undefined || wasShown(head.id);
+    if (!answersIt(waiting, asked.task, isShown)) return { run: head.id, after: seq - 1 };
     await runs.answer(head.id, { text: asked.task, by: owner, question: question.id });
     return { run: head.id, after: seq };
   }

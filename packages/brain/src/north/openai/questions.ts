@@ -1,7 +1,8 @@
 import { canonical, Fault } from "@vidro/core";
-import type { Entry, QuestionAnswered, QuestionAsked, RunHead } from "@vidro/core";
+import type { Entry, QuestionAnswered, RunHead } from "@vidro/core";
 import type { Runs } from "../../runs.ts";
-import { endsTurn, openQuestion, questionText } from "../asked.ts";
+import { onlyOne, openQuestion, questionText, takesWords, waitingAmong } from "../asked.ts";
+import type { Waiting } from "../asked.ts";
 import type { Asked, Returned } from "./request.ts";
 import { inputOf } from "./turns.ts";
 
@@ -31,13 +32,6 @@ export async function callIn(
   return undefined;
 }
 
-/** A question that a message answers, and its entry. */
-export interface Waiting {
-  readonly head: RunHead;
-  readonly question: QuestionAsked;
-  readonly seq: number;
-}
-
 /** The open question that the caller's words answer: the one of the thread, or the one that was said last. */
 export async function questionFor(
   runs: Runs,
@@ -46,14 +40,11 @@ export async function questionFor(
 ): Promise<Waiting | undefined> {
   const said = earlier.at(-1);
   if (thread === undefined && said?.role !== "assistant") return undefined;
-  for (const head of open) {
-    const found = await openQuestion(runs, head);
-    if (found === undefined || found.question.about.kind === "call" || !endsTurn(found.question)) continue;
-    // Words may have come before the question in the same message.
-    const isSaid = said?.text.trimEnd().endsWith(questionText(found.question, head.id).trimEnd()) === true;
-    if (thread !== undefined || isSaid) return { head, ...found };
-  }
-  return undefined;
+  const waiting = (await waitingAmong(runs, open)).filter(takesWords);
+  if (thread !== undefined) return onlyOne(waiting);
+  // Words may have come before the question in the same message.
+  const words = said?.text.trimEnd() ?? "";
+  return waiting.find(({ head, question }) => words.endsWith(questionText(question, head.id).trimEnd()));
 }
 
 /** A question of a run and its answer, if it has one. */
