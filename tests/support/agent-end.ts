@@ -69,7 +69,7 @@ export async function agentEnd(
   const server = await served(t, { surfaces, tokens, records, production, behind });
   const token = async (owner: string, ...scopes: string[]): Promise<string> =>
     (await tokens.create({ owner, scopes: scopes.length === 0 ? ["runs"] : scopes })).token;
-  const own = await token("ana");
+  const own = await token("ana", "runs", "approve");
   const ask: AgentEnd["ask"] = (method, path, more = {}) =>
     fetch(`${server.url}${path}`, {
       method,

@@ -22,7 +22,7 @@ import { handIn, runsOver, temporaryFolder } from "./world.ts";
 export interface FrontEnd {
   /** Ends with `/v1`. */
   readonly url: string;
-  /** The official client, with a token for runs. */
+  /** The official client, with a token for runs and approvals. */
   readonly client: OpenAI;
   /** The server of the model behind the brain. */
   readonly fake: FakeOpenAi;
@@ -83,7 +83,7 @@ async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Pro
   const server = await served(t, { surfaces, tokens, records, production: false, behind });
   const token = async (owner: string, ...scopes: string[]): Promise<string> =>
     (await tokens.create({ owner, scopes })).token;
-  const own = await token("ana", "runs");
+  const own = await token("ana", "runs", "approve");
   const url = `${server.url}/v1`;
   const fetch = promisedFetch([...surfaces]);
   return {

@@ -29,6 +29,7 @@ import { Telemetry } from "./telemetry.ts";
 import { tcpTables } from "./tcp-tables.ts";
 import { Threads } from "./threads.ts";
 import { Tokens } from "./tokens.ts";
+import { RevokedRuns } from "./tokens/revoked-runs.ts";
 import type { JwtVerifier } from "./tokens/jwt.ts";
 import { firstToken } from "./tokens/first-token.ts";
 
@@ -134,12 +135,13 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const door = doorOf(options, { brain, telemetry, log });
   const dialer = new Dialer({ folder: southFolder(home), records: brain.records, hands: brain.hands, log });
   const sweeper = new Sweeper({ runs: brain.runs, log, now: Date.now });
+  const revokedRuns = new RevokedRuns({ tokens, runs: brain.runs, log });
   let server: HttpServer | undefined;
   let southbound: string | undefined;
   const close = async (): Promise<void> => {
     await server?.close();
     watch?.close();
-    await Promise.all([survey.close(), door.close(), dialer.close(), sweeper.close()]);
+    await Promise.all([survey.close(), door.close(), dialer.close(), sweeper.close(), revokedRuns.close()]);
     tokens.close();
     await brain.close();
     metrics.close();
@@ -149,7 +151,10 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     await firstToken(tokens, tokenFile(home));
     await tellRestored(brain, log);
     // A daemon that lives for one command leaves the runs of others alone.
-    if (options.hidden !== true) await sweeper.start(options.onRestart);
+    if (options.hidden !== true) {
+      await revokedRuns.start();
+      await sweeper.start(options.onRestart);
+    }
     await watch.start();
     server = await serve(options, { brain, watch, tokens, metrics, telemetry, door, dialer, reloadables, log });
     if (options.hidden !== true) [southbound] = await Promise.all([door.open(), dialer.open()]);
@@ -207,7 +212,11 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
   const production = env["NODE_ENV"] === "production";
   const readTls = async ({ cert, key }: TlsFiles) => ({ cert: await readPem(cert), key: await readPem(key) });
   const server = await serveHttp({
-    surfaces: surfaces({ ...(await worldOf(options, parts)), production }),
+    surfaces: surfaces({
+      ...(await worldOf(options, parts)),
+      production,
+      ownersApprove: isOn(env["VIDRO_OWNERS_APPROVE"]),
+    }),
     tokens,
     upgrades: executorGateway({ ...brain, log, version: options.version }),
     records: brain.records,
@@ -227,7 +236,10 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
 }
 
 /** What surfaces may ask for, put together. */
-async function worldOf(options: DaemonOptions, parts: Parts): Promise<Omit<SurfaceWorld, "production">> {
+async function worldOf(
+  options: DaemonOptions,
+  parts: Parts,
+): Promise<Omit<SurfaceWorld, "production" | "ownersApprove">> {
   const { workspace, version, home, localHand: hasLocal } = options;
   const { brain, watch, metrics, telemetry, door, dialer, reloadables } = parts;
   const { runs, records } = brain;
@@ -284,6 +296,11 @@ async function tellRestored({ incarnation: { restored, generation }, runs }: Bra
     generation,
     runs: held.length,
   });
+}
+
+/** Whether a setting says yes. */
+function isOn(setting: string | undefined): boolean {
+  return setting === "1" || setting === "true";
 }
 
 function listed(names: string | undefined): readonly string[] {

@@ -4,6 +4,7 @@ import {
   Fault,
   handAction,
   heal,
+  isApproval,
   isSettled,
   MODEL,
   outcomeOf,
@@ -58,6 +59,16 @@ export interface World {
   readonly newActionId: () => string;
   /** Our own faults go here with their stack; the run gets only the trace id. */
   readonly report: (traceId: string, thrown: unknown) => void;
+}
+
+/** An answer to a question of a run. */
+export interface Answer {
+  readonly text: string;
+  readonly by: string;
+  /** The question that is meant; the open one without it. */
+  readonly question?: string | undefined;
+  /** Whether who answers may approve effects; left out by code that acts for the person at this machine. */
+  readonly mayApprove?: boolean;
 }
 
 /** One run being driven by this process. */
@@ -125,19 +136,20 @@ export class Drive {
 
   /**
    * Answers the open question; resolves when the answer is durable. BAD_ARGUMENTS for words that are no answer to it:
-   * the question stays open.
+   * the question stays open. FORBIDDEN for a yes to an effect, of one who may not approve.
    */
-  async answer(words: string, by: string, question?: string): Promise<void> {
+  async answer({ text, by, question, mayApprove = true }: Answer): Promise<void> {
     const { phase } = this.#state;
     if (phase.name !== "asking") throw new Fault("CONFLICT", "No question is open in this run.");
     if (question !== undefined && question !== phase.question.id) {
       throw new Fault("CONFLICT", `Question ${question} is closed; the open one is ${phase.question.id}.`);
     }
-    const answer = readAnswer(phase.question, words.slice(0, RUN.answerChars));
+    const answer = readAnswer(phase.question, text.slice(0, RUN.answerChars));
     if (answer === undefined) {
       const options = phase.question.options.join(" or ");
       throw new Fault("BAD_ARGUMENTS", `The answer is ${options}; question ${phase.question.id} stays open.`);
     }
+    if (!mayApprove && isApproval(phase.question, answer)) throw new Fault("FORBIDDEN", "scope approve required");
     this.#record([{ type: "question.answered", id: phase.question.id, answer, by }]);
     const saved = this.#saved;
     this.#wake?.();

@@ -3,7 +3,7 @@ import type { Agent } from "./agents.ts";
 import { isAnswered } from "./answered.ts";
 import { contain } from "./containment.ts";
 import { Drive } from "./engine.ts";
-import type { World } from "./engine.ts";
+import type { Answer, World } from "./engine.ts";
 import { followInBatches } from "./follow.ts";
 import type { Followed, Left } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late.ts";
@@ -49,6 +49,8 @@ export interface StartRequest extends Where {
   readonly sampling?: Sampling;
   /** A person follows who can be asked when a healing is stuck. */
   readonly interactive?: boolean;
+  /** Id of the token that asks for it: when the token is revoked, the run ends. */
+  readonly token?: string;
 }
 
 /** Where a run works. */
@@ -119,6 +121,7 @@ export class Runs {
       ...(request.choice === undefined ? {} : { choice: request.choice }),
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
+      ...(request.token === undefined ? {} : { startedWith: request.token }),
       ...generationOf(this.#world),
       ...(language === "en" ? {} : { language }),
     };
@@ -161,14 +164,11 @@ export class Runs {
    * Answers the open question of a run; resolves when the answer is durable, or was before: the same answer to the same
    * question, by its name, may come again.
    */
-  async answer(
-    run: string,
-    answer: { readonly text: string; readonly by: string; readonly question?: string },
-  ): Promise<void> {
-    const { text, by, question } = answer;
+  async answer(run: string, answer: Answer): Promise<void> {
+    const { text, question } = answer;
     try {
       const { drive } = await this.#driven(run);
-      await drive.answer(text, by, question);
+      await drive.answer(answer);
     } catch (thrown) {
       const isClosed = thrown instanceof Fault && thrown.code === "CONFLICT" && question !== undefined;
       if (!isClosed || !(await isAnswered(this.#journal, run, { question, text }))) throw thrown;

@@ -113,6 +113,11 @@ export class Tokens {
     await this.#records.put({ ...record, body: { ...record.body, revoked: true } }, record.version);
   }
 
+  /** Tells that some token was made or changed, also by another process; gives what ends that. */
+  watch(changed: () => void): () => void {
+    return this.#records.watch(KIND, changed);
+  }
+
   /** Whose token it is; INVALID_TOKEN when it is unknown, wrong or revoked, TOKEN_EXPIRED when its time is over. */
   async verify(token: string): Promise<Verified> {
     if (token === "") throw new Fault("AUTH_REQUIRED");

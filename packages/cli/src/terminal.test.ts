@@ -25,7 +25,7 @@ test("a person sees the plan, what it would run, and the answer last", async () 
   await terminal.sees("▸ make a file");
   await terminal.sees("May this be done?");
   await terminal.sees("shell     echo hi > 'a file'\n");
-  await terminal.sees("host: everything that you may do");
+  await terminal.sees("host: everything that the hand's user may do");
   await terminal.sees("rule default");
   await terminal.sees("y yes");
   assert.equal(existsSync(join(stage.workspace, "a file")), false);
@@ -52,7 +52,7 @@ test("a no, alone or with its reason, is told to the model, and keys struck befo
   terminal.type("use three instead\r");
   assert.equal(await terminal.ends(), 0);
   assert.match(model.calls[1] ?? "", /A person said no\./);
-  assert.match(model.calls[2] ?? "", /They said: use three instead/);
+  assert.match(model.calls[2] ?? "", /They said: no: use three instead/);
   assert.equal(existsSync(join(stage.workspace, "one")) || existsSync(join(stage.workspace, "two")), false);
 });
 

@@ -14,6 +14,11 @@ const NO_BECAUSE = /^(?:no|nope|nao)(?:\s*[,.:;!\u2013\u2014-]+\s*|\s+(?=because
 const MARKS = /[\p{M}]/gu;
 const EDGES = /^[\s"'`.,!¡()*_]+|[\s"'`.,!()*_]+$/g;
 
+/** Whether an answer lets an effect happen that policy leaves to a person: a plan, or a tool that becomes usable. */
+export function isApproval({ about, options }: Pick<QuestionAsked, "about" | "options">, answer: string): boolean {
+  return (about.kind === "approval" || about.kind === "tool") && answer === options[0];
+}
+
 /**
  * The answer that words give to a question, as it is recorded: one of the options, or a no with its reason. Undefined
  * where the words are neither, so that the person is asked again; a question for words takes any.

@@ -112,6 +112,8 @@ export interface RunStarted {
   readonly interactive?: true;
   /** Generation of the store that the run was made in; the first without it. */
   readonly generation?: number;
+  /** Id of the token that the run was asked for with; none for the person at the brain's machine. */
+  readonly startedWith?: string;
   /** Language of the task, in which people are asked; English without it. */
   readonly language?: Language;
 }

@@ -12,6 +12,8 @@ import type { Waiting } from "./asked.ts";
 import { AFTER, cursorOf } from "./cursor.ts";
 import { glassFor, wantsBlack, wantsGlass, wantsPerson } from "./glass.ts";
 import { plainFault } from "./ops.ts";
+import { mayApprove, ownerSeenBy } from "./rights.ts";
+import type { Approvals } from "./rights.ts";
 import type { Call, Reply, Route, Surface } from "./route.ts";
 import { samplingOf } from "./sampling.ts";
 import { streamRun } from "./stream.ts";
@@ -21,7 +23,7 @@ import { Witnesses } from "./witnesses.ts";
 /* The agent's own wire: a session is a thread, each `generate` is a run in it, and the stream is the run's journal. */
 
 /** What this surface may ask for. */
-export interface AgentSseWorld {
+export interface AgentSseWorld extends Approvals {
   readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort">;
   readonly threads: Pick<Threads, "create" | "find" | "cast">;
   /** The folder in which the local hand works. */
@@ -104,6 +106,7 @@ async function generate(world: AgentWires, call: Call): Promise<Reply> {
     ...(await world.threads.cast(thread)),
     ...whereOf(world.hands, thread.hand, call.caller),
     task,
+    token: call.caller.tokenId,
     workspace: world.workspace,
     ...(call.key === undefined ? {} : { key: call.key }),
     // A caller that keeps the conversation itself brings it along; else it is that of the session.
@@ -124,7 +127,8 @@ async function spoken(world: AgentWires, call: Call, waiting: Waiting, text: str
   const { head, question, seq } = waiting;
   const { owner, tokenId } = call.caller;
   const isAnswer = answersIt(waiting, text, world.witnesses.has(tokenId, head.id));
-  if (isAnswer) await world.runs.answer(head.id, { text, by: owner, question: question.id });
+  const right = { mayApprove: mayApprove(call.caller, world) };
+  if (isAnswer) await world.runs.answer(head.id, { text, by: owner, question: question.id, ...right });
   return ended(world, call, { run: head.id, after: isAnswer ? seq : seq - 1 });
 }
 
@@ -162,7 +166,7 @@ function endOf(event: Event, run: string): JsonObject | undefined {
 }
 
 async function events(world: AgentWires, call: Call): Promise<Reply> {
-  const { id } = await world.runs.find(call.params["run_id"] ?? "", call.caller.owner);
+  const { id } = await world.runs.find(call.params["run_id"] ?? "", ownerSeenBy(call.caller));
   return watched(world, call, { run: id, after: cursorOf(call) });
 }
 
@@ -184,7 +188,8 @@ async function answer(world: AgentWires, call: Call): Promise<Reply> {
   const { id: thread } = await world.threads.find(session, owner);
   const meant =
     question === undefined ? await bare(world, call, thread) : await inSession(world, { thread, question, owner });
-  await world.runs.answer(meant.run, { text, by: owner, question: meant.question });
+  const right = { mayApprove: mayApprove(call.caller, world) };
+  await world.runs.answer(meant.run, { text, by: owner, question: meant.question, ...right });
   return { json: { ok: true } };
 }
 

@@ -11,6 +11,8 @@ import { wantsGlass } from "./glass.ts";
 import { JOURNAL_ENCODERS } from "./journal-entries.ts";
 import { plainFault } from "./ops.ts";
 import { andOneMore, pageOf, pageQuery, pageReply } from "./pages.ts";
+import { mayApprove, ownerSeenBy } from "./rights.ts";
+import type { Approvals } from "./rights.ts";
 import type { Call, Caller, Reply, Route, Surface } from "./route.ts";
 import { streamRun } from "./stream.ts";
 import { SELECTOR, whereOf } from "./where.ts";
@@ -18,7 +20,7 @@ import { SELECTOR, whereOf } from "./where.ts";
 /* Our own wire: runs as they are, and their journals without translation. */
 
 /** What this surface may ask for. */
-export interface JournalWorld {
+export interface JournalWorld extends Approvals {
   readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort" | "resume">;
   readonly threads: Pick<Threads, "find" | "cast">;
   readonly agents: Pick<Agents, "find">;
@@ -33,7 +35,12 @@ export function journal(world: JournalWorld): Surface {
     name: "journal",
     faultBody: plainFault,
     routes: [
-      route("GET", "", { summary: "Your runs, newest first", query: LIST, answer: HEADS }, (call) => list(world, call)),
+      route(
+        "GET",
+        "",
+        { summary: "Your runs, newest first; those of all for an administrator", query: LIST, answer: HEADS },
+        (call) => list(world, call),
+      ),
       route("POST", "", { summary: "Start a run", body: START, mends: true, answer: HEAD }, (call) =>
         start(world, call),
       ),
@@ -52,10 +59,11 @@ export function journal(world: JournalWorld): Surface {
 
 async function list({ runs }: JournalWorld, { query, caller }: Call): Promise<Reply> {
   const { open, thread } = query;
+  const owner = ownerSeenBy(caller) ?? query["owner"];
   const page = pageOf({ query });
   const filter = {
     ...andOneMore(page),
-    owner: caller.owner,
+    ...(owner === undefined ? {} : { owner }),
     ...(open === undefined ? {} : { open: open === "true" }),
     ...(thread === undefined ? {} : { thread }),
   };
@@ -63,9 +71,9 @@ async function list({ runs }: JournalWorld, { query, caller }: Call): Promise<Re
   return pageReply(await runs.list(filter), page, { id: ({ id }) => id, json });
 }
 
-/** The run that a path names; what belongs to another is not there. */
+/** The run that a path names; what belongs to another is not there, but for an administrator. */
 function own({ runs }: JournalWorld, { params, caller }: Call): Promise<RunHead> {
-  return runs.find(params["run"] ?? "", caller.owner);
+  return runs.find(params["run"] ?? "", ownerSeenBy(caller));
 }
 
 async function stands(world: JournalWorld, call: Call): Promise<Reply> {
@@ -83,7 +91,8 @@ async function events(world: JournalWorld, call: Call): Promise<Reply> {
 async function answer(world: JournalWorld, call: Call): Promise<Reply> {
   const { id } = await own(world, call);
   const { question, answer: text } = call.body as { question?: string; answer: string };
-  await world.runs.answer(id, { text, by: call.caller.owner, ...(question === undefined ? {} : { question }) });
+  const { caller } = call;
+  await world.runs.answer(id, { text, by: caller.owner, question, mayApprove: mayApprove(caller, world) });
   return stands(world, call);
 }
 
@@ -118,6 +127,7 @@ async function start(world: JournalWorld, call: Call): Promise<Reply> {
     task,
     workspace: world.workspace,
     owner: call.caller.owner,
+    token: call.caller.tokenId,
     ...place,
     ...(agent === undefined ? {} : { agent: await world.agents.find(agent) }),
     ...(tools === undefined ? {} : { tools }),
@@ -184,7 +194,7 @@ const HEAD = object(
   ["id", "owner", "thread", "task", "status", "seq", "startedAt", "updatedAt"],
 );
 const HEADS = object({ runs: { type: "array", items: HEAD } }, ["runs"]);
-const LIST = pageQuery({ open: TRUTH, thread: NAME }, PAGE.runs);
+const LIST = pageQuery({ open: TRUTH, thread: NAME, owner: NAME }, PAGE.runs);
 const START = object(
   {
     task: { type: "string", minLength: 1, maxLength: RUN.taskChars },

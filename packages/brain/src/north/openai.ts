@@ -20,12 +20,14 @@ import { streamAnswer } from "./openai/stream-answer.ts";
 import type { AnswerEncoder } from "./openai/stream-answer.ts";
 import { glassFor, wantsGlass, wantsPerson } from "./glass.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "./pages.ts";
+import { mayApprove } from "./rights.ts";
+import type { Approvals } from "./rights.ts";
 import type { Call, Reply, Surface } from "./route.ts";
 import { whereOf } from "./where.ts";
 import { Witnesses } from "./witnesses.ts";
 
 /** What the chat wire needs of the brain. */
-export interface ChatWorld {
+export interface ChatWorld extends Approvals {
   readonly runs: Runs;
   readonly agents: Agents;
   readonly threads: Threads;
@@ -132,6 +134,7 @@ async function converse(
   const setting: Setting = {
     ...cast,
     owner,
+    token: call.caller.tokenId,
     workspace,
     agent: { ...agent, prompt },
     callerTools: asked.callerTools,
@@ -145,7 +148,8 @@ async function converse(
     ...(call.key === undefined ? {} : { key: call.key }),
   };
   const { tokenId } = call.caller;
-  const place = await placeOf(runs, asked, setting, (run) => world.witnesses.has(tokenId, run));
+  const wasShown = (run: string): boolean => world.witnesses.has(tokenId, run);
+  const place = await placeOf(runs, asked, setting, { wasShown, mayApprove: mayApprove(call.caller, world) });
   world.witnesses.show(tokenId, place.run);
   const answering = { ...place, form: asked.form, model: agent.name, at: now() };
   const encoder = encoderFor(world, call, asked, answering);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { Fault, HTTP } from "@vidro/core";
 import type { Verified } from "../tokens.ts";
 
 /** A longer timer fires at once; nothing streams for weeks without a restart. */
@@ -11,6 +12,7 @@ export class Presence {
   readonly #revoked: AbortSignal | undefined;
   readonly #going: AbortSignal;
   readonly #expiry: NodeJS.Timeout | undefined;
+  #isStream = false;
 
   constructor(response: ServerResponse, verified: Verified | undefined, going: AbortSignal) {
     this.#response = response;
@@ -18,11 +20,11 @@ export class Presence {
     this.#going = going;
     response.once("close", this.#leave);
     if (response.destroyed) this.#leave();
-    this.#revoked?.addEventListener("abort", this.#throwOut);
-    if (this.#revoked?.aborted === true) this.#throwOut();
+    this.#revoked?.addEventListener("abort", this.#revoke);
+    if (this.#revoked?.aborted === true) this.#revoke();
     const expiresAt = verified?.expiresAt ?? null;
     if (expiresAt !== null && expiresAt - Date.now() < LONGEST_TIMER_MS)
-      this.#expiry = setTimeout(this.#throwOut, expiresAt - Date.now()).unref();
+      this.#expiry = setTimeout(this.#expire, expiresAt - Date.now()).unref();
   }
 
   get signal(): AbortSignal {
@@ -31,6 +33,7 @@ export class Presence {
 
   /** Streams have no end of their own to wait for. */
   leaveWhenGoing(): void {
+    this.#isStream = true;
     this.#going.addEventListener("abort", this.#leave);
     if (this.#going.aborted) this.#leave();
   }
@@ -38,14 +41,23 @@ export class Presence {
   /** A token lives longer than its requests: what they hung on its signal is taken down. */
   end(): void {
     clearTimeout(this.#expiry);
-    this.#revoked?.removeEventListener("abort", this.#throwOut);
+    this.#revoked?.removeEventListener("abort", this.#revoke);
     this.#going.removeEventListener("abort", this.#leave);
   }
 
   readonly #leave = (): void => this.#left.abort();
 
-  readonly #throwOut = (): void => {
-    this.#leave();
-    this.#response.destroy();
-  };
+  readonly #revoke = (): void => this.#throwOut(new Fault("INVALID_TOKEN", "The token was revoked."));
+
+  readonly #expire = (): void => this.#throwOut(new Fault("TOKEN_EXPIRED"));
+
+  /** A stream says why it ends before its connection does; a client that does not read that is cut off all the same. */
+  #throwOut(fault: Fault): void {
+    const response = this.#response;
+    this.#left.abort(fault);
+    if (!this.#isStream) return void response.destroy();
+    const { socket } = response;
+    response.once("finish", () => socket?.destroySoon());
+    setTimeout(() => response.destroy(), HTTP.lastWordsMs).unref();
+  }
 }

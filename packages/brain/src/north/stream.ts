@@ -230,9 +230,11 @@ class Follower {
     await this.#say(words);
   }
 
-  /** The brain ends and the run does not; a wire with last words of its own says those. */
+  /** The brain or the client's right ends and the run does not; a wire with last words of its own says those. */
   async #leave(): Promise<void> {
-    const { encoder, run } = this.#what;
+    const { encoder, run, signal } = this.#what;
+    const why: unknown = signal.reason;
+    if (why instanceof Fault) return this.#say(encoder.fault?.(why.report(), run));
     await this.#say(encoder.end === undefined ? goingAway(encoder.contentType, run) : encoder.end(undefined));
   }
 

@@ -104,6 +104,8 @@ export const HTTP = {
   returnMs: 2 * SECOND_MS,
   /** From the wish to end to the end of the daemon; what is left then is safe in the journal. */
   stopMs: 10 * SECOND_MS,
+  /** How long a stream whose token ended may take to say so before its connection is cut. */
+  lastWordsMs: SECOND_MS / 2,
   /** Wait for a daemon that may be gone. */
   probeMs: SECOND_MS,
   /** For how many seconds a browser may keep what a page of another origin may send. */

@@ -16,13 +16,15 @@ export interface Place {
 /** What a request is about to be done with: whose it is, and in which thread when there is one. */
 export type Setting = Omit<StartRequest, "task" | "history"> & { readonly owner: string };
 
+/** What is known of the client that answers. */
+export interface Client {
+  /** Whether it was shown a run. */
+  readonly wasShown: (run: string) => boolean;
+  readonly mayApprove: boolean;
+}
+
 /** Gives a request its place: a new run, or the one that has been waiting for it. */
-export async function placeOf(
-  runs: Runs,
-  asked: Asked,
-  setting: Setting,
-  wasShown: (run: string) => boolean,
-): Promise<Place> {
+export async function placeOf(runs: Runs, asked: Asked, setting: Setting, client: Client): Promise<Place> {
   const { owner, thread } = setting;
   const isNew = thread === undefined && asked.returned === undefined && asked.earlier.length === 0;
   const filter = { owner, ...(thread === undefined ? {} : { thread }), open: true };
@@ -34,9 +36,14 @@ export async function placeOf(
   if (waiting !== undefined) {
     const { head, question, seq } = waiting;
     // A caller that keeps the conversation has brought the question along. What is no answer gets it again.
-    const isShown = thread === undefined || wasShown(head.id);
+    const isShown = thread === undefined || client.wasShown(head.id);
     if (!answersIt(waiting, asked.task, isShown)) return { run: head.id, after: seq - 1 };
-    await runs.answer(head.id, { text: asked.task, by: owner, question: question.id });
+    await runs.answer(head.id, {
+      text: asked.task,
+      by: owner,
+      question: question.id,
+      mayApprove: client.mayApprove,
+    });
     return { run: head.id, after: seq };
   }
   if (thread !== undefined && !isRepeated) await makeRoom(runs, open);

@@ -31,7 +31,7 @@ export interface VisitWorld extends Pick<SessionsWorld, "runs" | "hands"> {
 /** Who comes, and how. */
 export interface Visitor {
   readonly socket: WebSocket;
-  readonly caller: { readonly owner: string };
+  readonly caller: { readonly owner: string; readonly tokenId: string };
   readonly params: { readonly [name: string]: string };
   /** Aborted with a Fault when the visitor is not welcome any more. */
   readonly ended: AbortSignal;
@@ -164,6 +164,7 @@ export class Visit {
     const { run } = await this.#world.runs.start({
       task,
       owner: this.#visitor.caller.owner,
+      token: this.#visitor.caller.tokenId,
       agent: { ...BUNNY, model: BOOTSTRAP },
       hand: handOf(session),
       workspace: ".",
@@ -211,6 +212,7 @@ export class Visit {
     if (run === undefined || open === undefined || !isMeant)
       throw new Fault("CONFLICT", "Nothing waits for this answer; somebody may have given it already.");
     const text = type === "tool_approval" ? approvalText(payload, open.options) : textOf(payload, "response");
+    // The person at an executor decides about the executor's own host: that takes no right over any other.
     await this.#world.runs.answer(run.id, { text, by: this.#visitor.caller.owner, question: open.id });
   }
 

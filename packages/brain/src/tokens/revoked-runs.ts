@@ -1,0 +1,87 @@
+import { asFault, Fault, PAGE, RUN, TOKEN } from "@vidro/core";
+import type { Log } from "../log.ts";
+import type { Runs } from "../runs.ts";
+import type { TokenRow, Tokens } from "../tokens.ts";
+
+/** What ending the runs of revoked tokens needs. */
+export interface RevokedRunsWorld {
+  readonly tokens: Pick<Tokens, "list" | "watch">;
+  readonly runs: Pick<Runs, "list" | "read" | "abort">;
+  readonly log: Log;
+}
+
+/** Ends the open runs that were asked for with a token, once the token is revoked, also by another process. */
+export class RevokedRuns {
+  readonly #world: RevokedRunsWorld;
+  /** Revoked tokens whose runs have ended. */
+  readonly #done = new Set<string>();
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #recheck: NodeJS.Timeout | undefined;
+  #stopWatching: (() => void) | undefined;
+
+  constructor(world: RevokedRunsWorld) {
+    this.#world = world;
+  }
+
+  /** Resolves when the runs of tokens that were revoked before have ended; those revoked later end then. */
+  async start(): Promise<void> {
+    this.#stopWatching = this.#world.tokens.watch(() => void this.#look());
+    await this.#look();
+  }
+
+  /** Looks no more. */
+  async close(): Promise<void> {
+    this.#stopWatching?.();
+    clearTimeout(this.#recheck);
+    await this.#looking;
+  }
+
+  #look(): Promise<void> {
+    this.#again = true;
+    this.#looking ??= this.#lookUntilQuiet().finally(() => (this.#looking = undefined));
+    return this.#looking;
+  }
+
+  async #lookUntilQuiet(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      try {
+        for (const token of await this.#revoked()) await this.#end(token);
+      } catch (thrown) {
+        const { code, message } = asFault(thrown);
+        this.#world.log("warn", "runs of revoked tokens could not be ended yet", { code, reason: message });
+        clearTimeout(this.#recheck);
+        this.#recheck = setTimeout(() => void this.#look(), TOKEN.recheckMs).unref();
+      }
+    }
+  }
+
+  /** Tokens that are revoked and whose runs may still be open. */
+  async #revoked(): Promise<readonly TokenRow[]> {
+    const found: TokenRow[] = [];
+    let after: string | undefined;
+    for (;;) {
+      const rows = await this.#world.tokens.list({ limit: PAGE.items, ...(after === undefined ? {} : { after }) });
+      found.push(...rows.filter(({ revoked, tokenId }) => revoked && !this.#done.has(tokenId)));
+      after = rows.at(-1)?.tokenId;
+      if (rows.length < PAGE.items) return found;
+    }
+  }
+
+  async #end({ tokenId, owner }: TokenRow): Promise<void> {
+    const { runs, log } = this.#world;
+    for (const { id } of await runs.list({ open: true, owner, limit: RUN.recovered })) {
+      const [first] = await runs.read(id, 0, 1).catch(() => []);
+      if (first?.event.type !== "run.started" || first.event.startedWith !== tokenId) continue;
+      await runs.abort(id, "The token that this run was asked for with was revoked.").catch(unlessOver);
+      log("info", "a run ended with its token", { run_id: id, token_id: tokenId });
+    }
+    this.#done.add(tokenId);
+  }
+}
+
+/** A run that ended by itself in the meantime is as good as stopped. */
+function unlessOver(thrown: unknown): void {
+  if (!(thrown instanceof Fault && thrown.code === "CONFLICT")) throw thrown;
+}
