@@ -1,10 +1,11 @@
+import type { BigIntStats } from "node:fs";
 import { lstat, readlink } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import { canonical, Fault, HAND } from "@vidro/core";
 import type { FilePlan, Json } from "@vidro/core";
 import { codeOf, fileFault, sha256 } from "./files.ts";
 import type { Bench } from "./tools/tool.ts";
-import { stateTwin } from "./twins.ts";
+import { isOwn, isOwnFile, stateTwin } from "./twins.ts";
 
 /** Places where a file is a door to the kernel or a device, not a text. */
 const KERNEL = ["/proc", "/sys", "/dev"];
@@ -34,14 +35,25 @@ export function reservedFor(path: string, bench: Bench): string | undefined {
 /** The plan to read a file or a folder. */
 export async function readPlan(asked: string, bench: Bench): Promise<FilePlan> {
   const path = await realPath(asked, bench);
-  return { kind: "file", operation: "read", path, inWorkspace: within(bench.workspace, path) };
+  return { kind: "file", operation: "read", path, inWorkspace: isOfWorkspace(path, bench) };
+}
+
+/** Whether a real path is the workspace's own: in it, and no second name of a file that is not. */
+function isOfWorkspace(path: string, { workspace }: Bench): boolean {
+  return within(workspace, path) && isOwn(path, workspace);
+}
+
+/** Throws PLAN_CHANGED when the file that was opened for a plan is not the workspace's, and the plan says that it is. */
+export function refuseForeign(stat: BigIntStats, { path, inWorkspace }: FilePlan, { workspace }: Bench): void {
+  if (!inWorkspace || isOwnFile(stat, workspace)) return;
+  throw new Fault("PLAN_CHANGED", `${path} became a file that is not only the workspace's after the plan was made.`);
 }
 
 /** The plan to write a file whose new content is decided by `input`. */
 export async function writePlan(asked: string, input: Json, bench: Bench): Promise<FilePlan> {
   const path = await realPath(asked, bench);
   const digest = sha256(canonical(input));
-  return { kind: "file", operation: "write", path, inWorkspace: within(bench.workspace, path), digest };
+  return { kind: "file", operation: "write", path, inWorkspace: isOfWorkspace(path, bench), digest };
 }
 
 /**

@@ -22,13 +22,13 @@ export class Walk {
   readonly #work: Work;
   readonly #enters: (path: string, name: string) => boolean;
   /** Whether a person let the walk begin where policy alone would not. */
-  readonly #isApproved: boolean;
+  readonly isApproved: boolean;
   #left: number = HAND.searchFiles;
 
   constructor(work: Work, enters: (path: string, name: string) => boolean) {
     this.#work = work;
     this.#enters = enters;
-    this.#isApproved = work.bench.judge(work.plan).decision === "ask";
+    this.isApproved = work.bench.judge(work.plan).decision === "ask";
   }
 
   /** Everything below the folder but the folders themselves, depth first. */
@@ -65,7 +65,7 @@ export class Walk {
     const { bench } = this.#work;
     const inWorkspace = within(bench.workspace, path);
     const { decision } = bench.judge({ kind: "file", operation: "read", path, inWorkspace });
-    return decision === "allow" || (decision === "ask" && this.#isApproved);
+    return decision === "allow" || (decision === "ask" && this.isApproved);
   }
 
   #mayEnter(parent: Folder, name: string, path: string): boolean {

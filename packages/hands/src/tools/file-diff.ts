@@ -2,7 +2,7 @@ import { HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { readContentIfAny, sha256, textOf } from "../files.ts";
 import { diffOf } from "../patch.ts";
-import { pathField, readPlan, shown } from "../paths.ts";
+import { pathField, readPlan, refuseForeign, shown } from "../paths.ts";
 import { tool } from "./tool.ts";
 
 const parameters = {
@@ -24,6 +24,7 @@ export const fileDiff = tool({
   plan: async (input, bench): Promise<FilePlan> => await readPlan(input.path, bench),
   async run(input, { plan, bench }) {
     const content = await readContentIfAny(plan.path);
+    if (content !== undefined) refuseForeign(content.stat, plan, bench);
     const text = content === undefined ? "" : textOf(content, plan.path);
     const patch = await diffOf(shown(plan.path, bench).replace(/^\//, ""), text, input.want);
     const base_sha256 = content?.sha256 ?? sha256("");

@@ -1,7 +1,7 @@
 import { Fault, HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { readContent, textOf } from "../files.ts";
-import { pathField, readPlan } from "../paths.ts";
+import { pathField, readPlan, refuseForeign } from "../paths.ts";
 import { tool } from "./tool.ts";
 
 const parameters = {
@@ -23,8 +23,9 @@ export const readFile = tool({
   parameters,
   idempotent: true,
   plan: async (input, bench): Promise<FilePlan> => await readPlan(input.file_path, bench),
-  async run(input, { plan }) {
+  async run(input, { plan, bench }) {
     const content = await readContent(plan.path);
+    refuseForeign(content.stat, plan, bench);
     const lines = textOf(content, plan.path).split("\n");
     if (lines.at(-1) === "") lines.pop();
     const from = input.offset ?? 1;

@@ -1,10 +1,11 @@
+import type { BigIntStats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Fault, HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { Folder, isBinary } from "../files.ts";
 import { glob } from "../glob.ts";
-import { pathField, readPlan, shown } from "../paths.ts";
-import { identity, isShared, stateFiles } from "../twins.ts";
+import { pathField, readPlan, shown, within } from "../paths.ts";
+import { identity, isOwnFile, isShared, twinsIn, type Twins } from "../twins.ts";
 import { omissions, SELDOM_MEANT, Walk } from "../walk.ts";
 import { anyDepth } from "./find-files.ts";
 import { tool } from "./tool.ts";
@@ -71,12 +72,20 @@ async function searchAll(
     work,
     (below, name) => wanted.reaches(below) && (!SELDOM_MEANT.has(name) || wanted.names(name)),
   );
-  let ours: ReadonlyMap<string, string> | undefined;
+  const { workspace, state } = work.bench;
+  let [ours, inWorkspace]: [Twins?, Twins?] = [];
+  /** Whether a file that was met by one of its several names is not to be looked into. */
+  const isKept = (stat: BigIntStats, at: string): boolean => {
+    if ((ours ??= twinsIn(state)).has(identity(stat))) return true;
+    if (walk.isApproved || !within(workspace, at)) return false;
+    return !isOwnFile(stat, workspace, (inWorkspace ??= twinsIn(workspace)));
+  };
   const look = async (folder: Folder, name: string) => {
     try {
       const { bytes, stat } = await folder.read(name);
-      if (isShared(stat) && (ours ??= stateFiles(work.bench.state)).has(identity(stat))) return true;
-      search.lookInto(bytes, shown(join(folder.path, name), work.bench));
+      const at = join(folder.path, name);
+      if (isShared(stat) && isKept(stat, at)) walk.leftOut.add("what policy keeps from the model");
+      else search.lookInto(bytes, shown(at, work.bench));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       walk.leftOut.add(error.message);
