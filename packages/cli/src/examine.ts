@@ -42,9 +42,9 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
   daemon: lookAtDaemon,
   sandbox: async () => {
     const { hostSandbox } = await import("@vidro/hands");
-    if ((await hostSandbox()) !== undefined) return ok("bubblewrap holds shell commands to what they may touch");
+    if ((await hostSandbox()) !== undefined) return ok("bubblewrap holds commands to what they may touch");
     return warn(
-      "bubblewrap does not work here, so every shell command is asked for",
+      "bubblewrap does not work here, so every command is asked for",
       "Install bubblewrap: apt install bubblewrap",
     );
   },

@@ -17,6 +17,7 @@ const plan = (argv: readonly string[], more: Partial<ProcessPlan> = {}): Process
   env: { PATH: "/usr/bin" },
   timeoutMs: 1000,
   digests: {},
+  confined: "files",
   ...more,
 });
 
@@ -255,4 +256,22 @@ test("any policy keeps every path operand that it allows in the root", () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test("a rule that allows a command has it held to what its class is about, and matches nothing that is not held", () => {
+  const confinedBy = (more: Partial<ProcessRule>): unknown => judge(plan(["git", "log"]), policy({ ...LOG, ...more }));
+  const allowed = { decision: "allow", rule: "log", reason: "rule log says allow" };
+  for (const [kind, confined] of [
+    ["read", "files"],
+    ["write", "workspace"],
+    ["code-exec", "workspace"],
+    ["network", "network"],
+  ] as const) {
+    assert.deepEqual(confinedBy({ class: kind }), { ...allowed, class: kind, confined });
+    const { confined: _, ...unheld } = plan(["git", "log"]);
+    assert.equal(judge(unheld, policy({ ...LOG, class: kind })).decision, "ask");
+  }
+  assert.deepEqual(confinedBy({ sees: "host" }), { ...allowed, class: "read", confined: "facts" });
+  assert.deepEqual(confinedBy({ class: "privileged" }), { ...allowed, class: "privileged" });
+  assert.throws(() => policy({ ...LOG, class: "network", sees: "host" }), { code: "BAD_POLICY" });
 });

@@ -1,4 +1,4 @@
-import { commandClass, commandMisfit, isAbout, UNHELD } from "./policy/command.ts";
+import { commandClass, commandMisfit, confinementOf, isAbout, UNHELD } from "./policy/command.ts";
 import { matchesPath, matchesWord, normalPath } from "./policy/path.ts";
 import type { Decision, FactsRule, FileRule, Policy, Rule, ShellRule } from "./policy/rule.ts";
 import type { ActionClass, FactsPlan, FilePlan, Plan, ShellPlan, Verdict } from "./tool.ts";
@@ -29,7 +29,9 @@ export function judge(plan: Plan, policy: Policy): Verdict {
   for (const decision of STRICTEST_FIRST) {
     const rule = matching.find((candidate) => candidate.decision === decision);
     if (rule !== undefined) {
-      return { decision, rule: rule.id, class: rule.class, reason: rule.reason ?? `rule ${rule.id} says ${decision}` };
+      const { id, class: kind, reason = `rule ${id} says ${decision}` } = rule;
+      const confined = decision === "allow" && rule.kind === "process" ? confinementOf(rule) : undefined;
+      return { decision, rule: id, class: kind, reason, ...(confined === undefined ? {} : { confined }) };
     }
   }
   return { decision: "ask", rule: DEFAULT_RULE, class: defaultClass(plan), reason: whyAsked(plan, policy) };
@@ -104,7 +106,10 @@ function fileMisfit(rule: FileRule, plan: FilePlan, policy: Policy): string | un
     return `${path} is not under ${rule.paths.join(" or ")}`;
   if (rule.decision === "allow" && matchesPath(policy.secrets, path, policy.places))
     return `${path} is a secret of this policy`;
-  return undefined;
+  // Whether a file in the workspace is one of the workspace, the plan says already.
+  const isOutside = plan.operation === "read" && !plan.inWorkspace;
+  const why = rule.decision === "allow" && isOutside ? policy.kept?.(path) : undefined;
+  return why === undefined ? undefined : `${path} is ${why}`;
 }
 
 function factsMisfit(rule: FactsRule, plan: FactsPlan): string | undefined {

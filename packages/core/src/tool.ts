@@ -48,9 +48,16 @@ export interface ProcessPlan {
   readonly timeoutMs: number;
   /** sha256 of each operand that names a file whose content decides what happens (a script). */
   readonly digests: { readonly [path: string]: string };
-  /** A sandbox holds it to reading, whatever the files that it reads tell it to run. */
-  readonly confined?: true;
+  /** How a sandbox holds it, whatever its paths lead to and its files tell it to run; nothing holds it when left out. */
+  readonly confined?: Confinement;
 }
+
+/**
+ * How a sandbox holds a program: `files` sees the workspace and the system's own folders and changes nothing; `facts`
+ * sees the mounts, processes and network of the host and changes nothing; `workspace` is `files`, and may change the
+ * workspace; `network` is `workspace`, and may talk to other hosts.
+ */
+export type Confinement = "files" | "facts" | "workspace" | "network";
 
 /** How far a shell reaches: read = nothing can be written, no network; workspace = only the workspace; host = as the user. */
 export type ShellAccess = "read" | "workspace" | "host";
@@ -101,6 +108,8 @@ export interface Verdict {
   readonly rule: string;
   readonly class: ActionClass;
   readonly reason: string;
+  /** How a program that is allowed has to be held. */
+  readonly confined?: Confinement;
 }
 
 /** A hand's judgement of an action: the frozen plan, its hash, and the verdict of the hand's policy. */

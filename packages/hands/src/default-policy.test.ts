@@ -10,8 +10,8 @@ const POLICY = parsePolicy(JSON.parse(JSON.stringify(DEFAULT_POLICY)), PLACES);
 function judgeArgv(argv: readonly string[], more: Partial<ProcessPlan> = {}, policy: Policy = POLICY): Verdict {
   const env = { PATH: "/usr/bin:/bin", HOME: "/home/ada", LC_ALL: "C", ...QUIET_ENV };
   const program = `/usr/bin/${argv[0]}`;
-  // A host with a sandbox: what may not run by itself is judged as held to reading.
-  const held = { confined: true } as const;
+  // A host with a sandbox: only what it holds is allowed without a question.
+  const held = { confined: "files" } as const;
   return judge(
     { kind: "process", program, argv, cwd: PLACES.workspace, env, timeoutMs: 1000, digests: {}, ...held, ...more },
     policy,
@@ -40,21 +40,20 @@ test("the default policy allows a look at the host and at the workspace", () => 
   }
 });
 
-test("without a sandbox a person is asked before git reads what may name programs", () => {
-  const argv = ["git", "status"];
-  const bare: ProcessPlan = {
-    kind: "process",
-    program: "/usr/bin/git",
-    argv,
-    cwd: PLACES.workspace,
-    env: {},
-    timeoutMs: 1,
-    digests: {},
-  };
-  const { decision, reason } = judge(bare, POLICY);
-  assert.equal(decision, "ask");
-  assert.match(reason, /no sandbox holds it to reading/);
+test("without a sandbox a person is asked about every program", () => {
+  for (const rule of allowRules) {
+    const words = rule.examples.match[0]?.map(fill) ?? [];
+    const { decision, reason } = judge({ ...barePlan(words), confined: "files" }, POLICY);
+    assert.deepEqual([rule.id, decision], [rule.id, "allow"], reason);
+    assert.equal(judge(barePlan(words), POLICY).decision, "ask", rule.id);
+  }
+  assert.match(judge(barePlan(["git", "status"]), POLICY).reason, /no sandbox of this host holds it/);
 });
+
+function barePlan(argv: readonly string[]): ProcessPlan {
+  const program = `/usr/bin/${argv[0]}`;
+  return { kind: "process", program, argv, cwd: PLACES.workspace, env: {}, timeoutMs: 1, digests: {} };
+}
 
 test("the default policy allows programs by the files they really are", () => {
   const npm = { program: "/usr/local/lib/node_modules/npm/bin/npm-cli.js" };

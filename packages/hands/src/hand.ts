@@ -28,7 +28,7 @@ import { openLedger, type Known, type Ledger, type Start } from "./ledger.ts";
 import { sweepLeftBehind, sweepStragglers } from "./orphans.ts";
 import { hostSandbox } from "./sandbox.ts";
 import { pruneSpools, spooledText } from "./spool.ts";
-import type { Bench, Tool, Work } from "./tools/tool.ts";
+import { canHold, type Bench, type Tool, type Work } from "./tools/tool.ts";
 import { TOOLS } from "./tools/tools.ts";
 
 /** The policy of a hand: what it says of a plan, and the version that goes on record with it. */
@@ -319,15 +319,14 @@ class LocalHand implements Hand {
     return { plan, hash, verdict, policy: version };
   }
 
-  /** What may not run by itself may run where it can only read, when the policy says so and the host can hold it. */
+  /** A program that policy allows runs held to what the verdict is about, where the host can hold it. */
   async #freest(plan: Plan): Promise<Pick<Judgement, "plan" | "verdict">> {
     const { policy } = this.#options;
-    const verdict = policy.judge(plan);
-    if (verdict.decision !== "ask" || plan.kind !== "process") return { plan, verdict };
-    const confined = { ...plan, confined: true } as const;
-    const held = policy.judge(confined);
-    const isHeld = held.decision === "allow" && (await this.#bench.sandbox()) !== undefined;
-    return isHeld ? { plan: confined, verdict: held } : { plan, verdict };
+    if (plan.kind !== "process") return { plan, verdict: policy.judge(plan) };
+    const held = policy.judge({ ...plan, confined: "files" });
+    const { decision, confined } = held;
+    const isHeld = decision === "allow" && confined !== undefined && (await canHold(this.#bench, confined, plan.cwd));
+    return isHeld ? { plan: { ...plan, confined }, verdict: held } : { plan, verdict: policy.judge(plan) };
   }
 
   #checkTime({ order, receivedAt }: Job, signal: AbortSignal): void {

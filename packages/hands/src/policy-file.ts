@@ -7,7 +7,9 @@ import { DEFAULT_POLICY } from "./default-policy.ts";
 import { codeOf } from "./files.ts";
 import { workspaceAt } from "./folders.ts";
 import type { HandPolicy } from "./hand.ts";
-import { stateTwin } from "./twins.ts";
+import { within } from "./paths.ts";
+import { isClosed } from "./sandbox/closed.ts";
+import { isOwn, stateTwin } from "./twins.ts";
 
 /** A policy that is in force: its version is the hash of what it says. */
 export interface OpenPolicy extends HandPolicy {
@@ -32,7 +34,11 @@ export function openPolicy({ file, workspace, state }: PolicyPlaces): OpenPolicy
   const source = isThere(file) ? readPolicy(file) : undefined;
   // The examples of the shipped policy are tried by its test, not at every start.
   const parsed = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
-  const policy = { ...parsed, real: (path: string) => realPathOf(path, places.state) };
+  const policy = {
+    ...parsed,
+    real: (path: string) => realPathOf(path, places.state),
+    kept: (path: string) => whyKept(path, places.workspace),
+  };
   const text = source === undefined ? JSON.stringify(DEFAULT_POLICY) : canonical(source);
   return {
     version: hash("sha256", text),
@@ -84,6 +90,12 @@ function realPathOf(path: string, state: string): string | undefined {
     return undefined;
   }
   return stateTwin(real, state) ?? real;
+}
+
+/** Why a file that a rule covers is not for everyone after all; undefined when it is. */
+function whyKept(path: string, workspace: string): string | undefined {
+  if (within(workspace, path)) return isOwn(path, workspace) ? undefined : "also a file outside the workspace";
+  return isClosed(path) ? "closed to other users of this host" : undefined;
 }
 
 /** Users of services often have a home that is not there: then its patterns mean nothing, as they are. */

@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, HAND, type ProcessOutcome } from "@vidro/core";
+import { handOver } from "./handed-over.ts";
 import { hold, members, release, signalMember, TAG, tagOf, type Member } from "./orphans.ts";
 import { Capture, Live } from "./output.ts";
 import { processStat } from "./proc.ts";
@@ -17,6 +18,8 @@ export interface Launch {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
   readonly timeoutMs: number;
+  /** Bytes for the program on the descriptor `HANDED_OVER`. */
+  readonly handedOver?: Uint8Array;
 }
 
 const STREAMS = ["stdout", "stderr"] as const;
@@ -62,18 +65,19 @@ export async function runProcess(launch: Launch, work: Work): Promise<ProcessOut
   }
 }
 
-async function start({ program, argv, cwd, env }: Launch, tag: string): Promise<ChildProcess> {
+async function start({ program, argv, cwd, env, handedOver }: Launch, tag: string): Promise<ChildProcess> {
   const [argv0 = program, ...args] = argv;
   try {
     const child = spawn(program, args, {
       argv0,
       cwd,
       env: { ...env, [TAG]: tag },
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", "pipe", ...(handedOver === undefined ? [] : ["pipe" as const])],
       // A session of its own: no terminal to read passwords from, and one group that can be signalled as a whole.
       detached: true,
     });
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
+    if (handedOver !== undefined) handOver(child, handedOver);
     return child;
   } catch (cause) {
     throw new Fault("TOOL_FAILED", `${argv0} could not be started in ${cwd}: ${reason(cause)}.`, { cause });

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { before, describe, it, type TestContext } from "node:test";
+import { handOver } from "./handed-over.ts";
 import { hostSandbox, type Sandbox, type Scope } from "./sandbox.ts";
 import { scratch } from "./scratch.fixture.ts";
 
@@ -15,22 +16,27 @@ describe("the sandbox", () => {
     sandbox = await hostSandbox();
   });
 
-  function scopeIn(t: TestContext, access: Scope["access"]): Scope {
+  function scopeIn(t: TestContext, confined: Scope["confined"]): Scope {
     const folder = scratch(t);
     const [workspace, state] = [join(folder, "workspace"), join(folder, "state")];
     for (const path of [workspace, state]) mkdirSync(path);
     writeFileSync(join(workspace, "note"), "seen");
     writeFileSync(join(state, "secret"), "unseen");
-    return { access, workspace, state, cwd: workspace };
+    return { confined, workspace, state, cwd: workspace, path: process.env["PATH"] ?? "" };
   }
 
   function run(command: string, scope: Scope): Promise<{ code: number; text: string }> {
     assert.ok(sandbox !== undefined);
-    const [program = "", ...args] = sandbox.wrap(["/bin/sh", "-c", command], scope);
+    const { program, argv, handedOver } = sandbox.hold(["/bin/sh", "-c", command], scope);
     return new Promise((resolve) => {
-      const child = execFile(program, args, (_error, stdout, stderr) => {
-        resolve({ code: child.exitCode ?? -1, text: stdout + stderr });
-      });
+      const child = spawn(program, argv.slice(1), { stdio: ["ignore", "pipe", "pipe", "pipe"], cwd: scope.workspace });
+      let text = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream?.on("data", (chunk: Buffer) => {
+          text += chunk.toString();
+        });
+      handOver(child, handedOver);
+      child.once("close", (code) => resolve({ code: code ?? -1, text }));
     });
   }
 
@@ -39,7 +45,7 @@ describe("the sandbox", () => {
   });
 
   it("reads everywhere and writes nowhere with access read", async (t) => {
-    const scope = scopeIn(t, "read");
+    const scope = scopeIn(t, "files");
     assert.deepEqual(await run("cat note; cat /etc/hostname >/dev/null", scope), { code: 0, text: "seen" });
     for (const path of ["note", "new", "/etc/vidro-test", "/usr/vidro-test", "/var/vidro-test"]) {
       assert.notEqual((await run(`echo x > ${path}`, scope)).code, 0, path);
@@ -63,7 +69,7 @@ describe("the sandbox", () => {
     mkdirSync(within.state);
     writeFileSync(join(within.state, "secret"), "unseen");
     assert.match((await run(`cat ${within.state}/secret`, within)).text, /No such file/u);
-    const around = { ...scope, state: join(scope.workspace, ".."), access: "read" as const };
+    const around = { ...scope, state: join(scope.workspace, ".."), confined: "files" as const };
     assert.equal((await run("cat note; ls ../state 2>&1 | wc -l", around)).code, 0);
     assert.ok(!(await run("cat /etc/shadow", scope)).text.includes("root:"));
   });
@@ -73,7 +79,7 @@ describe("the sandbox", () => {
     await new Promise((resolve) => server.once("listening", resolve));
     t.after(() => server.close());
     const { port } = server.address() as AddressInfo;
-    const scope = scopeIn(t, "read");
+    const scope = scopeIn(t, "files");
     assert.notEqual((await run(`bash -c 'echo > /dev/tcp/127.0.0.1/${port}'`, scope)).code, 0);
     assert.equal(
       (await run(`[ -d /proc/${process.pid}/fd ] && tr '\\0' ' ' < /proc/${process.pid}/cmdline`, scope)).text,
@@ -82,6 +88,6 @@ describe("the sandbox", () => {
   });
 
   it("keeps exit codes", async (t) => {
-    assert.equal((await run("exit 42", scopeIn(t, "read"))).code, 42);
+    assert.equal((await run("exit 42", scopeIn(t, "files"))).code, 42);
   });
 });

@@ -1,35 +1,42 @@
-import { execFile } from "node:child_process";
-import { realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { promisify } from "node:util";
-import type { ShellAccess } from "@vidro/core";
+import { spawn } from "node:child_process";
+import { HAND } from "@vidro/core";
 import { SECRETS } from "./default-policy/files.ts";
-import { within } from "./paths.ts";
-import { secretPaths } from "./secrets.ts";
+import { handOver, HANDED_OVER } from "./handed-over.ts";
+import { filterFor } from "./sandbox/filter.ts";
+import { viewOf, type Scope } from "./sandbox/view.ts";
 
-/** What a sandboxed command may see and touch. */
-export interface Scope {
-  readonly access: Exclude<ShellAccess, "host">;
-  readonly workspace: string;
-  /** The hand's own folder, which a command never sees. */
-  readonly state: string;
-  readonly cwd: string;
+export { isInView, type Scope } from "./sandbox/view.ts";
+
+/** A command line that runs another one held to a scope. */
+export interface HeldLine {
+  /** Absolute path. */
+  readonly program: string;
+  readonly argv: readonly string[];
+  /** Bytes that it reads from the descriptor `HANDED_OVER`. */
+  readonly handedOver: Uint8Array;
 }
 
 /** Holds a command to a scope by means of the kernel. */
 export interface Sandbox {
-  /** The command line that runs the given one within the scope; its first word is an absolute path. */
-  wrap(line: readonly string[], scope: Scope): readonly string[];
+  /** What runs the given line within the scope; the first word of the line is an absolute path. */
+  hold(line: readonly string[], scope: Scope): HeldLine;
 }
 
 const BUBBLEWRAP = "/usr/bin/bwrap";
+const SHELL = "/bin/sh";
 const PROBE_MS = 5000;
+
+/** Bounds the memory of every process of the line, then becomes bubblewrap. */
+const BOUNDED = `ulimit -d ${HAND.memoryBytes / 1024} 2>/dev/null; exec "$0" "$@"`;
 
 /**
  * What root keeps in the sandbox of its powers: to read and write whatever files it is shown, as outside. With any of
  * the others it could take the walls down from within: mount, make devices, open files behind their names.
  */
 const ROOT_KEEPS = ["--cap-add", "CAP_DAC_OVERRIDE"];
+
+/** What root keeps besides for facts of the host: which process has a socket, and what the kernel wrote down. */
+const ROOT_KEEPS_FOR_FACTS = ["--cap-add", "CAP_SYS_PTRACE", "--cap-add", "CAP_SYSLOG"];
 
 let works: Promise<boolean> | undefined;
 
@@ -38,50 +45,41 @@ let works: Promise<boolean> | undefined;
  * the patterns name as secret, a command in it does not see.
  */
 export async function hostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
-  const sandbox: Sandbox = { wrap: (line, scope) => [BUBBLEWRAP, ...bounds(scope, secrets), "--", ...line] };
+  const filter = filterFor(process.arch);
+  if (filter === undefined) return undefined;
+  const sandbox: Sandbox = {
+    hold: (line, scope) => {
+      const bounds = ["--seccomp", String(HANDED_OVER), ...viewOf(scope, secrets), ...wallsOf(scope)];
+      const argv = [SHELL, "-c", BOUNDED, BUBBLEWRAP, ...bounds, "--", ...line];
+      return { program: SHELL, argv, handedOver: filter };
+    },
+  };
   works ??= probe(sandbox);
   return (await works) ? sandbox : undefined;
 }
 
-async function probe(sandbox: Sandbox): Promise<boolean> {
-  const scope: Scope = { access: "read", workspace: "/usr", state: "/nonexistent", cwd: "/" };
-  const [program, ...args] = sandbox.wrap(["/bin/sh", "-c", ":"], scope);
-  try {
-    // Being installed is not enough: many containers forbid the name spaces that it needs.
-    await promisify(execFile)(program ?? BUBBLEWRAP, args, { timeout: PROBE_MS });
-    return true;
-  } catch {
-    return false;
-  }
+/** Being installed is not enough: many containers forbid the name spaces that it needs. */
+function probe(sandbox: Sandbox): Promise<boolean> {
+  const scope: Scope = { confined: "files", workspace: "/usr", state: "/nonexistent", cwd: "/", path: "" };
+  const { program, argv, handedOver } = sandbox.hold([SHELL, "-c", ":"], scope);
+  return new Promise((resolve) => {
+    const stdio = ["ignore", "ignore", "ignore", "pipe"] as const;
+    const child = spawn(program, argv.slice(1), { stdio: [...stdio], timeout: PROBE_MS });
+    handOver(child, handedOver);
+    child.once("error", () => resolve(false)).once("exit", (code) => resolve(code === 0));
+  });
 }
 
-function bounds({ access, workspace, state, cwd }: Scope, secrets: readonly string[]): string[] {
-  const unseen = [state, ...secretPaths(secrets, { workspace, state, home: homedir() })].flatMap(existing);
+function wallsOf({ confined, cwd }: Scope): readonly string[] {
+  const isFacts = confined === "facts";
+  const isRoot = process.getuid?.() === 0;
   return [
-    ["--ro-bind", "/", "/", "--dev", "/dev"],
-    // The kernel's settings are files of root's, and a setting can name a program that runs outside.
-    ["--proc", "/proc", "--remount-ro", "/proc"],
-    // A socket can be spoken to on a read-only mount: those of docker, dbus and their like live in /run.
-    ["--tmpfs", "/run", "--tmpfs", "/tmp", "--tmpfs", "/var/tmp"],
-    // The later mount covers the earlier one, and a secret folder may lie in the workspace or around it.
-    unseen.filter((path) => within(path, workspace)).flatMap(hide),
-    [access === "workspace" ? "--bind" : "--ro-bind", workspace, workspace],
-    unseen.filter((path) => !within(path, workspace)).flatMap(hide),
-    ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--die-with-parent", "--new-session"],
-    ["--cap-drop", "ALL", ...(process.getuid?.() === 0 ? ROOT_KEEPS : [])],
-    ["--chdir", cwd],
+    isFacts ? [] : ["--unshare-pid", "--unshare-ipc", "--unshare-uts"],
+    isFacts || confined === "network" ? [] : ["--unshare-net"],
+    ["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
+    isRoot ? ROOT_KEEPS : [],
+    isRoot && isFacts ? ROOT_KEEPS_FOR_FACTS : [],
+    // A folder that was on the host's disk only.
+    ["--unsetenv", "TMPDIR", "--chdir", cwd],
   ].flat();
-}
-
-/** The real path of what is there; what is not, or what we may not even look at, needs no hiding. */
-function existing(path: string): string[] {
-  try {
-    return [realpathSync(path)];
-  } catch {
-    return [];
-  }
-}
-
-function hide(path: string): string[] {
-  return statSync(path).isDirectory() ? ["--tmpfs", path] : ["--ro-bind", "/dev/null", path];
 }

@@ -26,6 +26,12 @@ export const HAND = {
   args: 1024,
   /** One argument. */
   argChars: 128 * KIB,
+  /** Memory of its own that one process in a sandbox may have. */
+  memoryBytes: 2048 * MIB,
+  /** What a sandboxed command may write to each of its own empty folders, such as /tmp; they are memory. */
+  scratchBytes: 256 * MIB,
+  /** How long a file whose mode is changed, and nothing else, may go on to count as open to all users. */
+  closedMs: MINUTE_MS,
   /** A file that a tool reads or writes. */
   fileBytes: 8 * MIB,
   /** What reading a file gives at once. */

@@ -36,6 +36,7 @@ function commandTooWide(rule: ProcessRule): string | undefined {
   const wild = rule.program.find((name) => name.includes("*"));
   if (wild !== undefined) return `an allow rule names its programs, ${wild} is a pattern`;
   if (rule.arguments === "any" || "contain" in rule.arguments) return "an allow rule says every argument: exact or fit";
+  if (rule.sees !== undefined && rule.class !== "read") return "only a rule of class read sees the host";
   if (rule.examples.not_match.length === 0) return "an allow rule shows with not_match examples where it ends";
   const wrapper = rule.program.find((name) => isWrapper(name));
   if ("exact" in rule.arguments) return undefined;
@@ -77,7 +78,7 @@ interface ExamplePlan {
 function examplePlans(rule: Rule, side: "match" | "not_match", policy: Policy): readonly ExamplePlan[] {
   if (rule.kind === "process")
     return rule.examples[side].map((argv) => ({
-      plan: { ...processPlan(argv, policy), ...(rule.confined === true ? { confined: true as const } : {}) },
+      plan: { ...processPlan(argv, policy), ...(rule.decision === "allow" ? { confined: "files" as const } : {}) },
       text: JSON.stringify(argv),
     }));
   if (rule.kind === "shell")

@@ -2,7 +2,7 @@ import { grammarMisfit } from "./grammar.ts";
 import { lastSegment, matchesPath, matchesWord, meanings, normalPath, pathMisfit, type Scene } from "./path.ts";
 import { spelled } from "../printable.ts";
 import type { Marks, Policy, ProcessRule } from "./rule.ts";
-import type { ActionClass, ProcessPlan } from "../tool.ts";
+import type { ActionClass, Confinement, ProcessPlan } from "../tool.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
@@ -56,20 +56,37 @@ export function isAbout(rule: ProcessRule, plan: ProcessPlan): boolean {
   return commandsFor(rule, plan).length > 0;
 }
 
-/** Why a rule does not match that allows a program only where it is held to reading. */
-export const UNHELD = "no sandbox holds it to reading";
+/** Why a rule does not match that allows a program only where a sandbox holds it. */
+export const UNHELD = "no sandbox of this host holds it";
+
+const HELD: { readonly [kind in ActionClass]: Confinement | undefined } = {
+  read: "files",
+  write: "workspace",
+  "code-exec": "workspace",
+  network: "network",
+  // Who allows these by a rule speaks of the host itself, and nothing that holds them would leave their meaning.
+  privileged: undefined,
+  destructive: undefined,
+};
+
+/** How a program that a rule allows has to be held: to what the rule is about. */
+export function confinementOf({ sees, class: kind }: ProcessRule): Confinement | undefined {
+  return sees === "host" ? "facts" : HELD[kind];
+}
 
 /** Why a rule does not match a command, or nothing when it does. */
 export function commandMisfit(rule: ProcessRule, plan: ProcessPlan, policy: Policy): string | undefined {
   const candidates = commandsFor(rule, plan);
   if (candidates.length === 0) return `it is about ${rule.program.join(", ")}`;
-  const scene = { cwd: plan.cwd, policy };
+  const showsContent = rule.decision === "allow" && rule.sees !== "host";
+  const scene = { cwd: plan.cwd, policy, showsContent };
   const whys = candidates.map((argv) => argumentsMisfit(rule, argv.slice(1), scene));
   if (!whys.includes(undefined)) return whys[0];
   const elsewhere = rule.cwd && pathMisfit(plan.cwd, rule.cwd, scene);
   if (elsewhere !== undefined) return `the folder: ${elsewhere}`;
-  if (rule.confined === true && plan.confined !== true) return UNHELD;
-  return rule.decision === "allow" ? whyDistrusted(rule, plan, policy) : undefined;
+  if (rule.decision !== "allow") return undefined;
+  const isUnheld = plan.confined === undefined && confinementOf(rule) !== undefined;
+  return whyDistrusted(rule, plan, policy) ?? (isUnheld ? UNHELD : undefined);
 }
 
 /** What a plan's program goes by: the word that was asked for, and its file unless that does what the word says. */

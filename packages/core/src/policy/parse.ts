@@ -177,7 +177,8 @@ const shellExample: Read<ShellExample> = (json, where) => {
 
 const HEAD = ["id", "kind", "class", "decision", "reason", "examples"] as const;
 const BODY = {
-  process: ["program", "arguments", "cwd", "confined"],
+  // `confined` is of older files: by now every rule that allows a program has it held.
+  process: ["program", "arguments", "cwd", "confined", "sees"],
   shell: ["commands", "access", "sandboxed"],
   file: ["operations", "paths", "inWorkspace"],
   facts: ["facts"],
@@ -207,7 +208,7 @@ const rule: Read<Rule> = (json, position) => {
       program: need("program", list(text)),
       arguments: need("arguments", args),
       ...maybe(source, "cwd", pathValue, where),
-      ...maybe(source, "confined", flag, where),
+      ...maybe(source, "sees", oneOf("host"), where),
       examples: need("examples", examples(list(word))),
     };
   }

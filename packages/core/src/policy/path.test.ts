@@ -19,7 +19,11 @@ const policyWith = (links: { readonly [path: string]: string }): Policy => ({
 const READABLE = { paths: ["{workspace}/**", "/etc/**"] };
 
 const misfit = (word: string, links: { readonly [path: string]: string }, deep = false): string | undefined =>
-  pathMisfit(word, deep ? { ...READABLE, deep } : READABLE, { cwd: places.workspace, policy: policyWith(links) });
+  pathMisfit(word, deep ? { ...READABLE, deep } : READABLE, {
+    cwd: places.workspace,
+    policy: policyWith(links),
+    showsContent: true,
+  });
 
 test("a word means what its letters say and what its links lead to, seen with its letters as they are", () => {
   const policy = policyWith({ "/srv/work/link/../x": "/opt/x" });

@@ -4,6 +4,8 @@ import type { PathValue, Places, Policy } from "./rule.ts";
 export interface Scene {
   readonly cwd: string;
   readonly policy: Policy;
+  /** Whether what is in the files that the words name may be shown without a question. */
+  readonly showsContent: boolean;
 }
 
 interface Segment {
@@ -134,12 +136,18 @@ export function pathMisfit(word: string, value: PathValue, scene: Scene): string
     outside(written, value, policy) ??
     hiding(written, value, policy) ??
     hiding(real, value, policy) ??
-    (isOurs ? outside(real, value, policy) : undefined)
+    (isOurs ? outside(real, value, policy) : undefined) ??
+    (scene.showsContent ? keeping(real, policy) : undefined)
   );
 }
 
 function outside(path: string, value: PathValue, { places }: Policy): string | undefined {
   return matchesPath(value.paths, path, places) ? undefined : `${path} is not under ${value.paths.join(" or ")}`;
+}
+
+function keeping(path: string, policy: Policy): string | undefined {
+  const why = policy.kept?.(path);
+  return why === undefined ? undefined : `${path} is ${why}`;
 }
 
 function hiding(path: string, value: PathValue, { places, secrets }: Policy): string | undefined {

@@ -94,8 +94,11 @@ export interface ProcessRule extends RuleHead {
   readonly arguments: Arguments;
   /** Where the command has to run, for commands that work on their folder when no path is given. */
   readonly cwd?: PathValue;
-  /** Only where a sandbox holds the program to reading: for programs that run what the files of a project name. */
-  readonly confined?: boolean;
+  /**
+   * What a program that is allowed sees: `host` is for programs that show facts, and names of files, of the whole host
+   * but never what is in a file. Left out, it sees the workspace and the system's own folders.
+   */
+  readonly sees?: "host";
   readonly examples: Examples<readonly string[]>;
 }
 
@@ -155,4 +158,9 @@ export interface Policy extends PolicySource {
    * said. Core sees no disk, so whoever does brings this along; without it only the letters of a path count.
    */
   readonly real?: (path: string) => string | undefined;
+  /**
+   * Why what is in the file at a real path is not for everyone, as the disk tells: it is closed to other users of the
+   * host, or a second name of a file outside the workspace. Undefined when there is no such reason.
+   */
+  readonly kept?: (path: string) => string | undefined;
 }

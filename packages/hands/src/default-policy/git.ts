@@ -5,8 +5,8 @@ import { each, flags, lines, looks } from "./words.ts";
  * What git may be asked without changing anything. Nothing here writes a file (--output), runs a program of the
  * caller's choice (-c, --ext-diff, --textconv, --show-signature, %G) or leaves the repository (--no-index, -C).
  * The settings in .git can still name programs: an external diff, a text conversion, a filter, a way to fetch what is
- * missing. A repository that came as an archive brings such settings along. So all of this is free only where a
- * sandbox holds git, and whatever git runs, to reading; elsewhere a person is asked.
+ * missing. A repository that came as an archive brings such settings along. All of this is free because a
+ * sandbox holds git, and whatever git runs, to reading.
  */
 
 const BEFORE = flags("--no-pager -P --no-optional-locks");
@@ -32,7 +32,7 @@ const HISTORY = {
 } as const;
 
 const git = (id: string, args: Parameters<typeof looks>[2], match: string[], notMatch: string[]): ProcessRule =>
-  looks(id, "git", args, { cwd: HERE, confined: true, examples: lines(match, notMatch) });
+  looks(id, "git", args, { cwd: HERE, examples: lines(match, notMatch) });
 
 /** Read-only questions to git about the repository in the workspace. */
 export const GIT_RULES: readonly ProcessRule[] = [

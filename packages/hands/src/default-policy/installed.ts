@@ -28,8 +28,6 @@ export const INSTALLED_RULES: readonly ProcessRule[] = [
     "go cargo rustc pnpm yarn",
     { exact: [["version"], ["--version"]] },
     {
-      // Files of a project choose the toolchain, and the one that they choose is what answers.
-      confined: true,
       examples: lines(["go version", "cargo --version"], ["go run x", "yarn version --new-version 1.0.0"]),
     },
   ),
@@ -55,12 +53,15 @@ export const INSTALLED_RULES: readonly ProcessRule[] = [
     "containers",
     "docker podman",
     { exact: [["ps"], ["ps", "-a"], ["images"]] },
-    { examples: lines(["docker ps -a"], ["docker run x", "docker ps -a --format x", "docker exec x sh"]) },
+    {
+      sees: "host",
+      examples: lines(["docker ps -a"], ["docker run x", "docker ps -a --format x", "docker exec x sh"]),
+    },
   ),
   looks(
     "where-programs-are",
     "which whereis",
     { fit: { options: flags("-a -b"), operands: ["text"], many: true } },
-    { examples: lines(["which node git"], ["which --read-alias x"]) },
+    { sees: "host", examples: lines(["which node git"], ["which --read-alias x"]) },
   ),
 ];

@@ -2,23 +2,11 @@ import type { PathValue, ProcessRule } from "@vidro/core";
 import { OPEN_FOLDERS } from "./files.ts";
 import { each, flags, lines, looks } from "./words.ts";
 
-const PROC_FILES = [
-  "cpuinfo",
-  "meminfo",
-  "loadavg",
-  "version",
-  "uptime",
-  "mounts",
-  "stat",
-  "cmdline",
-  "swaps",
-  "diskstats",
-];
+const PROC_FILES = ["cpuinfo", "meminfo", "loadavg", "version", "uptime", "stat", "cmdline", "swaps", "diskstats"];
 
 /** Whose content may be shown. */
 const READABLE: PathValue = {
-  // /proc/mounts is a link to what the reading process sees.
-  paths: ["{workspace}/**", ...OPEN_FOLDERS, ...PROC_FILES.map((name) => `/proc/${name}`), "/proc/*/mounts"],
+  paths: ["{workspace}/**", ...OPEN_FOLDERS, ...PROC_FILES.map((name) => `/proc/${name}`)],
 };
 
 /** What may be searched through: nothing that has a secret somewhere below it. */
@@ -108,8 +96,6 @@ const SHOW: readonly ProcessRule[] = [
     "diff cmp",
     { fit: { options: flags("-u -r -q -N -w -b -i -B -s --brief --recursive"), operands: [SEARCHABLE, SEARCHABLE] } },
     {
-      // In the folders that it compares, diff follows the links that it meets.
-      confined: true,
       examples: lines(
         ["diff -u a b", "diff -r old new"],
         ["diff a /root/b", "diff -r . /etc", "diff --to-file=/root/x a"],
@@ -121,6 +107,23 @@ const SHOW: readonly ProcessRule[] = [
     "file",
     { fit: { options: flags("-b -i -h --mime --mime-type --brief"), operands: [READABLE], many: true } },
     { examples: lines(["file -b a"], ["file -C -m x", "file -f list", "file -z a", "file /root/a"]) },
+  ),
+];
+
+/** The mounts of the host, which a program that sees less than the host does not know. */
+const MOUNT_TABLE: readonly ProcessRule[] = [
+  looks(
+    "mount-table",
+    "cat head tail",
+    // /proc/mounts is a link to what the reading process sees.
+    { fit: { options: { ...NUMBERS, "-#": "flag" }, operands: [{ paths: ["/proc/mounts", "/proc/*/mounts"] }] } },
+    {
+      sees: "host",
+      examples: lines(
+        ["cat /proc/mounts", "head -5 /proc/self/mounts"],
+        ["cat /root/a", "cat /proc/self/environ", "cat /proc/mounts /root/a"],
+      ),
+    },
   ),
 ];
 
@@ -141,6 +144,7 @@ const LIST: readonly ProcessRule[] = [
     },
     {
       cwd: LISTABLE,
+      sees: "host",
       examples: lines(
         ["ls", "ls -lah src", "ls --color=never /etc"],
         ["./ls", "ls --hyperlink", "ls {state}", "ls {home}/.ssh"],
@@ -178,6 +182,7 @@ const LIST: readonly ProcessRule[] = [
     },
     {
       cwd: LISTABLE,
+      sees: "host",
       examples: lines(["du -sh .", "du -d1 -h /var/log"], ["du --files0-from=x", "du -X list", "du {state}"]),
     },
   ),
@@ -191,13 +196,13 @@ const LIST: readonly ProcessRule[] = [
         many: true,
       },
     },
-    { examples: lines(["stat a", "stat -c %s /etc/hosts"], ["stat /etc/shadow", "stat --cached=x a"]) },
+    { sees: "host", examples: lines(["stat a", "stat -c %s /etc/hosts"], ["stat /etc/shadow", "stat --cached=x a"]) },
   ),
   looks(
     "names",
     "pwd basename dirname realpath readlink echo",
     { fit: { options: flags("-P -L -f -e -n -s"), operands: ["text"], many: true } },
-    { examples: lines(["pwd", "realpath a", "echo hello"], ["realpath --files", "./pwd"]) },
+    { sees: "host", examples: lines(["pwd", "realpath a", "echo hello"], ["realpath --files", "./pwd"]) },
   ),
   looks(
     "find",
@@ -322,4 +327,4 @@ const SEARCH: readonly ProcessRule[] = [
 ];
 
 /** Reading the workspace, and what every user of the host may know. */
-export const READER_RULES: readonly ProcessRule[] = [...SHOW, ...LIST, ...SEARCH];
+export const READER_RULES: readonly ProcessRule[] = [...SHOW, ...MOUNT_TABLE, ...LIST, ...SEARCH];

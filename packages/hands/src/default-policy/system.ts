@@ -333,5 +333,8 @@ const LOGS_AND_NETWORK: readonly ProcessRule[] = [
   ),
 ];
 
-/** Read-only facts about the host. */
-export const SYSTEM_RULES: readonly ProcessRule[] = [...MACHINE, ...RUNNING, ...LOGS_AND_NETWORK];
+/** Read-only facts about the host: its processes, mounts and network, and the content of no file that is named. */
+export const SYSTEM_RULES: readonly ProcessRule[] = [...MACHINE, ...RUNNING, ...LOGS_AND_NETWORK].map((rule) => ({
+  ...rule,
+  sees: "host",
+}));

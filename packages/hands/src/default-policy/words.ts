@@ -21,7 +21,7 @@ export function looks(
   id: string,
   program: string,
   args: Arguments,
-  more: Pick<ProcessRule, "examples"> & Partial<Pick<ProcessRule, "cwd" | "confined">>,
+  more: Pick<ProcessRule, "examples"> & Partial<Pick<ProcessRule, "cwd" | "sees">>,
 ): ProcessRule {
   return { kind: "process", id, program: words(program), arguments: args, class: "read", decision: "allow", ...more };
 }

@@ -3,7 +3,7 @@ import { folderAt } from "../folders.ts";
 import { pathField } from "../paths.ts";
 import { runProcess } from "../process.ts";
 import { NO_NUL, programFor, scriptDigests } from "../programs.ts";
-import { tool } from "./tool.ts";
+import { scopeOf, tool } from "./tool.ts";
 
 const word = { type: "string", maxLength: HAND.argChars, pattern: NO_NUL } as const;
 
@@ -55,12 +55,11 @@ export const command = tool({
 
   async run(_input, work) {
     const { plan, bench } = work;
-    if (plan.confined !== true) return runProcess(plan, work);
+    const { confined, cwd, env, timeoutMs } = plan;
+    if (confined === undefined) return runProcess(plan, work);
     const sandbox = await bench.sandbox();
     if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this command is gone.");
-    const { cwd, env, timeoutMs } = plan;
-    const scope = { access: "read", cwd, workspace: bench.workspace, state: bench.state } as const;
-    const argv = sandbox.wrap([plan.program, ...plan.argv.slice(1)], scope);
-    return runProcess({ program: argv[0] ?? plan.program, argv, cwd, env, timeoutMs }, work);
+    const line = [plan.program, ...plan.argv.slice(1)];
+    return runProcess({ ...sandbox.hold(line, scopeOf(bench, confined, cwd)), cwd, env, timeoutMs }, work);
   },
 });

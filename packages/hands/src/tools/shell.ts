@@ -4,7 +4,8 @@ import { folderAt } from "../folders.ts";
 import { pathField } from "../paths.ts";
 import { runProcess } from "../process.ts";
 import { lineDigests, NO_NUL } from "../programs.ts";
-import { tool } from "./tool.ts";
+import { isInView } from "../sandbox.ts";
+import { scopeOf, tool } from "./tool.ts";
 
 /** Models write for bash; a host without it gets what POSIX promises. */
 const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
@@ -42,6 +43,10 @@ export const shell = tool({
   async plan(input, bench): Promise<ShellPlan> {
     const access = input.access ?? "host";
     const cwd = folderAt(input.dir_path ?? ".", bench.workspace);
+    const sandboxed = access !== "host" && (await bench.sandbox()) !== undefined;
+    if (sandboxed && !isInView(cwd, scopeOf(bench, "files", cwd))) {
+      throw new Fault("BAD_ARGUMENTS", `${cwd} is outside the workspace: a line sees it with access host only.`);
+    }
     return {
       kind: "shell",
       command: input.command,
@@ -49,7 +54,7 @@ export const shell = tool({
       env: bench.env,
       timeoutMs: input.timeout_ms ?? HAND.commandMs,
       access,
-      sandboxed: access !== "host" && (await bench.sandbox()) !== undefined,
+      sandboxed,
       digests: await lineDigests(input.command, cwd),
     };
   },
@@ -58,14 +63,11 @@ export const shell = tool({
     const { plan, bench } = work;
     const line = [SHELL, "-c", plan.command];
     const { access, cwd, env, timeoutMs } = plan;
-    const sandbox = plan.sandboxed ? await bench.sandbox() : undefined;
-    if (plan.sandboxed && sandbox === undefined) {
-      throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this line is gone.");
-    }
-    const argv =
-      access === "host" || sandbox === undefined
-        ? line
-        : sandbox.wrap(line, { access, cwd, workspace: bench.workspace, state: bench.state });
-    return runProcess({ program: argv[0] ?? SHELL, argv, cwd, env, timeoutMs }, work);
+    if (access === "host" || !plan.sandboxed)
+      return runProcess({ program: SHELL, argv: line, cwd, env, timeoutMs }, work);
+    const sandbox = await bench.sandbox();
+    if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this line is gone.");
+    const scope = scopeOf(bench, access === "read" ? "files" : "workspace", cwd);
+    return runProcess({ ...sandbox.hold(line, scope), cwd, env, timeoutMs }, work);
   },
 });

@@ -1,6 +1,6 @@
-import type { JsonObject, Outcome, Plan, Verdict } from "@vidro/core";
+import type { Confinement, JsonObject, Outcome, Plan, Verdict } from "@vidro/core";
 import type { XStatic } from "typebox/schema";
-import type { Sandbox } from "../sandbox.ts";
+import { isInView, type Sandbox, type Scope } from "../sandbox.ts";
 
 /** What a tool knows of the hand it runs on. */
 export interface Bench {
@@ -14,6 +14,17 @@ export interface Bench {
   readonly env: { readonly [name: string]: string };
   /** What the hand's policy says of a plan: for a tool that meets more files than its own plan names. */
   readonly judge: (plan: Plan) => Verdict;
+}
+
+/** What a command of a bench sees and touches when it is held. */
+export function scopeOf({ workspace, state, env }: Bench, confined: Confinement, cwd: string): Scope {
+  return { confined, workspace, state, cwd, path: env["PATH"] ?? "" };
+}
+
+/** Whether this host has what holds a command, and the command would see the folder that it runs in. */
+export async function canHold(bench: Bench, confined: Confinement, cwd: string): Promise<boolean> {
+  if ((await bench.sandbox()) === undefined) return false;
+  return confined === "facts" || isInView(cwd, scopeOf(bench, confined, cwd));
 }
 
 /** One piece of work: the frozen plan, and how to tell of it while it goes on. */

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { hostname, tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { SECRET, STATE_SECRET, target } from "./attack.fixture.ts";
+import type { Target } from "./attack.fixture.ts";
+
+/*
+ * What policy allows without a question, while its paths come to mean something else: the sandbox holds a command to
+ * what the verdict was about at the moment of its run, and not only at the moment of the verdict.
+ */
+
+const VIDRO = resolve(import.meta.dirname, "../../packages/cli/bin/vidro");
+
+const showsSecret = (text: string): boolean => text.includes(SECRET) || text.includes(STATE_SECRET);
+
+/** Symlinks that lead out of the workspace for a program that runs there, and nowhere, or elsewhere, for the hand. */
+const AWAY = [
+  "/proc/self/cwd/../vidro/token",
+  "/proc/self/cwd/../work-outside/secret.txt",
+  "/proc/thread-self/cwd/../work-outside/secret.txt",
+  "/proc/self/task/../cwd/../vidro/token",
+  "/proc/self/root/proc/self/cwd/../vidro/token",
+];
+
+const READERS = "cat|head -c 99|tail -n 9|sort|uniq|cut -c 1-99|grep -a .|grep -ra .|diff a.txt|file -b|rg -uuu .";
+
+test("a link that means one file to the hand and another to the program gives nothing out", async (t) => {
+  const at = await target(t, { inSight: true });
+  at.put("a.txt", "in the workspace\n");
+  for (const [index, to] of AWAY.entries()) symlinkSync(to, join(at.workspace, `link${index}`));
+  for (const reader of READERS.split("|"))
+    for (const index of AWAY.keys()) {
+      const { text } = await at.run(...reader.split(" "), `link${index}`);
+      assert.ok(!showsSecret(text), `${reader} ${AWAY[index]}: ${text}`);
+    }
+});
+
+test("a link that is swapped while a command is judged and run gives nothing out", async (t) => {
+  const at = await target(t, { inSight: true });
+  at.put("a.txt", "in the workspace\n");
+  const loop = `
+    const { renameSync, symlinkSync } = require("node:fs");
+    for (;;) for (const to of ["a.txt", "../vidro/token", "a.txt", "../work-outside/secret.txt"]) {
+      symlinkSync(to, "next"); renameSync("next", "link");
+    }`;
+  const swapper = spawn(process.execPath, ["-e", loop], { cwd: at.workspace, stdio: "ignore" });
+  t.after(() => swapper.kill("SIGKILL"));
+  let shown = 0;
+  for (let attempt = 0; attempt < 120; attempt += 1) {
+    const { decision, text } = await at.run("cat", "link");
+    assert.ok(!showsSecret(text), `attempt ${attempt} was ${decision} and gave a secret away`);
+    if (text.includes("in the workspace")) shown += 1;
+  }
+  assert.ok(shown > 0, "no attempt read the file that may be read");
+});
+
+test("a program does not read a hard link to a file outside without a question, and reads one within", async (t) => {
+  const at = await target(t, { inSight: true });
+  at.put("a.txt", "in the workspace\n");
+  linkSync(join(at.workspace, "a.txt"), join(at.workspace, "b.txt"));
+  linkSync(join(at.outside, "secret.txt"), join(at.workspace, "hard"));
+  assert.equal((await at.run("cat", "b.txt")).text, "in the workspace\n");
+  for (const reader of ["cat", "head -c 99", "sort", "grep -a ."])
+    assert.equal((await at.run(...reader.split(" "), "hard")).decision, "ask", reader);
+});
+
+/** The lines that a command of the host prints when nothing holds it. */
+const outside = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: "utf8" });
+
+test("facts of the host are true without a question: mounts, disks, processes, names", async (t) => {
+  const at = await target(t, { inSight: true });
+  const said = async (...argv: readonly string[]): Promise<string> => {
+    const { decision, text } = await at.run(...argv);
+    assert.equal(decision, "allow", argv.join(" "));
+    return text;
+  };
+  assert.equal(await said("df", "--output=target,fstype"), outside("df", "--output=target,fstype"));
+  assert.equal(await said("mount"), outside("mount"));
+  assert.equal(await said("cat", "/proc/mounts"), readFileSync("/proc/mounts", "utf8"));
+  assert.match(await said("ps", "-e", "-o", "pid"), new RegExp(`^ *${process.pid}$`, "m"));
+  assert.equal((await said("hostname")).trim(), hostname());
+  assert.equal(await said("uname", "-a"), outside("uname", "-a"));
+  assert.equal(await said("cat", "/etc/os-release"), readFileSync("/etc/os-release", "utf8"));
+  assert.equal(await said("ls", "-a", at.outside), ".\n..\nsecret.txt\n");
+  assert.deepEqual((await said("ls", "/usr")).trim().split("\n"), readdirSync("/usr").sort());
+  for (const line of ["free -m", "uptime", "id", "nproc", "lscpu", "du -sh .", "stat a", "date", "git --version"]) {
+    at.put("a", "");
+    assert.doesNotMatch(await said(...line.split(" ")), /exit code|bwrap/, line);
+  }
+});
+
+test("a host without a sandbox asks about what it would otherwise allow", (t: TestContext) => {
+  const home = mkdtempSync(join(tmpdir(), "vidro-bare-"));
+  t.after(() => rmSync(home, { recursive: true, force: true }));
+  const without = ["--dev-bind", "/", "/", "--ro-bind", "/dev/null", "/usr/bin/bwrap", "--"];
+  const env = { ...process.env, VIDRO_HOME: home };
+  const explain = (...wrapper: readonly string[]): unknown => {
+    const [program, ...args] = [...wrapper, VIDRO];
+    return JSON.parse(
+      execFileSync(program ?? VIDRO, [...args, "policy", "explain", "--json", "uname"], {
+        encoding: "utf8",
+        env,
+        cwd: home,
+      }),
+    ).decision;
+  };
+  assert.equal(explain(), "allow");
+  assert.equal(explain("/usr/bin/bwrap", ...without), "ask");
+});
+
+/** Runs a line that may only look, and gives what it shows. */
+async function look(at: Target, command: string): Promise<string> {
+  const { decision, text } = await at.attempt("shell", { command, access: "read" });
+  assert.equal(decision, "allow", command);
+  return text;
+}
+
+test("a line that may only look sees no home, no other project and no state, by whatever name", async (t) => {
+  const at = await target(t, { inSight: true });
+  const folder = dirname(at.workspace);
+  for (const name of [".env", ".config/service/key.json", ".local/share/keyrings/login", "notes/passwords.txt"]) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), `${SECRET}\n`);
+  }
+  linkSync(join(at.state, "token"), join(folder, "token"));
+  symlinkSync(folder, join(at.workspace, "up"));
+  for (const command of [
+    "cat up/.env up/notes/passwords.txt ../.env ../token",
+    `grep -rs kept- ${folder} ${at.outside} ${at.state} up/ /root /home /srv /opt /mnt`,
+    `cat /proc/*/root${folder}/.env /proc/*/cwd/../.env /proc/self/root${folder}/token`,
+    `find / -xdev -name 'passwords.txt' -exec cat {} +; cat /proc/*/environ`,
+  ])
+    assert.ok(!/kept-|PATH=.*VIDRO_HOME/.test(await look(at, command)), command);
+  assert.match(await look(at, "echo ok > /tmp/a && cat /tmp/a && ls /usr/bin/env"), /ok\n\/usr\/bin\/env/);
+});
+
+test("a folder that a held program would not see is no place for it to run in unasked", async (t) => {
+  const at = await target(t, { inSight: true });
+  const run = (cwd: string) => at.attempt("command", { command: "cat", args: ["/etc/os-release"], cwd });
+  assert.equal((await run(at.workspace)).decision, "allow");
+  assert.equal((await run("/etc")).decision, "allow");
+  assert.equal((await run(at.outside)).decision, "ask");
+  const { decision, fault } = await at.attempt("shell", { command: "pwd", access: "read", dir_path: at.outside });
+  assert.deepEqual([decision, fault], ["refused", "BAD_ARGUMENTS"]);
+});
+
+test("files of /etc and /var/log that are closed to others are not read without a question", async (t) => {
+  const at = await target(t, { inSight: true });
+  const closed = outside("find", "/etc", "/var/log", "-type", "f", "!", "-perm", "-o=r", "-size", "+0");
+  const paths = closed.split("\n").filter((path) => path !== "");
+  assert.ok(paths.includes("/etc/shadow"));
+  for (const path of paths) {
+    assert.match(await look(at, `head -c 9 ${path}`), /Permission denied|No such file/, path);
+    assert.notEqual((await at.run("head", "-c", "9", path)).decision, "allow", path);
+    assert.notEqual((await at.attempt("read_file", { file_path: path })).decision, "allow", path);
+  }
+  assert.equal((await at.run("cat", "/etc/hostname")).decision, "allow");
+});
+
+/** Numbers of calls that nothing in a sandbox has a use for, by architecture. */
+const CALLS: { readonly [arch: string]: { readonly [name: string]: number } } = {
+  x64: { add_key: 248, request_key: 249, keyctl: 250, ptrace: 101, unshare: 272, setns: 308, memfd_create: 319 },
+  arm64: { add_key: 217, request_key: 218, keyctl: 219, ptrace: 117, unshare: 97, setns: 268, memfd_create: 279 },
+};
+
+test("a held program has no keyring, no namespace and no other process's memory", async (t) => {
+  const at = await target(t, { inSight: true });
+  for (const [name, call] of Object.entries(CALLS[process.arch] ?? {})) {
+    const command = `perl -e '$! = 0; my $a = ""; print syscall(${call}, 0, 0, 0, 0), " ", $!+0'`;
+    assert.match(await look(at, command), /^-1 1(\n|$)/, name);
+  }
+  assert.match(
+    await look(at, "unshare -U true || echo refused; grep Seccomp: /proc/self/status"),
+    /refused\nSeccomp:\t2/,
+  );
+  const { text } = await at.run("grep", "Seccomp:", "/proc/self/status");
+  assert.doesNotMatch(text, /Seccomp:\t0/);
+});
+
+test("a line has no more memory than its bound, neither its own nor in its folders", async (t) => {
+  const at = await target(t, { inSight: true });
+  assert.match(await look(at, `perl -e 'my $x = "x" x (3 << 30); print "all of it"' 2>&1`), /Out of memory|exit code/);
+  assert.match(await look(at, "head -c 400M /dev/zero > /tmp/large || echo full"), /full/);
+  assert.match(await look(at, "echo x > /new || echo held"), /held/);
+});
