@@ -13,6 +13,7 @@ import { fleet } from "./fleet.ts";
 import { framed } from "./framed.ts";
 import { glass } from "./glass.ts";
 import { growth } from "./growth.ts";
+import { heldCommand } from "./held-command.ts";
 import { recovery } from "./recovery.ts";
 import { reconnect } from "./reconnect.ts";
 import { redaction } from "./redaction.ts";
@@ -33,6 +34,7 @@ const FIGURES: readonly Figure[] = [
   glass,
   framed,
   remoteCommand,
+  heldCommand,
   fleet,
   reconnect,
 ];
