@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import {
   linkSync,
   mkdirSync,
@@ -159,8 +159,10 @@ test("a folder that a held program would not see is no place for it to run in un
 
 test("files of /etc and /var/log that are closed to others are not read without a question", async (t) => {
   const at = await target(t, { inSight: true });
-  const closed = outside("find", "/etc", "/var/log", "-type", "f", "!", "-perm", "-o=r", "-size", "+0");
-  const paths = closed.split("\n").filter((path) => path !== "");
+  // Some folders are closed to the test as well, and find says so.
+  const closed = ["/etc", "/var/log", "-type", "f", "!", "-perm", "-o=r", "-size", "+0"];
+  const { stdout } = spawnSync("find", closed, { encoding: "utf8" });
+  const paths = stdout.split("\n").filter((path) => path !== "");
   assert.ok(paths.includes("/etc/shadow"));
   for (const path of paths) {
     assert.match(await look(at, `head -c 9 ${path}`), /Permission denied|No such file/, path);

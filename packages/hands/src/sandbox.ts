@@ -45,13 +45,16 @@ let works: Promise<boolean> | undefined;
  * the patterns name as secret, a command in it does not see.
  */
 export async function hostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
-  const filter = filterFor(process.arch);
-  if (filter === undefined) return undefined;
+  const [withSockets, without] = [true, false].map((sockets) => filterFor(process.arch, { sockets }));
+  if (withSockets === undefined || without === undefined) return undefined;
   const sandbox: Sandbox = {
     hold: (line, scope) => {
       const bounds = ["--seccomp", String(HANDED_OVER), ...viewOf(scope, secrets), ...wallsOf(scope)];
-      const argv = [SHELL, "-c", BOUNDED, BUBBLEWRAP, ...bounds, "--", ...line];
-      return { program: SHELL, argv, handedOver: filter };
+      const handedOver = scope.confined === "files" ? without : withSockets;
+      const held = [BUBBLEWRAP, ...bounds, "--", ...line];
+      // What tells facts takes no input that its memory could grow with.
+      if (scope.confined === "facts") return { program: BUBBLEWRAP, argv: held, handedOver };
+      return { program: SHELL, argv: [SHELL, "-c", BOUNDED, ...held], handedOver };
     },
   };
   works ??= probe(sandbox);
@@ -75,7 +78,7 @@ function wallsOf({ confined, cwd }: Scope): readonly string[] {
   const isRoot = process.getuid?.() === 0;
   return [
     isFacts ? [] : ["--unshare-pid", "--unshare-ipc", "--unshare-uts"],
-    isFacts || confined === "network" ? [] : ["--unshare-net"],
+    confined === "workspace" ? ["--unshare-net"] : [],
     ["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
     isRoot ? ROOT_KEEPS : [],
     isRoot && isFacts ? ROOT_KEEPS_FOR_FACTS : [],

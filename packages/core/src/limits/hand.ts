@@ -30,8 +30,8 @@ export const HAND = {
   memoryBytes: 2048 * MIB,
   /** What a sandboxed command may write to each of its own empty folders, such as /tmp; they are memory. */
   scratchBytes: 256 * MIB,
-  /** How long a file whose mode is changed, and nothing else, may go on to count as open to all users. */
-  closedMs: MINUTE_MS,
+  /** How long a sandbox may go on to show a file that was open to all users, or no secret, and is so no longer. */
+  closedMs: 10 * SECOND_MS,
   /** A file that a tool reads or writes. */
   fileBytes: 8 * MIB,
   /** What reading a file gives at once. */

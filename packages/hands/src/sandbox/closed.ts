@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, statSync } from "node:fs";
+import { accessSync, constants, lstatSync, readdirSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { dirname, join } from "node:path";
 import { HAND } from "@vidro/core";
@@ -39,7 +39,10 @@ interface Seen {
   readonly closed: readonly string[];
 }
 
-/** The closed files and folders below open folders, as few names as say it; what lies in a closed folder is not told. */
+/**
+ * The closed files and folders below open folders that this process can read all the same, as few names as say it;
+ * what lies in a closed folder is not told.
+ */
 export class ClosedPaths {
   #seen = new Map<string, Seen>();
   #seenAt = Number.NEGATIVE_INFINITY;
@@ -71,10 +74,22 @@ function looked(folder: string): Omit<Seen, "mark"> {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     // A symlink opens nothing that is not seen by its own name.
     if (stat === undefined || stat.isSymbolicLink()) continue;
-    if (!isOpen(stat)) closed.push(path);
+    if (!isOpen(stat)) closed.push(...(isOurs(path) ? [path] : []));
     else if (stat.isDirectory()) folders.push(path);
   }
   return { folders, closed };
+}
+
+/** Whether this process can read something, or reach what lies in it. */
+function isOurs(path: string): boolean {
+  return [constants.R_OK, constants.X_OK].some((right) => {
+    try {
+      accessSync(path, right);
+      return true;
+    } catch {
+      return false;
+    }
+  });
 }
 
 function namesIn(folder: string): readonly string[] {

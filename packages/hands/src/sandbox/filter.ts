@@ -8,6 +8,7 @@
 interface Architecture {
   readonly audit: number;
   readonly clone: number;
+  readonly socket: number;
   readonly refused: readonly number[];
 }
 
@@ -29,6 +30,7 @@ const ARCHITECTURES: { readonly [arch: string]: Architecture } = {
   x64: {
     audit: 0xc000003e,
     clone: 56,
+    socket: 41,
     refused: [
       [248, 249, 250],
       [101, 310, 311],
@@ -44,6 +46,7 @@ const ARCHITECTURES: { readonly [arch: string]: Architecture } = {
   arm64: {
     audit: 0xc00000b7,
     clone: 220,
+    socket: 198,
     refused: [
       [217, 218, 219],
       [117, 270, 271],
@@ -79,10 +82,15 @@ const returns = (value: number): Instruction => [RETURN, 0, 0, value];
 /** Refuses a call: jumps over the answer unless the number is the call's. */
 const refuses = (call: number, answer: number): readonly Instruction[] => [[JUMP_EQUAL, 0, 1, call], returns(answer)];
 
-/** The filter for an architecture as Node names it; undefined where its calls are not known. */
-export function filterFor(arch: string): Uint8Array | undefined {
+/**
+ * The filter for an architecture as Node names it; undefined where its calls are not known. Without sockets, a program
+ * talks to nothing but its own pipes: for one that only reads, this is the wall that a network of its own would be, and
+ * takes no time to make.
+ */
+export function filterFor(arch: string, { sockets }: { readonly sockets: boolean }): Uint8Array | undefined {
   const known = ARCHITECTURES[arch];
   if (known === undefined) return undefined;
+  const refused = [...known.refused, ...REFUSED_EVERYWHERE, ...(sockets ? [] : [known.socket])];
   return encoded([
     [LOAD, 0, 0, AT.architecture],
     [JUMP_EQUAL, 1, 0, known.audit],
@@ -90,7 +98,7 @@ export function filterFor(arch: string): Uint8Array | undefined {
     [LOAD, 0, 0, AT.call],
     [JUMP_AT_LEAST, 0, 1, OTHER_CALLS],
     returns(EPERM),
-    ...[...known.refused, ...REFUSED_EVERYWHERE].flatMap((call) => refuses(call, EPERM)),
+    ...refused.flatMap((call) => refuses(call, EPERM)),
     // A library that is told there is no clone3 takes clone, whose flags can be seen.
     ...refuses(CLONE3, ENOSYS),
     [JUMP_EQUAL, 0, 3, known.clone],

@@ -38,6 +38,15 @@ const PARTLY_CLOSED = ["/etc", "/var/log"];
 /** Devices that programs count on. */
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/urandom"];
 
+/** A /dev for programs that only read: without terminals, it is made in half the time. */
+const FEW_DEVICES = [
+  ["--perms", "0755", "--tmpfs", "/dev"],
+  ...DEVICES.map((device) => ["--dev-bind", device, device]),
+  ["--symlink", "/proc/self/fd", "/dev/fd", "--symlink", "/proc/self/fd/0", "/dev/stdin"],
+  ["--symlink", "/proc/self/fd/1", "/dev/stdout", "--symlink", "/proc/self/fd/2", "/dev/stderr"],
+  ["--remount-ro", "/dev"],
+].flat();
+
 /** What the kernel tells a process of the mounts that it sees. */
 const MOUNT_TABLES = ["mountinfo", "mounts"];
 
@@ -54,13 +63,15 @@ const empty = (at: string): Part => ({ at, options: ["--size", String(HAND.scrat
 
 /** Bubblewrap's options for the files that a command sees. */
 export function viewOf(scope: Scope, secrets: readonly string[]): readonly string[] {
-  const hidden = [scope.state, ...secretPaths(secrets, { ...scope, home: homedir() })].flatMap(existing);
+  const hidden = hiddenPaths(scope.workspace, scope.state, ...secrets);
   return scope.confined === "facts" ? hostView(scope, hidden) : filesView(scope, hidden);
 }
 
 /** Whether a folder is in the view of a command that does not see the whole host. */
 export function isInView(folder: string, scope: Pick<Scope, "workspace" | "path">): boolean {
-  return [scope.workspace, "/tmp", ...SYSTEM, ...programFolders(scope)].some((shown) => within(shown, folder));
+  const { workspace, path } = scope;
+  const shown = [workspace, ...SYSTEM, ...programFolders(workspace, path)];
+  return folder === "/tmp" || shown.some((one) => within(one, folder));
 }
 
 /**
@@ -81,15 +92,15 @@ function hostView({ workspace }: Scope, hidden: readonly string[]): readonly str
 
 /** The workspace and the system's own folders: what is not named here is not there, whatever a path leads to. */
 function filesView(scope: Scope, hidden: readonly string[]): readonly string[] {
-  const { confined, workspace } = scope;
-  const system = [...SYSTEM, ...programFolders(scope)].filter((folder) => !within(workspace, folder));
+  const { confined, workspace, path: searched } = scope;
+  const system = [...SYSTEM, ...programFolders(workspace, searched)].filter((folder) => !within(workspace, folder));
   const shut = PARTLY_CLOSED.flatMap((folder) => closed.below(folder)).filter((path) => !within(workspace, path));
   const shown = [...system, workspace];
   const covers = new Set([...shut, ...hidden].filter((path) => shown.some((folder) => within(folder, path))));
   const canWrite = confined !== "files";
   const parts = [
     ...system.flatMap(linkOrFolder),
-    { at: "/dev", options: ["--dev", "/dev"] },
+    { at: "/dev", options: canWrite ? ["--dev", "/dev"] : FEW_DEVICES },
     // The kernel's settings are files of root's, and a setting can name a program that runs outside.
     { at: "/proc", options: ["--proc", "/proc", "--remount-ro", "/proc"] },
     // A socket can be spoken to on a read-only mount: those of docker, dbus and their like live in /run.
@@ -107,12 +118,33 @@ function inOrder(parts: readonly Part[]): readonly (readonly string[])[] {
 }
 
 /** Folders of programs outside the system's own, and the libraries beside them: a home may have a toolchain. */
-function programFolders({ path, workspace }: Pick<Scope, "path" | "workspace">): readonly string[] {
+const programFolders = remembered((workspace, path = "") => {
   const folders = path.split(":").flatMap((folder) => {
     const library = basename(folder) === "bin" ? [join(dirname(folder), "lib")] : [];
     return [folder, ...library].flatMap(existing);
   });
   return [...new Set(folders)].filter((folder) => ![...SYSTEM, workspace].some((shown) => within(shown, folder)));
+});
+
+/** The hand's state, and where the secrets of a policy are. */
+const hiddenPaths = remembered((workspace, state = "", ...secrets) =>
+  [state, ...secretPaths(secrets, { workspace, state, home: homedir() })].flatMap(existing),
+);
+
+/** A look at the disk whose answer counts for a while: for each command anew it would cost more than many a command. */
+function remembered(look: (workspace: string, ...words: readonly string[]) => readonly string[]): typeof look {
+  const answers = new Map<string, readonly string[]>();
+  let since = performance.now();
+  return (...words) => {
+    if (performance.now() - since > HAND.closedMs) {
+      answers.clear();
+      since = performance.now();
+    }
+    const key = words.join("\0");
+    let answer = answers.get(key);
+    if (answer === undefined) answers.set(key, (answer = look(...words)));
+    return answer;
+  };
 }
 
 function linkOrFolder(at: string): readonly Part[] {
@@ -124,7 +156,7 @@ function linkOrFolder(at: string): readonly Part[] {
 /** The real path of what is there; what is not, or what we may not even look at, needs no hiding. */
 function existing(path: string): readonly string[] {
   try {
-    return [realpathSync(path)];
+    return [realpathSync.native(path)];
   } catch {
     return [];
   }
