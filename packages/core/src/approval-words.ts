@@ -173,7 +173,7 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
         [rows.command, planWords(plan)],
         [rows.program, quoted(plan.program)],
         [rows.in, quoted(plan.cwd)],
-        [rows.access, plan.confined === true ? `read, ${phrases.sandboxed}` : phrases.asUser],
+        [rows.access, plan.confined === undefined ? phrases.asUser : `${plan.confined}, ${phrases.sandboxed}`],
         [rows.limit, spanWords(plan.timeoutMs)],
         ...digestRows(plan.digests, phrases),
       ];
