@@ -277,7 +277,7 @@ test("000-26 with Accept: application/json the same run is a black box: its resu
   const history = [{ role: "assistant", content: "The script is over then." }];
   const failing = { session_id: session, prompt: "x", history };
   const failed = await generate(end, failing, { accept: "application/json" });
-  assert.deepEqual([failed.status, ((await failed.json()) as JsonObject)["code"]], [502, "MODEL_REFUSED"]);
+  assert.deepEqual([failed.status, ((await failed.json()) as JsonObject)["code"]], [424, "MODEL_REFUSED"]);
 });
 
 test("000-26 with Accept: application/x-ndjson the same run is a glass box", async (t) => {

@@ -113,7 +113,7 @@ suite("a whole answer", () => {
     const brain = await frontEnd(t, status(401, "who are you"));
     await assert.rejects(brain.client.chat.completions.create(bunny("hello")), (error: unknown) => {
       assert.ok(error instanceof OpenAI.APIError);
-      assert.deepEqual([error.status, error.code, error.type], [502, "MODEL_REFUSED", "server_error"]);
+      assert.deepEqual([error.status, error.code, error.type], [424, "MODEL_REFUSED", "server_error"]);
       return true;
     });
   });

@@ -110,7 +110,7 @@ export const TABLE = {
   ],
   MODEL_REFUSED: [
     "refuse",
-    502,
+    424,
     4,
     "high",
     "The model's server refused the request.",

@@ -1,5 +1,5 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { CHAT, Fault } from "@vidro/core";
+import { Fault } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { BUNNY_UUID } from "../agents.ts";
 import type { Agents, StoredAgent } from "../agents.ts";
@@ -143,8 +143,6 @@ async function converse(
     ...(asked.choice === undefined ? {} : { choice: asked.choice }),
     ...(Object.keys(sampling).length === 0 ? {} : { sampling }),
     interactive: wantsPerson(call),
-    // Whoever is asked on this wire is a program, or sits before one: it answers soon or not at all.
-    budget: { answerMs: CHAT.answerMs },
     ...(call.key === undefined ? {} : { key: call.key }),
   };
   const { tokenId } = call.caller;

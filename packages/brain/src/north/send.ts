@@ -48,6 +48,9 @@ export function sendFault({ request, response, fault, body }: Refusal): void {
   const status = FAULTS[fault.code].http;
   if (status === 401) response.setHeader("www-authenticate", challenge(fault));
   if (fault.retryAfterMs !== undefined) response.setHeader("retry-after", String(Math.ceil(fault.retryAfterMs / 1000)));
+  // Clients of the chat wire repeat by themselves what ended with 409, 429 or 5xx. That is good only where nothing was
+  // begun, or where what was begun is found again; a run that failed would be run again.
+  response.setHeader("x-should-retry", String(fault.retryAfterMs !== undefined));
   if (request.complete || !hasBody(request)) send(response, status, body);
   else linger(request, response, () => lay(response, status, body));
 }

@@ -212,8 +212,6 @@ export const CHAT = {
   functions: 128,
   /** The JSON Schema of one of them, as text. */
   schemaChars: 32 * KIB,
-  /** How long a call that only the caller can carry out, or an approval, waits for its answer. */
-  answerMs: 5 * MINUTE_MS,
   /** A caller's open runs among which the one that a message answers is looked for, newest first. */
   openRuns: 100,
 } as const;

@@ -1,4 +1,4 @@
-import { Fault, questionName, readQuestionName } from "@vidro/core";
+import { Fault, HTTP, questionName, readQuestionName } from "@vidro/core";
 import type { Action, Entry, Json, JsonObject, QuestionAsked, Usage } from "@vidro/core";
 import { endText } from "../../runs.ts";
 import type { Runs } from "../../runs.ts";
@@ -69,7 +69,8 @@ export async function wholeAnswer(
     const ending = endingOf(followed.entry, answering.run);
     if (ending !== undefined) return completion(answering, ending, used);
   }
-  throw new Fault("SHUTTING_DOWN", `The brain stopped before run ${answering.run} was over; it goes on later.`);
+  const message = `The brain stopped before run ${answering.run} was over; it goes on later.`;
+  throw new Fault("SHUTTING_DOWN", message, { retryAfterMs: HTTP.returnMs });
 }
 
 /** What the model used up in the part of a run that one answer tells; an entry that comes again is not counted again. */

@@ -16,5 +16,6 @@ function typeOf(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
   if (status === 429) return "rate_limit_error";
-  return status < 500 ? "invalid_request_error" : "server_error";
+  // What the model's server refused is not at fault in the caller's request as far as anybody here can tell.
+  return status < 500 && status !== 424 ? "invalid_request_error" : "server_error";
 }

@@ -5,6 +5,7 @@ import type { Runs, StartRequest } from "../../runs.ts";
 import { answersIt, openQuestion } from "../asked.ts";
 import { readCallId } from "./answer.ts";
 import { callIn, entriesOf, exchangeIn, questionFor } from "./questions.ts";
+import { repeatedIn } from "./repeated.ts";
 import type { Asked, Returned } from "./request.ts";
 
 /** Where an answer begins: in which run, and after which of its entries. */
@@ -26,10 +27,10 @@ export interface Client {
 /** Gives a request its place: a new run, or the one that has been waiting for it. */
 export async function placeOf(runs: Runs, asked: Asked, setting: Setting, client: Client): Promise<Place> {
   const { owner, thread } = setting;
-  const isNew = thread === undefined && asked.returned === undefined && asked.earlier.length === 0;
   const filter = { owner, ...(thread === undefined ? {} : { thread }), open: true };
-  const open = isNew ? [] : await runs.list({ ...filter, limit: CHAT.openRuns });
-  if (asked.returned !== undefined) return handBack(runs, asked.returned, { ...setting, task: asked.task, open });
+  const open = await runs.list({ ...filter, limit: CHAT.openRuns });
+  const returned = asked.returned && (await handBack(runs, asked.returned, { ...setting, task: asked.task, open }));
+  if (returned !== undefined) return returned;
   // A request that comes again under its key means the run that it began, whatever that run waits for.
   const isRepeated = setting.key !== undefined && open.some((head) => head.task === asked.task.trim());
   const waiting = isRepeated ? undefined : await questionFor(runs, asked, { thread, open });
@@ -46,23 +47,32 @@ export async function placeOf(runs: Runs, asked: Asked, setting: Setting, client
     });
     return { run: head.id, after: seq };
   }
+  const sent = asked.returned?.conversation ?? asked.earlier;
+  const begun =
+    setting.key === undefined ? await repeatedIn(runs, { setting, task: asked.task, history: sent, open }) : undefined;
+  if (begun !== undefined) return { run: begun.id, after: 0 };
   if (thread !== undefined && !isRepeated) await makeRoom(runs, open);
-  const history = thread === undefined ? asked.earlier : await historyOf(runs, asked, { owner, thread });
+  const isWhole = thread === undefined || asked.returned !== undefined;
+  const history = isWhole ? sent : await historyOf(runs, asked, { owner, thread });
   const { run } = await runs.start({ ...setting, task: asked.task, history });
   return { run: run.id, after: 0 };
 }
 
-/** Hands the caller's result to the run that waits for it; the same result again finds the same place. */
+/**
+ * Hands the caller's result to the run that waits for it; the same result again finds the same place. The result of a
+ * call that no run of the caller's made has none: it is part of a conversation that was held elsewhere.
+ */
 async function handBack(
   runs: Runs,
   returned: Returned,
   where: { owner: string; task: string; open: readonly RunHead[] },
-): Promise<Place> {
+): Promise<Place | undefined> {
   const named = returned.callId === undefined ? undefined : readCallId(returned.callId);
   const found =
     named === undefined
       ? await callIn(runs, returned, where)
       : { head: await runs.find(named.run, where.owner), question: named.question };
+  if (found === undefined && where.task !== "" && returned.call !== undefined) return undefined;
   if (found === undefined) throw new Fault("NOT_FOUND", "No run waits for this result: the call is not one of ours.");
   const { id: run } = found.head;
   const { asked, answered } = await exchangeIn(runs, found.head, found.question);

@@ -15,6 +15,8 @@ export interface Returned {
   /** The call that the conversation says was made. */
   readonly call: ChatCall | undefined;
   readonly text: string;
+  /** All that was said, with this result: what a run is told where the call was not ours. */
+  readonly conversation: readonly Turn[];
 }
 
 /** A request, understood. */
@@ -82,7 +84,7 @@ function returnedBy(messages: readonly ChatMessage[]): Returned | undefined {
   const callId = last.tool_call_id ?? undefined;
   const named = calls.find(({ id, name }) => (callId === undefined ? name === (last.name ?? name) : id === callId));
   const call = named ?? (last.name ? { name: last.name, arguments: "" } : undefined);
-  return { callId, call, text: textOf(last, messages.length - 1) };
+  return { callId, call, text: textOf(last, messages.length - 1), conversation: turnsOf(messages) };
 }
 
 function callerTools(request: ChatRequest): readonly ToolSpec[] {

@@ -1,0 +1,37 @@
+import { canonical } from "@vidro/core";
+import type { Json, RunHead, RunStarted, Turn } from "@vidro/core";
+import type { Runs, StartRequest } from "../../runs.ts";
+
+/** What a run would be started with, and the open runs among which it may be already. */
+export interface Candidate {
+  readonly setting: Pick<StartRequest, "agent" | "callerTools" | "thread">;
+  readonly task: string;
+  readonly history: readonly Turn[];
+  readonly open: readonly RunHead[];
+}
+
+/**
+ * The open run that the same conversation began before. Clients of this wire send a request again when its answer is
+ * late or its connection is cut, without a key: a second run would do the work a second time.
+ */
+export async function repeatedIn(runs: Pick<Runs, "read">, candidate: Candidate): Promise<RunHead | undefined> {
+  const task = candidate.task.trim();
+  for (const head of candidate.open) {
+    if (head.task !== task) continue;
+    // A stored conversation has one open run at a time, and its history is ours.
+    if (candidate.setting.thread !== undefined) return head;
+    const [first] = await runs.read(head.id, 0, 1);
+    if (first?.event.type === "run.started" && isSame(first.event, candidate)) return head;
+  }
+  return undefined;
+}
+
+function isSame(started: RunStarted, { setting: { agent, callerTools = [] }, history }: Candidate): boolean {
+  const offered = new Set(started.tools.map(({ name }) => name));
+  return (
+    started.agent === agent?.name &&
+    started.system === agent.prompt &&
+    callerTools.every(({ name }) => offered.has(name)) &&
+    canonical(started.history as unknown as Json) === canonical(history as unknown as Json)
+  );
+}
