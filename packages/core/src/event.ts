@@ -161,6 +161,10 @@ export interface ModelReplied {
   readonly usage: Usage;
   /** It ended because it was as long as it may be. */
   readonly cutShort?: true;
+  /** The model calls tools natively: among its words, what looks like a line for the brain is prose. */
+  readonly native?: true;
+  /** Lines for the brain without effect that the model wrote: its plans, notes and questions, as it sees them again. */
+  readonly written?: string;
   /** The one action of this step. */
   readonly action?: Action;
   /** Why the action cannot even be tried; the model is told. */

@@ -162,6 +162,8 @@ export interface ModelReply {
   readonly usage: Usage;
   /** It ended because it was as long as it may be. */
   readonly cutShort?: true;
+  /** Whether the model is known to call tools natively, also where this reply has no call. */
+  readonly native?: true;
 }
 
 /** What a model streams; `replied` and `failed` are terminal. */

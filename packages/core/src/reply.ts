@@ -10,7 +10,8 @@ import type { Action } from "./tool.ts";
 
 /*
  * A model's answer becomes events here and nowhere else, whether it calls tools natively or writes one JSON object
- * per line. The first thing that has an effect, asks or ends is taken; what comes after it is told back.
+ * per line. The first thing that has an effect, asks or ends is taken; what comes after it is told back. A model that
+ * calls tools natively means such a line only where it writes nothing else: an example in its answer is not an order.
  */
 
 /** Makes an id that is new in the whole world. */
@@ -18,7 +19,8 @@ export type NewId = () => string;
 
 /** The events that a reply amounts to: `model.replied` and what the model said beside it, or `model.failed`. */
 export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): readonly Event[] {
-  const { prose, said } = read(reply);
+  const isNative = reply.native === true || reply.calls.length > 0 || state.native;
+  const { prose, said } = read(reply, isNative && !isLinesAlone(reply.text));
   if (reply.text.length > MODEL.replyChars) return [rubbish(state, "The answer is too long.")];
   if (prose === "" && said.length === 0) return [rubbish(state, "The answer is empty.")];
 
@@ -36,6 +38,8 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
     text: prose,
     usage: reply.usage,
     ...(reply.cutShort === undefined ? {} : { cutShort: reply.cutShort }),
+    ...(isNative ? { native: true } : {}),
+    ...writtenIn(said),
     ...(taken === undefined ? withoutEffect(prose, asides) : takenAs(taken, state, newId)),
     ...(told.length === 0 ? {} : { told }),
   };
@@ -51,17 +55,32 @@ interface Said {
   /** The model's own id, when it was a native call. */
   readonly callId?: string;
   readonly fault?: FaultReport;
+  /** The line that said it, when it was no native call. */
+  readonly line?: string;
 }
 
 const CONTROL = new Set(CONTROL_TOOLS.map((tool) => tool.name));
 
-function read(reply: ModelReply): { prose: string; said: Said[] } {
+/** What the model wrote that only talks to us: it would not know of it in its next prompt, since it is no call. */
+function writtenIn(said: readonly Said[]): Pick<ModelReplied, "written"> {
+  const lines = said.flatMap(({ kind, line }) =>
+    line === undefined || kind === "action" || kind === "done" ? [] : [line],
+  );
+  return lines.length === 0 ? {} : { written: lines.join("\n") };
+}
+
+/** Whether a text is lines for the brain and nothing else. */
+function isLinesAlone(text: string): boolean {
+  return text.split("\n").every((line) => line.trim() === "" || readLine(line) !== undefined);
+}
+
+function read(reply: ModelReply, isProse: boolean): { prose: string; said: Said[] } {
   const said: Said[] = [];
   const prose: string[] = [];
-  for (const line of reply.text.split("\n")) {
+  for (const line of isProse ? [] : reply.text.split("\n")) {
     const item = readLine(line);
     if (item === undefined) prose.push(line);
-    else said.push(item);
+    else said.push({ ...item, line: line.trim() });
   }
   for (const call of reply.calls) {
     if (typeof call.input === "string") {
@@ -69,7 +88,7 @@ function read(reply: ModelReply): { prose: string; said: Said[] } {
       said.push({ kind: "action", name: call.tool, input: {}, callId: call.id, fault });
     } else said.push({ ...saidBy(call.tool, call.input), callId: call.id });
   }
-  return { prose: withoutEmptyFences(prose.join("\n")).trim(), said };
+  return { prose: isProse ? reply.text.trim() : withoutEmptyFences(prose.join("\n")).trim(), said };
 }
 
 /** A line of the action language, or undefined when it is prose. */

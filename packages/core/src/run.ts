@@ -67,6 +67,8 @@ export interface RunState {
   readonly attempt: number;
   /** The call that the model waits to have answered, when it talked to us by a call. */
   readonly control: Action | undefined;
+  /** Whether the model has shown that it calls tools natively. */
+  readonly native: boolean;
   /** What the model is to be told with the next answer it gets. */
   readonly told: readonly string[];
   /** The last call, and how many times in a row it was made. */
@@ -123,6 +125,7 @@ function begin(started: RunStarted, at: number): RunState {
     plan: [],
     attempt: 0,
     control: undefined,
+    native: false,
     told: [],
     repeated: { call: "", times: 0 },
     generation: started.generation ?? FIRST_GENERATION,
@@ -191,13 +194,15 @@ function after(state: RunState, event: Event, at: number): Change {
 
 function afterReply(state: RunState, event: Extract<Event, { type: "model.replied" }>): Change {
   const called = event.action ?? event.control;
-  const turn: Turn = { role: "assistant", text: event.text, ...(called === undefined ? {} : { action: called }) };
+  const text = event.written === undefined ? event.text : `${event.text}\n${event.written}`.trim();
+  const turn: Turn = { role: "assistant", text, ...(called === undefined ? {} : { action: called }) };
   const told = event.told ?? [];
   const change = {
     turns: pushTurn(state.turns, turn),
     attempt: 0,
     told,
     control: event.control,
+    native: state.native || event.native === true,
     used: { ...state.used, tokens: state.used.tokens + event.usage.inputTokens + event.usage.outputTokens },
   };
   if (event.action !== undefined) {

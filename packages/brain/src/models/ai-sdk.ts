@@ -17,6 +17,8 @@ export interface AiSdkModelOptions extends Partial<Patience> {
   readonly key?: string;
   /** Settings that only this vendor knows. */
   readonly providerOptions?: SharedV4ProviderOptions;
+  /** Whether every model behind it calls tools natively, so that what it writes is prose. */
+  readonly native?: true;
   /** Longest answer. */
   readonly replyChars?: number;
 }
@@ -46,7 +48,8 @@ async function* answer(
     for await (const part of parts(options, request, deadline)) {
       if (part.type === "error") throw part.error;
       if (part.type === "finish") {
-        yield { type: "replied", reply: incoming.finish(part) };
+        const reply = incoming.finish(part);
+        yield { type: "replied", reply: options.native === true ? { ...reply, native: true } : reply };
         return;
       }
       const text = incoming.take(part);

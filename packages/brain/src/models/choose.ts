@@ -113,6 +113,8 @@ function vendorModel(provider: Provider, model: string, access: Access, env: Env
     load: () => provider.open(model, access),
     ...(access.key === undefined ? {} : { key: access.key }),
     ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
+    // Another address may serve any model; those of the vendor itself all call tools.
+    ...(access.url === undefined ? { native: true } : {}),
     ...patience(env),
   });
   return access.url === undefined ? opened : { ...opened, url: access.url };
