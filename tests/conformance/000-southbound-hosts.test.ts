@@ -260,7 +260,7 @@ test("name and tags are the invitation's: others are refused, a name that is tak
   const taking = ["join", url, "--token", second.token, "--name", "web-1"];
   const taken = await Ready.wait(handOn(hostIn(stage, "two"), stage, ...taking));
   assert.equal(taken.line["code"], "CONFLICT");
-  assert.match((await stage.run("hands", "invite", "--name", "web-1")).stderr, /called \"web-1\" already/);
+  assert.match((await stage.run("hands", "invite", "--name", "web-1")).stderr, /called "web-1" already/);
   const used = await Ready.wait(handOn(hostIn(stage, "three"), stage, "join", url, "--token", first.token));
   assert.deepEqual([used.line["code"], /hands invite/.test(String(used.line["next"]))], ["INVALID_TOKEN", true]);
   const told = await stage.run("hands", "join", url, "--token", first.token, "--state", join(stage.workspace, "s4"));

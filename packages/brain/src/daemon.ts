@@ -296,6 +296,9 @@ async function tellRestored({ incarnation: { restored, generation }, runs }: Bra
     generation,
     runs: held.length,
   });
+  log("warn", "hands are known as they were in the backup: look whether one that was revoked later is to be again", {
+    next: "vidro hands list",
+  });
 }
 
 /** Whether a setting says yes. */

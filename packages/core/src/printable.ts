@@ -23,11 +23,11 @@ export function printable(text: string): string {
 
 /** A value as one line of JSON in which a terminal finds nothing to obey either; a parser reads the same value. */
 export function jsonLine(value: unknown): string {
-  return `${JSON.stringify(value).replaceAll(CONTROLS, escaped)}\n`;
+  return `${JSON.stringify(value).replaceAll(CONTROLS, unitsOf)}\n`;
 }
 
 /** A character as JSON spells it, unit by unit. */
-function escaped(point: string): string {
+function unitsOf(point: string): string {
   const units = Array.from({ length: point.length }, (_, at) => point.charCodeAt(at).toString(16).padStart(4, "0"));
   return units.map((unit) => `\\u${unit}`).join("");
 }

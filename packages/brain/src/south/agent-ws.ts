@@ -224,8 +224,7 @@ class Session {
   async #renew(fields: JsonObject): Promise<JsonObject> {
     const { world, peer } = this.#parts;
     const csr = textIn(fields, "csr") ?? "";
-    const { certificate, serial } = await world.renew(peer.identity.id, peer.serial, csr);
-    world.log("info", "a hand has a new certificate", { agent_id: peer.identity.id, serial });
+    const { certificate } = await world.renew(peer.identity.id, peer.serial, csr);
     return { ok: true, certificate };
   }
 

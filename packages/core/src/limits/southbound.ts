@@ -36,6 +36,14 @@ export const SOUTHBOUND = {
   lapsedMs: 30 * 24 * HOUR_MS,
   /** Certificates count from this long ago, for hosts whose clocks are behind. */
   backdateMs: 5 * MINUTE_MS,
+  /** Certificates that one hand may get at once. */
+  renewBurst: 6,
+  /** How long one more takes after that: a hand needs one a day. */
+  renewEveryMs: HOUR_MS,
+  /** Certificates of one hand that are remembered because nobody may come with them any more. */
+  spentSerials: 32,
+  /** How long a hand waits that is refused for a reason which passes, such as a clock that is wrong. */
+  passingMs: MINUTE_MS,
   /** A request for a certificate, in PEM. */
   csrChars: 8 * KIB,
   /** Names and addresses that the listener is reached by. */

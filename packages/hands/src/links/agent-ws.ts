@@ -90,7 +90,9 @@ class AgentWs {
   /** Connects once; the brain has greeted and lives when it resolves. */
   async dial(): Promise<Dialled> {
     const { state, signal } = this.#options;
-    const identity = await this.#identity();
+    const identity = await this.#identity().catch((thrown: unknown) => {
+      throw this.#explained(asFault(thrown, "BRAIN_UNREACHABLE"));
+    });
     const entered = Promise.withResolvers<void>();
     const line = new Line({
       identity,
@@ -150,7 +152,7 @@ class AgentWs {
   #explained(why: Fault): Fault {
     if (why.code !== "CONFLICT") {
       this.#rivals = 0;
-      return why;
+      return passing(why);
     }
     const retryAfterMs = Math.min(SOUTHBOUND.rivalCapMs, this.bounds.rivalMs * 2 ** this.#rivals);
     this.#rivals += 1;
@@ -161,4 +163,11 @@ class AgentWs {
       { retryAfterMs },
     );
   }
+}
+
+/** A refusal that says when to come again is none for good: a clock may be wrong, or a quarantine end. */
+function passing(why: Fault): Fault {
+  const { code, message, retryAfterMs } = why;
+  if (retryAfterMs === undefined || (code !== "CERTIFICATE_INVALID" && code !== "HAND_QUARANTINED")) return why;
+  return new Fault("CONNECTION_LOST", `The brain refuses this hand for now: ${message}`, { retryAfterMs, cause: why });
 }

@@ -20,6 +20,8 @@ export interface CertifiedWorld {
   readonly identities: Identities;
   /** Read from the record each time: when it cannot be read, nobody comes in. */
   readonly barred: (hand: string) => Promise<Barred | undefined>;
+  /** Is told of a hand of whose certificates a second copy is in use, before the one that shows it is refused. */
+  readonly copied: (hand: string, serial: string) => Promise<void>;
   readonly now: () => number;
 }
 
@@ -35,7 +37,9 @@ export async function certified(socket: TLSSocket, world: CertifiedWorld): Promi
   if (!socket.authorized) throw invalid(WHY[String(socket.authorizationError)] ?? "it is not of this brain");
   const now = world.now();
   if (now < certificate.validFromDate.getTime() || now >= certificate.validToDate.getTime()) throw invalid(OVER);
-  return onRecord(certificate, world);
+  const peer = await onRecord(certificate, world);
+  await world.identities.came(peer.identity, peer.serial);
+  return peer;
 }
 
 /**
@@ -60,6 +64,7 @@ async function onRecord(certificate: X509Certificate, world: CertifiedWorld): Pr
   const identity = await world.identities.find(hand);
   if (identity === undefined) throw invalid("no such hand was enrolled here");
   if ((await world.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
+  if (identity.spent?.includes(certificate.serialNumber) === true) await world.copied(hand, certificate.serialNumber);
   if (!identity.serials.includes(certificate.serialNumber)) throw invalid("a newer one has taken its place");
   return { identity, serial: certificate.serialNumber, expiresAt: certificate.validToDate.getTime() };
 }
@@ -83,6 +88,8 @@ const WHY: { readonly [error: string]: string } = {
   INVALID_PURPOSE: "it is not one for a client and only that",
 };
 
+/** One whose time is wrong may be right when a clock is: the hand is told to come again. */
 function invalid(why: string): Fault {
-  return new Fault("CERTIFICATE_INVALID", `The certificate does not count: ${why}.`);
+  const more = why === OVER ? { retryAfterMs: SOUTHBOUND.passingMs } : {};
+  return new Fault("CERTIFICATE_INVALID", `The certificate does not count: ${why}.`, more);
 }

@@ -1,7 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { Fault, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
 import { RENEW_PATH } from "@vidro/core/wire/enrolment";
-import type { Log } from "../../log.ts";
 import type { Authority, Issued } from "./authority.ts";
 import { lapsed } from "./certified.ts";
 import type { CertifiedWorld } from "./certified.ts";
@@ -15,11 +14,10 @@ export interface RenewWorld {
   readonly peers: CertifiedWorld;
   /** A new certificate for a hand that came with the one of that serial number. */
   readonly renew: (hand: string, serial: string, csr: string) => Promise<Issued>;
-  readonly log: Log;
 }
 
 /** Where a hand whose certificate ended while it was away gets a new one. */
-export function renewRoute({ authority, peers, renew, log }: RenewWorld): SouthboundRoute {
+export function renewRoute({ authority, peers, renew }: RenewWorld): SouthboundRoute {
   const tries = new Tries(ENROL_TRIES);
   const own = new X509Certificate(authority.certificate);
   return {
@@ -34,7 +32,6 @@ export function renewRoute({ authority, peers, renew, log }: RenewWorld): Southb
       if (!isObject(asked)) throw new Fault("BAD_REQUEST", "A renewal is an object.");
       checkAsking("renewal", asked);
       const issued = await renew(identity.id, serial, textIn(asked, "csr") ?? "");
-      log("info", "a hand that was away has a new certificate", { agent_id: identity.id, serial: issued.serial });
       return { json: { ok: true, certificate: issued.certificate } };
     },
   };

@@ -17,6 +17,7 @@ import { Invitations } from "../enrolment/invitations.ts";
 import type { Invited } from "../enrolment/invitations.ts";
 import { HandKeys } from "../agent-http/keys.ts";
 import { renewRoute } from "../enrolment/renew.ts";
+import { Tries } from "../enrolment/tries.ts";
 import { handsSecret } from "../safe.ts";
 import { serveSouthbound } from "./southbound-server.ts";
 import type { SouthboundRoute, SouthboundServer } from "./southbound-server.ts";
@@ -53,6 +54,15 @@ export interface InvitationLetter {
   readonly onlyHere: boolean;
 }
 
+const COPIED =
+  "Two hosts have come as this hand: one of its certificates is a copy. Revoke it and invite the host again, unless " +
+  "the host was set back to an earlier state.";
+const RENEWALS = {
+  burst: SOUTHBOUND.renewBurst,
+  everyMs: SOUTHBOUND.renewEveryMs,
+  kept: SOUTHBOUND.connections,
+};
+
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
 /** The door for hands on other machines: it listens when it is told to, or when somebody is invited. */
@@ -62,6 +72,7 @@ export class SouthboundDoor {
   readonly #invitations: Invitations;
   readonly #keys: HandKeys;
   readonly #http: AgentHttp;
+  readonly #renewals = new Tries(RENEWALS);
   #authority: Promise<Authority> | undefined;
   #listening: Promise<SouthboundServer> | undefined;
 
@@ -131,12 +142,18 @@ export class SouthboundDoor {
     const { port, hosts, hands, take, standardTools, version, log, now, bounds, routes = [] } = this.#options;
     const authority = await this.#ca();
     const identities = this.#identities;
-    const peers = { brain: authority.brain, identities, barred: (hand: string) => hands.barred(hand), now };
+    const peers = {
+      brain: authority.brain,
+      identities,
+      barred: (hand: string) => hands.barred(hand),
+      copied: (hand: string, serial: string) => this.#lock(hand, serial),
+      now,
+    };
     const names = namesOf(hosts);
     const [invitations, keys] = [this.#invitations, this.#keys];
     const enrolling = { authority: async () => authority, invitations, identities, keys, hands, standardTools, log };
     const renew = (hand: string, used: string, csr: string) => this.#renew(authority, { hand, used, csr });
-    const renewing = { authority, peers, renew, log };
+    const renewing = { authority, peers, renew };
     return serveSouthbound({
       host: hosts.length === 0 ? "127.0.0.1" : undefined,
       port,
@@ -162,9 +179,24 @@ export class SouthboundDoor {
     authority: Authority,
     { hand, used, csr }: { hand: string; used: string; csr: string },
   ): Promise<Issued> {
+    const retryAfterMs = SOUTHBOUND.passingMs;
+    if ((await this.#options.hands.barred(hand)) === "quarantined")
+      throw new Fault("HAND_QUARANTINED", "A hand in quarantine gets no new certificate.", { retryAfterMs });
+    const { serials = [] } = (await this.#identities.find(hand)) ?? {};
+    if (!serials.includes(used)) throw new Fault("CERTIFICATE_INVALID", "A newer certificate has taken its place.");
+    this.#renewals.take(hand);
     const issued = await authority.forHand(hand, csr);
-    await this.#identities.renew(hand, { used, fresh: issued.serial });
+    const generation = await this.#identities.renew(hand, { used, fresh: issued.serial });
+    this.#options.log("info", "a hand has its next certificate", { agent_id: hand, serial: issued.serial, generation });
     return issued;
+  }
+
+  /** Two hosts have come with what one of them must have copied: neither of them works on until a person has looked. */
+  async #lock(hand: string, serial: string): Promise<void> {
+    const { hands, log } = this.#options;
+    if ((await hands.barred(hand)) !== undefined) return;
+    log("error", "a certificate was used again after the next one: there is a copy of it", { agent_id: hand, serial });
+    await hands.quarantine(hand, COPIED);
   }
 }
 
