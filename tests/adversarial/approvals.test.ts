@@ -180,9 +180,10 @@ test("an approval is used once: the same action again is asked again, whatever t
   assert.deepEqual(await runWith(t, ["yes", "no"]), { marks: "ran\n", asked: 2, faults: ["APPROVAL_DENIED"] });
 });
 
-test("only the very word yes approves", async (t) => {
-  const { marks } = await runWith(t, ["Yes, but tell me first what it does", "no, not yes"]);
+test("a no that speaks of a yes approves nothing", async (t) => {
+  const { marks, faults } = await runWith(t, ["no, not yes", "No: yes, but tell me first what it does"]);
   assert.equal(marks, "");
+  assert.deepEqual(faults, ["APPROVAL_DENIED", "APPROVAL_DENIED"]);
 });
 
 test("an approval that nobody gives in time is a refusal", async (t) => {
