@@ -14,7 +14,8 @@ import { hostname, tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { SECRET, STATE_SECRET, target } from "./attack.fixture.ts";
+import { openPolicy } from "@vidro/hands";
+import { approved, SECRET, STATE_SECRET, target } from "./attack.fixture.ts";
 import type { Target } from "./attack.fixture.ts";
 
 /*
@@ -119,6 +120,25 @@ test("a host without a sandbox asks about what it would otherwise allow", (t: Te
   };
   assert.equal(explain(), "allow");
   assert.equal(explain("/usr/bin/bwrap", ...without), "ask");
+});
+
+test("a policy that keeps the host from what nothing holds is not overruled by an approval", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "vidro-shut-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "policy.json");
+  writeFileSync(file, JSON.stringify({ trusted: [], secrets: [], env: {}, rules: [], host: "deny" }));
+  const at = await target(t, { policy: openPolicy({ file, workspace: folder, state: folder }) });
+  for (const [tool, input] of [
+    ["shell", { command: "touch mark", access: "host" }],
+    ["command", { command: "touch", args: ["mark"] }],
+    ["write_file", { file_path: at.mark, content: "x" }],
+  ] as const) {
+    const { decision, fault } = await approved(at.hand, tool, input);
+    assert.deepEqual([decision, fault], ["deny", "POLICY_DENIED"], tool);
+  }
+  const { fault } = await approved(at.hand, "shell", { command: "touch mark", access: "workspace" });
+  assert.equal(fault, undefined);
+  assert.ok(readdirSync(at.workspace).includes("mark"));
 });
 
 /** Runs a line that may only look, and gives what it shows. */

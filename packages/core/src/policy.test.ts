@@ -275,3 +275,20 @@ test("a rule that allows a command has it held to what its class is about, and m
   assert.deepEqual(confinedBy({ class: "privileged" }), { ...allowed, class: "privileged" });
   assert.throws(() => policy({ ...LOG, class: "network", sees: "host" }), { code: "BAD_POLICY" });
 });
+
+test("a policy can keep the host from everything that nothing holds, whatever its rules say", () => {
+  const free = { ...LOG, id: "free", class: "privileged" } as const;
+  const open = policy(LOG, free);
+  const shut: Policy = { ...open, host: "deny" };
+  const { confined: _, ...unheld } = plan(["git", "log"]);
+  assert.deepEqual([judge(unheld, open).decision, judge(unheld, shut).decision], ["allow", "deny"]);
+  assert.equal(judge(unheld, shut).rule, "host");
+  assert.equal(judge(plan(["git", "log"]), shut).decision, "allow");
+  assert.equal(judge(shell("ls"), shut).decision, "deny");
+  assert.equal(judge({ ...shell("ls"), access: "workspace", sandboxed: true }, shut).decision, "ask");
+  const write = { kind: "file", operation: "write", path: "/etc/hosts", inWorkspace: false } as const;
+  assert.deepEqual([judge(write, open).decision, judge(write, shut).decision], ["ask", "deny"]);
+  assert.equal(judge({ ...write, path: "/srv/work/a", inWorkspace: true }, shut).decision, "ask");
+  assert.equal(parsePolicy({ trusted: [], secrets: [], env: {}, rules: [], host: "deny" }, PLACES).host, "deny");
+  assert.throws(() => parsePolicy({ trusted: [], secrets: [], env: {}, rules: [], host: "no" }, PLACES));
+});

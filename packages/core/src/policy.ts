@@ -23,8 +23,28 @@ export interface Explanation {
 
 const STRICTEST_FIRST: readonly Decision[] = ["deny", "ask", "allow"];
 
-/** The verdict of a policy on a plan; what no rule matches, a person decides. */
+/** The name under which a verdict stands that the policy gives of all that touches the host. */
+export const HOST_RULE = "host";
+
+/**
+ * The verdict of a policy on a plan; what no rule matches, a person decides, unless the policy keeps the host from all
+ * that nothing holds.
+ */
 export function judge(plan: Plan, policy: Policy): Verdict {
+  const verdict = ruled(plan, policy);
+  if (policy.host !== "deny" || verdict.decision === "deny" || !touchesHost(plan)) return verdict;
+  const reason = "the policy of this host forbids what no sandbox holds to the workspace";
+  return { decision: "deny", rule: HOST_RULE, class: verdict.class, reason };
+}
+
+function touchesHost(plan: Plan): boolean {
+  if (plan.kind === "process") return plan.confined === undefined;
+  if (plan.kind === "shell") return plan.access === "host" || !plan.sandboxed;
+  if (plan.kind === "file") return plan.operation === "write" && !plan.inWorkspace;
+  return plan.kind === "order";
+}
+
+function ruled(plan: Plan, policy: Policy): Verdict {
   const matching = policy.rules.filter((rule) => misfit(rule, plan, policy) === undefined);
   for (const decision of STRICTEST_FIRST) {
     const rule = matching.find((candidate) => candidate.decision === decision);

@@ -25,12 +25,13 @@ type Read<T> = (value: unknown, where: string) => T;
  * Every example of every rule has been tried; a key that is not known is refused, so that a slip of the pen is not silence.
  */
 export function parsePolicy(json: unknown, places: Places): Policy {
-  const source = object(json, "the policy", ["trusted", "secrets", "env", "rules"]);
+  const source = object(json, "the policy", ["trusted", "secrets", "env", "rules", "host"]);
   const policy: Policy = {
     trusted: list(pattern)(source["trusted"], "trusted"),
     secrets: list(pattern)(source["secrets"], "secrets"),
     env: record((value, where) => (value === "any" ? "any" : list(text)(value, where)))(source["env"], "env"),
     rules: list(rule)(source["rules"], "rules"),
+    ...maybe(source, "host", oneOf("ask", "deny"), "the policy"),
     places,
   };
   for (const [name, path] of Object.entries(places)) if (!path.startsWith("/")) fail(name, `${path} is not absolute`);

@@ -148,6 +148,8 @@ export interface PolicySource {
   /** Variables that an allowed command may get (`LC_*` for a family), with the values they may have. */
   readonly env: { readonly [name: string]: "any" | readonly string[] };
   readonly rules: readonly Rule[];
+  /** What is said of a plan that may touch the host beyond the workspace and that nothing holds; default: what the rules say. */
+  readonly host?: "ask" | "deny";
 }
 
 /** A policy that was checked and knows its places: only `parsePolicy` makes one. */
