@@ -14,7 +14,8 @@ import type { Reloadable } from "./south/local.ts";
 import { Hands } from "./south/hands.ts";
 import { LocalHands } from "./south/local-hands.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
-import type { Incarnation, StoreCondition } from "./stores/store.ts";
+import { sealKey } from "./stores/seal.ts";
+import type { Audit, Incarnation, StoreCondition } from "./stores/store.ts";
 import { openStore } from "./stores/stores.ts";
 
 /** Everything that is up when a brain is up. */
@@ -24,6 +25,8 @@ export interface Brain {
   readonly records: Records;
   /** Whether the store came back from a backup. */
   readonly incarnation: Incarnation;
+  /** What proves that the store was not altered; a store in memory has none. */
+  readonly audit?: Audit;
   /** The model of that name, or the one that the environment chooses; found when it is first needed. */
   readonly model: (name?: string) => Promise<ChosenModel>;
   /** The local hand for a workspace. */
@@ -62,8 +65,9 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   });
   const store = await openStore(options.store ?? "sqlite", join(home, "journal.db"), {
     restored: options.restored === true,
+    ...(options.store === "memory" ? {} : { sealKey: await sealKey(join(home, "audit-key")) }),
   });
-  const { journal: opened, records, condition, incarnation } = store;
+  const { journal: opened, records, condition, incarnation, audit } = store;
   const journal = options.observe?.(opened) ?? opened;
   const reloadables = new Set<Reloadable>();
   const hands = new LocalHands(async (workspace: string) => {
@@ -97,6 +101,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     journal,
     records,
     incarnation,
+    ...(audit === undefined ? {} : { audit }),
     model,
     hand,
     hands: far,

@@ -16,4 +16,5 @@ export type { HandRow } from "./south/hand-list.ts";
 export { LOCAL_HAND } from "./south/local.ts";
 export { Tokens } from "./tokens.ts";
 export type { NewToken, TokenRequest, TokenRow, TokensOptions, Verified } from "./tokens.ts";
+export type { Audit, Sealed } from "./stores/store.ts";
 export { STORE_VERSION } from "./stores/sqlite-open.ts";

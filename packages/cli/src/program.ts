@@ -261,7 +261,7 @@ function addAudit(root: Command, exit: Exit): void {
     .command("audit")
     .description("prove that the journal was not altered")
     .command("verify")
-    .description("check the hash chain of every run, or of one")
+    .description("check the hash chain of every run, or of one, and the seals of all")
     .argument("[run]", RUN_ARGUMENT[1])
     .option(...JSON_FLAG)
     .action(async (run: string | undefined, flags) =>

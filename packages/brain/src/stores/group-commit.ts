@@ -17,6 +17,8 @@ interface Job {
 export interface CommitHooks {
   /** The transaction has begun: nobody else can write now. */
   begun(): void;
+  /** All work of the transaction is done: what is to go with it is written now. */
+  committing(): void;
   /** The transaction was rolled back: whatever its work remembered is void. */
   undone(): void;
   /** The transaction is on disk. */
@@ -119,6 +121,7 @@ export class GroupCommit {
         return undefined;
       }
     }
+    this.#options.committing();
     this.#commitOrThrow(jobs);
     return done;
   }

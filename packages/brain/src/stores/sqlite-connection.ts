@@ -8,9 +8,13 @@ import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
 
 /** A part that keeps its tables in a database. */
-export interface Member extends CommitHooks {
+export interface Member extends Omit<CommitHooks, "committing"> {
   /** Prepares its statements: at once, and again whenever the connection was replaced. */
   opened(database: DatabaseSync): void;
+  /** All work of the transaction is done. */
+  committing?(): void;
+  /** The next commit is the last. */
+  leaving?(): void;
   /** The last commit is through; nothing can be read after it. */
   closing?(): void;
 }
@@ -32,11 +36,12 @@ export class Connection {
     this.#database = database;
     this.#version = query(database, "PRAGMA data_version");
     const tell = (what: keyof CommitHooks) => () => {
-      for (const member of this.#members) member[what]();
+      for (const member of this.#members) member[what]?.();
     };
     this.#commit = new GroupCommit(database, {
       path,
       begun: tell("begun"),
+      committing: tell("committing"),
       undone: tell("undone"),
       committed: tell("committed"),
       reopen: () => this.#reopen(),
@@ -97,6 +102,7 @@ export class Connection {
 
   async #close(): Promise<void> {
     // Work that does nothing is carried out behind all that waits; who waits is told when the disk fails.
+    for (const member of this.#members) member.leaving?.();
     await this.#commit.do(() => undefined).catch(() => undefined);
     this.#stopPolling();
     this.#lookouts.clear();

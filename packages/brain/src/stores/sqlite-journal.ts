@@ -11,7 +11,17 @@ import { Salvage } from "./sqlite-salvage.ts";
 import { eventOf, verifyChain } from "./sqlite-verify.ts";
 import type { ChainReport } from "./sqlite-verify.ts";
 import { SqliteWatchers } from "./sqlite-watchers.ts";
-import { advance, idTaken, isUndriven, leaseLost, noSuchRun, opening, refuseUnlessFree, termEnd } from "./standing.ts";
+import {
+  advance,
+  idTaken,
+  isOpen,
+  isUndriven,
+  leaseLost,
+  noSuchRun,
+  opening,
+  refuseUnlessFree,
+  termEnd,
+} from "./standing.ts";
 import type { RunFilter } from "./standing.ts";
 
 /** What a journal is told besides its database. */
@@ -21,6 +31,8 @@ export interface SqliteJournalOptions {
   readonly damage: Damage;
   /** The lowest epoch that is given. */
   readonly floor: number;
+  /** Called in the transaction in which a run ends. */
+  readonly ended: () => void;
 }
 
 /** The journal in a database that it may share with others. */
@@ -40,13 +52,15 @@ class SqliteJournal implements Journal {
   /** What the open transaction touched. */
   readonly #touched = new Map<string, number>();
   readonly #damage: Damage;
+  readonly #ended: () => void;
   #tipsVersion!: number;
 
-  constructor(connection: Connection, { now, damage, floor }: SqliteJournalOptions) {
+  constructor(connection: Connection, { now, damage, floor, ended }: SqliteJournalOptions) {
     this.#connection = connection;
     this.#now = now;
     this.#damage = damage;
     this.#floor = floor;
+    this.#ended = ended;
     this.#watchers = new SqliteWatchers(connection, (run) => this.#rows.lastSeq(run));
     connection.join({
       opened: (database) => {
@@ -92,6 +106,7 @@ class SqliteJournal implements Journal {
       this.#extend(lease.run, tip, entries.slice(known), bodies.slice(known));
       if (status === tip.status) return;
       this.#rows.setStatus(tip.number, status);
+      if (!isOpen(status)) this.#ended();
       tip.status = status;
     });
   }

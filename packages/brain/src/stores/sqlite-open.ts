@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { Fault, STORE } from "@vidro/core";
 import { isOutOfSpace, storeFault } from "./sqlite-fault.ts";
 import { INCARNATION_TABLE } from "./sqlite-incarnation.ts";
+import { SEAL_TABLES } from "./sqlite-seals.ts";
 
 /** "Vidr" in the file's header: whose database it is. */
 const APPLICATION_ID = 0x56_69_64_72;
@@ -83,6 +84,7 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   `,
   INCARNATION_TABLE,
+  SEAL_TABLES,
 ];
 
 /** The newest version of a store that this Vidro knows. */

@@ -11,27 +11,37 @@ type Row = Omit<StoredRecord, "body"> & { readonly text: string };
 
 const STORED = `SELECT kind, id, owner, body AS text, version, created AS createdAt, updated AS updatedAt FROM record`;
 
+/** What records are told besides their database. */
+export interface SqliteRecordsOptions {
+  readonly now: () => number;
+  /** Whether what changes waits to be sealed. */
+  readonly isSealed: boolean;
+}
+
 /** The records in a database that they may share with others. */
-export function sqliteRecords(connection: Connection, now: () => number): Records {
-  return new SqliteRecords(connection, now);
+export function sqliteRecords(connection: Connection, options: SqliteRecordsOptions): Records {
+  return new SqliteRecords(connection, options);
 }
 
 class SqliteRecords implements Records {
   readonly #connection: Connection;
   readonly #now: () => number;
+  readonly #isSealed: boolean;
   readonly #watchers: SqliteWatchers;
   /** Kinds that the open transaction changed, with how often each has been changed in all. */
   readonly #touched = new Map<string, number>();
   #put!: StatementSync;
   #delete!: StatementSync;
+  #unseal!: StatementSync;
   #count!: Query<{ readonly changes: number }>;
   #get!: Query<Row>;
   #place!: Query<{ readonly number: number }>;
   #changes!: Query<{ readonly changes: number }>;
 
-  constructor(connection: Connection, now: () => number) {
+  constructor(connection: Connection, { now, isSealed }: SqliteRecordsOptions) {
     this.#connection = connection;
     this.#now = now;
+    this.#isSealed = isSealed;
     connection.join({
       opened: (database) => this.#prepare(database),
       begun: () => undefined,
@@ -48,6 +58,7 @@ class SqliteRecords implements Records {
       SET owner = excluded.owner, body = excluded.body, version = excluded.version, updated = excluded.updated`,
     );
     this.#delete = database.prepare("DELETE FROM record WHERE kind = ? AND id = ?");
+    this.#unseal = database.prepare("INSERT INTO record_unsealed (kind, id) VALUES (?, ?)");
     this.#count = query(
       database,
       `INSERT INTO record_change (kind, changes) VALUES (?, 1)
@@ -74,7 +85,7 @@ class SqliteRecords implements Records {
       const createdAt = known?.createdAt ?? updatedAt;
       const row: Row = { kind, id, owner, text, version: (known?.version ?? 0) + 1, createdAt, updatedAt };
       this.#put.run(kind, id, owner, text, row.version, createdAt, updatedAt);
-      this.#touch(kind);
+      this.#touch(kind, id);
       return recordOf(row);
     });
   }
@@ -82,7 +93,7 @@ class SqliteRecords implements Records {
   async delete(kind: string, id: string): Promise<boolean> {
     return this.#connection.write((isRepeat) => {
       if (this.#delete.run(kind, id).changes === 0) return isRepeat;
-      this.#touch(kind);
+      this.#touch(kind, id);
       return true;
     });
   }
@@ -104,7 +115,8 @@ class SqliteRecords implements Records {
     return this.#watchers.add(kind, wake);
   }
 
-  #touch(kind: string): void {
+  #touch(kind: string, id: string): void {
+    if (this.#isSealed) this.#unseal.run(kind, id);
     this.#touched.set(kind, this.#count.get(kind)?.changes ?? 0);
   }
 

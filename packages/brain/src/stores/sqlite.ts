@@ -2,10 +2,12 @@ import { Damage } from "./damage.ts";
 import { openRunsIn } from "./open-runs.ts";
 import { storeFault } from "./sqlite-fault.ts";
 import { Connection } from "./sqlite-connection.ts";
+import { sqliteAudit } from "./sqlite-audit.ts";
 import { sqliteIncarnation } from "./sqlite-incarnation.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
 import { openDatabase } from "./sqlite-open.ts";
 import { sqliteRecords } from "./sqlite-records.ts";
+import { SqliteSeals } from "./sqlite-seals.ts";
 import type { Store, StoreOptions } from "./store.ts";
 
 /** What the SQLite store may be told besides. */
@@ -23,10 +25,14 @@ export async function sqliteStore(path: string, options: SqliteOptions = {}): Pr
     const connection = new Connection(database, path);
     const damage = new Damage();
     const incarnation = sqliteIncarnation(connection, path, { now, restored: options.restored === true });
+    const { sealKey: key } = options;
+    const isRestored = options.restored === true;
+    const seals = key === undefined ? undefined : new SqliteSeals(connection, { path, key, now, isRestored });
     return {
       incarnation,
-      journal: sqliteJournal(connection, { now, damage, floor: incarnation.floor }),
-      records: sqliteRecords(connection, now),
+      ...(key === undefined ? {} : { audit: sqliteAudit(connection, path, key) }),
+      journal: sqliteJournal(connection, { now, damage, floor: incarnation.floor, ended: () => seals?.ended() }),
+      records: sqliteRecords(connection, { now, isSealed: seals !== undefined }),
       condition: { damaged: () => damage.list(), openRuns: openRunsIn(connection, now) },
       close: () => connection.close(),
     };

@@ -1,5 +1,6 @@
 import type { Journal, Records } from "@vidro/core";
 import type { DamagedRun } from "./damage.ts";
+import type { SealKey } from "./seal.ts";
 
 /** Everything that is kept, in one place: the journals of runs, and the small things beside them. */
 export interface Store {
@@ -7,6 +8,8 @@ export interface Store {
   readonly records: Records;
   readonly condition: StoreCondition;
   readonly incarnation: Incarnation;
+  /** For a store whose seals are signed. */
+  readonly audit?: Audit;
   /** Commits what is waiting and closes; closing the journal does the same. */
   close(): Promise<void>;
 }
@@ -33,6 +36,26 @@ export interface StoreOptions {
   readonly now?: () => number;
   /** A person says that the store came back from a backup. */
   readonly restored?: boolean;
+  /** What its seals are signed with; without one there are none. */
+  readonly sealKey?: SealKey;
+}
+
+/** Compares a store with its seals. */
+export interface Audit {
+  /** Checks all seals against the store, tells each thing that is not as it was sealed, and says what is covered. */
+  check(tell: (finding: string) => void): Sealed;
+}
+
+/** What the seals of a store cover. */
+export interface Sealed {
+  readonly seals: number;
+  /** Fingerprint of the key that they are signed with. */
+  readonly key: string;
+  /** When the last one was made. */
+  readonly at: number | undefined;
+  /** Entries and records that are newer than the last one. */
+  readonly unsealedEntries: number;
+  readonly unsealedRecords: number;
 }
 
 /** Which life of a store this is: one that came back from a backup lacks what happened after the backup. */

@@ -1,3 +1,4 @@
+import type { Audit, Brain, Sealed } from "@vidro/brain";
 import { asFault, countWords, TERMINAL } from "@vidro/core";
 import type { Journal, RunHead } from "@vidro/core";
 import { EXIT } from "../exit.ts";
@@ -6,39 +7,60 @@ import { paint } from "../marks.ts";
 import { print, sayJson } from "../tell.ts";
 import { withBrain } from "../with-brain.ts";
 
-/** What an audit came to; `complete` is false when there are more runs than one audit checks. */
+/** What an audit came to. */
 interface Sum {
-  readonly runs: number;
-  readonly entries: number;
-  readonly broken: number;
-  readonly complete: boolean;
+  runs: number;
+  entries: number;
+  /** Runs whose hash chain is broken. */
+  broken: number;
+  /** What is not as it was sealed. */
+  altered: number;
 }
 
-/** Checks the hash chain of one run or of all, and names what is broken. */
+/** What no audit of a store can show, for people. */
+const LIMITS =
+  "Not shown: changes by somebody who has the key of this home, changes to what is newer than the last seal, and a whole home that was put back to an earlier state.";
+
+/** Checks the hash chains of one run or of all, and the seals; names what is broken and what was altered. */
 export async function verify(given: string | undefined, flags: { readonly json?: boolean }): Promise<number> {
   return withBrain(async (brain) => {
-    const heads =
-      given === undefined ? await brain.runs.list({ limit: TERMINAL.auditedRuns }) : [await findRun(brain.runs, given)];
-    const sum = { runs: heads.length, entries: 0, broken: 0, complete: heads.length < TERMINAL.auditedRuns };
-    for (const head of heads) {
-      const { id } = head;
-      const { entries, brokenAt, reason = "the chain is broken" } = await verified(brain.journal, head);
-      sum.entries += entries;
-      if (brokenAt !== undefined) sum.broken += 1;
-      if (flags.json === true)
-        sayJson({ run_id: id, ok: brokenAt === undefined, entries, ...(brokenAt && { broken_at: brokenAt, reason }) });
-      else if (brokenAt !== undefined) {
-        print(`${paint("red", "broken")} ${id} at entry ${brokenAt}: ${reason}\n`);
-      }
+    const isJson = flags.json === true;
+    const only = given === undefined ? undefined : await findRun(brain.runs, given);
+    const sum: Sum = { runs: 0, entries: 0, broken: 0, altered: 0 };
+    for await (const head of only === undefined ? allRuns(brain) : [only]) {
+      const report = await verified(brain.journal, head);
+      sum.runs += 1;
+      sum.entries += report.entries;
+      if (report.brokenAt !== undefined) sum.broken += 1;
+      tellRun(head.id, report, isJson);
     }
-    if (flags.json === true) sayJson({ ok: sum.broken === 0, ...sum });
-    else print(`${sumWords(sum)}\n`);
-    return sum.broken === 0 ? EXIT.ok : EXIT.failed;
+    const sealed = checkedSeals(brain.audit, (finding) => {
+      if (only !== undefined && !finding.includes(only.id)) return;
+      sum.altered += 1;
+      if (isJson) sayJson({ ok: false, altered: finding });
+      else print(`${paint("red", "altered")} ${finding}\n`);
+    });
+    const ok = sum.broken === 0 && sum.altered === 0;
+    if (isJson) sayJson({ ok, ...sum, ...(sealed && sealedFields(sealed)) });
+    else print(`${[sumWords(sum), ...(sealed ? [sealedWords(sealed), LIMITS] : [])].join("\n")}\n`);
+    return ok ? EXIT.ok : EXIT.failed;
   });
 }
 
+/** Every run, newest first, however many there are. */
+async function* allRuns(brain: Brain): AsyncGenerator<RunHead, void, undefined> {
+  for (let after: string | undefined; ;) {
+    const page = await brain.runs.list({ limit: TERMINAL.auditedRuns, ...(after === undefined ? {} : { after }) });
+    yield* page;
+    after = page.at(-1)?.id;
+    if (after === undefined || page.length < TERMINAL.auditedRuns) return;
+  }
+}
+
+type Report = Awaited<ReturnType<Journal["verify"]>>;
+
 /** What the check of a run comes to; one whose very name cannot be read has no sound entry. */
-async function verified(journal: Journal, { id, damaged }: RunHead): ReturnType<Journal["verify"]> {
+async function verified(journal: Journal, { id, damaged }: RunHead): Promise<Report> {
   try {
     return await journal.verify(id);
   } catch (thrown) {
@@ -47,9 +69,45 @@ async function verified(journal: Journal, { id, damaged }: RunHead): ReturnType<
   }
 }
 
-function sumWords({ runs, entries, broken, complete }: Sum): string {
-  const checked = `${complete ? "" : "only the newest "}${countWords(runs, "run")} checked`;
-  if (broken === 0)
+function tellRun(id: string, { entries, brokenAt, reason = "the chain is broken" }: Report, isJson: boolean): void {
+  if (isJson)
+    sayJson({ run_id: id, ok: brokenAt === undefined, entries, ...(brokenAt && { broken_at: brokenAt, reason }) });
+  else if (brokenAt !== undefined) print(`${paint("red", "broken")} ${id} at entry ${brokenAt}: ${reason}\n`);
+}
+
+/** What the seals cover; seals that cannot be read are a finding, too. */
+function checkedSeals(audit: Audit | undefined, tell: (finding: string) => void): Sealed | undefined {
+  try {
+    return audit?.check(tell);
+  } catch (thrown) {
+    tell(`the seals cannot be checked: ${asFault(thrown).message}`);
+    return undefined;
+  }
+}
+
+function sumWords({ runs, entries, broken, altered }: Sum): string {
+  const checked = `${countWords(runs, "run")} checked`;
+  if (broken === 0 && altered === 0)
     return `${paint("green", "ok")} ${checked}, every hash chain is whole (${countWords(entries, "link")}).`;
-  return `${paint("red", "fail")} ${checked}, ${broken} broken: what follows a break cannot be trusted.`;
+  const found = [
+    ...(broken === 0 ? [] : [`${broken} broken: what follows a break cannot be trusted`]),
+    ...(altered === 0 ? [] : [`${countWords(altered, "thing")} not as sealed`]),
+  ];
+  return `${paint("red", "fail")} ${checked}, ${found.join("; ")}.`;
+}
+
+function sealedWords({ seals, key, at, unsealedEntries, unsealedRecords }: Sealed): string {
+  const newer = `${countWords(unsealedEntries, "link")} and ${countWords(unsealedRecords, "record")} newer than the last`;
+  const when = at === undefined ? "" : `, the last of ${new Date(at).toISOString()}`;
+  return `${countWords(seals, "seal")}${when}, key SHA-256 ${key}; ${newer}.`;
+}
+
+function sealedFields({ seals, key, at, unsealedEntries, unsealedRecords }: Sealed): object {
+  return {
+    seals,
+    key_sha256: key,
+    ...(at === undefined ? {} : { sealed_at: new Date(at).toISOString() }),
+    unsealed_entries: unsealedEntries,
+    unsealed_records: unsealedRecords,
+  };
 }

@@ -26,8 +26,8 @@ export const TERMINAL = {
   listedRuns: 20,
   /** Runs, newest first, among which the end of an id is looked for. */
   searchedRuns: 10_000,
-  /** Runs whose hash chains one audit checks, newest first. */
-  auditedRuns: 100_000,
+  /** Runs that an audit asks for at once. */
+  auditedRuns: 500,
   /** Shortest end of an id that names a run. */
   idEndChars: 4,
   /** Earlier tasks that the arrow keys bring back. */

@@ -28,6 +28,12 @@ export const STORE = {
   damagedRuns: 1000,
   /** The least time between two writings of the file that counts the entries of a store. */
   markMs: 100,
+  /** How long what was committed waits for its seal, unless a run ends before. */
+  sealMs: 5 * SECOND_MS,
+  /** Entries, and records, that one seal covers; what is more waits for the next. */
+  sealEntries: 4096,
+  /** Runs, records and seals that an audit reads at once. */
+  auditPage: 256,
 } as const;
 
 /** Bounds of being the one daemon of a home. */

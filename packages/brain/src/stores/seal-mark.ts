@@ -1,0 +1,42 @@
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { isObject } from "@vidro/core";
+
+/** The last seal of a store. */
+export interface LastSeal {
+  readonly number: number;
+  readonly digest: string;
+}
+
+/**
+ * The file beside a store that names its last seal, so that a store which lost its last seals, or all of them, can be
+ * told. It is written without waiting for the disk, after the seal is on it: it may name an older one, never a newer.
+ */
+export class SealMark {
+  readonly #path: string;
+
+  /** The mark of the store at a path. */
+  constructor(store: string) {
+    this.#path = `${store}-seal`;
+  }
+
+  /** The seal that it names; undefined when there is none that can be read. */
+  read(): LastSeal | undefined {
+    try {
+      const { number, digest } = checked(JSON.parse(readFileSync(this.#path, "utf8")));
+      return typeof number === "number" && typeof digest === "string" ? { number, digest } : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Names a seal; throws what the system throws. */
+  write(last: LastSeal): void {
+    const draft = `${this.#path}.${process.pid}`;
+    writeFileSync(draft, `${JSON.stringify(last)}\n`, { mode: 0o600 });
+    renameSync(draft, this.#path);
+  }
+}
+
+function checked(value: unknown): { readonly [name: string]: unknown } {
+  return isObject(value) ? value : {};
+}

@@ -1,0 +1,155 @@
+import { STORE } from "@vidro/core";
+import { digestOf, isSigned } from "./seal.ts";
+import type { Seal, SealedRun, SealKey } from "./seal.ts";
+import { SealMark } from "./seal-mark.ts";
+import type { Connection } from "./sqlite-connection.ts";
+import { query } from "./sqlite-rows.ts";
+import type { Query } from "./sqlite-rows.ts";
+import { recordDigest, runDigest } from "./sqlite-seals.ts";
+import type { RecordRowOfSeal, RunRowOfSeal } from "./sqlite-seals.ts";
+import type { Audit, Sealed } from "./store.ts";
+
+type Tell = (finding: string) => void;
+
+interface SealRow {
+  readonly number: number;
+  readonly body: string;
+  readonly signature: Uint8Array;
+}
+
+/** The audit of a store in a file, by the key that its seals are signed with. */
+export function sqliteAudit(connection: Connection, path: string, key: SealKey): Audit {
+  return {
+    check: (tell) =>
+      connection.look(() => {
+        const { database } = connection;
+        // One view of the store, though other processes go on writing.
+        database.exec("BEGIN");
+        try {
+          return new Check(connection, key, tell).all(new SealMark(path));
+        } finally {
+          database.exec("COMMIT");
+        }
+      }),
+  };
+}
+
+/** One pass over the seals of a store and what they cover. */
+class Check {
+  readonly #connection: Connection;
+  readonly #key: SealKey;
+  readonly #tell: Tell;
+  readonly #run: Query<RunRowOfSeal & { readonly number: number }>;
+  readonly #entry: Query<{ readonly hash: string }>;
+  /** Runs of which something was told: later seals would say the same of them. */
+  readonly #told = new Set<string>();
+  /** What each record was when it was last sealed; nothing for one that was deleted. */
+  readonly #records = new Map<string, string | null>();
+  #last: { readonly number: number; readonly digest: string; readonly upTo: number; readonly at: number } | undefined;
+
+  constructor(connection: Connection, key: SealKey, tell: Tell) {
+    this.#connection = connection;
+    this.#key = key;
+    this.#tell = tell;
+    const { database } = connection;
+    this.#run = query(database, "SELECT number, id, owner, thread, key, task, started FROM run WHERE id = ?");
+    this.#entry = query(database, "SELECT lower(hex(hash)) AS hash FROM entry WHERE run = ? AND seq = ?");
+  }
+
+  all(mark: SealMark): Sealed {
+    const marked = mark.read();
+    let digestOfMarked: string | undefined;
+    for (const row of this.#pages<SealRow>("SELECT number, body, signature FROM seal", "number")) {
+      this.#checkSeal(row);
+      if (row.number === marked?.number) digestOfMarked = digestOf(row.body);
+    }
+    if (marked !== undefined && digestOfMarked !== marked.digest)
+      this.#tell(`seal ${marked.number} is missing or another one: the store was rolled back, replaced or cut off`);
+    if (marked === undefined && this.#last !== undefined)
+      this.#tell("the file beside the store that names its last seal is missing, so that a rollback would not show");
+    const unsealedRecords = this.#checkRecords();
+    return {
+      seals: this.#last?.number ?? 0,
+      key: this.#key.fingerprint,
+      at: this.#last?.at,
+      unsealedEntries: this.#count("SELECT count(*) AS count FROM entry WHERE rowid > ?", this.#last?.upTo ?? 0),
+      unsealedRecords,
+    };
+  }
+
+  #checkSeal({ number, body, signature }: SealRow): void {
+    const expected = (this.#last?.number ?? 0) + 1;
+    if (number !== expected) this.#tell(`seal ${expected} is missing; ${number} comes next`);
+    if (!isSigned(this.#key, body, signature))
+      return this.#tell(`seal ${number} is not signed with the key of this home (SHA-256 ${this.#key.fingerprint})`);
+    const seal: Seal = JSON.parse(body);
+    if (seal.number !== number || seal.previous !== (this.#last?.digest ?? ""))
+      this.#tell(`seal ${number} does not follow the one before it`);
+    for (const run of seal.runs) this.#checkRun(run, number);
+    for (const { kind, id, digest } of seal.records) this.#records.set(nameOf(kind, id), digest);
+    this.#last = { number, digest: digestOf(body), upTo: seal.upTo, at: seal.at };
+  }
+
+  #checkRun(sealed: SealedRun, seal: number): void {
+    const reason = this.#told.has(sealed.id) ? undefined : this.#whyAltered(sealed, seal);
+    if (reason === undefined) return;
+    this.#told.add(sealed.id);
+    this.#tell(`run ${sealed.id} ${reason}`);
+  }
+
+  #whyAltered({ id, seq, hash, row }: SealedRun, seal: number): string | undefined {
+    const found = this.#run.get(id);
+    if (found === undefined) return `is missing, which seal ${seal} has`;
+    if (runDigest(found) !== row) return `has another owner, thread, key or task than in seal ${seal}`;
+    const entry = this.#entry.get(found.number, seq);
+    if (entry === undefined) return `ends before entry ${seq}, which seal ${seal} has`;
+    return entry.hash === hash ? undefined : `was written anew: entry ${seq} is not the one of seal ${seal}`;
+  }
+
+  /** Checks the records, and counts those that changed since they were sealed. */
+  #checkRecords(): number {
+    const waiting = new Set<string>();
+    for (const { kind, id } of this.#pages<{ number: number; kind: string; id: string }>(
+      "SELECT number, kind, id FROM record_unsealed",
+      "number",
+    ))
+      waiting.add(nameOf(kind, id));
+    for (const row of this.#pages<RecordRowOfSeal & { number: number; kind: string; id: string }>(
+      "SELECT number, kind, id, owner, body, version FROM record",
+      "number",
+    )) {
+      const name = nameOf(row.kind, row.id);
+      const sealed = this.#records.get(name);
+      this.#records.delete(name);
+      if (waiting.has(name)) continue;
+      if (sealed === undefined || sealed === null)
+        this.#tell(`record ${row.kind} ${row.id} was added behind the seals`);
+      else if (sealed !== recordDigest(row)) this.#tell(`record ${row.kind} ${row.id} is not what was sealed`);
+    }
+    for (const [name, sealed] of this.#records) {
+      const [kind, id]: string[] = JSON.parse(name);
+      if (sealed !== null && !waiting.has(name)) this.#tell(`record ${kind} ${id} is missing, which a seal has`);
+    }
+    return waiting.size;
+  }
+
+  #count(sql: string, ...values: readonly number[]): number {
+    return query<{ readonly count: number }>(this.#connection.database, sql).get(...values)?.count ?? 0;
+  }
+
+  /** All rows by a number of theirs, a page at a time. */
+  *#pages<Row extends { readonly number: number }>(select: string, by: string): Generator<Row, void, undefined> {
+    const page = query<Row>(this.#connection.database, `${select} WHERE ${by} > ? ORDER BY ${by} LIMIT ?`);
+    for (let after = 0; ;) {
+      const rows = page.all(after, STORE.auditPage);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined) return;
+      after = last.number;
+    }
+  }
+}
+
+function nameOf(kind: string, id: string): string {
+  return JSON.stringify([kind, id]);
+}
