@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cutInto } from "../codec/chunks.fixture.ts";
+import * as fc from "fast-check";
+import { cutInto, sizes } from "../codec/chunks.fixture.ts";
 import { redactor } from "../redact.ts";
 import { PLANTED } from "./corpus.fixture.ts";
 import type { Planted } from "./corpus.fixture.ts";
@@ -49,4 +50,21 @@ test("secrets of the corpus give in pieces what they give as a whole", () => {
     const streamed = [...cutInto(text, [5, 1, 11]).map((piece) => stream.push(piece)), stream.end()].join("");
     assert.equal(streamed, redact.text(text), name);
   }
+});
+
+test("parts of the corpus in any order give in any pieces what they give as a whole", () => {
+  const texts = [...PLANTED.map(({ text }) => text), ...ORDINARY];
+  const part = fc
+    .tuple(fc.constantFrom(...texts), fc.nat(), fc.nat())
+    .map(([text, from, to]) => text.slice(from % text.length, to % (text.length + 1)));
+  const glue = fc.constantFrom("\n", " ", "", '"', "=", ": ", "\\n", "password", "-", "%20");
+  fc.assert(
+    fc.property(fc.array(fc.oneof(fc.constantFrom(...texts), part, glue), { maxLength: 8 }), sizes, (parts, cuts) => {
+      const text = parts.join("");
+      const stream = redact.stream();
+      const streamed = [...cutInto(text, cuts).map((piece) => stream.push(piece)), stream.end()].join("");
+      assert.equal(streamed, redact.text(text));
+    }),
+    { numRuns: 1000 },
+  );
 });

@@ -2,7 +2,7 @@ import { REDACT } from "../limits.ts";
 import { either, run, word } from "./pattern.ts";
 import { runOf } from "./scan.ts";
 import type { Tail } from "./scan.ts";
-import { ANYWHERE, hasDigit, key, NAME_TAIL } from "./shape.ts";
+import { ANYWHERE, key, NAME_TAIL } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
 const ALNUM = "[A-Za-z0-9]";
@@ -82,7 +82,7 @@ const FORMED: readonly Shape[] = [
   { secret: [...word("xox"), run("[a-z]", 1), ...word("-"), run("[A-Za-z0-9-]", 12)], tail: NAME_TAIL },
   // Vault's keys before version 1.10.
   {
-    unless: `(?=s\\.${ALNUM}{0,23}[A-Z])${hasDigit("[A-Za-z0-9.]")}`,
+    unless: `(?=s\\.${ALNUM}{0,23}[A-Z])(?=s\\.${ALNUM}{0,23}[0-9])`,
     secret: [...word("s."), run(ALNUM, 24)],
     tail: NAME_TAIL,
   },

@@ -107,7 +107,7 @@ const ORDINARY =
 const NO_ORDINARY_WORD = `(?!(?:${ORDINARY.split(" ")
   .map((letters) => whole([...anyCase(letters.slice(0, 1)), ...word(letters.slice(1))]))
   .join("|")})(?![A-Za-zÀ-ÿ]))`;
-const NO_NAME_INSIDE = (set: string): string => `(?!${set}{0,56}${ANY_PASSWORD})`;
+const NO_NAME_INSIDE = (set: string): string => `(?!${set}{0,48}${ANY_PASSWORD})`;
 
 const LINE = "[^\\r\\n\"'`,;{}<>\\\\]";
 const PHRASE = "[^\\r\\n\"'`\\\\]";
