@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
-import { calls, text } from "../support/fake-openai.ts";
+import { calls, cutAfter, text } from "../support/fake-openai.ts";
 import { frontEnd } from "../support/front-end.ts";
 import type { FrontEnd } from "../support/front-end.ts";
 
@@ -41,4 +41,29 @@ test("000-38 a model that only writes sees its own plan and its own question in 
   const told = (request: number): string => JSON.stringify(brain.fake.requests[request]?.body["messages"]);
   assert.match(told(1), /look at the disk/);
   assert.match(told(2), /look at the disk.*Which disk\?.*"a"/);
+});
+
+/** What a reader has at the end who takes back what is voided. */
+function kept(stream: string): string {
+  let words = "";
+  for (const [, json = ""] of stream.matchAll(/^data: (\{.*\})$/gm)) {
+    const { choices, voided } = JSON.parse(json) as {
+      choices: readonly { delta: { content?: string } }[];
+      voided?: number;
+    };
+    words += choices[0]?.delta.content ?? "";
+    if (voided !== undefined) words = words.slice(0, words.length - voided);
+  }
+  return words;
+}
+
+test("the words of a reply that broke off are voided in the stream, so that what is kept of it is the stored answer", async (t) => {
+  const brain = await frontEnd(t, cutAfter("Half ", "an ans"), text("The whole ", "answer."));
+  const { text: stream } = await say(brain, "tell me", { stream: true });
+  assert.match(stream, /Half/);
+  assert.equal(kept(stream), "The whole answer.");
+  const [head] = await brain.runs.list({ limit: 1 });
+  const entries = await brain.journal.read(head!.id, 0, 100);
+  const end = entries.at(-1)?.event;
+  assert.ok(end?.type === "run.finished" && end.result === "The whole answer.");
 });

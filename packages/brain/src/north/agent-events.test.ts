@@ -104,6 +104,7 @@ test("000-35 what went wrong and goes on is observed with its code", () => {
     type: "observe",
     note: "no",
     code: "TOOL_FAILED",
+    voids: "token",
   });
 });
 

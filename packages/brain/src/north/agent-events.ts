@@ -33,7 +33,8 @@ const ENCODERS: Encoders = {
   "intent.analyzed": told,
   "model.called": silent,
   "model.replied": silent,
-  "model.failed": ({ fault }) => observe(fault.message, { code: fault.code }),
+  // The words of a reply that broke off are no part of any answer.
+  "model.failed": ({ fault }) => observe(fault.message, { code: fault.code, voids: "token" }),
   "plan.made": ({ steps }) => [{ type: "plan", steps }],
   "note.observed": ({ note }) => observe(note),
   "knowledge.committed": told,

@@ -32,12 +32,14 @@ test("words that never came live are told when the reply is known, and an answer
   assert.equal(chunks.endedAt, 3);
 });
 
-test("a reply that failed half way is followed by the next one, apart from it", () => {
+test("a reply that failed half way is voided, and the next one stands apart from it", () => {
   const chunks = new Chunks(ANSWERING, false);
   assert.equal(said(chunks.live(delta("Half an"))), "Half an");
   const fault = { code: "MODEL_CUT", message: "cut" } as const;
-  assert.equal(chunks.entry(entry(2, { type: "model.failed", attempt: 1, fault })), undefined);
-  assert.equal(said(chunks.live(delta("A whole"))), "\n\nA whole");
+  const failed = entry(2, { type: "model.failed", attempt: 1, fault });
+  assert.match(chunks.entry(failed) ?? "", /"content":"\\n\\n"[^]*"delta":\{\}[^]*"voided":9\}/);
+  assert.equal(said(chunks.live(delta("A whole"))), "A whole");
+  assert.equal(new Chunks(ANSWERING, false).entry(failed), undefined);
 });
 
 test("a follower that lost words gets the reply again, whole, and its tokens are counted once", () => {

@@ -21,6 +21,8 @@ export class Chunks implements AnswerEncoder {
   /** Whether the reply that comes in has shown words, and what stands between it and the words before. */
   #begun = false;
   #gap = "";
+  /** How many characters of it were shown. */
+  #shown = 0;
   /** Whether words of the reply that comes in were lost: then it is told whole when it is known. */
   #lost = false;
 
@@ -41,7 +43,7 @@ export class Chunks implements AnswerEncoder {
   entry(entry: Entry): string | undefined {
     this.#used.add(entry);
     if (entry.event.type === "model.replied") return this.#replied(entry.event.text) || undefined;
-    if (entry.event.type === "model.failed") this.#cut();
+    if (entry.event.type === "model.failed") return this.#voided();
     const ending = this.#endingOf(entry);
     if (ending === undefined) return undefined;
     this.endedAt = entry.seq;
@@ -79,9 +81,24 @@ export class Chunks implements AnswerEncoder {
     this.#pause();
   }
 
+  /** Says of how many of the last characters nothing is kept: they were of a reply that broke off. */
+  #voided(): string | undefined {
+    if (!this.#begun) {
+      this.#cut();
+      return undefined;
+    }
+    // Who does not know the field sees the next reply stand apart; who does takes that back, too.
+    const parting = this.#words(PARTING);
+    const choice = { index: 0, delta: {}, logprobs: null, finish_reason: null };
+    const voided = data({ ...letterhead(this.#answering, OBJECT), choices: [choice], voided: this.#shown });
+    this.#prose.end("");
+    this.#begun = false;
+    return parting + voided;
+  }
+
   /** The reply is over: what comes next stands apart from it. */
   #pause(): void {
-    if (this.#begun) this.#gap = "\n\n";
+    if (this.#begun) this.#gap = PARTING;
     this.#begun = false;
   }
 
@@ -108,6 +125,7 @@ export class Chunks implements AnswerEncoder {
   #words(content: string): string {
     if (content === "") return "";
     const gap = this.#begun ? "" : this.#gap;
+    this.#shown = (this.#begun ? this.#shown : 0) + gap.length + content.length;
     this.#begun = true;
     return this.#chunk({ content: gap + content });
   }
@@ -120,6 +138,8 @@ export class Chunks implements AnswerEncoder {
 }
 
 const OBJECT = "chat.completion.chunk";
+/** What stands between two replies. */
+const PARTING = "\n\n";
 
 function data(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;
