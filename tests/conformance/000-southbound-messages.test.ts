@@ -230,7 +230,7 @@ test("a hand that knows only the contract is asked one thing at a time, and what
   const asked: JsonObject[] = [];
   const link = southboundLink({
     capabilities: ["command.exec", "telemetry.push", "file.diff", "file.apply"],
-    tools: [{ name: "file_diff", description: "", parameters: {}, idempotent: true }],
+    tools: [{ name: "file_diff", description: "", parameters: {}, idempotent: true, effect: "read" }],
     epoch: 1,
     close: () => undefined,
     send: (message) => void asked.push(message),

@@ -201,7 +201,7 @@ test("files that were written are named at the end; custom tools are run by thei
   await executor.does(does).shake({
     initial_prompt: "write it",
     known_tools: TOOLS,
-    custom_tools: [{ name: "count", description: "Counts.", parameters: { type: "object" }, idempotent: true }],
+    custom_tools: [{ name: "count", description: "Counts.", parameters: { type: "object" }, effect: "read" }],
   });
   const { payload } = await executor.hears("tool_call_request");
   executor.say("tool_approval", { tool_call_id: payload["tool_call_id"] ?? "", approved: true });
@@ -209,4 +209,19 @@ test("files that were written are named at the end; custom tools are run by thei
   assert.deepEqual(completed.payload["files_changed"], ["src/api.py"]);
   const counted = executor.all("run_tool").at(-1);
   assert.deepEqual([counted?.["tool_name"], counted?.["parameters"]], ["count", { n: 3 }]);
+});
+
+test("a custom tool that calls itself idempotent and says nothing of its effect is asked about", async (t) => {
+  const end = await executorEnd(t, call("drop_table", { n: 1 }), text("Done."));
+  await using executor = await ForeignExecutor.dial(end);
+  await executor.does(look).shake({
+    initial_prompt: "clean up",
+    known_tools: TOOLS,
+    custom_tools: [{ name: "drop_table", description: "", parameters: { type: "object" }, idempotent: true }],
+  });
+  const { payload } = await executor.hears("tool_call_request");
+  assert.ok(!executor.all("run_tool").some(({ tool_name }) => tool_name === "drop_table"), "nothing has run unasked");
+  executor.say("tool_approval", { tool_call_id: payload["tool_call_id"] ?? "", approved: false });
+  await executor.hears("task_completed");
+  assert.ok(!executor.all("run_tool").some(({ tool_name }) => tool_name === "drop_table"));
 });

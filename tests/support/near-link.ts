@@ -49,6 +49,7 @@ export const markTool = tool({
     additionalProperties: false,
   },
   idempotent: false,
+  effect: "write",
   plan: async () => ({ kind: "facts", facts: "mark" }),
   async run({ n }, { bench }) {
     appendFileSync(join(bench.workspace, "marks"), `${n}\n`);

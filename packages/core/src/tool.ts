@@ -5,6 +5,12 @@ import type { Json, JsonObject } from "./json.ts";
 /** What an action may do to the world, in growing order of harm. */
 export type ActionClass = "read" | "write" | "code-exec" | "network" | "privileged" | "destructive";
 
+/** The effects that a tool may have. */
+export const TOOL_EFFECTS = ["read", "write", "network", "execute"] as const;
+
+/** What a tool does to the world, at most; one that does not say it may write. */
+export type ToolEffect = (typeof TOOL_EFFECTS)[number];
+
 /** What the model is told of a tool. */
 export interface ToolSpec {
   readonly name: string;
@@ -13,6 +19,8 @@ export interface ToolSpec {
   readonly parameters: JsonObject;
   /** Whether running it twice under one id is the same as running it once. */
   readonly idempotent: boolean;
+  /** What it does to the world; `write` when it is left out. */
+  readonly effect?: ToolEffect;
   /** Only its host has it, and all that is said of it are words of that host. */
   readonly own?: true;
   /** Whoever started the run carries it out, and no hand knows of it. */

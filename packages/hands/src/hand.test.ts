@@ -173,6 +173,7 @@ describe("a tool that never returns", () => {
       description: "Never ends.",
       parameters: { type: "object", properties: {}, additionalProperties: false },
       idempotent: false,
+      effect: "execute",
       plan: async () => ({ kind: "process", program: "x", argv: [], cwd: "/", env: {}, timeoutMs: 20, digests: {} }),
       run: (_input, { signal }) => {
         signal.addEventListener("abort", () => (wasTold = true));

@@ -343,8 +343,8 @@ class LocalHand implements Hand {
   }
 }
 
-function specOf({ name, description, parameters, idempotent }: Tool): ToolSpec {
-  return { name, description, parameters, idempotent };
+function specOf({ name, description, parameters, idempotent, effect }: Tool): ToolSpec {
+  return { name, description, parameters, idempotent, effect };
 }
 
 /** Throws unless policy lets the plan run: by itself, or because a person approved exactly this plan. */

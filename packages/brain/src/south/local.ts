@@ -46,5 +46,7 @@ export async function loadRedial() {
 /** The tools that every hand of this version has: what a hand means that names one and does not describe it. */
 export async function standardTools(): Promise<readonly ToolSpec[]> {
   const { TOOLS } = await load();
-  return TOOLS.map(({ name, description, parameters, idempotent }) => ({ name, description, parameters, idempotent }));
+  return TOOLS.map(({ name, description, parameters, idempotent, effect }) => {
+    return { name, description, parameters, idempotent, effect };
+  });
 }

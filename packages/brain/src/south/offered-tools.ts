@@ -3,7 +3,7 @@ import type { JsonObject, ToolSpec } from "@vidro/core";
 import { sharedTools } from "./shared-tools.ts";
 
 /** A tool as a hand speaks of it. */
-export type OfferedTool = Pick<ToolSpec, "name" | "description" | "parameters"> & { readonly idempotent?: boolean };
+export type OfferedTool = Pick<ToolSpec, "name" | "description" | "parameters" | "effect">;
 
 /** What a hand offers: where the words come from, and what the brain has words of its own for. */
 export interface Offering {
@@ -49,11 +49,12 @@ export function offeredTools({ offered, standard, host }: Offering): Offered {
 }
 
 function ownTool(offered: OfferedTool, host: string): ToolSpec | undefined {
-  const { name, parameters, idempotent = false } = offered;
+  const { name, parameters, effect = "write" } = offered;
   if (!NAME.test(name) || isReservedTool(name) || !isPlain(parameters)) return undefined;
   const words = oneLine(offered.description, HANDS.wordsChars);
   const description = `Only on the host ${JSON.stringify(oneLine(host, HANDS.nameChars))}, which says of it: ${words}`;
-  return { name, description, parameters, idempotent, own: true };
+  // Whether it may be done twice is not the word of its host: only what changes nothing may.
+  return { name, description, parameters, idempotent: effect === "read", effect, own: true };
 }
 
 /** Whether a schema is short enough and has no character that a reader cannot see. */

@@ -10,7 +10,7 @@ import { HISTORY_LINE } from "../models/bootstrap.ts";
 export function unjudged({ tool, input }: Action, tools: readonly ToolSpec[]): Judgement {
   const plan = { kind: "order", tool, input } as const;
   const reads =
-    tools.some(({ name, idempotent }) => name === tool && idempotent && !WRITES.has(name)) ||
+    tools.some(({ name, effect }) => name === tool && effect === "read") ||
     (tool === "shell" && input["command"] === HISTORY_LINE);
   return {
     plan,
@@ -28,5 +28,3 @@ export function unjudged({ tool, input }: Action, tools: readonly ToolSpec[]): J
 }
 
 const POLICY = "unjudged-hand";
-/** Doing these twice is the same as once, and yet they change something. */
-const WRITES: ReadonlySet<string> = new Set(["file_apply", "write_file", "edit"]);

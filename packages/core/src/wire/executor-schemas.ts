@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import { EXECUTOR, HAND, HANDS, RUN } from "../limits.ts";
+import { TOOL_EFFECTS } from "../tool.ts";
 import { ENDED } from "./ended.ts";
 import { JUDGEMENT } from "./judgement.ts";
 
@@ -30,6 +31,7 @@ const CUSTOM_TOOL = ours(["name", "description", "parameters"], {
   description: text(HANDS.schemaChars, 0),
   parameters: { type: "object" },
   idempotent: flag,
+  effect: { enum: TOOL_EFFECTS },
 });
 
 /** What decides what happens has to fit: nobody gets another task, or none, because the wish for one cannot be read. */

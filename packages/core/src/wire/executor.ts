@@ -5,7 +5,7 @@ import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { HANDS, RUN } from "../limits.ts";
 import type { Order } from "../ports.ts";
-import type { Action, Ended, Judgement, Outcome, Output } from "../tool.ts";
+import type { Action, Ended, Judgement, Outcome, Output, ToolEffect } from "../tool.ts";
 import { headAndTail } from "../turns.ts";
 import { knownEnd } from "./ended.ts";
 
@@ -51,6 +51,8 @@ export interface CustomTool {
   readonly parameters: JsonObject;
   /** Whether running it twice under one id is the same as running it once; no when it is not said. */
   readonly idempotent?: boolean;
+  /** What it does to the world; `write` when it is not said. */
+  readonly effect?: ToolEffect;
 }
 
 /** What the brain made of a handshake. */

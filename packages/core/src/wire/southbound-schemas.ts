@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json.ts";
 import { HAND, HANDS, SOUTHBOUND } from "../limits.ts";
+import { TOOL_EFFECTS } from "../tool.ts";
 
 /*
  * What each message must be. What has an effect is taken strictly: a field that nobody knows might be one that
@@ -77,6 +78,7 @@ const TOOL_SPEC: JsonObject = {
     description: { type: "string", maxLength: HANDS.schemaChars },
     parameters: { type: "object" },
     idempotent: { type: "boolean" },
+    effect: { enum: TOOL_EFFECTS },
   },
 };
 

@@ -124,8 +124,8 @@ export class Executor {
       client_version: version,
       ...(task.prompt === undefined ? {} : { initial_prompt: task.prompt }),
       known_tools: known.map((tool) => wireName(tool.name)),
-      custom_tools: own.map(({ name: tool, description, parameters, idempotent }): CustomTool => {
-        return { name: tool, description, parameters, idempotent };
+      custom_tools: own.map(({ name: tool, description, parameters, idempotent, effect }): CustomTool => {
+        return { name: tool, description, parameters, idempotent, ...(effect === undefined ? {} : { effect }) };
       }),
       ...(ack === undefined ? {} : { resume: { session_id: ack.session_id, last_seq: lastSeq } }),
       open_actions: running,

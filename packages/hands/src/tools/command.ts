@@ -36,6 +36,7 @@ export const command = tool({
     additionalProperties: false,
   },
   idempotent: false,
+  effect: "execute",
 
   async plan(input, bench): Promise<ProcessPlan> {
     const cwd = folderAt(input.cwd ?? ".", bench.workspace);

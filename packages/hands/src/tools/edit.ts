@@ -30,6 +30,7 @@ export const edit = tool({
     "Replaces an exact piece of text in a file. Read the file first and copy the piece with its white space.",
   parameters,
   idempotent: false,
+  effect: "write",
   async plan(input, bench): Promise<FilePlan> {
     if (input.old_string === input.new_string) {
       throw new Fault("BAD_ARGUMENTS", "old_string and new_string are the same, so there is nothing to do.");

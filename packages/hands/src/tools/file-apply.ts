@@ -36,6 +36,7 @@ export const fileApply = tool({
   parameters,
   // A second time finds its own result, with or without a base, and leaves it.
   idempotent: true,
+  effect: "write",
   async plan(input, bench): Promise<FilePlan> {
     const { path, patch, base_sha256 } = input;
     await readPatch(patch, namesOf(path, (await readPlan(path, bench)).path, bench));

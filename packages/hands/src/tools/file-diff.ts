@@ -21,6 +21,7 @@ export const fileDiff = tool({
   description: "Gives the unified diff from a file to the content it is to have, for file_apply. Changes nothing.",
   parameters,
   idempotent: true,
+  effect: "read",
   plan: async (input, bench): Promise<FilePlan> => await readPlan(input.path, bench),
   async run(input, { plan, bench }) {
     const content = await readContentIfAny(plan.path);

@@ -29,6 +29,7 @@ export const findFiles = tool({
     "Finds files whose path matches a glob. .git and node_modules are left out unless the pattern names them.",
   parameters,
   idempotent: true,
+  effect: "read",
   async plan(input, bench): Promise<FilePlan> {
     glob(input.pattern);
     return await readPlan(input.path ?? ".", bench);

@@ -12,6 +12,7 @@ export const osInfo = tool({
   description: "Tells the host's name, system, kernel, processors, load, memory, disk space and uptime.",
   parameters: { type: "object", properties: {}, additionalProperties: false },
   idempotent: true,
+  effect: "read",
 
   plan(): Promise<FactsPlan> {
     return Promise.resolve({ kind: "facts", facts: "os" });

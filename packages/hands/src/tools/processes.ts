@@ -35,6 +35,7 @@ export const processes = tool({
     additionalProperties: false,
   },
   idempotent: true,
+  effect: "read",
 
   plan(): Promise<FactsPlan> {
     return Promise.resolve({ kind: "facts", facts: "processes" });

@@ -22,6 +22,7 @@ export const readFile = tool({
     "Reads a text file, from line `offset` on and at most `limit` lines. A long file is cut and says how to go on.",
   parameters,
   idempotent: true,
+  effect: "read",
   plan: async (input, bench): Promise<FilePlan> => await readPlan(input.file_path, bench),
   async run(input, { plan, bench }) {
     const content = await readContent(plan.path);

@@ -19,6 +19,7 @@ export const readFolder = tool({
   description: "Lists a folder, hidden entries too: mode, size, time of change (UTC) and name of each entry.",
   parameters,
   idempotent: true,
+  effect: "read",
   plan: async (input, bench): Promise<FilePlan> => await readPlan(input.dir_path, bench),
   async run(_input, { plan }) {
     await using folder = await Folder.open(plan.path);

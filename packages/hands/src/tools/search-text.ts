@@ -41,6 +41,7 @@ export const searchText = tool({
     "Binary files, .git and node_modules are left out.",
   parameters,
   idempotent: true,
+  effect: "read",
   async plan(input, bench): Promise<FilePlan> {
     if (input.pattern.includes("\n")) {
       throw new Fault(

@@ -39,6 +39,7 @@ export const shell = tool({
     additionalProperties: false,
   },
   idempotent: false,
+  effect: "execute",
 
   async plan(input, bench): Promise<ShellPlan> {
     const access = input.access ?? "host";

@@ -1,4 +1,4 @@
-import type { Confinement, JsonObject, Outcome, Plan, Verdict } from "@vidro/core";
+import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, Verdict } from "@vidro/core";
 import type { XStatic } from "typebox/schema";
 import { isInView, type Sandbox, type Scope } from "../sandbox.ts";
 
@@ -63,6 +63,7 @@ export interface Tool<Schema extends InputSchema = InputSchema, P extends Plan =
   readonly parameters: Schema;
   /** Whether running it twice under one id is the same as running it once. */
   readonly idempotent: boolean;
+  readonly effect: ToolEffect;
   plan(input: Input<Schema>, bench: Bench): Promise<P>;
   run(input: Input<Schema>, work: Work<P>): Promise<Outcome>;
 }

@@ -6,6 +6,7 @@ export const workingDirectory = tool({
   description: "Gives the absolute path of the workspace, the folder that relative paths start from.",
   parameters: { type: "object", properties: {}, additionalProperties: false },
   idempotent: true,
+  effect: "read",
   plan: async () => ({ kind: "facts", facts: "working_directory" }),
   run: async (_input, { bench }) => ({ kind: "value", text: bench.workspace, data: { path: bench.workspace } }),
 });

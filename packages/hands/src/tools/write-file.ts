@@ -21,6 +21,7 @@ export const writeFile = tool({
   parameters,
   // The same content again would be harmless, but not to somebody who has changed the file since.
   idempotent: false,
+  effect: "write",
   plan: async (input, bench): Promise<FilePlan> => await writePlan(input.file_path, input.content, bench),
   async run({ content }, { plan }) {
     await writeContent(plan.path, content, { expected: "anything", make: plan.inWorkspace });

@@ -1,4 +1,4 @@
-import { HANDS, isObject, textIn } from "@vidro/core";
+import { HANDS, isObject, textIn, TOOL_EFFECTS } from "@vidro/core";
 import type { Json, ToolSpec } from "@vidro/core";
 import { offeredTools } from "../offered-tools.ts";
 import type { OfferedTool } from "../offered-tools.ts";
@@ -33,7 +33,8 @@ function short(text: string | undefined): string | undefined {
 
 function toolIn(said: Json): readonly OfferedTool[] {
   if (!isObject(said)) return [];
-  const { name, description, parameters, idempotent } = said;
+  const { name, description, parameters } = said;
   if (typeof name !== "string" || typeof description !== "string" || !isObject(parameters)) return [];
-  return [{ name, description, parameters, idempotent: idempotent === true }];
+  const effect = TOOL_EFFECTS.find((one) => one === said["effect"]);
+  return [{ name, description, parameters, ...(effect === undefined ? {} : { effect }) }];
 }
