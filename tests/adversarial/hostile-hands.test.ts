@@ -31,7 +31,7 @@ interface Brain {
 async function brainOf(t: TestContext, ...replies: FakeAnswer[]): Promise<Brain> {
   const model = await fakeOpenAi(...replies);
   const stage = await Stage.set({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: model.url });
-  const daemon = await DaemonProcess.up(stage, { flags: ["--port", "0", "--no-local-hand"] });
+  const daemon = await DaemonProcess.up(stage, { flags: ["--port", "0", "--southbound-port", "0", "--no-local-hand"] });
   t.after(async () => {
     await daemon[Symbol.asyncDispose]();
     await stage[Symbol.asyncDispose]();

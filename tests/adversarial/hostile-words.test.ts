@@ -72,7 +72,9 @@ test("no word of a hand reaches a terminal as anything but text: approvals, outc
   const model = await fakeOpenAi(command, text(`All is well.${EVIL}`));
   t.after(() => model.close());
   await using stage = await Stage.set({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: model.url });
-  await using daemon = await DaemonProcess.up(stage, { flags: ["--port", "0", "--no-local-hand"] });
+  await using daemon = await DaemonProcess.up(stage, {
+    flags: ["--port", "0", "--southbound-port", "0", "--no-local-hand"],
+  });
   misbehave(await come(t, daemon));
   const watched = stage.terminal("run", "--verbose", "--on", "evil", `look${EVIL}`);
   await watched.sees("May this be done?");
