@@ -65,7 +65,7 @@ export class Connection {
   }
 
   /** Does the work in this turn's transaction; settles once that is on disk. */
-  write<T>(work: Work<T>): Promise<T> {
+  async write<T>(work: Work<T>): Promise<T> {
     this.#refuseIfClosed();
     return this.#commit.do(work);
   }

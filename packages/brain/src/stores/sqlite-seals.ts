@@ -98,6 +98,15 @@ export class SqliteSeals implements Member {
   }
 
   leaving(): void {
+    this.#waitNoLonger();
+  }
+
+  /** What the last commit left unsealed is sealed by the next process that opens the store. */
+  closing(): void {
+    this.#waitNoLonger();
+  }
+
+  #waitNoLonger(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
@@ -109,8 +118,7 @@ export class SqliteSeals implements Member {
   }
 
   #tell(last: LastSeal): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#waitNoLonger();
     if (!this.#isWhole) return;
     try {
       this.#mark.write(last);

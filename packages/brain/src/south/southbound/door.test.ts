@@ -73,9 +73,9 @@ test("a port that is taken is told to who asked for it, and keeps no daemon from
   const door = await doorOf(t, home, { port, log: (_, message) => void messages.push(message) });
   assert.equal(await door.open(), undefined);
   assert.equal(messages.length, 1);
-  await assert.rejects(door.invite(WHO), { code: "CONFLICT" });
+  await assert.rejects(door.invite(WHO), { code: "PORT_TAKEN" });
   const asked = await doorOf(t, home, { port, asked: true });
-  await assert.rejects(asked.open(), { code: "CONFLICT" });
+  await assert.rejects(asked.open(), { code: "PORT_TAKEN" });
 });
 
 test("what is no name of a host is refused before anything listens", async (t) => {
