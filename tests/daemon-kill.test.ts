@@ -71,7 +71,7 @@ class Mortal implements AsyncDisposable {
 /** What one follower got, by its connections. */
 type Parts = readonly (readonly Kept[])[];
 
-const isEnd = (item: Kept): boolean => ENDS.includes(item["type"] ?? typeOf(item));
+const isEnd = (item: Kept): boolean => ENDS.includes(typeOf(item) ?? item["type"]);
 
 function typeOf(item: Kept): unknown {
   return eventOf(item)["type"];

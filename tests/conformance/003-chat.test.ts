@@ -148,15 +148,18 @@ suite("a stream", () => {
       stream_options: { include_usage: true },
     });
     const pieces = await Array.fromAsync(stream);
-    assert.deepEqual(
-      pieces.map(({ choices: [choice], usage }) => [choice?.delta, choice?.finish_reason, usage?.total_tokens]),
-      [
-        [{ role: "assistant", content: "" }, null, undefined],
-        [{ content: "Let me look." }, null, undefined],
-        [{}, "stop", undefined],
-        [undefined, undefined, 18],
-      ],
-    );
+    const told = pieces.map(({ choices: [choice], usage }) => [
+      choice?.delta,
+      choice?.finish_reason,
+      usage?.total_tokens,
+    ]);
+    assert.deepEqual(told[0], [{ role: "assistant", content: "" }, null, undefined]);
+    assert.deepEqual(told.slice(-2), [
+      [{}, "stop", undefined],
+      [undefined, undefined, 18],
+    ]);
+    // How the words are cut is up to what looks for secrets in them.
+    assert.equal(pieces.map(({ choices: [choice] }) => choice?.delta.content ?? "").join(""), "Let me look.");
     assert.ok(pieces.every(({ object, id }) => object === "chat.completion.chunk" && id === pieces[0]?.id));
   });
 
