@@ -121,10 +121,8 @@ function effectMisfits(entries: readonly Entry[], marks: readonly string[]): rea
 function sightMisfits(seen: readonly Kept[], entries: readonly Entry[]): readonly string[] {
   return seen.flatMap((item, at) => {
     if (item.seq !== at + 1) return [`after ${at} came ${item.seq}`];
-    // A line of AON says more than its entry.
-    const { seq, at: madeAt, event } = item as Kept & Partial<Entry>;
-    const isSame = isDeepStrictEqual({ seq, at: madeAt, event }, { ...entries[at] });
-    return isSame ? [] : [`entry ${seq} is not what the journal has`];
+    const entry = entries[at];
+    return isDeepStrictEqual({ ...item }, { ...entry }) ? [] : [`entry ${item.seq} is not what the journal has`];
   });
 }
 

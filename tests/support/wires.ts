@@ -28,7 +28,9 @@ async function* keptLines(response: Response): AsyncGenerator<Kept, void, undefi
     // What has no end yet was not said yet.
     rest = lines.pop() ?? "";
     for (const line of lines) {
-      const data = line === "" ? {} : (JSON.parse(line) as JsonObject);
+      const { seq, at, event } = line === "" ? ({} as JsonObject) : (JSON.parse(line) as JsonObject);
+      // A line of AON says more than the entry that it carries.
+      const data = { seq, at, event } as JsonObject;
       if (isKept(data)) yield data;
     }
   }
