@@ -81,7 +81,8 @@ async function eventsOf(daemon: DaemonProcess, run: string): Promise<string> {
 }
 
 async function audited(stage: Stage): Promise<void> {
-  assert.equal((await stage.run("audit", "verify")).code, 0);
+  const audit = await stage.run("audit", "verify");
+  assert.equal(audit.code, 0, audit.stdout + audit.stderr);
 }
 
 test("G9 F31 a store that another process keeps for 7 s is waited for, and the wait is on record", async () => {

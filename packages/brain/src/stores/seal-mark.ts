@@ -7,6 +7,9 @@ export interface LastSeal {
   readonly digest: string;
 }
 
+/** What stands for the last seal of a store that has none yet. */
+export const NO_SEAL: LastSeal = { number: 0, digest: "" };
+
 /**
  * The file beside a store that names its last seal, so that a store which lost its last seals, or all of them, can be
  * told. It is written without waiting for the disk, after the seal is on it: it may name an older one, never a newer.

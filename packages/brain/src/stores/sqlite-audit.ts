@@ -1,7 +1,7 @@
 import { STORE } from "@vidro/core";
 import { digestOf, isSigned } from "./seal.ts";
 import type { Seal, SealedRun, SealKey } from "./seal.ts";
-import { SealMark } from "./seal-mark.ts";
+import { NO_SEAL, SealMark } from "./seal-mark.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
@@ -63,7 +63,7 @@ class Check {
       this.#checkSeal(row);
       if (row.number === marked?.number) digestOfMarked = digestOf(row.body);
     }
-    if (marked !== undefined && digestOfMarked !== marked.digest)
+    if (marked !== undefined && marked.number !== NO_SEAL.number && digestOfMarked !== marked.digest)
       this.#tell(`seal ${marked.number} is missing or another one: the store was rolled back, replaced or cut off`);
     if (marked === undefined && this.#last !== undefined)
       this.#tell("the file beside the store that names its last seal is missing, so that a rollback would not show");

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { STORE } from "@vidro/core";
 import { digestOf, signed } from "./seal.ts";
 import type { Seal, SealedRecord, SealedRun, SealKey } from "./seal.ts";
-import { SealMark } from "./seal-mark.ts";
+import { NO_SEAL, SealMark } from "./seal-mark.ts";
 import type { LastSeal } from "./seal-mark.ts";
 import type { Connection, Member } from "./sqlite-connection.ts";
 import { query } from "./sqlite-rows.ts";
@@ -66,7 +66,10 @@ export class SqliteSeals implements Member {
     this.#now = options.now;
     this.#mark = new SealMark(options.path);
     connection.join(this);
-    this.#isWhole = options.isRestored || this.#hasMarked(this.#mark.read());
+    const marked = this.#mark.read();
+    this.#isWhole = options.isRestored || this.#hasMarked(marked);
+    // Named before there is one: a process that dies with its first seal must not look like a store that lost its mark.
+    if (marked === undefined && this.#statements.last.get() === undefined) this.#tell(NO_SEAL);
   }
 
   opened(database: DatabaseSync): void {
@@ -117,6 +120,7 @@ export class SqliteSeals implements Member {
     this.#connection.write(() => undefined).catch(() => undefined);
   }
 
+  /** Names the last seal in the file beside the store. */
   #tell(last: LastSeal): void {
     this.#waitNoLonger();
     if (!this.#isWhole) return;
@@ -156,7 +160,7 @@ export class SqliteSeals implements Member {
   }
 
   #hasMarked(marked: LastSeal | undefined): boolean {
-    if (marked === undefined) return true;
+    if (marked === undefined || marked.number === NO_SEAL.number) return true;
     const row = this.#statements.at.get(marked.number);
     return row !== undefined && digestOf(row.body) === marked.digest;
   }
