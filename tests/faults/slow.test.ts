@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { LOCAL_OWNER } from "../../packages/brain/src/runs.ts";
 import { STREAM } from "@vidro/core";
 import type { Event } from "@vidro/core";
-import { keyOf } from "../../packages/brain/src/north/answers.ts";
+import { boundKey, keyOf } from "../../packages/brain/src/north/answers.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { COLLECTING, GIVING_BACK } from "../support/collecting.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
@@ -51,8 +51,10 @@ function get(path: string, accept: string): Wire["request"] {
     ].join("\r\n");
 }
 
+const CHAT_BODY = { model: "bunny", stream: true, messages: [{ role: "user", content: TASK }] };
+
 const chat: Wire["request"] = (daemon) => {
-  const body = JSON.stringify({ model: "bunny", stream: true, messages: [{ role: "user", content: TASK }] });
+  const body = JSON.stringify(CHAT_BODY);
   return [
     "POST /v1/chat/completions HTTP/1.1",
     "Host: 127.0.0.1",
@@ -161,7 +163,7 @@ async function resumes(daemon: DaemonProcess, wire: Wire, cutOff: Socket): Promi
 
 /** A daemon that has the long run. */
 async function daemonOf(stage: Stage, node: readonly string[] = []): Promise<DaemonProcess> {
-  const key = keyOf(LOCAL_OWNER, CHAT, "slow");
+  const key = boundKey(keyOf(LOCAL_OWNER, CHAT, "slow"), { params: {}, query: {}, body: CHAT_BODY });
   await seed(stage.home, [{ id: RUN, thread: "thread_long", task: TASK, key, events: [...steps()] }]);
   return DaemonProcess.up(stage, { flags: ["--port", "0"], node });
 }
