@@ -207,7 +207,7 @@ async function round(stage: Stage, daemon: Mortal, death: (typeof DEATHS)[number
   const { result } = eventOf(entries.at(-1));
   assert.equal(agent.flat().at(-1)?.["result"], result);
   // The turn of a chat ends with the first question of its run.
-  assert.match(String(text), /^May this be done\?/);
+  assert.match(text, /^May this be done\?/);
   assert.ok(runs.length > 0 && runs.every((one) => one === run), runs.join(" "));
   assertEffects(join(stage.workspace, file), entries);
 }
