@@ -165,7 +165,7 @@ test("002-07 002-08 002-10 an envelope has v, t, id and act; what is wrong with 
     [{ v: 1, t: "req", id: "a" }, "a", "", /act/],
     [{ v: 1, t: "req", id: "a", act: "X".repeat(65) }, "a", "", /64/],
     [{ v: 1, t: "req", id: "a", act: "PING", data: [1] }, "a", "PING", /data/],
-    [{ v: 1, t: "req", id: "a", act: "PING", data: null }, "a", "PING", /data/],
+    [{ v: 1, t: "req", id: "a", act: "PING", data: "x" }, "a", "PING", /data/],
     [{ v: 1, t: "pong", id: "a", act: "PING" }, "a", "PING", /t=/],
     [{ v: 1, id: "a", act: "PING" }, "a", "PING", /t=/],
   ];
@@ -175,6 +175,8 @@ test("002-07 002-08 002-10 an envelope has v, t, id and act; what is wrong with 
     assert.deepEqual([refusal.id, refusal.act, refusal.code], [id, act, "BAD_REQUEST"]);
     assert.match(refusal.msg ?? "", why);
   }
+  caller.socket.write(frameOf(JSON.stringify({ v: 1, t: "req", id: "a", act: "PING", data: null })));
+  assert.equal((await caller.hears()).t, "res", "data: null is the same as no data");
 });
 
 test("002-09 only the server says hello, res and err", async (t) => {
