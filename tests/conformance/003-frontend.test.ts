@@ -147,7 +147,8 @@ suite("conversations", () => {
     const [first, second] = brain.fake.requests;
     const scout = (await brain.ask("GET", "/agents/scout")).json as { tools: readonly string[] };
     assert.deepEqual(new Set(offered(first!)), new Set(scout.tools));
-    assert.deepEqual(offered(second!), []);
+    assert.ok(!functionsOf(first!.body).some(({ name }) => name === "tool_spec"), "scout runs no commands");
+    assert.equal(second!.body["tools"], undefined, "no control tools either");
   });
 
   test("003-05 a tool or an agent that there is not is refused by name", async (t) => {

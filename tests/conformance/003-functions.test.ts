@@ -157,14 +157,13 @@ suite("the present form", () => {
     const named = (name: string): JsonObject => ({ type: "function", function: { name } });
     assert.deepEqual(
       brain.fake.requests.map(({ body }) => body["tool_choice"]),
-      [named("search_web"), named("read_file"), "none", "required", undefined],
+      [named("search_web"), named("read_file"), undefined, "required", undefined],
     );
     const systems = brain.fake.requests.map(({ body }) => JSON.stringify((body["messages"] as JsonObject[])[0]));
     assert.match(systems[0]!, /Call the tool search_web/);
     assert.match(systems[3]!, /Call one of your tools/);
     assert.doesNotMatch(systems[4]!, /before you answer/);
-    const belt = (await offered(brain, 2)).map(({ name }) => name);
-    assert.ok(!belt.includes("search_web") && !belt.includes("read_file"));
+    assert.equal(brain.fake.requests[2]?.body["tools"], undefined, "none: there is nothing to call");
   });
 
   test("003-12 a call that must be made is asked for until it is made, and no longer", async (t) => {

@@ -6,7 +6,8 @@ import { MODEL } from "./limits.ts";
 import { compaction, prompt } from "./prompt.ts";
 import { fold, reduce } from "./run.ts";
 import type { RunState } from "./run.ts";
-import { ECHO, entriesOf, started, stateOf } from "./walk.fixture.ts";
+import type { ToolSpec } from "./tool.ts";
+import { COMMAND, ECHO, entriesOf, started, stateOf } from "./walk.fixture.ts";
 import { compactTurns, NO_TURNS, pushTurn, turnsOf } from "./turns.ts";
 
 function talk(state: RunState, chars: readonly number[]): RunState {
@@ -100,9 +101,22 @@ test("two ways on from one conversation do not see each other's turns", () => {
   assert.equal(compactTurns(left, 1).length, 2);
 });
 
-test("the model is offered the hand's tools and the calls that talk to us", () => {
-  const names = prompt(stateOf()).tools.map((tool) => tool.name);
-  assert.deepEqual(names, ["echo", "plan", "ask", "observe", "commit_kb", "tool_spec"]);
+test("control tools are offered beside tools of a hand, and tool_spec only beside command", () => {
+  const offered = (...tools: readonly ToolSpec[]): readonly string[] =>
+    prompt(fold(entriesOf([started({ tools })]))!).tools.map(({ name }) => name);
+  assert.deepEqual(offered(COMMAND), ["command", "plan", "ask", "observe", "commit_kb", "tool_spec"]);
+  assert.deepEqual(offered(ECHO), ["echo", "plan", "ask", "observe", "commit_kb"]);
+  assert.deepEqual(offered({ ...COMMAND, caller: true }), ["command"]);
+  assert.deepEqual(offered(), []);
+});
+
+test("the rules name only the JSON lines that the run can use", () => {
+  const rules = (...tools: readonly ToolSpec[]): string => prompt(fold(entriesOf([started({ tools })]))!).system;
+  assert.match(rules(COMMAND), /"type":"tool_spec"/);
+  assert.doesNotMatch(rules(COMMAND), /"type":"(shell|research)"/);
+  assert.doesNotMatch(rules(ECHO), /"type":"tool_spec"/);
+  assert.doesNotMatch(rules(), /"type"/);
+  assert.match(rules(), /You have no tools/);
 });
 
 test("003-12 a call that must be made is said in each way until it is made, and then the model is free", () => {
@@ -115,13 +129,13 @@ test("003-12 a call that must be made is said in each way until it is made, and 
     const first = chosen(choice);
     assert.deepEqual(first.choice, choice);
     assert.match(first.system, words);
-    assert.deepEqual(first.tools, [ECHO]);
+    assert.deepEqual(first.tools, [ECHO, COMMAND]);
     const action = { id: "act_1", tool: "echo", input: {}, callId: "c1" };
     const usage = { inputTokens: 1, outputTokens: 1 };
     const next = chosen(choice, { type: "model.replied", model: "m", text: "", usage, action });
     assert.equal(next.choice, undefined);
     assert.doesNotMatch(next.system, words);
-    assert.ok(next.tools.length > 1);
+    assert.ok(next.tools.length > 2);
   }
   assert.equal(chosen("none").choice, "none");
 });

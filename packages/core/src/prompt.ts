@@ -1,4 +1,4 @@
-import type { ContextCompacted, ToolChoice, Turn } from "./event.ts";
+import type { ContextCompacted, RunStarted, ToolChoice, Turn } from "./event.ts";
 import { MODEL } from "./limits.ts";
 import type { ModelRequest } from "./ports.ts";
 import type { RunState } from "./run.ts";
@@ -10,11 +10,26 @@ import { digestLine, turnsOf, turnsToDrop } from "./turns.ts";
  * everything between them and now is bounded.
  */
 
-/** What every model is told about how to work here, whatever its persona. */
-export const HOUSE_RULES = `You work through tools; each reply may hold at most ONE tool call, since one effect is carried out per step and its outcome comes back to you before the next. Anything beyond the first is not run.
+/** What a model with tools is told about how to work here, whatever its persona. */
+const TOOL_RULES = `You work through tools; each reply may hold at most ONE tool call, since one effect is carried out per step and its outcome comes back to you before the next. Anything beyond the first is not run.
 Never invent output: read it from the tools. A tool that fails says why; plan again with that. A person may be asked to approve an action and may say no.
-When the task is done, answer in plain words, in the language of the task, without a tool call.
-If you cannot call tools natively, write one JSON object alone on a line instead: {"type":"plan","steps":[…]}, {"type":"shell","command":"…"}, {"type":"use_tool","name":"…","args":{…}}, {"type":"ask","question":"…","options":[…]}, {"type":"research","queries":[…]}, {"type":"tool_spec","name":"…","description":"…","parameters":{…},"command":"…","args":[…]}, {"type":"observe","summary":"…"}, {"type":"commit_kb","title":"…","tags":[…],"snippet":"…","status":"…"}, {"type":"done","result":"…"}.`;
+When the task is done, answer in plain words, in the language of the task, without a tool call.`;
+
+/** What a model without tools is told. */
+const WORDS_RULES = `You have no tools: answer in plain words, in the language of the task. You have read nothing and run nothing for this task; say so where the answer would need it.`;
+
+/** The JSON lines of a model that cannot call tools natively, each with the tool that it needs to be of use. */
+const LINES: readonly (readonly [line: string, tool?: string])[] = [
+  [`{"type":"plan","steps":[…]}`, "plan"],
+  [`{"type":"shell","command":"…"}`, "shell"],
+  [`{"type":"use_tool","name":"…","args":{…}}`],
+  [`{"type":"ask","question":"…","options":[…]}`, "ask"],
+  [`{"type":"research","queries":[…]}`, "research"],
+  [`{"type":"tool_spec","name":"…","description":"…","parameters":{…},"command":"…","args":[…]}`, "tool_spec"],
+  [`{"type":"observe","summary":"…"}`, "observe"],
+  [`{"type":"commit_kb","title":"…","tags":[…],"snippet":"…","status":"…"}`, "commit_kb"],
+  [`{"type":"done","result":"…"}`],
+];
 
 const text = (description: string) => ({ type: "string", description });
 const texts = (description: string) => ({ type: "array", items: { type: "string" }, description });
@@ -61,6 +76,25 @@ export function isReservedTool(name: string): boolean {
   return RESERVED.has(name);
 }
 
+/**
+ * The control tools that a run is offered: none when no hand carries out a tool of it, and `tool_spec` only when it may
+ * run commands, since a proposed tool is a command.
+ */
+export function controlTools({ tools }: Pick<RunStarted, "tools">): readonly ToolSpec[] {
+  const ofHands = tools.filter(({ caller }) => caller !== true);
+  if (ofHands.length === 0) return [];
+  const runsCommands = ofHands.some(({ name }) => name === "command");
+  return runsCommands ? CONTROL_TOOLS : CONTROL_TOOLS.filter(({ name }) => name !== "tool_spec");
+}
+
+/** How to work with the tools that the run was started with; the same text in each of its prompts. */
+function houseRules({ tools }: Pick<RunStarted, "tools">): string {
+  if (tools.length === 0) return WORDS_RULES;
+  const offered = new Set([...tools, ...controlTools({ tools })].map(({ name }) => name));
+  const lines = LINES.filter(([, tool]) => tool === undefined || offered.has(tool)).map(([line]) => line);
+  return `${TOOL_RULES}\nIf you cannot call tools natively, write one JSON object alone on a line instead: ${lines.join(", ")}.`;
+}
+
 function control(name: string, description: string, properties: ToolSpec["parameters"], required: string[]): ToolSpec {
   return { name, description, idempotent: true, parameters: { type: "object", properties, required } };
 }
@@ -70,13 +104,13 @@ export function prompt(state: RunState): ModelRequest {
   const { started } = state;
   const task: Turn = { role: "user", text: state.digest === "" ? started.task : `${started.task}\n\n${state.digest}` };
   const { choice, rule } = chosen(state);
-  const system = `${started.system}\n\n${HOUSE_RULES}\nYou work in the folder ${started.workspace}.`;
+  const system = `${started.system}\n\n${houseRules(started)}\nYou work in the folder ${started.workspace}.`;
   return {
     system: rule === "" ? system : `${system}\n${rule}`,
     // Joined, not spread: a conversation of thousands of turns is then one copy of memory.
     turns: [...started.history, task].concat(turnsOf(state.turns)),
     // Who has to call a tool must not get away with a call that only talks to us.
-    tools: rule === "" ? [...state.tools, ...CONTROL_TOOLS] : state.tools,
+    tools: rule === "" ? [...state.tools, ...controlTools(started)] : state.tools,
     ...(choice === undefined ? {} : { choice }),
     ...(started.sampling === undefined ? {} : { sampling: started.sampling }),
   };

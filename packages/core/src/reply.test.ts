@@ -4,7 +4,9 @@ import type { Event, ModelReplied } from "./event.ts";
 import { MODEL } from "./limits.ts";
 import type { ModelReply } from "./ports.ts";
 import { replyEvents } from "./reply.ts";
-import { said, stateOf } from "./walk.fixture.ts";
+import { fold } from "./run.ts";
+import type { ToolSpec } from "./tool.ts";
+import { ECHO, entriesOf, said, started, stateOf } from "./walk.fixture.ts";
 
 const state = stateOf({ type: "model.called", step: 1, attempt: 1 });
 const events = (reply: ModelReply): readonly Event[] => replyEvents(reply, state, () => "act_new");
@@ -93,6 +95,22 @@ test("a proposal that would replace a tool of the hand, or has no proper name, i
     assert.equal(all.length, 1);
     assert.match((all[0] as ModelReplied).told?.[0] ?? "", /Not proposed/);
   }
+});
+
+test("a control tool that was not offered does not exist, and without tools every line is prose", () => {
+  const inRun = (tools: readonly ToolSpec[], reply: ModelReply): ModelReplied => {
+    const called = { type: "model.called", step: 1, attempt: 1 } as const;
+    const [first, ...others] = replyEvents(reply, fold(entriesOf([started({ tools }), called]))!, () => "act_new");
+    assert.ok(first?.type === "model.replied");
+    assert.deepEqual(others, [], "nothing is proposed, planned or kept");
+    return first;
+  };
+  const spec = { name: "touch_it", description: "d", command: "touch", args: ["x"] };
+  const line = JSON.stringify({ type: "tool_spec", ...spec });
+  const asCall = said("", { id: "c1", tool: "tool_spec", input: spec });
+  for (const reply of [said(line), asCall]) assert.equal(inRun([ECHO], reply).refusal?.code, "UNKNOWN_TOOL");
+  assert.equal(inRun([], said("", { id: "c1", tool: "plan", input: {} })).refusal?.code, "UNKNOWN_TOOL");
+  assert.equal(inRun([], said(line)).answer, line);
 });
 
 test("a tool that is not in the belt is refused by name, with the names that are", () => {

@@ -4,7 +4,7 @@ import { isObject } from "./json.ts";
 import type { Json, JsonObject } from "./json.ts";
 import { MODEL, RUN } from "./limits.ts";
 import type { ModelReply } from "./ports.ts";
-import { CONTROL_TOOLS } from "./prompt.ts";
+import { CONTROL_TOOLS, controlTools } from "./prompt.ts";
 import type { RunState } from "./run.ts";
 import type { Action } from "./tool.ts";
 
@@ -20,7 +20,9 @@ export type NewId = () => string;
 /** The events that a reply amounts to: `model.replied` and what the model said beside it, or `model.failed`. */
 export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): readonly Event[] {
   const isNative = reply.native === true || reply.calls.length > 0 || state.native;
-  const { prose, said } = read(reply, isNative && !isLinesAlone(reply.text));
+  const offered = new Set(controlTools(state.started).map(({ name }) => name));
+  const isProse = state.tools.length === 0 || (isNative && !isLinesAlone(reply.text));
+  const { prose, said } = read(reply, { isProse, offered });
   if (reply.text.length > MODEL.replyChars) return [rubbish(state, "The answer is too long.")];
   if (prose === "" && said.length === 0) return [rubbish(state, "The answer is empty.")];
 
@@ -59,7 +61,7 @@ interface Said {
   readonly line?: string;
 }
 
-const CONTROL = new Set(CONTROL_TOOLS.map((tool) => tool.name));
+const CONTROL: ReadonlySet<string> = new Set(CONTROL_TOOLS.map(({ name }) => name));
 
 /** What the model wrote that only talks to us: it would not know of it in its next prompt, since it is no call. */
 function writtenIn(said: readonly Said[]): Pick<ModelReplied, "written"> {
@@ -74,19 +76,25 @@ function isLinesAlone(text: string): boolean {
   return text.split("\n").every((line) => line.trim() === "" || readLine(line) !== undefined);
 }
 
-function read(reply: ModelReply, isProse: boolean): { prose: string; said: Said[] } {
+function read(
+  reply: ModelReply,
+  { isProse, offered }: { readonly isProse: boolean; readonly offered: ReadonlySet<string> },
+): { prose: string; said: Said[] } {
   const said: Said[] = [];
   const prose: string[] = [];
+  // A control tool that the run was not offered is a tool that does not exist.
+  const withinOffer = (item: Said): Said =>
+    CONTROL.has(item.name) && !offered.has(item.name) ? { ...item, kind: "action" } : item;
   for (const line of isProse ? [] : reply.text.split("\n")) {
     const item = readLine(line);
     if (item === undefined) prose.push(line);
-    else said.push({ ...item, line: line.trim() });
+    else said.push(withinOffer({ ...item, line: line.trim() }));
   }
   for (const call of reply.calls) {
     if (typeof call.input === "string") {
       const fault: FaultReport = { code: "BAD_ARGUMENTS", message: "The arguments are not a JSON object." };
       said.push({ kind: "action", name: call.tool, input: {}, callId: call.id, fault });
-    } else said.push({ ...saidBy(call.tool, call.input), callId: call.id });
+    } else said.push(withinOffer({ ...saidBy(call.tool, call.input), callId: call.id }));
   }
   return { prose: isProse ? reply.text.trim() : withoutEmptyFences(prose.join("\n")).trim(), said };
 }

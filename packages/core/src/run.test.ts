@@ -141,8 +141,8 @@ test("an approved proposal becomes a tool of the run, and a refused one does not
   const answer = (text: string) => ({ type: "question.answered", id: "q3", answer: text, by: "me" }) as const;
   const names = (text: string) =>
     stateOf({ type: "tool.proposed", tool }, question, answer(text)).tools.map((made) => made.name);
-  assert.deepEqual(names("yes"), ["echo", "disk"]);
-  assert.deepEqual(names("no"), ["echo"]);
+  assert.deepEqual(names("yes"), ["echo", "command", "disk"]);
+  assert.deepEqual(names("no"), ["echo", "command"]);
 });
 
 test("F37 the truth about an unknown outcome settles the question about it, and nothing else does", () => {

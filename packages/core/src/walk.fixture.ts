@@ -16,6 +16,9 @@ export const ECHO: ToolSpec = {
   idempotent: false,
 };
 
+/** A tool with which a run may run commands, and so propose tools of its own. */
+export const COMMAND: ToolSpec = { ...ECHO, name: "command", description: "Runs a program." };
+
 /** The first event of a run that exists only in a test. */
 export function started(more: Partial<RunStarted> = {}): RunStarted {
   return {
@@ -26,7 +29,7 @@ export function started(more: Partial<RunStarted> = {}): RunStarted {
     model: "scripted",
     hand: "local",
     workspace: "/w",
-    tools: [ECHO],
+    tools: [ECHO, COMMAND],
     budget: { steps: 20, actions: 20, tokens: 1e6, wallMs: 1e9 },
     thread: "thread_1",
     history: [],
