@@ -66,6 +66,29 @@ test("a refusal is not tried again, before or after a connection stood", async (
   await assert.rejects(redial({ dial, signal }), { code: "FORBIDDEN" });
 });
 
+test("G9 what is wrong with the brain itself is not final, before or after a connection stood", async () => {
+  for (const code of ["STORAGE_FULL", "STORE_BUSY", "STORE_FAILED", "COMMIT_UNKNOWN", "INTERNAL_ERROR"] as const) {
+    const ending = new AbortController();
+    const ups: number[] = [];
+    let tries = 0;
+    await redial({
+      dial: async () => {
+        tries += 1;
+        if (tries === 1 || tries === 3) throw new Fault(code);
+        return { gone: Promise.resolve(new Fault(code)) };
+      },
+      up: () => {
+        ups.push(tries);
+        if (ups.length === 2) ending.abort();
+      },
+      signal: ending.signal,
+      chance: () => 0,
+      bounds: QUICK,
+    });
+    assert.deepEqual(ups, [2, 4], code);
+  }
+});
+
 test("a brain that says when to come back is left alone until then; the end does not wait for that", async () => {
   const ending = new AbortController();
   const rests: number[] = [];

@@ -28,7 +28,8 @@ export const REDIAL_BOUNDS: { readonly [Name in "redialMs" | "redialCapMs" | "fi
 /**
  * Keeps a connection up until the signal fires: each lost one is dialled again after a rest of random length, so that
  * many who lost theirs at once do not come back at once. Rejects with the fault that makes another try pointless: a
- * refusal, or too many failures before there was any connection.
+ * refusal of this hand, or too many failures before there was any connection. What is wrong with the brain itself, such
+ * as a full disk, is no refusal: the hand dials again.
  */
 export async function redial<Dialled extends Connection>(options: RedialOptions<Dialled>): Promise<void> {
   const { dial, signal, up, down, chance = Math.random } = options;
@@ -50,11 +51,19 @@ export async function redial<Dialled extends Connection>(options: RedialOptions<
     }
     if (signal.aborted) return;
     tries += 1;
-    if (FAULTS[why.code].fate !== "retry" || (!hasStood && tries >= bounds.firstDials)) throw why;
+    if (isRefusal(why) || (!hasStood && tries >= bounds.firstDials)) throw why;
     const restMs = Math.max(restAfter(tries, chance(), bounds), why.retryAfterMs ?? 0);
     down?.(why, restMs);
     await rest(restMs, signal);
   }
+}
+
+/** The first HTTP status that says the fault is the server's. */
+const SERVERS_OWN = 500;
+
+function isRefusal({ code }: Fault): boolean {
+  const { fate, http } = FAULTS[code];
+  return fate !== "retry" && http < SERVERS_OWN;
 }
 
 /** How long to rest after so many tries: anything from nothing to a bound that doubles each time, up to its cap. */
