@@ -76,8 +76,8 @@ export class ChaosStand implements AsyncDisposable {
     this.#ports = { http: httpPort, south, tcp: tcpPort };
     this.members = {
       brain: new Member("brain", () => this.#brain()),
-      ws: new Member("ws", () => this.#served("ws")),
-      http: new Member("http", () => this.#served("http")),
+      ws: new Member("ws", () => this.served("ws")),
+      http: new Member("http", () => this.served("http")),
       tcp: new Member("tcp", () => this.#listening()),
     };
   }
@@ -178,7 +178,8 @@ export class ChaosStand implements AsyncDisposable {
     return { argv: quick(this.stage, words, this.node), cwd: this.stage.workspace, env: this.stage.command.env };
   }
 
-  #served(host: "ws" | "http"): PeerStart {
+  /** How the hand of a host that has joined is started. */
+  served(host: "ws" | "http"): PeerStart {
     const { home, command } = this.#hosts[host];
     return { argv: hand(command.argv, ["serve", "--json", "--state", home]), cwd: home, env: command.env };
   }

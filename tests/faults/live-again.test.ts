@@ -7,8 +7,10 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { failSyncs } from "../../packages/brain/src/stores/failing-sync.fixture.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { ChaosStand } from "../chaos/stand.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
+import { Peer } from "../support/peer.ts";
 import type { FakeOpenAi, FakeReply } from "../support/fake-openai.ts";
 
 /*
@@ -128,6 +130,23 @@ test("G9 F31 a disk that is full for 3 s holds a run up for no longer", async ()
     await daemon.end("SIGTERM");
   } finally {
     spawnSync("umount", [home]);
+  }
+});
+
+test("G9 F31 a hand that dials while the brain's disk is full goes on dialling, and is there when it has room", async () => {
+  await using stand = await ChaosStand.set();
+  assert.ok(stand.hasDisk, "a small disk needs the right to mount");
+  for (const host of ["ws", "http"] as const) {
+    await stand.members[host].end();
+    let said = "";
+    const hear = (words: string): void => void (said += words);
+    const filling = stand.fillDisk(3000);
+    const { child, ready } = Peer.launch(stand.served(host), hear);
+    await until(`${host}: the brain's trouble is told`, () => /full/.test(said), LIVE_AGAIN_MS);
+    await filling;
+    await ready;
+    assert.equal(child.exitCode, null, said);
+    await (await ready).end("SIGTERM");
   }
 });
 
