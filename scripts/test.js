@@ -19,7 +19,10 @@ const asked = process.argv.slice(2);
 if (asked.length === 0) run(NODE, [`${ROOT}scripts/check.js`]);
 const files = asked.some((word) => word.endsWith(".ts")) ? asked : [...asked, ...testFiles()];
 process.stdout.write(`test: ${files.length} files\n`);
-run(NODE, [...NODE_FLAGS, "--test", "--test-concurrency=2", ...files]);
+// Tests start hundreds of processes from TypeScript sources: compiled once, each of them starts in less than half the time.
+run(NODE, [...NODE_FLAGS, "--test", "--test-concurrency=2", ...files], {
+  NODE_COMPILE_CACHE: `${ROOT}node_modules/.cache/compile`,
+});
 
 /**
  * Installs programs that the tests talk to, where the machine allows it; else says in one line what is missing.

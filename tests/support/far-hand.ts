@@ -41,7 +41,8 @@ const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."))
 async function started(t: TestContext, place: FarPlace, words: readonly string[]): Promise<Peer> {
   const { folder, within = [] } = place;
   const node = [process.execPath, "--conditions=vidro-source", "--disable-warning=ExperimentalWarning", ...QUICK];
-  const env = { PATH: process.env["PATH"], HOME: folder, VIDRO_HOME: join(folder, "state") };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: folder, VIDRO_HOME: join(folder, "state") };
   const peer = await Peer.start({ argv: [...within, ...node, ...words], cwd: folder, env });
   t.after(() => peer.end("SIGKILL"));
   return peer;

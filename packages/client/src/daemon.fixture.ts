@@ -20,10 +20,10 @@ export async function daemon(): Promise<Daemon> {
   const folder = await mkdtemp(join(tmpdir(), "vidro-client-"));
   const workspace = join(folder, "workspace");
   await mkdir(workspace);
-  const { PATH } = process.env;
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, ["--conditions=vidro-source", COMMAND, "up", "--json", "--port", "0"], {
     cwd: workspace,
-    env: { PATH, HOME: folder, VIDRO_HOME: join(folder, "state"), VIDRO_MODEL: "offline" },
+    env: { PATH, NODE_COMPILE_CACHE, HOME: folder, VIDRO_HOME: join(folder, "state"), VIDRO_MODEL: "offline" },
     stdio: ["ignore", "pipe", "ignore"],
   });
   const { url, token_file: tokenFile } = await ready(child.stdout);
