@@ -101,8 +101,15 @@ class Play implements AsyncDisposable {
     return backup;
   }
 
+  /** Whether the file beside the store counts all of its entries; it is written a moment after them. */
+  async isCounted(): Promise<boolean> {
+    const [, counted] = readFileSync(`${this.store}-mark`, "utf8").trim().split(" ");
+    return Number(counted) === (await this.entries()).length;
+  }
+
   /** Kills the daemon, and starts it again when the backup is back. */
   async restore(way: (store: string, backup: string) => void, backup: string, ...flags: string[]): Promise<void> {
+    await until("the entries are counted", () => this.isCounted());
     await this.daemon.end("SIGKILL");
     way(this.store, backup);
     this.daemon = await DaemonProcess.up(this.stage, { flags: ["--port", "0", ...flags] });
