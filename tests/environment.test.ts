@@ -11,7 +11,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 function named(): ReadonlySet<string> {
   const files = globSync("packages/*/src/**/*.ts", { cwd: ROOT }).filter((path) => !/\.(test|fixture)\.ts$/.test(path));
   const whole = files.flatMap((path) => read(path).match(/\bVIDRO_[A-Z][A-Z_]*[A-Z]\b/g) ?? []);
-  const signed = [...read("packages/brain/src/signed-tokens.ts").matchAll(/said\("([A-Z_]+)"\)/g)];
+  const signed = [...read("packages/brain/src/auth/jwt-settings.ts").matchAll(/said\("([A-Z_]+)"\)/g)];
   return new Set([...whole, ...signed.map(([, name]) => `VIDRO_JWT_${name}`)]);
 }
 

@@ -1,6 +1,6 @@
 import type { Hand, Model } from "@vidro/core";
 import { sqliteStore } from "../../packages/brain/src/stores/sqlite.ts";
-import { Sweeper } from "../../packages/brain/src/sweeper.ts";
+import { Sweeper } from "../../packages/brain/src/run/lease-sweeper.ts";
 import { ANSWER } from "../contest/script.ts";
 import { INSTANT_HAND, runsOver } from "./ours.ts";
 

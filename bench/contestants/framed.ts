@@ -5,7 +5,7 @@ import type { AddressInfo, Server, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
-import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { localHand } from "../../packages/hands/src/hand.ts";
 import { openPolicy } from "../../packages/hands/src/policy-file.ts";
 import { serveTcpHand } from "../../packages/hands/src/tcp-hand.ts";

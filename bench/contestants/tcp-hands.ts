@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Hand } from "@vidro/core";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
-import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { serveAgentTcp } from "../../packages/hands/src/links/agent-tcp.ts";
 import { Sampler } from "../../packages/hands/src/sampler.ts";
 import { Watches } from "../../packages/hands/src/watches.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Entry, JsonObject, ModelReply } from "@vidro/core";
 import { openPolicy } from "@vidro/hands";
-import type { Followed } from "../../packages/brain/src/follow.ts";
+import type { Followed } from "../../packages/brain/src/run/follow.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { DEFAULT_POLICY } from "../../packages/hands/src/default-policy.ts";
 import { scriptedModel } from "../support/scenario.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
 import { ENROL_PATH, RENEW_PATH } from "@vidro/core/wire/enrolment";
 import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/signed-http";
-import { readAgents, SHIPPED_AGENTS } from "../../packages/brain/src/agent-files.ts";
+import { readAgents, SHIPPED_AGENTS } from "../../packages/brain/src/catalog/agent-files.ts";
 import { startDaemon } from "../../packages/brain/src/daemon.ts";
 import { SURFACES } from "../../packages/brain/src/north/surfaces.ts";
 import { agentEnd, dataOf } from "../support/agent-end.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault, TCP } from "@vidro/core";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
-import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { listening } from "../support/tcp-hand.ts";
 
 const ACTS = ["PING", "GET_OS_INFO", "PS", "WATCH", "GET_WATCHES", "OS_CMD", "QUIT", "JUDGE", "RUN_TOOL", "ACK"];

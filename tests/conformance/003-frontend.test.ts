@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { suite, test } from "node:test";
 import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { BUNNY, BUNNY_UUID } from "../../packages/brain/src/agents.ts";
+import { BUNNY, BUNNY_UUID } from "../../packages/brain/src/catalog/agents.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import type { FakeRequest } from "../support/fake-openai.ts";
 import { frontEnd } from "../support/front-end.ts";

@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry, JsonObject } from "@vidro/core";
-import { openBrain } from "../../packages/brain/src/compose.ts";
-import type { Brain } from "../../packages/brain/src/compose.ts";
+import { openBrain } from "../../packages/brain/src/brain.ts";
+import type { Brain } from "../../packages/brain/src/brain.ts";
 import { startDaemon } from "../../packages/brain/src/daemon.ts";
 import { serveHttp } from "../../packages/brain/src/north/http.ts";
 import { executorGateway } from "../../packages/brain/src/south/executor-ws.ts";
 import type { ExecutorGatewayOptions } from "../../packages/brain/src/south/executor-ws.ts";
-import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { fakeOpenAi } from "./fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
 import { temporaryFolder } from "./world.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { Agents } from "../../packages/brain/src/agents.ts";
-import { openBrain } from "../../packages/brain/src/compose.ts";
-import type { Brain } from "../../packages/brain/src/compose.ts";
-import { Metrics } from "../../packages/brain/src/metrics.ts";
+import { Agents } from "../../packages/brain/src/catalog/agents.ts";
+import { openBrain } from "../../packages/brain/src/brain.ts";
+import type { Brain } from "../../packages/brain/src/brain.ts";
+import { Metrics } from "../../packages/brain/src/observe/metrics.ts";
 import { agentSse } from "../../packages/brain/src/north/agent-sse.ts";
 import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
 import { handsSurface } from "../../packages/brain/src/north/hands.ts";
@@ -14,9 +14,9 @@ import type { Attached } from "../../packages/brain/src/south/hands.ts";
 import { BareLink, Landscape } from "../../packages/brain/src/south/hosts.fixture.ts";
 import type { Host } from "../../packages/brain/src/south/hosts.fixture.ts";
 import type { HandCard } from "../../packages/brain/src/south/link.ts";
-import { Telemetry } from "../../packages/brain/src/telemetry.ts";
-import { Threads } from "../../packages/brain/src/threads.ts";
-import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
+import { Threads } from "../../packages/brain/src/catalog/threads.ts";
+import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { served } from "./served.ts";
 
 /** A brain with hands on other hosts, behind its surfaces on a real socket. */

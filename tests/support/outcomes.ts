@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { isTerminal } from "@vidro/core";
 import type { Entry, Event, JsonObject, Model } from "@vidro/core";
-import type { Runs } from "../../packages/brain/src/runs.ts";
+import type { Runs } from "../../packages/brain/src/run/runs.ts";
 import { scriptedModel } from "./scenario.ts";
 
 /* What every journal has to hold about its actions. */

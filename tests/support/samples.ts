@@ -1,7 +1,7 @@
 import { TELEMETRY } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { Telemetry } from "../../packages/brain/src/telemetry.ts";
-import type { TakeSample } from "../../packages/brain/src/telemetry.ts";
+import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
+import type { TakeSample } from "../../packages/brain/src/observe/telemetry.ts";
 
 /** Takes samples into a real telemetry; the list has all that it keeps, hand by hand. */
 export function listedSamples(list: JsonObject[], now: () => number): TakeSample {

@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import type { Hand, JsonObject, Records } from "@vidro/core";
 import { WebSocket } from "ws";
 import type { ClientOptions } from "ws";
-import type { LogFields } from "../../packages/brain/src/log.ts";
+import type { LogFields } from "../../packages/brain/src/observe/log.ts";
 import { openAuthority } from "../../packages/brain/src/south/enrolment/authority.ts";
 import { Hands } from "../../packages/brain/src/south/hands.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";

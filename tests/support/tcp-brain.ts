@@ -1,15 +1,15 @@
 import { join } from "node:path";
-import { Agents } from "../../packages/brain/src/agents.ts";
-import { openBrain } from "../../packages/brain/src/compose.ts";
+import { Agents } from "../../packages/brain/src/catalog/agents.ts";
+import { openBrain } from "../../packages/brain/src/brain.ts";
 import { handsSurface } from "../../packages/brain/src/north/hands.ts";
 import { serveHttp } from "../../packages/brain/src/north/http.ts";
 import { journal } from "../../packages/brain/src/north/journal.ts";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { AllHands } from "../../packages/brain/src/south/all-hands.ts";
-import { Telemetry } from "../../packages/brain/src/telemetry.ts";
-import { Threads } from "../../packages/brain/src/threads.ts";
-import { Tokens } from "../../packages/brain/src/tokens.ts";
-import { firstToken } from "../../packages/brain/src/tokens/first-token.ts";
+import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
+import { Threads } from "../../packages/brain/src/catalog/threads.ts";
+import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
+import { firstToken } from "../../packages/brain/src/auth/first-token.ts";
 import { sweep } from "./world.ts";
 
 /*

@@ -13,7 +13,7 @@ import { openPolicy } from "../../packages/hands/src/policy-file.ts";
 import { serveTcpHand } from "../../packages/hands/src/tcp-hand.ts";
 import type { TcpHandOptions } from "../../packages/hands/src/tcp-hand.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
-import { Tokens } from "../../packages/brain/src/tokens.ts";
+import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 
 /** A hand that listens, with tokens of its own; all of it is gone when the test is over. */
 export interface Listening {

@@ -6,12 +6,12 @@ import { redactor } from "@vidro/core";
 import type { Entry, Hand, Journal, Model } from "@vidro/core";
 import { localHand, openPolicy } from "@vidro/hands";
 import type { LocalHandOptions } from "@vidro/hands";
-import { taskLanguage } from "../../packages/brain/src/compose.ts";
-import { thisHolder } from "../../packages/brain/src/holder.ts";
-import { liveBus } from "../../packages/brain/src/live.ts";
-import { Runs } from "../../packages/brain/src/runs.ts";
-import { Sweeper } from "../../packages/brain/src/sweeper.ts";
-import type { Swept } from "../../packages/brain/src/sweeper.ts";
+import { taskLanguage } from "../../packages/brain/src/brain.ts";
+import { thisHolder } from "../../packages/brain/src/run/process-identity.ts";
+import { liveBus } from "../../packages/brain/src/run/live-bus.ts";
+import { Runs } from "../../packages/brain/src/run/runs.ts";
+import { Sweeper } from "../../packages/brain/src/run/lease-sweeper.ts";
+import type { Swept } from "../../packages/brain/src/run/lease-sweeper.ts";
 
 /** A folder that is gone when the test is. */
 export function temporaryFolder(t: { after(done: () => void): void }): string {

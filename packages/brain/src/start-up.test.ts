@@ -23,7 +23,7 @@ test("reading what was run loads no hand and no rules of the offline model", asy
   const loaded = watchLoading(t);
   const folder = await mkdtemp(join(tmpdir(), "vidro-brain-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const { openBrain } = await import("./compose.ts");
+  const { openBrain } = await import("./brain.ts");
   const brain = await openBrain({ home: join(folder, "state"), env: { VIDRO_MODEL: "offline" } });
   t.after(() => brain.close());
   await brain.runs.list({ limit: 1 });
@@ -46,7 +46,7 @@ test("a daemon is up before any package of others is loaded", async (t) => {
   const loaded = watchLoading(t);
   const folder = await mkdtemp(join(tmpdir(), "vidro-brain-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const { startDaemon } = await import("./start-daemon.ts");
+  const { startDaemon } = await import("./daemon/start-daemon.ts");
   const daemon = await startDaemon({
     home: join(folder, "state"),
     env: { VIDRO_MODEL: "offline" },

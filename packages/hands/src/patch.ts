@@ -48,7 +48,7 @@ export async function readPatch(text: string, names: readonly string[]): Promise
   if (parsed.isRename || parsed.isCopy || parsed.isDelete || parsed.isBinary || parsed.oldMode !== undefined) {
     throw refused("it does more than change lines (a rename, copy, deletion, mode or binary change)");
   }
-  if (parsed.hunks.length === 0) throw refused('it has no hunk, which begins with a line like "@@ -1,3 +1,4 @@"');
+  if (parsed.hunks.length === 0) throw refused('it has no hunk, which begins with a line like "@@ -1,3 +1,4 "');
   let shift = 0;
   const isNew = parsed.oldFileName === "/dev/null";
   const hunks = parsed.hunks.map((hunk) => {
@@ -143,7 +143,7 @@ function isName(header: string, names: readonly string[]): boolean {
 /** Reads a hunk; `shift` is how many lines those before it add. The result begins there, whatever its header says. */
 function readHunk(hunk: StructuredPatch["hunks"][number], shift: number): Hunk {
   if (!Number.isSafeInteger(hunk.oldStart) || !Number.isSafeInteger(hunk.newStart)) {
-    throw refused('a hunk does not begin with a line like "@@ -1,3 +1,4 @@"');
+    throw refused('a hunk does not begin with a line like "@@ -1,3 +1,4 "');
   }
   const before: string[] = [];
   const after: string[] = [];

@@ -1,9 +1,9 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault, HEALING_OPTIONS, PAGE, readHealingId, readQuestionName, STREAM } from "@vidro/core";
 import type { Event, JsonObject, Turn } from "@vidro/core";
-import type { Runs } from "../runs.ts";
+import type { Runs } from "../run/runs.ts";
 import type { AllHands } from "../south/all-hands.ts";
-import type { Threads } from "../threads.ts";
+import type { Threads } from "../catalog/threads.ts";
 import { AGENT_EVENTS } from "./agent-events.ts";
 import { ANSWERS, BODIES } from "./agent-shapes.ts";
 import type { AnswerBody, GenerateBody, SessionBody } from "./agent-shapes.ts";

@@ -1,6 +1,6 @@
 import { answerWords, Fault, readAnswer, STREAM } from "@vidro/core";
 import type { JsonObject, QuestionAsked, RunHead } from "@vidro/core";
-import type { Runs } from "../runs.ts";
+import type { Runs } from "../run/runs.ts";
 
 /* Questions of runs as the surfaces show them: in words for people, and as fields for programs. */
 

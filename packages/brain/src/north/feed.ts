@@ -1,8 +1,8 @@
 import { isTerminal, STREAM } from "@vidro/core";
 import type { TerminalEvent } from "@vidro/core";
-import type { Bell } from "../bell.ts";
-import type { Followed } from "../follow.ts";
-import type { Runs } from "../runs.ts";
+import type { Bell } from "../run/wakeup.ts";
+import type { Followed } from "../run/follow.ts";
+import type { Runs } from "../run/runs.ts";
 import type { RunEncoder } from "./stream.ts";
 
 /*

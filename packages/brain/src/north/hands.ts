@@ -2,7 +2,7 @@ import { HANDS, TELEMETRY } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { AllHands } from "../south/all-hands.ts";
 import type { HandRow } from "../south/hand-list.ts";
-import type { Sample, Telemetry } from "../telemetry.ts";
+import type { Sample, Telemetry } from "../observe/telemetry.ts";
 import { plainFault } from "./ops.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "./pages.ts";
 import type { Call, Reply, Route, Surface } from "./route.ts";

@@ -1,11 +1,11 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault, PAGE, RUN, STREAM } from "@vidro/core";
 import type { Budget, JsonObject, RunHead } from "@vidro/core";
-import type { Agents } from "../agents.ts";
-import type { Runs, StartRequest } from "../runs.ts";
-import { assertTools } from "../threads.ts";
+import type { Agents } from "../catalog/agents.ts";
+import type { Runs, StartRequest } from "../run/runs.ts";
+import { assertTools } from "../catalog/threads.ts";
 import type { AllHands } from "../south/all-hands.ts";
-import type { Thread, Threads } from "../threads.ts";
+import type { Thread, Threads } from "../catalog/threads.ts";
 import { AFTER, cursorOf } from "./cursor.ts";
 import { wantsGlass } from "./glass.ts";
 import { JOURNAL_ENCODERS } from "./journal-entries.ts";

@@ -1,11 +1,11 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import { BUNNY_UUID } from "../agents.ts";
-import type { Agents, StoredAgent } from "../agents.ts";
-import type { Runs } from "../runs.ts";
+import { BUNNY_UUID } from "../catalog/agents.ts";
+import type { Agents, StoredAgent } from "../catalog/agents.ts";
+import type { Runs } from "../run/runs.ts";
 import type { AllHands } from "../south/all-hands.ts";
-import type { Threads } from "../threads.ts";
+import type { Threads } from "../catalog/threads.ts";
 import { wholeAnswer } from "./openai/answer.ts";
 import type { Answering } from "./openai/answer.ts";
 import { Chunks } from "./openai/chunks.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { Validator } from "@seriousme/openapi-schema-validator";
-import { Metrics } from "../metrics.ts";
+import { Metrics } from "../observe/metrics.ts";
 import { DOCS_PAGE } from "./docs.ts";
 import { openApi } from "./openapi.ts";
 import { ops } from "./ops.ts";

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Fault, Json, JsonObject } from "@vidro/core";
-import type { Metrics } from "../metrics.ts";
-import { METRICS_TYPE } from "../series.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { METRICS_TYPE } from "../observe/prometheus.ts";
 import { DOCS_PAGE, DOCS_POLICY } from "./docs.ts";
 import type { Reply, Route, Surface } from "./route.ts";
 

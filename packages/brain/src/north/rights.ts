@@ -1,4 +1,4 @@
-import { grants } from "../tokens/scopes.ts";
+import { grants } from "../auth/scopes.ts";
 import type { Caller } from "./route.ts";
 
 /** The scope that lets a token say yes to what policy leaves to a person. */

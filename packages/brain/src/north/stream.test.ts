@@ -5,7 +5,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Fault, STREAM } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { Bell } from "../bell.ts";
+import { Bell } from "../run/wakeup.ts";
 import { feedFor } from "./feed.ts";
 import { JOURNAL_ENCODERS } from "./journal-entries.ts";
 import { linesIn, Shown } from "./shown.fixture.ts";

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { encodeNdjson, Fault, HTTP, STREAM } from "@vidro/core";
 import type { Entry, FaultReport, LiveEvent, RunHead, TerminalEvent } from "@vidro/core";
-import { Bell } from "../bell.ts";
-import type { Runs } from "../runs.ts";
+import { Bell } from "../run/wakeup.ts";
+import type { Runs } from "../run/runs.ts";
 import { isOpen } from "../stores/standing.ts";
 import { feedFor, openFeed } from "./feed.ts";
 import type { Ending, Feed, FeedSource } from "./feed.ts";

@@ -1,12 +1,12 @@
 import type { JsonObject, ToolSpec } from "@vidro/core";
-import type { Agents } from "../agents.ts";
-import type { Runs } from "../runs.ts";
+import type { Agents } from "../catalog/agents.ts";
+import type { Runs } from "../run/runs.ts";
 import type { AllHands } from "../south/all-hands.ts";
 import type { Dialer } from "../south/agent-tcp/dialer.ts";
 import type { Door } from "../south/southbound/door.ts";
 import type { Asker } from "../south/hand-list.ts";
-import type { Telemetry } from "../telemetry.ts";
-import type { Threads } from "../threads.ts";
+import type { Telemetry } from "../observe/telemetry.ts";
+import type { Threads } from "../catalog/threads.ts";
 import { agentSse } from "./agent-sse.ts";
 import type { AgentSseWorld } from "./agent-sse.ts";
 import { catalogSurface } from "./catalog.ts";

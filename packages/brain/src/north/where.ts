@@ -1,5 +1,5 @@
 import { HANDS } from "@vidro/core";
-import type { StartRequest } from "../runs.ts";
+import type { StartRequest } from "../run/runs.ts";
 import type { AllHands } from "../south/all-hands.ts";
 import type { Caller } from "./route.ts";
 

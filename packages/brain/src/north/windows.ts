@@ -1,6 +1,6 @@
 import { isTerminal, STREAM } from "@vidro/core";
 import type { Entry, TerminalEvent } from "@vidro/core";
-import type { Runs } from "../runs.ts";
+import type { Runs } from "../run/runs.ts";
 import type { RunEncoder } from "./stream.ts";
 import { turns } from "./turns.ts";
 

@@ -5,8 +5,8 @@ import { answerSigned, keysFrom, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wi
 import type { Authentic, Door } from "@vidro/core/wire/signed-http";
 import { opened } from "@vidro/core/wire/southbound";
 import type { Hello, Opened } from "@vidro/core/wire/southbound";
-import type { Log } from "../log.ts";
-import type { TakeSample } from "../telemetry.ts";
+import type { Log } from "../observe/log.ts";
+import type { TakeSample } from "../observe/telemetry.ts";
 import { directCall, HandAddresses } from "./agent-http/direct-call.ts";
 import { cardOf, declaredTools } from "./southbound/greeting.ts";
 import type { Hands } from "./hands.ts";

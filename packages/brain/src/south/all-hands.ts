@@ -1,6 +1,6 @@
 import type { Hand, ToolSpec } from "@vidro/core";
 import { Fault } from "@vidro/core";
-import type { HandCount } from "../metrics.ts";
+import type { HandCount } from "../observe/metrics.ts";
 import { findHand, selectHands } from "./hand-list.ts";
 import type { Asker, HandRow } from "./hand-list.ts";
 import type { Hands } from "./hands.ts";

@@ -1,6 +1,6 @@
 import { EXECUTOR, HANDS } from "@vidro/core";
-import type { Brain } from "../compose.ts";
-import type { Log } from "../log.ts";
+import type { Brain } from "../brain.ts";
+import type { Log } from "../observe/log.ts";
 import type { Visitor, VisitWorld } from "./executor/visit.ts";
 import { standardTools } from "./local.ts";
 

@@ -1,7 +1,7 @@
 import { asFault, Fault, HAND, HANDS, oneLine } from "@vidro/core";
 import type { Hand, Records } from "@vidro/core";
-import type { Log } from "../log.ts";
-import type { HandCount } from "../metrics.ts";
+import type { Log } from "../observe/log.ts";
+import type { HandCount } from "../observe/metrics.ts";
 import { findHand, selectHands } from "./hand-list.ts";
 import type { Asker, HandRow, HandState } from "./hand-list.ts";
 import { HandRecords } from "./hand-records.ts";

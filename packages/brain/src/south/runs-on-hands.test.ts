@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { Entry, Event, JsonObject, ModelReply } from "@vidro/core";
 import { scriptedModel } from "../../../../tests/support/scenario.ts";
 import { finish, sweep } from "../../../../tests/support/world.ts";
-import type { Runs } from "../runs.ts";
+import type { Runs } from "../run/runs.ts";
 import { BareLink, Landscape } from "./hosts.fixture.ts";
 
 const said = (text: string, input?: JsonObject): ModelReply => ({

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import type { Event, Journal } from "@vidro/core";
-import { thisHolder } from "../holder.ts";
+import { thisHolder } from "../run/process-identity.ts";
 import { begin, entries, entry, folder, rejects, startedEvent } from "./journal.fixture.ts";
 import type { RunFilter } from "./standing.ts";
 import type { OpenStore } from "./stores.ts";

@@ -1,6 +1,6 @@
 import { asFault, Fault, STORE } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead } from "@vidro/core";
-import { isAlive, isSameHolder } from "../holder.ts";
+import { isAlive, isSameHolder } from "../run/process-identity.ts";
 import { chainCheck, linkHash, ROOT } from "./chain.ts";
 import type { Damage } from "./damage.ts";
 import type { Connection } from "./sqlite-connection.ts";

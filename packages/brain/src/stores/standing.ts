@@ -1,6 +1,6 @@
 import { Fault, RUN } from "@vidro/core";
 import type { Entry, Event, EventType, Journal, LeaseHolder, RunStatus } from "@vidro/core";
-import { isAlive, isSameHolder } from "../holder.ts";
+import { isAlive, isSameHolder } from "../run/process-identity.ts";
 
 /*
  * What every store decides alike: where a run stands after an event, what may be appended, whose lease holds.

@@ -183,21 +183,7 @@ void test("a folder that becomes a symlink between plan and run takes nothing ou
 
 void test("for any two texts, the diff applied to the first is the second, and again changes nothing", async (t) => {
   const place = scratch(t);
-  const piece = fc.constantFrom(
-    "a",
-    "b",
-    "é",
-    "\n",
-    "\n",
-    "\r\n",
-    "\r",
-    " ",
-    "+",
-    "-",
-    "\\",
-    "@@ -1 +1 @@",
-    "--- a/x\n",
-  );
+  const piece = fc.constantFrom("a", "b", "é", "\n", "\n", "\r\n", "\r", " ", "+", "-", "\\", "@@ -1 +1 ", "--- a/x\n");
   const text = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(""));
   await fc.assert(
     fc.asyncProperty(text, text, async (before, after) => {

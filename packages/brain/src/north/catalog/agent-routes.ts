@@ -1,7 +1,7 @@
 import type { Json, ToolSpec } from "@vidro/core";
-import type { Agents, StoredAgent } from "../../agents.ts";
+import type { Agents, StoredAgent } from "../../catalog/agents.ts";
 import type { Asker } from "../../south/hand-list.ts";
-import { assertTools } from "../../threads.ts";
+import { assertTools } from "../../catalog/threads.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "../pages.ts";
 import type { Call, Reply, Route } from "../route.ts";
 import { AGENT, AGENT_DRAFT, agentDraft, agentShape } from "./agent-shape.ts";

@@ -1,7 +1,7 @@
 import { CATALOG } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { NAME } from "../../agent-files.ts";
-import type { AgentDraft, StoredAgent } from "../../agents.ts";
+import { NAME } from "../../catalog/agent-files.ts";
+import type { AgentDraft, StoredAgent } from "../../catalog/agents.ts";
 import { validator } from "../validate.ts";
 
 /*

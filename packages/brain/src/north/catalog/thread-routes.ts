@@ -1,8 +1,8 @@
 import { CATALOG } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import type { Runs } from "../../runs.ts";
+import type { Runs } from "../../run/runs.ts";
 import type { AllHands } from "../../south/all-hands.ts";
-import type { Thread, ThreadRequest, Threads } from "../../threads.ts";
+import type { Thread, ThreadRequest, Threads } from "../../catalog/threads.ts";
 import { transcript } from "../openai/transcript.ts";
 import { andOneMore, pageOf, pageQuery, pageReply } from "../pages.ts";
 import type { Route } from "../route.ts";

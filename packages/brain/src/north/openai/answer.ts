@@ -1,7 +1,7 @@
 import { Fault, HTTP, questionName, readQuestionName } from "@vidro/core";
 import type { Action, Entry, Json, JsonObject, QuestionAsked, Usage } from "@vidro/core";
-import { endText } from "../../runs.ts";
-import type { Runs } from "../../runs.ts";
+import { endText } from "../../run/runs.ts";
+import type { Runs } from "../../run/runs.ts";
 import { endsTurn, questionShape, questionText } from "../asked.ts";
 import type { Call } from "../route.ts";
 import type { Form } from "./request.ts";

@@ -1,7 +1,7 @@
 import { CHAT, Fault, RUN } from "@vidro/core";
 import type { QuestionAsked, RunHead, Turn } from "@vidro/core";
-import { endText } from "../../runs.ts";
-import type { Runs, StartRequest } from "../../runs.ts";
+import { endText } from "../../run/runs.ts";
+import type { Runs, StartRequest } from "../../run/runs.ts";
 import { answersIt, openQuestion } from "../asked.ts";
 import { readCallId } from "./answer.ts";
 import { callIn, entriesOf, exchangeIn, questionFor } from "./questions.ts";

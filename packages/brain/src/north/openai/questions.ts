@@ -1,6 +1,6 @@
 import { canonical, Fault } from "@vidro/core";
 import type { Entry, QuestionAnswered, RunHead } from "@vidro/core";
-import type { Runs } from "../../runs.ts";
+import type { Runs } from "../../run/runs.ts";
 import { onlyOne, openQuestion, questionText, takesWords, waitingAmong } from "../asked.ts";
 import type { Waiting } from "../asked.ts";
 import type { Asked, Returned } from "./request.ts";

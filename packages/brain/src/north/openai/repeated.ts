@@ -1,6 +1,6 @@
 import { canonical } from "@vidro/core";
 import type { Json, RunHead, RunStarted, Turn } from "@vidro/core";
-import type { Runs, StartRequest } from "../../runs.ts";
+import type { Runs, StartRequest } from "../../run/runs.ts";
 
 /** What a run would be started with, and the open runs among which it may be already. */
 export interface Candidate {

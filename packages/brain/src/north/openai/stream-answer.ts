@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { Fault } from "@vidro/core";
-import type { Runs } from "../../runs.ts";
+import type { Runs } from "../../run/runs.ts";
 import { streamRun } from "../stream.ts";
 import type { RunEncoder, RunStream } from "../stream.ts";
 

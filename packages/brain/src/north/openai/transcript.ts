@@ -1,7 +1,7 @@
 import { CATALOG, headAndTail, outcomeText } from "@vidro/core";
 import type { Action, Event, EventType, FaultReport, Json, JsonObject } from "@vidro/core";
-import { endText } from "../../runs.ts";
-import type { Runs } from "../../runs.ts";
+import { endText } from "../../run/runs.ts";
+import type { Runs } from "../../run/runs.ts";
 import { endsTurn, questionText } from "../asked.ts";
 import { entriesOf } from "./questions.ts";
 

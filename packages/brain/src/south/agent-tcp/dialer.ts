@@ -1,5 +1,5 @@
 import type { Records } from "@vidro/core";
-import type { Log } from "../../log.ts";
+import type { Log } from "../../observe/log.ts";
 import type { DialledHands, DialRequest } from "./dialled-hands.ts";
 import type { Hands } from "../hands.ts";
 

@@ -3,7 +3,7 @@ import { Fault, isObject, parseJson, SOUTHBOUND } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { ENROL_PATH } from "@vidro/core/wire/enrolment";
 import type { Enrolled, EnrolRequest } from "@vidro/core/wire/enrolment";
-import type { Log } from "../../log.ts";
+import type { Log } from "../../observe/log.ts";
 import type { Authority } from "./authority.ts";
 import type { Hands } from "../hands.ts";
 import type { Identities } from "./identities.ts";

@@ -1,7 +1,7 @@
 import { Fault, isTerminal } from "@vidro/core";
 import type { Entry } from "@vidro/core";
 import type { ExecutorMessage } from "@vidro/core/wire/executor";
-import type { Runs } from "../../runs.ts";
+import type { Runs } from "../../run/runs.ts";
 import type { Channel } from "./channel.ts";
 import { Telling } from "./telling.ts";
 import type { OpenQuestion } from "./telling.ts";

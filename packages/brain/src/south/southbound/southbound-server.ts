@@ -12,8 +12,8 @@ import type { JsonObject } from "@vidro/core";
 import { SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
-import { contain, containEvents } from "../../containment.ts";
-import type { Log } from "../../log.ts";
+import { contain, containEvents } from "../../observe/containment.ts";
+import type { Log } from "../../observe/log.ts";
 import type { Credentials } from "../enrolment/authority.ts";
 import type { Certified } from "../enrolment/certified.ts";
 

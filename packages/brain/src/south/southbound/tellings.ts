@@ -2,7 +2,7 @@ import { Fault, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA, RENEW_SCHEMA } from "@vidro/core/wire/enrolment";
 import { TELLINGS } from "@vidro/core/wire/southbound-schemas";
-import type { Push } from "../../telemetry.ts";
+import type { Push } from "../../observe/telemetry.ts";
 import { checks } from "../check.ts";
 
 const checkOf = checks({ ...TELLINGS, enrolment: ENROL_SCHEMA, renewal: RENEW_SCHEMA });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { argon2Sync } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { TOKEN } from "@vidro/core";
-import { rejects } from "./stores/journal.fixture.ts";
-import { grants, ROLES } from "./tokens/scopes.ts";
-import { onTokens } from "./tokens/tokens.fixture.ts";
+import { rejects } from "../stores/journal.fixture.ts";
+import { grants, ROLES } from "./scopes.ts";
+import { onTokens } from "./tokens.fixture.ts";
 import { Tokens } from "./tokens.ts";
 
 const HOUR_MS = 3_600_000;

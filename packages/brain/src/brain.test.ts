@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { MODEL, RUN } from "@vidro/core";
 import type { Hand, HandEvent } from "@vidro/core";
-import { openBrain } from "./compose.ts";
+import { openBrain } from "./brain.ts";
 
 test("a workspace that is gone is told by name, and is good again once it is back", async (t) => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "vidro-brain-")));

@@ -1,5 +1,5 @@
-import { readPem } from "./daemon-file.ts";
-import type { JwtVerifier } from "./tokens/jwt.ts";
+import { readPem } from "../daemon/daemon-file.ts";
+import type { JwtVerifier } from "./jwt.ts";
 
 /** The names that say whose signed tokens are meant, and for whom; each that is missing lets tokens of others in. */
 const MEANT = ["ISSUER", "AUDIENCE"];
@@ -22,7 +22,7 @@ export async function signedTokens(env: {
   const [secret, publicKeyFile, keySet] = [said("SECRET"), said("PUBLIC_KEY"), said("KEY_SET")];
   if (secret === undefined && publicKeyFile === undefined && keySet === undefined) return undefined;
   // Loaded only here: it is a tenth of all modules, and most daemons know no signed tokens.
-  const { jwtVerifier } = await import("./tokens/jwt.ts");
+  const { jwtVerifier } = await import("./jwt.ts");
   const publicKey = publicKeyFile === undefined ? undefined : await readPem(publicKeyFile);
   const options = {
     secret,

@@ -1,6 +1,6 @@
 import { asFault, RUN } from "@vidro/core";
 import type { Fault } from "@vidro/core";
-import type { Log } from "./log.ts";
+import type { Log } from "../observe/log.ts";
 import type { Runs } from "./runs.ts";
 
 /** What becomes of runs that were open when the daemon came up: they go on, or wait until somebody asks for them. */

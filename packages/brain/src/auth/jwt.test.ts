@@ -9,10 +9,10 @@ import { test } from "node:test";
 import { TOKEN } from "@vidro/core";
 import { exportJWK, SignJWT } from "jose";
 import type { JWTPayload } from "jose";
-import { LOCAL_OWNER } from "../runs.ts";
+import { LOCAL_OWNER } from "../run/runs.ts";
 import { folder, rejects } from "../stores/journal.fixture.ts";
 import { memoryStore } from "../stores/memory.ts";
-import { Tokens } from "../tokens.ts";
+import { Tokens } from "./tokens.ts";
 import { jwtVerifier } from "./jwt.ts";
 import { ROLES } from "./scopes.ts";
 

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { chmod, link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { asFault, Fault, isObject, TOKEN } from "@vidro/core";
-import { LOCAL_OWNER } from "../runs.ts";
-import type { Tokens } from "../tokens.ts";
+import { LOCAL_OWNER } from "../run/runs.ts";
+import type { Tokens } from "./tokens.ts";
 
 /**
  * The administrator's token of this machine: made at the first start, found again in its file at every other.

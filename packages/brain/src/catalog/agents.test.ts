@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Agents, agentUuid, BUNNY, BUNNY_UUID } from "./agents.ts";
 import type { AgentDraft } from "./agents.ts";
-import { memoryStore } from "./stores/memory.ts";
+import { memoryStore } from "../stores/memory.ts";
 import { Threads } from "./threads.ts";
 
 const draft = (name: string, more: Partial<AgentDraft> = {}): AgentDraft => ({

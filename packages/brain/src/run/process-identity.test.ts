@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isAlive, isSameHolder, thisHolder } from "./holder.ts";
-import { neighbour } from "./stores/journal.fixture.ts";
+import { isAlive, isSameHolder, thisHolder } from "./process-identity.ts";
+import { neighbour } from "../stores/journal.fixture.ts";
 
 void test("this process is alive, and is itself", () => {
   assert.equal(isAlive(thisHolder()), true);

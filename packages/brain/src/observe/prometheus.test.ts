@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Histogram, Series } from "./series.ts";
+import { Histogram, Series } from "./prometheus.ts";
 
 test("a series is known by its labels, whatever stands in them", () => {
   const seen = new Series("counter", { name: "seen_total", help: "What was seen" });

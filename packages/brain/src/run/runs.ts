@@ -1,13 +1,13 @@
-import { BUNNY } from "./agents.ts";
-import type { Agent } from "./agents.ts";
-import { isAnswered } from "./answered.ts";
-import { contain } from "./containment.ts";
+import { BUNNY } from "../catalog/agents.ts";
+import type { Agent } from "../catalog/agents.ts";
+import { isAnswered } from "./repeated-answer.ts";
+import { contain } from "../observe/containment.ts";
 import { Drive } from "./engine.ts";
 import type { Answer, World } from "./engine.ts";
 import { followInBatches } from "./follow.ts";
 import type { Followed, Left } from "./follow.ts";
-import { lateHand, NO_MODEL } from "./late.ts";
-import { opened } from "./opening.ts";
+import { lateHand, NO_MODEL } from "./late-ports.ts";
+import { opened } from "./opening-entries.ts";
 import { asFault, Fault, FIRST_GENERATION, fold, FOLLOW, isTerminal, RUN } from "@vidro/core";
 import type {
   Budget,

@@ -1,8 +1,8 @@
 import type { JsonObject } from "@vidro/core";
 import { agentsOf } from "./agents.ts";
 import type { Agents, StoredAgent } from "./agents.ts";
-import type { Brain } from "./compose.ts";
-import { LOCAL_OWNER } from "./runs.ts";
+import type { Brain } from "../brain.ts";
+import { LOCAL_OWNER } from "../run/runs.ts";
 import { assertTools } from "./threads.ts";
 
 /** The agents of a home for the person at this machine, held to what the wire holds everybody to. */
@@ -28,7 +28,7 @@ export class HomeAgents {
   /** Makes an agent, whose tools are those of the hand for a workspace; BAD_ARGUMENTS names what does not fit. */
   async create(body: JsonObject, workspace: string): Promise<StoredAgent> {
     // Loaded with the first agent that is made: who only reads needs no schemas.
-    const { checkedDraft } = await import("./north/catalog/agent-shape.ts");
+    const { checkedDraft } = await import("../north/catalog/agent-shape.ts");
     const draft = checkedDraft(body);
     if (draft.tools !== null) assertTools(draft.tools, (await this.#brain.hand(workspace)).tools);
     return this.#agents.create(draft, LOCAL_OWNER);

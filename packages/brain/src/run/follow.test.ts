@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, Event, Model } from "@vidro/core";
-import { runsOver } from "../../../tests/support/world.ts";
+import { runsOver } from "../../../../tests/support/world.ts";
 import type { Followed } from "./follow.ts";
-import { thisHolder } from "./holder.ts";
-import { Shown } from "./north/shown.fixture.ts";
-import { memoryStore } from "./stores/memory.ts";
+import { thisHolder } from "./process-identity.ts";
+import { Shown } from "../north/shown.fixture.ts";
+import { memoryStore } from "../stores/memory.ts";
 
 const TIMEOUT = { timeout: 30_000 };
 

@@ -5,12 +5,12 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { Fault } from "@vidro/core";
 import type { Entry, Event, Hand, Journal, Model, ModelReply } from "@vidro/core";
-import { makeWorkspace, scriptedModel } from "../../../tests/support/scenario.ts";
-import type { Scenario } from "../../../tests/support/scenario.ts";
-import { finish, handIn, runsOver, sweep, temporaryFolder } from "../../../tests/support/world.ts";
-import { thisHolder } from "./holder.ts";
+import { makeWorkspace, scriptedModel } from "../../../../tests/support/scenario.ts";
+import type { Scenario } from "../../../../tests/support/scenario.ts";
+import { finish, handIn, runsOver, sweep, temporaryFolder } from "../../../../tests/support/world.ts";
+import { thisHolder } from "./process-identity.ts";
 import type { Runs } from "./runs.ts";
-import { openStore } from "./stores/stores.ts";
+import { openStore } from "../stores/stores.ts";
 
 const NOTHING: Scenario = { path: "", task: "", files: {}, replies: [], answers: [], source: "", transcript: "" };
 const said = (text: string, ...calls: ModelReply["calls"]): ModelReply => ({

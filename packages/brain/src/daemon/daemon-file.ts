@@ -3,7 +3,7 @@ import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, isObject, parseJson } from "@vidro/core";
 import type { Json, JsonObject, LeaseHolder } from "@vidro/core";
-import { isAlive, thisHolder } from "./holder.ts";
+import { isAlive, thisHolder } from "../run/process-identity.ts";
 
 /** Where a daemon is, as it says so itself in the folder of its state. */
 export interface DaemonFile {

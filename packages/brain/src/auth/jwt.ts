@@ -1,8 +1,8 @@
 import { Fault, RECORD, TOKEN } from "@vidro/core";
 import { errors, jwtVerify } from "jose";
 import type { JWTPayload } from "jose";
-import { LOCAL_OWNER } from "../runs.ts";
-import type { Verified } from "../tokens.ts";
+import { LOCAL_OWNER } from "../run/runs.ts";
+import type { Verified } from "./tokens.ts";
 import { keysFrom } from "./key-set.ts";
 import type { KeyOptions } from "./key-set.ts";
 import { checkedScopes, isAdmin, ROLES } from "./scopes.ts";

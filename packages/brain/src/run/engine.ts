@@ -34,9 +34,9 @@ import type {
   RunFailed,
   RunState,
 } from "@vidro/core";
-import { clean, momentIn } from "./opening.ts";
-import { interruptedPhase, lostAction, NOT_ORDERED, NOT_STOPPED, perform } from "./perform.ts";
-import { Writer } from "./writer.ts";
+import { clean, momentIn } from "./opening-entries.ts";
+import { interruptedPhase, lostAction, NOT_ORDERED, NOT_STOPPED, perform } from "./perform-action.ts";
+import { Writer } from "./journal-writer.ts";
 
 /*
  * The loop: decide → record the intent → carry out the one effect → record the outcome → again.

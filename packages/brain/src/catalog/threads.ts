@@ -3,7 +3,7 @@ import { Fault } from "@vidro/core";
 import type { Json, JsonObject, Records, Sampling, StoredRecord, ToolSpec } from "@vidro/core";
 import { BUNNY_UUID } from "./agents.ts";
 import type { Agents } from "./agents.ts";
-import type { StartRequest } from "./runs.ts";
+import type { StartRequest } from "../run/runs.ts";
 
 /** A conversation: who speaks in it, and with which tools. Its runs are in the journal. */
 export interface Thread {

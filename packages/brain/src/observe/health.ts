@@ -2,10 +2,10 @@ import { asFault, byteWords, countWords, HEALTH } from "@vidro/core";
 import type { Fault, Records } from "@vidro/core";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Health } from "./north/ops.ts";
-import { LOCAL_OWNER } from "./runs.ts";
-import type { OpenRuns, StoreCondition } from "./stores/store.ts";
-import { isPassing } from "./writer.ts";
+import type { Health } from "../north/ops.ts";
+import { LOCAL_OWNER } from "../run/runs.ts";
+import type { OpenRuns, StoreCondition } from "../stores/store.ts";
+import { isPassing } from "../run/journal-writer.ts";
 import { diskRoom, openDescriptors } from "./vitals.ts";
 import type { Descriptors, DiskRoom } from "./vitals.ts";
 

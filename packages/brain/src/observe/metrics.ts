@@ -1,6 +1,6 @@
 import { LoopLag } from "./loop-lag.ts";
-import { Histogram, Series } from "./series.ts";
-import type { OpenRuns } from "./stores/store.ts";
+import { Histogram, Series } from "./prometheus.ts";
+import type { OpenRuns } from "../stores/store.ts";
 import type { Descriptors, DiskRoom } from "./vitals.ts";
 
 /** How many hands are in each state. */

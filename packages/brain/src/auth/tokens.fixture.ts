@@ -4,7 +4,7 @@ import { test } from "node:test";
 import type { Records } from "@vidro/core";
 import { folder } from "../stores/journal.fixture.ts";
 import { sqliteStore } from "../stores/sqlite.ts";
-import { Tokens } from "../tokens.ts";
+import { Tokens } from "./tokens.ts";
 
 /** What a test of tokens has at hand. */
 export interface Scene {
