@@ -3,8 +3,8 @@ import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Entry, Lease } from "@vidro/core";
 import { thisHolder } from "../../packages/brain/src/run/process-identity.ts";
-import { JOURNAL_ENCODERS } from "../../packages/brain/src/north/journal-entries.ts";
-import { streamRun } from "../../packages/brain/src/north/stream.ts";
+import { JOURNAL_ENCODERS } from "../../packages/brain/src/north/journal/entries.ts";
+import { streamRun } from "../../packages/brain/src/stream/run-stream.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { INSTANT_HAND, overJournal, runsOver } from "./ours.ts";
 

@@ -6,8 +6,8 @@ import type { TestContext } from "node:test";
 import { textIn } from "@vidro/core";
 import type { Action, Hand, JsonObject, Order } from "@vidro/core";
 import { CAPABILITIES, fitted } from "@vidro/core/wire/southbound";
-import { southboundLink } from "../../packages/brain/src/south/southbound/southbound-link.ts";
-import type { SouthboundLink } from "../../packages/brain/src/south/southbound/southbound-link.ts";
+import { southboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
+import type { SouthboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
 import { Southbound } from "../../packages/hands/src/links/southbound.ts";
 import { handIn, temporaryFolder } from "../support/world.ts";
 

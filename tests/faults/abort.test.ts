@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import { RUN } from "@vidro/core";
 import type { Hand, Journal, Json, JsonObject, Model, Records } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
-import { Hands } from "../../packages/brain/src/south/hands.ts";
+import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import type { Runs } from "../../packages/brain/src/run/runs.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { until } from "../support/daemon-process.ts";

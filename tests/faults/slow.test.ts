@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { LOCAL_OWNER } from "../../packages/brain/src/run/runs.ts";
 import { STREAM } from "@vidro/core";
 import type { Event } from "@vidro/core";
-import { boundKey, keyOf } from "../../packages/brain/src/north/answers.ts";
+import { boundKey, keyOf } from "../../packages/brain/src/http/idempotency.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { COLLECTING, GIVING_BACK } from "../support/collecting.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";

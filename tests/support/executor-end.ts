@@ -4,7 +4,7 @@ import type { Entry, JsonObject } from "@vidro/core";
 import { openBrain } from "../../packages/brain/src/brain.ts";
 import type { Brain } from "../../packages/brain/src/brain.ts";
 import { startDaemon } from "../../packages/brain/src/daemon.ts";
-import { serveHttp } from "../../packages/brain/src/north/http.ts";
+import { serveHttp } from "../../packages/brain/src/http/server.ts";
 import { executorGateway } from "../../packages/brain/src/south/executor-ws.ts";
 import type { ExecutorGatewayOptions } from "../../packages/brain/src/south/executor-ws.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";

@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Hand } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
-import { Hands } from "../../packages/brain/src/south/hands.ts";
+import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { gatewayEnd } from "./executor-end.ts";

@@ -1,6 +1,6 @@
 import type { Hand, Records } from "@vidro/core";
-import { AllHands } from "../../packages/brain/src/south/all-hands.ts";
-import { Hands } from "../../packages/brain/src/south/hands.ts";
+import { AllHands } from "../../packages/brain/src/south/register/all-hands.ts";
+import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 
 /** All hands of a brain that so far has one: this. */
 export async function handsOver(records: Records, hand: Hand): Promise<AllHands> {

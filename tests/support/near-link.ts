@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Action, Ended, Hand, Order } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
-import { Hands } from "../../packages/brain/src/south/hands.ts";
+import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { HandState } from "../../packages/hands/src/identity.ts";
 import type { Identity } from "../../packages/hands/src/identity.ts";

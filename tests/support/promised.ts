@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import type { Surface } from "../../packages/brain/src/north/route.ts";
-import { router } from "../../packages/brain/src/north/router.ts";
+import type { Surface } from "../../packages/brain/src/http/route.ts";
+import { router } from "../../packages/brain/src/http/router.ts";
 
 /** `fetch`, with each good JSON answer held against the schema that the API's own description promises for it. */
 export function promisedFetch(surfaces: readonly [Surface, ...Surface[]]): typeof fetch {

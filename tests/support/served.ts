@@ -1,6 +1,6 @@
 import type { Records } from "@vidro/core";
-import { serveHttp } from "../../packages/brain/src/north/http.ts";
-import type { Surface } from "../../packages/brain/src/north/route.ts";
+import { serveHttp } from "../../packages/brain/src/http/server.ts";
+import type { Surface } from "../../packages/brain/src/http/route.ts";
 import type { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 
 /** What is served, and what else goes down with it. */

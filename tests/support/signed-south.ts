@@ -13,7 +13,7 @@ import { askSigned, keysFrom } from "@vidro/core/wire/signed-http";
 import type { Asked, Keys } from "@vidro/core/wire/signed-http";
 import { AgentHttp } from "../../packages/brain/src/south/agent-http.ts";
 import type { AgentHttpWorld } from "../../packages/brain/src/south/agent-http.ts";
-import { Hands } from "../../packages/brain/src/south/hands.ts";
+import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { HandKeys } from "../../packages/brain/src/south/agent-http/keys.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";

@@ -3,8 +3,8 @@ import { errors, jwtVerify } from "jose";
 import type { JWTPayload } from "jose";
 import { LOCAL_OWNER } from "../run/runs.ts";
 import type { Verified } from "./tokens.ts";
-import { keysFrom } from "./key-set.ts";
-import type { KeyOptions } from "./key-set.ts";
+import { keysFrom } from "./jwks.ts";
+import type { KeyOptions } from "./jwks.ts";
 import { checkedScopes, isAdmin, ROLES } from "./scopes.ts";
 
 /** Whose signed tokens are good here, and what they are good for. */

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { Fault, PAGE, TOKEN } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
-import type { Caller } from "../north/route.ts";
+import type { Caller } from "../http/route.ts";
 import type { JwtVerifier } from "./jwt.ts";
-import { KnownTokens } from "./known-tokens.ts";
+import { KnownTokens } from "./token-cache.ts";
 import { Revocations } from "./revocations.ts";
 import { checkedScopes, isAdmin, ROLES } from "./scopes.ts";
 import type { Role } from "./scopes.ts";
 import { hashSecret, isHashOf, NOBODYS_HASH } from "./secret-hash.ts";
-import { Turnstile } from "./turnstile.ts";
+import { Turnstile } from "./concurrency-limit.ts";
 
 /** What a new token is to be; a token for runs when nothing more is said. */
 export interface TokenRequest {

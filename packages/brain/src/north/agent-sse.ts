@@ -2,23 +2,31 @@ import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault, HEALING_OPTIONS, PAGE, readHealingId, readQuestionName, STREAM } from "@vidro/core";
 import type { Event, JsonObject, Turn } from "@vidro/core";
 import type { Runs } from "../run/runs.ts";
-import type { AllHands } from "../south/all-hands.ts";
+import type { AllHands } from "../south/register/all-hands.ts";
 import type { Threads } from "../catalog/threads.ts";
-import { AGENT_EVENTS } from "./agent-events.ts";
-import { ANSWERS, BODIES } from "./agent-shapes.ts";
-import type { AnswerBody, GenerateBody, SessionBody } from "./agent-shapes.ts";
-import { answersIt, endsTurn, onlyOne, questionShape, questionText, takesWords, waitingAmong } from "./asked.ts";
-import type { Waiting } from "./asked.ts";
-import { AFTER, cursorOf } from "./cursor.ts";
-import { glassFor, wantsBlack, wantsGlass, wantsPerson } from "./glass.ts";
+import { AGENT_EVENTS } from "./agent-sse/events.ts";
+import { ANSWERS, BODIES } from "./agent-sse/shapes.ts";
+import type { AnswerBody, GenerateBody, SessionBody } from "./agent-sse/shapes.ts";
+import {
+  answersIt,
+  endsTurn,
+  onlyOne,
+  questionShape,
+  questionText,
+  takesWords,
+  waitingAmong,
+} from "./question-words.ts";
+import type { Waiting } from "./question-words.ts";
+import { AFTER, cursorOf } from "../stream/cursor.ts";
+import { glassFor, wantsBlack, wantsGlass, wantsPerson } from "./journal/glass-lines.ts";
 import { plainFault } from "./ops.ts";
-import { mayApprove, ownerSeenBy } from "./rights.ts";
-import type { Approvals } from "./rights.ts";
-import type { Call, Reply, Route, Surface } from "./route.ts";
+import { mayApprove, ownerSeenBy } from "./approval-rights.ts";
+import type { Approvals } from "./approval-rights.ts";
+import type { Call, Reply, Route, Surface } from "../http/route.ts";
 import { samplingOf } from "./sampling.ts";
-import { streamRun } from "./stream.ts";
-import { whereOf } from "./where.ts";
-import { Witnesses } from "./witnesses.ts";
+import { streamRun } from "../stream/run-stream.ts";
+import { whereOf } from "./hand-selector.ts";
+import { Witnesses } from "./question-witnesses.ts";
 
 /* The agent's own wire: a session is a thread, each `generate` is a run in it, and the stream is the run's journal. */
 

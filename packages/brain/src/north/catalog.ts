@@ -4,8 +4,8 @@ import type { AgentWorld } from "./catalog/agent-routes.ts";
 import { threadRoutes } from "./catalog/thread-routes.ts";
 import type { ThreadWorld } from "./catalog/thread-routes.ts";
 import { chatFault } from "./openai/fault-body.ts";
-import { itemsIn, pageOf, pageQuery, pageReply } from "./pages.ts";
-import type { Route, Surface } from "./route.ts";
+import { itemsIn, pageOf, pageQuery, pageReply } from "../http/paging.ts";
+import type { Route, Surface } from "../http/route.ts";
 
 /** What the front end can choose from: agents, tools, conversations. */
 export function catalogSurface(world: AgentWorld & ThreadWorld): Surface {

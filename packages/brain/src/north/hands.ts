@@ -1,12 +1,12 @@
 import { HANDS, TELEMETRY } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import type { AllHands } from "../south/all-hands.ts";
-import type { HandRow } from "../south/hand-list.ts";
+import type { AllHands } from "../south/register/all-hands.ts";
+import type { HandRow } from "../south/register/hand-list.ts";
 import type { Sample, Telemetry } from "../observe/telemetry.ts";
 import { plainFault } from "./ops.ts";
-import { itemsIn, pageOf, pageQuery, pageReply } from "./pages.ts";
-import type { Call, Reply, Route, Surface } from "./route.ts";
-import { SELECTOR } from "./where.ts";
+import { itemsIn, pageOf, pageQuery, pageReply } from "../http/paging.ts";
+import type { Call, Reply, Route, Surface } from "../http/route.ts";
+import { SELECTOR } from "./hand-selector.ts";
 
 /* The hands that there are: everybody sees those that their runs may use, and an administrator changes them. */
 

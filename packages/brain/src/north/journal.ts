@@ -4,18 +4,18 @@ import type { Budget, JsonObject, RunHead } from "@vidro/core";
 import type { Agents } from "../catalog/agents.ts";
 import type { Runs, StartRequest } from "../run/runs.ts";
 import { assertTools } from "../catalog/threads.ts";
-import type { AllHands } from "../south/all-hands.ts";
+import type { AllHands } from "../south/register/all-hands.ts";
 import type { Thread, Threads } from "../catalog/threads.ts";
-import { AFTER, cursorOf } from "./cursor.ts";
-import { wantsGlass } from "./glass.ts";
-import { JOURNAL_ENCODERS } from "./journal-entries.ts";
+import { AFTER, cursorOf } from "../stream/cursor.ts";
+import { wantsGlass } from "./journal/glass-lines.ts";
+import { JOURNAL_ENCODERS } from "./journal/entries.ts";
 import { plainFault } from "./ops.ts";
-import { andOneMore, pageOf, pageQuery, pageReply } from "./pages.ts";
-import { mayApprove, ownerSeenBy } from "./rights.ts";
-import type { Approvals } from "./rights.ts";
-import type { Call, Caller, Reply, Route, Surface } from "./route.ts";
-import { streamRun } from "./stream.ts";
-import { SELECTOR, whereOf } from "./where.ts";
+import { andOneMore, pageOf, pageQuery, pageReply } from "../http/paging.ts";
+import { mayApprove, ownerSeenBy } from "./approval-rights.ts";
+import type { Approvals } from "./approval-rights.ts";
+import type { Call, Caller, Reply, Route, Surface } from "../http/route.ts";
+import { streamRun } from "../stream/run-stream.ts";
+import { SELECTOR, whereOf } from "./hand-selector.ts";
 
 /* Our own wire: runs as they are, and their journals without translation. */
 

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@vidro/core";
 import { BUNNY_UUID } from "../catalog/agents.ts";
 import type { Agents, StoredAgent } from "../catalog/agents.ts";
 import type { Runs } from "../run/runs.ts";
-import type { AllHands } from "../south/all-hands.ts";
+import type { AllHands } from "../south/register/all-hands.ts";
 import type { Threads } from "../catalog/threads.ts";
 import { wholeAnswer } from "./openai/answer.ts";
 import type { Answering } from "./openai/answer.ts";
@@ -18,13 +18,13 @@ import type { Asked } from "./openai/request.ts";
 import { CHAT_REQUEST, CHAT_RESPONSE } from "./openai/schema.ts";
 import { streamAnswer } from "./openai/stream-answer.ts";
 import type { AnswerEncoder } from "./openai/stream-answer.ts";
-import { glassFor, wantsGlass, wantsPerson } from "./glass.ts";
-import { itemsIn, pageOf, pageQuery, pageReply } from "./pages.ts";
-import { mayApprove } from "./rights.ts";
-import type { Approvals } from "./rights.ts";
-import type { Call, Reply, Surface } from "./route.ts";
-import { whereOf } from "./where.ts";
-import { Witnesses } from "./witnesses.ts";
+import { glassFor, wantsGlass, wantsPerson } from "./journal/glass-lines.ts";
+import { itemsIn, pageOf, pageQuery, pageReply } from "../http/paging.ts";
+import { mayApprove } from "./approval-rights.ts";
+import type { Approvals } from "./approval-rights.ts";
+import type { Call, Reply, Surface } from "../http/route.ts";
+import { whereOf } from "./hand-selector.ts";
+import { Witnesses } from "./question-witnesses.ts";
 
 /** What the chat wire needs of the brain. */
 export interface ChatWorld extends Approvals {

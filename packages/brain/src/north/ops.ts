@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import type { Fault, Json, JsonObject } from "@vidro/core";
 import type { Metrics } from "../observe/metrics.ts";
 import { METRICS_TYPE } from "../observe/prometheus.ts";
-import { DOCS_PAGE, DOCS_POLICY } from "./docs.ts";
-import type { Reply, Route, Surface } from "./route.ts";
+import { DOCS_PAGE, DOCS_POLICY } from "./ops/docs.ts";
+import type { Reply, Route, Surface } from "../http/route.ts";
 
 /** Whether something that the brain needs works: `ok`, `degraded` when it goes on without, `down` when it cannot. */
 export type Health = "ok" | "degraded" | "down";

@@ -9,9 +9,9 @@ import { thisHolder } from "../run/process-identity.ts";
 import { liveBus } from "../run/live-bus.ts";
 import { Runs } from "../run/runs.ts";
 import { memoryStore } from "../stores/memory.ts";
-import { JOURNAL_ENCODERS } from "./journal-entries.ts";
-import { streamRun } from "./stream.ts";
-import type { RunStream } from "./stream.ts";
+import { JOURNAL_ENCODERS } from "./journal/entries.ts";
+import { streamRun } from "../stream/run-stream.ts";
+import type { RunStream } from "../stream/run-stream.ts";
 
 const NOBODY: Model = { name: "nobody", call: never };
 const NO_HAND = { id: "none", workspace: "/", tools: [] } as unknown as Hand;

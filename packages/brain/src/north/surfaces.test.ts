@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Fault, FAULTS } from "@vidro/core";
-import { openApi } from "./openapi.ts";
-import { router } from "./router.ts";
+import { openApi } from "./ops/openapi.ts";
+import { router } from "../http/router.ts";
 import { SURFACES } from "./surfaces.ts";
 import type { SurfaceWorld } from "./surfaces.ts";
-import { validator } from "./validate.ts";
+import { validator } from "../http/validate.ts";
 
 // Routes are made before anybody calls them: nothing of the world is touched for that.
 const nowhere = {} as Parameters<(typeof SURFACES)[number]>[0] & SurfaceWorld;

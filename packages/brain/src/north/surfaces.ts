@@ -1,27 +1,27 @@
 import type { JsonObject, ToolSpec } from "@vidro/core";
 import type { Agents } from "../catalog/agents.ts";
 import type { Runs } from "../run/runs.ts";
-import type { AllHands } from "../south/all-hands.ts";
+import type { AllHands } from "../south/register/all-hands.ts";
 import type { Dialer } from "../south/agent-tcp/dialer.ts";
-import type { Door } from "../south/southbound/door.ts";
-import type { Asker } from "../south/hand-list.ts";
+import type { Door } from "../south/agent-ws/door.ts";
+import type { Asker } from "../south/register/hand-list.ts";
 import type { Telemetry } from "../observe/telemetry.ts";
 import type { Threads } from "../catalog/threads.ts";
 import { agentSse } from "./agent-sse.ts";
 import type { AgentSseWorld } from "./agent-sse.ts";
 import { catalogSurface } from "./catalog.ts";
-import { dialledHands } from "./dialled-hands.ts";
+import { dialledHands } from "./hands/dialled-hands.ts";
 import { handsSurface } from "./hands.ts";
-import { invitations } from "./invitations.ts";
+import { invitations } from "./hands/invitations.ts";
 import { journal } from "./journal.ts";
 import type { JournalWorld } from "./journal.ts";
 import { openaiSurface } from "./openai.ts";
 import type { ChatWorld } from "./openai.ts";
-import { openApi } from "./openapi.ts";
+import { openApi } from "./ops/openapi.ts";
 import { ops } from "./ops.ts";
 import type { OpsFacts } from "./ops.ts";
-import type { Surface } from "./route.ts";
-import { signedHands } from "./signed-hands.ts";
+import type { Surface } from "../http/route.ts";
+import { signedHands } from "./hands/signed-hands.ts";
 
 /** All that surfaces may ask the brain for; none of them reaches a hand or a model. */
 export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Omit<OpsFacts, "openApi"> {

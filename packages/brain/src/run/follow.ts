@@ -1,7 +1,7 @@
 import { Fault, FOLLOW, isTerminal } from "@vidro/core";
 import type { Entry, Journal, Live, LiveBus, LiveEvent } from "@vidro/core";
 import { Bell } from "./wakeup.ts";
-import { isOpen } from "../stores/standing.ts";
+import { isOpen } from "../stores/run-rules.ts";
 
 /** What a follower gets: an entry of the journal, or something live that came after entry `after`. */
 export type Followed = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };

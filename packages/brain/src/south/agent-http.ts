@@ -8,8 +8,8 @@ import type { Hello, Opened } from "@vidro/core/wire/southbound";
 import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
 import { directCall, HandAddresses } from "./agent-http/direct-call.ts";
-import { cardOf, declaredTools } from "./southbound/greeting.ts";
-import type { Hands } from "./hands.ts";
+import { cardOf, declaredTools } from "./agent-ws/greeting.ts";
+import type { Hands } from "./register/hands.ts";
 import { HttpSession } from "./agent-http/http-session.ts";
 import type { SessionOptions } from "./agent-http/http-session.ts";
 import type { Identities } from "./enrolment/identities.ts";
@@ -18,9 +18,9 @@ import type { HandKeys } from "./agent-http/keys.ts";
 import type { HandCard } from "./link.ts";
 import { Nonces } from "./agent-http/nonces.ts";
 import { seal } from "./agent-http/seal.ts";
-import type { SouthboundAnswer, SouthboundRequest, SouthboundRoute } from "./southbound/southbound-server.ts";
-import { southboundLink } from "./southbound/southbound-link.ts";
-import { checkTelling, pushOf } from "./southbound/tellings.ts";
+import type { SouthboundAnswer, SouthboundRequest, SouthboundRoute } from "./agent-ws/southbound-server.ts";
+import { southboundLink } from "./agent-ws/southbound-link.ts";
+import { checkTelling, pushOf } from "./agent-ws/tellings.ts";
 
 /** What hands that sign their messages come to. */
 export interface AgentHttpWorld {

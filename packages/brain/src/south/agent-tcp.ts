@@ -10,7 +10,7 @@ import { cardOf } from "./agent-tcp/card.ts";
 import { foreignLink } from "./agent-tcp/foreign-link.ts";
 import { tcpFault, tcpLink } from "./agent-tcp/tcp-link.ts";
 import type { TcpWire } from "./agent-tcp/tcp-link.ts";
-import type { Attached, Hands } from "./hands.ts";
+import type { Attached, Hands } from "./register/hands.ts";
 import { loadRedial, standardTools } from "./local.ts";
 
 /** A hand that listens for TCP, and whose it is here. */

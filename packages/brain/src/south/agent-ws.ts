@@ -8,11 +8,11 @@ import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
 import type { Issued } from "./enrolment/authority.ts";
 import type { Certified } from "./enrolment/certified.ts";
-import { cardOf, declaredTools } from "./southbound/greeting.ts";
-import type { Attached, Hands } from "./hands.ts";
-import { southboundLink } from "./southbound/southbound-link.ts";
-import type { SouthboundLink } from "./southbound/southbound-link.ts";
-import { checkTelling, pushOf } from "./southbound/tellings.ts";
+import { cardOf, declaredTools } from "./agent-ws/greeting.ts";
+import type { Attached, Hands } from "./register/hands.ts";
+import { southboundLink } from "./agent-ws/southbound-link.ts";
+import type { SouthboundLink } from "./agent-ws/southbound-link.ts";
+import { checkTelling, pushOf } from "./agent-ws/tellings.ts";
 
 /** What the gateway of hands on WebSockets needs. */
 export interface AgentWsWorld {

@@ -1,7 +1,7 @@
 import { EXECUTOR, HANDS } from "@vidro/core";
 import type { Brain } from "../brain.ts";
 import type { Log } from "../observe/log.ts";
-import type { Visitor, VisitWorld } from "./executor/visit.ts";
+import type { Visitor, VisitWorld } from "./executor-ws/visit.ts";
 import { standardTools } from "./local.ts";
 
 /** What the gateway of executors needs. */
@@ -38,8 +38,8 @@ export function executorGateway(options: ExecutorGatewayOptions): readonly Execu
 async function load(options: ExecutorGatewayOptions): ReturnType<ExecutorDoor["opener"]> {
   const { runs, hands, records, journal, log, version, now = Date.now } = options;
   const [{ Sessions }, { Visit }] = await Promise.all([
-    import("./executor/sessions.ts"),
-    import("./executor/visit.ts"),
+    import("./executor-ws/sessions.ts"),
+    import("./executor-ws/visit.ts"),
   ]);
   const sessions = new Sessions({ runs, hands, records, journal, now });
   sessions

@@ -11,7 +11,7 @@ import type { LogFields } from "../observe/log.ts";
 import { Runs } from "../run/runs.ts";
 import { openStore } from "../stores/stores.ts";
 import type { Store } from "../stores/store.ts";
-import { Hands } from "./hands.ts";
+import { Hands } from "./register/hands.ts";
 import type { HandCard, HandLink, Hear } from "./link.ts";
 
 /** A link without a wire: the hand itself is behind it, and goes on when the link is cut. */

@@ -5,7 +5,7 @@ import * as fc from "fast-check";
 import type { Event, Journal } from "@vidro/core";
 import { thisHolder } from "../run/process-identity.ts";
 import { begin, entries, entry, folder, rejects, startedEvent } from "./journal.fixture.ts";
-import type { RunFilter } from "./standing.ts";
+import type { RunFilter } from "./run-rules.ts";
 import type { OpenStore } from "./stores.ts";
 
 /** Runs a test on a fresh journal. */

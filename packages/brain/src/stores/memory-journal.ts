@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
-import type { RunFilter, Term } from "./standing.ts";
+import type { RunFilter, Term } from "./run-rules.ts";
 import {
   advance,
   idTaken,
@@ -11,7 +11,7 @@ import {
   opening,
   refuseUnlessFree,
   termEnd,
-} from "./standing.ts";
+} from "./run-rules.ts";
 import type { OpenRuns } from "./store.ts";
 import { Watchers } from "./watchers.ts";
 

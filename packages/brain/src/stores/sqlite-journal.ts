@@ -1,7 +1,7 @@
 import { asFault, Fault, STORE } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead } from "@vidro/core";
 import { isAlive, isSameHolder } from "../run/process-identity.ts";
-import { chainCheck, linkHash, ROOT } from "./chain.ts";
+import { chainCheck, linkHash, ROOT } from "./hash-chain.ts";
 import type { Damage } from "./damage.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import { isCorrupt } from "./sqlite-fault.ts";
@@ -21,8 +21,8 @@ import {
   opening,
   refuseUnlessFree,
   termEnd,
-} from "./standing.ts";
-import type { RunFilter } from "./standing.ts";
+} from "./run-rules.ts";
+import type { RunFilter } from "./run-rules.ts";
 
 /** What a journal is told besides its database. */
 export interface SqliteJournalOptions {

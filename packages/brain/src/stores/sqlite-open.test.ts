@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
 import { thisHolder } from "../run/process-identity.ts";
-import { linkHash } from "./chain.ts";
+import { linkHash } from "./hash-chain.ts";
 import { entries, entry, folder } from "./journal.fixture.ts";
 import { MIGRATIONS, openDatabase } from "./sqlite-open.ts";
 import { sqliteStore } from "./sqlite.ts";

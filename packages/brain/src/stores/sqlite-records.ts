@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Records, StoredRecord } from "@vidro/core";
-import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "./keeping.ts";
-import type { NewRecord, RecordFilter } from "./keeping.ts";
+import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "./record-rules.ts";
+import type { NewRecord, RecordFilter } from "./record-rules.ts";
 import type { Connection } from "./sqlite-connection.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";

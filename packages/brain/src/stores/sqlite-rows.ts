@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
-import type { Link } from "./chain.ts";
-import { noSuchRun } from "./standing.ts";
-import type { RunFilter, Term } from "./standing.ts";
+import type { Link } from "./hash-chain.ts";
+import { noSuchRun } from "./run-rules.ts";
+import type { RunFilter, Term } from "./run-rules.ts";
 
 /** Where appending to a run goes on. */
 export interface Tip {

@@ -5,8 +5,8 @@ import type { Damage } from "./damage.ts";
 import { isCorrupt } from "./sqlite-fault.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
-import { isOpen, noSuchRun } from "./standing.ts";
-import type { RunFilter } from "./standing.ts";
+import { isOpen, noSuchRun } from "./run-rules.ts";
+import type { RunFilter } from "./run-rules.ts";
 
 type RunRow = Pick<RunHead, "id" | "owner" | "thread" | "task" | "status" | "startedAt">;
 type LastRow = Pick<RunHead, "seq" | "updatedAt">;

@@ -1,10 +1,10 @@
 import { asFault, Fault, FOLLOW, isEventType, isObject } from "@vidro/core";
 import type { Event, Json, RunStatus } from "@vidro/core";
-import { chainCheck } from "./chain.ts";
-import type { Link } from "./chain.ts";
+import { chainCheck } from "./hash-chain.ts";
+import type { Link } from "./hash-chain.ts";
 import { isCorrupt } from "./sqlite-fault.ts";
 import type { Rows } from "./sqlite-rows.ts";
-import { noSuchRun, statusAfter } from "./standing.ts";
+import { noSuchRun, statusAfter } from "./run-rules.ts";
 
 /** What the check of a chain came to: how many entries are sound, and where and why the next one is not. */
 export interface ChainReport {

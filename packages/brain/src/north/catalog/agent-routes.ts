@@ -1,9 +1,9 @@
 import type { Json, ToolSpec } from "@vidro/core";
 import type { Agents, StoredAgent } from "../../catalog/agents.ts";
-import type { Asker } from "../../south/hand-list.ts";
+import type { Asker } from "../../south/register/hand-list.ts";
 import { assertTools } from "../../catalog/threads.ts";
-import { itemsIn, pageOf, pageQuery, pageReply } from "../pages.ts";
-import type { Call, Reply, Route } from "../route.ts";
+import { itemsIn, pageOf, pageQuery, pageReply } from "../../http/paging.ts";
+import type { Call, Reply, Route } from "../../http/route.ts";
 import { AGENT, AGENT_DRAFT, agentDraft, agentShape } from "./agent-shape.ts";
 
 /** What the routes of agents need. */

@@ -1,11 +1,11 @@
 import { CATALOG } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { Runs } from "../../run/runs.ts";
-import type { AllHands } from "../../south/all-hands.ts";
+import type { AllHands } from "../../south/register/all-hands.ts";
 import type { Thread, ThreadRequest, Threads } from "../../catalog/threads.ts";
 import { transcript } from "../openai/transcript.ts";
-import { andOneMore, pageOf, pageQuery, pageReply } from "../pages.ts";
-import type { Route } from "../route.ts";
+import { andOneMore, pageOf, pageQuery, pageReply } from "../../http/paging.ts";
+import type { Route } from "../../http/route.ts";
 import { TOOL_NAMES } from "./agent-shape.ts";
 
 /** What the routes of conversations need. */

@@ -2,8 +2,8 @@ import { Fault, HTTP, questionName, readQuestionName } from "@vidro/core";
 import type { Action, Entry, Json, JsonObject, QuestionAsked, Usage } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
 import type { Runs } from "../../run/runs.ts";
-import { endsTurn, questionShape, questionText } from "../asked.ts";
-import type { Call } from "../route.ts";
+import { endsTurn, questionShape, questionText } from "../question-words.ts";
+import type { Call } from "../../http/route.ts";
 import type { Form } from "./request.ts";
 import { Telling } from "./telling.ts";
 

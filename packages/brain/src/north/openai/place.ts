@@ -2,7 +2,7 @@ import { CHAT, Fault, RUN } from "@vidro/core";
 import type { QuestionAsked, RunHead, Turn } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
 import type { Runs, StartRequest } from "../../run/runs.ts";
-import { answersIt, openQuestion } from "../asked.ts";
+import { answersIt, openQuestion } from "../question-words.ts";
 import { readCallId } from "./answer.ts";
 import { callIn, entriesOf, exchangeIn, questionFor } from "./questions.ts";
 import { repeatedIn } from "./repeated.ts";

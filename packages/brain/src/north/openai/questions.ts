@@ -1,8 +1,8 @@
 import { canonical, Fault } from "@vidro/core";
 import type { Entry, QuestionAnswered, RunHead } from "@vidro/core";
 import type { Runs } from "../../run/runs.ts";
-import { onlyOne, openQuestion, questionText, takesWords, waitingAmong } from "../asked.ts";
-import type { Waiting } from "../asked.ts";
+import { onlyOne, openQuestion, questionText, takesWords, waitingAmong } from "../question-words.ts";
+import type { Waiting } from "../question-words.ts";
 import type { Asked, Returned } from "./request.ts";
 import { inputOf } from "./turns.ts";
 

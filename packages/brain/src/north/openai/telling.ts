@@ -1,6 +1,6 @@
 import { aonEntry } from "@vidro/core";
 import type { Entry, HealTried } from "@vidro/core";
-import type { Teller } from "../route.ts";
+import type { Teller } from "../../http/route.ts";
 
 type Healing = Parameters<Teller["healing"]>[0];
 

@@ -2,7 +2,7 @@ import { CATALOG, headAndTail, outcomeText } from "@vidro/core";
 import type { Action, Event, EventType, FaultReport, Json, JsonObject } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
 import type { Runs } from "../../run/runs.ts";
-import { endsTurn, questionText } from "../asked.ts";
+import { endsTurn, questionText } from "../question-words.ts";
 import { entriesOf } from "./questions.ts";
 
 /** What was said in a thread, oldest first, as messages of the chat wire; what is beyond its bounds is left out. */

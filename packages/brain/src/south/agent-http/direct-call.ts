@@ -7,7 +7,7 @@ import { asFault, Fault, HANDS, textIn } from "@vidro/core";
 import type { JsonObject, Records } from "@vidro/core";
 import { askSigned, MESSAGES_PATH } from "@vidro/core/wire/signed-http";
 import type { HandKeys } from "./keys.ts";
-import { allowedOnly, bareHost, isForbidden, isHere } from "../reachable.ts";
+import { allowedOnly, bareHost, isForbidden, isHere } from "../allowed-addresses.ts";
 import { seal } from "./seal.ts";
 
 const KIND = "hand-address";

@@ -2,10 +2,10 @@ import { asFault, Fault, HAND, HANDS } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import { bytesOf, tooLong } from "@vidro/core/wire/southbound";
 import type { Welcome } from "@vidro/core/wire/southbound";
-import type { Attached } from "../hands.ts";
+import type { Attached } from "../register/hands.ts";
 import { Outbox } from "./outbox.ts";
 import type { Batch } from "./outbox.ts";
-import type { SouthboundLink, SouthboundWire } from "../southbound/southbound-link.ts";
+import type { SouthboundLink, SouthboundWire } from "../agent-ws/southbound-link.ts";
 
 /** What a session goes by. */
 export interface SessionOptions extends Pick<SouthboundWire, "capabilities" | "tools"> {

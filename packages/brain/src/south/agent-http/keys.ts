@@ -3,8 +3,8 @@ import { Fault, SIGNED } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 import { keysFrom, nextRoot } from "@vidro/core/wire/signed-http";
 import type { Keys } from "@vidro/core/wire/signed-http";
-import { Safe } from "../safe.ts";
-import type { Secret } from "../safe.ts";
+import { Safe } from "../secret-box.ts";
+import type { Secret } from "../secret-box.ts";
 import { seal } from "./seal.ts";
 
 /** What the keys of hands stand on. */

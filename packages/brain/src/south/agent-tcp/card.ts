@@ -1,7 +1,7 @@
 import { HANDS, isObject, textIn, TOOL_EFFECTS } from "@vidro/core";
 import type { Json, ToolSpec } from "@vidro/core";
-import { offeredTools } from "../offered-tools.ts";
-import type { OfferedTool } from "../offered-tools.ts";
+import { offeredTools } from "../register/offered-tools.ts";
+import type { OfferedTool } from "../register/offered-tools.ts";
 
 /** What a hand said of itself, as far as it is well formed. */
 export interface Said {

@@ -1,5 +1,5 @@
 import { Fault, TCP } from "@vidro/core";
-import { bareHost, isForbidden, isHere } from "../reachable.ts";
+import { bareHost, isForbidden, isHere } from "../allowed-addresses.ts";
 
 /** Where a hand listens that the brain dials. */
 export interface DialAddress {

@@ -1,7 +1,7 @@
 import type { Records } from "@vidro/core";
 import type { Log } from "../../observe/log.ts";
 import type { DialledHands, DialRequest } from "./dialled-hands.ts";
-import type { Hands } from "../hands.ts";
+import type { Hands } from "../register/hands.ts";
 
 /** What dialling needs. */
 export interface DialerOptions {

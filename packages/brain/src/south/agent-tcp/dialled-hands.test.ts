@@ -13,7 +13,7 @@ import { answer, played } from "../../../../../tests/support/tcp-server.ts";
 import { dialTcpHand } from "../agent-tcp.ts";
 import { memoryStore } from "../../stores/memory.ts";
 import { Dialer, DIALLED } from "./dialer.ts";
-import { Hands } from "../hands.ts";
+import { Hands } from "../register/hands.ts";
 
 const ANA = { owner: "ana", admin: false };
 

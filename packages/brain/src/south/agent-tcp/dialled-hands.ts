@@ -9,8 +9,8 @@ import type { DialAddress } from "./dial-address.ts";
 import { DIALLED } from "./dialer.ts";
 import type { DialerOptions } from "./dialer.ts";
 import { standardTools } from "../local.ts";
-import { allowedOnly } from "../reachable.ts";
-import { handsSecret, Safe } from "../safe.ts";
+import { allowedOnly } from "../allowed-addresses.ts";
+import { handsSecret, Safe } from "../secret-box.ts";
 
 /** Whom to dial. */
 export interface DialRequest {

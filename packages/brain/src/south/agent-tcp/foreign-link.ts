@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { asFault, Fault, HANDS, isRecall, TCP } from "@vidro/core";
 import type { Action, Ended, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
 import type { HandLink } from "../link.ts";
-import { unjudged } from "../unjudged.ts";
+import { unjudged } from "../fallback-policy.ts";
 import { ask } from "./tcp-link.ts";
 import type { TcpWire } from "./tcp-link.ts";
 

@@ -4,7 +4,7 @@ import { asFault, Fault, HANDS, isObject, recallOf } from "@vidro/core";
 import type { Action, FaultReport, JsonObject } from "@vidro/core";
 import { tcpFaultCode } from "@vidro/core/wire/tcp";
 import type { HandLink } from "../link.ts";
-import { soundEnd, soundJudgement } from "../sound.ts";
+import { soundEnd, soundJudgement } from "../hand-answers.ts";
 
 /** One session of a client; a new one takes its place after each cut. */
 export interface TcpWire {

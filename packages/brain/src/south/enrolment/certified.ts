@@ -3,7 +3,7 @@ import type { TLSSocket } from "node:tls";
 import { Fault, SOUTHBOUND } from "@vidro/core";
 import { CLIENT_AUTH } from "./authority.ts";
 import type { Identities, Identity } from "./identities.ts";
-import type { Barred } from "../remote-hand.ts";
+import type { Barred } from "../register/remote-hand.ts";
 
 /** A hand that has shown a certificate which counts. */
 export interface Certified {

@@ -5,13 +5,13 @@ import { ENROL_PATH } from "@vidro/core/wire/enrolment";
 import type { Enrolled, EnrolRequest } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../observe/log.ts";
 import type { Authority } from "./authority.ts";
-import type { Hands } from "../hands.ts";
+import type { Hands } from "../register/hands.ts";
 import type { Identities } from "./identities.ts";
 import type { Invitations } from "./invitations.ts";
 import type { HandKeys } from "../agent-http/keys.ts";
 import { ENROL_TRIES, Tries } from "./tries.ts";
-import type { SouthboundRoute } from "../southbound/southbound-server.ts";
-import { checkAsking } from "../southbound/tellings.ts";
+import type { SouthboundRoute } from "../agent-ws/southbound-server.ts";
+import { checkAsking } from "../agent-ws/tellings.ts";
 
 /** What enrolling needs. */
 export interface EnrolWorld {

@@ -4,8 +4,8 @@ import { RENEW_PATH } from "@vidro/core/wire/enrolment";
 import type { Authority, Issued } from "./authority.ts";
 import { lapsed } from "./certified.ts";
 import type { CertifiedWorld } from "./certified.ts";
-import type { SouthboundRoute } from "../southbound/southbound-server.ts";
-import { checkAsking } from "../southbound/tellings.ts";
+import type { SouthboundRoute } from "../agent-ws/southbound-server.ts";
+import { checkAsking } from "../agent-ws/tellings.ts";
 import { ENROL_TRIES, Tries } from "./tries.ts";
 
 /** What exchanging certificates needs. */

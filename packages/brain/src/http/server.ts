@@ -1,0 +1,179 @@
+import type { Server } from "node:http";
+import type { Server as TlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { once } from "node:events";
+import { sanitiser } from "@vidro/aon/boxes";
+import { Fault, HTTP, listenFault } from "@vidro/core";
+import type { Records } from "@vidro/core";
+import type { Log } from "../observe/log.ts";
+import { Metrics } from "../observe/metrics.ts";
+import type { Tokens } from "../auth/tokens.ts";
+import { Answers } from "./idempotency.ts";
+import { originsIn } from "./cross-origin.ts";
+import { exchange } from "./request.ts";
+import type { House } from "./request.ts";
+import type { Route, Surface } from "./route.ts";
+import { router } from "./router.ts";
+import { shield } from "./send.ts";
+import { asksForWebSocket, upgrader } from "./upgrade.ts";
+import type { Upgrade } from "./upgrade.ts";
+import { Unanswered } from "./dead-peers.ts";
+import { validator } from "./validate.ts";
+import type { Validator } from "./validate.ts";
+
+/** What is served, to whom, and where. */
+export interface HttpOptions {
+  /** The first one speaks where no other does. */
+  readonly surfaces: readonly Surface[];
+  readonly tokens: Pick<Tokens, "verify">;
+  /** Paths on which a request may become a WebSocket. */
+  readonly upgrades?: readonly Upgrade[];
+  readonly records: Records;
+  /** The address to listen on; beyond this machine only with `tls`. */
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  readonly tls?: { readonly cert: string; readonly key: string };
+  /** Names that the server goes by, besides its address and localhost. */
+  readonly hosts?: readonly string[];
+  /** Origins whose pages may call, besides the server's own. */
+  readonly origins?: readonly string[];
+  /** In production only administrators see how an intent was analysed. */
+  readonly production: boolean;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** Linux's tables of TCP connections; without them a client that vanished is waited for as long as TCP does [F10]. */
+  readonly tables?: () => Promise<readonly string[]>;
+  /** Lower bounds than those of HTTP, for tests. */
+  readonly bounds?: Partial<typeof HTTP_BOUNDS>;
+}
+
+/** A server that is up. */
+export interface HttpServer {
+  readonly url: string;
+  readonly port: number;
+  /** Uses another certificate for connections from now on; throws when it cannot be used. Only with TLS. */
+  secure?(tls: { readonly cert: string; readonly key: string }): void;
+  /** Stops accepting, lets requests end for a while, then cuts off the rest. */
+  close(): Promise<void>;
+}
+
+/** The bounds of a server that one can be given others for. */
+export const HTTP_BOUNDS: {
+  readonly [Name in "connections" | "headersMs" | "requestMs" | "drainMs" | "processingMs"]: number;
+} = HTTP;
+
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "::1"];
+
+/** Serves surfaces over HTTP; resolves when it listens. */
+export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
+  refuseOpenDoor(options);
+  const bounds = { ...HTTP_BOUNDS, ...options.bounds };
+  const going = new AbortController();
+  const house = houseOf(options, bounds, going.signal);
+  const server = serverOf(options, bounds);
+  const serve: Parameters<Server["on"]>[1] = (request, response) => {
+    shield(response, house.doors.scheme);
+    // Only a surface that cannot even say what went wrong gets here.
+    exchange(house, request, response).catch(() => void response.destroy());
+  };
+  // With an answer of our own to `Expect: 100-continue`, no client is asked for a body that will be refused.
+  server.on("request", serve).on("checkContinue", serve);
+  server.on("upgrade", upgrader(options.upgrades ?? [], house));
+  server.listen(options.port, options.host);
+  await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
+    throw listenFault(`${options.host}:${options.port}`, cause);
+  });
+  // Without a descriptor a connection cannot be taken in; the server goes on, and takes those that come later.
+  server.on("error", () => void (house.metrics.refused += 1));
+  const unanswered = options.tables === undefined ? undefined : new Unanswered(options.tables);
+  if (unanswered !== undefined)
+    server.on(options.tls === undefined ? "connection" : "secureConnection", unanswered.add);
+  const { port } = server.address() as AddressInfo;
+  const host = options.host.includes(":") ? `[${options.host}]` : options.host;
+  let down: Promise<void> | undefined;
+  return {
+    url: `${house.doors.scheme}://${host}:${port}`,
+    port,
+    ...("setSecureContext" in server
+      ? { secure: (tls) => (server as TlsServer).setSecureContext({ ...tls, minVersion: "TLSv1.2" }) }
+      : {}),
+    close() {
+      going.abort();
+      return (down ??= drain(server, bounds.drainMs).finally(() => unanswered?.close()));
+    },
+  };
+}
+
+function serverOf({ tls }: HttpOptions, bounds: typeof HTTP_BOUNDS): Server {
+  const settings = {
+    maxHeaderSize: HTTP.headerBytes,
+    headersTimeout: bounds.headersMs,
+    requestTimeout: bounds.requestMs,
+    keepAliveTimeout: HTTP.keepAliveMs,
+    connectionsCheckingInterval: HTTP.overdueMs,
+    // A client that vanished without a word is noticed also while nothing is sent to it.
+    keepAlive: true,
+    keepAliveInitialDelay: HTTP.probeIdleMs,
+    shouldUpgradeCallback: asksForWebSocket,
+  };
+  // Not imported: an import reads all that the module exports, and behind some of it all of fetch would be loaded.
+  const server =
+    tls === undefined
+      ? process.getBuiltinModule("node:http").createServer(settings)
+      : process
+          .getBuiltinModule("node:https")
+          .createServer({ ...settings, ...tls, minVersion: "TLSv1.2", handshakeTimeout: bounds.headersMs });
+  server.maxConnections = bounds.connections;
+  server.maxRequestsPerSocket = HTTP.requestsPerConnection;
+  server.maxHeadersCount = HTTP.headers;
+  return server;
+}
+
+function houseOf(options: HttpOptions, { processingMs }: typeof HTTP_BOUNDS, going: AbortSignal): House {
+  const [first, ...others] = options.surfaces;
+  if (first === undefined) throw new Error("A server needs a surface.");
+  const validators = new WeakMap<Route, Validator>();
+  return {
+    router: router([first, ...others]),
+    validator(route) {
+      const known = validators.get(route) ?? validator(route);
+      validators.set(route, known);
+      return known;
+    },
+    doors: {
+      hosts: new Set([...LOOPBACK_NAMES, options.host, ...(options.hosts ?? [])].map((name) => name.toLowerCase())),
+      origins: new Set(originsIn(options.origins ?? [])),
+      scheme: options.tls === undefined ? "http" : "https",
+    },
+    tokens: options.tokens,
+    answers: new Answers(options.records),
+    metrics: options.metrics ?? new Metrics(),
+    sanitiser: sanitiser(),
+    log: options.log,
+    production: options.production,
+    processingMs,
+    going,
+  };
+}
+
+/** Tokens in clear text on a network are everybody's tokens. */
+function refuseOpenDoor({ host, tls }: HttpOptions): void {
+  if (tls !== undefined || LOOPBACK_NAMES.includes(host) || host.startsWith("127.")) return;
+  throw new Fault(
+    "BAD_REQUEST",
+    `${host} can be reached from other machines, and without TLS everybody on the way could read the tokens: ` +
+      "give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that has them.",
+  );
+}
+
+async function drain(server: Server, drainMs: number): Promise<void> {
+  const closed = once(server, "close");
+  server.close();
+  // A connection whose last request has ended would wait for another one.
+  const sweep = setInterval(() => server.closeIdleConnections(), HTTP.sweepMs);
+  const impatience = setTimeout(() => server.closeAllConnections(), drainMs);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(impatience);
+}

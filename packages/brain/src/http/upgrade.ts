@@ -1,0 +1,160 @@
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { WebSocket, WebSocketServer } from "ws";
+import { asFault, Fault, FAULTS, HANDS, HTTP } from "@vidro/core";
+import { contain, containEvents } from "../observe/containment.ts";
+import type { Log } from "../observe/log.ts";
+import type { Tokens, Verified } from "../auth/tokens.ts";
+import { admit, recognise } from "./allowed-hosts.ts";
+import type { Doors } from "./allowed-hosts.ts";
+import type { Caller } from "./route.ts";
+import { sendFault, shield } from "./send.ts";
+
+/** A connection that has become a WebSocket. */
+export interface Upgraded {
+  readonly socket: WebSocket;
+  readonly caller: Caller;
+  readonly params: { readonly [name: string]: string };
+  /** Aborted with a Fault when the token was revoked or has expired, or the server is to end. */
+  readonly ended: AbortSignal;
+}
+
+/** A path on which a request may become a WebSocket. */
+export interface Upgrade {
+  /** With `{name}` for parameters. */
+  readonly path: string;
+  /** The scope that a token needs. */
+  readonly scope: string;
+  /** Gives what takes a connection over, which is cut a moment after `ended` if it still stands then; may load it. */
+  opener(): Promise<(upgraded: Upgraded) => void>;
+}
+
+/** What upgrades need of their server. */
+export interface UpgradeHouse {
+  readonly doors: Doors;
+  readonly tokens: Pick<Tokens, "verify">;
+  readonly log: Log;
+  readonly going: AbortSignal;
+}
+
+/** From the end of a token to the end of its connections: less than the second that is promised. */
+const CUT_MS = 800;
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+const NOT_LET_IN = { ok: false } as const;
+
+/** Whether a request asks to become a WebSocket; any other wish of that kind is left unheard. */
+export function asksForWebSocket({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "websocket";
+}
+
+/** What a server does with requests that ask to become WebSockets: the checks of any other request, then the path's own. */
+export function upgrader(
+  paths: readonly Upgrade[],
+  house: UpgradeHouse,
+): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
+  const places = paths.map((upgrade) => ({ upgrade, names: namesIn(upgrade.path), shape: shapeOf(upgrade.path) }));
+  let server: Promise<WebSocketServer> | undefined;
+  const find = (request: IncomingMessage): { readonly upgrade: Upgrade; readonly params: Upgraded["params"] } => {
+    const [path = ""] = (request.url ?? "").split("?");
+    for (const { upgrade, names, shape } of places) {
+      const found = shape.exec(path);
+      if (found === null) continue;
+      const params = names.map((name, index) => [name, decoded(found[index + 1] ?? "")]);
+      return { upgrade, params: Object.fromEntries(params) };
+    }
+    throw new Fault("NOT_FOUND", "No WebSocket is served there.");
+  };
+  const open = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    if (house.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP.stopMs });
+    admit(request, house.doors);
+    const { upgrade, params } = find(request);
+    const caller = await recognise(request, upgrade, house.tokens);
+    if (caller === undefined) throw new Fault("AUTH_REQUIRED");
+    const [webSockets, takeOver] = await Promise.all([(server ??= webSocketServer()), upgrade.opener()]);
+    if (socket.destroyed) return;
+    webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      house.log("info", "websocket", { path: upgrade.path, owner: caller.owner, token_id: caller.tokenId });
+      const fields = { owner: caller.owner, token_id: caller.tokenId };
+      const contained = { fields, end: () => webSocket.terminate() };
+      containEvents(contained, webSocket);
+      contain(contained, () =>
+        takeOver({ socket: webSocket, caller, params, ended: endOf(webSocket, caller, house.going) }),
+      );
+    });
+  };
+  return (request, socket, head) => {
+    // A client that goes away while it is looked at is no news.
+    socket.on("error", () => undefined);
+    open(request, socket, head).catch((thrown: unknown) => refuse(house, request, socket, thrown));
+  };
+}
+
+/** Loaded with the first who comes: a server is up before. */
+async function webSocketServer(): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import("ws");
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: HANDS.messageBytes,
+    maxFragments: HANDS.fragments,
+  });
+}
+
+/** Fires when a connection has to end, and sees to it that it does. */
+function endOf(socket: WebSocket, { revoked, expiresAt }: Verified, going: AbortSignal): AbortSignal {
+  const ended = new AbortController();
+  const end = (fault: Fault): void => {
+    ended.abort(fault);
+    setTimeout(() => socket.terminate(), CUT_MS).unref();
+  };
+  const onRevoked = (): void => end(new Fault("INVALID_TOKEN"));
+  const onGoing = (): void => end(new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP.lingerMs }));
+  const leftMs = expiresAt === null ? Infinity : expiresAt - Date.now();
+  const expiry =
+    leftMs < LONGEST_TIMER_MS ? setTimeout(() => end(new Fault("TOKEN_EXPIRED")), leftMs).unref() : undefined;
+  revoked.addEventListener("abort", onRevoked);
+  going.addEventListener("abort", onGoing);
+  // A token lives longer than its connections: what they hung on its signal is taken down.
+  socket.once("close", () => {
+    clearTimeout(expiry);
+    revoked.removeEventListener("abort", onRevoked);
+    going.removeEventListener("abort", onGoing);
+  });
+  if (revoked.aborted) onRevoked();
+  if (going.aborted) onGoing();
+  return ended.signal;
+}
+
+/** Refuses as any other request is refused; the connection ends with the answer. */
+function refuse(house: UpgradeHouse, request: IncomingMessage, socket: Duplex, thrown: unknown): void {
+  const fault = asFault(thrown);
+  const isOurs = FAULTS[fault.code].fate === "bug";
+  if (isOurs) house.log("error", "an upgrade met a fault of our own", { stack: fault.stack ?? fault.message });
+  const { ServerResponse } = process.getBuiltinModule("node:http");
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  // Over TLS it is a TLSSocket, which is a Socket too.
+  response.assignSocket(socket as Socket);
+  response.once("finish", () => socket.end());
+  shield(response, house.doors.scheme);
+  const error = isOurs ? FAULTS.INTERNAL_ERROR.says : fault.message;
+  sendFault({ request, response, fault, body: { ...NOT_LET_IN, error, code: fault.code } });
+}
+
+function namesIn(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name);
+}
+
+function shapeOf(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, `([^/]{1,${HANDS.nameChars}})`)}$`);
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch (cause) {
+    throw new Fault("BAD_REQUEST", "The path is not well formed.", { cause });
+  }
+}

@@ -1,0 +1,125 @@
+import {
+  ABORTED,
+  actionWords,
+  encodeSse,
+  isObject,
+  oneLine,
+  outcomeText,
+  planWords,
+  sentence,
+  SSE_HEARTBEAT,
+  STREAM,
+} from "@vidro/core";
+import type { Action, Event, EventType, Json, JsonObject, LiveEvent, Outcome } from "@vidro/core";
+import { questionShape } from "../question-words.ts";
+import type { RunEncoder } from "../../stream/run-stream.ts";
+
+/*
+ * The nine events of the agent's event stream. A step in a shell reads action → exec_log* → observe, a run ends in one
+ * done or error; whatever is kept carries its `seq`, which is also the id to resume from.
+ */
+
+type EventOf = { readonly [Kind in EventType]: Extract<Event, { type: Kind }> };
+type Words = readonly JsonObject[];
+type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind], run: string) => Words };
+
+const NOTE_CHARS = 2000;
+const silent = (): Words => [];
+const observe = (note: string, more: JsonObject = {}): Words => [{ type: "observe", note, ...more }];
+const told = (event: Event): Words => observe(sentence(event));
+
+const ENCODERS: Encoders = {
+  "run.started": silent,
+  "intent.analyzed": told,
+  "model.called": silent,
+  "model.replied": silent,
+  // The words of a reply that broke off are no part of any answer.
+  "model.failed": ({ fault }) => observe(fault.message, { code: fault.code, voids: "token" }),
+  "plan.made": ({ steps }) => [{ type: "plan", steps }],
+  "note.observed": ({ note }) => observe(note),
+  "knowledge.committed": told,
+  "tool.proposed": ({ tool: { name, description, parameters, argv = [] } }) => [
+    { type: "action", action: "tool_spec", name, description, parameters, command: argv[0], args: argv.slice(1) },
+  ],
+  "context.compacted": told,
+  "question.asked": (event, run) => [{ type: "ask", ...questionShape(event, run) }],
+  "question.answered": silent,
+  "policy.judged": ({ action, plan, verdict: { decision, rule } }) =>
+    observe(`Policy says ${decision} (rule ${rule}): ${oneLine(planWords(plan), NOTE_CHARS)}`, { action_id: action }),
+  "action.started": ({ action }) => [{ type: "action", ...namedAction(action), action_id: action.id }],
+  "action.finished": ({ action, outcome }) => [
+    ...docsOf(outcome),
+    ...observe(noteOf(outcome), resultOf(action, outcome)),
+  ],
+  "action.failed": ({ action, fault }) => observe(fault.message, { action_id: action, code: fault.code }),
+  "action.unknown": ({ action, fault }) => observe(fault.message, { action_id: action, code: fault.code }),
+  "heal.tried": ({ description }) => observe(description),
+  "run.finished": ({ result }) => [{ type: "done", result }],
+  "run.failed": ({ fault }) => [{ type: "error", message: fault.message, code: fault.code }],
+  "run.aborted": ({ reason }) => [{ type: "error", message: reason, code: ABORTED }],
+};
+
+/** The agent's event stream. */
+export const AGENT_EVENTS: RunEncoder = {
+  isShared: true,
+  contentType: "text/event-stream",
+  begin: () => `retry: ${STREAM.retryMs}\n\n`,
+  entry(entry, run) {
+    const all = encoded(entry.event.type, entry.event, run);
+    // Only the last one moves the cursor: a stream that is cut between two events of one entry brings both again.
+    const texts = all.map((words, index) =>
+      encodeSse({
+        ...(index === all.length - 1 ? { id: String(entry.seq) } : {}),
+        data: JSON.stringify({ ...words, run_id: run, seq: entry.seq }),
+      }),
+    );
+    return texts.length === 0 ? undefined : texts.join("");
+  },
+  live: (live, _after, run) => encodeSse({ data: JSON.stringify({ ...spoken(live), run_id: run }) }),
+  heartbeat: SSE_HEARTBEAT,
+  heartbeatMs: STREAM.sseHeartbeatMs,
+  resync: (run, next) => encodeSse({ data: JSON.stringify({ type: "resync", next, run_id: run }) }),
+  fault: ({ code, message }, run) => encodeSse({ data: JSON.stringify({ type: "error", message, code, run_id: run }) }),
+};
+
+function encoded<Kind extends EventType>(kind: Kind, event: EventOf[Kind], run: string): Words {
+  return ENCODERS[kind](event, run);
+}
+
+function spoken(live: LiveEvent): JsonObject {
+  return live.type === "model.delta"
+    ? { type: "token", text: live.text }
+    : { type: "exec_log", stream: live.stream, chunk: live.chunk, action_id: live.action };
+}
+
+/** An action in this wire's own terms; a program with its arguments is a shell command to whoever reads along. */
+function namedAction(action: Action): JsonObject {
+  const { tool, input } = action;
+  switch (tool) {
+    case "shell":
+      return { action: "shell", command: input["command"] };
+    case "command":
+      return { action: "shell", command: actionWords(action, NOTE_CHARS) };
+    case "research":
+      return { action: "research", queries: input["queries"], maxDocs: input["maxDocs"] };
+    default:
+      return { action: "use_tool", name: tool, args: input };
+  }
+}
+
+function noteOf(outcome: Outcome): string {
+  const text = outcomeText(outcome);
+  return text.length > NOTE_CHARS ? `${text.slice(0, NOTE_CHARS)}…` : text;
+}
+
+function resultOf(action: string, outcome: Outcome): JsonObject {
+  return outcome.kind === "process" ? { action_id: action, exit_code: outcome.exitCode } : { action_id: action };
+}
+
+/** What a search found, when the outcome is that of one. */
+function docsOf(outcome: Outcome): Words {
+  const found: Json | undefined = outcome.kind === "value" && isObject(outcome.data) ? outcome.data["docs"] : undefined;
+  if (!Array.isArray(found)) return [];
+  const docs = found.filter((doc: Json) => isObject(doc) && typeof doc["url"] === "string");
+  return [{ type: "research_result", docs }];
+}

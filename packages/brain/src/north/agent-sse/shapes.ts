@@ -1,0 +1,99 @@
+import { RUN, STREAM } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import { PARAMS } from "../sampling.ts";
+import type { Params } from "../sampling.ts";
+import { SELECTOR } from "../hand-selector.ts";
+
+/* The shapes of the agent's wire. */
+
+/** What begins a session. */
+export interface SessionBody {
+  readonly params?: JsonObject & Params;
+  readonly agent_uuid?: string | null;
+  readonly tools_enabled?: readonly string[] | null;
+  readonly hand?: string;
+}
+
+/** What begins a run. */
+export interface GenerateBody {
+  readonly session_id: string;
+  readonly prompt?: string;
+  readonly objective?: string;
+  readonly history?: readonly { readonly role: "user" | "assistant"; readonly content: string }[];
+  /** False asks for the end of the run instead of its events; true is what every request gets. */
+  readonly stream?: boolean | null;
+}
+
+/** What answers a question: of the run that asks in a session, or of a healing that is stuck. */
+export interface AnswerBody {
+  readonly session_id?: string;
+  readonly question_id?: string;
+  readonly healing_id?: string;
+  readonly answer: string;
+}
+
+const NAME = { type: "string", minLength: 1, maxLength: 128 };
+const TASK = { type: "string", minLength: 1, maxLength: RUN.taskChars };
+
+const TURN = object({ role: { enum: ["user", "assistant"] }, content: { type: "string", maxLength: RUN.taskChars } }, [
+  "role",
+  "content",
+]);
+
+/** The bodies that the routes take. */
+export const BODIES = {
+  session: object({
+    params: { type: "object", maxProperties: STREAM.params, properties: PARAMS },
+    agent_uuid: { ...NAME, type: ["string", "null"] },
+    tools_enabled: { type: ["array", "null"], maxItems: STREAM.namedTools, items: NAME },
+    hand: SELECTOR,
+  }),
+  generate: {
+    ...object(
+      {
+        session_id: NAME,
+        prompt: TASK,
+        objective: TASK,
+        history: { type: "array", maxItems: STREAM.historyTurns, items: TURN },
+        stream: { type: ["boolean", "null"] },
+      },
+      ["session_id"],
+    ),
+    anyOf: [{ required: ["prompt"] }, { required: ["objective"] }],
+  },
+  answer: {
+    ...object(
+      {
+        session_id: NAME,
+        question_id: NAME,
+        healing_id: NAME,
+        answer: { type: "string", maxLength: RUN.answerChars },
+      },
+      ["answer"],
+    ),
+    anyOf: [{ required: ["session_id"] }, { required: ["healing_id"] }],
+  },
+  abort: object({ session_id: NAME }, ["session_id"]),
+} as const;
+
+/** What the routes answer with. */
+export const ANSWERS = {
+  ok: { type: "object", required: ["ok"], properties: { ok: { const: true } } },
+  session: { type: "object", required: ["ok", "session_id"], properties: { ok: { const: true }, session_id: NAME } },
+  status: {
+    type: "object",
+    required: ["ok", "agent_system", "gemma_worker", "hands", "runs", "timestamp"],
+    properties: {
+      ok: { const: true },
+      agent_system: { const: "running" },
+      gemma_worker: { enum: ["available", "unavailable"] },
+      hands: { type: "integer" },
+      runs: { type: "integer" },
+      timestamp: { type: "string", format: "date-time" },
+    },
+  },
+} as const;
+
+function object(properties: JsonObject, required: readonly string[] = []): JsonObject {
+  return { type: "object", additionalProperties: false, required, properties };
+}

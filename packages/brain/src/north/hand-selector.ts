@@ -1,0 +1,21 @@
+import { HANDS } from "@vidro/core";
+import type { StartRequest } from "../run/runs.ts";
+import type { AllHands } from "../south/register/all-hands.ts";
+import type { Caller } from "../http/route.ts";
+
+/** The words by which a request chooses hands. */
+export const SELECTOR = {
+  type: "string",
+  minLength: 1,
+  maxLength: HANDS.selectorChars,
+  description: "A hand's id or name, tag:NAME or tool:NAME, or several of these with commas.",
+} as const;
+
+/** Where a run works: on the hands that its caller means, on the brain's own machine when none are named. */
+export function whereOf(
+  hands: Pick<AllHands, "select">,
+  selector: string | undefined,
+  caller: Caller,
+): Pick<StartRequest, "hand"> {
+  return selector === undefined ? {} : { hand: hands.select(selector, caller) };
+}

@@ -1,0 +1,65 @@
+import { HANDS, SIGNED, TCP } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { AllHands } from "../../south/register/all-hands.ts";
+import type { Dialer } from "../../south/agent-tcp/dialer.ts";
+import type { DialRequest } from "../../south/agent-tcp/dialled-hands.ts";
+import { ROW, rowShape } from "../hands.ts";
+import { plainFault } from "../ops.ts";
+import type { Call, Reply, Surface } from "../../http/route.ts";
+
+/** What this surface may ask for. */
+export interface DialledHandsWorld {
+  readonly hands: Pick<AllHands, "find">;
+  readonly dialer: Pick<Dialer, "dial">;
+}
+
+const word = { type: "string", minLength: 1, maxLength: HANDS.nameChars } as const;
+
+const WHOM: JsonObject = {
+  type: "object",
+  additionalProperties: false,
+  required: ["url", "token"],
+  properties: {
+    url: {
+      type: "string",
+      minLength: 1,
+      maxLength: SIGNED.fieldChars,
+      description: "tls://host:port, or tcp://host:port on the brain's own machine.",
+    },
+    token: { type: "string", minLength: 1, maxLength: TCP.tokenChars, description: "One of the hand's own." },
+    name: word,
+    tags: { type: "array", maxItems: HANDS.tags, items: word },
+    ca: {
+      type: "string",
+      minLength: 1,
+      maxLength: HANDS.caChars,
+      description: "In PEM; whom the hand is believed by.",
+    },
+    lab: { type: "boolean", description: "A laboratory: no TLS, though it is another machine." },
+  },
+};
+
+/** Has hands dialled that listen. */
+export function dialledHands(world: DialledHandsWorld): Surface {
+  return {
+    name: "dialled-hands",
+    faultBody: plainFault,
+    routes: [
+      {
+        method: "POST",
+        path: "/v1/hands/dialed",
+        summary: "Dial a hand that listens, from now on and until it is revoked",
+        scope: "admin",
+        body: WHOM,
+        answer: ROW,
+        handle: (call) => dial(world, call),
+      },
+    ],
+  };
+}
+
+async function dial({ hands, dialer }: DialledHandsWorld, { body, caller }: Call): Promise<Reply> {
+  const whom = body as unknown as Omit<DialRequest, "owner">;
+  const id = await dialer.dial({ ...whom, owner: caller.owner });
+  return { status: 201, json: rowShape(hands.find(id, caller)) };
+}

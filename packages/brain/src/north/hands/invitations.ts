@@ -1,0 +1,65 @@
+import { HANDS, SOUTHBOUND } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { Door } from "../../south/agent-ws/door.ts";
+import { plainFault } from "../ops.ts";
+import type { Call, Reply, Surface } from "../../http/route.ts";
+
+/** What this surface may ask for. */
+export interface InvitationsWorld {
+  readonly door: Pick<Door, "invite">;
+}
+
+const word = { type: "string", minLength: 1, maxLength: HANDS.nameChars } as const;
+
+const WHO: JsonObject = {
+  type: "object",
+  additionalProperties: false,
+  properties: {
+    name: word,
+    tags: { type: "array", maxItems: HANDS.tags, items: word },
+    expires_in_ms: { type: "integer", minimum: 1, maximum: SOUTHBOUND.invitationMs },
+  },
+};
+
+const LETTER: JsonObject = {
+  type: "object",
+  required: ["command", "token", "url", "expires_at", "only_here"],
+  properties: {
+    command: { type: "string", description: "What to paste on the host." },
+    token: { type: "string", description: "Counts once." },
+    url: { type: "string" },
+    expires_at: { type: "string", format: "date-time" },
+    only_here: { type: "boolean", description: "Whether only the brain's own machine can reach the address." },
+  },
+};
+
+/** Invites hosts to become hands. */
+export function invitations({ door }: InvitationsWorld): Surface {
+  return {
+    name: "invitations",
+    faultBody: plainFault,
+    routes: [
+      {
+        method: "POST",
+        path: "/v1/hands/invitations",
+        summary: "Invite a host to become a hand",
+        scope: "admin",
+        body: WHO,
+        answer: LETTER,
+        handle: (call) => invite(door, call),
+      },
+    ],
+  };
+}
+
+async function invite(door: InvitationsWorld["door"], { body, caller }: Call): Promise<Reply> {
+  const { name, tags, expires_in_ms: lifeMs } = body as { name?: string; tags?: string[]; expires_in_ms?: number };
+  const who = {
+    owner: caller.owner,
+    ...(name === undefined ? {} : { name }),
+    ...(tags === undefined ? {} : { tags }),
+  };
+  const { command, token, url, expiresAt, onlyHere } = await door.invite(who, lifeMs);
+  const letter = { command, token, url, expires_at: new Date(expiresAt).toISOString(), only_here: onlyHere };
+  return { status: 201, json: letter };
+}

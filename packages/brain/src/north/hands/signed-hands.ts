@@ -1,0 +1,77 @@
+import { SIGNED } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { AllHands } from "../../south/register/all-hands.ts";
+import type { Door } from "../../south/agent-ws/door.ts";
+import { plainFault } from "../ops.ts";
+import type { Call, Reply, Surface } from "../../http/route.ts";
+
+/** What this surface may ask for. */
+export interface SignedHandsWorld {
+  readonly hands: Pick<AllHands, "find">;
+  readonly door: Pick<Door, "rotateKey" | "allowAddress">;
+}
+
+const NOTHING: JsonObject = { type: "object", additionalProperties: false, properties: {} };
+const ID = { type: "string", description: "The hand." };
+const NEXT: JsonObject = {
+  type: "object",
+  required: ["id", "key_id"],
+  properties: {
+    id: ID,
+    key_id: { type: "string", description: "Its next key, in use from the first message that is signed with it." },
+  },
+};
+const ADDRESS: JsonObject = {
+  type: "object",
+  additionalProperties: false,
+  required: ["url"],
+  properties: {
+    url: {
+      type: ["string", "null"],
+      minLength: 1,
+      maxLength: SIGNED.fieldChars,
+      description: "Scheme, host and port that the hand names; null: it is not called.",
+    },
+  },
+};
+const ALLOWED: JsonObject = {
+  type: "object",
+  required: ["id", "url"],
+  properties: { id: ID, url: { type: ["string", "null"] } },
+};
+
+/** Changes what hands sign with, and says where those that listen may be called. */
+export function signedHands({ hands, door }: SignedHandsWorld): Surface {
+  const idIn = ({ params, caller }: Call): string => hands.find(params["hand"] ?? "", caller).id;
+  const change = { method: "POST", scope: "admin" } as const;
+  return {
+    name: "signed-hands",
+    faultBody: plainFault,
+    routes: [
+      {
+        ...change,
+        path: "/v1/hands/{hand}/rotate-key",
+        summary: "Give a hand that signs its messages its next key",
+        body: NOTHING,
+        answer: NEXT,
+        async handle(call): Promise<Reply> {
+          const id = idIn(call);
+          return { json: { id, key_id: await door.rotateKey(id) } };
+        },
+      },
+      {
+        ...change,
+        path: "/v1/hands/{hand}/address",
+        summary: "Let a hand that listens be called at an address, from its next hello on",
+        body: ADDRESS,
+        answer: ALLOWED,
+        async handle(call): Promise<Reply> {
+          const id = idIn(call);
+          const { url } = call.body as { readonly url: string | null };
+          await door.allowAddress(id, url ?? undefined);
+          return { json: { id, url } };
+        },
+      },
+    ],
+  };
+}

@@ -1,0 +1,28 @@
+import type { ToolSpec } from "@vidro/core";
+import { toolsOf } from "@vidro/core/wire/southbound";
+import type { Hello } from "@vidro/core/wire/southbound";
+import type { Identity } from "../enrolment/identities.ts";
+import type { HandCard } from "../link.ts";
+import { offeredTools } from "../register/offered-tools.ts";
+import type { Offered } from "../register/offered-tools.ts";
+
+/** The tools that a hand says it has, as the brain has them, or those that every hand of its capabilities has. */
+export async function declaredTools(
+  { tools, capabilities }: Hello,
+  host: string,
+  standardTools: () => Promise<readonly ToolSpec[]>,
+): Promise<Offered> {
+  const standard = await standardTools();
+  if (tools === undefined || !capabilities.includes("tool.run"))
+    return { tools: toolsOf(capabilities, standard), refused: [] };
+  return offeredTools({ offered: tools, standard, host });
+}
+
+/** What a hand is called, whose it is and what it is chosen by is on record; it says only what it can do and where. */
+export function cardOf(
+  { version, workspace = "." }: Hello,
+  { id, owner, name, tags }: Identity,
+  came: Pick<HandCard, "gateway" | "tools">,
+): HandCard {
+  return { id, owner, name, version, workspace, tags, ...came };
+}

@@ -1,0 +1,212 @@
+import { hostname } from "node:os";
+import { Fault, SOUTHBOUND } from "@vidro/core";
+import type { Records, ToolSpec } from "@vidro/core";
+import { invitationText, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
+import type { Log } from "../../observe/log.ts";
+import type { TakeSample } from "../../observe/telemetry.ts";
+import { AgentHttp } from "../agent-http.ts";
+import { agentWs } from "../agent-ws.ts";
+import type { AgentWsWorld } from "../agent-ws.ts";
+import { openAuthority } from "../enrolment/authority.ts";
+import type { Authority, Issued } from "../enrolment/authority.ts";
+import { certified } from "../enrolment/certified.ts";
+import { enrolRoute } from "../enrolment/enrol.ts";
+import type { Hands } from "../register/hands.ts";
+import { Identities } from "../enrolment/identities.ts";
+import { Invitations } from "../enrolment/invitations.ts";
+import type { Invited } from "../enrolment/invitations.ts";
+import { HandKeys } from "../agent-http/keys.ts";
+import { renewRoute } from "../enrolment/renew.ts";
+import { Tries } from "../enrolment/tries.ts";
+import { handsSecret } from "../secret-box.ts";
+import { serveSouthbound } from "./southbound-server.ts";
+import type { SouthboundRoute, SouthboundServer } from "./southbound-server.ts";
+
+/** What hands on other machines are taken with. */
+export interface SouthboundOptions {
+  /** Where the authority is kept, and the secret that keys are encrypted with. */
+  readonly folder: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Names and addresses that other machines reach this one by; without any, only this machine can. */
+  readonly hosts: readonly string[];
+  readonly records: Records;
+  readonly hands: Hands;
+  readonly take: TakeSample;
+  readonly standardTools: () => Promise<readonly ToolSpec[]>;
+  /** Routes besides enrolment. */
+  readonly routes?: readonly SouthboundRoute[];
+  readonly version: string;
+  readonly log: Log;
+  readonly now: () => number;
+  /** Lower bounds than those of the gateway, for tests. */
+  readonly bounds?: AgentWsWorld["bounds"];
+}
+
+/** An invitation as it is passed on. */
+export interface InvitationLetter {
+  /** What to paste on the host. */
+  readonly command: string;
+  readonly token: string;
+  readonly url: string;
+  readonly expiresAt: number;
+  /** Whether only this machine can follow it. */
+  readonly onlyHere: boolean;
+}
+
+const COPIED =
+  "Two hosts have come as this hand: one of its certificates is a copy. Revoke it and invite the host again, unless " +
+  "the host was set back to an earlier state.";
+const RENEWALS = {
+  burst: SOUTHBOUND.renewBurst,
+  everyMs: SOUTHBOUND.renewEveryMs,
+  kept: SOUTHBOUND.connections,
+};
+
+const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
+
+/** The door for hands on other machines: it listens when it is told to, or when somebody is invited. */
+export class SouthboundDoor {
+  readonly #options: SouthboundOptions;
+  readonly #identities: Identities;
+  readonly #invitations: Invitations;
+  readonly #keys: HandKeys;
+  readonly #http: AgentHttp;
+  readonly #renewals = new Tries(RENEWALS);
+  #authority: Promise<Authority> | undefined;
+  #listening: Promise<SouthboundServer> | undefined;
+
+  constructor(options: SouthboundOptions) {
+    this.#options = options;
+    this.#identities = new Identities(options.records);
+    this.#invitations = new Invitations(options.records, options.now);
+    const { records, now, folder } = options;
+    this.#keys = new HandKeys({ records, now, secret: handsSecret(folder) });
+    const { hands, take, standardTools, version, log } = options;
+    const said = { hands, take, standardTools, version, log, now, records };
+    this.#http = new AgentHttp({ ...said, keys: this.#keys, identities: this.#identities, scheme: "https" });
+  }
+
+  /** Listens, unless it does already, and gives the address that hands dial. */
+  async listen(): Promise<string> {
+    this.#listening ??= this.#serve();
+    const listening = this.#listening;
+    try {
+      const { port } = await listening;
+      const [host = "127.0.0.1"] = this.#options.hosts;
+      return `wss://${host.includes(":") ? `[${host}]` : host}:${port}${SOUTHBOUND_PATH}`;
+    } catch (thrown) {
+      if (this.#listening === listening) this.#listening = undefined;
+      throw thrown;
+    }
+  }
+
+  /** Invites a host; durable when it resolves. */
+  async invite(who: Invited, lifeMs?: number): Promise<InvitationLetter> {
+    if (who.name !== undefined) this.#options.hands.assertFree(who.name);
+    const url = await this.listen();
+    const { fingerprint } = await this.#ca();
+    const { id, secret, expiresAt } = await this.#invitations.make(who, lifeMs);
+    const token = invitationText({ id, secret, fingerprint });
+    return { command: joinCommand(url, token), token, url, expiresAt, onlyHere: this.#options.hosts.length === 0 };
+  }
+
+  /** Gives a hand that signs its messages its next key, and tells the name of that key. */
+  async rotateKey(hand: string): Promise<string> {
+    return (await this.#http.rotate(hand)).keyid;
+  }
+
+  /** Lets a hand that listens be called at an address, or at none. */
+  async allowAddress(hand: string, url: string | undefined): Promise<void> {
+    await this.#http.allowAddress(hand, url);
+  }
+
+  /** Hangs up and stops listening. */
+  async close(): Promise<void> {
+    this.#http.close();
+    const server = await this.#listening?.catch(() => undefined);
+    await server?.close();
+  }
+
+  /** Made at first need. */
+  #ca(): Promise<Authority> {
+    const { folder, now } = this.#options;
+    this.#authority ??= openAuthority({ folder, now }).catch((thrown: unknown) => {
+      this.#authority = undefined;
+      throw thrown;
+    });
+    return this.#authority;
+  }
+
+  async #serve(): Promise<SouthboundServer> {
+    const { port, hosts, hands, take, standardTools, version, log, now, bounds, routes = [] } = this.#options;
+    const authority = await this.#ca();
+    const identities = this.#identities;
+    const peers = {
+      brain: authority.brain,
+      identities,
+      barred: (hand: string) => hands.barred(hand),
+      copied: (hand: string, serial: string) => this.#lock(hand, serial),
+      now,
+    };
+    const names = namesOf(hosts);
+    const [invitations, keys] = [this.#invitations, this.#keys];
+    const enrolling = { authority: async () => authority, invitations, identities, keys, hands, standardTools, log };
+    const renew = (hand: string, used: string, csr: string) => this.#renew(authority, { hand, used, csr });
+    const renewing = { authority, peers, renew };
+    return serveSouthbound({
+      host: hosts.length === 0 ? "127.0.0.1" : undefined,
+      port,
+      ca: authority.certificate,
+      credentials: () => authority.forListener(names),
+      routes: [enrolRoute(enrolling), renewRoute(renewing), ...this.#http.routes(), ...routes],
+      admit: (socket) => certified(socket, peers),
+      accept: agentWs({
+        hands,
+        take,
+        renew,
+        standardTools,
+        version,
+        log,
+        now,
+        ...(bounds === undefined ? {} : { bounds }),
+      }),
+      log,
+    });
+  }
+
+  async #renew(
+    authority: Authority,
+    { hand, used, csr }: { hand: string; used: string; csr: string },
+  ): Promise<Issued> {
+    const retryAfterMs = SOUTHBOUND.passingMs;
+    if ((await this.#options.hands.barred(hand)) === "quarantined")
+      throw new Fault("HAND_QUARANTINED", "A hand in quarantine gets no new certificate.", { retryAfterMs });
+    const { serials = [] } = (await this.#identities.find(hand)) ?? {};
+    if (!serials.includes(used)) throw new Fault("CERTIFICATE_INVALID", "A newer certificate has taken its place.");
+    this.#renewals.take(hand);
+    const issued = await authority.forHand(hand, csr);
+    const generation = await this.#identities.renew(hand, { used, fresh: issued.serial });
+    this.#options.log("info", "a hand has its next certificate", { agent_id: hand, serial: issued.serial, generation });
+    return issued;
+  }
+
+  /** Two hosts have come with what one of them must have copied: neither of them works on until a person has looked. */
+  async #lock(hand: string, serial: string): Promise<void> {
+    const { hands, log } = this.#options;
+    if ((await hands.barred(hand)) !== undefined) return;
+    log("error", "a certificate was used again after the next one: there is a copy of it", { agent_id: hand, serial });
+    await hands.quarantine(hand, COPIED);
+  }
+}
+
+/** All that the listener's certificate is for, each once. */
+function namesOf(hosts: readonly string[]): readonly string[] {
+  const own = hosts.length === 0 ? [] : [hostname()];
+  const names = [...new Set([...LOOPBACK, ...hosts, ...own].map((name) => name.toLowerCase()))];
+  const wrong = names.find((name) => !/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]+)$/.test(name));
+  if (wrong !== undefined) throw new Fault("BAD_REQUEST", `${wrong} is no name or address of a host.`);
+  if (names.length > SOUTHBOUND.names)
+    throw new Fault("BAD_REQUEST", `A listener goes by ${SOUTHBOUND.names} names and addresses at most.`);
+  return names;
+}

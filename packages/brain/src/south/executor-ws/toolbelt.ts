@@ -1,0 +1,38 @@
+import type { ToolSpec } from "@vidro/core";
+import { toolNamed } from "@vidro/core/wire/executor";
+import type { Handshake } from "@vidro/core/wire/executor";
+import { offeredTools } from "../register/offered-tools.ts";
+
+/** What a model may call on an executor, and what became of each name that the executor gave. */
+export interface Toolbelt {
+  readonly tools: readonly ToolSpec[];
+  readonly accepted: readonly string[];
+  readonly rejected: readonly string[];
+}
+
+/**
+ * The tools that an executor declares: those whose names are known and have a schema here, and its own, whose schemas
+ * are shown to the model and never compiled [004-04].
+ */
+export function toolbelt(handshake: Handshake, standard: readonly ToolSpec[]): Toolbelt {
+  const { known_tools, custom_tools = [] } = handshake;
+  const meant = [...new Set(known_tools)].map((wire) => {
+    return { wire, tool: standard.find(({ name }) => name === toolNamed(wire)) };
+  });
+  const known = meant.flatMap(({ tool }) => (tool === undefined ? [] : [tool]));
+  const offered = [...known, ...custom_tools];
+  const { tools, refused } = offeredTools({ offered, standard, host: hostName(handshake) });
+  return {
+    tools,
+    accepted: [
+      ...meant.flatMap(({ wire, tool }) => (tool === undefined ? [] : [wire])),
+      ...tools.slice(known.length).map(({ name }) => name),
+    ],
+    rejected: [...meant.flatMap(({ wire, tool }) => (tool === undefined ? [wire] : [])), ...refused],
+  };
+}
+
+/** What an executor is called: as it says, else as what it is. */
+export function hostName({ name, client_type }: Handshake): string {
+  return name ?? client_type;
+}

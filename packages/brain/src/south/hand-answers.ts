@@ -1,0 +1,38 @@
+import { Fault, isObject } from "@vidro/core";
+import type { Ended, FaultReport, JsonObject, Judgement } from "@vidro/core";
+import { ENDED, knownEnd } from "@vidro/core/wire/ended";
+import { JUDGEMENT } from "@vidro/core/wire/judgement";
+import { endedOf } from "@vidro/core/wire/southbound";
+import { REPLY } from "@vidro/core/wire/southbound-schemas";
+import { checks } from "./wire-check.ts";
+
+const check = checks({ judgement: JUDGEMENT, end: ENDED, reply: REPLY });
+
+/** A judgement that came over a wire, when it is one; a fault that says what is wrong with it when it is none. */
+export function soundJudgement(value: unknown): Judgement | FaultReport {
+  if (!isObject(value)) return nonsense("it is no object.");
+  const misfit = check("judgement")?.(value);
+  return misfit === undefined ? (value as unknown as Judgement) : nonsense(misfit);
+}
+
+/** The fault of an action whose hand says nothing sensible about it. */
+export function nonsense(misfit: string): FaultReport {
+  return new Fault("TOOL_FAILED", `The judgement of the hand makes no sense: ${misfit}`).report();
+}
+
+/** The end of an action that came over a wire in our own words; of one that makes no sense nobody knows. */
+export function soundEnd(value: unknown): Ended {
+  if (isObject(value) && check("end")?.(value) === undefined) return knownEnd(value as unknown as Ended);
+  return unknown("it is no end of an action.");
+}
+
+/** The end of an action in a reply in the words of the contract; of one that makes no sense nobody knows. */
+export function soundReply(reply: JsonObject): Ended {
+  const misfit = check("reply")?.(reply);
+  return misfit === undefined ? endedOf(reply) : unknown(misfit);
+}
+
+function unknown(misfit: string): Ended {
+  const fault = new Fault("OUTCOME_UNKNOWN", `What the hand says of how the action ended makes no sense: ${misfit}`);
+  return { type: "unknown", fault: fault.report() };
+}

@@ -1,0 +1,90 @@
+import { Fault, HANDS } from "@vidro/core";
+import { nearest } from "../../nearest.ts";
+import type { HandCard } from "../link.ts";
+import type { Barred } from "./remote-hand.ts";
+
+/** How a hand is: ok works, degraded is connected but gets no work, down is not connected. */
+export type HandState = "ok" | "degraded" | "down";
+
+/** A hand in a list. */
+export interface HandRow extends HandCard {
+  readonly state: HandState;
+  readonly barred?: Barred;
+  /** Why it is barred, or cannot be reached, in words for people. */
+  readonly why?: string;
+  readonly lastSeenAt: number;
+  readonly createdAt: number;
+}
+
+/** Who asks for hands; an administrator sees everybody's. */
+export interface Asker {
+  readonly owner: string;
+  readonly admin: boolean;
+}
+
+/** Hands that a message names at most. */
+const NAMED_AT_MOST = 5;
+
+/** The hand of that id, else of that name; NOT_FOUND when there is none, CONFLICT when the name is that of several. */
+export function findHand(rows: readonly HandRow[], named: string): HandRow {
+  const byId = rows.find((row) => row.id === named);
+  if (byId !== undefined) return byId;
+  const called = rows.filter((row) => row.name === named);
+  // A host that was revoked and invited again has its name twice, and the one that may work is meant [F30].
+  const good = called.filter((row) => row.barred !== "revoked");
+  const [row, ...others] = good.length > 0 ? good : called;
+  if (row === undefined)
+    throw new Fault("NOT_FOUND", `There is no hand ${JSON.stringify(named)}.${guess(rows, named)}`);
+  if (others.length === 0) return row;
+  const ids = [row, ...others].slice(0, NAMED_AT_MOST).map(({ id }) => id);
+  throw new Fault("CONFLICT", `Several hands are called ${JSON.stringify(named)}; give an id: ${ids.join(", ")}.`);
+}
+
+function guess(rows: readonly HandRow[], named: string): string {
+  const near = nearest(
+    named,
+    rows.map(({ name }) => name),
+  );
+  return near === undefined ? "" : ` Did you mean ${near}?`;
+}
+
+/**
+ * The hands behind a selector: a hand's id or name, `tag:web`, `tool:shell`, or several of these with commas. A tag or
+ * a tool stands for the hands that could work now, and never for the brain's own machine, which has to be named.
+ */
+export function selectHands(rows: readonly HandRow[], selector: string): readonly HandRow[] {
+  const chosen = new Map<string, HandRow>();
+  for (const word of selector.split(",").map((part) => part.trim())) {
+    for (const row of matching(rows, word)) chosen.set(row.id, row);
+  }
+  if (chosen.size > HANDS.perRun)
+    throw new Fault("BAD_REQUEST", `${selector} means ${chosen.size} hands; a run has at most ${HANDS.perRun}.`);
+  // The brain's own comes first: the folder of a run is that of its first hand, and only this one asks for it.
+  return [...chosen.values()].sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
+}
+
+function matching(rows: readonly HandRow[], word: string): readonly HandRow[] {
+  if (word === "")
+    throw new Fault("BAD_REQUEST", "A hand is meant by its id, its name, tag:NAME or tool:NAME; commas lie between.");
+  const [, kind, value = ""] = /^(tag|tool):(.+)$/.exec(word) ?? [];
+  if (kind === undefined) return [usable(findHand(rows, word))];
+  const having = rows.filter(
+    (row) => !isOwn(row) && (kind === "tag" ? row.tags.includes(value) : row.tools.some((tool) => tool.name === value)),
+  );
+  const ready = having.filter((row) => row.state === "ok");
+  if (ready.length > 0) return ready;
+  if (having.length === 0) throw new Fault("NOT_FOUND", `${word} finds nothing: no hand has it.`);
+  throw new Fault("HAND_UNAVAILABLE", `${word} finds nothing: none of its hands is ready.`);
+}
+
+/** A hand that is away is waited for; one that is barred would let the run fail at its first action. */
+function usable(row: HandRow): HandRow {
+  if (row.barred === "revoked") throw new Fault("HAND_REVOKED", `The hand ${row.name} was revoked.`);
+  if (row.barred === "quarantined")
+    throw new Fault("HAND_QUARANTINED", `The hand ${row.name} is in quarantine and gets no new work.`);
+  return row;
+}
+
+function isOwn({ gateway }: HandRow): boolean {
+  return gateway === "local";
+}

@@ -1,0 +1,108 @@
+import type { Records, StoredRecord } from "@vidro/core";
+import type { HandCard } from "../link.ts";
+import type { Barred } from "./remote-hand.ts";
+import { ToolLists } from "./tool-lists.ts";
+
+/** Why a hand gets no work. */
+export interface Bar {
+  readonly barred: Barred;
+  readonly why: string;
+}
+
+/** A hand as it was when it was last written down. */
+export interface KeptHand {
+  readonly card: HandCard;
+  readonly epoch: number;
+  readonly lastSeenAt: number;
+  readonly createdAt: number;
+}
+
+const KIND = "hand";
+/** Beside the hands themselves, which change with every heartbeat: whoever is barred is looked up at each change. */
+const BARRED = "hand-bar";
+/** Records that are read at once. */
+const PAGE = 1000;
+
+interface Body extends Omit<HandCard, "id" | "owner" | "tools"> {
+  /** The name of its list of tools. */
+  readonly toolList: string;
+  readonly epoch: number;
+  readonly lastSeenAt: number;
+}
+
+/** What of the hands is durable: who they are, and who of them is barred. */
+export class HandRecords {
+  readonly #records: Records;
+  readonly #lists: ToolLists;
+
+  constructor(records: Records) {
+    this.#records = records;
+    this.#lists = new ToolLists(records);
+  }
+
+  /** The hands that are known, oldest first. */
+  async all(limit: number): Promise<readonly KeptHand[]> {
+    const records = await this.#records.list(KIND, { limit });
+    const lists = await this.#lists.all(new Set(records.map((record) => bodyOf(record).toolList)));
+    return records.map((record) => keptOf(record, lists));
+  }
+
+  /** Writes a hand down; durable when it resolves. */
+  async keep(card: HandCard, { epoch, lastSeenAt }: Pick<KeptHand, "epoch" | "lastSeenAt">): Promise<void> {
+    const { id, owner, tools, ...rest } = card;
+    const body = { ...rest, toolList: await this.#lists.nameOf(tools), epoch, lastSeenAt };
+    await this.#records.put({ kind: KIND, id, owner, body });
+  }
+
+  /** Forgets a hand, but not that it is barred. */
+  async forget(id: string): Promise<void> {
+    await this.#records.delete(KIND, id);
+  }
+
+  /** Bars a hand; durable when it resolves. */
+  async bar({ id, owner }: HandCard, bar: Bar): Promise<void> {
+    await this.#records.put({ kind: BARRED, id, owner, body: { ...bar } });
+  }
+
+  /** Bars a hand no longer. */
+  async unbar(id: string): Promise<void> {
+    await this.#records.delete(BARRED, id);
+  }
+
+  /** Why a hand gets no work, if so. */
+  async barOf(id: string): Promise<Bar | undefined> {
+    const record = await this.#records.get(BARRED, id);
+    return record === undefined ? undefined : barIn(record);
+  }
+
+  /** All that are barred, by their ids. */
+  async bars(): Promise<ReadonlyMap<string, Bar>> {
+    const bars = new Map<string, Bar>();
+    for (let after: string | undefined; ;) {
+      const page = await this.#records.list(BARRED, { limit: PAGE, ...(after === undefined ? {} : { after }) });
+      for (const record of page) bars.set(record.id, barIn(record));
+      if (page.length < PAGE) return bars;
+      after = page.at(-1)?.id;
+    }
+  }
+
+  /** Calls `wake` after each change of who is barred, also by another process; returns how to stop. */
+  watchBars(wake: () => void): () => void {
+    return this.#records.watch(BARRED, wake);
+  }
+}
+
+function barIn({ body }: StoredRecord): Bar {
+  return body as unknown as Bar;
+}
+
+function bodyOf({ body }: StoredRecord): Body {
+  return body as unknown as Body;
+}
+
+/** A hand whose list was lost says again what it can do when it comes. */
+function keptOf(record: StoredRecord, lists: Awaited<ReturnType<ToolLists["all"]>>): KeptHand {
+  const { epoch, lastSeenAt, toolList, ...card } = bodyOf(record);
+  const { id, owner, createdAt } = record;
+  return { card: { ...card, id, owner, tools: lists.get(toolList) ?? [] }, epoch, lastSeenAt, createdAt };
+}

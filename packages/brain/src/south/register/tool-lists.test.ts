@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ToolSpec } from "@vidro/core";
+import { memoryStore } from "../../stores/memory.ts";
+import { HandRecords } from "./hand-records.ts";
+import type { HandCard } from "../link.ts";
+
+function toolsOf(name: string): readonly ToolSpec[] {
+  return [{ name, description: "Does it.", parameters: { type: "object" }, idempotent: true }];
+}
+
+function cardOf(id: string, tools: readonly ToolSpec[]): HandCard {
+  return { id, owner: "ana", name: id, gateway: "agent-ws", version: "1", workspace: "/", tools, tags: [] };
+}
+
+const AT = { epoch: 1, lastSeenAt: 1 };
+
+test("what hands can do is on record once, and read back with each of them", async () => {
+  const { records } = memoryStore();
+  const kept = new HandRecords(records);
+  const cards = [cardOf("one", toolsOf("look")), cardOf("two", toolsOf("look")), cardOf("three", toolsOf("listen"))];
+  for (const card of cards) await kept.keep(card, AT);
+  assert.equal((await records.list("hand-tools", { limit: 10 })).length, 2);
+  const all = await new HandRecords(records).all(10);
+  assert.deepEqual(
+    all.map(({ card }) => card),
+    cards,
+  );
+});
+
+test("a list that no hand has any more is forgotten, and a hand whose list is gone is still known", async () => {
+  const { records } = memoryStore();
+  const kept = new HandRecords(records);
+  await kept.keep(cardOf("one", toolsOf("look")), AT);
+  await kept.keep(cardOf("one", toolsOf("listen")), AT);
+  await kept.all(10);
+  const [list, ...others] = await records.list("hand-tools", { limit: 10 });
+  assert.deepEqual(list?.body["tools"], toolsOf("listen"));
+  assert.deepEqual(others, []);
+  await records.delete("hand-tools", list?.id ?? "");
+  assert.deepEqual((await kept.all(10))[0]?.card.tools, []);
+});

@@ -1,0 +1,23 @@
+import { Fault } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { Call } from "../http/route.ts";
+
+/** The query of a route that can be resumed. */
+export const AFTER: JsonObject = {
+  type: "integer",
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "The last `seq` that the follower has; `Last-Event-ID` says the same.",
+};
+
+/**
+ * The last `seq` that a caller has, 0 when it has none. The header wins: a browser that comes back repeats the address
+ * that it began with, and only the header has moved on.
+ */
+export function cursorOf({ headers, query }: Pick<Call, "headers" | "query">): number {
+  const given = headers["last-event-id"] ?? query["after"] ?? "";
+  if (given === "") return 0;
+  const seq = Number(given);
+  if (typeof given === "string" && /^[0-9]+$/.test(given) && Number.isSafeInteger(seq)) return seq;
+  throw new Fault("BAD_REQUEST", "Last-Event-ID is not an id of this stream: send the last one that came, or none.");
+}

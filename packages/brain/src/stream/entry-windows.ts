@@ -1,0 +1,142 @@
+import { isTerminal, STREAM } from "@vidro/core";
+import type { Entry, TerminalEvent } from "@vidro/core";
+import type { Runs } from "../run/runs.ts";
+import type { RunEncoder } from "./run-stream.ts";
+import { turns } from "./fair-turns.ts";
+
+/*
+ * What lies behind the newest entries of a run, for followers that catch up. Entries do not change, so a stretch of
+ * them is read and encoded once, and its bytes are written to all who come to it, each at a pace of its own. Stretches
+ * begin at the same entries for everybody: a thousand slow followers want the same few.
+ */
+
+/** Where windows are read, and in whose words. */
+export interface WindowSource {
+  readonly runs: Pick<Runs, "read">;
+  readonly run: string;
+  readonly encoder: RunEncoder;
+}
+
+/** Some entries of a window in one piece of bytes. */
+export interface Slice {
+  readonly bytes: Buffer;
+  /** Its last entry. */
+  readonly seq: number;
+  /** The entries that the wire has words for, and where each begins. */
+  readonly rows: readonly { readonly seq: number; readonly from: number }[];
+}
+
+/** An encoded stretch of a run that nothing will be added to. */
+export interface Window {
+  readonly slices: readonly Slice[];
+  /** The memory that it takes. */
+  readonly bytes: number;
+  /** The last event of the run, when the window ends with it. */
+  readonly last: TerminalEvent | undefined;
+}
+
+/** The last entry of the window that holds what comes after `seq`. */
+export function windowEnd(seq: number): number {
+  return windowStart(seq) + STREAM.windowEntries;
+}
+
+/** What a slice holds after `seq`. */
+export function bytesAfter({ bytes, rows }: Slice, seq: number): Buffer {
+  const row = rows.find((one) => one.seq > seq);
+  return row === undefined ? bytes.subarray(bytes.length) : bytes.subarray(row.from);
+}
+
+function windowStart(seq: number): number {
+  return seq - (seq % STREAM.windowEntries);
+}
+
+const OF = new WeakMap<WindowSource["runs"], Windows>();
+
+/** The windows of a brain's runs. */
+export function windowsOf(runs: WindowSource["runs"]): Windows {
+  const windows = OF.get(runs) ?? new Windows();
+  OF.set(runs, windows);
+  return windows;
+}
+
+/** Windows that were used last, as many as fit. */
+export class Windows {
+  readonly #encoders = new WeakMap<RunEncoder, number>();
+  /** From the one that was not used for the longest time on. */
+  readonly #kept = new Map<string, { readonly window: Promise<Window | undefined>; bytes: number }>();
+  #named = 0;
+  #bytes = 0;
+
+  /** The window that holds what comes after `seq`; undefined when it is not whole yet or cannot be read. */
+  after(source: WindowSource, seq: number): Promise<Window | undefined> {
+    const start = windowStart(seq);
+    const key = `${this.#numberOf(source.encoder)} ${start} ${source.run}`;
+    const known = this.#kept.get(key);
+    this.#kept.delete(key);
+    const kept = known ?? { window: this.#open(source, start, key), bytes: 0 };
+    this.#kept.set(key, kept);
+    return kept.window;
+  }
+
+  /** A window that fails to open is not kept: whoever wants it reads for itself, and is told what is wrong. */
+  async #open(source: WindowSource, start: number, key: string): Promise<Window | undefined> {
+    // One in a turn: reading is work that nothing else can be done beside.
+    await turns.take(STREAM.turnBytes);
+    const window = await opened(source, start).catch(() => undefined);
+    const kept = this.#kept.get(key);
+    if (window === undefined) this.#kept.delete(key);
+    else if (kept !== undefined) this.#count(kept, window.bytes);
+    return window;
+  }
+
+  #count(kept: { bytes: number }, bytes: number): void {
+    kept.bytes = bytes;
+    this.#bytes += bytes;
+    for (const [key, oldest] of this.#kept) {
+      if (this.#bytes <= STREAM.keptBytes) return;
+      // One that is still being read is not counted yet.
+      if (oldest.bytes === 0) continue;
+      this.#bytes -= oldest.bytes;
+      this.#kept.delete(key);
+    }
+  }
+
+  #numberOf(encoder: RunEncoder): number {
+    const number = this.#encoders.get(encoder) ?? (this.#named += 1);
+    this.#encoders.set(encoder, number);
+    return number;
+  }
+}
+
+/** What a window takes besides its bytes: a wire may have no words for any of its entries. */
+const OVERHEAD_BYTES = 4096;
+
+async function opened({ runs, run, encoder }: WindowSource, start: number): Promise<Window | undefined> {
+  const entries = await runs.read(run, start, STREAM.windowEntries);
+  const last = entries.at(-1)?.event;
+  const end = last !== undefined && isTerminal(last) ? last : undefined;
+  const isWhole = end !== undefined || entries.length === STREAM.windowEntries;
+  // Where entries are missing the follower is told of the gap by its own feed.
+  if (!isWhole || entries.some(({ seq }, index) => seq !== start + index + 1)) return undefined;
+  const slices = [...slicesOf(entries, (entry) => encoder.entry(entry, run))];
+  return { slices, bytes: slices.reduce((sum, { bytes }) => sum + bytes.length, OVERHEAD_BYTES), last: end };
+}
+
+function* slicesOf(entries: readonly Entry[], textOf: (entry: Entry) => string | undefined): Generator<Slice> {
+  let texts: string[] = [];
+  let rows: { seq: number; from: number }[] = [];
+  let from = 0;
+  for (const [index, entry] of entries.entries()) {
+    const text = textOf(entry);
+    if (text !== undefined) {
+      texts.push(text);
+      rows.push({ seq: entry.seq, from });
+      from += Buffer.byteLength(text);
+    }
+    if (from < STREAM.batchChars && index < entries.length - 1) continue;
+    yield { bytes: Buffer.from(texts.join("")), seq: entry.seq, rows };
+    texts = [];
+    rows = [];
+    from = 0;
+  }
+}
