@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault, HTTP } from "@vidro/core";
-import { Served } from "../north/served.fixture.ts";
-import type { Answer } from "../north/served.fixture.ts";
+import { Served } from "./served.fixture.ts";
+import type { Answer } from "./served.fixture.ts";
 
 function isRefused(answer: Answer, status: number, code: string): void {
   assert.equal(answer.status, status, answer.text);

@@ -1,5 +1,5 @@
 import { Fault } from "@vidro/core";
-import { nearest } from "../nearest.ts";
+import { nearest } from "./nearest.ts";
 import { PROVIDERS } from "./providers.ts";
 
 /** How the best-known models begin, for those who leave the vendor out. */

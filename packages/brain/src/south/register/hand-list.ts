@@ -1,5 +1,5 @@
 import { Fault, HANDS } from "@vidro/core";
-import { nearest } from "../../nearest.ts";
+import { nearest } from "../../models/nearest.ts";
 import type { HandCard } from "../link.ts";
 import type { Barred } from "./remote-hand.ts";
 

@@ -8,10 +8,10 @@ import { Metrics } from "../observe/metrics.ts";
 import { openStore } from "../stores/stores.ts";
 import type { Store } from "../stores/store.ts";
 import { Tokens } from "../auth/tokens.ts";
-import { serveHttp } from "../http/server.ts";
-import type { HttpOptions, HttpServer } from "../http/server.ts";
-import { plainFault } from "./ops.ts";
-import type { Call, Reply, Route, Surface } from "../http/route.ts";
+import { serveHttp } from "./server.ts";
+import type { HttpOptions, HttpServer } from "./server.ts";
+import { plainFault } from "../north/ops.ts";
+import type { Call, Reply, Route, Surface } from "./route.ts";
 
 /** What a test server did, and what holds it up. */
 export class Trial {

@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { HTTP, isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { Answers } from "../http/idempotency.ts";
+import { Answers } from "./idempotency.ts";
 import { closed, Served } from "./served.fixture.ts";
 import type { Answer } from "./served.fixture.ts";
 
