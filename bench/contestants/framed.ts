@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { localHand } from "../../packages/hands/src/hand.ts";
-import { openPolicy } from "../../packages/hands/src/policy-file.ts";
-import { serveTcpHand } from "../../packages/hands/src/tcp-hand.ts";
+import { openPolicy } from "../../packages/hands/src/policy/policy-file.ts";
+import { serveTcpHand } from "../../packages/hands/src/program/tcp-hand.ts";
 
 /*
  * A server that answers requests on 127.0.0.1: `plain` echoes frames of JSON, `http` and `grpc` echo bodies of JSON, `ours` is

@@ -4,8 +4,8 @@ import type { Hand } from "@vidro/core";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { serveAgentTcp } from "../../packages/hands/src/links/agent-tcp.ts";
-import { Sampler } from "../../packages/hands/src/sampler.ts";
-import { Watches } from "../../packages/hands/src/watches.ts";
+import { Sampler } from "../../packages/hands/src/host/sampler.ts";
+import { Watches } from "../../packages/hands/src/host/watches.ts";
 import type { Listener } from "./brain.ts";
 
 /** Gives what lets hands listen for a brain; what a host knows of its machine, and its token, is the same for all. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import type { OptionValue, Value } from "../../packages/core/src/policy/rule.ts";
-import { DEFAULT_POLICY } from "../../packages/hands/src/default-policy.ts";
+import { DEFAULT_POLICY } from "../../packages/hands/src/policy/default-policy.ts";
 import { SECRET, STATE_SECRET, target } from "./attack.fixture.ts";
 
 /*

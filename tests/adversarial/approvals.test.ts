@@ -6,7 +6,7 @@ import type { Entry, JsonObject, ModelReply } from "@vidro/core";
 import { openPolicy } from "@vidro/hands";
 import type { Followed } from "../../packages/brain/src/run/follow.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
-import { DEFAULT_POLICY } from "../../packages/hands/src/default-policy.ts";
+import { DEFAULT_POLICY } from "../../packages/hands/src/policy/default-policy.ts";
 import { scriptedModel } from "../support/scenario.ts";
 import { finish, runsOver, temporaryFolder } from "../support/world.ts";
 import { judged, perform, target } from "./attack.fixture.ts";

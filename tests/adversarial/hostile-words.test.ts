@@ -6,7 +6,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { enrol } from "../../packages/hands/src/join.ts";
+import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import { Client, helloOf } from "../support/south.ts";

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { SIGNED } from "@vidro/core";
 import type { HandEvent } from "@vidro/core";
-import { KeyRing } from "../../packages/hands/src/links/http/key-ring.ts";
+import { KeyRing } from "../../packages/hands/src/links/agent-http/key-ring.ts";
 import { orderOf, sent, signedBytes, SignedBrain, signedHost, signerOf } from "../support/signed-south.ts";
 import type { SignedHost, Signer } from "../support/signed-south.ts";
 import { temporaryFolder } from "../support/world.ts";

@@ -11,8 +11,8 @@ import { promisify } from "node:util";
 import { HANDS, SOUTHBOUND, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { invitationIn, invitationProof, invitationText } from "@vidro/core/wire/enrolment";
-import { newKeyAndRequest } from "../../packages/hands/src/csr.ts";
-import { enrol } from "../../packages/hands/src/join.ts";
+import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
+import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { Client, helloOf, JoinedHand, refusal, South } from "../support/south.ts";
 import type { TlsClient } from "../support/south.ts";
 

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { SOUTHBOUND, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { newKeyAndRequest } from "../../packages/hands/src/csr.ts";
-import type { Identity } from "../../packages/hands/src/identity.ts";
+import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
+import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
 import { Client, helloOf, JoinedHand, refusal, South } from "../support/south.ts";
 
 /* Certificates that were copied, renewed too often, or met by a clock that is wrong. */

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Hand } from "@vidro/core";
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
-import { newKeyAndRequest } from "../../packages/hands/src/csr.ts";
-import type { Identity } from "../../packages/hands/src/identity.ts";
+import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
+import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
 import { South } from "../support/south.ts";
 

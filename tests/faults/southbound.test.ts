@@ -7,9 +7,9 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { SOUTHBOUND } from "@vidro/core";
 import type { Action, Ended, Hand } from "@vidro/core";
-import { HandState } from "../../packages/hands/src/identity.ts";
-import type { Identity } from "../../packages/hands/src/identity.ts";
-import { newKeyAndRequest } from "../../packages/hands/src/csr.ts";
+import { HandState } from "../../packages/hands/src/enrol/identity.ts";
+import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
+import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { Client, helloOf, JoinedHand, South } from "../support/south.ts";
 

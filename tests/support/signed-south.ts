@@ -22,7 +22,7 @@ import { secretFile } from "../../packages/brain/src/stores/secret-file.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { agentHttp } from "../../packages/hands/src/links/agent-http.ts";
 import type { AgentHttpOptions } from "../../packages/hands/src/links/agent-http.ts";
-import { KeyRing } from "../../packages/hands/src/links/http/key-ring.ts";
+import { KeyRing } from "../../packages/hands/src/links/agent-http/key-ring.ts";
 import { listedSamples } from "./samples.ts";
 import { handIn, temporaryFolder } from "./world.ts";
 

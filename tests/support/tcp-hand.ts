@@ -9,9 +9,9 @@ import { encodeFrame, frameDecoder } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { localHand } from "../../packages/hands/src/hand.ts";
 import type { HandPolicy, LocalHandOptions } from "../../packages/hands/src/hand.ts";
-import { openPolicy } from "../../packages/hands/src/policy-file.ts";
-import { serveTcpHand } from "../../packages/hands/src/tcp-hand.ts";
-import type { TcpHandOptions } from "../../packages/hands/src/tcp-hand.ts";
+import { openPolicy } from "../../packages/hands/src/policy/policy-file.ts";
+import { serveTcpHand } from "../../packages/hands/src/program/tcp-hand.ts";
+import type { TcpHandOptions } from "../../packages/hands/src/program/tcp-hand.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 

@@ -7,8 +7,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { childHand, type ChildHand } from "../../../tests/support/child-hand.ts";
 import type { ProbePoint } from "./hand.ts";
-import { TAG } from "./orphans.ts";
-import { pids, processVariable } from "./proc.ts";
+import { TAG } from "./exec/orphans.ts";
+import { pids, processVariable } from "./exec/proc.ts";
 import { benchIn, endOf, orderFor, processOf, scratch, shellOrder } from "./scratch.fixture.ts";
 
 /** Leaves a mark, a process that flees, and a word, then goes on for as long as `seconds`. */

@@ -19,15 +19,15 @@ import {
   type ToolSpec,
   type Verdict,
 } from "@vidro/core";
-import { checkArguments } from "./arguments.ts";
-import { environmentFrom } from "./environment.ts";
-import { folderAt, workspaceAt } from "./folders.ts";
-import { isAlive, thisProcess } from "./host.ts";
-import { endInTime } from "./in-time.ts";
+import { checkArguments } from "./tools/arguments.ts";
+import { environmentFrom } from "./exec/environment.ts";
+import { folderAt, workspaceAt } from "./files/folders.ts";
+import { isAlive, thisProcess } from "./host/process-identity.ts";
+import { endInTime } from "./exec/deadline.ts";
 import { openLedger, type Known, type Ledger, type Start } from "./ledger.ts";
-import { sweepLeftBehind, sweepStragglers } from "./orphans.ts";
-import { hostSandbox } from "./sandbox.ts";
-import { pruneSpools, spooledText } from "./spool.ts";
+import { sweepLeftBehind, sweepStragglers } from "./exec/orphans.ts";
+import { hostSandbox } from "./exec/sandbox.ts";
+import { pruneSpools, spooledText } from "./exec/spool.ts";
 import { canHold, type Bench, type Tool, type Work } from "./tools/tool.ts";
 import { TOOLS } from "./tools/tools.ts";
 

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Hand } from "@vidro/core";
 import { localHand } from "./hand.ts";
-import { openPolicy } from "./policy-file.ts";
+import { openPolicy } from "./policy/policy-file.ts";
 
 /*
  * Project files that execute (the class of CVE-2025-61260 and CVE-2025-59536): a repository that came as an archive

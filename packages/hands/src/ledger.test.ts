@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it, type TestContext } from "node:test";
 import { Fault, HAND, type Ended } from "@vidro/core";
-import { thisProcess } from "./host.ts";
+import { thisProcess } from "./host/process-identity.ts";
 import { openLedger, type Ledger, type Start } from "./ledger.ts";
 import { scratch } from "./scratch.fixture.ts";
 

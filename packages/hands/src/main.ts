@@ -3,9 +3,9 @@ import { isAbsolute, join as joinPath, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { asFault, Fault, FAULTS } from "@vidro/core";
 import { nextForJoining } from "@vidro/core/wire/enrolment";
-import { join, serveHand, VERSION } from "./program.ts";
-import { ignoreUserSignals } from "./signals.ts";
-import { print, say, sayJson } from "./tell.ts";
+import { join, serveHand, VERSION } from "./program/program.ts";
+import { ignoreUserSignals } from "./program/signals.ts";
+import { print, say, sayJson } from "./program/tell.ts";
 
 const HELP = `vidro-hand: lets a brain work on this host, under this host's own policy.
 
@@ -65,7 +65,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (command === "serve")
     return values.tcp === undefined ? serveHand(flagsOf(values)) : servingTcp(values.tcp, values);
   if (command !== "unit") throw new Fault("BAD_REQUEST", `There is no command ${command}: vidro-hand --help`);
-  const { unit } = await import("./unit.ts");
+  const { unit } = await import("./program/unit.ts");
   return done(unit({ user: values.user, workspace: values.workspace, dryRun: values["dry-run"] === true }));
 }
 
@@ -93,7 +93,7 @@ function joining(url: string | undefined, values: Values): Promise<number> {
 }
 
 async function servingTcp(tcp: string, values: Values): Promise<number> {
-  const { serveTcp } = await import("./tcp-program.ts");
+  const { serveTcp } = await import("./program/tcp-program.ts");
   const { state, workspace, json } = flagsOf(values);
   const { name, tokens, lab, "tls-cert": tlsCert, "tls-key": tlsKey } = values;
   return serveTcp({

@@ -5,16 +5,16 @@ import type { Hand, JsonObject } from "@vidro/core";
 import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/signed-http";
 import { CAPABILITIES } from "@vidro/core/wire/southbound";
 import type { HelloPolicy, Welcome } from "@vidro/core/wire/southbound";
-import type { HandState, Identity } from "../identity.ts";
-import type { Listening } from "../listening.ts";
-import { redial, REDIAL_BOUNDS, restAfter } from "../redial.ts";
-import type { Connection, RedialOptions } from "../redial.ts";
-import { Caller, patience } from "./http/caller.ts";
-import type { CallerOptions } from "./http/caller.ts";
-import { KeyRing } from "./http/key-ring.ts";
-import { listenSigned } from "./http/listener.ts";
-import type { Listener, ListenOptions } from "./http/listener.ts";
-import { Telling } from "./http/telling.ts";
+import type { HandState, Identity } from "../enrol/identity.ts";
+import type { Listening } from "../program/listening.ts";
+import { redial, REDIAL_BOUNDS, restAfter } from "./redial.ts";
+import type { Connection, RedialOptions } from "./redial.ts";
+import { Caller, patience } from "./agent-http/caller.ts";
+import type { CallerOptions } from "./agent-http/caller.ts";
+import { KeyRing } from "./agent-http/key-ring.ts";
+import { listenSigned } from "./agent-http/listener.ts";
+import type { Listener, ListenOptions } from "./agent-http/listener.ts";
+import { Telling } from "./agent-http/telling.ts";
 import { Southbound } from "./southbound.ts";
 
 /** How a hand comes to a brain over signed HTTP. */

@@ -3,16 +3,16 @@ import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import { CODEC, Fault, listenFault } from "@vidro/core";
-import { Attempts } from "./tcp/attempts.ts";
-import { TCP_BOUNDS } from "./tcp/bounds.ts";
-import type { Bounds } from "./tcp/bounds.ts";
-import type { CommandWorld } from "./tcp/command.ts";
-import { COMMANDS } from "./tcp/commands.ts";
-import { Connection } from "./tcp/connection.ts";
-import type { ConnectionWorld } from "./tcp/connection.ts";
-import { Registry } from "./tcp/registry.ts";
+import { Attempts } from "./agent-tcp/attempts.ts";
+import { TCP_BOUNDS } from "./agent-tcp/bounds.ts";
+import type { Bounds } from "./agent-tcp/bounds.ts";
+import type { CommandWorld } from "./agent-tcp/command.ts";
+import { COMMANDS } from "./agent-tcp/commands.ts";
+import { Connection } from "./agent-tcp/connection.ts";
+import type { ConnectionWorld } from "./agent-tcp/connection.ts";
+import { Registry } from "./agent-tcp/registry.ts";
 
-export type { Bearer, Verify } from "./tcp/command.ts";
+export type { Bearer, Verify } from "./agent-tcp/command.ts";
 
 /** What is served, to whom, and where. */
 export interface AgentTcpOptions extends CommandWorld {

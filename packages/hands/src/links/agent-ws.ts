@@ -3,11 +3,11 @@ import { asFault, Fault, HANDS, SOUTHBOUND } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
 import { CAPABILITIES } from "@vidro/core/wire/southbound";
 import type { Hello } from "@vidro/core/wire/southbound";
-import type { HandState, Identity } from "../identity.ts";
-import { renewLapsed } from "../join.ts";
-import { redial } from "../redial.ts";
-import type { Connection, RedialOptions } from "../redial.ts";
-import { Line } from "./line.ts";
+import type { HandState, Identity } from "../enrol/identity.ts";
+import { renewLapsed } from "../enrol/join.ts";
+import { redial } from "./redial.ts";
+import type { Connection, RedialOptions } from "./redial.ts";
+import { Line } from "./agent-ws/ws-connection.ts";
 import { Southbound } from "./southbound.ts";
 
 /** What a hand keeps its connection to a brain with. */

@@ -12,13 +12,13 @@ import {
 import type { CustomTool, ExecutorMessage, Handshake, HandshakeAck } from "@vidro/core/wire/executor";
 import { TO_EXECUTOR } from "@vidro/core/wire/executor-schemas";
 import type { ValidateFunction } from "ajv";
-import { compiler, explain } from "../arguments.ts";
-import { redial } from "../redial.ts";
-import type { RedialOptions } from "../redial.ts";
-import { BrainSocket } from "./executor/socket.ts";
-import { INITIAL, reduce } from "./executor/state.ts";
-import type { ExecutorEvent, ExecutorState } from "./executor/state.ts";
-import { sleepWatch } from "./sleep.ts";
+import { compiler, explain } from "../tools/arguments.ts";
+import { redial } from "./redial.ts";
+import type { RedialOptions } from "./redial.ts";
+import { BrainSocket } from "./executor-ws/socket.ts";
+import { INITIAL, reduce } from "./executor-ws/state.ts";
+import type { ExecutorEvent, ExecutorState } from "./executor-ws/state.ts";
+import { sleepWatch } from "./sleep-detector.ts";
 
 /** What an executor is made of. */
 export interface ExecutorOptions {

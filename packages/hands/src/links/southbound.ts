@@ -2,8 +2,8 @@ import { asFault, Fault, HANDS, textIn } from "@vidro/core";
 import type { Ended, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
 import { bytesOf, endedReply, fitted, judgedAction, opened, orderOf, outputParts } from "@vidro/core/wire/southbound";
 import type { HelloPolicy, Opened } from "@vidro/core/wire/southbound";
-import { checkMessage } from "./messages.ts";
-import { sleepWatch } from "./sleep.ts";
+import { checkMessage } from "./message-check.ts";
+import { sleepWatch } from "./sleep-detector.ts";
 
 /** What the messages of a brain are carried out with. */
 export interface SouthboundOptions {

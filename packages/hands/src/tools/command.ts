@@ -1,8 +1,8 @@
 import { Fault, HAND, type ProcessPlan } from "@vidro/core";
-import { folderAt } from "../folders.ts";
-import { pathField } from "../paths.ts";
-import { runProcess } from "../process.ts";
-import { NO_NUL, programFor, scriptDigests } from "../programs.ts";
+import { folderAt } from "../files/folders.ts";
+import { pathField } from "../files/paths.ts";
+import { runProcess } from "../exec/process.ts";
+import { NO_NUL, programFor, scriptDigests } from "../exec/executable.ts";
 import { scopeOf, tool } from "./tool.ts";
 
 const word = { type: "string", maxLength: HAND.argChars, pattern: NO_NUL } as const;

@@ -1,8 +1,8 @@
 import { Fault, HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { readContent, sha256, textOf, writeContent } from "../files.ts";
-import { isCrlf } from "../patch.ts";
-import { pathField, writePlan } from "../paths.ts";
+import { readContent, sha256, textOf, writeContent } from "../files/files.ts";
+import { isCrlf } from "../files/patch.ts";
+import { pathField, writePlan } from "../files/paths.ts";
 import { tool } from "./tool.ts";
 
 const parameters = {

@@ -1,9 +1,9 @@
 import { Fault, HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { readContentIfAny, sha256, textOf, writeContent } from "../files.ts";
-import { applied, appliedElsewhere, diffOf, readPatch, undone } from "../patch.ts";
-import type { Patch } from "../patch.ts";
-import { pathField, readPlan, shown, writePlan } from "../paths.ts";
+import { readContentIfAny, sha256, textOf, writeContent } from "../files/files.ts";
+import { applied, appliedElsewhere, diffOf, readPatch, undone } from "../files/patch.ts";
+import type { Patch } from "../files/patch.ts";
+import { pathField, readPlan, shown, writePlan } from "../files/paths.ts";
 import { tool } from "./tool.ts";
 import type { Bench } from "./tool.ts";
 

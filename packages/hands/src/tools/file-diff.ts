@@ -1,8 +1,8 @@
 import { HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { readContentIfAny, sha256, textOf } from "../files.ts";
-import { diffOf } from "../patch.ts";
-import { pathField, readPlan, refuseForeign, shown } from "../paths.ts";
+import { readContentIfAny, sha256, textOf } from "../files/files.ts";
+import { diffOf } from "../files/patch.ts";
+import { pathField, readPlan, refuseForeign, shown } from "../files/paths.ts";
 import { tool } from "./tool.ts";
 
 const parameters = {

@@ -1,10 +1,10 @@
 import { HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { join } from "node:path";
-import { Folder } from "../files.ts";
-import { glob } from "../glob.ts";
-import { pathField, readPlan, shown } from "../paths.ts";
-import { omissions, SELDOM_MEANT, Walk } from "../walk.ts";
+import { Folder } from "../files/files.ts";
+import { glob } from "../files/glob.ts";
+import { pathField, readPlan, shown } from "../files/paths.ts";
+import { omissions, SELDOM_MEANT, Walk } from "../files/walk.ts";
 import { tool } from "./tool.ts";
 
 const parameters = {

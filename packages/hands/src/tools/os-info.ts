@@ -1,7 +1,7 @@
 import { statfs } from "node:fs/promises";
 import os from "node:os";
 import type { FactsPlan } from "@vidro/core";
-import { availableBytes, systemName } from "../proc.ts";
+import { availableBytes, systemName } from "../exec/proc.ts";
 import { tool, type Bench } from "./tool.ts";
 
 const MIB = 1024 * 1024;

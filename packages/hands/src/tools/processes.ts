@@ -1,6 +1,6 @@
 import type { FactsPlan } from "@vidro/core";
 import { HAND } from "@vidro/core";
-import { readProcesses, type ProcessRow } from "../proc.ts";
+import { readProcesses, type ProcessRow } from "../exec/proc.ts";
 import { tool } from "./tool.ts";
 
 const MIB = 1024 * 1024;

@@ -1,7 +1,7 @@
 import { Fault, HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { readContent, textOf } from "../files.ts";
-import { pathField, readPlan, refuseForeign } from "../paths.ts";
+import { readContent, textOf } from "../files/files.ts";
+import { pathField, readPlan, refuseForeign } from "../files/paths.ts";
 import { tool } from "./tool.ts";
 
 const parameters = {

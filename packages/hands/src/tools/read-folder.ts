@@ -1,9 +1,9 @@
 import type { BigIntStats } from "node:fs";
 import { HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { Folder } from "../files.ts";
-import type { FolderEntry } from "../files.ts";
-import { pathField, readPlan } from "../paths.ts";
+import { Folder } from "../files/files.ts";
+import type { FolderEntry } from "../files/files.ts";
+import { pathField, readPlan } from "../files/paths.ts";
 import { tool } from "./tool.ts";
 
 const parameters = {

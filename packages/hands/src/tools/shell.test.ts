@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { ProcessOutcome, ShellPlan } from "@vidro/core";
-import { hostSandbox } from "../sandbox.ts";
+import { hostSandbox } from "../exec/sandbox.ts";
 import { benchIn, scratch, workOn } from "../scratch.fixture.ts";
 import { shell } from "./shell.ts";
 import type { Bench } from "./tool.ts";

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { Fault, HAND, type ShellPlan } from "@vidro/core";
-import { folderAt } from "../folders.ts";
-import { pathField } from "../paths.ts";
-import { runProcess } from "../process.ts";
-import { lineDigests, NO_NUL } from "../programs.ts";
-import { isInView } from "../sandbox.ts";
+import { folderAt } from "../files/folders.ts";
+import { pathField } from "../files/paths.ts";
+import { runProcess } from "../exec/process.ts";
+import { lineDigests, NO_NUL } from "../exec/executable.ts";
+import { isInView } from "../exec/sandbox.ts";
 import { scopeOf, tool } from "./tool.ts";
 
 /** Models write for bash; a host without it gets what POSIX promises. */

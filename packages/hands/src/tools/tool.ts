@@ -1,6 +1,6 @@
 import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, Verdict } from "@vidro/core";
 import type { XStatic } from "typebox/schema";
-import { isInView, type Sandbox, type Scope } from "../sandbox.ts";
+import { isInView, type Sandbox, type Scope } from "../exec/sandbox.ts";
 
 /** What a tool knows of the hand it runs on. */
 export interface Bench {

@@ -1,7 +1,7 @@
 import { HAND } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { sha256, writeContent } from "../files.ts";
-import { pathField, writePlan } from "../paths.ts";
+import { sha256, writeContent } from "../files/files.ts";
+import { pathField, writePlan } from "../files/paths.ts";
 import { tool } from "./tool.ts";
 
 const parameters = {

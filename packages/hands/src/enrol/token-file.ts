@@ -1,0 +1,135 @@
+import { argon2, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
+import { promisify } from "node:util";
+import { asFault, Fault, isObject, parseJson, TOKEN } from "@vidro/core";
+import type { Json } from "@vidro/core";
+import type { Bearer } from "../links/agent-tcp.ts";
+
+/*
+ * The tokens of a hand on a host without a brain: a file that only its owner can read, with rows as the token store
+ * has them (`vidro tokens export` writes it). What is changed in it counts within a second; a file that cannot be read
+ * lets nobody in and ends every session.
+ */
+
+const derive = promisify(argon2);
+const BEARER = /^([0-9a-f]{32})\.([\w-]{43})$/;
+const PHC = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z\d+/]{11,64})\$([A-Za-z\d+/]{16,128})$/;
+/** What a token is compared with that is not known, so that it takes as long. */
+const NOBODY = `$argon2id$v=19$m=${TOKEN.hashKib},t=${TOKEN.hashPasses},p=${TOKEN.hashLanes}$${"A".repeat(22)}$${"A".repeat(43)}`;
+/** How often the file is looked at. */
+const LOOK_MS = 250;
+
+interface Row {
+  readonly tokenId: string;
+  readonly secretHash: string;
+  readonly scopes: readonly string[];
+  readonly expires_at: number | null;
+  readonly revoked: boolean;
+}
+
+/** Tokens in a file. */
+export class TokenFile {
+  readonly #path: string;
+  readonly #look = (): void => this.#read();
+  readonly #key = randomBytes(32);
+  /** Tokens that were found right, by a hash under a key that ends with the process, and the hash they were right for. */
+  readonly #known = new Map<string, string>();
+  readonly #sessions = new Map<string, AbortController>();
+  #rows: ReadonlyMap<string, Row> = new Map();
+  #why: Fault | undefined;
+  #hashing: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  /** Throws BAD_REQUEST when the file cannot be used, or others can read it. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#read();
+    if (this.#why !== undefined) throw this.#why;
+    watchFile(path, { interval: LOOK_MS, persistent: false }, this.#look);
+  }
+
+  /** Whose a token is: INVALID_TOKEN, TOKEN_EXPIRED, RATE_LIMITED when too many wait to be checked. */
+  async verify(token: string): Promise<Bearer> {
+    if (this.#why !== undefined) throw new Fault("INVALID_TOKEN", "No token can be checked now.", { cause: this.#why });
+    const [, tokenId = "", secret = ""] = BEARER.exec(token) ?? [];
+    const asked = this.#rows.get(tokenId);
+    const isRight = await this.#isRight(token, secret, asked?.secretHash ?? NOBODY);
+    // The file may have changed while the hash was computed.
+    const row = this.#rows.get(tokenId);
+    if (!isRight || row === undefined || row.revoked || row.secretHash !== asked?.secretHash)
+      throw new Fault("INVALID_TOKEN");
+    if (row.expires_at !== null && row.expires_at <= Date.now()) throw new Fault("TOKEN_EXPIRED");
+    const session = this.#sessions.get(tokenId) ?? new AbortController();
+    this.#sessions.set(tokenId, session);
+    return { tokenId, scopes: new Set(row.scopes), expiresAt: row.expires_at, revoked: session.signal };
+  }
+
+  /** Looks at the file no more. */
+  close(): void {
+    unwatchFile(this.#path, this.#look);
+  }
+
+  async #isRight(token: string, secret: string, hash: string): Promise<boolean> {
+    const name = createHmac("sha256", this.#key).update(token).digest("base64");
+    if (this.#known.get(name) === hash) return true;
+    if (this.#waiting >= TOKEN.waiting)
+      throw new Fault("RATE_LIMITED", "Too many tokens are being checked.", { retryAfterMs: TOKEN.retryAfterMs });
+    this.#waiting += 1;
+    // One after the other: a hash takes memory, and guesses are to be slow.
+    const checked = this.#hashing.then(() => isHashOf(hash, secret));
+    this.#hashing = checked.catch(() => undefined);
+    const isRight = await checked.finally(() => (this.#waiting -= 1));
+    if (isRight && this.#known.size < TOKEN.cached) this.#known.set(name, hash);
+    return isRight;
+  }
+
+  #read(): void {
+    try {
+      if ((statSync(this.#path).mode & 0o077) !== 0) throw new Error("others can read it; chmod 600 it");
+      this.#rows = rowsIn(parseJson(readFileSync(this.#path, "utf8")));
+      this.#why = undefined;
+    } catch (cause) {
+      this.#rows = new Map();
+      this.#why = new Fault("BAD_REQUEST", `${this.#path} is no file of tokens: ${asFault(cause).message}.`, { cause });
+    }
+    for (const [tokenId, session] of this.#sessions) {
+      if (this.#rows.get(tokenId)?.revoked === false) continue;
+      session.abort();
+      this.#sessions.delete(tokenId);
+    }
+  }
+}
+
+function rowsIn(file: Json): ReadonlyMap<string, Row> {
+  const rows = isObject(file) && Array.isArray(file["tokens"]) ? (file["tokens"] as readonly Json[]) : undefined;
+  if (rows === undefined || rows.length > TOKEN.listed) throw new Error('it has no list "tokens"');
+  return new Map(rows.map((row) => [rowOf(row).tokenId, rowOf(row)]));
+}
+
+function rowOf(row: Json): Row {
+  const { tokenId, secretHash, scopes, expires_at: expires, revoked } = isObject(row) ? row : {};
+  const isSound =
+    typeof tokenId === "string" &&
+    typeof secretHash === "string" &&
+    PHC.test(secretHash) &&
+    Array.isArray(scopes) &&
+    scopes.every((scope) => typeof scope === "string") &&
+    (expires === null || typeof expires === "number") &&
+    typeof revoked === "boolean";
+  if (!isSound) throw new Error("a row lacks tokenId, secretHash, scopes, expires_at or revoked");
+  return row as unknown as Row;
+}
+
+async function isHashOf(kept: string, secret: string): Promise<boolean> {
+  const [, memory, passes, parallelism, salt = "", hash = ""] = PHC.exec(kept) ?? [];
+  const expected = Buffer.from(hash, "base64");
+  const found = await derive("argon2id", {
+    message: secret,
+    nonce: Buffer.from(salt, "base64"),
+    memory: Number(memory),
+    passes: Number(passes),
+    parallelism: Number(parallelism),
+    tagLength: expected.length,
+  });
+  return timingSafeEqual(found, expected);
+}

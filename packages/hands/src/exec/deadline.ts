@@ -1,0 +1,46 @@
+import { Fault, HAND, type Ended, type Outcome, type Plan } from "@vidro/core";
+import type { Tool } from "../tools/tool.ts";
+
+/** A tool at work on a plan. */
+export interface Running {
+  readonly tool: Pick<Tool, "name" | "idempotent">;
+  readonly plan: Plan;
+  /** Aborted when the work is to end. */
+  readonly signal: AbortSignal;
+  /** From the end of the plan's time to giving the tool up. */
+  readonly overdueMs: number;
+}
+
+/**
+ * Waits for a tool, which is told to end when its time and some more are over. One that does not end even then is given
+ * up: its outcome is unknown, or a failure where running it again does no harm. Throws what the tool throws.
+ */
+export async function endInTime(run: (signal: AbortSignal) => Promise<Outcome>, running: Running): Promise<Ended> {
+  const { tool, plan, signal, overdueMs } = running;
+  const late = new AbortController();
+  const { promise: overdue, resolve } = Promise.withResolvers<Ended>();
+  const timer = setTimeout(
+    () => {
+      late.abort();
+      resolve(neverEnded(tool));
+    },
+    timeOf(plan) + overdueMs,
+  );
+  try {
+    const ran = run(AbortSignal.any([signal, late.signal])).then((outcome): Ended => ({ type: "finished", outcome }));
+    return await Promise.race([ran, overdue]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** How long a plan may take by itself. */
+function timeOf(plan: Plan): number {
+  return plan.kind === "process" || plan.kind === "shell" ? plan.timeoutMs : HAND.commandMs;
+}
+
+function neverEnded({ name, idempotent }: Running["tool"]): Ended {
+  const why = `The tool ${name} did not end in its time, nor when it was told to.`;
+  if (idempotent) return { type: "failed", fault: new Fault("TOOL_FAILED", why).report(), settled: true };
+  return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };
+}

@@ -1,0 +1,166 @@
+import assert from "node:assert/strict";
+import { readFileSync, statSync } from "node:fs";
+import { describe, it, type TestContext } from "node:test";
+import { HAND, type FactsPlan, type ProcessOutcome } from "@vidro/core";
+import { TAG } from "./orphans.ts";
+import { pids, processStat, processVariable } from "./proc.ts";
+import { runProcess, type Launch } from "./process.ts";
+import { benchIn, scratch, workOn } from "../scratch.fixture.ts";
+import type { Work } from "../tools/tool.ts";
+
+const PLAN: FactsPlan = { kind: "facts", facts: "none" };
+
+function set(t: TestContext, command: string, more: Partial<Launch> & Partial<Work<FactsPlan>> = {}) {
+  const bench = benchIn(scratch(t));
+  const action = more.action ?? `act_${Math.random().toString(36).slice(2)}`;
+  const work = workOn(bench, PLAN, { action, ...(more.signal === undefined ? {} : { signal: more.signal }) });
+  const { workspace: cwd, env } = bench;
+  const launch = { program: "/bin/sh", argv: ["sh", "-c", command], cwd, env, timeoutMs: 10_000, ...more };
+  return { work, run: (): Promise<ProcessOutcome> => runProcess(launch, work) };
+}
+
+/** The living processes of an action, whatever became of their parents. */
+function survivors(action: string): number[] {
+  return pids().filter((pid) => processVariable(pid, TAG)?.endsWith(`/${action}`) === true);
+}
+
+describe("a process", () => {
+  it("ends with its exit code, its two streams and its time", async (t) => {
+    const { run, work } = set(t, "echo out; echo err >&2; exit 3");
+    const outcome = await run();
+    assert.equal(outcome.exitCode, 3);
+    assert.equal(outcome.signal, null);
+    assert.equal(outcome.timedOut, false);
+    assert.equal(outcome.stdout.text, "out\n");
+    assert.equal(outcome.stderr.text, "err\n");
+    assert.equal(outcome.spool, undefined);
+    assert.deepEqual(work.live.toSorted(), ["err\n", "out\n"]);
+    assert.throws(() => statSync(work.spool), { code: "ENOENT" });
+  });
+
+  it("gets its words as they are, the environment of the plan, the tag, and an empty input", async (t) => {
+    const { run } = set(t, "", { program: "/usr/bin/env", argv: ["env"], env: { ONLY: "this" }, action: "act_env" });
+    const lines = (await run()).stdout.text.trim().split("\n");
+    assert.deepEqual(
+      lines.map((line) => line.split("=")[0]),
+      ["ONLY", TAG],
+    );
+    assert.match(lines[1] ?? "", /\/act_env$/u);
+    const words = ["cat", "-", "/dev/null"];
+    assert.equal((await set(t, "", { program: "/bin/cat", argv: words }).run()).stdout.text, "");
+    const quoted = ["printf", "%s|", "$HOME", "; ls", "*", ""];
+    assert.equal((await set(t, "", { program: "/usr/bin/printf", argv: quoted }).run()).stdout.text, "$HOME|; ls|*||");
+  });
+
+  it("says why it could not start", async (t) => {
+    await assert.rejects(set(t, "", { program: "/nowhere/x", argv: ["x"] }).run(), {
+      code: "TOOL_FAILED",
+      message: /^x could not be started .* is not there\.$/u,
+    });
+    await assert.rejects(set(t, "", { program: "/etc/passwd", argv: ["p"] }).run(), {
+      message: /may not be executed/u,
+    });
+  });
+
+  it("F8: ends its whole tree when time is up, also a grandchild with a session of its own", async (t) => {
+    const { run, work } = set(t, "setsid sleep 1001 >/dev/null 2>&1 & setsid -f sleep 1002; sleep 1003", {
+      timeoutMs: 200,
+    });
+    const outcome = await run();
+    assert.equal(outcome.timedOut, true);
+    assert.equal(outcome.signal, "SIGTERM");
+    assert.ok(outcome.durationMs < HAND.graceMs, `${outcome.durationMs} ms`);
+    assert.deepEqual(survivors(work.action), []);
+  });
+
+  it("F8: ends its whole tree when it is aborted, with what it printed until then", async (t) => {
+    const abort = new AbortController();
+    const { run, work } = set(t, "echo begun; sleep 1004", { signal: abort.signal });
+    work.output = () => abort.abort();
+    const outcome = await run();
+    assert.equal(outcome.signal, "SIGTERM");
+    assert.equal(outcome.timedOut, false);
+    assert.equal(outcome.stdout.text, "begun\n");
+    assert.deepEqual(survivors(work.action), []);
+  });
+
+  it("F8: is killed when it does not heed, after the grace time and not before", async (t) => {
+    const { run, work } = set(t, "trap '' TERM; while :; do sleep 1; done", { timeoutMs: 100 });
+    const outcome = await run();
+    assert.equal(outcome.signal, "SIGKILL");
+    assert.equal(outcome.timedOut, true);
+    assert.ok(
+      outcome.durationMs >= HAND.graceMs && outcome.durationMs < HAND.graceMs + 1500,
+      `${outcome.durationMs} ms`,
+    );
+    assert.deepEqual(survivors(work.action), []);
+  });
+
+  it("takes its background children along, also those that scrubbed their environment", async (t) => {
+    const kept = set(t, "sleep 1005 & echo $!");
+    const outcome = await kept.run();
+    assert.equal(outcome.exitCode, 0);
+    assert.ok(outcome.durationMs < HAND.pipesMs + 1000);
+    assert.deepEqual(survivors(kept.work.action), []);
+    const bare = set(t, "env -i sleep 1006 & echo $!; sleep 1007", { timeoutMs: 200 });
+    const pid = Number((await bare.run()).stdout.text);
+    // Its new parent may not have looked at it yet: a zombie is as dead as one that is gone.
+    assert.equal(processStat(pid)?.state ?? "Z", "Z");
+  });
+
+  it("gives late output of background children some time to arrive", async (t) => {
+    assert.equal((await set(t, "(sleep 0.2; echo late) &").run()).stdout.text, "late\n");
+  });
+
+  it("ends soon a process that fled its group while the command ended well", async (t) => {
+    const { run, work } = set(t, "setsid -f sleep 1008 >/dev/null 2>&1");
+    assert.equal((await run()).exitCode, 0);
+    for (let left = 40; left > 0 && survivors(work.action).length > 0; left -= 1) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+    assert.deepEqual(survivors(work.action), []);
+  });
+});
+
+describe("a process that prints a lot (F21)", () => {
+  const MIB = 1024 * 1024;
+  /** What the whole test process may hold: the figure is for the hand, and this is one with a test runner in it. */
+  const RSS_BYTES = 220 * MIB;
+
+  it("prints without end, and still ends on time", async (t) => {
+    const outcome = await set(t, "yes", { timeoutMs: 1000 }).run();
+    assert.equal(outcome.timedOut, true);
+    assert.ok(outcome.durationMs < 2500, `${outcome.durationMs} ms`);
+    assert.ok(outcome.stdout.bytes > HAND.spoolBytes / 64);
+    assert.ok(process.memoryUsage.rss() < RSS_BYTES, `${process.memoryUsage.rss()} bytes`);
+  });
+
+  it("prints one line of 100 MB: head, tail, total and hash are kept, the spool up to its bound", async (t) => {
+    const { run, work } = set(t, "head -c 100000000 /dev/zero | tr '\\0' x; exit 4", { timeoutMs: 20_000 });
+    const outcome = await run();
+    assert.equal(outcome.exitCode, 4);
+    assert.equal(outcome.stdout.bytes, 100_000_000);
+    assert.equal(outcome.stdout.truncated, true);
+    assert.ok(outcome.stdout.text.length < HAND.headBytes + HAND.tailBytes + 100);
+    assert.equal(outcome.spool, "spool.out");
+    assert.equal(statSync(work.spool).size, HAND.spoolBytes);
+    assert.ok(work.live.join("").length < 20 * HAND.liveBytesPerSecond);
+    assert.ok(process.memoryUsage.rss() < RSS_BYTES, `${process.memoryUsage.rss()} bytes`);
+  });
+
+  it("prints single bytes and binary", async (t) => {
+    const single = await set(t, "i=0; while [ $i -lt 5000 ]; do printf x; i=$((i+1)); done").run();
+    assert.equal(single.stdout.text, "x".repeat(5000));
+    const binary = await set(t, "head -c 1000000 /dev/urandom").run();
+    assert.equal(binary.stdout.bytes, 1_000_000);
+    assert.equal(typeof JSON.parse(JSON.stringify(binary)), "object");
+  });
+
+  it("spools what the outcome cannot hold, whole and in order", async (t) => {
+    const { run, work } = set(t, "seq 1 100000");
+    const outcome = await run();
+    assert.equal(outcome.stdout.truncated, true);
+    const spooled = readFileSync(work.spool, "utf8");
+    assert.equal(spooled, Array.from({ length: 100_000 }, (_, n) => `${n + 1}\n`).join(""));
+  });
+});

@@ -1,0 +1,187 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { basename } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Fault, HAND, type ProcessOutcome } from "@vidro/core";
+import { handOver } from "./inherited-descriptor.ts";
+import { hold, members, release, signalMember, TAG, tagOf, type Member } from "./orphans.ts";
+import { Capture, Live } from "./output.ts";
+import { processStat } from "./proc.ts";
+import { Spool } from "./spool.ts";
+import type { Work } from "../tools/tool.ts";
+
+/** A program to run: no shell reads this, every word arrives as it is. */
+export interface Launch {
+  /** Absolute path. */
+  readonly program: string;
+  /** The name the program is called by, and its arguments. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: { readonly [name: string]: string };
+  readonly timeoutMs: number;
+  /** Bytes for the program on the descriptor `HANDED_OVER`. */
+  readonly handedOver?: Uint8Array;
+}
+
+const STREAMS = ["stdout", "stderr"] as const;
+
+/** How often a tree that was told to end is looked at. */
+const POLL_MS = 25;
+
+interface Exit {
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/**
+ * Runs a program to its end and resolves when its whole tree is gone. Time running out or an abort ends the tree,
+ * first gently, then by force; what was printed until then is in the outcome. Throws TOOL_FAILED if it cannot start.
+ */
+export async function runProcess(launch: Launch, work: Work): Promise<ProcessOutcome> {
+  const startedAt = performance.now();
+  const tag = tagOf(work.bench.state, work.action);
+  const captures = { stdout: new Capture(), stderr: new Capture() };
+  const live = new Live((stream, chunk) => work.output(stream, chunk));
+  const spool = new Spool(work.spool);
+  hold(tag);
+  try {
+    const child = await start(launch, tag);
+    for (const stream of STREAMS) {
+      child[stream]?.on("data", (chunk: Buffer) => {
+        captures[stream].take(chunk);
+        spool.take(chunk);
+        live.take(stream, chunk);
+      });
+    }
+    const { exit, timedOut } = await untilGone(child, tag, { timeoutMs: launch.timeoutMs, signal: work.signal });
+    live.finish();
+    const stdout = captures.stdout.finish();
+    const stderr = captures.stderr.finish();
+    const spooled = spool.finish(stdout.truncated || stderr.truncated) ? { spool: basename(work.spool) } : {};
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { kind: "process", ...exit, timedOut, durationMs, stdout, stderr, ...spooled };
+  } finally {
+    spool.finish(false);
+    release(tag);
+  }
+}
+
+async function start({ program, argv, cwd, env, handedOver }: Launch, tag: string): Promise<ChildProcess> {
+  const [argv0 = program, ...args] = argv;
+  try {
+    const child = spawn(program, args, {
+      argv0,
+      cwd,
+      env: { ...env, [TAG]: tag },
+      stdio: ["ignore", "pipe", "pipe", ...(handedOver === undefined ? [] : ["pipe" as const])],
+      // A session of its own: no terminal to read passwords from, and one group that can be signalled as a whole.
+      detached: true,
+    });
+    await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
+    if (handedOver !== undefined) handOver(child, handedOver);
+    return child;
+  } catch (cause) {
+    throw new Fault("TOOL_FAILED", `${argv0} could not be started in ${cwd}: ${reason(cause)}.`, { cause });
+  }
+}
+
+function reason(cause: unknown): string {
+  const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
+  if (code === "ENOENT") return "the program or the folder is not there";
+  if (code === "EACCES") return "it may not be executed";
+  if (code === "E2BIG") return "its arguments are too long for this system";
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+async function untilGone(
+  child: ChildProcess,
+  tag: string,
+  bounds: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<{ exit: Exit; timedOut: boolean }> {
+  const exited = new Promise<Exit>((resolve) => {
+    child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
+  });
+  const closed = new Promise((resolve) => child.once("close", resolve));
+  const why = await firstOf(exited, bounds);
+  if (why !== "exit") await endTree(child, tag);
+  // What even SIGKILL has not ended hangs in the kernel; nobody can wait for that.
+  const killed: Exit = { exitCode: null, signal: "SIGKILL" };
+  const exit = why === "exit" ? await exited : await Promise.race([exited, sleep(HAND.pipesMs, killed, UNHELD)]);
+  await Promise.race([closed, sleep(HAND.pipesMs, undefined, UNHELD)]);
+  for (const stream of STREAMS) child[stream]?.destroy();
+  if (groupIsLeft(child)) await endTree(child, tag);
+  return { exit, timedOut: why === "timeout" };
+}
+
+/** A timer that keeps no process alive by itself. */
+const UNHELD = { ref: false };
+
+function firstOf(
+  exited: Promise<unknown>,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<"exit" | "timeout" | "abort"> {
+  return new Promise((resolve) => {
+    const abort = (): void => settle("abort");
+    const timer = setTimeout(() => settle("timeout"), timeoutMs);
+    const settle = (why: "exit" | "timeout" | "abort"): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", abort);
+      resolve(why);
+    };
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    void exited.then(() => settle("exit"));
+  });
+}
+
+/** Ends all that belongs to the action: SIGTERM, and after the grace time SIGKILL, until nothing is left. */
+async function endTree(child: ChildProcess, tag: string): Promise<void> {
+  const forceAt = performance.now() + HAND.graceMs;
+  const giveUpAt = forceAt + HAND.pipesMs;
+  const asked = new Map<number, Member>();
+  for (;;) {
+    const force = performance.now() >= forceAt;
+    signalGroup(child, force ? "SIGKILL" : asked.size === 0 ? "SIGTERM" : undefined);
+    const found = membersOf(child, tag, asked);
+    if ((found.length === 0 && !lives(child)) || performance.now() >= giveUpAt) return;
+    for (const member of found) {
+      if (force) signalMember(member, "SIGKILL");
+      else if (!asked.has(member.pid)) signalMember(member, "SIGTERM");
+      asked.set(member.pid, member);
+    }
+    await sleep(POLL_MS);
+  }
+}
+
+function membersOf(child: ChildProcess, tag: string, known: ReadonlyMap<number, Member>): Member[] {
+  const leader = lives(child) && child.pid !== undefined ? processStat(child.pid) : undefined;
+  const found = new Map(members(tag, leader).map((member) => [member.pid, member]));
+  // Those that were found through the leader, and have outlived it.
+  for (const member of known.values()) {
+    const stat = processStat(member.pid);
+    if (stat?.startTicks === member.startTicks && stat.state !== "Z") found.set(member.pid, member);
+  }
+  return [...found.values()];
+}
+
+function lives(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null;
+}
+
+/** Signals the group at one stroke, and only while its leader is not reaped: until then nobody else can have its id. */
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals | undefined): void {
+  if (signal === undefined || child.pid === undefined || !lives(child)) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** Whether somebody is left in the group of a leader that has ended; asks only, signals nobody. */
+function groupIsLeft(child: ChildProcess): boolean {
+  try {
+    return child.pid !== undefined && process.kill(-child.pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,88 @@
+import { spawn } from "node:child_process";
+import { HAND } from "@vidro/core";
+import { SECRETS } from "../policy/default-policy/files.ts";
+import { handOver, HANDED_OVER } from "./inherited-descriptor.ts";
+import { filterFor } from "./sandbox/filter.ts";
+import { viewOf, type Scope } from "./sandbox/view.ts";
+
+export { isInView, type Scope } from "./sandbox/view.ts";
+
+/** A command line that runs another one held to a scope. */
+export interface HeldLine {
+  /** Absolute path. */
+  readonly program: string;
+  readonly argv: readonly string[];
+  /** Bytes that it reads from the descriptor `HANDED_OVER`. */
+  readonly handedOver: Uint8Array;
+}
+
+/** Holds a command to a scope by means of the kernel. */
+export interface Sandbox {
+  /** What runs the given line within the scope; the first word of the line is an absolute path. */
+  hold(line: readonly string[], scope: Scope): HeldLine;
+}
+
+const BUBBLEWRAP = "/usr/bin/bwrap";
+const SHELL = "/bin/sh";
+const PROBE_MS = 5000;
+
+/** Bounds the memory of every process of the line, then becomes bubblewrap. */
+const BOUNDED = `ulimit -d ${HAND.memoryBytes / 1024} 2>/dev/null; exec "$0" "$@"`;
+
+/**
+ * What root keeps in the sandbox of its powers: to read and write whatever files it is shown, as outside. With any of
+ * the others it could take the walls down from within: mount, make devices, open files behind their names.
+ */
+const ROOT_KEEPS = ["--cap-add", "CAP_DAC_OVERRIDE"];
+
+/** What root keeps besides for facts of the host: which process has a socket, and what the kernel wrote down. */
+const ROOT_KEEPS_FOR_FACTS = ["--cap-add", "CAP_SYS_PTRACE", "--cap-add", "CAP_SYSLOG"];
+
+let works: Promise<boolean> | undefined;
+
+/**
+ * The sandbox of this host, or undefined where there is none that works, which is tried once for each process. What
+ * the patterns name as secret, a command in it does not see.
+ */
+export async function hostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
+  const [withSockets, without] = [true, false].map((sockets) => filterFor(process.arch, { sockets }));
+  if (withSockets === undefined || without === undefined) return undefined;
+  const sandbox: Sandbox = {
+    hold: (line, scope) => {
+      const bounds = ["--seccomp", String(HANDED_OVER), ...viewOf(scope, secrets), ...wallsOf(scope)];
+      const handedOver = scope.confined === "files" ? without : withSockets;
+      const held = [BUBBLEWRAP, ...bounds, "--", ...line];
+      // What tells facts takes no input that its memory could grow with.
+      if (scope.confined === "facts") return { program: BUBBLEWRAP, argv: held, handedOver };
+      return { program: SHELL, argv: [SHELL, "-c", BOUNDED, ...held], handedOver };
+    },
+  };
+  works ??= probe(sandbox);
+  return (await works) ? sandbox : undefined;
+}
+
+/** Being installed is not enough: many containers forbid the name spaces that it needs. */
+function probe(sandbox: Sandbox): Promise<boolean> {
+  const scope: Scope = { confined: "files", workspace: "/usr", state: "/nonexistent", cwd: "/", path: "" };
+  const { program, argv, handedOver } = sandbox.hold([SHELL, "-c", ":"], scope);
+  return new Promise((resolve) => {
+    const stdio = ["ignore", "ignore", "ignore", "pipe"] as const;
+    const child = spawn(program, argv.slice(1), { stdio: [...stdio], timeout: PROBE_MS });
+    handOver(child, handedOver);
+    child.once("error", () => resolve(false)).once("exit", (code) => resolve(code === 0));
+  });
+}
+
+function wallsOf({ confined, cwd }: Scope): readonly string[] {
+  const isFacts = confined === "facts";
+  const isRoot = process.getuid?.() === 0;
+  return [
+    isFacts ? [] : ["--unshare-pid", "--unshare-ipc", "--unshare-uts"],
+    confined === "workspace" ? ["--unshare-net"] : [],
+    ["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
+    isRoot ? ROOT_KEEPS : [],
+    isRoot && isFacts ? ROOT_KEEPS_FOR_FACTS : [],
+    // A folder that was on the host's disk only.
+    ["--unsetenv", "TMPDIR", "--chdir", cwd],
+  ].flat();
+}

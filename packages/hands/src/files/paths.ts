@@ -1,0 +1,125 @@
+import type { BigIntStats } from "node:fs";
+import { lstat, readlink } from "node:fs/promises";
+import { isAbsolute, join, relative } from "node:path";
+import { canonical, Fault, HAND } from "@vidro/core";
+import type { FilePlan, Json } from "@vidro/core";
+import { codeOf, fileFault, sha256 } from "./files.ts";
+import type { Bench } from "../tools/tool.ts";
+import { isOwn, isOwnFile, stateTwin } from "./hard-links.ts";
+
+/** Places where a file is a door to the kernel or a device, not a text. */
+const KERNEL = ["/proc", "/sys", "/dev"];
+
+/** The schema of an input that is a path. */
+export function pathField(description: string) {
+  return { type: "string", minLength: 1, maxLength: HAND.pathChars, description } as const;
+}
+
+/** Whether a path is the folder or lies in it; both absolute and real. Whole names are compared, never prefixes. */
+export function within(folder: string, path: string): boolean {
+  const below = relative(folder, path);
+  return below !== ".." && !below.startsWith("../") && !isAbsolute(below);
+}
+
+/** A path as a person would write it: relative in the workspace, absolute elsewhere. */
+export function shown(path: string, bench: Bench): string {
+  return within(bench.workspace, path) ? relative(bench.workspace, path) || "." : path;
+}
+
+/** Whose a real path is, when it is in a place where no file tool goes. */
+export function reservedFor(path: string, bench: Bench): string | undefined {
+  if (within(bench.state, path)) return "the hand's own state";
+  return KERNEL.find((folder) => within(folder, path));
+}
+
+/** The plan to read a file or a folder. */
+export async function readPlan(asked: string, bench: Bench): Promise<FilePlan> {
+  const path = await realPath(asked, bench);
+  return { kind: "file", operation: "read", path, inWorkspace: isOfWorkspace(path, bench) };
+}
+
+/** Whether a real path is the workspace's own: in it, and no second name of a file that is not. */
+function isOfWorkspace(path: string, { workspace }: Bench): boolean {
+  return within(workspace, path) && isOwn(path, workspace);
+}
+
+/** Throws PLAN_CHANGED when the file that was opened for a plan is not the workspace's, and the plan says that it is. */
+export function refuseForeign(stat: BigIntStats, { path, inWorkspace }: FilePlan, { workspace }: Bench): void {
+  if (!inWorkspace || isOwnFile(stat, workspace)) return;
+  throw new Fault("PLAN_CHANGED", `${path} became a file that is not only the workspace's after the plan was made.`);
+}
+
+/** The plan to write a file whose new content is decided by `input`. */
+export async function writePlan(asked: string, input: Json, bench: Bench): Promise<FilePlan> {
+  const path = await realPath(asked, bench);
+  const digest = sha256(canonical(input));
+  return { kind: "file", operation: "write", path, inWorkspace: isOfWorkspace(path, bench), digest };
+}
+
+/**
+ * The path with every symlink resolved as far as it exists, or a Fault where no tool may go. Nothing is opened here:
+ * whoever carries the plan out walks exactly this path and follows no link, so a swap in between fails.
+ */
+async function realPath(asked: string, bench: Bench): Promise<string> {
+  refuseMalformed(asked);
+  let pending = namesOf(isAbsolute(asked) ? asked : join(bench.workspace, asked));
+  let real: string[] = [];
+  let links = 0;
+  while (true) {
+    const [name, ...rest] = pending;
+    if (name === undefined) return unshared(`/${real.join("/")}`, asked, bench);
+    pending = rest;
+    // Only the target of a link brings `..` here; what is behind it holds no links, so its parent is its true parent.
+    if (name === "..") {
+      real.pop();
+      continue;
+    }
+    const here = `/${[...real, name].join("/")}`;
+    const owner = reservedFor(here, bench);
+    if (owner !== undefined) throw new Fault("POLICY_DENIED", `${asked} leads into ${owner}, where no file tool goes.`);
+    const target = await linkTarget(here);
+    if (target === undefined) {
+      real.push(name);
+      continue;
+    }
+    links += 1;
+    if (links > HAND.links) throw new Fault("TOOL_FAILED", `${asked} leads through more than ${HAND.links} symlinks.`);
+    if (isAbsolute(target)) real = [];
+    pending = [...namesOf(target), ...rest];
+  }
+}
+
+/** The path, unless it is another name of a file in the hand's own state. */
+function unshared(path: string, asked: string, bench: Bench): string {
+  if (stateTwin(path, bench.state) === undefined) return path;
+  throw new Fault("POLICY_DENIED", `${asked} is a file of the hand's own state, where no file tool goes.`);
+}
+
+function namesOf(path: string): string[] {
+  return path.split("/").filter((name) => name !== "" && name !== ".");
+}
+
+function refuseMalformed(asked: string): void {
+  if (asked === "") throw new Fault("BAD_ARGUMENTS", "The path is empty; name a file or a folder.");
+  if (asked.includes("\0"))
+    throw new Fault("BAD_ARGUMENTS", "The path holds a NUL character; no file has such a name.");
+  if (asked.length > HAND.pathChars) {
+    throw new Fault("BAD_ARGUMENTS", `The path is longer than ${HAND.pathChars} characters.`);
+  }
+  if (asked.split("/").includes("..")) {
+    throw new Fault("BAD_ARGUMENTS", `${asked} holds "..", which is refused; give the absolute path instead.`);
+  }
+}
+
+/** What cannot be seen can be opened even less, so it is taken as it is written. */
+const UNSEEN = new Set(["ENOENT", "ENOTDIR", "EACCES"]);
+
+/** What a symlink says; undefined for anything else. */
+async function linkTarget(path: string): Promise<string | undefined> {
+  try {
+    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
+  } catch (error) {
+    if (UNSEEN.has(codeOf(error))) return undefined;
+    throw fileFault(error, path);
+  }
+}

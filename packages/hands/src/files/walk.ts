@@ -1,0 +1,85 @@
+import { join } from "node:path";
+import { Fault, HAND } from "@vidro/core";
+import type { Folder, FolderEntry } from "./files.ts";
+import { reservedFor, within } from "./paths.ts";
+import type { Work } from "../tools/tool.ts";
+
+/** Folders that are large, made by machines and rarely meant; a walk enters one only when it is asked for by name. */
+export const SELDOM_MEANT: ReadonlySet<string> = new Set([".git", "node_modules"]);
+
+/** Something that a walk met; `folder` stays open until the next step. */
+export interface Met {
+  readonly folder: Folder;
+  readonly entry: FolderEntry;
+  /** Relative to where the walk began. */
+  readonly path: string;
+}
+
+/** A walk through all that is below a folder, bounded, by name, following no link; afterwards it says what it left out. */
+export class Walk {
+  /** Why not all was seen, for people; empty when all was. */
+  readonly leftOut = new Set<string>();
+  readonly #work: Work;
+  readonly #enters: (path: string, name: string) => boolean;
+  /** Whether a person let the walk begin where policy alone would not. */
+  readonly isApproved: boolean;
+  #left: number = HAND.searchFiles;
+
+  constructor(work: Work, enters: (path: string, name: string) => boolean) {
+    this.#work = work;
+    this.#enters = enters;
+    this.isApproved = work.bench.judge(work.plan).decision === "ask";
+  }
+
+  /** Everything below the folder but the folders themselves, depth first. */
+  async *below(folder: Folder, at = ""): AsyncGenerator<Met> {
+    const { entries, more } = await folder.entries(HAND.searchFiles);
+    if (more) this.leftOut.add(`${folder.path} holds more than ${HAND.searchFiles} entries`);
+    for (const entry of entries) {
+      if (this.#work.signal.aborted) throw new Fault("TOOL_FAILED", "The search was stopped before it ended.");
+      if (this.#left === 0) {
+        this.leftOut.add(`more than ${HAND.searchFiles} entries were met`);
+        return;
+      }
+      this.#left -= 1;
+      const path = at === "" ? entry.name : `${at}/${entry.name}`;
+      if (!this.#mayRead(join(folder.path, entry.name))) this.leftOut.add("what policy keeps from the model");
+      else if (entry.type !== "folder") yield { folder, entry, path };
+      else if (this.#mayEnter(folder, entry.name, path)) yield* this.#inside(folder, entry.name, path);
+    }
+  }
+
+  async *#inside(parent: Folder, name: string, path: string): AsyncGenerator<Met> {
+    try {
+      await using folder = await parent.folder(name);
+      yield* this.below(folder, path);
+    } catch (error) {
+      // A folder that is shut, or gone by now, is no reason to lose what else was found.
+      if (!(error instanceof Fault) || this.#work.signal.aborted) throw error;
+      this.leftOut.add(error.message);
+    }
+  }
+
+  /** Leave to walk through a folder is no leave to read every file in it. */
+  #mayRead(path: string): boolean {
+    const { bench } = this.#work;
+    const inWorkspace = within(bench.workspace, path);
+    const { decision } = bench.judge({ kind: "file", operation: "read", path, inWorkspace });
+    return decision === "allow" || (decision === "ask" && this.isApproved);
+  }
+
+  #mayEnter(parent: Folder, name: string, path: string): boolean {
+    if (reservedFor(join(parent.path, name), this.#work.bench) !== undefined) return false;
+    if (!this.#enters(path, name)) return false;
+    if (path.split("/").length < HAND.folderDepth) return true;
+    this.leftOut.add(`some folders are more than ${HAND.folderDepth} deep`);
+    return false;
+  }
+}
+
+/** The walk's omissions as a last line for the model; nothing when there are none. */
+export function omissions(leftOut: ReadonlySet<string>): string {
+  if (leftOut.size === 0) return "";
+  const some = [...leftOut].slice(0, 5).join("; ");
+  return `\n[not everything was seen: ${some}${leftOut.size > 5 ? `; and ${leftOut.size - 5} more` : ""}]`;
+}

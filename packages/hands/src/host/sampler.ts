@@ -1,0 +1,116 @@
+import { statfs } from "node:fs/promises";
+import os from "node:os";
+import { SAMPLES } from "@vidro/core";
+import { availableBytes, processorTimes, type ProcessorTimes } from "../exec/proc.ts";
+
+const MIB = 1024 * 1024;
+
+/** How the machine was at a moment. */
+export interface Sample {
+  /** Share of all processors that was busy since the sample before, 0..1. */
+  readonly cpu: number;
+  /** MiB of memory in use. */
+  readonly mem: number;
+  /** Load of the last minute. */
+  readonly load: number;
+  /** MiB in use on the disk of the workspace. */
+  readonly disk: number;
+  /** Epoch ms. */
+  readonly time: number;
+}
+
+/** Looks at the machine each second and remembers an hour of it, in a place that never grows. */
+export class Sampler {
+  readonly #folder: string;
+  readonly #now: () => number;
+  readonly #ring = {
+    cpu: new Float32Array(SAMPLES.kept),
+    mem: new Float32Array(SAMPLES.kept),
+    load: new Float32Array(SAMPLES.kept),
+    disk: new Float64Array(SAMPLES.kept),
+    time: new Float64Array(SAMPLES.kept),
+  };
+  #taken = 0;
+  #before: ProcessorTimes = { busy: 0, total: 0 };
+  #disk = 0;
+  #lookingAtDisk = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `folder` is the one whose disk is looked at. */
+  constructor(folder: string, now: () => number = Date.now) {
+    this.#folder = folder;
+    this.#now = now;
+  }
+
+  /** Takes the first sample, and from then on one each second; the first one's processor share is that since boot. */
+  async start(): Promise<this> {
+    await this.#lookAtDisk();
+    this.sample();
+    this.#timer = setInterval(() => this.sample(), SAMPLES.everyMs).unref();
+    return this;
+  }
+
+  /** Takes no more samples; those that were taken stay. */
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Takes a sample now. */
+  sample(): void {
+    const times = processorTimes();
+    const total = times.total - this.#before.total;
+    const at = this.#taken % SAMPLES.kept;
+    const ring = this.#ring;
+    ring.cpu[at] = total > 0 ? Math.min(Math.max((times.busy - this.#before.busy) / total, 0), 1) : 0;
+    ring.mem[at] = (os.totalmem() - (availableBytes() ?? os.freemem())) / MIB;
+    ring.load[at] = os.loadavg()[0] ?? 0;
+    ring.disk[at] = this.#disk;
+    ring.time[at] = this.#now();
+    this.#before = times;
+    this.#taken += 1;
+    void this.#lookAtDisk();
+  }
+
+  /** The newest sample; undefined before the first. */
+  latest(): Sample | undefined {
+    return this.#taken === 0 ? undefined : this.#at(this.#taken - 1);
+  }
+
+  /** The samples of the last seconds, oldest first. */
+  samples(seconds: number): Sample[] {
+    const samples: Sample[] = [];
+    const count = Math.min(seconds, this.#taken, SAMPLES.kept);
+    for (let index = this.#taken - count; index < this.#taken; index += 1) samples.push(this.#at(index));
+    return samples;
+  }
+
+  #at(index: number): Sample {
+    const at = index % SAMPLES.kept;
+    const { cpu, mem, load, disk, time } = this.#ring;
+    return {
+      cpu: rounded(cpu[at]),
+      mem: Math.round(mem[at] ?? 0),
+      load: rounded(load[at]),
+      disk: Math.round(disk[at] ?? 0),
+      time: time[at] ?? 0,
+    };
+  }
+
+  /** A disk behind a network may not answer: then what it last said counts, and only one look waits. */
+  async #lookAtDisk(): Promise<void> {
+    if (this.#lookingAtDisk) return;
+    this.#lookingAtDisk = true;
+    try {
+      const { blocks, bfree, bsize } = await statfs(this.#folder);
+      this.#disk = ((blocks - bfree) * bsize) / MIB;
+    } catch {
+      // The folder is gone; the rest of the machine is still worth telling.
+    } finally {
+      this.#lookingAtDisk = false;
+    }
+  }
+}
+
+function rounded(value: number | undefined): number {
+  return Math.round((value ?? 0) * 10_000) / 10_000;
+}

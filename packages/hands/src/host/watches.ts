@@ -1,0 +1,128 @@
+import { Fault, WATCH } from "@vidro/core";
+import { within } from "../files/paths.ts";
+import { Tree } from "./watches/tree.ts";
+import { WatchLog } from "./watches/watch-log.ts";
+import type { EventQuery, Watch, WatchEvent, WatchEventType } from "./watches/watch-log.ts";
+
+/** A watch that is going on. */
+interface Going {
+  readonly watch: Watch;
+  /** Seen and not on disk yet. */
+  readonly seen: Omit<WatchEvent, "seq">[];
+  tree: Tree | undefined;
+  end: NodeJS.Timeout | undefined;
+}
+
+/** What watches are made of. */
+export interface WatchesOptions {
+  /** The file that they are kept in. */
+  readonly file: string;
+  /** A folder in which nothing is seen: that of the hand's own state, which changes with everything that is seen. */
+  readonly reserved: string;
+  readonly now?: () => number;
+}
+
+/** Paths that are watched for a while, and what was seen: also after a restart of the hand, which is told as a gap. */
+export class Watches {
+  readonly #log: WatchLog;
+  readonly #reserved: string;
+  readonly #now: () => number;
+  readonly #going = new Map<string, Going>();
+  #keeping: NodeJS.Immediate | undefined;
+
+  private constructor(options: WatchesOptions) {
+    this.#log = new WatchLog(options.file);
+    this.#reserved = options.reserved;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** Opens the watches of a hand, and goes on with those that are not over. */
+  static async open(options: WatchesOptions): Promise<Watches> {
+    const watches = new Watches(options);
+    watches.#log.prune(watches.#now());
+    await Promise.all(watches.#log.open(watches.#now()).map((watch) => watches.#goOn(watch)));
+    return watches;
+  }
+
+  /** Begins to watch a real path; RATE_LIMITED when too many are watched, TOOL_FAILED when nothing is there. */
+  async begin(path: string, seconds: number): Promise<Watch> {
+    if (this.#going.size >= WATCH.active)
+      throw new Fault("RATE_LIMITED", `${WATCH.active} paths are watched already; wait until some are over.`, {
+        retryAfterMs: WATCH.seconds * 1000,
+      });
+    const startedAt = this.#now();
+    this.#log.prune(startedAt);
+    const watch = this.#log.create(path, startedAt, startedAt + seconds * 1000);
+    try {
+      await this.#start(watch);
+    } catch (thrown) {
+      this.#log.drop(watch.token);
+      throw thrown;
+    }
+    return watch;
+  }
+
+  /** What a watch saw; NOT_FOUND when there is none of that token. */
+  events(token: string, query: EventQuery): readonly WatchEvent[] {
+    if (this.#log.find(token) === undefined) throw new Fault("NOT_FOUND", "There is no watch of that token.");
+    this.#keep();
+    return this.#log.events(token, query);
+  }
+
+  /** Sees no more for now; watches that are not over go on when they are opened again. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#going.values()].map((going) => this.#stop(going)));
+    clearImmediate(this.#keeping);
+    this.#log.close();
+  }
+
+  async #goOn(watch: Watch): Promise<void> {
+    const restarted = "The hand was restarted; what happened meanwhile was not seen.";
+    try {
+      const going = await this.#start(watch);
+      this.#see(going, "error", watch.path, restarted);
+    } catch {
+      this.#log.keep(watch.token, [
+        { type: "error", file: watch.path, at: this.#now(), why: `${restarted} It is gone.` },
+      ]);
+    }
+  }
+
+  async #start(watch: Watch): Promise<Going> {
+    const going: Going = { watch, seen: [], tree: undefined, end: undefined };
+    this.#going.set(watch.token, going);
+    try {
+      going.tree = await Tree.at(
+        watch.path,
+        (type, file, why) => this.#see(going, type, file, why),
+        (path) => within(this.#reserved, path),
+      );
+    } catch (thrown) {
+      this.#going.delete(watch.token);
+      throw thrown;
+    }
+    going.end = setTimeout(() => void this.#stop(going), watch.expiresAt - this.#now()).unref();
+    return going;
+  }
+
+  async #stop(going: Going): Promise<void> {
+    clearTimeout(going.end);
+    await going.tree?.close();
+    this.#keep();
+    this.#going.delete(going.watch.token);
+  }
+
+  #see(going: Going, type: WatchEventType, file: string, why: string | undefined): void {
+    const event = { type, file, at: this.#now() };
+    going.seen.push(why === undefined ? event : { ...event, why });
+    // All that is seen in one turn of the event loop goes to disk together.
+    this.#keeping ??= setImmediate(() => this.#keep());
+  }
+
+  #keep(): void {
+    this.#keeping = undefined;
+    for (const { watch, seen } of this.#going.values()) {
+      if (seen.length > 0) this.#log.keep(watch.token, seen.splice(0));
+    }
+  }
+}

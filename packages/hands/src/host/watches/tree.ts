@@ -1,0 +1,206 @@
+import { watch as watchFolder } from "node:fs";
+import type { FSWatcher } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { asFault, Fault, WATCH } from "@vidro/core";
+import { codeOf, Folder } from "../../files/files.ts";
+import type { FolderEntry } from "../../files/files.ts";
+import type { WatchEventType } from "./watch-log.ts";
+
+/** Gets what was seen. */
+export type See = (type: WatchEventType, file: string, why?: string) => void;
+
+/** What is known of a file or a folder. */
+interface Known {
+  readonly isFolder: boolean;
+  /** Tells one state of a file from another. */
+  readonly mark: string;
+  /** What a folder holds, by name. */
+  readonly children?: Map<string, Known>;
+}
+
+/** A folder that has to be looked at, and which names in it count; all without any. */
+interface Place {
+  readonly path: string;
+  readonly only?: string;
+}
+
+/**
+ * Sees changes below a path. The kernel says in which folder something happened, and the folder is then compared with
+ * what was known of it: so nothing depends on how many messages came, in which order, or whether some were dropped.
+ * A folder is listened to before it is listed. Symlinks are seen as files and never followed.
+ */
+export class Tree {
+  readonly #place: Place;
+  readonly #see: See;
+  readonly #isReserved: (path: string) => boolean;
+  readonly #listeners = new Map<string, FSWatcher>();
+  readonly #changed = new Set<string>();
+  readonly #root: Map<string, Known> = new Map();
+  #entries = 0;
+  #isQuiet = true;
+  #toldTooMany = false;
+  #looking: Promise<void> = Promise.resolve();
+  #settling: NodeJS.Timeout | undefined;
+  #rescan: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  private constructor(place: Place, see: See, isReserved: (path: string) => boolean) {
+    this.#place = place;
+    this.#see = see;
+    this.#isReserved = isReserved;
+  }
+
+  /** Begins to see what changes from now on at a real path; TOOL_FAILED when nothing is there. */
+  static async at(path: string, see: See, isReserved: (path: string) => boolean): Promise<Tree> {
+    const tree = new Tree(await placeOf(path), see, isReserved);
+    await tree.#look(tree.#place.path, tree.#root, 0);
+    tree.#isQuiet = false;
+    tree.#rescan = setInterval(() => tree.#change(tree.#place.path, true), WATCH.rescanMs).unref();
+    return tree;
+  }
+
+  /** Sees no more; what changed until now has been seen when it resolves. */
+  async close(): Promise<void> {
+    clearTimeout(this.#settling);
+    clearInterval(this.#rescan);
+    if (this.#changed.size > 0) this.#lookAtChanged();
+    await this.#looking;
+    this.#closed = true;
+    for (const listener of this.#listeners.values()) listener.close();
+    this.#listeners.clear();
+  }
+
+  #change(path: string, everywhere = false): void {
+    if (this.#closed) return;
+    this.#changed.add(path);
+    if (everywhere) for (const folder of this.#listeners.keys()) this.#changed.add(folder);
+    this.#settling ??= setTimeout(() => this.#lookAtChanged(), WATCH.settleMs).unref();
+  }
+
+  #lookAtChanged(): void {
+    this.#settling = undefined;
+    const changed = [...this.#changed].sort();
+    this.#changed.clear();
+    this.#looking = this.#looking.then(() => this.#lookAt(changed));
+  }
+
+  async #lookAt(changed: readonly string[]): Promise<void> {
+    for (const path of changed) {
+      const found = this.#find(path);
+      if (found !== undefined && !this.#closed) await this.#look(path, found.children, found.depth);
+    }
+  }
+
+  /** What is known of a folder that is still there. */
+  #find(path: string): { readonly children: Map<string, Known>; readonly depth: number } | undefined {
+    const names = path
+      .slice(this.#place.path.length)
+      .split("/")
+      .filter((name) => name !== "");
+    let children = this.#root;
+    for (const name of names) {
+      const next = children.get(name)?.children;
+      if (next === undefined) return undefined;
+      children = next;
+    }
+    return { children, depth: names.length };
+  }
+
+  /** Compares a folder with what is known of it; folders that are new are looked into, too. */
+  async #look(path: string, known: Map<string, Known>, depth: number): Promise<void> {
+    this.#listen(path);
+    try {
+      await using folder = await Folder.open(path);
+      const { entries } = await folder.entries(WATCH.entries);
+      const wanted = entries.filter(({ name }) => this.#isWanted(join(path, name), name));
+      const there = new Set(wanted.map(({ name }) => name));
+      for (const [name, gone] of known) if (!there.has(name)) this.#forget(known, join(path, name), gone);
+      for (const entry of wanted) await this.#compare(folder, entry, { known, depth });
+    } catch (thrown) {
+      // A folder that is gone is seen to be gone by looking at its parent; only the first one has none.
+      if (path === this.#place.path) this.#vanished(known, thrown);
+    }
+  }
+
+  async #compare(
+    folder: Folder,
+    { name, type }: FolderEntry,
+    { known, depth }: { readonly known: Map<string, Known>; readonly depth: number },
+  ): Promise<void> {
+    const path = join(folder.path, name);
+    const stat = await folder.look(name).catch(() => undefined);
+    if (stat === undefined) return;
+    const isFolder = type === "folder";
+    const before = known.get(name);
+    const mark = `${stat.ino} ${isFolder ? "" : `${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`}`;
+    if (before?.isFolder === isFolder) {
+      if (before.mark === mark) return;
+      if (!isFolder) {
+        known.set(name, { isFolder, mark });
+        return this.#tell("modify", path);
+      }
+    }
+    if (before !== undefined) this.#forget(known, path, before);
+    if (this.#entries >= WATCH.entries) return this.#tellTooMany();
+    this.#entries += 1;
+    const children = isFolder ? new Map<string, Known>() : undefined;
+    known.set(name, children === undefined ? { isFolder, mark } : { isFolder, mark, children });
+    this.#tell(isFolder ? "addDir" : "add", path);
+    if (children !== undefined && depth < WATCH.depth) await this.#look(path, children, depth + 1);
+  }
+
+  #forget(known: Map<string, Known>, path: string, { isFolder, children }: Known): void {
+    for (const [name, child] of children ?? []) this.#forget(children ?? known, join(path, name), child);
+    known.delete(basename(path));
+    this.#entries -= 1;
+    this.#listeners.get(path)?.close();
+    this.#listeners.delete(path);
+    this.#tell(isFolder ? "unlinkDir" : "unlink", path);
+  }
+
+  #vanished(known: Map<string, Known>, thrown: unknown): void {
+    const { path } = this.#place;
+    const isGone = thrown instanceof Fault && codeOf(thrown.cause) === "ENOENT";
+    for (const [name, gone] of known) if (isGone) this.#forget(known, join(path, name), gone);
+    const listener = this.#listeners.get(path);
+    if (listener === undefined) return;
+    listener.close();
+    this.#listeners.delete(path);
+    this.#tell(isGone ? "unlinkDir" : "error", path, isGone ? undefined : asFault(thrown).message);
+  }
+
+  /** Changes in folders beyond the bound, or that the kernel does not listen to, are found when all is looked at again. */
+  #listen(path: string): void {
+    if (this.#listeners.has(path) || this.#listeners.size >= WATCH.folders || this.#closed) return;
+    try {
+      const listener = watchFolder(path, { persistent: false }, () => this.#change(path));
+      listener.on("error", () => this.#change(dirname(path)));
+      this.#listeners.set(path, listener);
+    } catch {
+      // Gone already, or the kernel has no more room for listeners.
+    }
+  }
+
+  #isWanted(path: string, name: string): boolean {
+    return (this.#place.only === undefined || this.#place.only === name) && !this.#isReserved(path);
+  }
+
+  #tell(type: WatchEventType, path: string, why?: string): void {
+    if (!this.#isQuiet && !this.#closed) this.#see(type, path, why);
+  }
+
+  #tellTooMany(): void {
+    if (this.#toldTooMany) return;
+    this.#toldTooMany = true;
+    this.#see("error", this.#place.path, `More than ${WATCH.entries} files and folders; the others are not seen.`);
+  }
+}
+
+/** A folder is watched itself; a file is watched in its folder, so that its end and return are seen. */
+async function placeOf(path: string): Promise<Place> {
+  if (path === "/") return { path };
+  await using parent = await Folder.open(dirname(path));
+  const stat = await parent.look(basename(path));
+  if (stat === undefined) throw new Fault("TOOL_FAILED", `There is no ${path} to watch.`);
+  return stat.isDirectory() ? { path } : { path: dirname(path), only: basename(path) };
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { asFault, Fault, FAULTS, HANDS, SIGNED } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import { askSigned } from "@vidro/core/wire/signed-http";
+import { faultOf } from "@vidro/core/wire/southbound";
+import { seal } from "./node-crypto.ts";
+import { Clock } from "./clock.ts";
+import type { KeyRing } from "./key-ring.ts";
+
+/** Whom to call, and as whom. */
+export interface CallerOptions {
+  /** Scheme, host and port of the brain's listener for hands. */
+  readonly url: string;
+  /** The certificate of the brain's authority, in PEM: nobody else is believed to be it. */
+  readonly ca?: string;
+  readonly ring: KeyRing;
+  readonly now: () => number;
+  /** Gets what a person at the host should know. */
+  readonly note: (text: string) => void;
+}
+
+/** Bytes of a random nonce. */
+const NONCE_BYTES = 16;
+/** Messages come several at a time, and the last one may begin right before the bound. */
+const REPLY_BYTES = 2 * HANDS.messageBytes;
+
+/** Sends signed messages to a brain, and believes nobody else's answers. */
+export class Caller {
+  readonly #options: CallerOptions;
+  readonly #agent: HttpAgent;
+  readonly #isTls: boolean;
+  readonly clock: Clock;
+
+  constructor(options: CallerOptions) {
+    this.#options = options;
+    this.#isTls = new URL(options.url).protocol === "https:";
+    const ca = options.ca === undefined ? {} : { ca: options.ca };
+    this.#agent = this.#isTls
+      ? new HttpsAgent({ keepAlive: true, minVersion: "TLSv1.3", ...ca })
+      : new HttpAgent({ keepAlive: true });
+    this.clock = new Clock(options.now);
+  }
+
+  /** The brain's answer to a message. Rejects with the fault that it names, or BRAIN_UNREACHABLE when none is its own. */
+  async ask(path: string, message: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const reply = await this.#once(path, message, signal);
+    if (reply["code"] !== "CLOCK_SKEW") return good(reply);
+    const offsetMs = this.clock.adopt(reply["server_time"]);
+    this.#options.note(
+      `The clock of this host is ${Math.round(Math.abs(offsetMs) / 1000)} s off; signatures go by that of the brain.`,
+    );
+    return good(await this.#once(path, message, signal));
+  }
+
+  /** Lets go of every connection. */
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  async #once(path: string, message: JsonObject, signal: AbortSignal): Promise<JsonObject> {
+    const { ring } = this.#options;
+    const url = new URL(path, this.#options.url);
+    const { keyid, keys } = ring.current();
+    const nonce = randomBytes(NONCE_BYTES).toString("base64url");
+    const now = this.clock.now();
+    const asked = askSigned({ url, message, seal, from: "toBrain", keys, keyid, nonce, now });
+    const { status, rawHeaders, body } = await this.#post(url, asked, signal);
+    try {
+      const reply = asked.believe({ status, rawHeaders, body });
+      await ring.worked(keyid);
+      return reply;
+    } catch (thrown) {
+      if (asFault(thrown).code !== "SIGNATURE_INVALID") throw thrown;
+      ring.doubt();
+      throw new Fault(
+        "BRAIN_UNREACHABLE",
+        `The answer (${status}) is not signed by the brain, or it does not know this hand.`,
+      );
+    }
+  }
+
+  async #post(url: URL, { headers, body }: Sending, signal: AbortSignal): Promise<Received> {
+    try {
+      const options = { method: "POST", agent: this.#agent, headers, signal };
+      const request: ClientRequest = this.#isTls ? httpsRequest(url, options) : httpRequest(url, options);
+      request.end(body);
+      const [response] = (await once(request, "response")) as [IncomingMessage];
+      return { status: response.statusCode ?? 0, rawHeaders: response.rawHeaders, body: await collect(response) };
+    } catch (cause) {
+      throw new Fault("BRAIN_UNREACHABLE", `The brain at ${url.host} cannot be reached: ${asFault(cause).message}.`, {
+        cause,
+      });
+    }
+  }
+}
+
+interface Sending {
+  readonly headers: { readonly [name: string]: string };
+  readonly body: Uint8Array;
+}
+
+interface Received {
+  readonly status: number;
+  readonly rawHeaders: readonly string[];
+  readonly body: Uint8Array;
+}
+
+async function collect(response: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > REPLY_BYTES) throw new Error("its answer is too long");
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The first HTTP status that says the fault is the server's. */
+const SERVERS_OWN = 500;
+
+function good(reply: JsonObject): JsonObject {
+  if (reply["ok"] === true) return reply;
+  const { code: named, message } = faultOf(reply);
+  // What is wrong with the brain itself passes, and is no reason to give up.
+  const code = FAULTS[named].http >= SERVERS_OWN && FAULTS[named].fate !== "retry" ? "BRAIN_UNREACHABLE" : named;
+  const wait = reply["retry_after_ms"];
+  throw new Fault(code, message, typeof wait === "number" ? { retryAfterMs: wait } : {});
+}
+
+/** How long to wait for an answer that the brain may hold back for so long. */
+export function patience(signal: AbortSignal, heldMs = 0): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(heldMs + SIGNED.replyMs)]);
+}

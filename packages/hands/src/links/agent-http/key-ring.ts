@@ -1,0 +1,121 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readFile, rename } from "node:fs/promises";
+import { dirname } from "node:path";
+import { asFault, Fault, isObject, parseJson } from "@vidro/core";
+import { keysFrom, nextRoot } from "@vidro/core/wire/signed-http";
+import type { Keys } from "@vidro/core/wire/signed-http";
+import { seal } from "./node-crypto.ts";
+
+/** A key as its file has it. */
+export interface KeptKey {
+  /** `<hand>/<key>`. */
+  readonly keyid: string;
+  /** In base64. */
+  readonly root: string;
+}
+
+/** A key that is ready to be used. */
+export interface HeldKey {
+  readonly keyid: string;
+  readonly keys: Keys;
+}
+
+/**
+ * The keys of a hand, in a file that only its owner reads: the one in use, and beside it the one before for as long as
+ * the brain has not answered to the new one.
+ */
+export class KeyRing {
+  readonly #file: string;
+  /** The newest last; never empty. */
+  #kept: readonly KeptKey[];
+  /** Which of them is used, from the end. */
+  #using = 1;
+
+  private constructor(file: string, kept: readonly KeptKey[]) {
+    this.#file = file;
+    this.#kept = kept;
+  }
+
+  /** Keeps the first key of a hand, instead of whatever its file has. */
+  static async create(file: string, first: KeptKey): Promise<KeyRing> {
+    const ring = new KeyRing(file, [first]);
+    await ring.#save();
+    return ring;
+  }
+
+  /** The keys in a file; STORE_UNREADABLE when there are none. */
+  static async open(file: string): Promise<KeyRing> {
+    try {
+      const value = parseJson(await readFile(file, "utf8"));
+      const kept = isObject(value) && Array.isArray(value["keys"]) ? value["keys"].filter(isKept) : [];
+      if (kept.length === 0) throw new Error("it has no key");
+      return new KeyRing(file, kept);
+    } catch (cause) {
+      throw new Fault("STORE_UNREADABLE", `The keys in ${file} cannot be used: ${asFault(cause).message}.`, { cause });
+    }
+  }
+
+  /** The id of the hand. */
+  get hand(): string {
+    const { keyid } = this.#used();
+    return keyid.slice(0, keyid.lastIndexOf("/"));
+  }
+
+  /** The key to sign with. */
+  current(): HeldKey {
+    return held(this.#used());
+  }
+
+  /** The key of that name, if it is one of ours. */
+  find(keyid: string): Keys | undefined {
+    const kept = this.#kept.find((one) => one.keyid === keyid);
+    return kept === undefined ? undefined : held(kept).keys;
+  }
+
+  /** Makes the next key of one that it has, and uses it; one that it has already changes nothing. */
+  async add({ keyid, from, salt }: { keyid: string; from: string; salt: string }): Promise<void> {
+    const before = this.#kept.find((one) => one.keyid === from);
+    if (before === undefined || this.#kept.some((one) => one.keyid === keyid)) return;
+    const root = nextRoot(Buffer.from(before.root, "base64"), Buffer.from(salt, "base64"), { keyid, seal });
+    this.#kept = [before, { keyid, root: Buffer.from(root).toString("base64") }];
+    this.#using = 1;
+    await this.#save();
+  }
+
+  /** The brain has answered to a key: if it is the newest, the one before is needed no more. */
+  async worked(keyid: string): Promise<void> {
+    if (this.#kept.length === 1 || this.#kept.at(-1)?.keyid !== keyid) return;
+    this.#kept = this.#kept.slice(-1);
+    await this.#save();
+  }
+
+  /** The brain does not seem to know the key in use: the other one, if there is one, is tried next. */
+  doubt(): void {
+    this.#using = (this.#using % this.#kept.length) + 1;
+  }
+
+  #used(): KeptKey {
+    return this.#kept.at(-Math.min(this.#using, this.#kept.length))!;
+  }
+
+  async #save(): Promise<void> {
+    await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
+    const draft = `${this.#file}.${randomUUID()}`;
+    const handle = await open(draft, "wx", 0o600);
+    try {
+      await handle.writeFile(`${JSON.stringify({ keys: this.#kept })}\n`);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(draft, this.#file);
+  }
+}
+
+function held({ keyid, root }: KeptKey): HeldKey {
+  return { keyid, keys: keysFrom(Buffer.from(root, "base64"), keyid, seal) };
+}
+
+function isKept(value: unknown): value is KeptKey & { [name: string]: string } {
+  return isObject(value) && typeof value["keyid"] === "string" && typeof value["root"] === "string";
+}

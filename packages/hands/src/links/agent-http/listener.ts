@@ -1,0 +1,139 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
+import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { asFault, Fault, FAULTS, HANDS, HTTP, listenFault, SIGNED } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import { answerSigned, keysFrom, MESSAGES_PATH } from "@vidro/core/wire/signed-http";
+import type { Door, Outgoing } from "@vidro/core/wire/signed-http";
+import { tooLong } from "@vidro/core/wire/southbound";
+import { seal } from "./node-crypto.ts";
+import type { KeyRing } from "./key-ring.ts";
+
+/** Where a host takes messages of its brain itself. */
+export interface ListenOptions {
+  /** The address to listen on; beyond this machine only with `tls`. */
+  readonly host: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** A certificate and its key, in PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
+
+/** What listens, and what becomes of messages that are authentic. */
+export interface ListenerOptions extends ListenOptions {
+  readonly ring: KeyRing;
+  readonly now: () => number;
+  readonly answer: (message: JsonObject) => Promise<JsonObject>;
+}
+
+/** A listener that is up. */
+export interface Listener {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Listens for signed messages of the brain; resolves when it does, CONFLICT when it cannot. */
+export async function listenSigned(options: ListenerOptions): Promise<Listener> {
+  const { host, port, tls } = options;
+  if (tls === undefined && !LOOPBACK.test(host))
+    throw new Fault("BAD_REQUEST", `${host} can be reached from other machines: give a certificate and its key too.`);
+  const door = doorOf(options);
+  const serve: RequestListener = (request, response) => {
+    answered(door, request).then(
+      ({ status, headers, body }) => response.writeHead(status, headers).end(body),
+      (thrown: unknown) => refuse(response, asFault(thrown)),
+    );
+  };
+  const server: Server =
+    tls === undefined ? createServer(BOUNDS, serve) : createTlsServer({ ...BOUNDS, ...tls }, serve);
+  server.maxHeadersCount = HTTP.headers;
+  server.listen(port, host);
+  await once(server, "listening").catch((cause: Error) => {
+    throw listenFault(`${host}:${port}`, cause);
+  });
+  // Without a descriptor a call cannot be taken in, and the brain calls again; the hand goes on.
+  server.on("error", () => undefined);
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+const LOOPBACK = /^(?:localhost|127\..*|::1)$/;
+const BOUNDS = {
+  maxHeaderSize: HTTP.headerBytes,
+  headersTimeout: HTTP.headersMs,
+  requestTimeout: HTTP.requestMs,
+  keepAliveTimeout: HTTP.keepAliveMs,
+  minVersion: "TLSv1.3",
+} as const;
+
+function doorOf({ ring, now, answer, tls }: ListenerOptions): Door {
+  const nonces = new RecentNonces(now);
+  return {
+    seal,
+    scheme: tls === undefined ? "http" : "https",
+    from: "toHand",
+    nobody: keysFrom(randomBytes(SIGNED.keyBytes), "nobody", seal),
+    now,
+    keys: async (keyid) => ring.find(keyid),
+    isFirst: async ({ nonce = "" }) => nonces.isFirst(nonce),
+    async answer({ path, message }) {
+      if (path !== MESSAGES_PATH) throw new Fault("NOT_FOUND", `There is nothing at ${path}.`);
+      return answer(message);
+    },
+  };
+}
+
+async function answered(door: Door, request: IncomingMessage): Promise<Outgoing> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= HANDS.messageBytes) chunks.push(chunk);
+    else if (bytes > HANDS.readBytes) break;
+  }
+  const refused = tooLong(bytes, HANDS.messageBytes);
+  if (refused !== undefined) throw refused;
+  const { method = "", url: target = "", rawHeaders } = request;
+  return answerSigned(door, { method, target, rawHeaders, body: Buffer.concat(chunks) });
+}
+
+/** Says why a message was not looked at. */
+function refuse(response: ServerResponse, { code, message: error }: Fault): void {
+  if (code !== "PAYLOAD_TOO_LARGE") return void response.destroy();
+  const headers = { "content-type": "application/json", connection: "close" };
+  response.writeHead(FAULTS[code].http, headers).end(JSON.stringify({ ok: false, code, error }));
+}
+
+/**
+ * Nonces that have come to this process, for as long as they could come again. One from before it is not known, and
+ * need not be: a hand that starts has a new session, and orders of an older one are refused.
+ */
+class RecentNonces {
+  readonly #now: () => number;
+  /** When each came, the oldest first. */
+  readonly #came = new Map<string, number>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  isFirst(nonce: string): boolean {
+    const now = this.#now();
+    for (const [old, at] of this.#came) {
+      if (at > now - SIGNED.nonceMs) break;
+      this.#came.delete(old);
+    }
+    if (this.#came.has(nonce)) return false;
+    if (this.#came.size >= SIGNED.nonces) throw new Fault("RATE_LIMITED", "Too many messages came in a short time.");
+    this.#came.set(nonce, now);
+    return true;
+  }
+}

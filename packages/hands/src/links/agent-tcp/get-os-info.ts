@@ -1,0 +1,28 @@
+import { GET_OS_INFO_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import type { Hand, JsonObject } from "@vidro/core";
+import type { Sampler } from "../../host/sampler.ts";
+import { command } from "./command.ts";
+import { judged } from "./judged.ts";
+
+/** Hands whose policy lets the machine be looked at; a hand has one policy for its whole life. */
+const allowed = new WeakSet<Hand>();
+
+/** Tells how the machine was in the last seconds [002-30]. */
+export const getOsInfo = command({
+  act: "GET_OS_INFO",
+  scope: "getosinfo",
+  schema: GET_OS_INFO_SCHEMA,
+  run({ seconds }, { world: { hand, sampler } }) {
+    if (allowed.has(hand)) return told(sampler, seconds);
+    return judged(hand, "os_info", {}).then(() => {
+      allowed.add(hand);
+      return told(sampler, seconds);
+    });
+  },
+});
+
+function told(sampler: Sampler, seconds: number): JsonObject {
+  // `mem` is the word of the protocol, `memUsed` what its first client shows.
+  const samples = sampler.samples(seconds).map(({ cpu, mem, time }) => ({ cpu, mem, memUsed: mem, time }));
+  return { ok: true, samples, meta: { returned: samples.length, time: Date.now() } };
+}

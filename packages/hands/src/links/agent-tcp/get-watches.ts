@@ -1,0 +1,30 @@
+import { Fault } from "@vidro/core";
+import { GET_WATCHES_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import type { WatchEvent } from "../../host/watches/watch-log.ts";
+import { command } from "./command.ts";
+import { fitting } from "./fitting.ts";
+
+/** Tells what a watch saw, a page at a time [002-34]. Who has the token of a watch may see what it saw. */
+export const getWatches = command({
+  act: "GET_WATCHES",
+  scope: "getwatches",
+  schema: GET_WATCHES_SCHEMA,
+  run({ token, since, until, pageSize, order, cursor }, { world, maxBytes }) {
+    const [direction, after] = cursor?.split("-") ?? [order];
+    if (direction !== order)
+      throw new Fault("BAD_REQUEST", `The cursor goes with order ${direction}; go on in that order.`);
+    // One more than asked for, so that it is known whether there is one.
+    const bounds = { since, until, order, after: after === undefined ? undefined : Number(after) };
+    const found = world.watches.events(token, { ...bounds, limit: pageSize + 1 });
+    const { items, all } = fitting(found.slice(0, pageSize).map(shown), maxBytes);
+    const hasMore = !all || found.length > items.length;
+    const last = found[items.length - 1];
+    const nextCursor = hasMore && last !== undefined ? `${order}-${last.seq}` : null;
+    return { ok: true, events: items, meta: { returned: items.length, hasMore, nextCursor } };
+  },
+});
+
+function shown({ type, file, at, why }: WatchEvent) {
+  const event = { tipoEvento: type, archivo: file, tiempo: at };
+  return why === undefined ? event : { ...event, detalle: why };
+}

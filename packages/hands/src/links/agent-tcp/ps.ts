@@ -1,0 +1,59 @@
+import { PS_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import type { JsonObject } from "@vidro/core";
+import { glob } from "../../files/glob.ts";
+import { readProcesses } from "../../exec/proc.ts";
+import type { ProcessRow } from "../../exec/proc.ts";
+import type { Input } from "../../tools/tool.ts";
+import { command } from "./command.ts";
+import { fitting } from "./fitting.ts";
+import { judged } from "./judged.ts";
+
+/** The part of a command line that is told. */
+const COMMAND_CHARS = 400;
+
+const ORDERS = {
+  cpu: (a, b) => a.cpuPercent - b.cpuPercent,
+  mem: (a, b) => a.memRssBytes - b.memRssBytes,
+  pid: (a, b) => a.pid - b.pid,
+  name: (a, b) => a.name.localeCompare(b.name),
+} satisfies Record<string, (a: ProcessRow, b: ProcessRow) => number>;
+
+/** The largest first, unless it is an order that people read from the beginning. */
+const NATURAL = { cpu: "desc", mem: "desc", pid: "asc", name: "asc" } as const;
+
+/** Lists processes [002-35]. */
+export const ps = command({
+  act: "PS",
+  scope: "ps",
+  schema: PS_SCHEMA,
+  async run(data, { world, maxBytes }) {
+    await judged(world.hand, "processes", {});
+    const found = matching(await readProcesses(), data);
+    const sign = (data.order ?? NATURAL[data.sortBy]) === "asc" ? 1 : -1;
+    const sorted = found.sort((a, b) => sign * ORDERS[data.sortBy](a, b)).slice(0, data.limit);
+    const { items: processes } = fitting(
+      sorted.map((row) => chosen(row, data.fields)),
+      maxBytes,
+    );
+    return { ok: true, processes, meta: { total: found.length, returned: processes.length, time: Date.now() } };
+  },
+});
+
+function matching(all: readonly ProcessRow[], { user, namePattern }: Input<typeof PS_SCHEMA>): ProcessRow[] {
+  const isNamed = namePattern === undefined ? () => true : nameTest(namePattern.toLowerCase());
+  return all.filter((row) => (user === undefined || row.user === user) && isNamed(row));
+}
+
+/** A pattern with `*`, `?` or `[` has to match the whole name; anything else has to be in the name or the command. */
+function nameTest(pattern: string): (row: ProcessRow) => boolean {
+  if (!/[*?[]/.test(pattern)) return ({ name, cmd }) => `${name}\n${cmd}`.toLowerCase().includes(pattern);
+  // Threads of the kernel have names with slashes, which a glob would take for folders.
+  const flat = (text: string): string => text.replaceAll("/", "\u2215");
+  const compiled = glob(flat(pattern));
+  return ({ name }) => compiled.matches(flat(name.toLowerCase()));
+}
+
+function chosen(row: ProcessRow, fields: readonly (keyof ProcessRow)[] | undefined): JsonObject {
+  const shown = { ...row, cmd: row.cmd.slice(0, COMMAND_CHARS) };
+  return fields === undefined ? shown : Object.fromEntries(fields.map((field) => [field, shown[field]]));
+}

@@ -1,0 +1,231 @@
+import { randomUUID, X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { asFault, Fault, FAULTS, HANDS, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
+import type { FaultCode, JsonObject } from "@vidro/core";
+import { tooLong } from "@vidro/core/wire/southbound";
+import type { Hello, Welcome } from "@vidro/core/wire/southbound";
+import { WebSocket } from "ws";
+import type { RawData } from "ws";
+import { newKeyAndRequest } from "../../enrol/csr.ts";
+import type { Identity } from "../../enrol/identity.ts";
+import { refusalIn } from "../../enrol/join.ts";
+import type { Connection } from "../redial.ts";
+
+/** What a brain says to a hello; one that knows only the contract counts no sessions. */
+export type Greeting = Pick<Welcome, "policy"> & Partial<Pick<Welcome, "session_epoch">>;
+
+/** What one connection to a brain is made of. */
+export interface LineOptions {
+  readonly identity: Identity;
+  readonly bounds: { readonly [Name in "heartbeatMs" | "telemetryMs" | "dialMs" | "answerMs"]: number };
+  readonly hello: Hello;
+  /** Gets what the brain asks for. */
+  readonly receive: (message: JsonObject) => void;
+  readonly sample: () => JsonObject | undefined;
+  /** Keeps a new key and certificate. */
+  readonly renewed: (credentials: Pick<Identity, "key" | "certificate">) => Promise<unknown>;
+}
+
+const SETTINGS = {
+  minVersion: "TLSv1.3",
+  perMessageDeflate: false,
+  maxPayload: HANDS.readBytes,
+  maxFragments: HANDS.fragments,
+  closeTimeout: SOUTHBOUND.closeMs,
+} as const;
+
+/** One connection to a brain, in TLS 1.3 with both ends' certificates. */
+export class Line implements Connection {
+  readonly gone: Promise<Fault>;
+  readonly #options: LineOptions;
+  readonly #socket: WebSocket;
+  readonly #timers: NodeJS.Timeout[] = [];
+  /** Who waits for the reply to a request of ours, by its id. */
+  readonly #asked = new Map<string, (reply: JsonObject) => void>();
+  #silent = 0;
+  #isGreeted = false;
+
+  constructor(options: LineOptions) {
+    this.#options = options;
+    const { identity, bounds } = options;
+    const { ca, certificate: cert, key } = identity;
+    this.#socket = new WebSocket(identity.url, { ...SETTINGS, ca, cert, key, handshakeTimeout: bounds.dialMs });
+    this.gone = this.#ended();
+    this.#socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
+    this.#socket.on("ping", () => (this.#silent = 0)).on("pong", () => (this.#silent = 0));
+  }
+
+  /** Connects and says hello; gives what the brain says back. */
+  async greeted(): Promise<Greeting> {
+    await this.#first(once(this.#socket, "open"), this.#options.bounds.dialMs);
+    const reply = await this.#ask({ ...this.#options.hello } as unknown as JsonObject);
+    this.#isGreeted = true;
+    if (isWelcome(reply)) return reply;
+    throw refusalIn(reply) ?? new Fault("BRAIN_UNREACHABLE", "What answers is no brain of this version.");
+  }
+
+  /** Asks the brain whether it lives; resolves when it has said so. */
+  async heartbeat(): Promise<void> {
+    const pong = once(this.#socket, "pong");
+    this.#socket.ping();
+    await this.#first(pong);
+  }
+
+  /** From here on it shows that it lives, tells how the host is doing, and renews its certificate in time. */
+  goOn(): void {
+    const { bounds, identity } = this.#options;
+    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    this.#timers.push(
+      setInterval(() => this.#beat(), bounds.heartbeatMs),
+      setInterval(() => this.#tell(), bounds.telemetryMs),
+      setTimeout(() => void this.#renew(), Math.max(0, renewalOf(identity.certificate) - Date.now())),
+    );
+    this.#tell();
+  }
+
+  /** Hands over a message; false when there is no connection. Live output is dropped for a brain that reads too slowly. */
+  send(message: JsonObject): boolean {
+    const socket = this.#socket;
+    if (socket.readyState !== WebSocket.OPEN) return false;
+    if (message["method"] === "exec.output" && socket.bufferedAmount > HANDS.messageBytes) return false;
+    socket.send(JSON.stringify(message));
+    return true;
+  }
+
+  /** Hangs up. */
+  close(): void {
+    if (this.#socket.readyState === WebSocket.CONNECTING) this.#socket.terminate();
+    else this.#socket.close(NORMAL);
+  }
+
+  /** Why the connection ended: what the brain said before or while it hung up, or what became of the network. */
+  #ended(): Promise<Fault> {
+    const { promise, resolve } = Promise.withResolvers<Fault>();
+    const socket = this.#socket;
+    const end = (why: Fault): void => {
+      for (const timer of this.#timers) clearTimeout(timer);
+      resolve(why);
+    };
+    socket.on("error", (error) => end(new Fault("BRAIN_UNREACHABLE", error.message, { cause: error })));
+    socket.on("close", (_, reason) => end(closing(reason.toString("utf8"))));
+    socket.on("unexpected-response", (request, response: IncomingMessage) => {
+      void refusalOf(response)
+        .then(end)
+        .finally(() => request.destroy());
+    });
+    return promise;
+  }
+
+  /** What is awaited, unless the connection ends first or it takes too long. */
+  async #first<Value>(awaited: Promise<Value>, ms = this.#options.bounds.answerMs): Promise<Value> {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(
+      () => late.reject(new Fault("BRAIN_UNREACHABLE", "The brain did not answer in time.")),
+      ms,
+    );
+    awaited.catch(() => undefined);
+    const ended = this.gone.then((why) => Promise.reject(why));
+    return Promise.race([awaited.catch(() => ended), ended, late.promise]).finally(() => clearTimeout(timer));
+  }
+
+  #hear(data: RawData, isBinary: boolean): void {
+    this.#silent = 0;
+    const message = isBinary ? undefined : objectIn((data as Buffer).toString("utf8"));
+    if (message === undefined) return void this.send({ ok: false, code: "BAD_REQUEST", error: "That is no message." });
+    const isReply = typeof message["ok"] === "boolean" && message["method"] === undefined;
+    const refused = tooLong((data as Buffer).length, HANDS.messageBytes);
+    if (!isReply && refused !== undefined) return this.#refuse(message, refused);
+    if (!isReply) return this.#options.receive(message);
+    // A brain that knows only the contract echoes no id: its first reply is the one to the hello.
+    const id = textIn(message, "id") ?? (this.#isGreeted ? "" : [...this.#asked.keys()][0]) ?? "";
+    this.#asked.get(id)?.(message);
+    this.#asked.delete(id);
+  }
+
+  #refuse({ id, action_id }: JsonObject, { code, message: error }: Fault): void {
+    const named = Object.entries({ id, action_id }).filter(([, name]) => typeof name === "string");
+    this.send({ ...Object.fromEntries(named), ok: false, code, error });
+  }
+
+  async #ask(message: JsonObject): Promise<JsonObject> {
+    const id = randomUUID();
+    const { promise, resolve } = Promise.withResolvers<JsonObject>();
+    this.#asked.set(id, resolve);
+    this.send({ ...message, id });
+    return this.#first(promise).finally(() => this.#asked.delete(id));
+  }
+
+  #beat(): void {
+    this.#silent += 1;
+    if (this.#silent > HANDS.heartbeatsMissed) return this.#socket.terminate();
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+  }
+
+  #tell(): void {
+    const payload = this.#options.sample();
+    if (payload === undefined) return;
+    this.send({ method: "telemetry.push", action_id: randomUUID(), payload, ts: new Date().toISOString() });
+  }
+
+  /** A certificate that could not be renewed is tried again until the connection ends with it. */
+  async #renew(): Promise<void> {
+    const { identity, renewed, bounds } = this.#options;
+    try {
+      const { key, csr } = newKeyAndRequest(identity.name);
+      const reply = await this.#ask({ method: "cert.renew", action_id: randomUUID(), csr });
+      const certificate = textIn(reply, "certificate");
+      if (reply["ok"] !== true || certificate === undefined) throw refusalIn(reply) ?? new Fault("BRAIN_UNREACHABLE");
+      await renewed({ key, certificate });
+    } catch {
+      if (this.#socket.readyState !== WebSocket.OPEN) return;
+      this.#timers.push(setTimeout(() => void this.#renew(), bounds.telemetryMs));
+    }
+  }
+}
+
+/** Of WebSocket: the purpose of the connection is fulfilled. */
+const NORMAL = 1000;
+const REFUSAL_CHARS = 16 * 1024;
+
+/** When a certificate is to be renewed: after two thirds of its life. */
+export function renewalOf(certificate: string): number {
+  const { validFromDate, validToDate } = new X509Certificate(certificate);
+  const [from, to] = [validFromDate.getTime(), validToDate.getTime()];
+  return from + ((to - from) * 2) / 3;
+}
+
+function closing(reason: string): Fault {
+  if (!Object.hasOwn(FAULTS, reason)) return new Fault("CONNECTION_LOST");
+  const code = reason as FaultCode;
+  return new Fault(code, `The brain hung up: ${FAULTS[code].says}`);
+}
+
+async function refusalOf(response: IncomingMessage): Promise<Fault> {
+  let text = "";
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      text += chunk.toString("utf8");
+      if (text.length > REFUSAL_CHARS) break;
+    }
+  } catch (thrown) {
+    return asFault(thrown, "BRAIN_UNREACHABLE");
+  }
+  const plain = new Fault("BRAIN_UNREACHABLE", `What answers says ${response.statusCode} and is no brain.`);
+  return refusalIn(objectIn(text)) ?? plain;
+}
+
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const value = parseJson(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isWelcome(reply: JsonObject): reply is JsonObject & Greeting {
+  const { policy, session_epoch: epoch } = reply;
+  const isPolicy = isObject(policy) && isObject(policy["timeouts"]) && typeof policy["max_payload"] === "number";
+  return reply["ok"] === true && isPolicy && (epoch === undefined || typeof epoch === "number");
+}

@@ -1,0 +1,143 @@
+import type { IncomingMessage } from "node:http";
+import type { WebSocket } from "ws";
+import { EXECUTOR, Fault, FAULTS, HANDS, isObject, parseJson, STREAM } from "@vidro/core";
+import type { FaultCode, JsonObject } from "@vidro/core";
+import type { ExecutorMessage } from "@vidro/core/wire/executor";
+import type { Connection } from "../redial.ts";
+
+/** Where a socket leads, and who opens it. */
+export interface SocketOptions {
+  readonly url: string;
+  readonly token: string | undefined;
+  readonly heartbeatMs: number;
+  readonly take: (message: ExecutorMessage) => void;
+  /** Gives up dialling. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer to a refused upgrade that is longer is not read to its end. */
+const REFUSAL_CHARS = 4096;
+
+/** A WebSocket to a brain, with a pulse both ways. */
+export class BrainSocket implements Connection {
+  readonly gone: Promise<Fault>;
+  readonly #socket: WebSocket;
+  readonly #pulse: NodeJS.Timeout;
+  #silent = 0;
+  /** What the brain last said was wrong. */
+  #said: Fault | undefined;
+
+  private constructor(socket: WebSocket, { heartbeatMs, take }: SocketOptions) {
+    this.#socket = socket;
+    this.#pulse = setInterval(() => this.#beat(), heartbeatMs);
+    const lives = (): void => {
+      this.#silent = 0;
+    };
+    socket.on("ping", lives).on("pong", lives);
+    socket.on("message", (data) => {
+      lives();
+      // oxlint-disable-next-line typescript/no-base-to-string -- nobody asked for fragments, so it is one Buffer
+      const message = messageIn(data.toString());
+      if (message?.type === "error") this.#said = faultIn(message.payload);
+      if (message !== undefined) take(message);
+    });
+    this.gone = new Promise((resolve) => {
+      socket.once("close", (_code, reason) => {
+        clearInterval(this.#pulse);
+        // A complaint about a message is no reason to leave; the reason of a leave is named by it.
+        const isWhy = this.#said !== undefined && this.#said.code === reason.toString("utf8");
+        resolve(isWhy && this.#said !== undefined ? this.#said : new Fault("CONNECTION_LOST"));
+      });
+    });
+  }
+
+  /** Dials; resolves when the socket is open. */
+  static async open(options: SocketOptions): Promise<BrainSocket> {
+    const { WebSocket } = await import("ws");
+    const { promise, resolve, reject } = Promise.withResolvers<BrainSocket>();
+    const headers = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` };
+    const socket = new WebSocket(options.url, {
+      headers,
+      perMessageDeflate: false,
+      maxPayload: EXECUTOR.toldBytes,
+      maxFragments: HANDS.fragments,
+      handshakeTimeout: EXECUTOR.handshakeMs,
+      followRedirects: false,
+    });
+    socket.on("error", (cause) => reject(new Fault("BRAIN_UNREACHABLE", cause.message, { cause })));
+    socket.once("unexpected-response", (_request, response) => {
+      void refusalIn(response)
+        .then(reject)
+        .finally(() => socket.terminate());
+    });
+    // Made before the first message can come.
+    const opened = new BrainSocket(socket, options);
+    socket.once("open", () => resolve(opened));
+    const giveUp = (): void => socket.terminate();
+    options.signal.addEventListener("abort", giveUp, { once: true });
+    if (options.signal.aborted) giveUp();
+    return promise.finally(() => options.signal.removeEventListener("abort", giveUp));
+  }
+
+  /** Sends a message; false when the connection is gone. */
+  send({ type, payload }: ExecutorMessage): boolean {
+    if (this.#socket.readyState !== this.#socket.OPEN) return false;
+    this.#socket.send(JSON.stringify({ type, payload }));
+    return true;
+  }
+
+  /** Sends what is only worth having now; it is dropped where a lot waits already. */
+  sendLive(message: ExecutorMessage): void {
+    if (this.#socket.bufferedAmount < STREAM.unsentBytes) this.send(message);
+  }
+
+  /** Hangs up. */
+  close(): void {
+    this.#socket.close(NORMAL);
+    setTimeout(() => this.#socket.terminate(), PARTING_MS).unref();
+  }
+
+  #beat(): void {
+    this.#silent += 1;
+    if (this.#silent > HANDS.heartbeatsMissed) return this.#socket.terminate();
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
+  }
+}
+
+const NORMAL = 1000;
+const PARTING_MS = 500;
+
+/** A message, or nothing when it is none: a brain that talks nonsense is not obeyed. */
+function messageIn(text: string): ExecutorMessage | undefined {
+  try {
+    const message = parseJson(text);
+    if (!isObject(message)) return undefined;
+    const { type, payload = {}, seq } = message;
+    if (typeof type !== "string" || !isObject(payload)) return undefined;
+    return typeof seq === "number" ? { type, payload, seq } : { type, payload };
+  } catch {
+    return undefined;
+  }
+}
+
+function faultIn({ code, message, error, retry_after_ms }: JsonObject): Fault {
+  const known = typeof code === "string" && Object.hasOwn(FAULTS, code) ? (code as FaultCode) : "BRAIN_UNREACHABLE";
+  const words = typeof message === "string" ? message : typeof error === "string" ? error : FAULTS[known].says;
+  return new Fault(known, words, typeof retry_after_ms === "number" ? { retryAfterMs: retry_after_ms } : {});
+}
+
+/** Why a request did not become a WebSocket. */
+async function refusalIn(response: IncomingMessage): Promise<Fault> {
+  let text = "";
+  try {
+    for await (const chunk of response.setEncoding("utf8")) {
+      text += String(chunk);
+      if (text.length > REFUSAL_CHARS) break;
+    }
+    const said = parseJson(text);
+    if (isObject(said) && said["code"] !== undefined) return faultIn(said);
+  } catch {
+    // What answers is no brain: its status is all there is.
+  }
+  return new Fault("BRAIN_UNREACHABLE", `It answers with status ${response.statusCode} and opens no WebSocket.`);
+}

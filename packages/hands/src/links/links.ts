@@ -1,0 +1,57 @@
+import type { Fault, Hand } from "@vidro/core";
+import type { HandState, Identity } from "../enrol/identity.ts";
+import type { Listening } from "../program/listening.ts";
+import type { Sampler } from "../host/sampler.ts";
+
+/** What a link works with, and whom it tells how it fares. */
+export interface LinkWorld {
+  readonly hand: Hand;
+  readonly state: HandState;
+  readonly sampler: Sampler;
+  readonly version: string;
+  /** Ends the link. */
+  readonly signal: AbortSignal;
+  /** Tries at the first connection. */
+  readonly firstDials: number;
+  readonly up: (identity: Identity) => void;
+  readonly down: (why: Fault, restMs: number) => void;
+  /** Where the host takes messages of its brain itself, on a way that has them. */
+  readonly listen?: Listening;
+  /** Gets what a person at the host should know. */
+  readonly note: (text: string) => void;
+}
+
+/** A way to a brain. */
+export interface LinkKind {
+  readonly name: string;
+  /** Whether this host was enrolled for it. */
+  readonly isFor: (identity: Identity) => boolean;
+  /** Keeps the link up until its signal fires; rejects with the fault that makes another try pointless. */
+  readonly keep: (world: LinkWorld) => Promise<void>;
+}
+
+const agentWs: LinkKind = {
+  name: "agent-ws",
+  isFor: ({ url }) => url.startsWith("wss:"),
+  async keep({ sampler, firstDials, ...world }) {
+    const { keepAgentWs } = await import("./agent-ws.ts");
+    await keepAgentWs({ ...world, sample: () => sample(sampler), bounds: { firstDials } });
+  },
+};
+
+const agentHttp: LinkKind = {
+  name: "agent-http",
+  isFor: ({ url }) => url.startsWith("https:"),
+  async keep({ sampler, firstDials, ...world }) {
+    const { keepAgentHttp } = await import("./agent-http.ts");
+    await keepAgentHttp({ ...world, sample: () => sample(sampler), bounds: { firstDials } });
+  },
+};
+
+function sample(sampler: Sampler): { readonly [name: string]: number } | undefined {
+  const latest = sampler.latest();
+  return latest === undefined ? undefined : { ...latest };
+}
+
+/** The ways that a hand can be connected by itself; each is a file and an entry here. */
+export const LINKS: readonly LinkKind[] = [agentWs, agentHttp];

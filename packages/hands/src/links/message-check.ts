@@ -1,0 +1,18 @@
+import { Fault } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import { REQUESTS } from "@vidro/core/wire/southbound-schemas";
+import { compiler, explain } from "../tools/arguments.ts";
+import type { ValidateFunction } from "ajv";
+
+const compiled = new Map<string, ValidateFunction>();
+
+/** Refuses a request that is not exactly as its method has it, and says where it is wrong. */
+export async function checkMessage(method: string, fields: JsonObject): Promise<void> {
+  const schema = REQUESTS[method];
+  if (schema === undefined) throw new Fault("BAD_REQUEST", `There is no method ${JSON.stringify(method)}.`);
+  const validate = compiled.get(method) ?? (await compiler()).compile(schema);
+  compiled.set(method, validate);
+  if (validate(fields)) return;
+  const error = validate.errors?.[0];
+  throw new Fault("BAD_REQUEST", `${method}: ${error === undefined ? "wrong fields" : explain(error)}.`);
+}

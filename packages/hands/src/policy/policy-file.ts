@@ -1,0 +1,113 @@
+import { hash } from "node:crypto";
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { canonical, Fault, judge, parsePolicy } from "@vidro/core";
+import type { Json, Policy } from "@vidro/core";
+import { DEFAULT_POLICY } from "./default-policy.ts";
+import { codeOf } from "../files/files.ts";
+import { workspaceAt } from "../files/folders.ts";
+import type { HandPolicy } from "../hand.ts";
+import { within } from "../files/paths.ts";
+import { isClosed } from "../exec/sandbox/closed.ts";
+import { isOwn, stateTwin } from "../files/hard-links.ts";
+
+/** A policy that is in force: its version is the hash of what it says. */
+export interface OpenPolicy extends HandPolicy {
+  readonly policy: Policy;
+}
+
+/** Where a policy is looked for, and the folders that its patterns mean. */
+export interface PolicyPlaces {
+  /** A file of JSON; when there is none, the shipped policy counts. */
+  readonly file: string;
+  readonly workspace: string;
+  /** The folder of Vidro's own state. */
+  readonly state: string;
+}
+
+/**
+ * The policy of a hand. Throws BAD_POLICY when its file cannot be used, and then nothing is allowed; NOT_FOUND when
+ * there is no workspace.
+ */
+export function openPolicy({ file, workspace, state }: PolicyPlaces): OpenPolicy {
+  const places = { workspace: workspaceAt(workspace), home: realHome(), state: realpathSync(state) };
+  const source = isThere(file) ? readPolicy(file) : undefined;
+  // The examples of the shipped policy are tried by its test, not at every start.
+  const parsed = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
+  const policy = {
+    ...parsed,
+    real: (path: string) => realPathOf(path, places.state),
+    kept: (path: string) => whyKept(path, places.workspace),
+  };
+  const text = source === undefined ? JSON.stringify(DEFAULT_POLICY) : canonical(source);
+  return {
+    version: hash("sha256", text),
+    policy,
+    judge: (plan) => judge(plan, policy),
+    secrets: policy.secrets,
+  };
+}
+
+/** A policy that can be read anew while a hand works under it. */
+export interface KeptPolicy extends HandPolicy {
+  /** Reads the file again: what is judged from now on is judged by it. BAD_POLICY leaves the one in force as it is. */
+  readonly reload: () => void;
+}
+
+/** The policy of a hand that outlives changes of its file; throws as `openPolicy` does. */
+export function keepPolicy(places: PolicyPlaces): KeptPolicy {
+  let open = openPolicy(places);
+  return {
+    get version() {
+      return open.version;
+    },
+    get secrets() {
+      return open.policy.secrets;
+    },
+    judge: (plan) => open.judge(plan),
+    reload() {
+      open = openPolicy(places);
+    },
+  };
+}
+
+/** Only a policy that was never written is replaced by the shipped one; one that cannot be reached stops the hand. */
+function isThere(file: string): boolean {
+  try {
+    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch (thrown) {
+    throw new Fault("BAD_POLICY", `${file} cannot be reached: ${codeOf(thrown)}`, { cause: thrown });
+  }
+}
+
+/** What a command would reach by a path: behind every symlink, and by its name in our own state if it has one there. */
+function realPathOf(path: string, state: string): string | undefined {
+  let real: string;
+  try {
+    real = realpathSync.native(path);
+  } catch {
+    // What leads nowhere, or where we may not look, is no way in for a command either.
+    return undefined;
+  }
+  return stateTwin(real, state) ?? real;
+}
+
+/** Why a file that a rule covers is not for everyone after all; undefined when it is. */
+function whyKept(path: string, workspace: string): string | undefined {
+  if (within(workspace, path)) return isOwn(path, workspace) ? undefined : "also a file outside the workspace";
+  return isClosed(path) ? "closed to other users of this host" : undefined;
+}
+
+/** Users of services often have a home that is not there: then its patterns mean nothing, as they are. */
+function realHome(): string {
+  const home = homedir();
+  return existsSync(home) ? realpathSync(home) : home;
+}
+
+function readPolicy(file: string): Json {
+  try {
+    return JSON.parse(readFileSync(file, "utf8")) as Json;
+  } catch (thrown) {
+    throw new Fault("BAD_POLICY", `${file} is no JSON: ${(thrown as Error).message}`, { cause: thrown });
+  }
+}

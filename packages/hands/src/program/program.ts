@@ -1,0 +1,111 @@
+import { hostname } from "node:os";
+import { resolve } from "node:path";
+import { Fault, HANDS, oneLine } from "@vidro/core";
+import manifest from "../../package.json" with { type: "json" };
+import { HandState } from "../enrol/identity.ts";
+import type { Identity } from "../enrol/identity.ts";
+import { invitationFrom } from "../enrol/invitation.ts";
+import type { InvitationFlags } from "../enrol/invitation.ts";
+import { enrol } from "../enrol/join.ts";
+import type { Joining } from "../enrol/join.ts";
+import { listeningOf } from "./listening.ts";
+import type { ListenFlags } from "./listening.ts";
+import { serve } from "./serve.ts";
+import { surviveErrors } from "./uncaught-errors.ts";
+import { sayNote, serveSignals } from "./signals.ts";
+import type { Reloadable } from "./signals.ts";
+import { say, sayJson } from "./tell.ts";
+
+/** What a hand's program may be told. */
+export interface HandFlags extends ListenFlags {
+  /** The folder of its state. */
+  readonly state: string;
+  /** The folder that it works in (default: this one, or the one it joined with). */
+  readonly workspace?: string;
+  /** One line of JSON when it is ready. */
+  readonly json?: boolean;
+}
+
+/** What joining may be told. */
+export interface JoinFlags extends HandFlags, InvitationFlags {
+  readonly url: string;
+  /** What to call this host (default: its own name). */
+  readonly name?: string;
+  readonly tags?: readonly string[];
+  /** How to come to the brain (default: ws). */
+  readonly transport?: string;
+}
+
+/** The version of this program. */
+export const VERSION = manifest.version;
+
+const EXIT = { ok: 0, interrupted: 130 } as const;
+
+/** Joins a brain, says so when its first heartbeat came, and works for it until it is asked to end. */
+export async function join(flags: JoinFlags): Promise<number> {
+  const { url, tags, name = hostname() } = flags;
+  if (name === "" || name.length > HANDS.nameChars)
+    throw new Fault("BAD_REQUEST", `A name has 1 to ${HANDS.nameChars} characters.`);
+  const token = await invitationFrom(flags);
+  const state = await HandState.open(flags.state);
+  const workspace = resolve(flags.workspace ?? ".");
+  const who = { url, token, name, workspace, ...(tags === undefined ? {} : { tags }) };
+  await state.become(await enrol({ ...who, ...(await keeping(state, flags.transport)) }));
+  return work(state, flags, HANDS.firstDials);
+}
+
+/** What keeps the key of a host that is to sign its messages. */
+async function keeping(state: HandState, transport = "ws"): Promise<Pick<Joining, "keep">> {
+  if (transport === "ws") return {};
+  if (transport !== "http") throw new Fault("BAD_REQUEST", "A hand comes over ws or http: --transport http");
+  const { KeyRing } = await import("../links/agent-http/key-ring.ts");
+  return { keep: (key) => KeyRing.create(state.keysFile, key) };
+}
+
+/** Works for the brain that was joined, until it is asked to end; a brain that is away is waited for. */
+export async function serveHand(flags: HandFlags): Promise<number> {
+  return work(await HandState.open(flags.state), flags, Infinity);
+}
+
+async function work(state: HandState, flags: HandFlags, firstDials: number): Promise<number> {
+  surviveErrors();
+  const stop = new AbortController();
+  let code: number = EXIT.ok;
+  const end = (name: NodeJS.Signals): void => {
+    // The second one does not ask: what is done is in the ledger.
+    if (stop.signal.aborted) process.exit(EXIT.interrupted);
+    if (name === "SIGINT") code = EXIT.interrupted;
+    stop.abort();
+  };
+  process.on("SIGINT", end).on("SIGTERM", end);
+  const reloadables: Reloadable[] = [];
+  serveSignals(() => reloadables, sayNote);
+  const { workspace } = flags;
+  const listen = await listeningOf(flags);
+  let isReady = false;
+  await serve({
+    state,
+    version: VERSION,
+    signal: stop.signal,
+    firstDials,
+    keep: (reloadable) => void reloadables.push(reloadable),
+    ...(listen === undefined ? {} : { listen }),
+    ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
+    up(identity) {
+      tellUp(identity, { json: flags.json === true, isFirst: !isReady });
+      isReady = true;
+    },
+    note: say,
+    down: (why, restMs) => say(`${oneLine(why.message, WHY_CHARS)} Next try in ${Math.ceil(restMs / 1000)} s.`),
+  });
+  return code;
+}
+
+const WHY_CHARS = 400;
+
+function tellUp({ agentId, name, url }: Identity, { json, isFirst }: { json: boolean; isFirst: boolean }): void {
+  if (json && isFirst) sayJson({ ready: true, agent_id: agentId });
+  if (json) return;
+  say(`✓ ${oneLine(name, HANDS.nameChars)} connected`);
+  if (isFirst) say(`  to ${url} as ${agentId}. Ctrl-C ends it; as a service: vidro-hand unit --dry-run`);
+}

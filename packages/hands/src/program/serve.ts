@@ -1,0 +1,48 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { Fault } from "@vidro/core";
+import { localHand } from "../hand.ts";
+import type { HandState } from "../enrol/identity.ts";
+import { LINKS } from "../links/links.ts";
+import type { LinkWorld } from "../links/links.ts";
+import { keepPolicy } from "../policy/policy-file.ts";
+import { Sampler } from "../host/sampler.ts";
+import type { Reloadable } from "./signals.ts";
+
+/** What a host that has joined a brain works with. */
+export interface ServeOptions extends Pick<
+  LinkWorld,
+  "version" | "signal" | "firstDials" | "listen" | "up" | "down" | "note"
+> {
+  readonly state: HandState;
+  /** Another folder to work in than the one that it joined with. */
+  readonly workspace?: string;
+  /** Gets what can be read anew, before the first order comes. */
+  readonly keep?: (reloadable: Reloadable) => void;
+}
+
+/** Works for the brain that this host has joined, until the signal fires; one hand, whatever links there are. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const { state } = options;
+  const identity = await state.identity();
+  if (identity === undefined)
+    throw new Fault("NOT_FOUND", `No brain was joined with the state in ${state.folder}: vidro-hand join`);
+  const workspace = options.workspace ?? identity.workspace;
+  const folder = join(state.folder, "hand");
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const policy = keepPolicy({ file: join(state.folder, "policy.json"), workspace, state: state.folder });
+  options.keep?.({ what: "policy", reload: policy.reload });
+  const hand = await localHand({ id: identity.agentId, workspace, state: folder, reserved: state.folder, policy });
+  const sampler = await new Sampler(hand.workspace).start();
+  const ended = new AbortController();
+  const signal = AbortSignal.any([options.signal, ended.signal]);
+  try {
+    const links = LINKS.filter((kind) => kind.isFor(identity));
+    await Promise.all(links.map((kind) => kind.keep({ ...options, hand, sampler, signal })));
+  } finally {
+    // When one link cannot go on the hand ends as a whole: half of it would look as if all were well.
+    ended.abort();
+    sampler.stop();
+    await hand.close();
+  }
+}

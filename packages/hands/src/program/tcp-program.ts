@@ -1,0 +1,83 @@
+import { readFile } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { once } from "node:events";
+import { join } from "node:path";
+import { Fault } from "@vidro/core";
+import { tcpAddress } from "@vidro/core/wire/tcp";
+import manifest from "../../package.json" with { type: "json" };
+import { localHand } from "../hand.ts";
+import { keepPolicy } from "../policy/policy-file.ts";
+import { serveTcpHand } from "./tcp-hand.ts";
+import { surviveErrors } from "./uncaught-errors.ts";
+import { sayNote, secured, serveSignals } from "./signals.ts";
+import { logJson, say, sayJson } from "./tell.ts";
+import { TokenFile } from "../enrol/token-file.ts";
+
+/** What a hand that listens for TCP may be told. */
+export interface TcpFlags {
+  /** Where to listen. */
+  readonly tcp: string;
+  /** The folder of its state: ledger, policy, and tokens unless they are elsewhere. */
+  readonly state: string;
+  readonly workspace?: string;
+  readonly name?: string;
+  /** The tokens that count, as `vidro tokens export` writes them. */
+  readonly tokens?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
+  readonly lab?: boolean;
+  readonly json?: boolean;
+}
+
+/** Serves a hand that no brain is beside, until it is asked to end; gives the code to exit with. */
+export async function serveTcp(flags: TcpFlags): Promise<number> {
+  const { state, workspace = ".", tokens: file = join(state, "tokens.json"), name, lab } = flags;
+  const own = join(state, "hand");
+  mkdirSync(own, { recursive: true, mode: 0o700 });
+  const tls = await tlsOf(flags);
+  const tokens = new TokenFile(file);
+  const policy = keepPolicy({ file: join(state, "policy.json"), workspace, state });
+  const hand = await localHand({ id: "tcp", workspace, state: own, reserved: state, policy });
+  try {
+    const server = await serveTcpHand({
+      hand,
+      state: own,
+      reserved: state,
+      verify: (token) => tokens.verify(token),
+      version: manifest.version,
+      report: (traceId, thrown) => logJson({ level: "error", trace_id: traceId, message: stackOf(thrown) }),
+      ...tcpAddress(flags.tcp),
+      ...(name === undefined ? {} : { name }),
+      ...(lab === undefined ? {} : { lab }),
+      ...(tls === undefined ? {} : { tls }),
+    });
+    surviveErrors();
+    serveSignals(() => [{ what: "policy", reload: policy.reload }, ...secured(server, () => tlsOf(flags))], sayNote);
+    if (flags.json === true) sayJson({ ready: true, tcp: server.address, pid: process.pid });
+    else say(`The hand listens on ${server.address}, process ${process.pid}.`);
+    await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+    await server.close();
+    return 0;
+  } finally {
+    tokens.close();
+    await hand.close();
+  }
+}
+
+async function tlsOf({ tlsCert, tlsKey }: TcpFlags): Promise<{ cert: string; key: string } | undefined> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");
+  const [cert, key] = await Promise.all([tlsCert, tlsKey].map((file) => pem(file)));
+  return { cert: cert ?? "", key: key ?? "" };
+}
+
+function pem(file: string): Promise<string> {
+  return readFile(file, "utf8").catch((cause: Error) => {
+    throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });
+  });
+}
+
+function stackOf(thrown: unknown): string {
+  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+}
