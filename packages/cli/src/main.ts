@@ -1,6 +1,6 @@
 import manifest from "../package.json" with { type: "json" };
-import { EXIT } from "./exit.ts";
-import { onUncaught, watchOutput } from "./interrupts.ts";
+import { EXIT } from "./program/exit-codes.ts";
+import { onUncaught, watchOutput } from "./view/interrupts.ts";
 import { ignoreUserSignals } from "@vidro/hands/signals";
 
 /* Only what every command needs is loaded here: the first words have to come at once. */
@@ -9,8 +9,8 @@ import { ignoreUserSignals } from "@vidro/hands/signals";
 async function main(argv: readonly string[]): Promise<number> {
   if (argv.length > 0) return command(argv);
   if (process.stdin.isTTY && process.stdout.isTTY) return (await import("./commands/talk.ts")).talk();
-  const { program } = await import("./program.ts");
-  (await import("./tell.ts")).say(
+  const { program } = await import("./program/program.ts");
+  (await import("./program/tell.ts")).say(
     program(manifest.version, () => undefined)
       .helpInformation()
       .trimEnd(),
@@ -20,7 +20,7 @@ async function main(argv: readonly string[]): Promise<number> {
 
 async function command(argv: readonly string[]): Promise<number> {
   const { CommanderError } = await import("commander");
-  const { program } = await import("./program.ts");
+  const { program } = await import("./program/program.ts");
   let code: number = EXIT.ok;
   try {
     await program(manifest.version, (given) => (code = given)).parseAsync([...argv], { from: "user" });
@@ -32,7 +32,7 @@ async function command(argv: readonly string[]): Promise<number> {
 }
 
 async function fail(thrown: unknown): Promise<number> {
-  const { sayFailure } = await import("./failure.ts");
+  const { sayFailure } = await import("./program/failure.ts");
   return sayFailure(thrown, argv);
 }
 

@@ -1,11 +1,11 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Agent } from "@vidro/client";
 import { asFault, CATALOG, Fault, oneLine } from "@vidro/core";
-import type { BrainFlags } from "../address.ts";
-import { withCatalog } from "../catalog.ts";
-import { EXIT } from "../exit.ts";
-import { paint } from "../marks.ts";
-import { print, say, sayJson } from "../tell.ts";
+import type { BrainFlags } from "../brain-api/address.ts";
+import { withCatalog } from "../brain-api/agent-api.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { paint } from "../view/symbols.ts";
+import { print, say, sayJson } from "../program/tell.ts";
 
 const NAME_CHARS = 20;
 const DESCRIPTION_CHARS = 70;

@@ -1,9 +1,9 @@
 import { Fault } from "@vidro/core";
-import type { BrainFlags } from "../address.ts";
-import { withWaist } from "../brains.ts";
-import { findRun, lastRun } from "../find-run.ts";
-import { showRun } from "../show.ts";
-import type { ShowFlags } from "../show.ts";
+import type { BrainFlags } from "../brain-api/address.ts";
+import { withWaist } from "../brain-api/brains.ts";
+import { findRun, lastRun } from "../brain-api/find-run.ts";
+import { showRun } from "../view/show-run.ts";
+import type { ShowFlags } from "../view/show-run.ts";
 
 /** What `vidro attach` may be told. */
 export interface AttachFlags extends ShowFlags, BrainFlags {

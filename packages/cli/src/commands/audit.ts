@@ -1,11 +1,11 @@
 import type { Audit, Brain, Sealed } from "@vidro/brain";
 import { asFault, countWords, TERMINAL } from "@vidro/core";
 import type { Journal, RunHead } from "@vidro/core";
-import { EXIT } from "../exit.ts";
-import { findRun } from "../find-run.ts";
-import { paint } from "../marks.ts";
-import { print, sayJson } from "../tell.ts";
-import { withBrain } from "../with-brain.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { findRun } from "../brain-api/find-run.ts";
+import { paint } from "../view/symbols.ts";
+import { print, sayJson } from "../program/tell.ts";
+import { withBrain } from "../brain-api/with-brain.ts";
 
 /** What an audit came to. */
 interface Sum {

@@ -4,17 +4,17 @@ import { basename, join } from "node:path";
 import { Fault } from "@vidro/core";
 import type { Hand } from "@vidro/core";
 import manifest from "../../package.json" with { type: "json" };
-import { brainAddress } from "../address.ts";
-import type { Address, BrainFlags } from "../address.ts";
-import { findRun } from "../find-run.ts";
-import { folderAt } from "../folder.ts";
-import { remote } from "../remote.ts";
-import { showRun } from "../show.ts";
-import type { ShowFlags } from "../show.ts";
-import { taskFrom } from "../task.ts";
-import { say } from "../tell.ts";
-import type { Waist } from "../waist.ts";
-import { homeFolder } from "../with-brain.ts";
+import { brainAddress } from "../brain-api/address.ts";
+import type { Address, BrainFlags } from "../brain-api/address.ts";
+import { findRun } from "../brain-api/find-run.ts";
+import { folderAt } from "../program/folder.ts";
+import { remote } from "../brain-api/remote.ts";
+import { showRun } from "../view/show-run.ts";
+import type { ShowFlags } from "../view/show-run.ts";
+import { taskFrom } from "../program/task.ts";
+import { say } from "../program/tell.ts";
+import type { Waist } from "../brain-api/brain-api.ts";
+import { homeFolder } from "../brain-api/with-brain.ts";
 
 /** What `vidro code` may be told besides the task. */
 export interface CodeFlags extends ShowFlags, BrainFlags {

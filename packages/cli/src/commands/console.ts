@@ -1,7 +1,7 @@
-import type { BrainFlags } from "../address.ts";
-import { EXIT } from "../exit.ts";
+import type { BrainFlags } from "../brain-api/address.ts";
+import { EXIT } from "../program/exit-codes.ts";
 import { brainThatIsUp } from "./status.ts";
-import { print } from "../tell.ts";
+import { print } from "../program/tell.ts";
 
 /** Prints the address of the brain that is up, for a browser. */
 export async function openConsole(flags: BrainFlags): Promise<number> {

@@ -2,11 +2,11 @@ import { text } from "node:stream/consumers";
 import { Vidro } from "@vidro/client";
 import type { HandRecord } from "@vidro/client";
 import { Fault } from "@vidro/core";
-import { brainAddress } from "../address.ts";
-import { EXIT } from "../exit.ts";
-import { pemFrom } from "../pem.ts";
-import { told } from "../remote.ts";
-import { say, sayJson } from "../tell.ts";
+import { brainAddress } from "../brain-api/address.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { pemFrom } from "../program/pem.ts";
+import { told } from "../brain-api/remote.ts";
+import { say, sayJson } from "../program/tell.ts";
 import { lineOf } from "./hands.ts";
 
 /** What `vidro hands dial` may be told. */

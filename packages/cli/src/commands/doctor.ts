@@ -1,8 +1,8 @@
-import { EXIT } from "../exit.ts";
-import { examine } from "../examine.ts";
-import type { Row } from "../examine.ts";
-import { paint } from "../marks.ts";
-import { print, sayJson } from "../tell.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { examine } from "./doctor/doctor-checks.ts";
+import type { Row } from "./doctor/doctor-checks.ts";
+import { paint } from "../view/symbols.ts";
+import { print, sayJson } from "../program/tell.ts";
 
 const COLOURS = { ok: "green", warn: "yellow", fail: "red" } as const;
 const STATUS_CHARS = 4;

@@ -1,7 +1,7 @@
-import type { BrainFlags } from "../address.ts";
-import { EXIT } from "../exit.ts";
-import { say, sayJson } from "../tell.ts";
-import { signedHands } from "../signed-hands.ts";
+import type { BrainFlags } from "../brain-api/address.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { say, sayJson } from "../program/tell.ts";
+import { signedHands } from "../brain-api/signed-hand-api.ts";
 
 /** Lets a hand that listens be called at an address, or without one at none. */
 export async function address(

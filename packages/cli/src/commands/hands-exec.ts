@@ -1,18 +1,18 @@
 import type { HandRecord } from "@vidro/client";
 import { approvalAsked, approvalRows, HANDS, oneLine, outcomeWords } from "@vidro/core";
 import type { Entry, Output, ProcessOutcome, QuestionAsked } from "@vidro/core";
-import type { BrainFlags } from "../address.ts";
-import { withWaist } from "../brains.ts";
-import { Execution } from "../execution.ts";
-import type { Executed, Order } from "../execution.ts";
-import { folderAt } from "../folder.ts";
-import { withHands } from "../hand-register.ts";
-import { onInterrupt } from "../interrupts.ts";
-import type { Leaving } from "../interrupts.ts";
-import { paint } from "../marks.ts";
-import { nobody, person, yesToAll } from "../questions.ts";
-import { passOn, print, say, sayFault, sayJson } from "../tell.ts";
-import type { Waist } from "../waist.ts";
+import type { BrainFlags } from "../brain-api/address.ts";
+import { withWaist } from "../brain-api/brains.ts";
+import { Execution } from "./hands/execution.ts";
+import type { Executed, Order } from "./hands/execution.ts";
+import { folderAt } from "../program/folder.ts";
+import { withHands } from "../brain-api/hand-api.ts";
+import { onInterrupt } from "../view/interrupts.ts";
+import type { Leaving } from "../view/interrupts.ts";
+import { paint } from "../view/symbols.ts";
+import { nobody, person, yesToAll } from "../view/questions.ts";
+import { passOn, print, say, sayFault, sayJson } from "../program/tell.ts";
+import type { Waist } from "../brain-api/brain-api.ts";
 
 /** What `vidro hands exec` may be told. */
 export interface ExecFlags extends BrainFlags {

@@ -4,13 +4,13 @@ import { tcpAddress } from "@vidro/core/wire/tcp";
 import type { AgentTcp } from "@vidro/hands";
 import { sayNote, secured, serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
-import { EXIT } from "../exit.ts";
-import { folderAt } from "../folder.ts";
-import { faultLog } from "../log.ts";
-import { paint } from "../marks.ts";
-import { pemFrom } from "../pem.ts";
-import { say, sayJson } from "../tell.ts";
-import { homeFolder, withBrain } from "../with-brain.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { folderAt } from "../program/folder.ts";
+import { faultLog } from "../program/log.ts";
+import { paint } from "../view/symbols.ts";
+import { pemFrom } from "../program/pem.ts";
+import { say, sayJson } from "../program/tell.ts";
+import { homeFolder, withBrain } from "../brain-api/with-brain.ts";
 
 /** What `vidro hands serve` may be told. */
 export interface ServeFlags {

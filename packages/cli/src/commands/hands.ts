@@ -1,11 +1,11 @@
 import type { HandRecord } from "@vidro/client";
 import { byteWords, oneLine, spanWords } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import type { BrainFlags } from "../address.ts";
-import { EXIT } from "../exit.ts";
-import { withHands } from "../hand-register.ts";
-import { paint } from "../marks.ts";
-import { print, say, sayJson } from "../tell.ts";
+import type { BrainFlags } from "../brain-api/address.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { withHands } from "../brain-api/hand-api.ts";
+import { paint } from "../view/symbols.ts";
+import { print, say, sayJson } from "../program/tell.ts";
 
 const NAME_CHARS = 20;
 const STATE_CHARS = 11;

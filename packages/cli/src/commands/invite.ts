@@ -1,10 +1,10 @@
 import { Fault, FAULTS, isObject, SOUTHBOUND, textIn } from "@vidro/core";
 import type { FaultCode, Json, JsonObject } from "@vidro/core";
-import { brainAddress } from "../address.ts";
-import type { Address, BrainFlags } from "../address.ts";
-import { EXIT } from "../exit.ts";
-import { expiryOf } from "../expiry.ts";
-import { print, say, sayJson } from "../tell.ts";
+import { brainAddress } from "../brain-api/address.ts";
+import type { Address, BrainFlags } from "../brain-api/address.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { expiryOf } from "../program/expiry.ts";
+import { print, say, sayJson } from "../program/tell.ts";
 
 /** Whom to invite. */
 export interface InviteFlags extends BrainFlags {

@@ -1,5 +1,5 @@
 import { join as joinPath } from "node:path";
-import { homeFolder } from "../with-brain.ts";
+import { homeFolder } from "../brain-api/with-brain.ts";
 
 /** What joining may be told. */
 export interface JoinFlags {

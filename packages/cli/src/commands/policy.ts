@@ -3,11 +3,11 @@ import { dirname, join, resolve } from "node:path";
 import { countWords, explain, Fault, FAULTS, planWords } from "@vidro/core";
 import type { Action, Finding, Judgement } from "@vidro/core";
 import type { OpenPolicy } from "@vidro/hands";
-import { EXIT } from "../exit.ts";
-import { folderAt } from "../folder.ts";
-import { paint } from "../marks.ts";
-import { faultLine, print, sayFault, sayJson } from "../tell.ts";
-import { homeFolder, withBrain } from "../with-brain.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { folderAt } from "../program/folder.ts";
+import { paint } from "../view/symbols.ts";
+import { faultLine, print, sayFault, sayJson } from "../program/tell.ts";
+import { homeFolder, withBrain } from "../brain-api/with-brain.ts";
 
 const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
 

@@ -1,7 +1,7 @@
-import type { BrainFlags } from "../address.ts";
-import { EXIT } from "../exit.ts";
-import { signedHands } from "../signed-hands.ts";
-import { say, sayJson } from "../tell.ts";
+import type { BrainFlags } from "../brain-api/address.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { signedHands } from "../brain-api/signed-hand-api.ts";
+import { say, sayJson } from "../program/tell.ts";
 
 /** Gives a hand its next key. */
 export async function rotateKey(named: string, flags: BrainFlags & { readonly json?: boolean }): Promise<number> {

@@ -1,13 +1,13 @@
 import { Fault } from "@vidro/core";
 import type { Budget } from "@vidro/core";
-import { namedBrain } from "../address.ts";
-import type { BrainFlags } from "../address.ts";
-import { withWaist } from "../brains.ts";
-import { folderAt } from "../folder.ts";
-import { showRun } from "../show.ts";
-import type { ShowFlags } from "../show.ts";
-import { taskFrom } from "../task.ts";
-import { say } from "../tell.ts";
+import { namedBrain } from "../brain-api/address.ts";
+import type { BrainFlags } from "../brain-api/address.ts";
+import { withWaist } from "../brain-api/brains.ts";
+import { folderAt } from "../program/folder.ts";
+import { showRun } from "../view/show-run.ts";
+import type { ShowFlags } from "../view/show-run.ts";
+import { taskFrom } from "../program/task.ts";
+import { say } from "../program/tell.ts";
 
 /** What `vidro run` may be told besides the task. */
 export interface RunFlags extends ShowFlags, BrainFlags {

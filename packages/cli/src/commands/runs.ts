@@ -1,14 +1,14 @@
 import { open } from "node:fs/promises";
 import { asFault, countWords, oneLine, SHORT_ID_CHARS, spanWords, TERMINAL } from "@vidro/core";
 import type { RunHead, RunStatus } from "@vidro/core";
-import type { BrainFlags } from "../address.ts";
-import { withWaist } from "../brains.ts";
-import { EXIT } from "../exit.ts";
-import { findRun } from "../find-run.ts";
-import { entryLine } from "../json.ts";
-import { paint } from "../marks.ts";
-import { screenFor } from "../show.ts";
-import { outputRead, print, say, sayJson, sayLine } from "../tell.ts";
+import type { BrainFlags } from "../brain-api/address.ts";
+import { withWaist } from "../brain-api/brains.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { findRun } from "../brain-api/find-run.ts";
+import { entryLine } from "../view/json-lines.ts";
+import { paint } from "../view/symbols.ts";
+import { screenFor } from "../view/show-run.ts";
+import { outputRead, print, say, sayJson, sayLine } from "../program/tell.ts";
 
 const TASK_CHARS = 70;
 const COLOURS = { running: "cyan", asking: "yellow", finished: "green", failed: "red", aborted: "dim" } as const;

@@ -1,10 +1,10 @@
 import { Fault, HTTP, isObject } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import { brainAddress } from "../address.ts";
-import type { Address, BrainFlags } from "../address.ts";
-import { EXIT } from "../exit.ts";
-import { paint } from "../marks.ts";
-import { print, sayJson } from "../tell.ts";
+import { brainAddress } from "../brain-api/address.ts";
+import type { Address, BrainFlags } from "../brain-api/address.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { paint } from "../view/symbols.ts";
+import { print, sayJson } from "../program/tell.ts";
 
 const COLOURS = { ready: "green", degraded: "yellow", down: "red" } as const;
 

@@ -1,13 +1,13 @@
 import type { Brain } from "@vidro/brain";
 import { asFault, oneLine, SHORT_ID_CHARS, TERMINAL } from "@vidro/core";
-import { embedded } from "../embedded.ts";
-import { EXIT } from "../exit.ts";
-import { folderAt } from "../folder.ts";
-import { readWords } from "../keyboard.ts";
-import { paint } from "../marks.ts";
-import { showRun } from "../show.ts";
-import { print, say, sayFault } from "../tell.ts";
-import { withBrain } from "../with-brain.ts";
+import { embedded } from "../brain-api/embedded.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { folderAt } from "../program/folder.ts";
+import { readWords } from "../view/keyboard.ts";
+import { paint } from "../view/symbols.ts";
+import { showRun } from "../view/show-run.ts";
+import { print, say, sayFault } from "../program/tell.ts";
+import { withBrain } from "../brain-api/with-brain.ts";
 
 const PROMPT = "› ";
 const TASK_CHARS = 70;

@@ -3,9 +3,9 @@ import type { TcpAddress } from "@vidro/client/tcp";
 import { Fault, isObject, parseJson } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { tcpAddress, tcpFaultCode } from "@vidro/core/wire/tcp";
-import { EXIT } from "../exit.ts";
-import { pemFrom } from "../pem.ts";
-import { print, sayJson } from "../tell.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { pemFrom } from "../program/pem.ts";
+import { print, sayJson } from "../program/tell.ts";
 
 /** What `vidro tcp` may be told. */
 export interface TcpFlags {

@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import type { TokenRow, Tokens } from "@vidro/brain";
 import { Fault, oneLine } from "@vidro/core";
-import { EXIT } from "../exit.ts";
-import { expiryOf } from "../expiry.ts";
-import { paint } from "../marks.ts";
-import { outputRead, print, say, sayJson } from "../tell.ts";
-import { withBrain } from "../with-brain.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { expiryOf } from "../program/expiry.ts";
+import { paint } from "../view/symbols.ts";
+import { outputRead, print, say, sayJson } from "../program/tell.ts";
+import { withBrain } from "../brain-api/with-brain.ts";
 
 const OWNER_CHARS = 20;
 const SCOPES_CHARS = 60;

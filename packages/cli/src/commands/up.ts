@@ -2,12 +2,12 @@ import type { Daemon } from "@vidro/brain";
 import { Fault, HTTP, jsonLine } from "@vidro/core";
 import { serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
-import { EXIT } from "../exit.ts";
-import { folderAt } from "../folder.ts";
-import { onUncaught } from "../interrupts.ts";
-import { paint } from "../marks.ts";
-import { errorLines, say, sayJson } from "../tell.ts";
-import { homeFolder } from "../with-brain.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { folderAt } from "../program/folder.ts";
+import { onUncaught } from "../view/interrupts.ts";
+import { paint } from "../view/symbols.ts";
+import { errorLines, say, sayJson } from "../program/tell.ts";
+import { homeFolder } from "../brain-api/with-brain.ts";
 
 /** What `vidro up` may be told. */
 export interface UpFlags {

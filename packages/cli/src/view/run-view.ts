@@ -16,10 +16,10 @@ import {
 } from "@vidro/core";
 import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunStarted } from "@vidro/core";
 import { Checklist } from "./checklist.ts";
-import { Fold } from "./fold.ts";
+import { Fold } from "./output-lines.ts";
 import { LiveArea } from "./live-area.ts";
-import { marksFor, paint } from "./marks.ts";
-import type { Marks } from "./marks.ts";
+import { marksFor, paint } from "./symbols.ts";
+import type { Marks } from "./symbols.ts";
 import type { Loudness, Screen } from "./screen.ts";
 
 /** How a terminal is used: `live` when something may move on it. */

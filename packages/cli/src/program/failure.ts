@@ -3,7 +3,7 @@ import { CommanderError } from "commander";
 import { asFault, Fault, FAULTS } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 import { nextForJoining } from "@vidro/core/wire/enrolment";
-import { EXIT } from "./exit.ts";
+import { EXIT } from "./exit-codes.ts";
 import { stateFolder } from "./home.ts";
 import { faultLog } from "./log.ts";
 import { faultLine, sayFault, sayJson } from "./tell.ts";

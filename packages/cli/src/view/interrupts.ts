@@ -1,4 +1,4 @@
-import { EXIT } from "./exit.ts";
+import { EXIT } from "../program/exit-codes.ts";
 
 /** Why a watcher leaves before the end: the code it exits with, and what a person is told. */
 export interface Leaving {

@@ -1,7 +1,7 @@
 import { brainAddress } from "./address.ts";
 import type { Meant } from "./address.ts";
 import { embedded } from "./embedded.ts";
-import type { Waist } from "./waist.ts";
+import type { Waist } from "./brain-api.ts";
 import { withBrain } from "./with-brain.ts";
 
 /** Does some work with the brain that is meant: a named one, the running daemon, or one in this process. */

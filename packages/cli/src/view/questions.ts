@@ -2,7 +2,7 @@ import { userInfo } from "node:os";
 import { readAnswer } from "@vidro/core";
 import type { QuestionAsked } from "@vidro/core";
 import { dropStrayKeys, readKey, readWords } from "./keyboard.ts";
-import { paint } from "./marks.ts";
+import { paint } from "./symbols.ts";
 
 /** An answer, and whose it is. */
 export interface Answer {

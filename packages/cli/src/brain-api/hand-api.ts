@@ -1,9 +1,9 @@
 import type { AllHands, Brain, HandRow } from "@vidro/brain";
 import type { HandRecord } from "@vidro/client";
-import manifest from "../package.json" with { type: "json" };
+import manifest from "../../package.json" with { type: "json" };
 import { brainAddress } from "./address.ts";
 import type { BrainFlags } from "./address.ts";
-import { folderAt } from "./folder.ts";
+import { folderAt } from "../program/folder.ts";
 import { withBrain } from "./with-brain.ts";
 
 /** The hands of a brain, be it in this process or behind a wire. Rejections are Faults. */

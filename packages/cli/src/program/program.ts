@@ -24,10 +24,10 @@ const VERBOSE_FLAG = ["--verbose", "show everything: whole output, every verdict
 const AGENT_ARGUMENT = ["<agent>", "an agent's name or uuid"] as const;
 const RUN_ARGUMENT = ["<run>", "a run's id, or the end of it (4 characters or more)"] as const;
 
-const loadRuns = () => import("./commands/runs.ts");
-const loadAgents = () => import("./commands/agents.ts");
-const loadPolicy = () => import("./commands/policy.ts");
-const loadTokens = () => import("./commands/tokens.ts");
+const loadRuns = () => import("../commands/runs.ts");
+const loadAgents = () => import("../commands/agents.ts");
+const loadPolicy = () => import("../commands/policy.ts");
+const loadTokens = () => import("../commands/tokens.ts");
 
 /** The command line; what a command needs is loaded when it is called. */
 export function program(version: string, exit: Exit): Command {
@@ -81,14 +81,14 @@ function addUp(root: Command, exit: Exit): void {
       ).argParser(listed),
     )
     .option("--json", "one line of JSON when it is ready, then the log as JSON on stderr")
-    .action(async (flags) => exit(await (await import("./commands/up.ts")).up(flags)));
+    .action(async (flags) => exit(await (await import("../commands/up.ts")).up(flags)));
   named(root.command("status"))
     .description("tell how the brain is that is up")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await import("./commands/status.ts")).status(flags)));
+    .action(async (flags) => exit(await (await import("../commands/status.ts")).status(flags)));
   named(root.command("console"))
     .description("print the address of the brain that is up, for a browser")
-    .action(async (flags) => exit(await (await import("./commands/console.ts")).openConsole(flags)));
+    .action(async (flags) => exit(await (await import("../commands/console.ts")).openConsole(flags)));
 }
 
 function addRun(root: Command, exit: Exit): void {
@@ -107,7 +107,7 @@ function addRun(root: Command, exit: Exit): void {
     .addOption(new Option("--max-actions <n>", "most actions").argParser(count))
     .addOption(new Option("--max-tokens <n>", "most tokens, in and out").argParser(count))
     .addOption(new Option("--max-minutes <n>", "longest time at work").argParser(count))
-    .action(async (words: string[], flags) => exit(await (await import("./commands/run.ts")).run(words, flags)));
+    .action(async (words: string[], flags) => exit(await (await import("../commands/run.ts")).run(words, flags)));
 }
 
 function addCode(root: Command, exit: Exit): void {
@@ -120,7 +120,7 @@ function addCode(root: Command, exit: Exit): void {
     .option("--quiet", "only the answer")
     .option(...VERBOSE_FLAG)
     .option("--workspace <folder>", "the folder to work in (default: this one)")
-    .action(async (words: string[], flags) => exit(await (await import("./commands/code.ts")).code(words, flags)));
+    .action(async (words: string[], flags) => exit(await (await import("../commands/code.ts")).code(words, flags)));
 }
 
 function addAttach(root: Command, exit: Exit): void {
@@ -134,7 +134,7 @@ function addAttach(root: Command, exit: Exit): void {
     .option("--quiet", "only the answer")
     .option(...VERBOSE_FLAG)
     .action(async (run: string | undefined, flags) =>
-      exit(await (await import("./commands/attach.ts")).attach(run, flags)),
+      exit(await (await import("../commands/attach.ts")).attach(run, flags)),
     );
 }
 
@@ -235,7 +235,7 @@ function addTcp(root: Command, exit: Exit): void {
     .option("--ca <file>", "speak TLS, and trust this certificate in PEM")
     .option(...JSON_FLAG)
     .action(async (address: string, act: string, data: string[], flags) =>
-      exit(await (await import("./commands/tcp.ts")).tcp(address, [act, ...data], flags)),
+      exit(await (await import("../commands/tcp.ts")).tcp(address, [act, ...data], flags)),
     );
 }
 
@@ -265,11 +265,11 @@ function addAudit(root: Command, exit: Exit): void {
     .argument("[run]", RUN_ARGUMENT[1])
     .option(...JSON_FLAG)
     .action(async (run: string | undefined, flags) =>
-      exit(await (await import("./commands/audit.ts")).verify(run, flags)),
+      exit(await (await import("../commands/audit.ts")).verify(run, flags)),
     );
   root
     .command("doctor")
     .description("look at everything that a run needs; changes nothing")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await import("./commands/doctor.ts")).doctor(flags)));
+    .action(async (flags) => exit(await (await import("../commands/doctor.ts")).doctor(flags)));
 }

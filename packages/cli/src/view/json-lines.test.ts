@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aonEntry, aonLive } from "@vidro/core";
 import type { Entry } from "@vidro/core";
-import { entryLine, liveLine } from "./json.ts";
+import { entryLine, liveLine } from "./json-lines.ts";
 
 const RUN = "run_1";
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { boundedLines, FAULTS, jsonLine, OUTPUT, printable } from "@vidro/core";
 import type { FaultReport } from "@vidro/core";
-import { shown } from "./ink.ts";
-import { paint } from "./marks.ts";
+import { shown } from "../view/ink.ts";
+import { paint } from "../view/symbols.ts";
 
 /*
  * All that a command writes leaves here: words through `shown`, values as JSON in which nothing is left that a terminal

@@ -1,8 +1,8 @@
 import type { Brain } from "@vidro/brain";
 import { Fault } from "@vidro/core";
 import { entriesOf } from "./entries.ts";
-import { homeHands, person } from "./hand-register.ts";
-import type { Waist } from "./waist.ts";
+import { homeHands, person } from "./hand-api.ts";
+import type { Waist } from "./brain-api.ts";
 import { homeFolder } from "./with-brain.ts";
 
 /** A brain in this process. */

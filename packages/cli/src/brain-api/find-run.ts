@@ -1,6 +1,6 @@
 import { Fault, TERMINAL } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
-import type { Waist } from "./waist.ts";
+import type { Waist } from "./brain-api.ts";
 
 const NAMED_AT_MOST = 5;
 

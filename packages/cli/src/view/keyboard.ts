@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, TERMINAL } from "@vidro/core";
 import { shown } from "./ink.ts";
-import { print } from "./tell.ts";
+import { print } from "../program/tell.ts";
 
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";

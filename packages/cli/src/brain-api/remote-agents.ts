@@ -1,6 +1,6 @@
 import { Vidro } from "@vidro/client";
 import type { Address } from "./address.ts";
-import type { Catalog } from "./catalog.ts";
+import type { Catalog } from "./agent-api.ts";
 import { told } from "./remote.ts";
 
 /** The agents of a brain behind its wire. */

@@ -1,13 +1,13 @@
 import { asFault, FAULTS, isTerminal, TERMINAL } from "@vidro/core";
 import type { Entry, QuestionAsked, TerminalEvent } from "@vidro/core";
-import { EXIT } from "./exit.ts";
+import { EXIT } from "../program/exit-codes.ts";
 import { onInterrupt } from "./interrupts.ts";
 import type { Interrupted, Leaving } from "./interrupts.ts";
 import { nobody } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import type { Screen } from "./screen.ts";
-import { outputRead, say, sayFault } from "./tell.ts";
-import type { Part, Waist } from "./waist.ts";
+import { outputRead, say, sayFault } from "../program/tell.ts";
+import type { Part, Waist } from "../brain-api/brain-api.ts";
 
 /** What is watched, from which entry on, where, and by whom. */
 export interface Watching {

@@ -2,9 +2,9 @@ import { constants } from "node:os";
 import { asFault, DIRECT, directTask, Fault, FAULTS, isTerminal } from "@vidro/core";
 import type { Entry, FaultReport, LiveEvent, ProcessOutcome, QuestionAsked } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
-import { EXIT } from "./exit.ts";
-import type { Answer } from "./questions.ts";
-import type { Waist } from "./waist.ts";
+import { EXIT } from "../../program/exit-codes.ts";
+import type { Answer } from "../../view/questions.ts";
+import type { Waist } from "../../brain-api/brain-api.ts";
 
 /** One command on one hand. */
 export interface Order {

@@ -1,6 +1,6 @@
 import type { Entry, LiveEvent, QuestionAsked } from "@vidro/core";
-import { entryLine, liveLine } from "./json.ts";
-import { sayLine } from "./tell.ts";
+import { entryLine, liveLine } from "./json-lines.ts";
+import { sayLine } from "../program/tell.ts";
 
 /** Where a run is shown. */
 export interface Screen {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TERMINAL } from "@vidro/core";
 import fc from "fast-check";
-import { Fold } from "./fold.ts";
+import { Fold } from "./output-lines.ts";
 
 test("lines come out whole however they are cut into pieces", () => {
   fc.assert(

@@ -1,7 +1,7 @@
 import type { Brain } from "@vidro/brain";
 import { Fault } from "@vidro/core";
-import { stateFolder } from "./home.ts";
-import { faultLog } from "./log.ts";
+import { stateFolder } from "../program/home.ts";
+import { faultLog } from "../program/log.ts";
 
 /** The folder of all state; BAD_REQUEST when there is no telling where it is. */
 export function homeFolder(): string {

@@ -1,10 +1,10 @@
-import { terminalScreen } from "./render.ts";
+import { terminalScreen } from "./run-view.ts";
 import { nobody, person, yesToAll } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import { ndjsonScreen } from "./screen.ts";
 import type { Loudness, Screen } from "./screen.ts";
-import type { Waist } from "./waist.ts";
-import { watch } from "./watch.ts";
+import type { Waist } from "../brain-api/brain-api.ts";
+import { watch } from "./watch-run.ts";
 
 /** How a run is shown and who answers, as the flags say. */
 export interface ShowFlags extends Partial<Loudness> {

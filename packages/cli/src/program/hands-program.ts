@@ -5,7 +5,7 @@ import type { Exit } from "./flags.ts";
 
 const HAND_ARGUMENT = ["<hand>", "a hand's id or name"] as const;
 
-const loadHands = () => import("./commands/hands.ts");
+const loadHands = () => import("../commands/hands.ts");
 
 /** Adds what can be done with hands. */
 export function addHands(root: Command, exit: Exit): void {
@@ -34,7 +34,7 @@ function addRegister(hands: Command, exit: Exit): void {
     .option(...YES_FLAG)
     .option(...JSON_FLAG)
     .action(async (on: string, argv: string[], flags) =>
-      exit(await (await import("./commands/hands-exec.ts")).exec(on, argv, flags)),
+      exit(await (await import("../commands/hands-exec.ts")).exec(on, argv, flags)),
     );
   for (const [word, does] of HAND_CHANGES) {
     const command = named(hands.command(word))
@@ -58,7 +58,7 @@ function addKeys(hands: Command, exit: Exit): void {
     .argument(...HAND_ARGUMENT)
     .option(...JSON_FLAG)
     .action(async (hand: string, flags) =>
-      exit(await (await import("./commands/rotate-key.ts")).rotateKey(hand, flags)),
+      exit(await (await import("../commands/rotate-key.ts")).rotateKey(hand, flags)),
     );
   named(hands.command("address"))
     .description("let a hand that listens be called at an address that it names; without one, at none")
@@ -66,7 +66,7 @@ function addKeys(hands: Command, exit: Exit): void {
     .argument("[url]", "like https://web-1.lan:8443")
     .option(...JSON_FLAG)
     .action(async (hand: string, url: string | undefined, flags) =>
-      exit(await (await import("./commands/hand-address.ts")).address(hand, url, flags)),
+      exit(await (await import("../commands/hand-address.ts")).address(hand, url, flags)),
     );
 }
 
@@ -78,7 +78,7 @@ function addJoining(hands: Command, exit: Exit): void {
     .addOption(tags())
     .option("--expires <when>", "30m, 1h: an hour at most", "1h")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await import("./commands/invite.ts")).invite(flags)));
+    .action(async (flags) => exit(await (await import("../commands/invite.ts")).invite(flags)));
   hands
     .command("join")
     .description("let the brain that has invited this host work on it, until Ctrl-C")
@@ -91,7 +91,7 @@ function addJoining(hands: Command, exit: Exit): void {
     .option("--transport <ws|http>", "how to come to the brain: ws, or messages that are signed one by one")
     .option("--state <folder>", "where it keeps its identity and its ledger")
     .option("--json", "one line of JSON when it is connected")
-    .action(async (url: string, flags) => exit(await (await import("./commands/join.ts")).join(url, flags)));
+    .action(async (url: string, flags) => exit(await (await import("../commands/join.ts")).join(url, flags)));
 }
 
 function addServing(hands: Command, exit: Exit): void {
@@ -105,7 +105,7 @@ function addServing(hands: Command, exit: Exit): void {
     .option("--tls-key <file>", "its key in PEM")
     .option("--lab", "a laboratory: no TLS, though others can reach it")
     .option("--json", "one line of JSON when it is ready")
-    .action(async (flags) => exit(await (await import("./commands/hands-serve.ts")).serve(flags)));
+    .action(async (flags) => exit(await (await import("../commands/hands-serve.ts")).serve(flags)));
 }
 
 function addDialling(hands: Command, exit: Exit): void {
@@ -123,5 +123,5 @@ function addDialling(hands: Command, exit: Exit): void {
       "the brain to talk to (default: VIDRO_URL, else the running daemon); its token is VIDRO_TOKEN",
     )
     .option(...JSON_FLAG)
-    .action(async (address: string, flags) => exit(await (await import("./commands/dial.ts")).dial(address, flags)));
+    .action(async (address: string, flags) => exit(await (await import("../commands/dial.ts")).dial(address, flags)));
 }

@@ -2,7 +2,7 @@ import type { StoredAgent } from "@vidro/brain";
 import type { Agent, AgentDraft } from "@vidro/client";
 import { brainAddress } from "./address.ts";
 import type { BrainFlags } from "./address.ts";
-import { folderAt } from "./folder.ts";
+import { folderAt } from "../program/folder.ts";
 import { homeFolder, withBrain } from "./with-brain.ts";
 
 /** The agents of a brain, be it in this process or behind a wire. Rejections are Faults. */
@@ -24,7 +24,7 @@ export async function withCatalog<Result>(
 ): Promise<Result> {
   const address = await brainAddress(flags, process.env);
   if (address !== undefined) {
-    const { remoteCatalog } = await import("./remote-catalog.ts");
+    const { remoteCatalog } = await import("./remote-agents.ts");
     return work(remoteCatalog(address));
   }
   return withBrain(async (brain) => {

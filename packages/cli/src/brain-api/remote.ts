@@ -3,7 +3,7 @@ import { Vidro, VidroError } from "@vidro/client";
 import { Fault, FAULTS } from "@vidro/core";
 import type { Entry, FaultCode } from "@vidro/core";
 import type { Address } from "./address.ts";
-import type { Waist } from "./waist.ts";
+import type { Waist } from "./brain-api.ts";
 
 /** A brain behind its wire: it drives every run itself, and whoever is attached may answer. */
 export function remote({ url, token, retries }: Address): Waist {

@@ -1,6 +1,6 @@
 import { Vidro } from "@vidro/client";
 import type { Address } from "./address.ts";
-import type { HandRegister } from "./hand-register.ts";
+import type { HandRegister } from "./hand-api.ts";
 import { told } from "./remote.ts";
 
 /** The hands of a brain behind its wire. */

@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { asFault, byteWords, countWords, FAULTS, HEALTH, isObject } from "@vidro/core";
-import { folderAt } from "./folder.ts";
-import { homeFolder } from "./with-brain.ts";
+import { folderAt } from "../../program/folder.ts";
+import { homeFolder } from "../../brain-api/with-brain.ts";
 
 /** One thing that was looked at. */
 export interface Row {
@@ -94,7 +94,7 @@ async function lookAtDaemon(home: string): Promise<Found> {
   const { findDaemon } = await import("@vidro/brain");
   const daemon = await findDaemon(home);
   if (daemon === undefined) return ok("none is up for this home");
-  const { askReady } = await import("./commands/status.ts");
+  const { askReady } = await import("../status.ts");
   const { status, details } = await askReady({ url: daemon.url });
   const why = isObject(details)
     ? Object.entries(details).map(([thing, said]) => `${thing}: ${JSON.stringify(said)}`)

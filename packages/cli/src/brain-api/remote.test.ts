@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { test } from "node:test";
-import { up } from "./daemon.fixture.ts";
-import { doneLine, scriptedModel, shellLine } from "./scripted-model.fixture.ts";
-import { ended, lines, Stage } from "./stage.fixture.ts";
+import { up } from "../daemon.fixture.ts";
+import { doneLine, scriptedModel, shellLine } from "../scripted-model.fixture.ts";
+import { ended, lines, Stage } from "../stage.fixture.ts";
 
 /** Waits until the command has told of an event; whoever else reads its output is not disturbed. */
 function told(child: ChildProcessWithoutNullStreams, event: string): Promise<void> {

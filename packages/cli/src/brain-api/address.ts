@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { DaemonFile } from "@vidro/brain";
 import { CLIENT, Fault } from "@vidro/core";
-import { stateFolder } from "./home.ts";
+import { stateFolder } from "../program/home.ts";
 
 /** Which brain is meant, as the flags say. */
 export interface BrainFlags {
