@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
 import { ENROL_PATH, RENEW_PATH } from "@vidro/core/wire/enrolment";
-import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/signed-http";
+import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import { readAgents, SHIPPED_AGENTS } from "../../packages/brain/src/catalog/agent-files.ts";
 import { startDaemon } from "../../packages/brain/src/daemon.ts";
 import { SURFACES } from "../../packages/brain/src/north/surfaces.ts";

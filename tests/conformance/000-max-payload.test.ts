@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { HANDS, textIn } from "@vidro/core";
 import type { Ended, Hand, JsonObject } from "@vidro/core";
-import { bytesOf } from "@vidro/core/wire/southbound";
+import { bytesOf } from "@vidro/core/wire/agent-ws";
 import { meddledWebSocket } from "../support/meddler.ts";
 import type { Meddle } from "../support/meddler.ts";
 import { insisted } from "../support/near-link.ts";

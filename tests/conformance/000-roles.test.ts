@@ -5,9 +5,9 @@ import { test } from "node:test";
 import { isObject } from "@vidro/core";
 import type { Hand, HandEvent, JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA, RENEW_SCHEMA } from "@vidro/core/wire/enrolment";
-import { FROM_EXECUTOR, TO_EXECUTOR } from "@vidro/core/wire/executor-schemas";
-import { REQUESTS, TELLINGS } from "@vidro/core/wire/southbound-schemas";
-import * as tcp from "@vidro/core/wire/tcp-schemas";
+import { FROM_EXECUTOR, TO_EXECUTOR } from "@vidro/core/wire/executor-ws-schemas";
+import { REQUESTS, TELLINGS } from "@vidro/core/wire/agent-ws-schemas";
+import * as tcp from "@vidro/core/wire/agent-tcp-schemas";
 import { Ajv } from "ajv";
 import { JoinedHand, South } from "../support/south.ts";
 

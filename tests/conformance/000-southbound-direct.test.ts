@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { HandEvent, JsonObject, Order } from "@vidro/core";
-import { askSigned } from "@vidro/core/wire/signed-http";
+import { askSigned } from "@vidro/core/wire/agent-http";
 import { HandAddresses } from "../../packages/brain/src/south/agent-http/direct-call.ts";
 import { seal } from "../../packages/brain/src/south/agent-http/seal.ts";
 import { listenSigned } from "../../packages/hands/src/links/agent-http/listener.ts";

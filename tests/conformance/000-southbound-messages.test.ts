@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { textIn } from "@vidro/core";
 import type { Action, Hand, JsonObject, Order } from "@vidro/core";
-import { CAPABILITIES, fitted } from "@vidro/core/wire/southbound";
+import { CAPABILITIES, fitted } from "@vidro/core/wire/agent-ws";
 import { southboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
 import type { SouthboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
 import { Southbound } from "../../packages/hands/src/links/southbound.ts";

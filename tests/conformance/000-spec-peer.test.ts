@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA } from "@vidro/core/wire/enrolment";
-import { REQUESTS, TELLINGS } from "@vidro/core/wire/southbound-schemas";
+import { REQUESTS, TELLINGS } from "@vidro/core/wire/agent-ws-schemas";
 import { SignedBrain } from "../support/signed-south.ts";
 import { temporaryFolder } from "../support/world.ts";
 

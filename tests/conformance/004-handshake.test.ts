@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor";
+import { textOf } from "@vidro/core/wire/executor-ws";
 import { EXECUTOR, HANDS } from "@vidro/core";
 import { executorEnd, gatewayEnd } from "../support/executor-end.ts";
 import { text } from "../support/fake-openai.ts";

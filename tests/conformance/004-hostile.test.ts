@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { RUN } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor";
+import { textOf } from "@vidro/core/wire/executor-ws";
 import { until } from "../support/daemon-process.ts";
 import { executorEnd, gatewayEnd } from "../support/executor-end.ts";
 import { calls, text } from "../support/fake-openai.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor";
+import { textOf } from "@vidro/core/wire/executor-ws";
 import { ended, lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { executorEnd } from "../support/executor-end.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { questionId } from "@vidro/core";
 import type { Entry, JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor";
+import { textOf } from "@vidro/core/wire/executor-ws";
 import { executorEnd, given } from "../support/executor-end.ts";
 import type { ExecutorEnd } from "../support/executor-end.ts";
 import { calls, text } from "../support/fake-openai.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Entry, JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor";
+import { textOf } from "@vidro/core/wire/executor-ws";
 import { executorEnd } from "../support/executor-end.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor";
+import { textOf } from "@vidro/core/wire/executor-ws";
 import type { ExecutorEvent } from "../../packages/hands/src/links/executor-ws/state.ts";
 import { until } from "../support/daemon-process.ts";
 import { daemonAgain, executorEnd, gatewayEnd, given } from "../support/executor-end.ts";

@@ -1,6 +1,6 @@
 import { CLIENT, TCP } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import type { TcpHello } from "@vidro/core/wire/tcp";
+import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./tcp/error.ts";
 import { dial } from "./tcp/dial.ts";
 import type { TcpAddress } from "./tcp/dial.ts";

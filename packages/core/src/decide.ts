@@ -1,10 +1,10 @@
-import { approvalWords } from "./approval-words.ts";
+import { approvalWords } from "./text/approval-words.ts";
 import type { Event, Question, QuestionAsked } from "./event.ts";
 import { FAULTS } from "./fault.ts";
 import type { FaultCode, FaultReport } from "./fault.ts";
 import { heal } from "./heal.ts";
 import { MODEL, RUN } from "./limits.ts";
-import { commandLine } from "./printable.ts";
+import { commandLine } from "./text/printable.ts";
 import { compaction } from "./prompt.ts";
 import { questionId } from "./question-id.ts";
 import { REDACTED } from "./redact/scan.ts";

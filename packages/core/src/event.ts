@@ -1,6 +1,6 @@
 import type { FaultReport, Severity } from "./fault.ts";
 import type { Json, JsonObject } from "./json.ts";
-import type { Language } from "./language.ts";
+import type { Language } from "./text/language.ts";
 import type { Action, ActionClass, Outcome, Plan, ToolSpec, Verdict } from "./tool.ts";
 
 /*

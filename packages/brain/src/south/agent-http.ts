@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { Fault, HANDS, isObject, SIGNED, textIn } from "@vidro/core";
 import type { JsonObject, Records, ToolSpec } from "@vidro/core";
-import { answerSigned, keysFrom, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/signed-http";
-import type { Authentic, Door } from "@vidro/core/wire/signed-http";
-import { opened } from "@vidro/core/wire/southbound";
-import type { Hello, Opened } from "@vidro/core/wire/southbound";
+import { answerSigned, keysFrom, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
+import type { Authentic, Door } from "@vidro/core/wire/agent-http";
+import { opened } from "@vidro/core/wire/agent-ws";
+import type { Hello, Opened } from "@vidro/core/wire/agent-ws";
 import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
 import { directCall, HandAddresses } from "./agent-http/direct-call.ts";

@@ -3,7 +3,7 @@ import { TcpClient } from "@vidro/client/tcp";
 import type { TcpAddress } from "@vidro/client/tcp";
 import { asFault, Fault, HANDS, TCP } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
-import type { TcpHello } from "@vidro/core/wire/tcp";
+import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import { contain } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
 import { cardOf } from "./agent-tcp/card.ts";

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { asFault, Fault, FAULTS, HAND, HANDS, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
 import type { FaultReport, JsonObject, ToolSpec } from "@vidro/core";
-import { opened, tooLong } from "@vidro/core/wire/southbound";
-import type { Hello, Opened, Welcome } from "@vidro/core/wire/southbound";
+import { opened, tooLong } from "@vidro/core/wire/agent-ws";
+import type { Hello, Opened, Welcome } from "@vidro/core/wire/agent-ws";
 import type { RawData, WebSocket } from "ws";
 import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";

@@ -2,8 +2,8 @@ import { Fault, isObject } from "@vidro/core";
 import type { Ended, FaultReport, JsonObject, Judgement } from "@vidro/core";
 import { ENDED, knownEnd } from "@vidro/core/wire/ended";
 import { JUDGEMENT } from "@vidro/core/wire/judgement";
-import { endedOf } from "@vidro/core/wire/southbound";
-import { REPLY } from "@vidro/core/wire/southbound-schemas";
+import { endedOf } from "@vidro/core/wire/agent-ws";
+import { REPLY } from "@vidro/core/wire/agent-ws-schemas";
 import { checks } from "./wire-check.ts";
 
 const check = checks({ judgement: JUDGEMENT, end: ENDED, reply: REPLY });

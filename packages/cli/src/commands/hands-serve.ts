@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
-import { tcpAddress } from "@vidro/core/wire/tcp";
+import { tcpAddress } from "@vidro/core/wire/agent-tcp";
 import type { AgentTcp } from "@vidro/hands";
 import { sayNote, secured, serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };

@@ -2,7 +2,7 @@ import { TcpClient, TcpError } from "@vidro/client/tcp";
 import type { TcpAddress } from "@vidro/client/tcp";
 import { Fault, isObject, parseJson } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import { tcpAddress, tcpFaultCode } from "@vidro/core/wire/tcp";
+import { tcpAddress, tcpFaultCode } from "@vidro/core/wire/agent-tcp";
 import { EXIT } from "../program/exit-codes.ts";
 import { pemFrom } from "../program/pem.ts";
 import { print, sayJson } from "../program/tell.ts";

@@ -1,4 +1,4 @@
-import type { TcpErrorCode } from "@vidro/core/wire/tcp";
+import type { TcpErrorCode } from "@vidro/core/wire/agent-tcp";
 
 /** Why a request failed, in the words of the protocol; CONNECTION: it was cut, or took too long. */
 export class TcpError extends Error {

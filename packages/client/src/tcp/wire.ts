@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { asFault, CODEC, encodeFrame, frameDecoder, isObject, TCP } from "@vidro/core";
-import { TCP_VERSION } from "@vidro/core/wire/tcp";
+import { TCP_VERSION } from "@vidro/core/wire/agent-tcp";
 import type { FrameDecoder, FrameItem, JsonObject } from "@vidro/core";
-import type { TcpErrorCode, TcpHello } from "@vidro/core/wire/tcp";
+import type { TcpErrorCode, TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./error.ts";
 
 /** How a connection is to be used. */

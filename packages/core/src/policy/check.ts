@@ -3,7 +3,7 @@ import { HAND } from "../limits.ts";
 import { isWrapper, unsafeOptions } from "./command.ts";
 import { matchesPath, normalPath } from "./path.ts";
 import type { Places, Policy, ProcessRule, Rule, ShellExample, ShellRule } from "./rule.ts";
-import { DEFAULT_RULE, misfit, outvoting } from "../policy.ts";
+import { DEFAULT_RULE, misfit, outvoting } from "./policy.ts";
 import type { FilePlan, Plan, ProcessPlan, ShellPlan } from "../tool.ts";
 
 /** Where examples are tried: whether a policy is sound does not depend on the folders of the machine it is read on. */

@@ -1,6 +1,6 @@
 import { grammarMisfit } from "./grammar.ts";
 import { lastSegment, matchesPath, matchesWord, meanings, normalPath, pathMisfit, type Scene } from "./path.ts";
-import { spelled } from "../printable.ts";
+import { spelled } from "../text/printable.ts";
 import type { Marks, Policy, ProcessRule } from "./rule.ts";
 import type { ActionClass, Confinement, ProcessPlan } from "../tool.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { cutInto, sizes } from "../codec/chunks.fixture.ts";
-import { redactor } from "../redact.ts";
+import { redactor } from "./redact.ts";
 import { PLANTED } from "./corpus.fixture.ts";
 import type { Planted } from "./corpus.fixture.ts";
 import { ORDINARY } from "./ordinary.fixture.ts";

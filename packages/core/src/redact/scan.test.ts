@@ -3,8 +3,8 @@ import { test } from "node:test";
 import * as fc from "fast-check";
 import { cutInto, sizes } from "../codec/chunks.fixture.ts";
 import { REDACT } from "../limits.ts";
-import { redactor } from "../redact.ts";
-import type { Redactor } from "../redact.ts";
+import { redactor } from "./redact.ts";
+import type { Redactor } from "./redact.ts";
 import { INNOCENT, SHAPED } from "./secrets.fixture.ts";
 
 const LONG = Array.from({ length: 400 }, (_, at) => `${at};`).join("");

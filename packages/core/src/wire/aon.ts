@@ -2,9 +2,9 @@ import type { Entry, Event, EventType, LiveEvent } from "../event.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultReport, Severity } from "../fault.ts";
 import type { Json, JsonObject } from "../json.ts";
-import { printable } from "../printable.ts";
+import { printable } from "../text/printable.ts";
 import { questionName, readQuestionName } from "../question-id.ts";
-import { liveSentence, sentence } from "../sentences.ts";
+import { liveSentence, sentence } from "../text/sentences.ts";
 
 /*
  * A run in the words of AON: what the five kinds of AON events ask for, and beside it the entry as it is, so that

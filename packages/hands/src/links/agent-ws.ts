@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { asFault, Fault, HANDS, SOUTHBOUND } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
-import { CAPABILITIES } from "@vidro/core/wire/southbound";
-import type { Hello } from "@vidro/core/wire/southbound";
+import { CAPABILITIES } from "@vidro/core/wire/agent-ws";
+import type { Hello } from "@vidro/core/wire/agent-ws";
 import type { HandState, Identity } from "../enrol/identity.ts";
 import { renewLapsed } from "../enrol/join.ts";
 import { redial } from "./redial.ts";

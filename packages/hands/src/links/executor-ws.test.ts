@@ -8,7 +8,7 @@ import type { TestContext } from "node:test";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
 import type { JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor";
+import { textOf } from "@vidro/core/wire/executor-ws";
 import { handIn, policyOf, scratch } from "../scratch.fixture.ts";
 import { Executor } from "./executor-ws.ts";
 

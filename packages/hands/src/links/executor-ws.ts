@@ -8,9 +8,9 @@ import {
   toolJudgementOf,
   toolResultOf,
   wireName,
-} from "@vidro/core/wire/executor";
-import type { CustomTool, ExecutorMessage, Handshake, HandshakeAck } from "@vidro/core/wire/executor";
-import { TO_EXECUTOR } from "@vidro/core/wire/executor-schemas";
+} from "@vidro/core/wire/executor-ws";
+import type { CustomTool, ExecutorMessage, Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
+import { TO_EXECUTOR } from "@vidro/core/wire/executor-ws-schemas";
 import type { ValidateFunction } from "ajv";
 import { compiler, explain } from "../tools/arguments.ts";
 import { redial } from "./redial.ts";

@@ -1,6 +1,6 @@
 import { Fault } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { REQUESTS } from "@vidro/core/wire/southbound-schemas";
+import { REQUESTS } from "@vidro/core/wire/agent-ws-schemas";
 import { compiler, explain } from "../tools/arguments.ts";
 import type { ValidateFunction } from "ajv";
 

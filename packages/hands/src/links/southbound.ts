@@ -1,7 +1,7 @@
 import { asFault, Fault, HANDS, textIn } from "@vidro/core";
 import type { Ended, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
-import { bytesOf, endedReply, fitted, judgedAction, opened, orderOf, outputParts } from "@vidro/core/wire/southbound";
-import type { HelloPolicy, Opened } from "@vidro/core/wire/southbound";
+import { bytesOf, endedReply, fitted, judgedAction, opened, orderOf, outputParts } from "@vidro/core/wire/agent-ws";
+import type { HelloPolicy, Opened } from "@vidro/core/wire/agent-ws";
 import { checkMessage } from "./message-check.ts";
 import { sleepWatch } from "./sleep-detector.ts";
 

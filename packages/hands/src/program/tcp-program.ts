@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
-import { tcpAddress } from "@vidro/core/wire/tcp";
+import { tcpAddress } from "@vidro/core/wire/agent-tcp";
 import manifest from "../../package.json" with { type: "json" };
 import { localHand } from "../hand.ts";
 import { keepPolicy } from "../policy/policy-file.ts";

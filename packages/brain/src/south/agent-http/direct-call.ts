@@ -5,7 +5,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { asFault, Fault, HANDS, textIn } from "@vidro/core";
 import type { JsonObject, Records } from "@vidro/core";
-import { askSigned, MESSAGES_PATH } from "@vidro/core/wire/signed-http";
+import { askSigned, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
 import type { HandKeys } from "./keys.ts";
 import { allowedOnly, bareHost, isForbidden, isHere } from "../allowed-addresses.ts";
 import { seal } from "./seal.ts";

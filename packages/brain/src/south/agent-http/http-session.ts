@@ -1,7 +1,7 @@
 import { asFault, Fault, HAND, HANDS } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
-import { bytesOf, tooLong } from "@vidro/core/wire/southbound";
-import type { Welcome } from "@vidro/core/wire/southbound";
+import { bytesOf, tooLong } from "@vidro/core/wire/agent-ws";
+import type { Welcome } from "@vidro/core/wire/agent-ws";
 import type { Attached } from "../register/hands.ts";
 import { Outbox } from "./outbox.ts";
 import type { Batch } from "./outbox.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { Fault, SIGNED } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
-import { keysFrom, nextRoot } from "@vidro/core/wire/signed-http";
-import type { Keys } from "@vidro/core/wire/signed-http";
+import { keysFrom, nextRoot } from "@vidro/core/wire/agent-http";
+import type { Keys } from "@vidro/core/wire/agent-http";
 import { Safe } from "../secret-box.ts";
 import type { Secret } from "../secret-box.ts";
 import { seal } from "./seal.ts";

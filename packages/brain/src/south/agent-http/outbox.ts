@@ -1,6 +1,6 @@
 import { Fault, HANDS, SIGNED } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
-import { bytesOf, tooLong } from "@vidro/core/wire/southbound";
+import { bytesOf, tooLong } from "@vidro/core/wire/agent-ws";
 
 /** What a hand gets when it asks: messages, and the place up to which it has them then. */
 export interface Batch {

@@ -2,7 +2,7 @@ import { TcpError } from "@vidro/client/tcp";
 import type { RequestOptions } from "@vidro/client/tcp";
 import { asFault, Fault, HANDS, isObject, recallOf } from "@vidro/core";
 import type { Action, FaultReport, JsonObject } from "@vidro/core";
-import { tcpFaultCode } from "@vidro/core/wire/tcp";
+import { tcpFaultCode } from "@vidro/core/wire/agent-tcp";
 import type { HandLink } from "../link.ts";
 import { soundEnd, soundJudgement } from "../hand-answers.ts";
 

@@ -1,6 +1,6 @@
 import type { ToolSpec } from "@vidro/core";
-import { toolsOf } from "@vidro/core/wire/southbound";
-import type { Hello } from "@vidro/core/wire/southbound";
+import { toolsOf } from "@vidro/core/wire/agent-ws";
+import type { Hello } from "@vidro/core/wire/agent-ws";
 import type { Identity } from "../enrolment/identities.ts";
 import type { HandCard } from "../link.ts";
 import { offeredTools } from "../register/offered-tools.ts";

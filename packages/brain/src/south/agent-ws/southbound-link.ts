@@ -1,6 +1,6 @@
 import { Fault, HANDS, isRecall, recallOf, textIn } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
-import { bareOrder, faultOf, judgeMessage, orderMessage } from "@vidro/core/wire/southbound";
+import { bareOrder, faultOf, judgeMessage, orderMessage } from "@vidro/core/wire/agent-ws";
 import type { HandLink, Hear } from "../link.ts";
 import { soundJudgement, soundReply } from "../hand-answers.ts";
 import { unjudged } from "../fallback-policy.ts";

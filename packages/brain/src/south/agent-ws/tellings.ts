@@ -1,7 +1,7 @@
 import { Fault, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA, RENEW_SCHEMA } from "@vidro/core/wire/enrolment";
-import { TELLINGS } from "@vidro/core/wire/southbound-schemas";
+import { TELLINGS } from "@vidro/core/wire/agent-ws-schemas";
 import type { Push } from "../../observe/telemetry.ts";
 import { checks } from "../wire-check.ts";
 

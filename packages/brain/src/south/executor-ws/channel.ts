@@ -1,7 +1,7 @@
 import type { RawData, WebSocket } from "ws";
 import { asFault, Fault, HANDS, isObject, parseJson, STREAM } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
-import type { ExecutorMessage } from "@vidro/core/wire/executor";
+import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 
 /** Who hears what comes in on a channel. */
 export interface Listener {

@@ -1,7 +1,7 @@
 import { EXECUTOR, Fault, HAND, HANDS, isIdempotent, isRecall, recallOf, timeoutOf } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
-import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf } from "@vidro/core/wire/executor";
-import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor";
+import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf } from "@vidro/core/wire/executor-ws";
+import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { HandLink, Hear } from "../link.ts";
 import { nonsense } from "../hand-answers.ts";
 import { unjudged } from "../fallback-policy.ts";

@@ -1,6 +1,6 @@
 import { Fault, isTerminal } from "@vidro/core";
 import type { Entry } from "@vidro/core";
-import type { ExecutorMessage } from "@vidro/core/wire/executor";
+import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { Runs } from "../../run/runs.ts";
 import type { Channel } from "./channel.ts";
 import { Telling } from "./telling.ts";

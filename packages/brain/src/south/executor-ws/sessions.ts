@@ -1,7 +1,7 @@
 import { createHash, randomUUIDv7 } from "node:crypto";
 import { EXECUTOR, Fault, RUN } from "@vidro/core";
 import type { Journal, JsonObject, Records, RunHead } from "@vidro/core";
-import type { Handshake } from "@vidro/core/wire/executor";
+import type { Handshake } from "@vidro/core/wire/executor-ws";
 import type { Runs } from "../../run/runs.ts";
 import type { Hands } from "../register/hands.ts";
 import { Memory, openAction } from "./memory.ts";

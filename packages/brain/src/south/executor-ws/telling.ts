@@ -10,8 +10,8 @@ import type {
   PolicyJudged,
   ToolSpec,
 } from "@vidro/core";
-import { callOf } from "@vidro/core/wire/executor";
-import type { ExecutorMessage } from "@vidro/core/wire/executor";
+import { callOf } from "@vidro/core/wire/executor-ws";
+import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import { isLook, nextLook } from "../../models/bootstrap.ts";
 import type { Look, Seen } from "../../models/bootstrap.ts";
 import { bootstrapContext } from "./context.ts";

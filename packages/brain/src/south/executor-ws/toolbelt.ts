@@ -1,6 +1,6 @@
 import type { ToolSpec } from "@vidro/core";
-import { toolNamed } from "@vidro/core/wire/executor";
-import type { Handshake } from "@vidro/core/wire/executor";
+import { toolNamed } from "@vidro/core/wire/executor-ws";
+import type { Handshake } from "@vidro/core/wire/executor-ws";
 import { offeredTools } from "../register/offered-tools.ts";
 
 /** What a model may call on an executor, and what became of each name that the executor gave. */

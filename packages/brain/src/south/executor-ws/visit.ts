@@ -1,9 +1,9 @@
 import type { WebSocket } from "ws";
 import { asFault, EXECUTOR, Fault, HAND, HANDS } from "@vidro/core";
 import type { JsonObject, RunHead, ToolSpec, Turn } from "@vidro/core";
-import { EXTENSIONS, textOf } from "@vidro/core/wire/executor";
-import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor";
-import { FROM_EXECUTOR, OPTIONAL } from "@vidro/core/wire/executor-schemas";
+import { EXTENSIONS, textOf } from "@vidro/core/wire/executor-ws";
+import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
+import { FROM_EXECUTOR, OPTIONAL } from "@vidro/core/wire/executor-ws-schemas";
 import { BUNNY } from "../../catalog/agents.ts";
 import type { Log } from "../../observe/log.ts";
 import { BOOTSTRAP } from "../../models/bootstrap.ts";

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { asFault, Fault, isObject, parseJson } from "@vidro/core";
-import { keysFrom, nextRoot } from "@vidro/core/wire/signed-http";
-import type { Keys } from "@vidro/core/wire/signed-http";
+import { keysFrom, nextRoot } from "@vidro/core/wire/agent-http";
+import type { Keys } from "@vidro/core/wire/agent-http";
 import { seal } from "./node-crypto.ts";
 
 /** A key as its file has it. */

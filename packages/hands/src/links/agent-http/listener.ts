@@ -6,9 +6,9 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { asFault, Fault, FAULTS, HANDS, HTTP, listenFault, SIGNED } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { answerSigned, keysFrom, MESSAGES_PATH } from "@vidro/core/wire/signed-http";
-import type { Door, Outgoing } from "@vidro/core/wire/signed-http";
-import { tooLong } from "@vidro/core/wire/southbound";
+import { answerSigned, keysFrom, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
+import type { Door, Outgoing } from "@vidro/core/wire/agent-http";
+import { tooLong } from "@vidro/core/wire/agent-ws";
 import { seal } from "./node-crypto.ts";
 import type { KeyRing } from "./key-ring.ts";
 

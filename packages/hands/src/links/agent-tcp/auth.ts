@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { AUTH_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import { AUTH_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { JsonObject } from "@vidro/core";
 import { command } from "./command.ts";
 import type { CommandWorld } from "./command.ts";

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Socket } from "node:net";
 import { asFault, CODEC, Fault, frameDecoder } from "@vidro/core";
-import { NO_ID, TCP_VERSION, tcpRefusal } from "@vidro/core/wire/tcp";
+import { NO_ID, TCP_VERSION, tcpRefusal } from "@vidro/core/wire/agent-tcp";
 import type { FrameItem, JsonObject } from "@vidro/core";
-import type { TcpHello } from "@vidro/core/wire/tcp";
+import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import type { Attempts } from "./attempts.ts";
 import { Bucket } from "./bucket.ts";
 import type { Bounds } from "./bounds.ts";

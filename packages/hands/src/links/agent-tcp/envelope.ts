@@ -1,5 +1,5 @@
 import { Fault, isObject, TCP } from "@vidro/core";
-import { NO_ID, TCP_VERSION } from "@vidro/core/wire/tcp";
+import { NO_ID, TCP_VERSION } from "@vidro/core/wire/agent-tcp";
 import type { Json, JsonObject } from "@vidro/core";
 
 /** A request that can be read. */

@@ -1,4 +1,4 @@
-import { GET_OS_INFO_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import { GET_OS_INFO_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { Hand, JsonObject } from "@vidro/core";
 import type { Sampler } from "../../host/sampler.ts";
 import { command } from "./command.ts";

@@ -1,5 +1,5 @@
 import { Fault } from "@vidro/core";
-import { GET_WATCHES_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import { GET_WATCHES_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { WatchEvent } from "../../host/watches/watch-log.ts";
 import { command } from "./command.ts";
 import { fitting } from "./fitting.ts";

@@ -1,4 +1,4 @@
-import { ACTION_SCHEMA, JUDGE_SCHEMA, RUN_TOOL_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import { ACTION_SCHEMA, JUDGE_SCHEMA, RUN_TOOL_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { Ended, JsonObject } from "@vidro/core";
 import { sleepWatch } from "../sleep-detector.ts";
 import { command } from "./command.ts";

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 import { Fault, TCP } from "@vidro/core";
-import { OS_CMD_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import { OS_CMD_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { Ended, Hand, JsonObject, Order, ProcessOutcome } from "@vidro/core";
 import { command } from "./command.ts";
 import { fittingText } from "./fitting.ts";

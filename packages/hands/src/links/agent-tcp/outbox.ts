@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { Fault, TCP } from "@vidro/core";
-import type { TcpMessage } from "@vidro/core/wire/tcp";
+import type { TcpMessage } from "@vidro/core/wire/agent-tcp";
 
 /** A message that waits to be sent: JSON, and how many bytes it takes. */
 interface Frame {

@@ -1,4 +1,4 @@
-import { PING_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import { PING_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import { command } from "./command.ts";
 
 /** Shows that the hand lives [002-18]. */

@@ -1,4 +1,4 @@
-import { PS_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import { PS_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { JsonObject } from "@vidro/core";
 import { glob } from "../../files/glob.ts";
 import { readProcesses } from "../../exec/proc.ts";

@@ -1,4 +1,4 @@
-import { QUIT_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import { QUIT_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import { command } from "./command.ts";
 
 /** Ends the connection when everything that was asked for is answered [002-31]. */

@@ -1,5 +1,5 @@
 import { Fault } from "@vidro/core";
-import { WATCH_SCHEMA } from "@vidro/core/wire/tcp-schemas";
+import { WATCH_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import { command } from "./command.ts";
 import { judged } from "./judged.ts";
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { WebSocket } from "ws";
 import { EXECUTOR, Fault, FAULTS, HANDS, isObject, parseJson, STREAM } from "@vidro/core";
 import type { FaultCode, JsonObject } from "@vidro/core";
-import type { ExecutorMessage } from "@vidro/core/wire/executor";
+import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { Connection } from "../redial.ts";
 
 /** Where a socket leads, and who opens it. */

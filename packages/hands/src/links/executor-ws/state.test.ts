@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { HANDS } from "@vidro/core";
-import type { ExecutorMessage, HandshakeAck } from "@vidro/core/wire/executor";
+import type { ExecutorMessage, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { INITIAL, reduce } from "./state.ts";
 import type { ExecutorEvent, ExecutorState } from "./state.ts";
 

@@ -1,5 +1,5 @@
 import { HANDS } from "@vidro/core";
-import type { ExecutorMessage, HandshakeAck } from "@vidro/core/wire/executor";
+import type { ExecutorMessage, HandshakeAck } from "@vidro/core/wire/executor-ws";
 
 /** Where an executor stands: all that it needs to go on after a cut. */
 export interface ExecutorState {

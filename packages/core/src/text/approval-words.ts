@@ -1,7 +1,7 @@
-import type { JsonObject } from "./json.ts";
+import type { JsonObject } from "../json.ts";
 import type { Language } from "./language.ts";
 import { quoted, spelled } from "./printable.ts";
-import type { Action, Plan, ShellPlan, Verdict } from "./tool.ts";
+import type { Action, Plan, ShellPlan, Verdict } from "../tool.ts";
 import { planWords, spanWords } from "./words.ts";
 
 /** What a person is asked to approve. */

@@ -5,7 +5,7 @@ import type { JsonObject } from "../json.ts";
 import { HAND } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Ended, Output } from "../tool.ts";
-import { endedOf, fits, orderOf, runToolOf, toolNamed, toolResultOf, wireName } from "./executor.ts";
+import { endedOf, fits, orderOf, runToolOf, toolNamed, toolResultOf, wireName } from "./executor-ws.ts";
 
 const PLACE = { generation: "run_1:1", sessionEpoch: 3 };
 const END = { tool_id: "act_1", generation_id: "run_1:1", duration_ms: 5 };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FAULTS } from "../fault.ts";
 import type { FaultCode } from "../fault.ts";
-import { tcpAddress, tcpErrorCode, tcpFaultCode, tcpRefusal } from "./tcp.ts";
-import * as schemas from "./tcp-schemas.ts";
+import { tcpAddress, tcpErrorCode, tcpFaultCode, tcpRefusal } from "./agent-tcp.ts";
+import * as schemas from "./agent-tcp-schemas.ts";
 
 const TEN = [
   "BAD_REQUEST",

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { REDACT } from "./limits.ts";
+import { REDACT } from "../limits.ts";
 import { redactor } from "./redact.ts";
-import { SHAPE_CHARS } from "./redact/shapes.ts";
-import { INNOCENT, SHAPED } from "./redact/secrets.fixture.ts";
+import { SHAPE_CHARS } from "./shapes.ts";
+import { INNOCENT, SHAPED } from "./secrets.fixture.ts";
 
 const KNOWN = 'p/4ss "w?rd\\ é+~zz';
 const shapes = redactor([]);

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { resolve } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { parsePolicy } from "./policy/parse.ts";
-import type { Decision, Policy, ProcessRule, Rule } from "./policy/rule.ts";
+import { parsePolicy } from "./parse.ts";
+import type { Decision, Policy, ProcessRule, Rule } from "./rule.ts";
 import { explain, judge } from "./policy.ts";
-import type { ProcessPlan, ShellPlan } from "./tool.ts";
+import type { ProcessPlan, ShellPlan } from "../tool.ts";
 
 const PLACES = { workspace: "/srv/work", home: "/home/ada", state: "/home/ada/.vidro" };
 

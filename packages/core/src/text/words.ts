@@ -1,5 +1,5 @@
 import { commandLine, oneLine, quoted } from "./printable.ts";
-import type { Action, Plan } from "./tool.ts";
+import type { Action, Plan } from "../tool.ts";
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;

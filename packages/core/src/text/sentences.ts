@@ -1,6 +1,6 @@
-import type { Event, EventType, LiveEvent } from "./event.ts";
+import type { Event, EventType, LiveEvent } from "../event.ts";
 import { commandLine, oneLine } from "./printable.ts";
-import type { Outcome } from "./tool.ts";
+import type { Outcome } from "../tool.ts";
 import { actionWords, byteWords, countWords, planWords, spanWords } from "./words.ts";
 
 const LINE_CHARS = 200;

@@ -1,7 +1,7 @@
-import { commandClass, commandMisfit, confinementOf, isAbout, UNHELD } from "./policy/command.ts";
-import { matchesPath, matchesWord, normalPath } from "./policy/path.ts";
-import type { Decision, FactsRule, FileRule, Policy, Rule, ShellRule } from "./policy/rule.ts";
-import type { ActionClass, FactsPlan, FilePlan, Plan, ShellPlan, Verdict } from "./tool.ts";
+import { commandClass, commandMisfit, confinementOf, isAbout, UNHELD } from "./command.ts";
+import { matchesPath, matchesWord, normalPath } from "./path.ts";
+import type { Decision, FactsRule, FileRule, Policy, Rule, ShellRule } from "./rule.ts";
+import type { ActionClass, FactsPlan, FilePlan, Plan, ShellPlan, Verdict } from "../tool.ts";
 
 /** The name under which a verdict stands that no rule gave. */
 export const DEFAULT_RULE = "default";

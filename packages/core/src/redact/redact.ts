@@ -1,10 +1,10 @@
-import { REDACT } from "./limits.ts";
-import { needleFinder } from "./redact/needles.ts";
-import { REDACTED, scan, scanStream } from "./redact/scan.ts";
-import type { TextStream } from "./redact/scan.ts";
-import { shapeFinder } from "./redact/shapes.ts";
+import { REDACT } from "../limits.ts";
+import { needleFinder } from "./needles.ts";
+import { REDACTED, scan, scanStream } from "./scan.ts";
+import type { TextStream } from "./scan.ts";
+import { shapeFinder } from "./shapes.ts";
 
-export type { TextStream } from "./redact/scan.ts";
+export type { TextStream } from "./scan.ts";
 
 /** Takes secrets out of what is kept or shown: known ones, named ones, and what looks like one. */
 export interface Redactor {

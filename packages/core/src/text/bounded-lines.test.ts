@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { boundedLines } from "./bounded-lines.ts";
-import { OUTPUT } from "./limits.ts";
+import { OUTPUT } from "../limits.ts";
 
 const LINE = `${"w".repeat(999)}\n`;
 

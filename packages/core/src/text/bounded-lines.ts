@@ -1,4 +1,4 @@
-import { OUTPUT } from "./limits.ts";
+import { OUTPUT } from "../limits.ts";
 
 /** Where lines go: a stream of Node, or what behaves like one. */
 export interface LineSink {

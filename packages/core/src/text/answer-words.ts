@@ -1,4 +1,4 @@
-import type { QuestionAsked } from "./event.ts";
+import type { QuestionAsked } from "../event.ts";
 
 /** What people say for yes and for no, in English, Portuguese and Spanish, without accents. */
 const YES: ReadonlySet<string> = new Set(
