@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Vidro } from "@vidro/client";
 import type { Json, JsonObject } from "@vidro/core";
-import { LOCAL_OWNER } from "../../packages/brain/src/run/runs.ts";
+import { LOCAL_OWNER } from "../../packages/brain/src/auth/caller.ts";
 import { HandRecords } from "../../packages/brain/src/south/register/hand-records.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";

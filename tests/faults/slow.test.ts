@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { test } from "node:test";
-import { LOCAL_OWNER } from "../../packages/brain/src/run/runs.ts";
+import { LOCAL_OWNER } from "../../packages/brain/src/auth/caller.ts";
 import { STREAM } from "@vidro/core";
 import type { Event } from "@vidro/core";
 import { boundKey, keyOf } from "../../packages/brain/src/http/idempotency.ts";

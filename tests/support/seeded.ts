@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { LOCAL_OWNER } from "../../packages/brain/src/run/runs.ts";
+import { LOCAL_OWNER } from "../../packages/brain/src/auth/caller.ts";
 import type { Entry, Event, Journal } from "@vidro/core";
 import { thisHolder } from "../../packages/brain/src/run/process-identity.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";

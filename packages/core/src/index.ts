@@ -15,6 +15,7 @@ export * from "./file-identity.ts";
 export * from "./heal.ts";
 export * from "./json.ts";
 export * from "./text/language.ts";
+export * from "./text/nearest.ts";
 export * from "./limits.ts";
 export * from "./live-queue.ts";
 export { explain, judge } from "./policy/policy.ts";

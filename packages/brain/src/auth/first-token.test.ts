@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { LOCAL_OWNER } from "../run/runs.ts";
+import { LOCAL_OWNER } from "./caller.ts";
 import { rejects } from "../stores/journal.fixture.ts";
 import { firstToken } from "./first-token.ts";
 import { onTokens } from "./tokens.fixture.ts";

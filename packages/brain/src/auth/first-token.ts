@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { chmod, link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { asFault, Fault, isObject, TOKEN } from "@vidro/core";
-import { LOCAL_OWNER } from "../run/runs.ts";
+import { LOCAL_OWNER } from "./caller.ts";
 import type { Tokens } from "./tokens.ts";
 
 /**

@@ -9,7 +9,7 @@ import { test } from "node:test";
 import { TOKEN } from "@vidro/core";
 import { exportJWK, SignJWT } from "jose";
 import type { JWTPayload } from "jose";
-import { LOCAL_OWNER } from "../run/runs.ts";
+import { LOCAL_OWNER } from "./caller.ts";
 import { folder, rejects } from "../stores/journal.fixture.ts";
 import { memoryStore } from "../stores/memory.ts";
 import { Tokens } from "./tokens.ts";

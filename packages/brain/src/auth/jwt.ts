@@ -1,7 +1,7 @@
 import { Fault, RECORD, TOKEN } from "@vidro/core";
 import { errors, jwtVerify } from "jose";
 import type { JWTPayload } from "jose";
-import { LOCAL_OWNER } from "../run/runs.ts";
+import { LOCAL_OWNER } from "./caller.ts";
 import type { Verified } from "./tokens.ts";
 import { keysFrom } from "./jwks.ts";
 import type { KeyOptions } from "./jwks.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Fault, PAGE, TOKEN } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
-import type { Caller } from "../http/route.ts";
+import type { Caller } from "./caller.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import { KnownTokens } from "./token-cache.ts";
 import { Revocations } from "./revocations.ts";

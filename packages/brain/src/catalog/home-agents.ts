@@ -2,7 +2,7 @@ import type { JsonObject } from "@vidro/core";
 import { agentsOf } from "./agents.ts";
 import type { Agents, StoredAgent } from "./agents.ts";
 import type { Brain } from "../brain.ts";
-import { LOCAL_OWNER } from "../run/runs.ts";
+import { LOCAL_OWNER } from "../auth/caller.ts";
 import { assertTools } from "./threads.ts";
 
 /** The agents of a home for the person at this machine, held to what the wire holds everybody to. */

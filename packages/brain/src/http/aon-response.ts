@@ -3,7 +3,8 @@ import { blackBox, BOX, encoder, glassBox, NDJSON_TYPE, negotiate, nodeSink, pro
 import type { Box as EventBox, BlackBox, Sanitiser, Severity } from "@vidro/aon/boxes";
 import { encodeNdjson, Fault, FAULTS, HTTP } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import type { Caller, Reply, Route, Teller } from "./route.ts";
+import type { Caller } from "../auth/caller.ts";
+import type { Reply, Route, Teller } from "./route.ts";
 import { send } from "./send.ts";
 
 /** The way out of a plain route: glass for who wants to watch, black for who wants the answer. */

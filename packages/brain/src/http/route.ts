@@ -1,20 +1,11 @@
 import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import type { Caller } from "../auth/caller.ts";
 import type { Fault, FaultCode, Json, JsonObject } from "@vidro/core";
 
 /*
  * What a surface is made of. A surface turns HTTP into calls of the waist and the journal into its own words;
- * http.ts does everything that is the same for all of them: who is calling, what is well formed, what is too much.
+ * server.ts does everything that is the same for all of them: who is calling, what is well formed, what is too much.
  */
-
-/** Who is calling, as their token says. */
-export interface Caller {
-  /** Everything that the caller makes belongs to this name; what belongs to another is not there. */
-  readonly owner: string;
-  readonly tokenId: string;
-  readonly scopes: ReadonlySet<string>;
-  /** Whether the token has the scope `admin` or `*`. */
-  readonly admin: boolean;
-}
 
 /** Tells whoever watches a request through the glass box; in a black box it is only counted. */
 export interface Teller {

@@ -8,7 +8,7 @@ import type { Log } from "../observe/log.ts";
 import type { Tokens, Verified } from "../auth/tokens.ts";
 import { admit, recognise } from "./allowed-hosts.ts";
 import type { Doors } from "./allowed-hosts.ts";
-import type { Caller } from "./route.ts";
+import type { Caller } from "../auth/caller.ts";
 import { sendFault, shield } from "./send.ts";
 
 /** A connection that has become a WebSocket. */

@@ -1,5 +1,4 @@
-import { Fault } from "@vidro/core";
-import { nearest } from "./nearest.ts";
+import { Fault, nearest } from "@vidro/core";
 import { PROVIDERS } from "./providers.ts";
 
 /** How the best-known models begin, for those who leave the vendor out. */

@@ -1,5 +1,5 @@
 import { grants } from "../auth/scopes.ts";
-import type { Caller } from "../http/route.ts";
+import type { Caller } from "../auth/caller.ts";
 
 /** The scope that lets a token say yes to what policy leaves to a person. */
 export const APPROVE = "approve";

@@ -1,7 +1,7 @@
 import { HANDS } from "@vidro/core";
 import type { StartRequest } from "../run/runs.ts";
 import type { AllHands } from "../south/register/all-hands.ts";
-import type { Caller } from "../http/route.ts";
+import type { Caller } from "../auth/caller.ts";
 
 /** The words by which a request chooses hands. */
 export const SELECTOR = {

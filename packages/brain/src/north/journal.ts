@@ -13,7 +13,8 @@ import { plainFault } from "./ops.ts";
 import { andOneMore, pageOf, pageQuery, pageReply } from "../http/paging.ts";
 import { mayApprove, ownerSeenBy } from "./approval-rights.ts";
 import type { Approvals } from "./approval-rights.ts";
-import type { Call, Caller, Reply, Route, Surface } from "../http/route.ts";
+import type { Caller } from "../auth/caller.ts";
+import type { Call, Reply, Route, Surface } from "../http/route.ts";
 import { streamRun } from "../stream/run-stream.ts";
 import { SELECTOR, whereOf } from "./hand-selector.ts";
 

@@ -9,7 +9,7 @@ import { Metrics } from "../observe/metrics.ts";
 import { DOCS_PAGE } from "./ops/docs.ts";
 import { openApi } from "./ops/openapi.ts";
 import { ops } from "./ops.ts";
-import type { Health } from "./ops.ts";
+import type { Health } from "../observe/health.ts";
 import { Served, Trial, trialSurface } from "../http/served.fixture.ts";
 
 async function withOps(health: { [thing: string]: Health } = { store: "ok" }): Promise<Served & { numbers: Metrics }> {

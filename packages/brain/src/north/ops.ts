@@ -1,12 +1,10 @@
 import type { ServerResponse } from "node:http";
 import type { Fault, Json, JsonObject } from "@vidro/core";
+import type { Health } from "../observe/health.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { METRICS_TYPE } from "../observe/prometheus.ts";
 import { DOCS_PAGE, DOCS_POLICY } from "./ops/docs.ts";
 import type { Reply, Route, Surface } from "../http/route.ts";
-
-/** Whether something that the brain needs works: `ok`, `degraded` when it goes on without, `down` when it cannot. */
-export type Health = "ok" | "degraded" | "down";
 
 /** What the people who run the daemon are told. */
 export interface OpsFacts {

@@ -2,12 +2,14 @@ import { asFault, byteWords, countWords, HEALTH } from "@vidro/core";
 import type { Fault, Records } from "@vidro/core";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
-import type { Health } from "../north/ops.ts";
-import { LOCAL_OWNER } from "../run/runs.ts";
+import { LOCAL_OWNER } from "../auth/caller.ts";
 import type { OpenRuns, StoreCondition } from "../stores/store.ts";
 import { isPassing } from "../run/journal-writer.ts";
 import { diskRoom, openDescriptors } from "./vitals.ts";
 import type { Descriptors, DiskRoom } from "./vitals.ts";
+
+/** Whether something that the brain needs works: `ok`, `degraded` when it goes on without, `down` when it cannot. */
+export type Health = "ok" | "degraded" | "down";
 
 /** What a watch over a daemon's health needs. */
 export interface HealthWorld {

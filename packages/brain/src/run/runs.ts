@@ -1,3 +1,4 @@
+import { LOCAL_OWNER } from "../auth/caller.ts";
 import { BUNNY } from "../catalog/agents.ts";
 import type { Agent } from "../catalog/agents.ts";
 import { isAnswered } from "./repeated-answer.ts";
@@ -340,9 +341,6 @@ function folded(run: string, entries: readonly Entry[], from: RunState | undefin
     throw new Fault("JOURNAL_CORRUPT", message, { cause: thrown });
   }
 }
-
-/** The owner of what is done by the person at this machine. */
-export const LOCAL_OWNER = "local";
 
 function toolbelt(hand: Hand, { tools: asked, agent, callerTools = [] }: StartRequest): readonly ToolSpec[] {
   const tools = asked ?? agent?.tools ?? undefined;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, JsonObject } from "@vidro/core";
 import { glassFor, wantsBlack, wantsGlass } from "./glass-lines.ts";
-import type { Caller } from "../../http/route.ts";
+import type { Caller } from "../../auth/caller.ts";
 
 const USER: Caller = { owner: "ana", tokenId: "t", scopes: new Set(["runs"]), admin: false };
 const ADMIN: Caller = { ...USER, scopes: new Set(["*"]), admin: true };

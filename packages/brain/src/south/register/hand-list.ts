@@ -1,5 +1,4 @@
-import { Fault, HANDS } from "@vidro/core";
-import { nearest } from "../../models/nearest.ts";
+import { Fault, HANDS, nearest } from "@vidro/core";
 import type { HandCard } from "../link.ts";
 import type { Barred } from "./remote-hand.ts";
 
