@@ -1,3 +1,4 @@
+import type { HandCard } from "@vidro/core";
 import { join } from "node:path";
 import { Agents } from "../../packages/brain/src/catalog/agents.ts";
 import { openBrain } from "../../packages/brain/src/brain.ts";
@@ -13,7 +14,6 @@ import { AllHands } from "../../packages/brain/src/south/register/all-hands.ts";
 import type { Attached } from "../../packages/brain/src/south/register/hands.ts";
 import { BareLink, Landscape } from "../../packages/brain/src/south/hosts.fixture.ts";
 import type { Host } from "../../packages/brain/src/south/hosts.fixture.ts";
-import type { HandCard } from "../../packages/brain/src/south/link.ts";
 import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";

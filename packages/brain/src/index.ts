@@ -13,7 +13,6 @@ export { LOCAL_OWNER } from "./auth/caller.ts";
 export { Runs } from "./run/runs.ts";
 export type { StartRequest } from "./run/runs.ts";
 export { AllHands } from "./south/register/all-hands.ts";
-export type { HandRow } from "./south/register/hand-list.ts";
 export { LOCAL_HAND } from "./south/local.ts";
 export { Tokens } from "./auth/tokens.ts";
 export type { NewToken, TokenRequest, TokenRow, TokensOptions, Verified } from "./auth/tokens.ts";

@@ -12,6 +12,7 @@ export * from "./event.ts";
 export * from "./fault.ts";
 export * from "./listen-fault.ts";
 export * from "./file-identity.ts";
+export * from "./hand-catalog.ts";
 export * from "./heal.ts";
 export * from "./json.ts";
 export * from "./text/language.ts";

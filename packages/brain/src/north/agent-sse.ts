@@ -1,8 +1,7 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault, HEALING_OPTIONS, PAGE, readHealingId, readQuestionName, STREAM } from "@vidro/core";
-import type { Event, JsonObject, Turn } from "@vidro/core";
+import type { Event, HandCatalog, JsonObject, Turn } from "@vidro/core";
 import type { Runs } from "../run/runs.ts";
-import type { AllHands } from "../south/register/all-hands.ts";
 import type { Threads } from "../catalog/threads.ts";
 import { AGENT_EVENTS } from "./agent-sse/events.ts";
 import { ANSWERS, BODIES } from "./agent-sse/shapes.ts";
@@ -36,7 +35,7 @@ export interface AgentSseWorld extends Approvals {
   readonly threads: Pick<Threads, "create" | "find" | "cast">;
   /** The folder in which the local hand works. */
   readonly workspace: string;
-  readonly hands: Pick<AllHands, "list" | "select">;
+  readonly hands: Pick<HandCatalog, "list" | "select">;
   /** Whether there is a model behind the worker's socket. */
   readonly worker: () => Promise<boolean>;
   /** In production only administrators see how an intent was analysed. */

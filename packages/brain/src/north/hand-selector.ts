@@ -1,6 +1,6 @@
+import type { HandCatalog } from "@vidro/core";
 import { HANDS } from "@vidro/core";
 import type { StartRequest } from "../run/runs.ts";
-import type { AllHands } from "../south/register/all-hands.ts";
 import type { Caller } from "../auth/caller.ts";
 
 /** The words by which a request chooses hands. */
@@ -13,7 +13,7 @@ export const SELECTOR = {
 
 /** Where a run works: on the hands that its caller means, on the brain's own machine when none are named. */
 export function whereOf(
-  hands: Pick<AllHands, "select">,
+  hands: Pick<HandCatalog, "select">,
   selector: string | undefined,
   caller: Caller,
 ): Pick<StartRequest, "hand"> {

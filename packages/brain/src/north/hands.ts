@@ -1,7 +1,5 @@
 import { HANDS, TELEMETRY } from "@vidro/core";
-import type { JsonObject } from "@vidro/core";
-import type { AllHands } from "../south/register/all-hands.ts";
-import type { HandRow } from "../south/register/hand-list.ts";
+import type { HandCatalog, HandRow, JsonObject } from "@vidro/core";
 import type { Sample, Telemetry } from "../observe/telemetry.ts";
 import { plainFault } from "./ops.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "../http/paging.ts";
@@ -12,7 +10,7 @@ import { SELECTOR } from "./hand-selector.ts";
 
 /** What this surface may ask for. */
 export interface HandsSurfaceWorld {
-  readonly hands: AllHands;
+  readonly hands: HandCatalog;
   readonly telemetry: Pick<Telemetry, "latest" | "since">;
 }
 

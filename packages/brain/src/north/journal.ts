@@ -1,10 +1,9 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault, PAGE, RUN, STREAM } from "@vidro/core";
-import type { Budget, JsonObject, RunHead } from "@vidro/core";
+import type { Budget, HandCatalog, JsonObject, RunHead } from "@vidro/core";
 import type { Agents } from "../catalog/agents.ts";
 import type { Runs, StartRequest } from "../run/runs.ts";
 import { assertTools } from "../catalog/threads.ts";
-import type { AllHands } from "../south/register/all-hands.ts";
 import type { Thread, Threads } from "../catalog/threads.ts";
 import { AFTER, cursorOf } from "../stream/cursor.ts";
 import { wantsGlass } from "./journal/glass-lines.ts";
@@ -25,7 +24,7 @@ export interface JournalWorld extends Approvals {
   readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort" | "resume">;
   readonly threads: Pick<Threads, "find" | "cast">;
   readonly agents: Pick<Agents, "find">;
-  readonly hands: Pick<AllHands, "select" | "tools">;
+  readonly hands: Pick<HandCatalog, "select" | "tools">;
   /** The folder in which the local hand works. */
   readonly workspace: string;
 }

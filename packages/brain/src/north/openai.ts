@@ -1,10 +1,9 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault } from "@vidro/core";
-import type { Json, JsonObject } from "@vidro/core";
+import type { HandCatalog, Json, JsonObject } from "@vidro/core";
 import { BUNNY_UUID } from "../catalog/agents.ts";
 import type { Agents, StoredAgent } from "../catalog/agents.ts";
 import type { Runs } from "../run/runs.ts";
-import type { AllHands } from "../south/register/all-hands.ts";
 import type { Threads } from "../catalog/threads.ts";
 import { wholeAnswer } from "./openai/answer.ts";
 import type { Answering } from "./openai/answer.ts";
@@ -31,7 +30,7 @@ export interface ChatWorld extends Approvals {
   readonly runs: Runs;
   readonly agents: Agents;
   readonly threads: Threads;
-  readonly hands: Pick<AllHands, "select" | "tools">;
+  readonly hands: Pick<HandCatalog, "select" | "tools">;
   /** The folder in which runs on the brain's own machine work. */
   readonly workspace: string;
   /** In production only administrators see how an intent was analysed. */

@@ -1,10 +1,6 @@
-import type { JsonObject, ToolSpec } from "@vidro/core";
+import type { Asker, HandAdmission, HandCatalog, HandDialler, JsonObject, ToolSpec } from "@vidro/core";
 import type { Agents } from "../catalog/agents.ts";
 import type { Runs } from "../run/runs.ts";
-import type { AllHands } from "../south/register/all-hands.ts";
-import type { Dialer } from "../south/agent-tcp/dialer.ts";
-import type { Door } from "../south/agent-ws/door.ts";
-import type { Asker } from "../south/register/hand-list.ts";
 import type { Telemetry } from "../observe/telemetry.ts";
 import type { Threads } from "../catalog/threads.ts";
 import { agentSse } from "./agent-sse.ts";
@@ -28,10 +24,10 @@ export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Om
   readonly runs: Runs;
   readonly threads: Threads;
   readonly agents: Agents;
-  readonly hands: AllHands;
+  readonly hands: HandCatalog;
   readonly telemetry: Telemetry;
-  readonly door: Pick<Door, "invite" | "rotateKey" | "allowAddress">;
-  readonly dialer: Pick<Dialer, "dial">;
+  readonly door: HandAdmission;
+  readonly dialer: HandDialler;
   readonly tools: (asker: Asker) => Promise<readonly ToolSpec[]>;
   readonly version: string;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Fault, HANDS, isObject, SIGNED, textIn } from "@vidro/core";
-import type { JsonObject, Records, ToolSpec } from "@vidro/core";
+import type { HandCard, JsonObject, Records, ToolSpec } from "@vidro/core";
 import { answerSigned, keysFrom, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import type { Authentic, Door } from "@vidro/core/wire/agent-http";
 import { opened } from "@vidro/core/wire/agent-ws";
@@ -15,7 +15,6 @@ import type { SessionOptions } from "./agent-http/http-session.ts";
 import type { Identities } from "./enrolment/identities.ts";
 import { handIn } from "./agent-http/keys.ts";
 import type { HandKeys } from "./agent-http/keys.ts";
-import type { HandCard } from "./link.ts";
 import { Nonces } from "./agent-http/nonces.ts";
 import { seal } from "./agent-http/seal.ts";
 import type { SouthboundAnswer, SouthboundRequest, SouthboundRoute } from "./agent-ws/southbound-server.ts";

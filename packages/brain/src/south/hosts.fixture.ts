@@ -3,7 +3,7 @@ import { mkdtempSync, mkdirSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Fault, redactor } from "@vidro/core";
-import type { Action, Ended, FaultReport, Hand, Judgement, Model, Order } from "@vidro/core";
+import type { Action, Ended, FaultReport, Hand, HandCard, Judgement, Model, Order } from "@vidro/core";
 import { localHand } from "@vidro/hands";
 import { thisHolder } from "../run/process-identity.ts";
 import { liveBus } from "../run/live-bus.ts";
@@ -12,7 +12,7 @@ import { Runs } from "../run/runs.ts";
 import { openStore } from "../stores/stores.ts";
 import type { Store } from "../stores/store.ts";
 import { Hands } from "./register/hands.ts";
-import type { HandCard, HandLink, Hear } from "./link.ts";
+import type { HandLink, Hear } from "./link.ts";
 
 /** A link without a wire: the hand itself is behind it, and goes on when the link is cut. */
 export class BareLink implements HandLink {

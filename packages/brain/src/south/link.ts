@@ -1,22 +1,4 @@
-import type { Action, Ended, FaultReport, Judgement, Order, ToolSpec } from "@vidro/core";
-
-/** The ways by which hands are reached. */
-export type GatewayName = "local" | "executor-ws" | "agent-ws" | "agent-http" | "agent-tcp";
-
-/** What is known of a hand: what it said of itself, as far as its gateway believes it. */
-export interface HandCard {
-  /** Never changes, whatever the hand is called. */
-  readonly id: string;
-  /** Whose runs may use it; an administrator's may use any. */
-  readonly owner: string;
-  readonly name: string;
-  readonly gateway: GatewayName;
-  /** Version of the program that is the hand. */
-  readonly version: string;
-  readonly workspace: string;
-  readonly tools: readonly ToolSpec[];
-  readonly tags: readonly string[];
-}
+import type { Action, Ended, FaultReport, Judgement, Order } from "@vidro/core";
 
 /** Gets the live output of an action. */
 export type Hear = (stream: "stdout" | "stderr", chunk: string) => void;

@@ -1,4 +1,5 @@
-import type { AllHands, Brain, HandRow } from "@vidro/brain";
+import type { AllHands, Brain } from "@vidro/brain";
+import type { HandRow } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import manifest from "../../package.json" with { type: "json" };
 import { brainAddress } from "./address.ts";

@@ -1,6 +1,5 @@
-import type { Json, ToolSpec } from "@vidro/core";
+import type { Asker, Json, ToolSpec } from "@vidro/core";
 import type { Agents, StoredAgent } from "../../catalog/agents.ts";
-import type { Asker } from "../../south/register/hand-list.ts";
 import { assertTools } from "../../catalog/threads.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "../../http/paging.ts";
 import type { Call, Reply, Route } from "../../http/route.ts";

@@ -1,7 +1,6 @@
 import { CATALOG } from "@vidro/core";
-import type { JsonObject } from "@vidro/core";
+import type { HandCatalog, JsonObject } from "@vidro/core";
 import type { Runs } from "../../run/runs.ts";
-import type { AllHands } from "../../south/register/all-hands.ts";
 import type { Thread, ThreadRequest, Threads } from "../../catalog/threads.ts";
 import { transcript } from "../openai/transcript.ts";
 import { andOneMore, pageOf, pageQuery, pageReply } from "../../http/paging.ts";
@@ -12,7 +11,7 @@ import { TOOL_NAMES } from "./agent-shape.ts";
 export interface ThreadWorld {
   readonly threads: Threads;
   readonly runs: Runs;
-  readonly hands: Pick<AllHands, "select">;
+  readonly hands: Pick<HandCatalog, "select">;
 }
 
 /** The field of a conversation's metadata that chooses the hands of its runs: clients of another wire know no other. */

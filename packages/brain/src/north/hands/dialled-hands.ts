@@ -1,16 +1,13 @@
 import { HANDS, SIGNED, TCP } from "@vidro/core";
-import type { JsonObject } from "@vidro/core";
-import type { AllHands } from "../../south/register/all-hands.ts";
-import type { Dialer } from "../../south/agent-tcp/dialer.ts";
-import type { DialRequest } from "../../south/agent-tcp/dialled-hands.ts";
+import type { DialRequest, HandCatalog, HandDialler, JsonObject } from "@vidro/core";
 import { ROW, rowShape } from "../hands.ts";
 import { plainFault } from "../ops.ts";
 import type { Call, Reply, Surface } from "../../http/route.ts";
 
 /** What this surface may ask for. */
 export interface DialledHandsWorld {
-  readonly hands: Pick<AllHands, "find">;
-  readonly dialer: Pick<Dialer, "dial">;
+  readonly hands: Pick<HandCatalog, "find">;
+  readonly dialer: HandDialler;
 }
 
 const word = { type: "string", minLength: 1, maxLength: HANDS.nameChars } as const;

@@ -1,12 +1,11 @@
 import { HANDS, SOUTHBOUND } from "@vidro/core";
-import type { JsonObject } from "@vidro/core";
-import type { Door } from "../../south/agent-ws/door.ts";
+import type { HandAdmission, JsonObject } from "@vidro/core";
 import { plainFault } from "../ops.ts";
 import type { Call, Reply, Surface } from "../../http/route.ts";
 
 /** What this surface may ask for. */
 export interface InvitationsWorld {
-  readonly door: Pick<Door, "invite">;
+  readonly door: Pick<HandAdmission, "invite">;
 }
 
 const word = { type: "string", minLength: 1, maxLength: HANDS.nameChars } as const;

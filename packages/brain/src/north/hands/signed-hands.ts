@@ -1,14 +1,12 @@
 import { SIGNED } from "@vidro/core";
-import type { JsonObject } from "@vidro/core";
-import type { AllHands } from "../../south/register/all-hands.ts";
-import type { Door } from "../../south/agent-ws/door.ts";
+import type { HandAdmission, HandCatalog, JsonObject } from "@vidro/core";
 import { plainFault } from "../ops.ts";
 import type { Call, Reply, Surface } from "../../http/route.ts";
 
 /** What this surface may ask for. */
 export interface SignedHandsWorld {
-  readonly hands: Pick<AllHands, "find">;
-  readonly door: Pick<Door, "rotateKey" | "allowAddress">;
+  readonly hands: Pick<HandCatalog, "find">;
+  readonly door: Pick<HandAdmission, "rotateKey" | "allowAddress">;
 }
 
 const NOTHING: JsonObject = { type: "object", additionalProperties: false, properties: {} };

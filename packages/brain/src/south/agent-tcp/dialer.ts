@@ -1,6 +1,6 @@
-import type { Records } from "@vidro/core";
+import type { DialRequest, HandDialler, Records } from "@vidro/core";
 import type { Log } from "../../observe/log.ts";
-import type { DialledHands, DialRequest } from "./dialled-hands.ts";
+import type { DialledHands } from "./dialled-hands.ts";
 import type { Hands } from "../register/hands.ts";
 
 /** What dialling needs. */
@@ -16,7 +16,7 @@ export interface DialerOptions {
 export const DIALLED = "dialled-hand";
 
 /** Dials the hands that listen, of which nothing is loaded before there is one. */
-export class Dialer {
+export class Dialer implements HandDialler {
   readonly #options: DialerOptions;
   #dialled: Promise<DialledHands> | undefined;
   #resuming: Promise<void> = Promise.resolve();

@@ -1,7 +1,7 @@
 import { randomUUID, X509Certificate } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { asFault, Fault, HANDS } from "@vidro/core";
-import type { JsonObject, StoredRecord } from "@vidro/core";
+import type { DialRequest, JsonObject, StoredRecord } from "@vidro/core";
 import { dialTcpHand } from "../agent-tcp.ts";
 import type { Dialled } from "../agent-tcp.ts";
 import { dialAddress } from "./dial-address.ts";
@@ -11,22 +11,6 @@ import type { DialerOptions } from "./dialer.ts";
 import { standardTools } from "../local.ts";
 import { allowedOnly } from "../allowed-addresses.ts";
 import { handsSecret, Safe } from "../secret-box.ts";
-
-/** Whom to dial. */
-export interface DialRequest {
-  readonly owner: string;
-  /** `tls://host:port`, or `tcp://host:port` on this machine. */
-  readonly url: string;
-  /** One of the hand's own. */
-  readonly token: string;
-  /** What to call it; default: as it calls itself. */
-  readonly name?: string;
-  readonly tags?: readonly string[];
-  /** Certificates in PEM that the hand is believed by, instead of those that the system trusts. */
-  readonly ca?: string;
-  /** A laboratory: no TLS, though it is another machine. */
-  readonly lab?: boolean;
-}
 
 /** A hand as it is on record; its token is encrypted. */
 type Kept = Omit<DialRequest, "owner">;

@@ -1,8 +1,8 @@
+import type { HandAdmission, InvitationLetter, Invited } from "@vidro/core";
 import { join } from "node:path";
 import { asFault } from "@vidro/core";
 import { hasAuthority } from "../enrolment/authority.ts";
-import type { Invited } from "../enrolment/invitations.ts";
-import type { InvitationLetter, SouthboundDoor, SouthboundOptions } from "./southbound.ts";
+import type { SouthboundDoor, SouthboundOptions } from "./southbound.ts";
 
 /** How the door is to be. */
 export interface DoorOptions extends Omit<SouthboundOptions, "folder"> {
@@ -18,7 +18,7 @@ export function southFolder(home: string): string {
 }
 
 /** The door for hands on other machines, of which nothing is loaded before it opens. */
-export class Door {
+export class Door implements HandAdmission {
   readonly #options: DoorOptions;
   readonly #folder: string;
   #door: Promise<SouthboundDoor> | undefined;

@@ -1,8 +1,7 @@
-import type { ToolSpec } from "@vidro/core";
+import type { HandCard, ToolSpec } from "@vidro/core";
 import { toolsOf } from "@vidro/core/wire/agent-ws";
 import type { Hello } from "@vidro/core/wire/agent-ws";
 import type { Identity } from "../enrolment/identities.ts";
-import type { HandCard } from "../link.ts";
 import { offeredTools } from "../register/offered-tools.ts";
 import type { Offered } from "../register/offered-tools.ts";
 

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { Fault, SOUTHBOUND } from "@vidro/core";
-import type { Records, ToolSpec } from "@vidro/core";
+import type { InvitationLetter, Invited, Records, ToolSpec } from "@vidro/core";
 import { invitationText, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../observe/log.ts";
 import type { TakeSample } from "../../observe/telemetry.ts";
@@ -14,7 +14,6 @@ import { enrolRoute } from "../enrolment/enrol.ts";
 import type { Hands } from "../register/hands.ts";
 import { Identities } from "../enrolment/identities.ts";
 import { Invitations } from "../enrolment/invitations.ts";
-import type { Invited } from "../enrolment/invitations.ts";
 import { HandKeys } from "../agent-http/keys.ts";
 import { renewRoute } from "../enrolment/renew.ts";
 import { Tries } from "../enrolment/tries.ts";
@@ -41,17 +40,6 @@ export interface SouthboundOptions {
   readonly now: () => number;
   /** Lower bounds than those of the gateway, for tests. */
   readonly bounds?: AgentWsWorld["bounds"];
-}
-
-/** An invitation as it is passed on. */
-export interface InvitationLetter {
-  /** What to paste on the host. */
-  readonly command: string;
-  readonly token: string;
-  readonly url: string;
-  readonly expiresAt: number;
-  /** Whether only this machine can follow it. */
-  readonly onlyHere: boolean;
 }
 
 const COPIED =

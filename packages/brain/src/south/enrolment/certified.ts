@@ -1,9 +1,9 @@
+import type { Barred } from "@vidro/core";
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { Fault, SOUTHBOUND } from "@vidro/core";
 import { CLIENT_AUTH } from "./authority.ts";
 import type { Identities, Identity } from "./identities.ts";
-import type { Barred } from "../register/remote-hand.ts";
 
 /** A hand that has shown a certificate which counts. */
 export interface Certified {

@@ -1,17 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Fault, SOUTHBOUND } from "@vidro/core";
-import type { JsonObject, Records, StoredRecord } from "@vidro/core";
+import type { Invited, JsonObject, Records, StoredRecord } from "@vidro/core";
 import { proofIn } from "@vidro/core/wire/enrolment";
-
-/** Whom an invitation is for. */
-export interface Invited {
-  /** Whose hand it will be. */
-  readonly owner: string;
-  /** What it will be called; the host says it when this does not. */
-  readonly name?: string;
-  /** What it will be chosen by; nothing when this does not say it. */
-  readonly tags?: readonly string[];
-}
 
 /** A new invitation; the secret is nowhere else. */
 export interface Invitation {

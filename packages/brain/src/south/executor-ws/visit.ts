@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
 import { asFault, EXECUTOR, Fault, HAND, HANDS } from "@vidro/core";
-import type { JsonObject, RunHead, ToolSpec, Turn } from "@vidro/core";
+import type { HandCard, JsonObject, RunHead, ToolSpec, Turn } from "@vidro/core";
 import { EXTENSIONS, textOf } from "@vidro/core/wire/executor-ws";
 import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { FROM_EXECUTOR, OPTIONAL } from "@vidro/core/wire/executor-ws-schemas";
@@ -9,7 +9,6 @@ import type { Log } from "../../observe/log.ts";
 import { BOOTSTRAP } from "../../models/bootstrap.ts";
 import { checks, lenient } from "../wire-check.ts";
 import type { Attached } from "../register/hands.ts";
-import type { HandCard } from "../link.ts";
 import { Channel } from "./channel.ts";
 import { ExecutorLink } from "./executor-link.ts";
 import type { ExecutorWire } from "./executor-link.ts";

@@ -1,8 +1,7 @@
-import type { Hand, ToolSpec } from "@vidro/core";
+import type { Asker, Hand, HandCatalog, HandRow, ToolSpec } from "@vidro/core";
 import { Fault } from "@vidro/core";
 import type { HandCount } from "../../observe/metrics.ts";
 import { findHand, selectHands } from "./hand-list.ts";
-import type { Asker, HandRow } from "./hand-list.ts";
 import type { Hands } from "./hands.ts";
 import { LOCAL_HAND } from "../local.ts";
 
@@ -20,7 +19,7 @@ export interface AllHandsWorld {
 }
 
 /** All hands of a brain, the one on its own machine included, as surfaces list and choose them. */
-export class AllHands {
+export class AllHands implements HandCatalog {
   readonly #world: AllHandsWorld;
   readonly #since: number;
   #local: Hand | undefined;

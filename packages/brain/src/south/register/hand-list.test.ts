@@ -1,8 +1,8 @@
+import type { HandRow } from "@vidro/core";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { HANDS } from "@vidro/core";
 import { findHand, selectHands } from "./hand-list.ts";
-import type { HandRow } from "./hand-list.ts";
 
 const tool = (name: string) => ({ name, description: "", parameters: {}, idempotent: true });
 

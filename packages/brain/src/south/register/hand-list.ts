@@ -1,25 +1,5 @@
+import type { HandRow } from "@vidro/core";
 import { Fault, HANDS, nearest } from "@vidro/core";
-import type { HandCard } from "../link.ts";
-import type { Barred } from "./remote-hand.ts";
-
-/** How a hand is: ok works, degraded is connected but gets no work, down is not connected. */
-export type HandState = "ok" | "degraded" | "down";
-
-/** A hand in a list. */
-export interface HandRow extends HandCard {
-  readonly state: HandState;
-  readonly barred?: Barred;
-  /** Why it is barred, or cannot be reached, in words for people. */
-  readonly why?: string;
-  readonly lastSeenAt: number;
-  readonly createdAt: number;
-}
-
-/** Who asks for hands; an administrator sees everybody's. */
-export interface Asker {
-  readonly owner: string;
-  readonly admin: boolean;
-}
 
 /** Hands that a message names at most. */
 const NAMED_AT_MOST = 5;

@@ -1,6 +1,4 @@
-import type { Records, StoredRecord } from "@vidro/core";
-import type { HandCard } from "../link.ts";
-import type { Barred } from "./remote-hand.ts";
+import type { Barred, HandCard, Records, StoredRecord } from "@vidro/core";
 import { ToolLists } from "./tool-lists.ts";
 
 /** Why a hand gets no work. */

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { HANDS } from "@vidro/core";
-import type { FaultReport } from "@vidro/core";
+import type { FaultReport, HandCard } from "@vidro/core";
 import { openStore } from "../../stores/stores.ts";
 import { Hands } from "./hands.ts";
 import { BareLink, Landscape } from "../hosts.fixture.ts";
-import type { HandCard, HandLink } from "../link.ts";
+import type { HandLink } from "../link.ts";
 
 const ANA = { owner: "ana", admin: false };
 const BEN = { owner: "ben", admin: false };

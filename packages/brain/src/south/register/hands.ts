@@ -1,15 +1,13 @@
 import { asFault, Fault, HAND, HANDS, oneLine } from "@vidro/core";
-import type { Hand, Records } from "@vidro/core";
+import type { Asker, Barred, Hand, HandCard, HandRow, HandState, Records } from "@vidro/core";
 import type { Log } from "../../observe/log.ts";
 import type { HandCount } from "../../observe/metrics.ts";
 import { findHand, selectHands } from "./hand-list.ts";
-import type { Asker, HandRow, HandState } from "./hand-list.ts";
 import { HandRecords } from "./hand-records.ts";
 import type { Bar, KeptHand } from "./hand-records.ts";
-import type { HandCard, HandLink } from "../link.ts";
+import type { HandLink } from "../link.ts";
 import { LOCAL_HAND } from "../local.ts";
 import { RemoteHand } from "./remote-hand.ts";
-import type { Barred } from "./remote-hand.ts";
 import { routedHand } from "./routed-hand.ts";
 import { Stops } from "./stops.ts";
 

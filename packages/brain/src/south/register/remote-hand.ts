@@ -1,10 +1,18 @@
 import { asFault, deadlineMs, Fault, HANDS, isIdempotent, isSettled, LiveQueue, recallOf } from "@vidro/core";
-import type { Action, Ended, FaultReport, Hand, HandEvent, Judgement, Order, ToolSpec } from "@vidro/core";
-import type { HandCard, HandLink } from "../link.ts";
+import type {
+  Action,
+  Barred,
+  Ended,
+  FaultReport,
+  Hand,
+  HandCard,
+  HandEvent,
+  Judgement,
+  Order,
+  ToolSpec,
+} from "@vidro/core";
+import type { HandLink } from "../link.ts";
 import { Stops } from "./stops.ts";
-
-/** Why a hand that may be there gets no work. */
-export type Barred = "revoked" | "quarantined";
 
 /** What a hand on another machine goes by. */
 export interface RemoteHandOptions {

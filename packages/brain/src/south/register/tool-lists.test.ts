@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { ToolSpec } from "@vidro/core";
+import type { HandCard, ToolSpec } from "@vidro/core";
 import { memoryStore } from "../../stores/memory.ts";
 import { HandRecords } from "./hand-records.ts";
-import type { HandCard } from "../link.ts";
 
 function toolsOf(name: string): readonly ToolSpec[] {
   return [{ name, description: "Does it.", parameters: { type: "object" }, idempotent: true }];
