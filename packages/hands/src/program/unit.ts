@@ -14,7 +14,7 @@ export interface UnitOptions {
 }
 
 const NAME = "vidro-hand";
-const LAUNCHER = join(import.meta.dirname, "..", "bin", NAME);
+const LAUNCHER = join(import.meta.dirname, "..", "..", "bin", NAME);
 
 /** Makes the hand a service of systemd under a user of its own; gives what was done, or would be. */
 export function unit(options: UnitOptions): string {

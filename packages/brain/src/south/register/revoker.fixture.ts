@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { openStore } from "../stores/stores.ts";
-import { Hands } from "./register/hands.ts";
+import { openStore } from "../../stores/stores.ts";
+import { Hands } from "./hands.ts";
 
 // Bars a hand from a process of its own: the file of the store, the word, the hand's id.
 const [path, word, id] = process.argv.slice(2);
