@@ -28,13 +28,13 @@ test("reading what was run loads no hand and no rules of the offline model", asy
   t.after(() => brain.close());
   await brain.runs.list({ limit: 1 });
   await brain.model();
-  const late = /\/hands\/|\/offline\/|\/node_modules\//;
+  const late = /\/packages\/hands\/|\/offline\/|\/node_modules\//;
   assert.deepEqual(
     loaded.filter((url) => late.test(url)),
     [],
   );
   await brain.hand(folder);
-  assert.ok(loaded.some((url) => url.includes("/hands/")));
+  assert.ok(loaded.some((url) => url.includes("/packages/hands/")));
   // What a hand needs only for some of its actions waits for the first of them.
   assert.deepEqual(
     loaded.filter((url) => url.includes("/node_modules/")),
@@ -66,7 +66,7 @@ test("a daemon is up before any package of others is loaded", async (t) => {
   // Nor what dials hands that listen: there are none.
   assert.deepEqual(
     loaded.filter((url) => /\/client\/|\/agent-tcp|\/dialled-hands/.test(url)),
-    loaded.filter((url) => /\/north\/dialled-hands\.ts$|\/agent-tcp\/dialer\.ts$/.test(url)),
+    loaded.filter((url) => /\/north\/hands\/dialled-hands\.ts$|\/agent-tcp\/dialer\.ts$/.test(url)),
   );
   // Nor all of fetch, which lies behind some names that node:http exports.
   const { moduleLoadList } = process as unknown as { readonly moduleLoadList: readonly string[] };

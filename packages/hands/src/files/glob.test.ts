@@ -62,10 +62,10 @@ void test("a glob refuses a pattern beyond its bound", () => {
 });
 
 void test("a glob is quick on a pattern that makes backtracking matchers explode", () => {
-  const started = performance.now();
+  const started = process.cpuUsage();
   assert.equal(glob(`${"*a".repeat(400)}b`).matches("a".repeat(4000)), false);
   assert.equal(glob(`${"**/a/".repeat(100)}b`).matches("a/".repeat(1000)), false);
-  assert.ok(performance.now() - started < 2000);
+  assert.ok(process.cpuUsage(started).user < 2_000_000, "microseconds at work");
 });
 
 void test("a glob agrees with node:path on every pattern of the subset", () => {
