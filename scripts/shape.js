@@ -1,0 +1,5 @@
+// npm run shape: measures the source: files in folders, sizes, what commands load, packages of others.
+import { NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
+
+setUp();
+run(NODE, [...NODE_FLAGS, `${ROOT}scripts/shape-figures.ts`]);
