@@ -30,6 +30,9 @@ const isTest = ({ path }: Source): boolean => /\.(test|fixture|contract)\.ts$/.t
 const product = sources.filter((source) => !isTest(source));
 const inside = (folder: string): readonly Source[] => product.filter(({ path }) => path.startsWith(`${folder}/`));
 
+/** The names of what a file exports by a declaration. */
+const EXPORTED = /^export (?:async )?(?:abstract )?(?:function\*?|class|const|interface|type) (\w+)/gm;
+
 function assertNone(offenders: readonly string[], rule: string): void {
   assert.deepEqual(offenders, [], rule);
 }
@@ -149,6 +152,23 @@ test("every exported thing says its contract in a sentence", () => {
     });
   });
   assertNone(offenders, "exports are documented");
+});
+
+test("no export of hands, brain or cli is without a file that names it", () => {
+  const words = new Map(
+    globSync(["packages/*/src/**/*.ts", "{tests,bench,scripts}/**/*.ts"], {
+      cwd: ROOT,
+      exclude: ["**/node_modules/**"],
+    }).map((path) => [path, new Set(readFileSync(join(ROOT, path), "utf8").match(/\w+/g))] as const),
+  );
+  const offenders = product
+    .filter(({ path }) => /^packages\/(?:hands|brain|cli)\//.test(path))
+    .flatMap(({ path, text }) => {
+      const names = [...text.matchAll(EXPORTED)].map(([, name = ""]) => name);
+      const isNamed = (name: string): boolean => [...words].some(([other, known]) => other !== path && known.has(name));
+      return names.filter((name) => !isNamed(name)).map((name) => `${path} exports ${name}`);
+    });
+  assertNone(offenders, "what only its own file names is not exported");
 });
 
 test("no file has a name that says nothing, and nothing is left open", () => {

@@ -1,5 +1,5 @@
 /** What the client knows of a failure besides its name and its words. */
-export interface ErrorDetail {
+interface ErrorDetail {
   /** The status of the answer, when there was one. */
   readonly status?: number;
   /** When to come back, as the brain says. */

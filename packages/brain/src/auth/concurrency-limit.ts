@@ -1,7 +1,7 @@
 import { Fault } from "@vidro/core";
 
 /** How many pass at a time, how many may wait, and what those beyond are told. */
-export interface TurnstileOptions {
+interface TurnstileOptions {
   readonly atOnce: number;
   readonly waiting: number;
   readonly retryAfterMs: number;

@@ -8,7 +8,7 @@ import type { KeyOptions } from "./jwks.ts";
 import { checkedScopes, isAdmin, ROLES } from "./scopes.ts";
 
 /** Whose signed tokens are good here, and what they are good for. */
-export interface JwtOptions extends KeyOptions {
+interface JwtOptions extends KeyOptions {
   readonly issuer?: string;
   readonly audience?: string;
   /** The claim that names a person's roles; `roles` when it is left out. */

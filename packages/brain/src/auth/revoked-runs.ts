@@ -4,7 +4,7 @@ import type { Runs } from "../run/runs.ts";
 import type { TokenRow, Tokens } from "./tokens.ts";
 
 /** What ending the runs of revoked tokens needs. */
-export interface RevokedRunsWorld {
+interface RevokedRunsWorld {
   readonly tokens: Pick<Tokens, "list" | "watch">;
   readonly runs: Pick<Runs, "list" | "read" | "abort">;
   readonly log: Log;

@@ -10,7 +10,7 @@ export const ROLES = { user: ["runs", ...LOOKING], admin: ["*"] } as const satis
 export type Role = keyof typeof ROLES;
 
 /** The scope that grants everything. */
-export const EVERYTHING = "*";
+const EVERYTHING = "*";
 
 const SCOPE = /^[a-z][a-z0-9]*(?:[:._-][a-z0-9]+)*$/;
 

@@ -23,7 +23,7 @@ export interface Thread {
 }
 
 /** What a thread needs to know before it is made. */
-export interface ThreadsWorld {
+interface ThreadsWorld {
   readonly agents: Pick<Agents, "find">;
   /** The tools of the hands of these ids; of this machine's hand without them. */
   readonly tools: (ids?: string) => Promise<readonly ToolSpec[]>;

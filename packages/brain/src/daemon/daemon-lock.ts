@@ -7,7 +7,7 @@ import { claimDaemonFile, readDaemonFile, removeDaemonFile } from "./daemon-file
 import { isBusy, isNoDatabase, storeFault } from "../stores/sqlite-fault.ts";
 
 /** The place of the one daemon of a home. */
-export interface DaemonPlace {
+interface DaemonPlace {
   /** Lets another daemon have the home; harmless when it has been left already. */
   leave(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export interface Box {
 }
 
 /** What a box has to know of its request. */
-export interface BoxFacts {
+interface BoxFacts {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly route: Route;

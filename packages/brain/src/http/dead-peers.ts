@@ -10,7 +10,7 @@ import { HTTP } from "@vidro/core";
  */
 
 /** A connection whose other end is silent: its two ends, and how often in a row it was called in vain. */
-export interface Silent {
+interface Silent {
   readonly ends: string;
   readonly calls: number;
 }

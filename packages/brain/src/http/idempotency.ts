@@ -4,7 +4,7 @@ import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 import type { Reply } from "./route.ts";
 
 /** A request that may come again: the key that the caller gave it, and all that must then be the same. */
-export interface Repeatable {
+interface Repeatable {
   /** Unique to its caller and route. */
   readonly key: string;
   readonly owner: string;

@@ -8,7 +8,7 @@ import type { Call, Reply } from "./route.ts";
  */
 
 /** The header that names the cursor of the next page; there is none with the last page. */
-export const NEXT_CURSOR = "x-next-cursor";
+const NEXT_CURSOR = "x-next-cursor";
 
 /** Which part of a list is asked for. */
 export interface Page {

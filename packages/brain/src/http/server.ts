@@ -59,7 +59,7 @@ export interface HttpServer {
 }
 
 /** The bounds of a server that one can be given others for. */
-export const HTTP_BOUNDS: {
+const HTTP_BOUNDS: {
   readonly [Name in "connections" | "headersMs" | "requestMs" | "drainMs" | "processingMs"]: number;
 } = HTTP;
 

@@ -12,7 +12,7 @@ import type { Caller } from "../auth/caller.ts";
 import { sendFault, shield } from "./send.ts";
 
 /** A connection that has become a WebSocket. */
-export interface Upgraded {
+interface Upgraded {
   readonly socket: WebSocket;
   readonly caller: Caller;
   readonly params: { readonly [name: string]: string };
@@ -31,7 +31,7 @@ export interface Upgrade {
 }
 
 /** What upgrades need of their server. */
-export interface UpgradeHouse {
+interface UpgradeHouse {
   readonly doors: Doors;
   readonly tokens: Pick<Tokens, "verify">;
   readonly log: Log;

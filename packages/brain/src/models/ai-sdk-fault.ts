@@ -3,7 +3,7 @@ import { Fault, MODEL, isObject } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 
 /** Whose failure it is, and the key that must never be told. */
-export interface Blamed {
+interface Blamed {
   readonly name: string;
   readonly key?: string;
 }

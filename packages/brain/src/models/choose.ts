@@ -26,7 +26,7 @@ interface PlacedModel extends Model {
 }
 
 /** What `chooseModel` gives, in words. */
-export interface Choice extends Pick<ChosenModel, "name" | "because"> {
+interface Choice extends Pick<ChosenModel, "name" | "because"> {
   /** Whether somebody listens at each of its servers; vendors are not called for that. */
   readonly servers: readonly { readonly url: string; readonly listens: boolean }[];
 }

@@ -2,7 +2,7 @@ import { grants } from "../auth/scopes.ts";
 import type { Caller } from "../auth/caller.ts";
 
 /** The scope that lets a token say yes to what policy leaves to a person. */
-export const APPROVE = "approve";
+const APPROVE = "approve";
 
 /** What the brain's administrator decided about approvals. */
 export interface Approvals {

@@ -9,7 +9,7 @@ import { SELECTOR } from "./hand-selector.ts";
 /* The hands that there are: everybody sees those that their runs may use, and an administrator changes them. */
 
 /** What this surface may ask for. */
-export interface HandsSurfaceWorld {
+interface HandsSurfaceWorld {
   readonly hands: HandCatalog;
   readonly telemetry: Pick<Telemetry, "latest" | "since">;
 }

@@ -35,7 +35,7 @@ export function containEvents(contained: Contained, emitter: EventEmitter): void
 }
 
 /** Where escaped errors are told. */
-export interface Observed {
+interface Observed {
   readonly log: Log;
   readonly metrics: Pick<Metrics, "uncaught">;
 }

@@ -12,7 +12,7 @@ import type { Descriptors, DiskRoom } from "./vitals.ts";
 export type Health = "ok" | "degraded" | "down";
 
 /** What a watch over a daemon's health needs. */
-export interface HealthWorld {
+interface HealthWorld {
   /** The folder of all state. */
   readonly home: string;
   readonly condition: StoreCondition;

@@ -3,7 +3,7 @@ import type { Level, Log, LogFields } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Who is told of what became durable. */
-export interface Observers {
+interface Observers {
   readonly metrics: Metrics;
   readonly log: Log;
   /** Is told how each write to the journal ended: with what it threw, if it did. */

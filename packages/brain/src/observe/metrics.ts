@@ -11,7 +11,7 @@ export interface HandCount {
 }
 
 /** What was found of the system and the store at one time. */
-export interface Vitals {
+interface Vitals {
   readonly room: DiskRoom | undefined;
   readonly descriptors: Descriptors | undefined;
   /** The fault when they cannot be counted. */

@@ -4,7 +4,7 @@
  */
 
 /** What tells the series of one name apart. */
-export interface Labels {
+interface Labels {
   readonly [name: string]: string;
 }
 

@@ -18,10 +18,10 @@ export interface Push extends Sample {
 export type TakeSample = (hand: string, push: Push) => void;
 
 /** Why a sample was dropped before its hour was over. */
-export type DropReason = "hand" | "all";
+type DropReason = "hand" | "all";
 
 /** What the telemetry needs. */
-export interface TelemetryWorld {
+interface TelemetryWorld {
   readonly now: () => number;
   /** Called for each sample that is taken in; one that comes again is not another one. */
   readonly counted?: () => void;

@@ -37,6 +37,6 @@ export function openDescriptors(): Descriptors | undefined {
 }
 
 /** Whether something failed because the process, or the system, has no descriptor left. */
-export function isOutOfDescriptors(thrown: unknown): boolean {
+function isOutOfDescriptors(thrown: unknown): boolean {
   return thrown instanceof Error && "code" in thrown && (thrown.code === "EMFILE" || thrown.code === "ENFILE");
 }

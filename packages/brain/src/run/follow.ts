@@ -12,7 +12,7 @@ export interface Left {
 }
 
 /** What to follow, and from where. */
-export interface Follow {
+interface Follow {
   readonly journal: Journal;
   readonly live: LiveBus;
   readonly run: string;

@@ -5,7 +5,7 @@ import type { Entry, Fault, FaultCode, HealTried, Journal, Lease } from "@vidro/
 const PASSING: ReadonlySet<FaultCode> = new Set(["STORE_BUSY", "STORE_FAILED", "STORAGE_FULL", "COMMIT_UNKNOWN"]);
 
 /** What a writer needs of the journal. */
-export type WriterJournal = Pick<Journal, "append" | "renew" | "release">;
+type WriterJournal = Pick<Journal, "append" | "renew" | "release">;
 
 /** Whether a store that met this fault may take the same call later. */
 export function isPassing(thrown: unknown): boolean {

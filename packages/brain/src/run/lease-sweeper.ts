@@ -20,7 +20,7 @@ export interface Swept {
 }
 
 /** What a sweeper needs. */
-export interface SweeperWorld {
+interface SweeperWorld {
   readonly runs: Pick<Runs, "undriven" | "resume">;
   readonly log: Log;
   readonly now: () => number;

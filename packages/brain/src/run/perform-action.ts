@@ -29,7 +29,7 @@ export function interruptedPhase({ phase }: RunState): Phase {
 }
 
 /** Where the output of an order goes. */
-export interface Audience {
+interface Audience {
   readonly redactor: Redactor;
   readonly tell: (output: ActionOutput) => void;
   /** Whether the beginning of the output may have been told before. */

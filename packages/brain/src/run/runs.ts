@@ -63,7 +63,7 @@ export interface Where {
 }
 
 /** What runs need of the world; model and hand are found anew for each run that is driven. */
-export interface RunsWorld extends Omit<World, "model" | "hand"> {
+interface RunsWorld extends Omit<World, "model" | "hand"> {
   /** The model of that name, or the one that the environment chooses. */
   readonly model: (name?: string) => Promise<Model>;
   readonly hand: (where: Where) => Promise<Hand>;

@@ -41,7 +41,7 @@ export interface AgentHttpWorld {
 }
 
 /** The bounds of signed HTTP that one can be given others for. */
-export const AGENT_HTTP_BOUNDS: { readonly [Name in "pollMs" | "silenceMs"]: number } = {
+const AGENT_HTTP_BOUNDS: { readonly [Name in "pollMs" | "silenceMs"]: number } = {
   pollMs: SIGNED.pollMs,
   silenceMs: HANDS.heartbeatMs * HANDS.heartbeatsMissed,
 };

@@ -34,7 +34,7 @@ export interface TcpHand extends Omit<TcpAddress, "signal"> {
 }
 
 /** What the gateway needs. */
-export interface TcpGatewayWorld {
+interface TcpGatewayWorld {
   readonly hands: Pick<Hands, "attach" | "away">;
   readonly log: Log;
 }

@@ -14,7 +14,7 @@ export interface ExecutorGatewayOptions extends Pick<Brain, "runs" | "hands" | "
 }
 
 /** A path on which executors come in. */
-export interface ExecutorDoor {
+interface ExecutorDoor {
   /** With `{name}` for parameters. */
   readonly path: string;
   /** The scope that a token needs. */

@@ -4,7 +4,7 @@ import type { Hand, ToolSpec } from "@vidro/core";
 import type { Reloadable } from "@vidro/hands";
 
 /** What a hand in this process needs. */
-export interface LocalOptions {
+interface LocalOptions {
   /** The brain's own folder, which no tool enters. */
   readonly home: string;
   readonly workspace: string;

@@ -6,7 +6,7 @@ import type { JsonObject } from "@vidro/core";
 export type Check = (value: JsonObject) => string | undefined;
 
 /** A value without the fields that are not known, and without those that may be missing and do not fit. */
-export type Lenient = (value: JsonObject) => JsonObject;
+type Lenient = (value: JsonObject) => JsonObject;
 
 /**
  * Reads values of a schema: the named fields are left out where they do not fit, and so is all that has no schema, and

@@ -26,7 +26,7 @@ export interface CommitHooks {
 }
 
 /** What a group commit needs of its database. */
-export interface GroupCommitOptions extends CommitHooks {
+interface GroupCommitOptions extends CommitHooks {
   readonly path: string;
   /** Gives a new connection in place of one whose commit failed with an unknown outcome; throws when it cannot. */
   reopen(): DatabaseSync;

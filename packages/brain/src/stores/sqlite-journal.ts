@@ -25,7 +25,7 @@ import {
 import type { RunFilter } from "./run-rules.ts";
 
 /** What a journal is told besides its database. */
-export interface SqliteJournalOptions {
+interface SqliteJournalOptions {
   readonly now: () => number;
   /** Where runs that cannot be read are noted. */
   readonly damage: Damage;

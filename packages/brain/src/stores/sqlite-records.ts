@@ -12,7 +12,7 @@ type Row = Omit<StoredRecord, "body"> & { readonly text: string };
 const STORED = `SELECT kind, id, owner, body AS text, version, created AS createdAt, updated AS updatedAt FROM record`;
 
 /** What records are told besides their database. */
-export interface SqliteRecordsOptions {
+interface SqliteRecordsOptions {
   readonly now: () => number;
   /** Whether what changes waits to be sealed. */
   readonly isSealed: boolean;

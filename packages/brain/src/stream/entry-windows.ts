@@ -11,14 +11,14 @@ import { turns } from "./fair-turns.ts";
  */
 
 /** Where windows are read, and in whose words. */
-export interface WindowSource {
+interface WindowSource {
   readonly runs: Pick<Runs, "read">;
   readonly run: string;
   readonly encoder: RunEncoder;
 }
 
 /** Some entries of a window in one piece of bytes. */
-export interface Slice {
+interface Slice {
   readonly bytes: Buffer;
   /** Its last entry. */
   readonly seq: number;
@@ -60,7 +60,7 @@ export function windowsOf(runs: WindowSource["runs"]): Windows {
 }
 
 /** Windows that were used last, as many as fit. */
-export class Windows {
+class Windows {
   readonly #encoders = new WeakMap<RunEncoder, number>();
   /** From the one that was not used for the longest time on. */
   readonly #kept = new Map<string, { readonly window: Promise<Window | undefined>; bytes: number }>();

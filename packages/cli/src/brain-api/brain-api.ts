@@ -8,7 +8,7 @@ import type { Entry, RunHead } from "@vidro/core";
 export type Part = "driver" | "partner" | "onlooker";
 
 /** What a run is started with: as the brain takes it, with its agent by uuid or name, and its hands by a selector. */
-export interface TaskRequest extends Omit<StartRequest, "agent" | "hand"> {
+interface TaskRequest extends Omit<StartRequest, "agent" | "hand"> {
   readonly agent?: string;
   /** The words that choose its hands. */
   readonly hand?: string;

@@ -5,7 +5,7 @@ import type { BrainFlags } from "./address.ts";
 import { told } from "./remote.ts";
 
 /** What can be changed about hands that sign their messages. Rejections are Faults. */
-export interface SignedHands {
+interface SignedHands {
   rotateKey(named: string): Promise<{ readonly id: string; readonly keyId: string }>;
   allowAddress(named: string, url: string | null): Promise<{ readonly id: string; readonly url: string | null }>;
 }

@@ -13,7 +13,7 @@ const DESCRIPTION_CHARS = 70;
 type Flags = BrainFlags & { readonly json?: boolean };
 
 /** What an agent is made of, as the flags say. */
-export interface CreateFlags extends Flags {
+interface CreateFlags extends Flags {
   readonly name: string;
   readonly description?: string;
   readonly model?: string;

@@ -6,7 +6,7 @@ import { showRun } from "../view/show-run.ts";
 import type { ShowFlags } from "../view/show-run.ts";
 
 /** What `vidro attach` may be told. */
-export interface AttachFlags extends ShowFlags, BrainFlags {
+interface AttachFlags extends ShowFlags, BrainFlags {
   readonly last?: boolean;
   readonly after?: number;
 }

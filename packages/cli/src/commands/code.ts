@@ -17,7 +17,7 @@ import type { Waist } from "../brain-api/brain-api.ts";
 import { homeFolder } from "../brain-api/with-brain.ts";
 
 /** What `vidro code` may be told besides the task. */
-export interface CodeFlags extends ShowFlags, BrainFlags {
+interface CodeFlags extends ShowFlags, BrainFlags {
   readonly workspace?: string;
   readonly resume?: string;
 }

@@ -10,7 +10,7 @@ import { say, sayJson } from "../program/tell.ts";
 import { lineOf } from "./hands.ts";
 
 /** What `vidro hands dial` may be told. */
-export interface DialFlags {
+interface DialFlags {
   /** The hand's; who asks the brain is said by the environment. */
   readonly token: string;
   readonly name?: string;

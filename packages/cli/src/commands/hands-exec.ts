@@ -15,7 +15,7 @@ import { passOn, print, say, sayFault, sayJson } from "../program/tell.ts";
 import type { Waist } from "../brain-api/brain-api.ts";
 
 /** What `vidro hands exec` may be told. */
-export interface ExecFlags extends BrainFlags {
+interface ExecFlags extends BrainFlags {
   readonly json?: boolean;
   readonly yes?: boolean;
 }

@@ -13,7 +13,7 @@ import { say, sayJson } from "../program/tell.ts";
 import { homeFolder, withBrain } from "../brain-api/with-brain.ts";
 
 /** What `vidro hands serve` may be told. */
-export interface ServeFlags {
+interface ServeFlags {
   readonly tcp: string;
   readonly workspace?: string;
   readonly name?: string;

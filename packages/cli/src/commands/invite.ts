@@ -7,7 +7,7 @@ import { expiryOf } from "../program/expiry.ts";
 import { print, say, sayJson } from "../program/tell.ts";
 
 /** Whom to invite. */
-export interface InviteFlags extends BrainFlags {
+interface InviteFlags extends BrainFlags {
   readonly name?: string;
   readonly tags?: readonly string[];
   readonly expires?: string;

@@ -10,7 +10,7 @@ import { taskFrom } from "../program/task.ts";
 import { say } from "../program/tell.ts";
 
 /** What `vidro run` may be told besides the task. */
-export interface RunFlags extends ShowFlags, BrainFlags {
+interface RunFlags extends ShowFlags, BrainFlags {
   readonly workspace?: string;
   readonly agent?: string;
   /** Where it is done. */

@@ -10,7 +10,7 @@ import { errorLines, say, sayJson } from "../program/tell.ts";
 import { homeFolder } from "../brain-api/with-brain.ts";
 
 /** What `vidro up` may be told. */
-export interface UpFlags {
+interface UpFlags {
   readonly port: number;
   readonly host: string;
   readonly json?: boolean;

@@ -23,7 +23,7 @@ import type { Marks } from "./symbols.ts";
 import type { Loudness, Screen } from "./screen.ts";
 
 /** How a terminal is used: `live` when something may move on it. */
-export interface TerminalOptions extends Loudness {
+interface TerminalOptions extends Loudness {
   readonly stream: WriteStream;
   readonly live: boolean;
   /** The run's id. */

@@ -13,7 +13,7 @@ export interface ShowFlags extends Partial<Loudness> {
 }
 
 /** Whether a run is told to a program: when asked for, or when no terminal shows it. */
-export function tellsPrograms({ json }: ShowFlags): boolean {
+function tellsPrograms({ json }: ShowFlags): boolean {
   return json === true || !process.stdout.isTTY;
 }
 

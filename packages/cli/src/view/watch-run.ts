@@ -10,7 +10,7 @@ import { outputRead, say, sayFault } from "../program/tell.ts";
 import type { Part, Waist } from "../brain-api/brain-api.ts";
 
 /** What is watched, from which entry on, where, and by whom. */
-export interface Watching {
+interface Watching {
   readonly waist: Waist;
   readonly run: string;
   readonly after: number;

@@ -7,7 +7,7 @@ import type { TcpErrorCode, TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./error.ts";
 
 /** How a connection is to be used. */
-export interface WireOptions {
+interface WireOptions {
   readonly heartbeatMs?: number;
   readonly maxFrame?: number;
   /** Told whenever something comes. */

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from "node:crypto";
 
 /** A new key and what asks for its certificate, both in PEM. */
-export interface KeyAndRequest {
+interface KeyAndRequest {
   readonly key: string;
   readonly csr: string;
 }

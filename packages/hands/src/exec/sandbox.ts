@@ -8,7 +8,7 @@ import { viewOf, type Scope } from "./sandbox/view.ts";
 export { isInView, type Scope } from "./sandbox/view.ts";
 
 /** A command line that runs another one held to a scope. */
-export interface HeldLine {
+interface HeldLine {
   /** Absolute path. */
   readonly program: string;
   readonly argv: readonly string[];

@@ -29,7 +29,7 @@ export interface Content extends Bytes {
 }
 
 /** What must be at a path for a write to go on: the file as it was read, nothing at all, or whatever is there. */
-export type Expected = BigIntStats | "nothing" | "anything";
+type Expected = BigIntStats | "nothing" | "anything";
 
 /** Something in a folder. */
 export interface FolderEntry {

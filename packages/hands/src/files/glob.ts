@@ -1,7 +1,7 @@
 import { Fault, HAND } from "@vidro/core";
 
 /** A compiled glob: which paths it matches, and which folders may hold such a path. */
-export interface Glob {
+interface Glob {
   /** Whether the pattern matches a relative path. */
   matches(path: string): boolean;
   /** Whether something below a relative folder can match. */

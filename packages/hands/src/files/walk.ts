@@ -8,7 +8,7 @@ import type { Work } from "../tools/tool.ts";
 export const SELDOM_MEANT: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 /** Something that a walk met; `folder` stays open until the next step. */
-export interface Met {
+interface Met {
   readonly folder: Folder;
   readonly entry: FolderEntry;
   /** Relative to where the walk began. */

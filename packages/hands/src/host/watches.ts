@@ -14,7 +14,7 @@ interface Going {
 }
 
 /** What watches are made of. */
-export interface WatchesOptions {
+interface WatchesOptions {
   /** The file that they are kept in. */
   readonly file: string;
   /** A folder in which nothing is seen: that of the hand's own state, which changes with everything that is seen. */

@@ -68,7 +68,7 @@ export async function agentHttp(options: AgentHttpOptions): Promise<void> {
 }
 
 /** What a host that has joined a brain over signed HTTP keeps its link with. */
-export interface KeepOptions extends Pick<AgentHttpOptions, "hand" | "version" | "signal" | "note"> {
+interface KeepOptions extends Pick<AgentHttpOptions, "hand" | "version" | "signal" | "note"> {
   readonly state: HandState;
   readonly sample: () => JsonObject | undefined;
   readonly up: (identity: Identity) => void;

@@ -8,7 +8,7 @@ import type { Order } from "@vidro/core";
  */
 
 /** Knows whether this process was awake. */
-export class SleepWatch {
+class SleepWatch {
   #lookedAt = bootMs();
   /** How long it was away before the last look. */
   #awayMs = 0;

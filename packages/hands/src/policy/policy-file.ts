@@ -17,7 +17,7 @@ export interface OpenPolicy extends HandPolicy {
 }
 
 /** Where a policy is looked for, and the folders that its patterns mean. */
-export interface PolicyPlaces {
+interface PolicyPlaces {
   /** A file of JSON; when there is none, the shipped policy counts. */
   readonly file: string;
   readonly workspace: string;

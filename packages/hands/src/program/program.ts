@@ -17,7 +17,7 @@ import type { Reloadable } from "./signals.ts";
 import { say, sayJson } from "./tell.ts";
 
 /** What a hand's program may be told. */
-export interface HandFlags extends ListenFlags {
+interface HandFlags extends ListenFlags {
   /** The folder of its state. */
   readonly state: string;
   /** The folder that it works in (default: this one, or the one it joined with). */

@@ -10,7 +10,7 @@ import { Sampler } from "../host/sampler.ts";
 import type { Reloadable } from "./signals.ts";
 
 /** What a host that has joined a brain works with. */
-export interface ServeOptions extends Pick<
+interface ServeOptions extends Pick<
   LinkWorld,
   "version" | "signal" | "firstDials" | "listen" | "up" | "down" | "note"
 > {

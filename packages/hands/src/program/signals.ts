@@ -9,7 +9,7 @@ export interface Reloadable {
 }
 
 /** Gets what became of a signal: what was done, or what was kept as it was and why. */
-export type SignalNote = (level: "info" | "warn", message: string, fields: { readonly [name: string]: string }) => void;
+type SignalNote = (level: "info" | "warn", message: string, fields: { readonly [name: string]: string }) => void;
 
 /** A certificate and its key, in PEM. */
 interface Pem {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { asFault, Fault } from "@vidro/core";
 
 /** How a hand is to run as a service. */
-export interface UnitOptions {
+interface UnitOptions {
   /** The user of its own (default: vidro-hand). */
   readonly user?: string | undefined;
   /** The folder that it works in (default: one below its state). */

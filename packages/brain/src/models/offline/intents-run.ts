@@ -23,7 +23,7 @@ export function wantsToRun(sentence: Sentence): readonly Want[] {
 }
 
 /** How a command line is carried out: as a program with arguments, or by a shell where it needs one. */
-export type CommandLine =
+type CommandLine =
   | { readonly by: "program"; readonly program: string; readonly args: readonly string[] }
   | { readonly by: "shell"; readonly line: string };
 

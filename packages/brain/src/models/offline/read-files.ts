@@ -2,7 +2,7 @@ import type { GitAspect } from "./want.ts";
 import { linesOf, readOutput } from "./read-output.ts";
 
 /** A file and its size. */
-export interface SizedFile {
+interface SizedFile {
   readonly path: string;
   readonly bytes: number;
 }

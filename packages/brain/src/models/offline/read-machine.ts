@@ -4,7 +4,7 @@ const KIB = 1024;
 const MIB = KIB * KIB;
 
 /** A mounted file system. */
-export interface Volume {
+interface Volume {
   readonly mount: string;
   readonly totalBytes: number;
   readonly freeBytes: number;
@@ -58,7 +58,7 @@ export function readMemory(text: string): Memory | undefined {
 }
 
 /** The processors. */
-export interface Processors {
+interface Processors {
   readonly count: number;
   readonly model?: string;
 }
@@ -79,7 +79,7 @@ export function readProcessorCount(text: string): Processors | undefined {
 }
 
 /** How long the machine is up, and how busy it was over 1, 5 and 15 minutes. */
-export interface Uptime {
+interface Uptime {
   readonly minutes: number;
   readonly load: readonly number[];
 }
@@ -112,7 +112,7 @@ export function readFacts(text: string): Facts | undefined {
 }
 
 /** A number among the facts. */
-export function numberFact(facts: Facts, name: string): number | undefined {
+function numberFact(facts: Facts, name: string): number | undefined {
   const value = Number(facts.get(name) || Number.NaN);
   return Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -12,7 +12,7 @@ export interface ProcessRow {
 }
 
 /** Processes, and how many there are in all. */
-export interface ProcessList {
+interface ProcessList {
   readonly rows: readonly ProcessRow[];
   readonly total: number;
 }
@@ -106,7 +106,7 @@ export function readSessions(text: string): ReadonlyMap<string, number> | undefi
 }
 
 /** The user that the hand works as. */
-export interface UserName {
+interface UserName {
   readonly name: string;
   readonly uid: number;
   readonly groups: readonly string[];

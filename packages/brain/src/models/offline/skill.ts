@@ -82,7 +82,7 @@ export function use(desk: Desk, tool: string, input: JsonObject): Call | undefin
 }
 
 /** A call as a person would write it. */
-export function callText({ tool, input }: Call): string {
+function callText({ tool, input }: Call): string {
   const { command, args } = input;
   if (tool === "shell" && typeof command === "string") return oneLine(command);
   const words = tool === "command" ? [command, ...(Array.isArray(args) ? args : [])] : [tool, ...Object.values(input)];

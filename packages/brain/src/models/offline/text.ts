@@ -5,7 +5,7 @@ export interface Operand {
 }
 
 /** A task made ready for rules: plain words, with each operand replaced by `§` and its index. */
-export interface TaskText {
+interface TaskText {
   /** Lower case, no accents, no punctuation but `,;.?!` between clauses. */
   readonly plain: string;
   readonly words: readonly string[];
@@ -30,7 +30,7 @@ const PATH = /^(~|\.{1,2})?\/[^\s]*$|^~$|^\.{1,2}$|^[\w@.+-]+(\/[\w@.+*-]+)*\/$|
 const GLOB = /^[\w./@+-]*\*[\w./@+*?-]*$/;
 
 /** Whether a word names a file or folder, or a pattern of them, by its looks alone. */
-export function looksLikePath(word: string): boolean {
+function looksLikePath(word: string): boolean {
   return BARE_FILES.test(word) || FILE_NAME.test(word) || PATH.test(word) || GLOB.test(word);
 }
 

@@ -5,7 +5,7 @@ import { plainFault } from "../ops.ts";
 import type { Call, Reply, Surface } from "../../http/route.ts";
 
 /** What this surface may ask for. */
-export interface DialledHandsWorld {
+interface DialledHandsWorld {
   readonly hands: Pick<HandCatalog, "find">;
   readonly dialer: HandDialler;
 }

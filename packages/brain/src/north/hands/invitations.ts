@@ -4,7 +4,7 @@ import { plainFault } from "../ops.ts";
 import type { Call, Reply, Surface } from "../../http/route.ts";
 
 /** What this surface may ask for. */
-export interface InvitationsWorld {
+interface InvitationsWorld {
   readonly door: Pick<HandAdmission, "invite">;
 }
 

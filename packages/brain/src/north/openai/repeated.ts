@@ -3,7 +3,7 @@ import type { Json, RunHead, RunStarted, Turn } from "@vidro/core";
 import type { Runs, StartRequest } from "../../run/runs.ts";
 
 /** What a run would be started with, and the open runs among which it may be already. */
-export interface Candidate {
+interface Candidate {
   readonly setting: Pick<StartRequest, "agent" | "callerTools" | "thread">;
   readonly task: string;
   readonly history: readonly Turn[];

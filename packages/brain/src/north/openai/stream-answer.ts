@@ -13,7 +13,7 @@ export interface AnswerEncoder extends RunEncoder {
 }
 
 /** Which answer is written, and to whom. */
-export interface AnswerStream {
+interface AnswerStream {
   readonly runs: Runs;
   readonly run: string;
   readonly after: number;

@@ -7,7 +7,7 @@ const JSON_TYPE = "application/json";
 const NDJSON_TYPE = "application/x-ndjson";
 
 /** What the document says of the API as a whole. */
-export interface OpenApiFacts {
+interface OpenApiFacts {
   readonly version: string;
   readonly surfaces: readonly Surface[];
 }

@@ -43,7 +43,7 @@ export class HandAddresses {
 }
 
 /** How a hand is called. */
-export interface DirectWorld {
+interface DirectWorld {
   readonly hand: string;
   /** Scheme, host and port, which an administrator has allowed. */
   readonly url: string;

@@ -8,7 +8,7 @@ import type { Secret } from "../secret-box.ts";
 import { seal } from "./seal.ts";
 
 /** What the keys of hands stand on. */
-export interface HandKeysWorld {
+interface HandKeysWorld {
   readonly records: Records;
   /** What the roots are encrypted with at rest; rejects when it cannot be read. */
   readonly secret: Secret;
@@ -16,14 +16,14 @@ export interface HandKeysWorld {
 }
 
 /** The first key of a hand, as its host keeps it. */
-export interface EnrolledKey {
+interface EnrolledKey {
   /** `<hand>/<key>`. */
   readonly keyid: string;
   readonly root: Uint8Array;
 }
 
 /** What a hand makes its next key of. */
-export interface NextKey {
+interface NextKey {
   readonly keyid: string;
   /** The key whose root it grows from. */
   readonly from: string;

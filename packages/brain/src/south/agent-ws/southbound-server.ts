@@ -49,7 +49,7 @@ export interface SouthboundRoute {
 }
 
 /** What listens for hands. */
-export interface SouthboundServerOptions {
+interface SouthboundServerOptions {
   /** The address to listen on; all that this machine has when there is none. */
   readonly host: string | undefined;
   /** 0 picks a free one. */

@@ -36,7 +36,7 @@ export interface Authority {
 }
 
 /** Where an authority is kept, and its clock. */
-export interface AuthorityPlace {
+interface AuthorityPlace {
   /** Made when it is missing, closed to other users. */
   readonly folder: string;
   readonly now: () => number;
@@ -54,7 +54,7 @@ export const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 const SERIAL_BYTES = 16;
 
 /** The name of a hand in its certificate. */
-export function handUri(brain: string, hand: string): string {
+function handUri(brain: string, hand: string): string {
   return `spiffe://${brain}/hand/${hand}`;
 }
 

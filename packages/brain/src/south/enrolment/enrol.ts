@@ -14,7 +14,7 @@ import type { SouthboundRoute } from "../agent-ws/southbound-server.ts";
 import { checkAsking } from "../agent-ws/tellings.ts";
 
 /** What enrolling needs. */
-export interface EnrolWorld {
+interface EnrolWorld {
   readonly authority: () => Promise<Authority>;
   readonly invitations: Invitations;
   readonly identities: Identities;

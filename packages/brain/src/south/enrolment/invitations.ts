@@ -4,7 +4,7 @@ import type { Invited, JsonObject, Records, StoredRecord } from "@vidro/core";
 import { proofIn } from "@vidro/core/wire/enrolment";
 
 /** A new invitation; the secret is nowhere else. */
-export interface Invitation {
+interface Invitation {
   readonly id: string;
   readonly secret: string;
   readonly expiresAt: number;

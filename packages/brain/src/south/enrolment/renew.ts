@@ -9,7 +9,7 @@ import { checkAsking } from "../agent-ws/tellings.ts";
 import { ENROL_TRIES, Tries } from "./tries.ts";
 
 /** What exchanging certificates needs. */
-export interface RenewWorld {
+interface RenewWorld {
   readonly authority: Authority;
   readonly peers: CertifiedWorld;
   /** A new certificate for a hand that came with the one of that serial number. */

@@ -1,7 +1,7 @@
 import { Fault, SOUTHBOUND } from "@vidro/core";
 
 /** How often something may be tried. */
-export interface TriesBounds {
+interface TriesBounds {
   /** At once. */
   readonly burst: number;
   /** How long one more takes after that. */

@@ -3,7 +3,7 @@ import type { JsonObject, Outcome } from "@vidro/core";
 import type { Look } from "../../models/bootstrap.ts";
 
 /** What an executor is told when the looks are over [004-10]. */
-export interface BootstrapContext {
+interface BootstrapContext {
   readonly working_directory: string;
   readonly files: readonly string[];
   readonly plan?: string;

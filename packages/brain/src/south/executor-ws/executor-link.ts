@@ -1,4 +1,4 @@
-import { EXECUTOR, Fault, HAND, HANDS, isIdempotent, isRecall, recallOf, timeoutOf } from "@vidro/core";
+import { Fault, HAND, HANDS, isIdempotent, isRecall, recallOf, timeoutOf } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
 import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf } from "@vidro/core/wire/executor-ws";
 import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor-ws";
@@ -204,9 +204,6 @@ class Silence {
     clearTimeout(this.#timer);
   }
 }
-
-/** The times that a link keeps to. */
-export const LINK_BOUNDS: ExecutorWire["bounds"] = EXECUTOR;
 
 function tooLarge(): FaultReport {
   const most = `an executor takes messages of at most ${HANDS.messageBytes} bytes`;

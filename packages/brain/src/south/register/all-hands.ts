@@ -6,7 +6,7 @@ import type { Hands } from "./hands.ts";
 import { LOCAL_HAND } from "../local.ts";
 
 /** What there is to choose from. */
-export interface AllHandsWorld {
+interface AllHandsWorld {
   /** The hands on other machines. */
   readonly far: Hands;
   /** The hand on this machine, for a workspace; rejects when it cannot be had. */

@@ -23,7 +23,7 @@ export interface Attached {
 }
 
 /** What the register needs. */
-export interface HandsWorld {
+interface HandsWorld {
   readonly records: Records;
   readonly log: Log;
   readonly now: () => number;

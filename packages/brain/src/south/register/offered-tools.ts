@@ -6,7 +6,7 @@ import { sharedTools } from "./shared-tools.ts";
 export type OfferedTool = Pick<ToolSpec, "name" | "description" | "parameters" | "effect">;
 
 /** What a hand offers: where the words come from, and what the brain has words of its own for. */
-export interface Offering {
+interface Offering {
   readonly offered: readonly OfferedTool[];
   readonly standard: readonly ToolSpec[];
   /** What the hand is called. */

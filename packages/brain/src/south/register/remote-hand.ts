@@ -15,7 +15,7 @@ import type { HandLink } from "../link.ts";
 import { Stops } from "./stops.ts";
 
 /** What a hand on another machine goes by. */
-export interface RemoteHandOptions {
+interface RemoteHandOptions {
   /** What hands are to stop when they are back. */
   readonly stops?: Stops;
   /** Another bound than HANDS.overdueMs. */

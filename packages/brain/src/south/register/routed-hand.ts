@@ -2,7 +2,7 @@ import { Fault } from "@vidro/core";
 import type { Action, Ended, Hand, HandEvent, JsonObject, ToolSpec } from "@vidro/core";
 
 /** A hand as people call it. */
-export interface NamedHand {
+interface NamedHand {
   readonly name: string;
   readonly hand: Hand;
 }

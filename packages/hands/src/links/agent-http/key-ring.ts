@@ -15,7 +15,7 @@ export interface KeptKey {
 }
 
 /** A key that is ready to be used. */
-export interface HeldKey {
+interface HeldKey {
   readonly keyid: string;
   readonly keys: Keys;
 }

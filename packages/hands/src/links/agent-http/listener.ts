@@ -23,7 +23,7 @@ export interface ListenOptions {
 }
 
 /** What listens, and what becomes of messages that are authentic. */
-export interface ListenerOptions extends ListenOptions {
+interface ListenerOptions extends ListenOptions {
   readonly ring: KeyRing;
   readonly now: () => number;
   readonly answer: (message: JsonObject) => Promise<JsonObject>;

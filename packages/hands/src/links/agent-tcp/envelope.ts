@@ -10,7 +10,7 @@ export interface Request {
 }
 
 /** A message that is no request, and as much of it as an answer repeats. */
-export interface Misread {
+interface Misread {
   readonly id: string;
   readonly act: string;
   readonly fault: Fault;

@@ -13,10 +13,10 @@ import { refusalIn } from "../../enrol/join.ts";
 import type { Connection } from "../redial.ts";
 
 /** What a brain says to a hello; one that knows only the contract counts no sessions. */
-export type Greeting = Pick<Welcome, "policy"> & Partial<Pick<Welcome, "session_epoch">>;
+type Greeting = Pick<Welcome, "policy"> & Partial<Pick<Welcome, "session_epoch">>;
 
 /** What one connection to a brain is made of. */
-export interface LineOptions {
+interface LineOptions {
   readonly identity: Identity;
   readonly bounds: { readonly [Name in "heartbeatMs" | "telemetryMs" | "dialMs" | "answerMs"]: number };
   readonly hello: Hello;
@@ -189,7 +189,7 @@ const NORMAL = 1000;
 const REFUSAL_CHARS = 16 * 1024;
 
 /** When a certificate is to be renewed: after two thirds of its life. */
-export function renewalOf(certificate: string): number {
+function renewalOf(certificate: string): number {
   const { validFromDate, validToDate } = new X509Certificate(certificate);
   const [from, to] = [validFromDate.getTime(), validToDate.getTime()];
   return from + ((to - from) * 2) / 3;

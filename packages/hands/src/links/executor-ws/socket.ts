@@ -6,7 +6,7 @@ import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { Connection } from "../redial.ts";
 
 /** Where a socket leads, and who opens it. */
-export interface SocketOptions {
+interface SocketOptions {
   readonly url: string;
   readonly token: string | undefined;
   readonly heartbeatMs: number;
