@@ -195,6 +195,8 @@ export interface Order {
   readonly ttlMs: number;
   /** Where the ledger stood that judged the action: one that does not go on from there may have lost its outcome. */
   readonly ledger?: string;
+  /** Whose order it is, at a hand that takes orders of several: what one began is nothing that another is told of. */
+  readonly by?: string;
 }
 
 /** What a hand streams; all but `output` are terminal. */
@@ -218,8 +220,8 @@ export interface Hand {
    * nothing.
    */
   perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent>;
-  /** The brain has the outcome on disk: the hand may forget it after its retention time. */
-  acknowledge(action: string): Promise<void>;
+  /** Who ordered has the outcome on disk: the hand may forget it after its retention time. */
+  acknowledge(action: string, by?: string): Promise<void>;
   /**
    * Calls `wake` when a hand that was away is there again, or has said how an action ended that nobody waited for any
    * more; returns how to stop. A hand that is always there has none.

@@ -19,6 +19,7 @@ import {
   type ToolSpec,
   type Verdict,
 } from "@vidro/core";
+import { admit, anothers, busy, failed, onRecord, reused } from "./policy/approval-check.ts";
 import { checkArguments } from "./tools/arguments.ts";
 import { environmentFrom } from "./exec/environment.ts";
 import { folderAt, workspaceAt } from "./files/folders.ts";
@@ -91,6 +92,7 @@ function madeFolder(path: string): string {
 /** An action that is being carried out: whoever orders it again joins in. */
 interface Underway {
   readonly payload: string;
+  readonly by: string | undefined;
   readonly abort: AbortController;
   readonly listeners: Set<LiveQueue>;
   readonly ended: Promise<Ended>;
@@ -153,8 +155,8 @@ class LocalHand implements Hand {
     yield await ended;
   }
 
-  async acknowledge(action: string): Promise<void> {
-    this.#ledger.acknowledge(action);
+  async acknowledge(action: string, by?: string): Promise<void> {
+    this.#ledger.acknowledge(action, by);
   }
 
   async close(): Promise<void> {
@@ -170,6 +172,7 @@ class LocalHand implements Hand {
     const { id, tool, input } = order.action;
     const payload = sha256(canonical({ tool, input }));
     const underway = this.#underway.get(id) ?? this.#begin({ order, payload, receivedAt });
+    if (underway.by !== order.by) return anothers();
     if (underway.payload !== payload) throw reused(id);
     const abort = (): void => underway.abort.abort();
     signal.addEventListener("abort", abort, { once: true });
@@ -193,7 +196,7 @@ class LocalHand implements Hand {
     const ended = this.#carryOut(job, { signal: abort.signal, output })
       .catch((thrown: unknown) => failed(asFault(thrown)))
       .finally(() => this.#underway.delete(id));
-    const underway = { payload: job.payload, abort, listeners, ended };
+    const underway = { payload: job.payload, by: job.order.by, abort, listeners, ended };
     this.#underway.set(id, underway);
     return underway;
   }
@@ -226,22 +229,22 @@ class LocalHand implements Hand {
 
   /** What an order takes to begin; throws what refuses it. */
   async #admitted(job: Job, signal: AbortSignal): Promise<Admitted> {
-    const { order, payload } = job;
-    const { action, run, epoch, approved } = order;
+    const { action, approved } = job.order;
     const tool = await this.#toolFor(action);
     this.#checkTime(job, signal);
-    if (epoch < this.#ledger.epoch(run)) throw new Fault("STALE_EPOCH");
+    this.#checkEpoch(job.order);
     const judgement = await this.#judged(action, tool);
     admit(judgement, approved);
     await this.#probe("before-started", action.id);
     this.#checkTime(job, signal);
-    return { tool, judgement, start: { id: action.id, payload, tool: tool.name, run, epoch, holder: thisProcess() } };
+    return { tool, judgement, start: startOf(job) };
   }
 
   /** How an action that the ledger knows has ended; undefined when it may begin again. */
   #settled(known: Known, { order, payload }: Job): Ended | undefined {
     const { id, tool } = order.action;
     if (known.state === "evicted") return { type: "unknown", fault: new Fault("OUTCOME_EVICTED").report() };
+    if (known.by !== order.by) return anothers();
     if (known.payload !== payload) throw reused(id);
     if (known.state === "finished") return onRecord(known.ended);
     const here = thisProcess();
@@ -257,16 +260,15 @@ class LocalHand implements Hand {
   }
 
   /** The end of an action that another ledger may have seen begin; undefined when this one would know of it. */
-  #forgotten({ order, payload }: Job): Ended | undefined {
-    const { action, run, epoch, ledger } = order;
+  #forgotten(job: Job): Ended | undefined {
+    const { action, ledger } = job.order;
     if (ledger === undefined || this.#ledger.knows(ledger)) return undefined;
     if (this.#tools.get(action.tool)?.idempotent === true) return undefined;
     const message =
       "The hand's ledger is not the one that judged this action: it was deleted, copied or rolled back since. " +
       "The action may have had its effect.";
     const ended = { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", message).report() } as const;
-    const start = { id: action.id, payload, tool: action.tool, run, epoch, holder: thisProcess() };
-    return this.#ledger.start(start) ? this.#record(action.id, ended) : ended;
+    return this.#ledger.start(startOf(job)) ? this.#record(action.id, ended) : ended;
   }
 
   async #run({ id, input }: Action, tool: Tool, plan: Plan, { signal, output }: Tie): Promise<Ended> {
@@ -334,6 +336,12 @@ class LocalHand implements Hand {
     if (performance.now() - receivedAt >= order.ttlMs) throw new Fault("ACTION_EXPIRED");
   }
 
+  /** Epochs of one who orders are nothing to another; those that were kept before whose they are count for all. */
+  #checkEpoch({ run, epoch, by }: Order): void {
+    const highest = Math.max(this.#ledger.epoch(fenceOf(run, by)), by === undefined ? 0 : this.#ledger.epoch(run));
+    if (epoch < highest) throw new Fault("STALE_EPOCH");
+  }
+
   async #probe(point: ProbePoint, action: string): Promise<void> {
     await this.#options.probe?.(point, action);
   }
@@ -343,33 +351,18 @@ class LocalHand implements Hand {
   }
 }
 
+function startOf({ order: { action, run, epoch, by }, payload }: Job): Start {
+  const start = { id: action.id, payload, tool: action.tool, run: fenceOf(run, by), epoch, holder: thisProcess() };
+  return { ...start, ...(by === undefined ? {} : { by }) };
+}
+
+/** What the epochs of a run are kept under: names of those who order have no slash, so that no two of them are alike. */
+function fenceOf(run: string, by: string | undefined): string {
+  return by === undefined ? run : `${by}/${run}`;
+}
+
 function specOf({ name, description, parameters, idempotent, effect }: Tool): ToolSpec {
   return { name, description, parameters, idempotent, effect };
-}
-
-/** Throws unless policy lets the plan run: by itself, or because a person approved exactly this plan. */
-function admit({ hash, verdict }: Judgement, approved: string | undefined): void {
-  if (verdict.decision === "allow") return;
-  if (verdict.decision === "deny") throw new Fault("POLICY_DENIED", `${verdict.reason} (rule ${verdict.rule})`);
-  if (approved === undefined) throw new Fault("APPROVAL_DENIED", `Nobody has approved it. ${verdict.reason}`);
-  if (approved !== hash) throw new Fault("PLAN_CHANGED");
-}
-
-function failed(fault: Fault): Extract<Ended, { type: "failed" }> {
-  return { type: "failed", fault: fault.report() };
-}
-
-/** An end as the ledger has it: those of earlier versions do not say that they are from there. */
-function onRecord(ended: Ended): Ended {
-  return ended.type === "failed" ? { ...ended, settled: true } : ended;
-}
-
-function reused(id: string): Fault {
-  return new Fault("ACTION_ID_REUSED", `The action id ${id} belongs to an action with another tool or input.`);
-}
-
-function busy(id: string): Fault {
-  return new Fault("HAND_UNAVAILABLE", `Another process of this hand has action ${id} in hand; order it again later.`);
 }
 
 function sha256(text: string): string {

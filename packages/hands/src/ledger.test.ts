@@ -110,7 +110,7 @@ describe("the ledger", () => {
     ledger.close();
     const database = new DatabaseSync(path);
     database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${HAND.ledgerEntries})
-      INSERT INTO action SELECT 'old-' || i, 'p', 'shell', 'h', 'b', 1, '1', i, '{}', 0 FROM n;
+      INSERT INTO action SELECT 'old-' || i, 'p', 'shell', 'h', 'b', 1, '1', i, '{}', 0, NULL FROM n;
       UPDATE action SET acked = 1 WHERE id = 'old-50'`);
     database.close();
     const again = openLedger(path);
@@ -236,7 +236,7 @@ describe("a ledger that is opened", () => {
   it("F26: is brought to this version with all that an older one has in it", (t) => {
     const { path } = begun(t, 1);
     const database = new DatabaseSync(path);
-    database.exec("DROP TABLE file; DROP TABLE opening; PRAGMA user_version = 1");
+    database.exec("DROP TABLE file; DROP TABLE opening; ALTER TABLE action DROP COLUMN owner; PRAGMA user_version = 1");
     database.close();
     const ledger = openLedger(path);
     assert.equal(ledger.find("a0")?.state, "started");

@@ -33,6 +33,7 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE evicted (id TEXT PRIMARY KEY, at INTEGER NOT NULL) STRICT;
   CREATE TABLE fence (run TEXT PRIMARY KEY, epoch INTEGER NOT NULL, at INTEGER NOT NULL) STRICT;`,
   OPENING_TABLES,
+  "ALTER TABLE action ADD COLUMN owner TEXT;",
 ];
 
 /** The newest version of a ledger that this Vidro knows. */
@@ -47,13 +48,21 @@ export interface Start {
   readonly run: string;
   readonly epoch: number;
   readonly holder: LeaseHolder;
+  /** Who ordered it, where several may. */
+  readonly by?: string;
 }
 
 /** What the ledger knows of an action. */
-export type Known =
-  | { readonly state: "started"; readonly payload: string; readonly holder: LeaseHolder }
-  | { readonly state: "finished"; readonly payload: string; readonly ended: Ended }
-  | { readonly state: "evicted" };
+export type Known = ({ readonly state: "started"; readonly holder: LeaseHolder } & Payload) | Finished | Evicted;
+
+type Finished = { readonly state: "finished"; readonly ended: Ended } & Payload;
+type Evicted = { readonly state: "evicted" };
+
+interface Payload {
+  readonly payload: string;
+  /** Who ordered it; nobody by name also for what was begun before it was kept. */
+  readonly by?: string;
+}
 
 /** The memory of a hand; every method throws LEDGER_UNWRITABLE when the disk does not obey. */
 export interface Ledger {
@@ -71,8 +80,8 @@ export interface Ledger {
   start(start: Start, from?: LeaseHolder): boolean;
   /** Durable when it returns; the first outcome stays. */
   finish(id: string, ended: Ended): void;
-  /** The outcome may be forgotten after its retention time. */
-  acknowledge(id: string): void;
+  /** The outcome may be forgotten after its retention time; only who ordered can say so. */
+  acknowledge(id: string, by?: string): void;
   close(): void;
 }
 
@@ -123,10 +132,11 @@ class SqliteLedger implements Ledger {
     return guarded(this.#path, () => {
       const row = this.#statements.find.get(id);
       if (row === undefined) return this.#statements.isEvicted.get(id) && { state: "evicted" };
-      const payload = String(row["payload"]);
+      const owner = row["owner"];
+      const asked = { payload: String(row["payload"]), ...(owner === null ? {} : { by: String(owner) }) };
       if (row["ended"] !== null) {
         const ended: Ended = JSON.parse(String(row["ended"]));
-        return { state: "finished", payload, ended };
+        return { state: "finished", ...asked, ended };
       }
       const holder = {
         host: String(row["host"]),
@@ -134,7 +144,7 @@ class SqliteLedger implements Ledger {
         pid: Number(row["pid"]),
         started: String(row["started"]),
       };
-      return { state: "started", payload, holder };
+      return { state: "started", ...asked, holder };
     });
   }
 
@@ -165,12 +175,12 @@ class SqliteLedger implements Ledger {
     guarded(this.#path, () => this.#statements.finish.run(JSON.stringify(ended), this.#now(), id));
   }
 
-  acknowledge(id: string): void {
+  acknowledge(id: string, by?: string): void {
     guarded(this.#path, () => {
       // A power cut that loses this only keeps an outcome for longer; nobody has to wait for the disk.
       this.#database.exec("PRAGMA synchronous = NORMAL");
       try {
-        this.#statements.acknowledge.run(id);
+        this.#statements.acknowledge.run(id, by ?? null);
       } finally {
         this.#database.exec("PRAGMA synchronous = FULL");
       }
@@ -181,11 +191,11 @@ class SqliteLedger implements Ledger {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  #take({ id, payload, tool, holder }: Start, from: LeaseHolder | undefined, at: number): boolean {
+  #take({ id, payload, tool, holder, by: owner }: Start, from: LeaseHolder | undefined, at: number): boolean {
     const by = [holder.host, holder.boot, holder.pid, holder.started, at] as const;
     const { changes } =
       from === undefined
-        ? this.#statements.start.run(id, payload, tool, ...by)
+        ? this.#statements.start.run(id, payload, tool, ...by, owner ?? null)
         : this.#statements.takeOver.run(...by, id, from.host, from.boot, from.pid, from.started);
     return changes === 1;
   }
@@ -207,18 +217,19 @@ type Statements = ReturnType<typeof prepare>;
 function prepare(database: DatabaseSync) {
   const sql = (text: string): StatementSync => database.prepare(text);
   return {
-    find: sql("SELECT payload, host, boot, pid, started, ended FROM action WHERE id = ?"),
+    find: sql("SELECT payload, host, boot, pid, started, ended, owner FROM action WHERE id = ?"),
     isEvicted: sql("SELECT 1 FROM evicted WHERE id = ?"),
     epoch: sql("SELECT epoch FROM fence WHERE run = ?"),
     start: sql(
-      "INSERT OR IGNORE INTO action (id, payload, tool, host, boot, pid, started, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      `INSERT OR IGNORE INTO action (id, payload, tool, host, boot, pid, started, at, owner)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ),
     takeOver: sql(`UPDATE action SET host = ?, boot = ?, pid = ?, started = ?, at = ?
       WHERE id = ? AND ended IS NULL AND host = ? AND boot = ? AND pid = ? AND started = ?`),
     fence: sql(`INSERT INTO fence (run, epoch, at) VALUES (?, ?, ?)
       ON CONFLICT (run) DO UPDATE SET epoch = max(epoch, excluded.epoch), at = excluded.at`),
     finish: sql("UPDATE action SET ended = ?, at = ? WHERE id = ? AND ended IS NULL"),
-    acknowledge: sql("UPDATE action SET acked = 1 WHERE id = ? AND ended IS NOT NULL"),
+    acknowledge: sql("UPDATE action SET acked = 1 WHERE id = ? AND ended IS NOT NULL AND owner IS ?"),
     evict: eviction().map((text) => {
       const statement = sql(text);
       // Each of them needs only some of the parameters.

@@ -106,8 +106,8 @@ class LentHand implements Hand {
     }
   }
 
-  acknowledge(action: string): Promise<void> {
-    return this.#use((hand) => hand.acknowledge(action));
+  acknowledge(action: string, by?: string): Promise<void> {
+    return this.#use((hand) => hand.acknowledge(action, by));
   }
 
   /** The open hand belongs to all who use its workspace: it is closed with the others. */

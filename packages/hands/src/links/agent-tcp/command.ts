@@ -39,7 +39,7 @@ export interface Call {
   readonly session: Session | undefined;
   /** Aborted when the connection is gone. */
   readonly gone: AbortSignal;
-  /** Orders of this connection that can be cancelled, by action id. */
+  /** Orders of this connection that can be cancelled, by who ordered and the id of the action. */
   readonly orders: Map<string, AbortController>;
   /** The longest frame that may be answered with. */
   readonly maxBytes: number;

@@ -2,6 +2,7 @@ import { ACTION_SCHEMA, JUDGE_SCHEMA, RUN_TOOL_SCHEMA } from "@vidro/core/wire/a
 import type { Ended, JsonObject } from "@vidro/core";
 import { sleepWatch } from "../sleep-detector.ts";
 import { command } from "./command.ts";
+import type { Session } from "./command.ts";
 
 /* What a brain asks of a hand, beyond the protocol. The action's id is its own, and the hand's ledger knows it. */
 
@@ -37,11 +38,13 @@ export const runTool = command({
     const order = sleep.heard({
       ...rest,
       action,
+      by: bearerOf(session),
       ...(approved === undefined ? {} : { approved }),
       ...(ledger === undefined ? {} : { ledger }),
     });
-    const stop = orders.get(actionId) ?? new AbortController();
-    orders.set(actionId, stop);
+    const own = `${order.by}/${actionId}`;
+    const stop = orders.get(own) ?? new AbortController();
+    orders.set(own, stop);
     const signal = session === undefined ? stop.signal : AbortSignal.any([stop.signal, session.revoked]);
     let ended: Ended | undefined;
     try {
@@ -50,7 +53,7 @@ export const runTool = command({
         else if (live === true) call.tell({ actionId, stream: event.stream, chunk: event.chunk });
       }
     } finally {
-      orders.delete(actionId);
+      orders.delete(own);
     }
     if (ended === undefined) throw new Error("The hand gave no end.");
     return { ended: plain(ended) };
@@ -63,8 +66,8 @@ export const cancel = command({
   scope: SCOPE,
   schema: ACTION_SCHEMA,
   extension: true,
-  run({ actionId }, { orders }) {
-    const order = orders.get(actionId);
+  run({ actionId }, { orders, session }) {
+    const order = orders.get(`${bearerOf(session)}/${actionId}`);
     order?.abort();
     return { cancelled: order !== undefined };
   },
@@ -76,11 +79,16 @@ export const ack = command({
   scope: SCOPE,
   schema: ACTION_SCHEMA,
   extension: true,
-  async run({ actionId }, { world }) {
-    await world.hand.acknowledge(actionId);
+  async run({ actionId }, { world, session }) {
+    await world.hand.acknowledge(actionId, bearerOf(session));
     return { acknowledged: true };
   },
 });
+
+/** Whose orders these are: outcomes and epochs belong to the token that ordered, whoever else has the scope. */
+function bearerOf(session: Session | undefined): string {
+  return session?.tokenId ?? "";
+}
 
 /** The types of the vocabulary are JSON by what they hold, which the type checker cannot see of an interface. */
 function plain(value: object): JsonObject {
