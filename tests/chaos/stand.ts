@@ -215,7 +215,7 @@ export class ChaosStand implements AsyncDisposable {
 
   /** Has the brain dial the host that listens, from now on. */
   async #dial(): Promise<void> {
-    const [made] = lines((await this.#hosts.tcp.run("tokens", "create", "--scopes", "hand", "--json")).stdout);
+    const [made] = lines((await this.#hosts.tcp.run("tokens", "create", "--scopes", "hand,approve", "--json")).stdout);
     await this.members.tcp.up();
     const to = `tcp://127.0.0.1:${this.#ports.tcp}`;
     const { code, stderr } = await this.stage.run(

@@ -166,7 +166,7 @@ test("000-67: a field that is not of the contract is refused by name on what has
 
 test("000-43: a hand obeys the policy of hello: its longest time and its longest message", async (t) => {
   const { south, link, replied } = await joined(t);
-  south.welcomed({ policy: { timeouts: { exec: 100 }, max_payload: 8192 }, session_epoch: 1 });
+  south.welcomed({ policy: { timeouts: { exec: 100 }, max_payload: 8192 }, session_epoch: 1 }, undefined);
   const slow = await link.perform(orderOf(action("command", { command: "sleep", args: ["60"] })), deaf, QUIET);
   assert.ok(slow.type === "finished" && slow.outcome.kind === "process" && slow.outcome.timedOut);
   await link.perform(orderOf(action("command", { command: "seq", args: ["1", "20000"] })), deaf, QUIET);
@@ -177,7 +177,7 @@ test("000-43: a hand obeys the policy of hello: its longest time and its longest
 
 test("F20: an order of an older session is refused as stale", async (t) => {
   const { south, replied } = await joined(t);
-  south.welcomed({ policy: { timeouts: { exec: 1000 }, max_payload: 8192 }, session_epoch: 5 });
+  south.welcomed({ policy: { timeouts: { exec: 1000 }, max_payload: 8192 }, session_epoch: 5 }, undefined);
   await south.receive({ method: "command.exec", action_id: "a", command: "true", args: [], session_epoch: 4 });
   assert.equal(replied.at(-1)?.["code"], "STALE_EPOCH");
 });
@@ -197,7 +197,7 @@ test("F18: a result that ended while the brain was away is told when it is back,
   });
   assert.equal(replied.length, 0);
   parts.up = true;
-  south.welcomed({ policy: { timeouts: { exec: 120_000 }, max_payload: 1 << 20 } });
+  south.welcomed({ policy: { timeouts: { exec: 120_000 }, max_payload: 1 << 20 } }, undefined);
   assert.deepEqual([replied.at(-1)?.["action_id"], replied.at(-1)?.["exit_code"]], [work.id, 0]);
   const again = await link.perform(orderOf(work), deaf, QUIET);
   assert.equal(again.type, "finished");

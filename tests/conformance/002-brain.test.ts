@@ -113,7 +113,7 @@ test("a hand of ours that listens is a hand like any other: judged, ordered, hea
 
 test("an approval travels with the order, and an order without one is refused by the hand", async (t) => {
   const hand = await listening(t);
-  const { remote } = await dialled(t, { port: hand.port, token: await hand.token("hand") });
+  const { remote } = await dialled(t, { port: hand.port, token: await hand.token("hand", "approve") });
   const touch = action("act_t", "command", { command: "touch", args: ["made"] });
   const judgement = await remote.judge(touch);
   assert.ok("verdict" in judgement && judgement.verdict.decision === "ask");

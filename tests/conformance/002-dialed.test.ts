@@ -20,7 +20,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 async function tokenOf(stage: Stage): Promise<string> {
-  const [made] = lines((await stage.run("tokens", "create", "--scopes", "hand", "--json")).stdout);
+  const [made] = lines((await stage.run("tokens", "create", "--scopes", "hand,approve", "--json")).stdout);
   return String(made?.["token"]);
 }
 

@@ -76,7 +76,7 @@ async function executor(t: TestContext, place: FarPlace): Promise<FarHand> {
 async function listening(t: TestContext, place: FarPlace): Promise<FarHand> {
   const workspace = workspaceIn(place.folder);
   await using stage = await Stage.set({ VIDRO_HOME: join(place.folder, "state") });
-  const [made] = lines((await stage.run("tokens", "create", "--scopes", "hand", "--json")).stdout);
+  const [made] = lines((await stage.run("tokens", "create", "--scopes", "hand,approve", "--json")).stdout);
   const port = await freePort();
   const where = ["--tcp", `127.0.0.1:${port}`, "--workspace", workspace, "--json"];
   const peer = await started(t, place, [VIDRO, "hands", "serve", ...where]);

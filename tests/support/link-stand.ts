@@ -216,7 +216,7 @@ const listening: LinkKind = {
   },
   async begin(stand, task) {
     if (!stand.known.has("token")) {
-      const [made] = lines((await stand.host.run("tokens", "create", "--scopes", "hand", "--json")).stdout);
+      const [made] = lines((await stand.host.run("tokens", "create", "--scopes", "hand,approve", "--json")).stdout);
       stand.known.set("token", String(made?.["token"]));
     }
     await stand.raise("hand");

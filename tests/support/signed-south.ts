@@ -61,6 +61,7 @@ export class SignedBrain {
       keys: this.keys,
       identities: new Identities(records),
       records,
+      warrants: async (_, order) => order,
       take: listedSamples(this.samples, now),
       standardTools,
       log: () => undefined,

@@ -14,6 +14,7 @@ export { Runs } from "./run/runs.ts";
 export type { StartRequest } from "./run/runs.ts";
 export { AllHands } from "./south/register/all-hands.ts";
 export { LOCAL_HAND } from "./south/local.ts";
+export { homeCertificate } from "./south/agent-ws/door.ts";
 export { Tokens } from "./auth/tokens.ts";
 export type { NewToken, TokenRequest, TokenRow, TokensOptions, Verified } from "./auth/tokens.ts";
 export type { Audit, Sealed } from "./stores/store.ts";

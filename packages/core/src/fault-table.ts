@@ -153,6 +153,14 @@ export const TABLE = {
     "Nobody answered in time, which counts as no.",
     "Ask again when somebody is there.",
   ],
+  APPROVAL_INVALID: [
+    "refuse",
+    403,
+    5,
+    "high",
+    "The approval is not one of this hand's brain for exactly this run, action and plan; nothing was run.",
+    "Look at what orders from this hand; a brain of an older version is to be updated.",
+  ],
   SECRET_IN_ACTION: [
     "refuse",
     422,

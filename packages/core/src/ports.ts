@@ -197,6 +197,10 @@ export interface Order {
   readonly ledger?: string;
   /** Whose order it is, at a hand that takes orders of several: what one began is nothing that another is told of. */
   readonly by?: string;
+  /** The brain's signature over the approval, for a hand that has pinned the brain's key. */
+  readonly warrant?: string;
+  /** Why the approval does not count, as the hand's end of the link has found. */
+  readonly unproven?: FaultReport;
 }
 
 /** What a hand streams; all but `output` are terminal. */

@@ -229,12 +229,12 @@ class LocalHand implements Hand {
 
   /** What an order takes to begin; throws what refuses it. */
   async #admitted(job: Job, signal: AbortSignal): Promise<Admitted> {
-    const { action, approved } = job.order;
+    const { action } = job.order;
     const tool = await this.#toolFor(action);
     this.#checkTime(job, signal);
     this.#checkEpoch(job.order);
     const judgement = await this.#judged(action, tool);
-    admit(judgement, approved);
+    admit(judgement, job.order);
     await this.#probe("before-started", action.id);
     this.#checkTime(job, signal);
     return { tool, judgement, start: startOf(job) };

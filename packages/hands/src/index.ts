@@ -1,3 +1,4 @@
+export { brainKey } from "./enrol/brain-key.ts";
 export { localHand } from "./hand.ts";
 export type { HandPolicy, LocalHandOptions, ProbePoint } from "./hand.ts";
 export type { AgentTcp, Bearer, Verify } from "./links/agent-tcp.ts";

@@ -24,6 +24,8 @@ const HELP = `vidro-hand: lets a brain work on this host, under this host's own 
   --listen-cert <file>  a certificate for that name in PEM, and its key: --listen-key <file>
   --tokens <file>       with --tcp: who may come, as vidro tokens export writes it (default: tokens.json in the state)
   --tls-cert <file>     with --tcp: a certificate in PEM, needed beyond this machine, and its key: --tls-key <file>
+  --brain <file>        with --tcp: the certificate of the one brain whose approvals count (vidro hands authority);
+                        without it those of tokens with the scope approve do
   --lab                 with --tcp: a laboratory, where no TLS is needed
   --json                one line of JSON when it is ready
 `;
@@ -43,6 +45,7 @@ const OPTIONS = {
   tokens: { type: "string" },
   "tls-cert": { type: "string" },
   "tls-key": { type: "string" },
+  brain: { type: "string" },
   lab: { type: "boolean" },
   user: { type: "string" },
   json: { type: "boolean" },
@@ -95,7 +98,7 @@ function joining(url: string | undefined, values: Values): Promise<number> {
 async function servingTcp(tcp: string, values: Values): Promise<number> {
   const { serveTcp } = await import("./program/tcp-program.ts");
   const { state, workspace, json } = flagsOf(values);
-  const { name, tokens, lab, "tls-cert": tlsCert, "tls-key": tlsKey } = values;
+  const { name, tokens, brain, lab, "tls-cert": tlsCert, "tls-key": tlsKey } = values;
   return serveTcp({
     tcp,
     state,
@@ -103,6 +106,7 @@ async function servingTcp(tcp: string, values: Values): Promise<number> {
     ...(workspace === undefined ? {} : { workspace }),
     ...(name === undefined ? {} : { name }),
     ...(tokens === undefined ? {} : { tokens }),
+    ...(brain === undefined ? {} : { brain }),
     ...(lab === undefined ? {} : { lab }),
     ...(tlsCert === undefined ? {} : { tlsCert }),
     ...(tlsKey === undefined ? {} : { tlsKey }),

@@ -20,11 +20,13 @@ import { seal } from "./agent-http/seal.ts";
 import type { SouthboundAnswer, SouthboundRequest, SouthboundRoute } from "./agent-ws/southbound-server.ts";
 import { southboundLink } from "./agent-ws/southbound-link.ts";
 import { checkTelling, pushOf } from "./agent-ws/tellings.ts";
+import type { Warrants } from "./warrants.ts";
 
 /** What hands that sign their messages come to. */
 export interface AgentHttpWorld {
   readonly hands: Hands;
   readonly keys: HandKeys;
+  readonly warrants: Warrants;
   readonly identities: Pick<Identities, "find">;
   /** Where nonces are kept. */
   readonly records: Records;
@@ -184,7 +186,7 @@ export class AgentHttp {
         if (this.#sessions.get(hand) === session) this.#sessions.delete(hand);
       },
     });
-    const link = southboundLink(session);
+    const link = southboundLink(session, (order) => this.#world.warrants(hand, order));
     const attached = await this.#world.hands.attach(card, link, hello.session_epoch);
     this.#sessions.set(hand, session);
     const welcome = session.stand(attached, link, this.#world.version);

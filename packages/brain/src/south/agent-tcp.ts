@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TcpClient } from "@vidro/client/tcp";
 import type { TcpAddress } from "@vidro/client/tcp";
-import { asFault, Fault, HANDS, TCP } from "@vidro/core";
+import { asFault, Fault, HANDS, isObject, TCP, textIn } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import type { TcpHello } from "@vidro/core/wire/agent-tcp";
+import { tcpHandName } from "@vidro/core/wire/warrant";
 import { contain } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
 import { cardOf } from "./agent-tcp/card.ts";
@@ -11,6 +12,8 @@ import { foreignLink } from "./agent-tcp/foreign-link.ts";
 import { tcpFault, tcpLink } from "./agent-tcp/tcp-link.ts";
 import type { TcpWire } from "./agent-tcp/tcp-link.ts";
 import type { Attached, Hands } from "./register/hands.ts";
+import type { Warranting } from "./agent-ws/southbound-link.ts";
+import type { Warrants } from "./warrants.ts";
 import { loadRedial, standardTools } from "./local.ts";
 
 /** A hand that listens for TCP, and whose it is here. */
@@ -37,6 +40,8 @@ export interface TcpHand extends Omit<TcpAddress, "signal"> {
 interface TcpGatewayWorld {
   readonly hands: Pick<Hands, "attach" | "away">;
   readonly log: Log;
+  /** Signs approvals, for hands that were told the brain's key. */
+  readonly warrants?: Warrants;
 }
 
 /** A hand that is dialled until it is let go, or revoked. */
@@ -176,6 +181,12 @@ class Dialling implements Dialled {
     return { gone: gone.promise };
   }
 
+  /** What it calls itself goes into what is signed, as the name of a hand of this wire and of no other. */
+  #warranting({ hand }: JsonObject): Warranting | undefined {
+    const { warrants } = this.#world;
+    return warrants && ((order) => warrants(tcpHandName(isObject(hand) ? (textIn(hand, "id") ?? "") : ""), order));
+  }
+
   /** The register hangs up for good on who was revoked, and on everybody when the brain goes. */
   #heed({ code }: FaultReport): void {
     if (code === "HAND_REVOKED" || code === "SHUTTING_DOWN") this.#stop.abort();
@@ -192,7 +203,10 @@ class Dialling implements Dialled {
     const name = this.#hand.name ?? said.name ?? this.#hand.host;
     const version = said.version ?? hello.serverVersion ?? "";
     const card = { ...said, id: this.#id, owner, name, version, tags, gateway: "agent-tcp" } as const;
-    return this.#world.hands.attach(card, isOurs ? tcpLink(wire) : foreignLink(wire, card.tools));
+    return this.#world.hands.attach(
+      card,
+      isOurs ? tcpLink(wire, this.#warranting(session)) : foreignLink(wire, card.tools),
+    );
   }
 }
 

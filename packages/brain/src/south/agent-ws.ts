@@ -11,8 +11,9 @@ import type { Certified } from "./enrolment/certified.ts";
 import { cardOf, declaredTools } from "./agent-ws/greeting.ts";
 import type { Attached, Hands } from "./register/hands.ts";
 import { southboundLink } from "./agent-ws/southbound-link.ts";
-import type { SouthboundLink } from "./agent-ws/southbound-link.ts";
+import type { SouthboundLink, SouthboundWire } from "./agent-ws/southbound-link.ts";
 import { checkTelling, pushOf } from "./agent-ws/tellings.ts";
+import type { Warrants } from "./warrants.ts";
 
 /** What the gateway of hands on WebSockets needs. */
 export interface AgentWsWorld {
@@ -21,6 +22,7 @@ export interface AgentWsWorld {
   readonly take: TakeSample;
   /** A new certificate for a hand that came with the one of that serial number. */
   readonly renew: (hand: string, serial: string, csr: string) => Promise<Issued>;
+  readonly warrants: Warrants;
   /** What a hand means that says what it does without describing it. */
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   readonly version: string;
@@ -196,7 +198,8 @@ class Session {
 
   #linkTo({ capabilities }: Hello, tools: readonly ToolSpec[]): SouthboundLink {
     const epochOf = (): number => this.#attached?.epoch ?? 0;
-    return southboundLink({
+    const { world, peer } = this.#parts;
+    const wire: SouthboundWire = {
       capabilities,
       tools,
       get epoch() {
@@ -204,12 +207,13 @@ class Session {
       },
       close: (why) => this.#close(why),
       send: (message) => {
-        if (this.#parts.world.now() >= this.#parts.peer.expiresAt) this.#expire();
+        if (world.now() >= peer.expiresAt) this.#expire();
         if (this.#held === undefined) return this.#send(message);
         if (this.#held.length >= HANDS.acknowledgements) throw new Fault("HAND_UNAVAILABLE");
         this.#held.push(message);
       },
-    });
+    };
+    return southboundLink(wire, (order) => world.warrants(peer.identity.id, order));
   }
 
   #welcome(epoch: number): Welcome {

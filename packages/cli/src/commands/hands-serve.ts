@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
 import { tcpAddress } from "@vidro/core/wire/agent-tcp";
+import { tcpHandName } from "@vidro/core/wire/warrant";
 import type { AgentTcp } from "@vidro/hands";
 import { sayNote, secured, serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
@@ -19,6 +20,8 @@ interface ServeFlags {
   readonly name?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
+  /** The certificate of the one brain whose approvals count. */
+  readonly brain?: string;
   readonly lab?: boolean;
   readonly json?: boolean;
 }
@@ -28,15 +31,18 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const home = homeFolder();
   const ending = ended();
   return withBrain(async (brain) => {
-    const [{ Tokens }, { loadTcpHand, surviveErrors }] = await Promise.all([
+    const [{ Tokens }, { brainKey, loadTcpHand, surviveErrors }] = await Promise.all([
       import("@vidro/brain"),
       import("@vidro/hands"),
     ]);
     const { serveTcpHand } = await loadTcpHand();
     const tokens = new Tokens(brain.records);
     try {
+      const hand = await brain.hand(folderAt(flags.workspace ?? "."));
+      const pinned = flags.brain && brainKey(await pemFrom(flags.brain), tcpHandName(hand.id));
       const server = await serveTcpHand({
-        hand: await brain.hand(folderAt(flags.workspace ?? ".")),
+        hand,
+        ...(pinned ? { brain: pinned } : {}),
         state: join(home, "hand"),
         reserved: home,
         verify: (token) => tokens.verify(token),

@@ -60,6 +60,10 @@ function addKeys(hands: Command, exit: Exit): void {
     .action(async (hand: string, flags) =>
       exit(await (await import("../commands/rotate-key.ts")).rotateKey(hand, flags)),
     );
+  hands
+    .command("authority")
+    .description("print the certificate of this home's brain, by whose key its hands know its approvals")
+    .action(async () => exit(await (await import("../commands/authority.ts")).authority()));
   named(hands.command("address"))
     .description("let a hand that listens be called at an address that it names; without one, at none")
     .argument(...HAND_ARGUMENT)
@@ -103,6 +107,7 @@ function addServing(hands: Command, exit: Exit): void {
     .option("--name <name>", "what to call this host (default: its own name)")
     .option("--tls-cert <file>", "a certificate in PEM; beyond this machine it is needed")
     .option("--tls-key <file>", "its key in PEM")
+    .option("--brain <file>", "the certificate of the one brain whose approvals count (vidro hands authority)")
     .option("--lab", "a laboratory: no TLS, though others can reach it")
     .option("--json", "one line of JSON when it is ready")
     .action(async (flags) => exit(await (await import("../commands/hands-serve.ts")).serve(flags)));
@@ -113,7 +118,7 @@ function addDialling(hands: Command, exit: Exit): void {
     .command("dial")
     .description("have the brain dial a hand that listens, from now on and until it is revoked")
     .argument("<address>", "like tls://web-2.lan:4000; tcp:// is for this machine")
-    .requiredOption("--token <token>", "one of the hand's own, with the scope hand; - reads it from stdin")
+    .requiredOption("--token <token>", "one of the hand's own, with the scopes hand and approve; - reads it from stdin")
     .option("--name <name>", "what to call it (default: its own name)")
     .addOption(new Option("--tags <a,b>", "what it is to be chosen by").argParser(listed))
     .option("--ca <file>", "believe the hand by this certificate in PEM")

@@ -114,6 +114,8 @@ export const HANDS = {
   heartbeatMs: 15 * SECOND_MS,
   /** Heartbeats missed before a link counts as dead [F10, F11]. */
   heartbeatsMissed: 3,
+  /** How long the signature of an approval counts: longer than an order, since the clocks of hosts differ. */
+  warrantMs: 10 * MINUTE_MS,
   /** Wait for the judgement of a hand. */
   judgeMs: 30 * SECOND_MS,
   /** From the end of an order's own time to giving it up, on a connection that lives: longer than a hand takes for it. */

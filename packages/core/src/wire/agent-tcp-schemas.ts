@@ -119,6 +119,7 @@ export const RUN_TOOL_SCHEMA = {
     ttlMs: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     approved: text(TCP.actionChars),
     ledger: text(TCP.actionChars),
+    warrant: text(TCP.actionChars),
     /** Whether output is told while the action runs. */
     live: { type: "boolean" },
   },

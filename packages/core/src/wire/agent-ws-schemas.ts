@@ -26,6 +26,7 @@ const ORDER: JsonObject = {
   run_epoch: count,
   approved: text(HANDS.nameChars),
   ledger: text(HANDS.nameChars),
+  warrant: text(HANDS.nameChars),
   traceparent: text(HANDS.nameChars),
 };
 

@@ -24,6 +24,9 @@ export const CAPABILITIES = [
   "action.ack",
 ] as const;
 
+/** Said among them by a hand that takes an approval only with the brain's signature. */
+export const SIGNED_APPROVALS = "approval.signed";
+
 /** One of them. */
 export type Capability = (typeof CAPABILITIES)[number];
 
@@ -117,7 +120,7 @@ export function bareOrder({ action }: Order): JsonObject {
 
 /** What is asked of a hand that is to carry out an action. */
 export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
-  const { action, approved, run, epoch, ttlMs, ledger } = order;
+  const { action, approved, run, epoch, ttlMs, ledger, warrant } = order;
   return {
     ...asked(action),
     session_epoch: sessionEpoch,
@@ -126,6 +129,7 @@ export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
     run_epoch: epoch,
     ...(approved === undefined ? {} : { approved }),
     ...(ledger === undefined ? {} : { ledger }),
+    ...(warrant === undefined ? {} : { warrant }),
   };
 }
 
@@ -144,6 +148,7 @@ export function judgeMessage({ id, tool, input }: Action): JsonObject {
 export function orderOf({ method, fields }: Opened): Order {
   const { run_epoch, session_epoch = 0, ttl_ms = RUN.orderMs } = fields;
   const [approved, ledger] = [textIn(fields, "approved"), textIn(fields, "ledger")];
+  const warrant = textIn(fields, "warrant");
   return {
     action: actionOf(method, fields),
     // A brain that names no run is fenced by its sessions: an older one is refused like an older driver of a run.
@@ -152,6 +157,7 @@ export function orderOf({ method, fields }: Opened): Order {
     ttlMs: Number(ttl_ms),
     ...(approved === undefined ? {} : { approved }),
     ...(ledger === undefined ? {} : { ledger }),
+    ...(warrant === undefined ? {} : { warrant }),
   };
 }
 

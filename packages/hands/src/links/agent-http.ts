@@ -3,8 +3,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { asFault, Fault, HANDS, isObject, SIGNED, textIn } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
 import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
-import { CAPABILITIES } from "@vidro/core/wire/agent-ws";
+import { CAPABILITIES, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { HelloPolicy, Welcome } from "@vidro/core/wire/agent-ws";
+import { brainKey } from "../enrol/brain-key.ts";
 import type { HandState, Identity } from "../enrol/identity.ts";
 import type { Listening } from "../program/listening.ts";
 import { redial, REDIAL_BOUNDS, restAfter } from "./redial.ts";
@@ -136,7 +137,9 @@ class AgentHttpLink {
     await this.#options.enter?.(Number(welcome["session_epoch"]));
     const session = sessionOf(welcome as unknown as Welcome, signal, this.#silenceMs);
     this.#session = session;
-    this.#south.welcomed(welcome as unknown as Welcome);
+    const { ca, ring } = this.#options;
+    const brain = ca === undefined ? undefined : brainKey(ca, ring.hand);
+    this.#south.welcomed(welcome as unknown as Welcome, brain);
     for (const loop of [this.#fetch(session), this.#tell(session), this.#sample(session)])
       loop.catch((thrown: unknown) => session.end(asFault(thrown)));
     return session;
@@ -160,7 +163,7 @@ class AgentHttpLink {
       agent_id: ring.hand,
       name,
       version,
-      capabilities: [...this.#capabilities, ROTATE],
+      capabilities: [...this.#capabilities, ROTATE, SIGNED_APPROVALS],
       timestamp: new Date(this.#caller.clock.now()).toISOString(),
       tools: hand.tools as unknown as JsonObject[],
       workspace: hand.workspace,

@@ -85,7 +85,7 @@ export async function serveAgentTcp(options: AgentTcpOptions): Promise<AgentTcp>
 }
 
 async function worldOf(options: AgentTcpOptions, bounds: Bounds): Promise<ConnectionWorld> {
-  const { hand, name, version, sampler, watches, verify, report = () => undefined } = options;
+  const { hand, name, version, sampler, watches, verify, brain, report = () => undefined } = options;
   const registry = await Registry.of(COMMANDS);
   const hello = {
     maxFrame: CODEC.frameBytes,
@@ -95,7 +95,7 @@ async function worldOf(options: AgentTcpOptions, bounds: Bounds): Promise<Connec
     extensions: registry.extensions,
   };
   const attempts = new Attempts();
-  return { hand, name, version, sampler, watches, verify, registry, attempts, bounds, hello, report };
+  return { hand, name, version, sampler, watches, verify, brain, registry, attempts, bounds, hello, report };
 }
 
 function serverOf(options: AgentTcpOptions, bounds: Bounds, take: (socket: Socket) => void): Server {

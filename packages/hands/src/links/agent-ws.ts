@@ -1,8 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import { asFault, Fault, HANDS, SOUTHBOUND } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
-import { CAPABILITIES } from "@vidro/core/wire/agent-ws";
+import { CAPABILITIES, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { Hello } from "@vidro/core/wire/agent-ws";
+import { brainKey } from "../enrol/brain-key.ts";
 import type { HandState, Identity } from "../enrol/identity.ts";
 import { renewLapsed } from "../enrol/join.ts";
 import { redial } from "./redial.ts";
@@ -108,7 +109,7 @@ class AgentWs {
       await state.enter(identity.agentId, welcome.session_epoch ?? 0);
       signal.throwIfAborted();
       this.#line = line;
-      this.#south.welcomed(welcome);
+      this.#south.welcomed(welcome, brainKey(identity.ca, identity.agentId));
       entered.resolve();
       await line.heartbeat();
     } catch (thrown) {
@@ -140,7 +141,7 @@ class AgentWs {
       agent_id: agentId,
       name,
       version,
-      capabilities: CAPABILITIES,
+      capabilities: [...CAPABILITIES, SIGNED_APPROVALS],
       timestamp: new Date().toISOString(),
       tools: hand.tools,
       workspace: hand.workspace,

@@ -2,6 +2,8 @@ import { asFault, Fault, HANDS, textIn } from "@vidro/core";
 import type { Ended, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
 import { bytesOf, endedReply, fitted, judgedAction, opened, orderOf, outputParts } from "@vidro/core/wire/agent-ws";
 import type { HelloPolicy, Opened } from "@vidro/core/wire/agent-ws";
+import { proven } from "../enrol/brain-key.ts";
+import type { BrainKey } from "../enrol/brain-key.ts";
 import { checkMessage } from "./message-check.ts";
 import { sleepWatch } from "./sleep-detector.ts";
 
@@ -14,6 +16,12 @@ export interface SouthboundOptions {
   readonly send: (message: JsonObject) => boolean;
 }
 
+/** What counts of a brain's answer to the hello. */
+interface Greeted {
+  readonly policy: HelloPolicy;
+  readonly session_epoch?: number;
+}
+
 /** The hand's end of southbound messages, whatever carries them. */
 export class Southbound {
   readonly #options: SouthboundOptions;
@@ -23,16 +31,21 @@ export class Southbound {
   readonly #sleep = sleepWatch();
   #policy: HelloPolicy | undefined;
   #epoch = 0;
+  #brain: BrainKey | undefined;
 
   constructor(options: SouthboundOptions) {
     this.#options = options;
   }
 
-  /** Obeys a brain that has said hello back, and tells it what ended while it was away [004-25]. */
-  welcomed(welcome: { readonly policy: HelloPolicy; readonly session_epoch?: number }): void {
+  /**
+   * Obeys a brain that has said hello back, and tells it what ended while it was away [004-25]. Its approvals count when
+   * they are signed with that key; without one, none does.
+   */
+  welcomed(welcome: Greeted, brain: BrainKey | undefined): void {
     if ((welcome.session_epoch ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
     this.#epoch = welcome.session_epoch ?? this.#epoch;
     this.#policy = welcome.policy;
+    this.#brain = brain;
     for (const [action, reply] of this.#unsent) if (this.#options.send(reply)) this.#unsent.delete(action);
   }
 
@@ -82,7 +95,8 @@ export class Southbound {
   async #perform(request: Opened): Promise<Ended> {
     const { fields } = request;
     if (Number(fields["session_epoch"] ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
-    const order = this.#sleep.heard(orderOf({ ...request, fields: this.#obeying(fields) }));
+    const read = this.#sleep.heard(orderOf({ ...request, fields: this.#obeying(fields) }));
+    const order = proven(read, this.#brain, Date.now());
     const { id } = order.action;
     const stop = this.#running.get(id) ?? new AbortController();
     this.#running.set(id, stop);

@@ -1,11 +1,12 @@
 import { Fault } from "@vidro/core";
-import type { Ended, Judgement } from "@vidro/core";
+import type { Ended, Judgement, Order } from "@vidro/core";
 
 /** Throws unless policy lets the plan run: by itself, or because a person approved exactly this plan. */
-export function admit({ hash, verdict }: Judgement, approved: string | undefined): void {
+export function admit({ hash, verdict }: Judgement, { approved, unproven }: Order): void {
   if (verdict.decision === "allow") return;
   if (verdict.decision === "deny") throw new Fault("POLICY_DENIED", `${verdict.reason} (rule ${verdict.rule})`);
   if (approved === undefined) throw new Fault("APPROVAL_DENIED", `Nobody has approved it. ${verdict.reason}`);
+  if (unproven !== undefined) throw new Fault(unproven.code, unproven.message);
   if (approved !== hash) throw new Fault("PLAN_CHANGED");
 }
 

@@ -4,7 +4,9 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
 import { tcpAddress } from "@vidro/core/wire/agent-tcp";
+import { tcpHandName } from "@vidro/core/wire/warrant";
 import manifest from "../../package.json" with { type: "json" };
+import { brainKey } from "../enrol/brain-key.ts";
 import { localHand } from "../hand.ts";
 import { keepPolicy } from "../policy/policy-file.ts";
 import { serveTcpHand } from "./tcp-hand.ts";
@@ -23,11 +25,16 @@ export interface TcpFlags {
   readonly name?: string;
   /** The tokens that count, as `vidro tokens export` writes them. */
   readonly tokens?: string;
+  /** The certificate of the one brain whose approvals count. */
+  readonly brain?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly lab?: boolean;
   readonly json?: boolean;
 }
+
+/** What the hand calls itself. */
+const ID = "tcp";
 
 /** Serves a hand that no brain is beside, until it is asked to end; gives the code to exit with. */
 export async function serveTcp(flags: TcpFlags): Promise<number> {
@@ -35,9 +42,10 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
   const own = join(state, "hand");
   mkdirSync(own, { recursive: true, mode: 0o700 });
   const tls = await tlsOf(flags);
+  const brain = flags.brain === undefined ? {} : { brain: brainKey(await pem(flags.brain), tcpHandName(ID)) };
   const tokens = new TokenFile(file);
   const policy = keepPolicy({ file: join(state, "policy.json"), workspace, state });
-  const hand = await localHand({ id: "tcp", workspace, state: own, reserved: state, policy });
+  const hand = await localHand({ id: ID, workspace, state: own, reserved: state, policy });
   try {
     const server = await serveTcpHand({
       hand,
@@ -50,6 +58,7 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
       ...(name === undefined ? {} : { name }),
       ...(lab === undefined ? {} : { lab }),
       ...(tls === undefined ? {} : { tls }),
+      ...brain,
     });
     surviveErrors();
     serveSignals(() => [{ what: "policy", reload: policy.reload }, ...secured(server, () => tlsOf(flags))], sayNote);

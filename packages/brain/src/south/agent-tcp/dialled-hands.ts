@@ -8,7 +8,11 @@ import { dialAddress } from "./dial-address.ts";
 import type { DialAddress } from "./dial-address.ts";
 import { DIALLED } from "./dialer.ts";
 import type { DialerOptions } from "./dialer.ts";
+import { hasAuthority, openAuthority } from "../enrolment/authority.ts";
+import type { Authority } from "../enrolment/authority.ts";
 import { standardTools } from "../local.ts";
+import { warrants } from "../warrants.ts";
+import type { Warrants } from "../warrants.ts";
 import { allowedOnly } from "../allowed-addresses.ts";
 import { handsSecret, Safe } from "../secret-box.ts";
 
@@ -19,6 +23,7 @@ type Kept = Omit<DialRequest, "owner">;
 export class DialledHands {
   readonly #options: DialerOptions;
   readonly #safe: Safe;
+  readonly #warrants: Warrants;
   readonly #dialled = new Map<string, Dialled>();
   readonly #stopHeeding: () => void;
   /** One change after the other: an address that is named twice at once is one hand. */
@@ -27,6 +32,7 @@ export class DialledHands {
   constructor(options: DialerOptions) {
     this.#options = options;
     this.#safe = new Safe(handsSecret(options.folder));
+    this.#warrants = warrants(() => foundAuthority(options.folder), Date.now);
     this.#stopHeeding = options.hands.onRevoked((id) => void this.#inTurn(() => this.#forget(id)).catch(this.#report));
   }
 
@@ -103,7 +109,8 @@ export class DialledHands {
     const called = { id, owner, tags, ...(name === undefined ? {} : { name }) };
     const where = { host, port, lookup: allowedOnly, ...(isTls ? { tls } : {}) };
     await this.#dialled.get(id)?.close();
-    this.#dialled.set(id, dialTcpHand({ ...where, ...called, token, restMs }, { hands, log }));
+    const world = { hands, log, warrants: this.#warrants };
+    this.#dialled.set(id, dialTcpHand({ ...where, ...called, token, restMs }, world));
   }
 
   /** With its record goes its token. */
@@ -122,6 +129,11 @@ export class DialledHands {
   readonly #report = (thrown: unknown): undefined => {
     this.#options.log("error", "a hand that listens cannot be dialled", { reason: asFault(thrown).message });
   };
+}
+
+/** The authority, when there is one: a hand whose keeper was never given its certificate checks nothing by it. */
+async function foundAuthority(folder: string): Promise<Authority | undefined> {
+  return (await hasAuthority(folder)) ? openAuthority({ folder, now: Date.now }) : undefined;
 }
 
 function keptIn({ body }: StoredRecord): Kept {

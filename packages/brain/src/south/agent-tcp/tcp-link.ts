@@ -4,6 +4,7 @@ import { asFault, Fault, HANDS, isObject, recallOf } from "@vidro/core";
 import type { Action, FaultReport, JsonObject } from "@vidro/core";
 import { tcpFaultCode } from "@vidro/core/wire/agent-tcp";
 import type { HandLink } from "../link.ts";
+import type { Warranting } from "../agent-ws/southbound-link.ts";
 import { soundEnd, soundJudgement } from "../hand-answers.ts";
 
 /** One session of a client; a new one takes its place after each cut. */
@@ -31,8 +32,8 @@ export function tcpFault(thrown: unknown): Fault {
   return new Fault(code === "RATE_LIMITED" ? "HAND_UNAVAILABLE" : tcpFaultCode(code), message, more);
 }
 
-/** A link to a hand of ours, which judges, cancels and remembers. */
-export function tcpLink(wire: TcpWire): HandLink {
+/** A link to a hand of ours, which judges, cancels and remembers; it checks approvals if it was told the brain's key. */
+export function tcpLink(wire: TcpWire, warranting: Warranting = async (order) => order): HandLink {
   return {
     async judge(action) {
       const answer = await ask(wire, "JUDGE", actionData(action), { deadlineMs: HANDS.judgeMs });
@@ -40,7 +41,8 @@ export function tcpLink(wire: TcpWire): HandLink {
       return faultIn(answer["fault"]);
     },
     async perform(given, hear, signal) {
-      const { action, run, epoch, ttlMs, approved, ledger } = signal.aborted ? recallOf(given) : given;
+      const asked = signal.aborted ? recallOf(given) : given;
+      const { action, run, epoch, ttlMs, approved, ledger, warrant } = await warranting(asked);
       const order = {
         ...actionData(action),
         run,
@@ -49,18 +51,19 @@ export function tcpLink(wire: TcpWire): HandLink {
         live: true,
         ...(approved === undefined ? {} : { approved }),
         ...(ledger === undefined ? {} : { ledger }),
+        ...(warrant === undefined ? {} : { warrant }),
       };
       const cancel = (): void => void ask(wire, "CANCEL", { actionId: action.id }).catch(() => undefined);
       signal.addEventListener("abort", cancel, { once: true });
       try {
-        const asked = ask(wire, "RUN_TOOL", order, {
+        const ended = ask(wire, "RUN_TOOL", order, {
           deadlineMs: HANDS.endMs,
           hear: ({ stream, chunk }) => {
             if ((stream === "stdout" || stream === "stderr") && typeof chunk === "string") hear(stream, chunk);
           },
         });
         if (signal.aborted) cancel();
-        return soundEnd((await asked)["ended"]);
+        return soundEnd((await ended)["ended"]);
       } finally {
         signal.removeEventListener("abort", cancel);
       }

@@ -1,7 +1,7 @@
 import type { HandAdmission, InvitationLetter, Invited } from "@vidro/core";
 import { join } from "node:path";
 import { asFault } from "@vidro/core";
-import { hasAuthority } from "../enrolment/authority.ts";
+import { hasAuthority, openAuthority } from "../enrolment/authority.ts";
 import type { SouthboundDoor, SouthboundOptions } from "./southbound.ts";
 
 /** How the door is to be. */
@@ -15,6 +15,11 @@ export interface DoorOptions extends Omit<SouthboundOptions, "folder"> {
 /** Where, in a brain's own folder, its authority is kept, and the secret that the secrets of hands are encrypted with. */
 export function southFolder(home: string): string {
   return join(home, "ca");
+}
+
+/** The certificate of a home's authority, in PEM; the authority is made when there is none yet. */
+export async function homeCertificate(home: string): Promise<string> {
+  return (await openAuthority({ folder: southFolder(home), now: Date.now })).certificate;
 }
 
 /** The door for hands on other machines, of which nothing is loaded before it opens. */

@@ -1,6 +1,6 @@
 import { Fault, HANDS, isRecall, recallOf, textIn } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
-import { bareOrder, faultOf, judgeMessage, orderMessage } from "@vidro/core/wire/agent-ws";
+import { bareOrder, faultOf, judgeMessage, orderMessage, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { HandLink, Hear } from "../link.ts";
 import { soundJudgement, soundReply } from "../hand-answers.ts";
 import { unjudged } from "../fallback-policy.ts";
@@ -16,6 +16,9 @@ export interface SouthboundWire {
   readonly tools: readonly ToolSpec[];
   readonly epoch: number;
 }
+
+/** Gives an order to this hand the brain's signature over its approval. */
+export type Warranting = (order: Order) => Promise<Order>;
 
 /** A link that its transport feeds with what the hand says. */
 export interface SouthboundLink extends HandLink {
@@ -47,12 +50,13 @@ interface Waiting {
  * Orders and their ends as southbound messages, whatever carries them. Replies are told apart by the id that they
  * echo, else by their action; a hand that gives neither has one order at a time, and any reply is to that one.
  */
-export function southboundLink(wire: SouthboundWire): SouthboundLink {
-  return new MessageLink(wire);
+export function southboundLink(wire: SouthboundWire, warranting?: Warranting): SouthboundLink {
+  return new MessageLink(wire, wire.capabilities.includes(SIGNED_APPROVALS) ? warranting : undefined);
 }
 
 class MessageLink implements SouthboundLink {
   readonly #wire: SouthboundWire;
+  readonly #warranting: Warranting | undefined;
   readonly #waiting = new Map<string, Waiting>();
   /** Whether the hand tells its replies apart. */
   readonly #names: boolean;
@@ -60,8 +64,9 @@ class MessageLink implements SouthboundLink {
   #before: Promise<unknown> = Promise.resolve();
   #gone = false;
 
-  constructor(wire: SouthboundWire) {
+  constructor(wire: SouthboundWire, warranting: Warranting | undefined) {
     this.#wire = wire;
+    this.#warranting = warranting;
     this.#names = wire.capabilities.includes("tool.run");
   }
 
@@ -124,7 +129,9 @@ class MessageLink implements SouthboundLink {
     return this.#names ? undefined : [...this.#waiting.values()][0];
   }
 
-  async #order(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
+  async #order(given: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
+    // Only what a person approved waits for a signature.
+    const order = given.approved === undefined ? given : ((await this.#warranting?.(given)) ?? given);
     const { id } = order.action;
     const cancel = (): void => {
       if (this.#can("action.cancel")) this.#tell({ method: "action.cancel", action_id: id });

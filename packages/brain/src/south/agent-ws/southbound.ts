@@ -18,6 +18,8 @@ import { HandKeys } from "../agent-http/keys.ts";
 import { renewRoute } from "../enrolment/renew.ts";
 import { Tries } from "../enrolment/tries.ts";
 import { handsSecret } from "../secret-box.ts";
+import { warrants } from "../warrants.ts";
+import type { Warrants } from "../warrants.ts";
 import { serveSouthbound } from "./southbound-server.ts";
 import type { SouthboundRoute, SouthboundServer } from "./southbound-server.ts";
 
@@ -60,6 +62,7 @@ export class SouthboundDoor {
   readonly #invitations: Invitations;
   readonly #keys: HandKeys;
   readonly #http: AgentHttp;
+  readonly #warrants: Warrants;
   readonly #renewals = new Tries(RENEWALS);
   #authority: Promise<Authority> | undefined;
   #listening: Promise<SouthboundServer> | undefined;
@@ -71,7 +74,8 @@ export class SouthboundDoor {
     const { records, now, folder } = options;
     this.#keys = new HandKeys({ records, now, secret: handsSecret(folder) });
     const { hands, take, standardTools, version, log } = options;
-    const said = { hands, take, standardTools, version, log, now, records };
+    this.#warrants = warrants(() => this.#ca(), now);
+    const said = { hands, take, standardTools, version, log, now, records, warrants: this.#warrants };
     this.#http = new AgentHttp({ ...said, keys: this.#keys, identities: this.#identities, scheme: "https" });
   }
 
@@ -153,6 +157,7 @@ export class SouthboundDoor {
         hands,
         take,
         renew,
+        warrants: this.#warrants,
         standardTools,
         version,
         log,

@@ -1,4 +1,4 @@
-import { createHash, createPrivateKey, randomUUID, webcrypto, X509Certificate } from "node:crypto";
+import { createHash, createPrivateKey, randomUUID, sign, webcrypto, X509Certificate } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { chmod, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
@@ -31,6 +31,8 @@ export interface Authority {
   readonly fingerprint: string;
   /** The key and certificate of a listener that is reached by these names and addresses; the authority's is behind. */
   forListener(names: readonly string[]): Promise<Credentials>;
+  /** Signs a text with the key that hands have pinned: ECDSA, r and s in 64 bytes, in base64url. */
+  sign(text: string): string;
   /** A certificate for the hand of that id; BAD_REQUEST when the request is none or is not signed by its own key. */
   forHand(hand: string, csr: string): Promise<Issued>;
 }
@@ -167,6 +169,10 @@ class KeptAuthority implements Authority {
     const certificate = await this.#issue({ name: hand, publicKey, usage: CLIENT_AUTH, lifeMs, reached });
     const { serialNumber: serial, validToDate } = certificate;
     return { certificate: certificate.toString(), serial, expiresAt: validToDate.getTime() };
+  }
+
+  sign(text: string): string {
+    return sign("sha256", Buffer.from(text), { key: this.#key, dsaEncoding: "ieee-p1363" }).toString("base64url");
   }
 
   /** A certificate that is ours, good for a while yet, and for just these names. */

@@ -1,4 +1,5 @@
 import type { Hand, JsonObject } from "@vidro/core";
+import type { BrainKey } from "../../enrol/brain-key.ts";
 import type { Sampler } from "../../host/sampler.ts";
 import type { Input, InputSchema } from "../../tools/tool.ts";
 import type { Watches } from "../../host/watches.ts";
@@ -25,6 +26,8 @@ export interface CommandWorld {
   readonly sampler: Sampler;
   readonly watches: Watches;
   readonly verify: Verify;
+  /** The one brain whose approvals count; without it those of tokens with the scope `approve` do. */
+  readonly brain?: BrainKey | undefined;
 }
 
 /** Who has a session on a connection. */

@@ -1,12 +1,17 @@
 import { ACTION_SCHEMA, JUDGE_SCHEMA, RUN_TOOL_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
-import type { Ended, JsonObject } from "@vidro/core";
+import { Fault } from "@vidro/core";
+import type { Ended, JsonObject, Order } from "@vidro/core";
+import { proven } from "../../enrol/brain-key.ts";
 import { sleepWatch } from "../sleep-detector.ts";
 import { command } from "./command.ts";
-import type { Session } from "./command.ts";
+import type { Call, Session } from "./command.ts";
 
 /* What a brain asks of a hand, beyond the protocol. The action's id is its own, and the hand's ledger knows it. */
 
 const SCOPE = "hand";
+const APPROVE = "approve";
+const UNAPPROVED =
+  "The token that ordered may not approve. Give it the scope approve, or let the hand know the brain's key: --brain";
 const sleep = sleepWatch();
 
 /** Freezes and judges an action: the judgement, or the fault that it would meet. */
@@ -32,16 +37,18 @@ export const runTool = command({
   scope: SCOPE,
   schema: RUN_TOOL_SCHEMA,
   extension: true,
-  async run({ actionId, tool, input, callId, live, approved, ledger, ...rest }, call) {
+  async run({ actionId, tool, input, callId, live, approved, ledger, warrant, ...rest }, call) {
     const { world, session, orders } = call;
     const action = { id: actionId, tool, input: input as JsonObject, callId: callId ?? actionId };
-    const order = sleep.heard({
+    const read = sleep.heard({
       ...rest,
       action,
       by: bearerOf(session),
       ...(approved === undefined ? {} : { approved }),
       ...(ledger === undefined ? {} : { ledger }),
+      ...(warrant === undefined ? {} : { warrant }),
     });
+    const order = vouched(read, call);
     const own = `${order.by}/${actionId}`;
     const stop = orders.get(own) ?? new AbortController();
     orders.set(own, stop);
@@ -84,6 +91,14 @@ export const ack = command({
     return { acknowledged: true };
   },
 });
+
+/** An approval counts when the pinned brain signed it; where none is pinned, when the token may approve by itself. */
+function vouched(order: Order, { world, session }: Call): Order {
+  if (world.brain !== undefined) return proven(order, world.brain, Date.now());
+  const mayApprove = session?.scopes.has(APPROVE) === true || session?.scopes.has("*") === true;
+  if (order.approved === undefined || mayApprove) return order;
+  return { ...order, unproven: new Fault("APPROVAL_INVALID", UNAPPROVED).report() };
+}
 
 /** Whose orders these are: outcomes and epochs belong to the token that ordered, whoever else has the scope. */
 function bearerOf(session: Session | undefined): string {

@@ -1,0 +1,20 @@
+import { HANDS, isRecall } from "@vidro/core";
+import type { Order } from "@vidro/core";
+import { warrantOf, warrantText } from "@vidro/core/wire/warrant";
+import type { Authority } from "./enrolment/authority.ts";
+
+/** Gives an order the brain's signature over its approval, where it has one and the brain has a key. */
+export type Warrants = (hand: string, order: Order) => Promise<Order>;
+
+/** Signs approvals with the key of the authority that hands have pinned; without an authority they go as they are. */
+export function warrants(authority: () => Promise<Pick<Authority, "sign"> | undefined>, now: () => number): Warrants {
+  return async (hand, order) => {
+    // What begins nothing needs no leave.
+    if (order.approved === undefined || isRecall(order)) return order;
+    const signer = await authority();
+    if (signer === undefined) return order;
+    const expiresAt = now() + HANDS.warrantMs;
+    const signature = signer.sign(warrantText({ hand, order, expiresAt }));
+    return { ...order, warrant: warrantOf({ expiresAt, signature }) };
+  };
+}

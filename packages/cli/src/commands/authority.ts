@@ -1,0 +1,10 @@
+import { EXIT } from "../program/exit-codes.ts";
+import { print } from "../program/tell.ts";
+import { homeFolder } from "../brain-api/with-brain.ts";
+
+/** Prints the certificate of this home's brain; its authority is made when there is none yet. */
+export async function authority(): Promise<number> {
+  const { homeCertificate } = await import("@vidro/brain");
+  print(await homeCertificate(homeFolder()));
+  return EXIT.ok;
+}
