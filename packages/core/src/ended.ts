@@ -23,15 +23,16 @@ export interface Ordered {
  */
 export function outcomeOf(ended: Ended, { action, tools, before }: Ordered): OutcomeEvent {
   const { id } = action;
-  if (ended.type === "finished") return { type: "action.finished", action: id, outcome: ended.outcome };
+  const receipt = ended.receipt === undefined ? {} : { receipt: ended.receipt };
+  if (ended.type === "finished") return { type: "action.finished", action: id, outcome: ended.outcome, ...receipt };
   const { fault } = ended;
   if (ended.type === "unknown") {
     const partial = ended.partial === undefined ? {} : { partial: ended.partial };
-    return { type: "action.unknown", action: id, fault, ...partial };
+    return { type: "action.unknown", action: id, fault, ...partial, ...receipt };
   }
   const ranNow = fault.code === "TOOL_FAILED" && isIdempotent(action, tools);
   const isDoubtful = before ? !ranNow : fault.code === "INTERNAL_ERROR";
-  if (isSettled(ended) || !isDoubtful) return { type: "action.failed", action: id, fault };
+  if (isSettled(ended) || !isDoubtful) return { type: "action.failed", action: id, fault, ...receipt };
   const message = `${fault.message} It was ordered and may have been carried out.`;
   return { type: "action.unknown", action: id, fault: { code: "OUTCOME_UNKNOWN", message } };
 }

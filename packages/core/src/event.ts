@@ -1,7 +1,7 @@
 import type { FaultReport, Severity } from "./fault.ts";
 import type { Json, JsonObject } from "./json.ts";
 import type { Language } from "./text/language.ts";
-import type { Action, ActionClass, Outcome, Plan, ToolSpec, Verdict } from "./tool.ts";
+import type { Action, ActionClass, Outcome, Plan, Receipt, ToolSpec, Verdict } from "./tool.ts";
 
 /*
  * Everything that happens in a run is one of these. A durable event is an entry of the journal and is the truth;
@@ -292,6 +292,7 @@ export interface ActionFinished {
   readonly type: "action.finished";
   readonly action: string;
   readonly outcome: Outcome;
+  readonly receipt?: Receipt;
 }
 
 /** The action was not done. */
@@ -299,6 +300,7 @@ export interface ActionFailed {
   readonly type: "action.failed";
   readonly action: string;
   readonly fault: FaultReport;
+  readonly receipt?: Receipt;
 }
 
 /** The action began, and nobody can know how it ended. */
@@ -307,6 +309,7 @@ export interface ActionUnknown {
   readonly action: string;
   readonly fault: FaultReport;
   readonly partial?: string;
+  readonly receipt?: Receipt;
 }
 
 /** Something was tried so that a fault does not become a failure. */

@@ -21,6 +21,8 @@ export interface HandCard {
   readonly workspace: string;
   readonly tools: readonly ToolSpec[];
   readonly tags: readonly string[];
+  /** The public key of the receipts that it signs, if it does. */
+  readonly receiptKey?: string;
 }
 
 /** Why a hand that may be there gets no work. */

@@ -215,6 +215,8 @@ export interface Hand {
   readonly workspace: string;
   /** The tools it offers. */
   readonly tools: readonly ToolSpec[];
+  /** The public key of the receipts that it signs, in hexadecimal digits; a hand without a key signs none. */
+  readonly receiptKey?: string;
   /** Freezes and judges an action without doing anything: the judgement, or the fault that the action would meet. */
   judge(action: Action): Promise<Judgement | FaultReport>;
   /**

@@ -165,8 +165,28 @@ export interface ValueOutcome {
 /** What came of an action. */
 export type Outcome = ProcessOutcome | ValueOutcome;
 
-/** What came of an action, or why nothing did. */
-export type Ended =
+/** What a hand with a key of its own signs when an action has ended and that is in its ledger. */
+export interface Receipt {
+  readonly run: string;
+  readonly action: string;
+  /** Hash of the plan that was carried out; empty when the hand was stopped meanwhile and does not know it any more. */
+  readonly plan: string;
+  /** SHA-256 of the facts of the end, and of its words. */
+  readonly outcome: string;
+  readonly words: string;
+  /** When it ended by the clock of the host, in milliseconds since the epoch. */
+  readonly at: number;
+  /** Where the hand's ledger stood. */
+  readonly ledger: string;
+  /** The public key, and the signature by Ed25519, in hexadecimal digits. */
+  readonly key: string;
+  readonly signature: string;
+}
+
+/** What came of an action, or why nothing did; with the receipt of a hand that signs. */
+export type Ended = End & { readonly receipt?: Receipt };
+
+type End =
   | { readonly type: "finished"; readonly outcome: Outcome }
   | {
       readonly type: "failed";

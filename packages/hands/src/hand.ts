@@ -28,6 +28,7 @@ import { endInTime } from "./exec/deadline.ts";
 import { openLedger, type Known, type Ledger, type Start } from "./ledger.ts";
 import { sweepLeftBehind, sweepStragglers } from "./exec/orphans.ts";
 import { hostSandbox } from "./exec/sandbox.ts";
+import type { Receipts } from "./enrol/receipt-signer.ts";
 import { pruneSpools, spooledText } from "./exec/spool.ts";
 import { canHold, type Bench, type Tool, type Work } from "./tools/tool.ts";
 import { TOOLS } from "./tools/tools.ts";
@@ -53,6 +54,8 @@ export interface LocalHandOptions {
   readonly reserved?: string;
   readonly policy: HandPolicy;
   readonly tools?: readonly Tool[];
+  /** What it signs ends with; none are signed without it. */
+  readonly receipts?: Receipts;
   /** The environment that processes get a part of; default: this process's own. */
   readonly env?: NodeJS.ProcessEnv;
   /** Another bound than HAND.overdueMs. */
@@ -120,6 +123,7 @@ class LocalHand implements Hand {
   readonly id: string;
   readonly workspace: string;
   readonly tools: readonly ToolSpec[];
+  readonly receiptKey?: string;
   readonly #options: LocalHandOptions;
   readonly #bench: Bench;
   readonly #ledger: Ledger;
@@ -132,6 +136,7 @@ class LocalHand implements Hand {
     this.id = options.id;
     this.workspace = bench.workspace;
     this.tools = tools.map(specOf);
+    if (options.receipts !== undefined) this.receiptKey = options.receipts.key;
     this.#options = options;
     this.#bench = bench;
     this.#ledger = kept.ledger;
@@ -222,7 +227,7 @@ class LocalHand implements Hand {
     await this.#probe("after-started", id);
     const ended = await this.#run(job.order.action, tool, judgement.plan, tie);
     await this.#probe("before-finished", id);
-    const recorded = this.#record(id, ended);
+    const recorded = this.#record(job.order, ended, judgement.hash);
     await this.#probe("after-finished", id);
     return recorded;
   }
@@ -256,7 +261,8 @@ class LocalHand implements Hand {
       "OUTCOME_UNKNOWN",
       "The hand was stopped while this action ran; it may have had its effect.",
     );
-    return this.#record(id, { type: "unknown", fault: fault.report(), ...(partial === undefined ? {} : { partial }) });
+    const ended = { type: "unknown", fault: fault.report(), ...(partial === undefined ? {} : { partial }) } as const;
+    return this.#record(order, ended);
   }
 
   /** The end of an action that another ledger may have seen begin; undefined when this one would know of it. */
@@ -268,7 +274,7 @@ class LocalHand implements Hand {
       "The hand's ledger is not the one that judged this action: it was deleted, copied or rolled back since. " +
       "The action may have had its effect.";
     const ended = { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", message).report() } as const;
-    return this.#ledger.start(startOf(job)) ? this.#record(action.id, ended) : ended;
+    return this.#ledger.start(startOf(job)) ? this.#record(job.order, ended) : ended;
   }
 
   async #run({ id, input }: Action, tool: Tool, plan: Plan, { signal, output }: Tie): Promise<Ended> {
@@ -286,10 +292,13 @@ class LocalHand implements Hand {
   }
 
   /** Makes an end durable; an end that nobody could repeat later is told as unknown, with what is known of it. */
-  #record(id: string, ended: Ended): Ended {
+  #record({ run, action: { id } }: Order, ended: Ended, plan = ""): Ended {
+    const of = { run, action: id, plan, at: Date.now(), ledger: this.#ledger.mark };
+    const receipt = this.#options.receipts?.sign(of, ended);
+    const kept = receipt === undefined ? ended : { ...ended, receipt };
     try {
-      this.#ledger.finish(id, ended);
-      return ended;
+      this.#ledger.finish(id, kept);
+      return kept;
     } catch (thrown) {
       const fault = new Fault(
         "OUTCOME_UNKNOWN",

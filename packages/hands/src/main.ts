@@ -3,7 +3,7 @@ import { isAbsolute, join as joinPath, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { asFault, Fault, FAULTS } from "@vidro/core";
 import { nextForJoining } from "@vidro/core/wire/enrolment";
-import { join, serveHand, VERSION } from "./program/program.ts";
+import { join, keyLine, serveHand, VERSION } from "./program/program.ts";
 import { ignoreUserSignals } from "./program/signals.ts";
 import { print, say, sayJson } from "./program/tell.ts";
 
@@ -13,6 +13,7 @@ const HELP = `vidro-hand: lets a brain work on this host, under this host's own 
                                           in VIDRO_INVITATION, or comes from stdin
   vidro-hand serve                        work for the brain that was joined
   vidro-hand serve --tcp <host:port>      let clients of the TCP agent protocol work here, without a brain
+  vidro-hand key                          show the public key of the receipts that this host signs
   vidro-hand unit [--dry-run]             run it as a service of its own user; --dry-run only shows how
 
   --token-file <file>   the invitation (--token <token> shows it to every user of this host)
@@ -67,6 +68,7 @@ async function main(argv: readonly string[]): Promise<number> {
   if (command === "join") return joining(url, values);
   if (command === "serve")
     return values.tcp === undefined ? serveHand(flagsOf(values)) : servingTcp(values.tcp, values);
+  if (command === "key") return done(await keyLine(flagsOf(values).state));
   if (command !== "unit") throw new Fault("BAD_REQUEST", `There is no command ${command}: vidro-hand --help`);
   const { unit } = await import("./program/unit.ts");
   return done(unit({ user: values.user, workspace: values.workspace, dryRun: values["dry-run"] === true }));

@@ -8,7 +8,7 @@ import type { Hello, Opened } from "@vidro/core/wire/agent-ws";
 import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
 import { directCall, HandAddresses } from "./agent-http/direct-call.ts";
-import { cardOf, declaredTools } from "./agent-ws/greeting.ts";
+import { cardOf, declaredTools, receiptsOf } from "./agent-ws/greeting.ts";
 import type { Hands } from "./register/hands.ts";
 import { HttpSession } from "./agent-http/http-session.ts";
 import type { SessionOptions } from "./agent-http/http-session.ts";
@@ -191,7 +191,7 @@ export class AgentHttp {
     this.#sessions.set(hand, session);
     const welcome = session.stand(attached, link, this.#world.version);
     await this.#tellNextKey(hand, session);
-    return { ...welcome } as unknown as JsonObject;
+    return { ...welcome, ...receiptsOf(hello) } as unknown as JsonObject;
   }
 
   /** Whose hand it is and what it is called is on record; what it can do is what it says. */

@@ -8,7 +8,7 @@ import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
 import type { Issued } from "./enrolment/authority.ts";
 import type { Certified } from "./enrolment/certified.ts";
-import { cardOf, declaredTools } from "./agent-ws/greeting.ts";
+import { cardOf, declaredTools, receiptsOf } from "./agent-ws/greeting.ts";
 import type { Attached, Hands } from "./register/hands.ts";
 import { southboundLink } from "./agent-ws/southbound-link.ts";
 import type { SouthboundLink, SouthboundWire } from "./agent-ws/southbound-link.ts";
@@ -189,7 +189,7 @@ class Session {
     this.#link = link;
     this.#attached = attached;
     if (this.#parts.socket.readyState !== this.#parts.socket.OPEN) return this.#end();
-    this.#reply(message, this.#welcome(attached.epoch));
+    this.#reply(message, { ...this.#welcome(attached.epoch), ...receiptsOf(hello) });
     const held = this.#held ?? [];
     this.#held = undefined;
     // Whoever ordered something while the hand was let in did not know its epoch yet.

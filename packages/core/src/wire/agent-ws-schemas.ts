@@ -1,6 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { HAND, HANDS, SOUTHBOUND } from "../limits.ts";
 import { TOOL_EFFECTS } from "../tool.ts";
+import { RECEIPT, RECEIPT_KEY } from "./receipt.ts";
 
 /*
  * What each message must be. What has an effect is taken strictly: a field that nobody knows might be one that
@@ -68,6 +69,8 @@ export const REPLY: JsonObject = {
     stderr: saidText,
     error: saidText,
     code: { type: ["string", "null"], maxLength: HANDS.nameChars },
+    words: saidText,
+    receipt: RECEIPT,
   },
 };
 
@@ -99,6 +102,7 @@ export const TELLINGS: { readonly [method: string]: JsonObject } = {
       workspace: PATH,
       tags: names(HANDS.tags),
       session_epoch: count,
+      receipt_key: RECEIPT_KEY,
     },
   },
   "telemetry.push": message(["payload"], { ...ACTION, payload: { type: "object" }, ts: text(HANDS.nameChars) }),

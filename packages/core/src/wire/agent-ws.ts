@@ -4,7 +4,7 @@ import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { HAND, HANDS, RUN } from "../limits.ts";
 import type { Order } from "../ports.ts";
-import type { Action, Ended, Output, ProcessOutcome, ToolSpec } from "../tool.ts";
+import type { Action, Ended, Output, ProcessOutcome, Receipt, ToolSpec } from "../tool.ts";
 import { headAndTail } from "../turns.ts";
 
 /*
@@ -44,6 +44,8 @@ export interface Hello {
   readonly tags?: readonly string[];
   /** The highest epoch of a session that it was in; 0 before the first. */
   readonly session_epoch?: number;
+  /** The public key of the receipts that it signs. */
+  readonly receipt_key?: string;
 }
 
 /** What a hand is to obey. */
@@ -60,6 +62,8 @@ export interface Welcome {
   readonly policy: HelloPolicy;
   readonly session_epoch: number;
   readonly server_version: string;
+  /** The brain keeps receipts; to one that does not say so none are sent. */
+  readonly receipts?: true;
 }
 
 /** A message whose envelope was opened: `type` for `method` and `{id, method, params, timestamp}` are accepted. */
@@ -207,15 +211,33 @@ function sizeOf({ bytes, truncated, sha256 }: Output): JsonObject {
   return { bytes, truncated, sha256 };
 }
 
+/** The same with the receipt, and with the words that it is about where the contract has none for them. */
+export function receiptedReply(method: string, ended: Ended): JsonObject {
+  const { receipt } = ended;
+  const reply = endedReply(method, ended);
+  if (receipt === undefined) return reply;
+  const value = ended.type === "finished" && ended.outcome.kind === "value" ? ended.outcome : undefined;
+  const words = value === undefined || method === "tool.run" ? {} : { words: value.text };
+  return { ...reply, ...words, receipt: { ...receipt } };
+}
+
 /** How an action ended, as a reply says that has passed its schema. */
 export function endedOf(reply: JsonObject): Ended {
+  const ended = bareEnd(reply);
+  const { receipt } = reply;
+  if (receipt === undefined || (ended.type !== "finished" && ended.fault.code !== reply["code"])) return ended;
+  return { ...ended, receipt: receipt as unknown as Receipt };
+}
+
+function bareEnd(reply: JsonObject): Ended {
   if (reply["ok"] === false) return failureOf(reply);
   if ("exit_code" in reply) return { type: "finished", outcome: processOf(reply) };
   if (typeof reply["text"] === "string") {
     const { text, data } = reply;
     return { type: "finished", outcome: { kind: "value", text, ...(data === undefined ? {} : { data }) } };
   }
-  const { ok: _, id: _id, action_id: _action, method: _method, ...data } = reply;
+  const { ok: _, id: _id, action_id: _action, method: _method, receipt: _receipt, words, ...data } = reply;
+  if (typeof words === "string") return { type: "finished", outcome: { kind: "value", text: words, data } };
   const text = typeof data["patch"] === "string" ? data["patch"] || "[no difference]" : JSON.stringify(data);
   const base = textIn(data, "base_sha256");
   return {
@@ -266,12 +288,12 @@ function outputOf(text: Json | undefined, size: Json | undefined, truncated: boo
   };
 }
 
-/** A reply that is at most so long: what people read of it loses its middle, and what programs read of it goes. */
+/** A reply that is at most so long: what people read of it loses its middle, and what programs read of it goes, and with it the receipt of the whole. */
 export function fitted(reply: JsonObject, maxBytes: number): JsonObject {
   let fits: JsonObject = reply;
   for (let chars = maxBytes; bytesOf(fits) > maxBytes; chars = Math.floor(chars / 2)) {
     if (chars < SHORTEST) return unsendable(reply);
-    const { data: _, ...kept } = reply;
+    const { data: _, receipt: _receipt, ...kept } = reply;
     const cut = Object.entries(kept).map(([name, value]) => [
       name,
       typeof value === "string" ? headAndTail(value, chars) : value,

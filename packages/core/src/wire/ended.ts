@@ -3,6 +3,7 @@ import type { FaultCode } from "../fault.ts";
 import type { JsonObject } from "../json.ts";
 import { HAND, HANDS } from "../limits.ts";
 import type { Ended } from "../tool.ts";
+import { RECEIPT } from "./receipt.ts";
 
 /* The end of an action in our own words, as peers of ours send it on the wires that have room for it. */
 
@@ -44,15 +45,16 @@ const VALUE = ours(["kind", "text"], { kind: { const: "value" }, text: anyText, 
 /** What an end must be, as JSON Schema. */
 export const ENDED: JsonObject = {
   oneOf: [
-    ours(["type", "outcome"], { type: { const: "finished" }, outcome: { oneOf: [PROCESS, VALUE] } }),
-    ours(["type", "fault"], { type: { const: "failed" }, fault: FAULT, settled: flag }),
-    ours(["type", "fault"], { type: { const: "unknown" }, fault: FAULT, partial: anyText }),
+    ours(["type", "outcome"], { type: { const: "finished" }, outcome: { oneOf: [PROCESS, VALUE] }, receipt: RECEIPT }),
+    ours(["type", "fault"], { type: { const: "failed" }, fault: FAULT, settled: flag, receipt: RECEIPT }),
+    ours(["type", "fault"], { type: { const: "unknown" }, fault: FAULT, partial: anyText, receipt: RECEIPT }),
   ],
 };
 
-/** An end that has passed its schema; a code that only a newer peer knows becomes the nearest of ours. */
+/** An end that has passed its schema; a code that only a newer peer knows becomes the nearest of ours, and no receipt fits. */
 export function knownEnd(ended: Ended): Ended {
   if (ended.type === "finished" || Object.hasOwn(FAULTS, ended.fault.code)) return ended;
   const code: FaultCode = ended.type === "unknown" ? "OUTCOME_UNKNOWN" : "TOOL_FAILED";
-  return { ...ended, fault: { ...ended.fault, code } };
+  const { receipt: _, ...bare } = ended;
+  return { ...bare, fault: { ...ended.fault, code } };
 }

@@ -168,6 +168,7 @@ class AgentHttpLink {
       tools: hand.tools as unknown as JsonObject[],
       workspace: hand.workspace,
       ...(tags === undefined ? {} : { tags }),
+      ...(hand.receiptKey === undefined ? {} : { receipt_key: hand.receiptKey }),
       ...(listen === undefined ? {} : { listen_url: listen.url }),
       ...(seen === undefined ? {} : { session_epoch: await seen() }),
     };

@@ -146,6 +146,7 @@ class AgentWs {
       tools: hand.tools,
       workspace: hand.workspace,
       session_epoch: seen,
+      ...(hand.receiptKey === undefined ? {} : { receipt_key: hand.receiptKey }),
     };
   }
 

@@ -1,6 +1,15 @@
 import { asFault, Fault, HANDS, textIn } from "@vidro/core";
 import type { Ended, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
-import { bytesOf, endedReply, fitted, judgedAction, opened, orderOf, outputParts } from "@vidro/core/wire/agent-ws";
+import {
+  bytesOf,
+  endedReply,
+  fitted,
+  judgedAction,
+  opened,
+  orderOf,
+  outputParts,
+  receiptedReply,
+} from "@vidro/core/wire/agent-ws";
 import type { HelloPolicy, Opened } from "@vidro/core/wire/agent-ws";
 import { proven } from "../enrol/brain-key.ts";
 import type { BrainKey } from "../enrol/brain-key.ts";
@@ -20,6 +29,7 @@ export interface SouthboundOptions {
 interface Greeted {
   readonly policy: HelloPolicy;
   readonly session_epoch?: number;
+  readonly receipts?: boolean;
 }
 
 /** The hand's end of southbound messages, whatever carries them. */
@@ -32,6 +42,8 @@ export class Southbound {
   #policy: HelloPolicy | undefined;
   #epoch = 0;
   #brain: BrainKey | undefined;
+  /** How an end is told to the brain that is there. */
+  #replyOf = endedReply;
 
   constructor(options: SouthboundOptions) {
     this.#options = options;
@@ -46,6 +58,7 @@ export class Southbound {
     this.#epoch = welcome.session_epoch ?? this.#epoch;
     this.#policy = welcome.policy;
     this.#brain = brain;
+    this.#replyOf = welcome.receipts === true ? receiptedReply : endedReply;
     for (const [action, reply] of this.#unsent) if (this.#options.send(reply)) this.#unsent.delete(action);
   }
 
@@ -88,7 +101,7 @@ export class Southbound {
         await hand.acknowledge(action);
         return undefined;
       default:
-        return endedReply(method, await this.#perform(request));
+        return this.#replyOf(method, await this.#perform(request));
     }
   }
 

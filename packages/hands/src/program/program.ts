@@ -10,6 +10,7 @@ import { enrol } from "../enrol/join.ts";
 import type { Joining } from "../enrol/join.ts";
 import { listeningOf } from "./listening.ts";
 import type { ListenFlags } from "./listening.ts";
+import { openReceipts } from "../enrol/receipt-signer.ts";
 import { serve } from "./serve.ts";
 import { surviveErrors } from "./uncaught-errors.ts";
 import { sayNote, serveSignals } from "./signals.ts";
@@ -65,6 +66,14 @@ async function keeping(state: HandState, transport = "ws"): Promise<Pick<Joining
 /** Works for the brain that was joined, until it is asked to end; a brain that is away is waited for. */
 export async function serveHand(flags: HandFlags): Promise<number> {
   return work(await HandState.open(flags.state), flags, Infinity);
+}
+
+/** The public key of the receipts that this host signs, with its id at the brain that it joined, as a line of JSON. */
+export async function keyLine(folder: string): Promise<string> {
+  const state = await HandState.open(folder);
+  const identity = await state.identity();
+  const hand = identity === undefined ? {} : { hand: identity.agentId };
+  return `${JSON.stringify({ ...hand, key: openReceipts(state.folder).key })}\n`;
 }
 
 async function work(state: HandState, flags: HandFlags, firstDials: number): Promise<number> {

@@ -7,6 +7,7 @@ import { LINKS } from "../links/links.ts";
 import type { LinkWorld } from "../links/links.ts";
 import { keepPolicy } from "../policy/policy-file.ts";
 import { Sampler } from "../host/sampler.ts";
+import { openReceipts } from "../enrol/receipt-signer.ts";
 import type { Reloadable } from "./signals.ts";
 
 /** What a host that has joined a brain works with. */
@@ -32,7 +33,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const policy = keepPolicy({ file: join(state.folder, "policy.json"), workspace, state: state.folder });
   options.keep?.({ what: "policy", reload: policy.reload });
-  const hand = await localHand({ id: identity.agentId, workspace, state: folder, reserved: state.folder, policy });
+  const own = { id: identity.agentId, workspace, state: folder, reserved: state.folder };
+  const hand = await localHand({ ...own, policy, receipts: openReceipts(state.folder) });
   const sampler = await new Sampler(hand.workspace).start();
   const ended = new AbortController();
   const signal = AbortSignal.any([options.signal, ended.signal]);

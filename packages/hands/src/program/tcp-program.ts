@@ -9,6 +9,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { brainKey } from "../enrol/brain-key.ts";
 import { localHand } from "../hand.ts";
 import { keepPolicy } from "../policy/policy-file.ts";
+import { openReceipts } from "../enrol/receipt-signer.ts";
 import { serveTcpHand } from "./tcp-hand.ts";
 import { surviveErrors } from "./uncaught-errors.ts";
 import { sayNote, secured, serveSignals } from "./signals.ts";
@@ -45,7 +46,8 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
   const brain = flags.brain === undefined ? {} : { brain: brainKey(await pem(flags.brain), tcpHandName(ID)) };
   const tokens = new TokenFile(file);
   const policy = keepPolicy({ file: join(state, "policy.json"), workspace, state });
-  const hand = await localHand({ id: ID, workspace, state: own, reserved: state, policy });
+  const receipts = openReceipts(state);
+  const hand = await localHand({ id: ID, workspace, state: own, reserved: state, policy, receipts });
   try {
     const server = await serveTcpHand({
       hand,

@@ -9,6 +9,7 @@ export interface Said {
   readonly version?: string;
   readonly workspace: string;
   readonly tools: readonly ToolSpec[];
+  readonly receiptKey?: string;
 }
 
 /** The tools that every server of the protocol has. */
@@ -18,14 +19,19 @@ const PROTOCOL: readonly string[] = ["command", "os_info", "processes"];
 export function cardOf(said: Json | undefined, host: string, standard: readonly ToolSpec[]): Said {
   if (!isObject(said)) return { workspace: "", tools: standard.filter(({ name }) => PROTOCOL.includes(name)) };
   const listed = Array.isArray(said["tools"]) ? (said["tools"] as readonly Json[]) : [];
+  const receiptKey = textIn(said, "receiptKey");
   const [name, version] = [short(textIn(said, "name")), short(textIn(said, "version"))];
   return {
     ...(name === undefined ? {} : { name }),
     ...(version === undefined ? {} : { version }),
+    ...(receiptKey !== undefined && KEY.test(receiptKey) ? { receiptKey } : {}),
     workspace: textIn(said, "workspace") ?? "",
     tools: offeredTools({ offered: listed.slice(0, HANDS.tools).flatMap(toolIn), standard, host }).tools,
   };
 }
+
+/** A public key in hexadecimal digits. */
+const KEY = /^[0-9a-f]{64}$/;
 
 function short(text: string | undefined): string | undefined {
   return text === undefined || text === "" ? undefined : text.slice(0, HANDS.nameChars);

@@ -1,6 +1,6 @@
 import type { HandCard, ToolSpec } from "@vidro/core";
 import { toolsOf } from "@vidro/core/wire/agent-ws";
-import type { Hello } from "@vidro/core/wire/agent-ws";
+import type { Hello, Welcome } from "@vidro/core/wire/agent-ws";
 import type { Identity } from "../enrolment/identities.ts";
 import { offeredTools } from "../register/offered-tools.ts";
 import type { Offered } from "../register/offered-tools.ts";
@@ -19,9 +19,15 @@ export async function declaredTools(
 
 /** What a hand is called, whose it is and what it is chosen by is on record; it says only what it can do and where. */
 export function cardOf(
-  { version, workspace = "." }: Hello,
+  { version, workspace = ".", receipt_key: receiptKey }: Hello,
   { id, owner, name, tags }: Identity,
   came: Pick<HandCard, "gateway" | "tools">,
 ): HandCard {
-  return { id, owner, name, version, workspace, tags, ...came };
+  const signing = receiptKey === undefined ? {} : { receiptKey };
+  return { id, owner, name, version, workspace, tags, ...signing, ...came };
+}
+
+/** What a welcome says besides to a hand that signs. */
+export function receiptsOf({ receipt_key: key }: Hello): Pick<Welcome, "receipts"> {
+  return key === undefined ? {} : { receipts: true };
 }

@@ -1,4 +1,5 @@
 import type { Barred, HandCard, Records, StoredRecord } from "@vidro/core";
+import { ReceiptKeys } from "../receipt-keys.ts";
 import { ToolLists } from "./tool-lists.ts";
 
 /** Why a hand gets no work. */
@@ -32,10 +33,12 @@ interface Body extends Omit<HandCard, "id" | "owner" | "tools"> {
 export class HandRecords {
   readonly #records: Records;
   readonly #lists: ToolLists;
+  readonly #receiptKeys: ReceiptKeys;
 
   constructor(records: Records) {
     this.#records = records;
     this.#lists = new ToolLists(records);
+    this.#receiptKeys = new ReceiptKeys(records);
   }
 
   /** The hands that are known, oldest first. */
@@ -48,6 +51,8 @@ export class HandRecords {
   /** Writes a hand down; durable when it resolves. */
   async keep(card: HandCard, { epoch, lastSeenAt }: Pick<KeptHand, "epoch" | "lastSeenAt">): Promise<void> {
     const { id, owner, tools, ...rest } = card;
+    const { name, receiptKey: key } = card;
+    if (key !== undefined) await this.#receiptKeys.keep({ hand: id, name, key, owner });
     const body = { ...rest, toolList: await this.#lists.nameOf(tools), epoch, lastSeenAt };
     await this.#records.put({ kind: KIND, id, owner, body });
   }

@@ -26,5 +26,6 @@ export const auth = command({
 /** What a brain has to know of the hand. */
 function cardOf({ hand, name, version }: CommandWorld): JsonObject {
   const tools = hand.tools.map((tool) => ({ ...tool }));
-  return { id: hand.id, name, version, workspace: hand.workspace, tools };
+  const signing = hand.receiptKey === undefined ? {} : { receiptKey: hand.receiptKey };
+  return { id: hand.id, name, version, workspace: hand.workspace, tools, ...signing };
 }

@@ -13,7 +13,7 @@ import { refusalIn } from "../../enrol/join.ts";
 import type { Connection } from "../redial.ts";
 
 /** What a brain says to a hello; one that knows only the contract counts no sessions. */
-type Greeting = Pick<Welcome, "policy"> & Partial<Pick<Welcome, "session_epoch">>;
+type Greeting = Pick<Welcome, "policy"> & Partial<Pick<Welcome, "session_epoch" | "receipts">>;
 
 /** What one connection to a brain is made of. */
 interface LineOptions {

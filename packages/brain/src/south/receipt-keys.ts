@@ -1,0 +1,46 @@
+import type { Records } from "@vidro/core";
+
+/** A key that a hand signs receipts with, as it has told this brain. */
+export interface ReceiptKey {
+  readonly hand: string;
+  readonly name: string;
+  /** The public key, in hexadecimal digits. */
+  readonly key: string;
+  /** When the hand first came with it, in milliseconds since the epoch. */
+  readonly since: number;
+}
+
+const KIND = "receipt-key";
+/** Records that are read at once. */
+const PAGE = 1000;
+
+/** The keys that hands have come with; they stay when a hand is forgotten, since its receipts do. */
+export class ReceiptKeys {
+  readonly #records: Records;
+  /** The last one that each hand is known to have on record. */
+  readonly #kept = new Map<string, string>();
+
+  constructor(records: Records) {
+    this.#records = records;
+  }
+
+  /** Puts the key of a hand on record, unless it is there. */
+  async keep({ hand, name, key, owner }: Omit<ReceiptKey, "since"> & { readonly owner: string }): Promise<void> {
+    if (this.#kept.get(hand) === key) return;
+    const id = `${hand}/${key}`;
+    if ((await this.#records.get(KIND, id)) === undefined)
+      await this.#records.put({ kind: KIND, id, owner, body: { hand, name, key } });
+    this.#kept.set(hand, key);
+  }
+
+  /** All of them, oldest first. */
+  async all(): Promise<readonly ReceiptKey[]> {
+    const keys: ReceiptKey[] = [];
+    for (let after: string | undefined; ;) {
+      const page = await this.#records.list(KIND, { limit: PAGE, ...(after === undefined ? {} : { after }) });
+      for (const { body, createdAt } of page) keys.push({ ...(body as unknown as ReceiptKey), since: createdAt });
+      if (page.length < PAGE) return keys;
+      after = page.at(-1)?.id;
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import { HANDS } from "../limits.ts";
+import type { JsonObject } from "../json.ts";
+
+const hex = (chars: number): JsonObject => ({ type: "string", pattern: `^[0-9a-f]{${chars}}$` });
+const name: JsonObject = { type: "string", minLength: 1, maxLength: HANDS.nameChars };
+
+/** The public key of a hand's receipts: 32 bytes of Ed25519. */
+export const RECEIPT_KEY = hex(64);
+
+/** What a receipt must be, as JSON Schema. */
+export const RECEIPT: JsonObject = {
+  type: "object",
+  additionalProperties: false,
+  required: ["run", "action", "plan", "outcome", "words", "at", "ledger", "key", "signature"],
+  properties: {
+    run: name,
+    action: name,
+    plan: { type: "string", maxLength: HANDS.nameChars },
+    outcome: hex(64),
+    words: hex(64),
+    at: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+    ledger: name,
+    key: RECEIPT_KEY,
+    signature: hex(128),
+  },
+};

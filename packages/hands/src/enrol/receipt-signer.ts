@@ -1,0 +1,70 @@
+import { createHash, createPrivateKey, createPublicKey, randomBytes, sign } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { asFault, endFacts, endWords, Fault, receiptText } from "@vidro/core";
+import type { Ended, Receipt } from "@vidro/core";
+
+/** What a hand signs its receipts with. */
+export interface Receipts {
+  /** The public key, in hexadecimal digits. */
+  readonly key: string;
+  /** A receipt for an end; of an action whose plan is not known any more, the plan is empty. */
+  sign(of: Pick<Receipt, "run" | "action" | "plan" | "at" | "ledger">, ended: Ended): Receipt;
+}
+
+const SEED_BYTES = 32;
+/** What stands before the seed in a private key of Ed25519 (RFC 8410). */
+const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
+
+/** Signs with the key in a state folder, which is made when it is missing; LEDGER_UNWRITABLE when it cannot be used. */
+export function openReceipts(state: string): Receipts {
+  const seed = seedIn(join(state, "receipt-key"));
+  const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
+  const key = createPublicKey(secret).export({ format: "der", type: "spki" }).subarray(-SEED_BYTES).toString("hex");
+  return {
+    key,
+    sign(of, ended) {
+      const unsigned = { ...of, outcome: sha256(endFacts(ended)), words: sha256(endWords(ended)), key };
+      return { ...unsigned, signature: sign(null, Buffer.from(receiptText(unsigned)), secret).toString("hex") };
+    },
+  };
+}
+
+/** Written whole under another name first, and then linked: of two processes, the first counts. */
+function seedIn(file: string): Buffer {
+  try {
+    const found = readIfAny(file) ?? (make(file), readFileSync(file));
+    if (found.length !== SEED_BYTES) throw new Error(`it has ${found.length} bytes instead of ${SEED_BYTES}`);
+    return found;
+  } catch (cause) {
+    throw new Fault("LEDGER_UNWRITABLE", `The key in ${file} cannot be used: ${asFault(cause).message}.`, { cause });
+  }
+}
+
+function readIfAny(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw thrown;
+  }
+}
+
+function make(file: string): void {
+  const draft = `${file}.${randomBytes(8).toString("hex")}`;
+  const handle = openSync(draft, "wx", 0o600);
+  try {
+    writeSync(handle, randomBytes(SEED_BYTES));
+    fsyncSync(handle);
+    linkSync(draft, file);
+  } catch (thrown) {
+    if ((thrown as NodeJS.ErrnoException).code !== "EEXIST") throw thrown;
+  } finally {
+    closeSync(handle);
+    rmSync(draft, { force: true });
+  }
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
