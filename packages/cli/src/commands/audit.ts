@@ -1,9 +1,12 @@
 import type { Audit, Brain, Sealed } from "@vidro/brain";
 import { asFault, countWords, TERMINAL } from "@vidro/core";
 import type { Journal, RunHead } from "@vidro/core";
+import { entriesOf } from "../brain-api/entries.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { findRun } from "../brain-api/find-run.ts";
 import { paint } from "../view/symbols.ts";
+import { keysFrom, RECEIPT_LIMITS, ReceiptCount, receiptWords } from "../brain-api/receipts.ts";
+import type { ReceiptSum } from "../brain-api/receipts.ts";
 import { print, sayJson } from "../program/tell.ts";
 import { withBrain } from "../brain-api/with-brain.ts";
 
@@ -21,34 +24,72 @@ interface Sum {
 const LIMITS =
   "Not shown: changes by somebody who has the key of this home, changes to what is newer than the last seal, and a whole home that was put back to an earlier state.";
 
-/** Checks the hash chains of one run or of all, and the seals; names what is broken and what was altered. */
-export async function verify(given: string | undefined, flags: { readonly json?: boolean }): Promise<number> {
+/** What an audit may be told. */
+interface VerifyFlags {
+  readonly json?: boolean;
+  /** A file of public keys, which count instead of those that are on record. */
+  readonly keys?: string;
+}
+
+/**
+ * Checks the hash chains of one run or of all, the receipts of hands in them, and the seals; names what is broken, what
+ * is not as a hand has signed it, and what was altered.
+ */
+export async function verify(given: string | undefined, flags: VerifyFlags): Promise<number> {
   return withBrain(async (brain) => {
     const isJson = flags.json === true;
-    const only = given === undefined ? undefined : await findRun(brain.runs, given);
+    const count = new ReceiptCount(isJson);
+    const check = await receiptCheck(brain, flags.keys, count);
     const sum: Sum = { runs: 0, entries: 0, broken: 0, altered: 0 };
-    for await (const head of only === undefined ? allRuns(brain) : [only]) {
+    let last = "";
+    for await (const head of auditedRuns(brain, given)) {
       const report = await verified(brain.journal, head);
       sum.runs += 1;
       sum.entries += report.entries;
       if (report.brokenAt !== undefined) sum.broken += 1;
       tellRun(head.id, report, isJson);
+      await check(head.id, report.entries);
+      last = head.id;
     }
     const sealed = checkedSeals(brain.audit, (finding) => {
-      if (only !== undefined && !finding.includes(only.id)) return;
+      if (given !== undefined && !finding.includes(last)) return;
       sum.altered += 1;
       if (isJson) sayJson({ ok: false, altered: finding });
       else print(`${paint("red", "altered")} ${finding}\n`);
     });
-    const ok = sum.broken === 0 && sum.altered === 0;
-    if (isJson) sayJson({ ok, ...sum, ...(sealed && sealedFields(sealed)) });
-    else print(`${[sumWords(sum), ...(sealed ? [sealedWords(sealed), LIMITS] : [])].join("\n")}\n`);
+    const ok = sum.broken === 0 && sum.altered === 0 && count.sum.unsigned === 0;
+    if (isJson) sayJson({ ok, ...sum, ...count.sum, ...(sealed && sealedFields(sealed)) });
+    else print(`${wordsOf(sum, count.sum, sealed)}\n`);
     return ok ? EXIT.ok : EXIT.failed;
   });
 }
 
-/** Every run, newest first, however many there are. */
-async function* allRuns(brain: Brain): AsyncGenerator<RunHead, void, undefined> {
+/** Holds the outcomes of a run, up to its last sound entry, against the receipts of its hands. */
+async function receiptCheck(brain: Brain, file: string | undefined, count: ReceiptCount) {
+  const { checkReceipt, keysByHand, Outcomes, ReceiptKeys } = await import("@vidro/brain");
+  const keys = file === undefined ? keysByHand(await new ReceiptKeys(brain.records).all()) : await keysFrom(file);
+  return async (run: string, last: number): Promise<void> => {
+    const outcomes = new Outcomes(run);
+    for await (const entry of entriesOf(brain.journal, run, last)) {
+      const outcome = outcomes.of(entry);
+      if (outcome !== undefined) count.take(outcome, checkReceipt(outcome, keys));
+    }
+  };
+}
+
+function wordsOf(sum: Sum, receipts: ReceiptSum, sealed: Sealed | undefined): string {
+  const isSigned = receipts.receipts + receipts.missing + receipts.unsigned > 0;
+  return [
+    sumWords(sum, receipts),
+    ...(isSigned ? [receiptWords(receipts)] : []),
+    ...(sealed ? [sealedWords(sealed), LIMITS] : []),
+    ...(isSigned ? [RECEIPT_LIMITS] : []),
+  ].join("\n");
+}
+
+/** The run that is meant, or every run, newest first, however many there are. */
+export async function* auditedRuns(brain: Brain, given: string | undefined): AsyncGenerator<RunHead, void, undefined> {
+  if (given !== undefined) return yield await findRun(brain.runs, given);
   for (let after: string | undefined; ;) {
     const page = await brain.runs.list({ limit: TERMINAL.auditedRuns, ...(after === undefined ? {} : { after }) });
     yield* page;
@@ -85,13 +126,14 @@ function checkedSeals(audit: Audit | undefined, tell: (finding: string) => void)
   }
 }
 
-function sumWords({ runs, entries, broken, altered }: Sum): string {
+function sumWords({ runs, entries, broken, altered }: Sum, { unsigned }: ReceiptSum): string {
   const checked = `${countWords(runs, "run")} checked`;
-  if (broken === 0 && altered === 0)
+  if (broken === 0 && altered === 0 && unsigned === 0)
     return `${paint("green", "ok")} ${checked}, every hash chain is whole (${countWords(entries, "link")}).`;
   const found = [
     ...(broken === 0 ? [] : [`${broken} broken: what follows a break cannot be trusted`]),
     ...(altered === 0 ? [] : [`${countWords(altered, "thing")} not as sealed`]),
+    ...(unsigned === 0 ? [] : [`${countWords(unsigned, "outcome")} not as signed`]),
   ];
   return `${paint("red", "fail")} ${checked}, ${found.join("; ")}.`;
 }

@@ -257,16 +257,34 @@ function addPolicy(root: Command, exit: Exit): void {
 }
 
 function addAudit(root: Command, exit: Exit): void {
-  root
-    .command("audit")
-    .description("prove that the journal was not altered")
+  const audit = root.command("audit").description("prove that the journal was not altered");
+  const loadReceipts = () => import("../commands/audit-receipts.ts");
+  const keys = ["--keys <file>", "public keys of hands, as audit keys and vidro-hand key write them"] as const;
+  audit
     .command("verify")
-    .description("check the hash chain of every run, or of one, and the seals of all")
+    .description("check the hash chain of every run, or of one, the receipts of its hands, and the seals of all")
     .argument("[run]", RUN_ARGUMENT[1])
+    .option(...keys)
     .option(...JSON_FLAG)
     .action(async (run: string | undefined, flags) =>
       exit(await (await import("../commands/audit.ts")).verify(run, flags)),
     );
+  audit
+    .command("keys")
+    .description("write the public keys that hands sign receipts with")
+    .action(async () => exit(await (await loadReceipts()).keys()));
+  audit
+    .command("export")
+    .description("write the outcomes that hands have signed, of every run or of one")
+    .argument("[run]", RUN_ARGUMENT[1])
+    .action(async (run: string | undefined) => exit(await (await loadReceipts()).exportReceipts(run)));
+  audit
+    .command("receipts")
+    .description("check outcomes that were exported, with the public keys of the hands and nothing else")
+    .argument("<file>", "as audit export writes it")
+    .requiredOption(...keys)
+    .option(...JSON_FLAG)
+    .action(async (file: string, flags) => exit(await (await loadReceipts()).checkExported(file, flags)));
   root
     .command("doctor")
     .description("look at everything that a run needs; changes nothing")

@@ -4,6 +4,7 @@ import { REDACTED, scan, scanStream } from "./scan.ts";
 import type { TextStream } from "./scan.ts";
 import { shapeFinder } from "./shapes.ts";
 
+export { REDACTED } from "./scan.ts";
 export type { TextStream } from "./scan.ts";
 
 /** Takes secrets out of what is kept or shown: known ones, named ones, and what looks like one. */

@@ -1,0 +1,85 @@
+import { readFile } from "node:fs/promises";
+import type { KeysOfHands, OutcomeOnRecord, ReceiptVerdict } from "@vidro/brain";
+import { asFault, countWords, Fault, isObject, parseJson } from "@vidro/core";
+import type { Json } from "@vidro/core";
+import { paint } from "../view/symbols.ts";
+import { print, sayJson } from "../program/tell.ts";
+
+/** What holding outcomes against their receipts came to. */
+export interface ReceiptSum {
+  /** Receipts that fit. */
+  receipts: number;
+  /** Of these, how many are of outcomes that a secret was removed from. */
+  redacted: number;
+  /** Outcomes without a receipt, of hands that sign. */
+  missing: number;
+  /** Outcomes that are not what their hand has signed. */
+  unsigned: number;
+}
+
+/** What receipts cannot show, for people. */
+export const RECEIPT_LIMITS =
+  "Not shown by receipts: what a hand that lies has done, outcomes of hands without a key (this machine's own, executors), outcomes that are gone together with their receipts, and words that a secret was removed from.";
+
+/** Counts receipts as they are checked, and tells of those that do not fit. */
+export class ReceiptCount {
+  readonly sum: ReceiptSum = { receipts: 0, redacted: 0, missing: 0, unsigned: 0 };
+  readonly #isJson: boolean;
+
+  constructor(isJson: boolean) {
+    this.#isJson = isJson;
+  }
+
+  take({ run, seq, event }: OutcomeOnRecord, verdict: ReceiptVerdict): void {
+    const { sum } = this;
+    if (verdict === "none") return;
+    if (verdict === "missing") sum.missing += 1;
+    else if (typeof verdict === "string") sum.receipts += 1;
+    if (verdict === "redacted") sum.redacted += 1;
+    if (typeof verdict === "string") return;
+    sum.unsigned += 1;
+    const finding = `action ${event.action}, entry ${seq} of run ${run}, ${verdict.wrong}`;
+    if (this.#isJson) sayJson({ ok: false, run_id: run, unsigned: finding });
+    else print(`${paint("red", "unsigned")} ${finding}\n`);
+  }
+}
+
+/** The sum for people. */
+export function receiptWords({ receipts, redacted, missing, unsigned }: ReceiptSum): string {
+  const parts = [
+    `${countWords(receipts, "receipt")} of hands fit`,
+    ...(redacted === 0 ? [] : [`${redacted} of them without the words that secrets were removed from`]),
+    ...(missing === 0 ? [] : [`${countWords(missing, "outcome")} without one from hands that sign`]),
+    ...(unsigned === 0 ? [] : [`${countWords(unsigned, "outcome")} not as signed`]),
+  ];
+  return `${parts.join(", ")}.`;
+}
+
+/** The keys in a file of lines as `vidro audit keys` and `vidro-hand key` write them; BAD_REQUEST when it is none. */
+export async function keysFrom(file: string): Promise<KeysOfHands> {
+  const { keysByHand } = await import("@vidro/brain");
+  const keys = (await linesOf(file)).map((line, at) => {
+    const { hand, key, since = 0 } = isObject(line) ? line : {};
+    if (typeof hand === "string" && typeof key === "string" && typeof since === "number") return { hand, key, since };
+    throw new Fault(
+      "BAD_REQUEST",
+      `Line ${at + 1} of ${file} is no key: one has "hand", its id at the brain, and "key".`,
+    );
+  });
+  return keysByHand(keys);
+}
+
+/** The values in the lines of a file. */
+export async function linesOf(file: string): Promise<readonly Json[]> {
+  const text = await readFile(file, "utf8").catch((cause: Error) => {
+    throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });
+  });
+  const lines = text.split("\n").filter((line) => line.trim() !== "");
+  return lines.map((line, at) => {
+    try {
+      return parseJson(line);
+    } catch (cause) {
+      throw new Fault("BAD_REQUEST", `Line ${at + 1} of ${file} is no JSON: ${asFault(cause).message}`, { cause });
+    }
+  });
+}

@@ -1,0 +1,53 @@
+import { Fault } from "@vidro/core";
+import { entriesOf } from "../brain-api/entries.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { keysFrom, linesOf, RECEIPT_LIMITS, ReceiptCount, receiptWords } from "../brain-api/receipts.ts";
+import { outputRead, print, sayJson } from "../program/tell.ts";
+import { withBrain } from "../brain-api/with-brain.ts";
+import { auditedRuns } from "./audit.ts";
+
+/** Writes the outcomes that hands have signed, one to a line, with all that it takes to check them elsewhere. */
+export async function exportReceipts(given: string | undefined): Promise<number> {
+  const { Outcomes } = await import("@vidro/brain");
+  return withBrain(async (brain) => {
+    for await (const { id } of auditedRuns(brain, given)) {
+      const outcomes = new Outcomes(id);
+      for await (const entry of entriesOf(brain.journal, id)) {
+        const outcome = outcomes.of(entry);
+        if (outcome?.event.receipt === undefined) continue;
+        sayJson(outcome);
+        await outputRead();
+      }
+    }
+    return EXIT.ok;
+  });
+}
+
+/** Writes the public keys that hands have come with, one to a line. */
+export async function keys(): Promise<number> {
+  const { ReceiptKeys } = await import("@vidro/brain");
+  return withBrain(async (brain) => {
+    for (const key of await new ReceiptKeys(brain.records).all()) sayJson(key);
+    return EXIT.ok;
+  });
+}
+
+/** Checks outcomes that were exported, with nothing but them and the public keys of the hands. */
+export async function checkExported(
+  file: string,
+  flags: { readonly keys: string; readonly json?: boolean },
+): Promise<number> {
+  const { checkReceipt, outcomeIn } = await import("@vidro/brain");
+  const known = await keysFrom(flags.keys);
+  const isJson = flags.json === true;
+  const count = new ReceiptCount(isJson);
+  for (const [at, line] of (await linesOf(file)).entries()) {
+    const outcome = outcomeIn(line);
+    if (outcome === undefined) throw new Fault("BAD_REQUEST", `Line ${at + 1} of ${file} is no outcome of an action.`);
+    count.take(outcome, checkReceipt(outcome, known));
+  }
+  const ok = count.sum.unsigned === 0;
+  if (isJson) sayJson({ ok, ...count.sum });
+  else print(`${receiptWords(count.sum)}\n${RECEIPT_LIMITS}\n`);
+  return ok ? EXIT.ok : EXIT.failed;
+}
