@@ -22,4 +22,4 @@ export { homeCertificate } from "./south/agent-ws/door.ts";
 export { Tokens } from "./auth/tokens.ts";
 export type { NewToken, TokenRequest, TokenRow, TokensOptions, Verified } from "./auth/tokens.ts";
 export type { Audit, Sealed } from "./stores/store.ts";
-export { STORE_VERSION } from "./stores/sqlite-open.ts";
+export { STORE_VERSION } from "./stores/sqlite-schema.ts";

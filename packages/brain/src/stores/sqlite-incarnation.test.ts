@@ -7,7 +7,8 @@ import { thisHolder } from "../run/process-identity.ts";
 import { begin, entries, folder } from "./journal.fixture.ts";
 import { sqliteStore } from "./sqlite.ts";
 import type { SqliteOptions } from "./sqlite.ts";
-import { MIGRATIONS, openDatabase } from "./sqlite-open.ts";
+import { openDatabase } from "./sqlite-open.ts";
+import { MIGRATIONS } from "./sqlite-schema.ts";
 
 const NOW = 1_800_000_000_000;
 

@@ -14,16 +14,6 @@ import { StoreMark } from "./store-mark.ts";
  * says, and one that was written over the store lacks entries that the file beside it counts.
  */
 
-/** The table that version 3 of a store adds. */
-export const INCARNATION_TABLE = `
-  CREATE TABLE incarnation (
-    only       INTEGER PRIMARY KEY CHECK (only = 1),
-    generation INTEGER NOT NULL,
-    floor      INTEGER NOT NULL,
-    file       TEXT NOT NULL
-  ) STRICT;
-  `;
-
 /** Why a store counts as restored, for people. */
 const WHY = {
   told: "it was started with --restored",

@@ -4,7 +4,8 @@ import { test } from "node:test";
 import { thisHolder } from "../run/process-identity.ts";
 import { linkHash } from "./hash-chain.ts";
 import { entries, entry, folder } from "./journal.fixture.ts";
-import { MIGRATIONS, openDatabase } from "./sqlite-open.ts";
+import { openDatabase } from "./sqlite-open.ts";
+import { MIGRATIONS } from "./sqlite-schema.ts";
 import { sqliteStore } from "./sqlite.ts";
 
 /** Makes a store of version 1 with a run that has a key, one that has none, and three entries each. */

@@ -8,13 +8,6 @@ import type { Connection, Member } from "./sqlite-connection.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
 
-/** The tables that version 4 of a store adds; records that are there already wait to be sealed. */
-export const SEAL_TABLES = `
-  CREATE TABLE seal (number INTEGER PRIMARY KEY, body TEXT NOT NULL, signature BLOB NOT NULL) STRICT;
-  CREATE TABLE record_unsealed (number INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL) STRICT;
-  INSERT INTO record_unsealed (kind, id) SELECT kind, id FROM record;
-  `;
-
 /** What a row of the table of runs says that never changes. */
 export interface RunRowOfSeal {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { isTerminal, STREAM } from "@vidro/core";
 import type { Entry, TerminalEvent } from "@vidro/core";
 import type { Runs } from "../run/runs.ts";
-import type { RunEncoder } from "./run-stream.ts";
+import type { RunEncoder } from "./run-encoder.ts";
 import { turns } from "./fair-turns.ts";
 
 /*

@@ -3,7 +3,7 @@ import type { TerminalEvent } from "@vidro/core";
 import type { Bell } from "../run/wakeup.ts";
 import type { Followed } from "../run/follow.ts";
 import type { Runs } from "../run/runs.ts";
-import type { RunEncoder } from "./run-stream.ts";
+import type { RunEncoder } from "./run-encoder.ts";
 
 /*
  * One reader of a run for everybody who follows it on the same wire: each entry is read once, encoded once and turned

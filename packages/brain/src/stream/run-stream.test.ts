@@ -9,7 +9,7 @@ import { Bell } from "../run/wakeup.ts";
 import { feedFor } from "./feed.ts";
 import { JOURNAL_ENCODERS } from "../north/journal/entries.ts";
 import { linesIn, Shown } from "../north/shown.fixture.ts";
-import type { RunEncoder } from "./run-stream.ts";
+import type { RunEncoder } from "./run-encoder.ts";
 
 const PLAIN = JOURNAL_ENCODERS.ndjson.live;
 const bytesOf = async (url: string): Promise<Uint8Array> => new Uint8Array(await (await fetch(url)).arrayBuffer());

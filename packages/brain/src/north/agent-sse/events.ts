@@ -12,7 +12,7 @@ import {
 } from "@vidro/core";
 import type { Action, Event, EventType, Json, JsonObject, LiveEvent, Outcome } from "@vidro/core";
 import { questionShape } from "../question-words.ts";
-import type { RunEncoder } from "../../stream/run-stream.ts";
+import type { RunEncoder } from "../../stream/run-encoder.ts";
 
 /*
  * The nine events of the agent's event stream. A step in a shell reads action → exec_log* → observe, a run ends in one

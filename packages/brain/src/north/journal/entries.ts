@@ -1,7 +1,7 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { aonEntry, encodeNdjson, encodeSse, SSE_HEARTBEAT, STREAM } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import type { RunEncoder } from "../../stream/run-stream.ts";
+import type { RunEncoder } from "../../stream/run-encoder.ts";
 
 /*
  * The journal as it is: `{seq, at, event}` for what is kept, `{after, live}` for what is not. Anything else on the wire

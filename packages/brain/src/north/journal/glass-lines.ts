@@ -2,7 +2,7 @@ import { negotiate, NDJSON_TYPE } from "@vidro/aon/boxes";
 import { aonEntry, encodeNdjson, STREAM } from "@vidro/core";
 import type { Entry, JsonObject } from "@vidro/core";
 import type { Call } from "../../http/route.ts";
-import type { RunEncoder } from "../../stream/run-stream.ts";
+import type { RunEncoder } from "../../stream/run-encoder.ts";
 
 /*
  * A run through the glass box: every entry is a line in AON's words, the last one is `result` or `error`. What is only

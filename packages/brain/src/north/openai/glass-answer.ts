@@ -1,6 +1,6 @@
 import { encodeNdjson } from "@vidro/core";
 import type { Entry } from "@vidro/core";
-import type { RunEncoder } from "../../stream/run-stream.ts";
+import type { RunEncoder } from "../../stream/run-encoder.ts";
 import { completion, endingOf, Tally } from "./answer.ts";
 import type { Answering } from "./answer.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";

@@ -2,7 +2,8 @@ import type { ServerResponse } from "node:http";
 import { Fault } from "@vidro/core";
 import type { Runs } from "../../run/runs.ts";
 import { streamRun } from "../../stream/run-stream.ts";
-import type { RunEncoder, RunStream } from "../../stream/run-stream.ts";
+import type { RunEncoder } from "../../stream/run-encoder.ts";
+import type { RunStream } from "../../stream/run-stream.ts";
 
 /** An answer as it is written piece by piece; unlike other encoders it belongs to one request. */
 export interface AnswerEncoder extends RunEncoder {
