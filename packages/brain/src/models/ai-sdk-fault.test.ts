@@ -29,6 +29,7 @@ async function faultOf(reply: FakeReply, options: Partial<AiSdkModelOptions> = {
   }
 }
 
+/** For servers that hang: all others answer, however busy the machine is. */
 const PATIENCE = { firstTokenMs: 150, betweenTokensMs: 50 };
 
 const ROWS: readonly (readonly [string, FakeReply, FaultCode, RegExp])[] = [
@@ -69,7 +70,7 @@ const ROWS: readonly (readonly [string, FakeReply, FaultCode, RegExp])[] = [
 
 for (const [what, reply, code, words] of ROWS) {
   test(`F25: ${what} is ${code}`, async () => {
-    const fault = await faultOf(reply, PATIENCE);
+    const fault = await faultOf(reply, what.includes("hangs") ? PATIENCE : {});
     assert.equal(fault.code, code, fault.message);
     assert.match(fault.message, words);
   });
