@@ -1,4 +1,3 @@
-export type { StoredAgent } from "./catalog/agents.ts";
 export { openBrain } from "./brain.ts";
 export type { Brain, BrainOptions } from "./brain.ts";
 export { findDaemon } from "./daemon/daemon-file.ts";
@@ -20,6 +19,8 @@ export { ReceiptKeys } from "./south/receipt-keys.ts";
 export type { ReceiptKey } from "./south/receipt-keys.ts";
 export { homeCertificate } from "./south/agent-ws/door.ts";
 export { Tokens } from "./auth/tokens.ts";
-export type { NewToken, TokenRequest, TokenRow, TokensOptions, Verified } from "./auth/tokens.ts";
+export type { NewToken, TokenRequest, TokenRow, TokensOptions } from "./auth/tokens.ts";
 export type { Audit, Sealed } from "./stores/store.ts";
 export { STORE_VERSION } from "./stores/sqlite-schema.ts";
+export type { StoredAgent } from "./catalog/agent.ts";
+export type { Verified } from "./auth/caller.ts";

@@ -1,5 +1,5 @@
 import { PAGE } from "@vidro/core";
-import type { Budget, Json, RunHead } from "@vidro/core";
+import type { Json, RunHead } from "@vidro/core";
 import { Agents } from "./agents.ts";
 import { Conversations } from "./conversations.ts";
 import { Hands } from "./hands.ts";
@@ -8,26 +8,10 @@ import type { LinkOptions, ListPart } from "./link.ts";
 import { Run } from "./run.ts";
 import { headOf, headsOf, toolsOf } from "./wire.ts";
 import type { Tool } from "./wire.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /** Where the brain is and who asks; `retries` and `backoffMs` say how long it is tried for. */
 export type VidroOptions = LinkOptions;
-
-/** What a run may be told besides its task. */
-export interface RunOptions {
-  /** An agent's uuid or name; `bunny` when none is named. */
-  readonly agent?: string;
-  /** Names of the tools that it may use; all of the agent's when left out. */
-  readonly tools?: readonly string[];
-  /** The conversation that it goes on with. */
-  readonly thread?: string;
-  /** Where it works: a hand's id or name, `tag:web`, `tool:shell`, or several with commas; the brain's own machine without it. */
-  readonly hand?: string;
-  readonly budget?: Partial<Budget>;
-  /** The same key gives the same run, however often it is asked for; made up when it is left out. */
-  readonly key?: string;
-  /** Stops the asking and the watching; the run itself goes on until it is aborted. */
-  readonly signal?: AbortSignal;
-}
 
 /** Which runs to list. */
 export interface ListOptions extends ListPart {

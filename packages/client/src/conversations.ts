@@ -1,8 +1,8 @@
-import type { RunOptions } from "./client.ts";
 import type { Link, ListPart } from "./link.ts";
 import type { Run } from "./run.ts";
 import { conversationOf, conversationsOf } from "./wire.ts";
 import type { ConversationRecord, Message } from "./wire.ts";
+import type { RunOptions } from "./run-options.ts";
 
 /** Starts a run; how it is done is the client's business. */
 export type Start = (task: string, options: RunOptions) => Promise<Run>;

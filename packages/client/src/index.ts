@@ -1,6 +1,6 @@
 export type { AgentDraft, Agents } from "./agents.ts";
 export { Vidro } from "./client.ts";
-export type { ListOptions, RunOptions, VidroOptions } from "./client.ts";
+export type { ListOptions, VidroOptions } from "./client.ts";
 export type { Conversation, ConversationOptions, Conversations } from "./conversations.ts";
 export type { FollowOptions } from "./follow.ts";
 export type { Followed, RunEvent } from "./followed.ts";
@@ -8,3 +8,4 @@ export type { DialOptions, Hands } from "./hands.ts";
 export type { Run, RunAnswer } from "./run.ts";
 export { VidroError } from "./vidro-error.ts";
 export type { Agent, HandRecord, HandSample, Message, Tool } from "./wire.ts";
+export type { RunOptions } from "./run-options.ts";

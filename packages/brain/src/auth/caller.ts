@@ -10,3 +10,10 @@ export interface Caller {
 
 /** The owner of what is done by the person at this machine. */
 export const LOCAL_OWNER = "local";
+
+/** Whose token it is, for as long as it is good. */
+export interface Verified extends Caller {
+  readonly expiresAt: number | null;
+  /** Aborted when the token is revoked, also by another process. */
+  readonly revoked: AbortSignal;
+}

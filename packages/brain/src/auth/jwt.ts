@@ -2,10 +2,10 @@ import { Fault, RECORD, TOKEN } from "@vidro/core";
 import { errors, jwtVerify } from "jose";
 import type { JWTPayload } from "jose";
 import { LOCAL_OWNER } from "./caller.ts";
-import type { Verified } from "./tokens.ts";
 import { keysFrom } from "./jwks.ts";
 import type { KeyOptions } from "./jwks.ts";
 import { checkedScopes, isAdmin, ROLES } from "./scopes.ts";
+import type { Verified } from "./caller.ts";
 
 /** Whose signed tokens are good here, and what they are good for. */
 interface JwtOptions extends KeyOptions {

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Fault, PAGE, TOKEN } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
-import type { Caller } from "./caller.ts";
 import type { JwtVerifier } from "./jwt.ts";
 import { KnownTokens } from "./token-cache.ts";
 import { Revocations } from "./revocations.ts";
@@ -9,6 +8,7 @@ import { checkedScopes, isAdmin, ROLES } from "./scopes.ts";
 import type { Role } from "./scopes.ts";
 import { hashSecret, isHashOf, NOBODYS_HASH } from "./secret-hash.ts";
 import { Turnstile } from "./concurrency-limit.ts";
+import type { Verified } from "./caller.ts";
 
 /** What a new token is to be; a token for runs when nothing more is said. */
 export interface TokenRequest {
@@ -32,13 +32,6 @@ export interface TokenRow extends Omit<NewToken, "token"> {
   readonly revoked: boolean;
   readonly version: number;
   readonly createdAt: number;
-}
-
-/** Whose token it is, for as long as it is good. */
-export interface Verified extends Caller {
-  readonly expiresAt: number | null;
-  /** Aborted when the token is revoked, also by another process. */
-  readonly revoked: AbortSignal;
 }
 
 /** What the tokens may be told. */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { CATALOG } from "@vidro/core";
 import { parseAgent, readAgents, SHIPPED_AGENTS } from "./agent-files.ts";
-import { BUNNY } from "./agents.ts";
+import { BUNNY } from "./agent.ts";
 
 const parse = (...lines: string[]): ReturnType<typeof parseAgent> => parseAgent(lines.join("\n"), "agents/doc.md");
 

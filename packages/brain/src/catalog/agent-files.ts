@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { CATALOG, Fault } from "@vidro/core";
-import type { AgentDraft, StoredAgent } from "./agents.ts";
+import type { AgentDraft, StoredAgent } from "./agent.ts";
 
 /*
  * An agent in a file: a head between two lines of dashes that says what it is, and below it the words of its prompt.

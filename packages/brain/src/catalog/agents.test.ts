@@ -3,10 +3,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Agents, agentUuid, BUNNY, BUNNY_UUID } from "./agents.ts";
-import type { AgentDraft } from "./agents.ts";
+import { Agents, agentUuid } from "./agents.ts";
 import { memoryStore } from "../stores/memory.ts";
 import { Threads } from "./threads.ts";
+import { BUNNY, BUNNY_UUID } from "./agent.ts";
+import type { AgentDraft } from "./agent.ts";
 
 const draft = (name: string, more: Partial<AgentDraft> = {}): AgentDraft => ({
   name,

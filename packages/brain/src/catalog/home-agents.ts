@@ -1,9 +1,10 @@
 import type { JsonObject } from "@vidro/core";
 import { agentsOf } from "./agents.ts";
-import type { Agents, StoredAgent } from "./agents.ts";
+import type { Agents } from "./agents.ts";
 import type { Brain } from "../brain.ts";
 import { LOCAL_OWNER } from "../auth/caller.ts";
 import { assertTools } from "./threads.ts";
+import type { StoredAgent } from "./agent.ts";
 
 /** The agents of a home for the person at this machine, held to what the wire holds everybody to. */
 export class HomeAgents {

@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from "node:crypto";
 import { Fault } from "@vidro/core";
 import type { Json, JsonObject, Records, Sampling, StoredRecord, ToolSpec } from "@vidro/core";
-import { BUNNY_UUID } from "./agents.ts";
 import type { Agents } from "./agents.ts";
 import type { StartRequest } from "../run/runs.ts";
+import { BUNNY_UUID } from "./agent.ts";
 
 /** A conversation: who speaks in it, and with which tools. Its runs are in the journal. */
 export interface Thread {

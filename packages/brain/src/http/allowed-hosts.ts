@@ -1,9 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { Fault, TOKEN } from "@vidro/core";
-import type { Tokens, Verified } from "../auth/tokens.ts";
+import type { Tokens } from "../auth/tokens.ts";
 import { grants } from "../auth/scopes.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Route } from "./route.ts";
+import type { Verified } from "../auth/caller.ts";
 
 /** Which names of this server and which pages of a browser are let in. */
 export interface Doors {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { Fault, HTTP } from "@vidro/core";
-import type { Verified } from "../auth/tokens.ts";
+import type { Verified } from "../auth/caller.ts";
 
 /** A longer timer fires at once; nothing streams for weeks without a restart. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;

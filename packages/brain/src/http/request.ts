@@ -6,7 +6,7 @@ import { contain, containEvents, stackOf } from "../observe/containment.ts";
 import type { Contained } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
-import type { Tokens, Verified } from "../auth/tokens.ts";
+import type { Tokens } from "../auth/tokens.ts";
 import { admit, ANYBODY, recognise } from "./allowed-hosts.ts";
 import type { Doors } from "./allowed-hosts.ts";
 import { boundKey, keyOf } from "./idempotency.ts";
@@ -22,6 +22,7 @@ import type { Call, Reply, StreamWriter, Surface } from "./route.ts";
 import type { Matched, Router } from "./router.ts";
 import { sendFault, sendNothing } from "./send.ts";
 import type { Validator } from "./validate.ts";
+import type { Verified } from "../auth/caller.ts";
 
 /** What every exchange needs of its server. */
 export interface House {

@@ -5,11 +5,12 @@ import type { WebSocket, WebSocketServer } from "ws";
 import { asFault, Fault, FAULTS, HANDS, HTTP } from "@vidro/core";
 import { contain, containEvents } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
-import type { Tokens, Verified } from "../auth/tokens.ts";
+import type { Tokens } from "../auth/tokens.ts";
 import { admit, recognise } from "./allowed-hosts.ts";
 import type { Doors } from "./allowed-hosts.ts";
 import type { Caller } from "../auth/caller.ts";
 import { sendFault, shield } from "./send.ts";
+import type { Verified } from "../auth/caller.ts";
 
 /** A connection that has become a WebSocket. */
 interface Upgraded {

@@ -1,8 +1,7 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault } from "@vidro/core";
 import type { HandCatalog, Json, JsonObject } from "@vidro/core";
-import { BUNNY_UUID } from "../catalog/agents.ts";
-import type { Agents, StoredAgent } from "../catalog/agents.ts";
+import type { Agents } from "../catalog/agents.ts";
 import type { Runs } from "../run/runs.ts";
 import type { Threads } from "../catalog/threads.ts";
 import { wholeAnswer } from "./openai/answer.ts";
@@ -24,6 +23,8 @@ import type { Approvals } from "./approval-rights.ts";
 import type { Call, Reply, Surface } from "../http/route.ts";
 import { whereOf } from "./hand-selector.ts";
 import { Witnesses } from "./question-witnesses.ts";
+import { BUNNY_UUID } from "../catalog/agent.ts";
+import type { StoredAgent } from "../catalog/agent.ts";
 
 /** What the chat wire needs of the brain. */
 export interface ChatWorld extends Approvals {

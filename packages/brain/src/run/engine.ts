@@ -22,14 +22,9 @@ import type {
   Entry,
   Event,
   FaultReport,
-  Hand,
-  Journal,
   Lease,
-  LiveBus,
   LiveEvent,
-  Model,
   Order,
-  Redactor,
   RunAborted,
   RunFailed,
   RunState,
@@ -37,29 +32,13 @@ import type {
 import { clean, momentIn } from "./opening-entries.ts";
 import { interruptedPhase, lostAction, NOT_ORDERED, NOT_STOPPED, perform } from "./perform-action.ts";
 import { Writer } from "./journal-writer.ts";
+import type { World } from "./world.ts";
 
 /*
  * The loop: decide → record the intent → carry out the one effect → record the outcome → again.
  * Nothing is remembered outside the state, and the state is the fold of the journal, so a drive that stops anywhere
  * goes on from the journal as if it had never stopped.
  */
-
-/** Everything that a drive needs of the world. */
-export interface World {
-  readonly journal: Journal;
-  readonly model: Model;
-  readonly hand: Hand;
-  readonly live: LiveBus;
-  /** The one choke point: everything passes it before it is journaled or shown. */
-  readonly redactor: Redactor;
-  readonly now: () => number;
-  readonly chance: () => number;
-  /** Generation of the journal's store; the first without it. */
-  readonly generation?: number;
-  readonly newActionId: () => string;
-  /** Our own faults go here with their stack; the run gets only the trace id. */
-  readonly report: (traceId: string, thrown: unknown) => void;
-}
 
 /** An answer to a question of a run. */
 export interface Answer {

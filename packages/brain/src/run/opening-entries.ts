@@ -1,6 +1,6 @@
 import { decide, reduce } from "@vidro/core";
 import type { Entry, Event, Json, Moment, Redactor, RunStarted, RunState } from "@vidro/core";
-import type { World } from "./engine.ts";
+import type { World } from "./world.ts";
 
 /** The first entries of a run, and where they lead: what follows from its start alone shares the commit of the start. */
 export function opened(

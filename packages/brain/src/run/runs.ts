@@ -1,10 +1,8 @@
 import { LOCAL_OWNER } from "../auth/caller.ts";
-import { BUNNY } from "../catalog/agents.ts";
-import type { Agent } from "../catalog/agents.ts";
 import { isAnswered } from "./repeated-answer.ts";
 import { contain } from "../observe/containment.ts";
 import { Drive } from "./engine.ts";
-import type { Answer, World } from "./engine.ts";
+import type { Answer } from "./engine.ts";
 import { followInBatches } from "./follow.ts";
 import type { Followed, Left } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
@@ -26,6 +24,9 @@ import type {
   ToolSpec,
   Turn,
 } from "@vidro/core";
+import { BUNNY } from "../catalog/agent.ts";
+import type { Agent } from "../catalog/agent.ts";
+import type { World } from "./world.ts";
 
 /** What a run is started with. */
 export interface StartRequest extends Where {

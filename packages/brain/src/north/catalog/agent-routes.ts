@@ -1,9 +1,10 @@
 import type { Asker, Json, ToolSpec } from "@vidro/core";
-import type { Agents, StoredAgent } from "../../catalog/agents.ts";
+import type { Agents } from "../../catalog/agents.ts";
 import { assertTools } from "../../catalog/threads.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "../../http/paging.ts";
 import type { Call, Reply, Route } from "../../http/route.ts";
 import { AGENT, AGENT_DRAFT, agentDraft, agentShape } from "./agent-shape.ts";
+import type { StoredAgent } from "../../catalog/agent.ts";
 
 /** What the routes of agents need. */
 export interface AgentWorld {

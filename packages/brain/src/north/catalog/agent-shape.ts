@@ -1,8 +1,8 @@
 import { CATALOG } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { NAME } from "../../catalog/agent-files.ts";
-import type { AgentDraft, StoredAgent } from "../../catalog/agents.ts";
 import { validator } from "../../http/validate.ts";
+import type { AgentDraft, StoredAgent } from "../../catalog/agent.ts";
 
 /*
  * An agent as the front end reads and writes it. Inside, what was never said is an empty text; here it is null.

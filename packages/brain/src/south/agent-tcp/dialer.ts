@@ -1,19 +1,7 @@
-import type { DialRequest, HandDialler, Records } from "@vidro/core";
-import type { Log } from "../../observe/log.ts";
+import type { DialRequest, HandDialler } from "@vidro/core";
 import type { DialledHands } from "./dialled-hands.ts";
-import type { Hands } from "../register/hands.ts";
-
-/** What dialling needs. */
-export interface DialerOptions {
-  /** Where the secret is kept that tokens are encrypted with. */
-  readonly folder: string;
-  readonly records: Records;
-  readonly hands: Hands;
-  readonly log: Log;
-}
-
-/** The kind of record that is a hand which is dialled. */
-export const DIALLED = "dialled-hand";
+import type { DialerOptions } from "./dial-options.ts";
+import { DIALLED } from "./dial-options.ts";
 
 /** Dials the hands that listen, of which nothing is loaded before there is one. */
 export class Dialer implements HandDialler {

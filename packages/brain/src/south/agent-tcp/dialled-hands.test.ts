@@ -12,8 +12,9 @@ import { listening, scratch } from "../../../../../tests/support/tcp-hand.ts";
 import { answer, played } from "../../../../../tests/support/tcp-server.ts";
 import { dialTcpHand } from "../agent-tcp.ts";
 import { memoryStore } from "../../stores/memory.ts";
-import { Dialer, DIALLED } from "./dialer.ts";
+import { Dialer } from "./dialer.ts";
 import { Hands } from "../register/hands.ts";
+import { DIALLED } from "./dial-options.ts";
 
 const ANA = { owner: "ana", admin: false };
 

@@ -6,8 +6,6 @@ import { dialTcpHand } from "../agent-tcp.ts";
 import type { Dialled } from "../agent-tcp.ts";
 import { dialAddress } from "./dial-address.ts";
 import type { DialAddress } from "./dial-address.ts";
-import { DIALLED } from "./dialer.ts";
-import type { DialerOptions } from "./dialer.ts";
 import { hasAuthority, openAuthority } from "../enrolment/authority.ts";
 import type { Authority } from "../enrolment/authority.ts";
 import { standardTools } from "../local.ts";
@@ -15,6 +13,8 @@ import { warrants } from "../warrants.ts";
 import type { Warrants } from "../warrants.ts";
 import { allowedOnly } from "../allowed-addresses.ts";
 import { handsSecret, Safe } from "../secret-box.ts";
+import { DIALLED } from "./dial-options.ts";
+import type { DialerOptions } from "./dial-options.ts";
 
 /** A hand as it is on record; its token is encrypted. */
 type Kept = Omit<DialRequest, "owner">;

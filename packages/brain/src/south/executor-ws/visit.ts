@@ -4,7 +4,6 @@ import type { HandCard, JsonObject, RunHead, ToolSpec, Turn } from "@vidro/core"
 import { EXTENSIONS, textOf } from "@vidro/core/wire/executor-ws";
 import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { FROM_EXECUTOR, OPTIONAL } from "@vidro/core/wire/executor-ws-schemas";
-import { BUNNY } from "../../catalog/agents.ts";
 import type { Log } from "../../observe/log.ts";
 import { BOOTSTRAP } from "../../models/bootstrap.ts";
 import { checks, lenient } from "../wire-check.ts";
@@ -17,6 +16,7 @@ import { handOf } from "./sessions.ts";
 import type { Place, Sessions, SessionsWorld } from "./sessions.ts";
 import { hostName, toolbelt } from "./toolbelt.ts";
 import type { Toolbelt } from "./toolbelt.ts";
+import { BUNNY } from "../../catalog/agent.ts";
 
 /** What a visit needs of its brain. */
 export interface VisitWorld extends Pick<SessionsWorld, "runs" | "hands"> {

@@ -1,0 +1,15 @@
+import type { Records } from "@vidro/core";
+import type { Log } from "../../observe/log.ts";
+import type { Hands } from "../register/hands.ts";
+
+/** What dialling needs. */
+export interface DialerOptions {
+  /** Where the secret is kept that tokens are encrypted with. */
+  readonly folder: string;
+  readonly records: Records;
+  readonly hands: Hands;
+  readonly log: Log;
+}
+
+/** The kind of record that is a hand which is dialled. */
+export const DIALLED = "dialled-hand";
