@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry } from "@vidro/core";
-import { thisHolder } from "../packages/brain/src/run/process-identity.ts";
+import { thisHolder } from "../packages/brain/src/stores/lease-holder.ts";
 import { memoryStore } from "../packages/brain/src/stores/memory.ts";
 import { sqliteStore } from "../packages/brain/src/stores/sqlite.ts";
 import { atMost } from "./contest/report.ts";

@@ -107,7 +107,7 @@ test("invariant 2: only the engine, by its writer, and the waist append, and onl
 
 test("invariant 10: the brain opens no file of a workspace; only its own state", () => {
   const mayTouchFiles =
-    /\/(stores\/|auth\/|daemon\/|catalog\/agent-files\.ts|src\/brain\.ts|south\/local\.ts|south\/enrolment\/authority\.ts|http\/tcp-tables\.ts|observe\/vitals\.ts|run\/process-identity\.ts)/;
+    /\/(stores\/|auth\/|daemon\/|catalog\/agent-files\.ts|src\/brain\.ts|south\/local\.ts|south\/enrolment\/authority\.ts|http\/tcp-tables\.ts|observe\/vitals\.ts)/;
   const offenders = inside("packages/brain/src").filter(
     ({ path, imports }) => imports.some((name) => /^node:(fs|child_process)/.test(name)) && !mayTouchFiles.test(path),
   );

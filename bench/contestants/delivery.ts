@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Entry, Event, Journal, Lease } from "@vidro/core";
-import { thisHolder } from "../../packages/brain/src/run/process-identity.ts";
+import { thisHolder } from "../../packages/brain/src/stores/lease-holder.ts";
 import { JOURNAL_ENCODERS } from "../../packages/brain/src/north/journal/entries.ts";
 import { streamRun } from "../../packages/brain/src/stream/run-stream.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Entry, Lease } from "@vidro/core";
-import { thisHolder } from "../../packages/brain/src/run/process-identity.ts";
+import { thisHolder } from "../../packages/brain/src/stores/lease-holder.ts";
 import { JOURNAL_ENCODERS } from "../../packages/brain/src/north/journal/entries.ts";
 import { streamRun } from "../../packages/brain/src/stream/run-stream.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";

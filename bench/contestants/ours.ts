@@ -2,7 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { join } from "node:path";
 import { redactor } from "@vidro/core";
 import type { Hand, Journal, Model } from "@vidro/core";
-import { thisHolder } from "../../packages/brain/src/run/process-identity.ts";
+import { thisHolder } from "../../packages/brain/src/stores/lease-holder.ts";
 import { liveBus } from "../../packages/brain/src/run/live-bus.ts";
 import { Runs } from "../../packages/brain/src/run/runs.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Entry, Event } from "@vidro/core";
-import { thisHolder } from "../../packages/brain/src/run/process-identity.ts";
+import { thisHolder } from "../../packages/brain/src/stores/lease-holder.ts";
 import { LOCAL_OWNER } from "../../packages/brain/src/auth/caller.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { Event } from "@vidro/core";
-import { thisHolder } from "../../packages/brain/src/run/process-identity.ts";
+import { thisHolder } from "../../packages/brain/src/stores/lease-holder.ts";
 import { linkHash } from "../../packages/brain/src/stores/hash-chain.ts";
 import { sqliteJournalAt, startedEvent } from "../../packages/brain/src/stores/journal.fixture.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { LOCAL_OWNER } from "../../packages/brain/src/auth/caller.ts";
 import type { Entry, Event, Journal } from "@vidro/core";
-import { thisHolder } from "../../packages/brain/src/run/process-identity.ts";
+import { thisHolder } from "../../packages/brain/src/stores/lease-holder.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 
 /** A run as it is found in a store. */

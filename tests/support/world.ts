@@ -7,7 +7,7 @@ import type { Entry, Hand, Journal, Model } from "@vidro/core";
 import { localHand, openPolicy } from "@vidro/hands";
 import type { LocalHandOptions } from "@vidro/hands";
 import { taskLanguage } from "../../packages/brain/src/brain.ts";
-import { thisHolder } from "../../packages/brain/src/run/process-identity.ts";
+import { thisHolder } from "../../packages/brain/src/stores/lease-holder.ts";
 import { liveBus } from "../../packages/brain/src/run/live-bus.ts";
 import { Runs } from "../../packages/brain/src/run/runs.ts";
 import { Sweeper } from "../../packages/brain/src/run/lease-sweeper.ts";

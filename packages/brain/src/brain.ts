@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, MODEL, OFFLINE, redactor } from "@vidro/core";
 import type { Hand, Journal, Language, Records } from "@vidro/core";
-import { thisHolder } from "./run/process-identity.ts";
+import { thisHolder } from "./stores/lease-holder.ts";
 import { liveBus } from "./run/live-bus.ts";
 import type { Log } from "./observe/log.ts";
 import { BOOTSTRAP, bootstrapModel } from "./models/bootstrap.ts";

@@ -38,6 +38,7 @@ export type {
   ShellRule,
 } from "./policy/rule.ts";
 export * from "./ports.ts";
+export * from "./process-identity.ts";
 export * from "./text/printable.ts";
 export * from "./prompt.ts";
 export * from "./question-id.ts";

@@ -3,7 +3,7 @@ import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault, isObject, parseJson } from "@vidro/core";
 import type { Json, JsonObject, LeaseHolder } from "@vidro/core";
-import { isAlive, thisHolder } from "../run/process-identity.ts";
+import { mayLive, thisHolder } from "../stores/lease-holder.ts";
 
 /** Where a daemon is, as it says so itself in the folder of its state. */
 export interface DaemonFile {
@@ -38,7 +38,7 @@ export function readDaemonFile(home: string): { readonly pid?: number; readonly 
     const said = parseJson(readFileSync(place(home), "utf8"));
     if (!isObject(said) || !isObject(said["holder"])) return {};
     const holder = said["holder"] as unknown as LeaseHolder;
-    if (!isAlive(holder)) return {};
+    if (!mayLive(holder)) return {};
     const { url } = said;
     return { pid: holder.pid, host: holder.host, ...(typeof url === "string" ? { url } : {}) };
   } catch {
@@ -68,7 +68,7 @@ function livesHere(said: Json | undefined): boolean {
   if (!isObject(said)) return false;
   const holder = said as unknown as LeaseHolder;
   const here = thisHolder();
-  return holder.host === here.host && holder.boot === here.boot && isAlive(holder);
+  return holder.host === here.host && holder.boot === here.boot && mayLive(holder);
 }
 
 function daemonOf(said: JsonObject): DaemonFile | undefined {

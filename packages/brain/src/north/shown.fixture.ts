@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { ndjsonDecoder } from "@vidro/core";
 import type { Entry, Event, Hand, Journal, JsonObject, Lease, LiveBus, Model } from "@vidro/core";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "../stores/lease-holder.ts";
 import { liveBus } from "../run/live-bus.ts";
 import { Runs } from "../run/runs.ts";
 import { memoryStore } from "../stores/memory.ts";

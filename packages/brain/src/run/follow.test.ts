@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Entry, Event, Model } from "@vidro/core";
 import { runsOver } from "../../../../tests/support/world.ts";
 import type { Followed } from "./follow.ts";
-import { thisHolder } from "./process-identity.ts";
+import { thisHolder } from "../stores/lease-holder.ts";
 import { Shown } from "../north/shown.fixture.ts";
 import { memoryStore } from "../stores/memory.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Fault, redactor } from "@vidro/core";
 import type { Action, Ended, FaultReport, Hand, HandCard, Judgement, Model, Order } from "@vidro/core";
 import { localHand } from "@vidro/hands";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "../stores/lease-holder.ts";
 import { liveBus } from "../run/live-bus.ts";
 import type { LogFields } from "../observe/log.ts";
 import { Runs } from "../run/runs.ts";

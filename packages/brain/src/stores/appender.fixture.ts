@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { writeSync } from "node:fs";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { begin, entry, sqliteJournalAt } from "./journal.fixture.ts";
 
 // Says who it is, then appends to a run, saying each seq once it is acknowledged, until it is killed.

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { writeSync } from "node:fs";
 import { asFault } from "@vidro/core";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { begin, sqliteJournalAt } from "./journal.fixture.ts";
 
 // Says who it is and that its store is open; on the first word that it hears it makes a run, and says how that went.

@@ -1,6 +1,6 @@
 import { closeSync, openSync, statSync, writeSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { entry, sqliteJournalAt, startedEvent } from "./journal.fixture.ts";
 
 /* A store with many runs, and pages of it that go bad while no process has it open. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import type { Event, Journal } from "@vidro/core";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { begin, entries, entry, folder, rejects, startedEvent } from "./journal.fixture.ts";
 import type { RunFilter } from "./run-rules.ts";
 import type { OpenStore } from "./stores.ts";

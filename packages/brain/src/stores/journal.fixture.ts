@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry, Event, FaultCode, Journal, Lease, LeaseHolder } from "@vidro/core";
 import { Fault, RUN } from "@vidro/core";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { sqliteStore } from "./sqlite.ts";
 import type { SqliteOptions } from "./sqlite.ts";
 

@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { Fault, RUN } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder } from "@vidro/core";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { begin, entries, entry, folder, neighbour, rejects } from "./journal.fixture.ts";
 import type { OpenStore } from "./stores.ts";
 

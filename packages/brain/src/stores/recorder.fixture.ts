@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { writeSync } from "node:fs";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { sqliteStore } from "./sqlite.ts";
 
 // Says who it is, then counts in a record, saying each version once it is acknowledged, until it is killed.

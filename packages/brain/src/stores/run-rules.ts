@@ -1,6 +1,6 @@
-import { Fault, RUN } from "@vidro/core";
+import { Fault, isSameProcess, RUN } from "@vidro/core";
 import type { Entry, Event, EventType, Journal, LeaseHolder, RunStatus } from "@vidro/core";
-import { isAlive, isSameHolder } from "../run/process-identity.ts";
+import { mayLive } from "./lease-holder.ts";
 
 /*
  * What every store decides alike: where a run stands after an event, what may be appended, whose lease holds.
@@ -72,13 +72,13 @@ export function termEnd(now: number): number {
 /** Refuses with RUN_BUSY while somebody else drives the run. */
 export function refuseUnlessFree(run: string, term: Term, asker: LeaseHolder, now: number): void {
   const { holder, until } = term;
-  if (holder === undefined || until <= now || isSameHolder(holder, asker) || !isAlive(holder)) return;
+  if (holder === undefined || until <= now || isSameProcess(holder, asker) || !mayLive(holder)) return;
   throw new Fault("RUN_BUSY", `Process ${holder.pid} on ${holder.host} is driving run ${run}.`);
 }
 
 /** Whether no living process drives a run under this term. */
 export function isUndriven({ holder, until }: Term, now: number): boolean {
-  return holder === undefined || until <= now || !isAlive(holder);
+  return holder === undefined || until <= now || !mayLive(holder);
 }
 
 /** The fault of whoever appends under a lease that another one ended. */

@@ -4,7 +4,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Journal } from "@vidro/core";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { fill } from "./full-disk.fixture.ts";
 import { begin, entry, folder, neighbour, scriptArgs, sqliteJournalAt } from "./journal.fixture.ts";
 

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { Fault } from "@vidro/core";
 import type { Journal, RunHead } from "@vidro/core";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { linkHash } from "./hash-chain.ts";
 import { fillStore, garble, leavesOf } from "./damage.fixture.ts";
 import { begin, entry, folder, rejects, sqliteJournalAt } from "./journal.fixture.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { STORE } from "@vidro/core";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { failSyncs } from "./failing-sync.fixture.ts";
 import { begin, entries, entry, folder, neighbour, rejects, sqliteJournalAt } from "./journal.fixture.ts";
 

@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { begin, entries, folder } from "./journal.fixture.ts";
 import { sqliteStore } from "./sqlite.ts";
 import type { SqliteOptions } from "./sqlite.ts";

@@ -1,6 +1,6 @@
-import { asFault, Fault, STORE } from "@vidro/core";
+import { asFault, Fault, isSameProcess, STORE } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead } from "@vidro/core";
-import { isAlive, isSameHolder } from "../run/process-identity.ts";
+import { mayLive } from "./lease-holder.ts";
 import { chainCheck, linkHash, ROOT } from "./hash-chain.ts";
 import type { Damage } from "./damage.ts";
 import type { Connection } from "./sqlite-connection.ts";
@@ -144,7 +144,7 @@ class SqliteJournal implements Journal {
   async undriven(limit: number): Promise<readonly string[]> {
     return this.#connection.look(() => {
       try {
-        return this.#rows.undriven(this.#now(), isAlive, limit);
+        return this.#rows.undriven(this.#now(), mayLive, limit);
       } catch (thrown) {
         if (!isCorrupt(thrown)) throw thrown;
         const open = new Salvage(this.#connection.database, this.#damage).list({ open: true, limit });
@@ -200,7 +200,7 @@ class SqliteJournal implements Journal {
   #madeBefore(run: string, entries: readonly Entry[], holder: LeaseHolder): { head: RunHead; lease: Lease } {
     const held = this.#rows.lease(run);
     const head = this.#rows.head(run);
-    const isSame = held?.epoch === 1 && held.holder !== undefined && isSameHolder(held.holder, holder);
+    const isSame = held?.epoch === 1 && held.holder !== undefined && isSameProcess(held.holder, holder);
     if (head?.seq !== entries.length || !isSame || !this.#isKept(run, entries)) throw idTaken(run);
     return { head, lease: { run, epoch: 1 } };
   }

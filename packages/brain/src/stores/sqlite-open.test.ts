@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { linkHash } from "./hash-chain.ts";
 import { entries, entry, folder } from "./journal.fixture.ts";
 import { openDatabase } from "./sqlite-open.ts";

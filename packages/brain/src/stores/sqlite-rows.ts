@@ -132,9 +132,9 @@ export class Rows {
   }
 
   /** Open runs whose lease was given back, has run out at `now`, or whose holder is not alive; oldest first. */
-  undriven(now: number, isAlive: (holder: LeaseHolder) => boolean, limit: number): readonly string[] {
+  undriven(now: number, mayLive: (holder: LeaseHolder) => boolean, limit: number): readonly string[] {
     const holders = this.#holders.all().map(({ holder }) => holder);
-    const dead = holders.filter((holder) => !isAlive(JSON.parse(holder)));
+    const dead = holders.filter((holder) => !mayLive(JSON.parse(holder)));
     return this.#undriven.all(now, JSON.stringify(dead), limit).map(({ id }) => id);
   }
 

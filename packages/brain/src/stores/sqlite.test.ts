@@ -7,7 +7,7 @@ import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
 import { Fault, STORE } from "@vidro/core";
 import type { Entry } from "@vidro/core";
-import { thisHolder } from "../run/process-identity.ts";
+import { thisHolder } from "./lease-holder.ts";
 import { begin, commitsIn, entries, entry, folder, neighbour, rejects, sqliteJournalAt } from "./journal.fixture.ts";
 import { interleavings } from "./lease.contract.ts";
 import { openDatabase } from "./sqlite-open.ts";
