@@ -131,18 +131,27 @@ function chosen({ started, repeated, tools }: RunState): { readonly choice?: Too
   };
 }
 
+/** The first line of a digest of earlier turns. */
+const DIGEST_TITLE = "[What happened earlier in this task, in short]";
+const DIGEST_BEGINNING = `\n\n${DIGEST_TITLE}`;
+
+/** The task as the person gave it, without the digest of a long run's earlier turns that may stand behind it. */
+export function taskIn(text: string): string {
+  const at = text.indexOf(DIGEST_BEGINNING);
+  return at < 0 ? text : text.slice(0, at);
+}
+
 /** The event that makes a conversation fit again: its oldest turns become lines of a digest. */
 export function compaction(state: RunState): ContextCompacted {
   const dropped = turnsToDrop(state.turns);
-  const title = "[What happened earlier in this task, in short]";
   const before = state.digest === "" ? [] : state.digest.split("\n").slice(1);
   const lines = [...before, ...state.turns.items.slice(0, dropped).map((turn) => digestLine(turn))];
-  let chars = lines.reduce((sum, line) => sum + line.length + 1, title.length);
+  let chars = lines.reduce((sum, line) => sum + line.length + 1, DIGEST_TITLE.length);
   let first = 0;
   while (chars > MODEL.digestChars && first < lines.length) {
     chars -= (lines[first]?.length ?? 0) + 1;
     first += 1;
   }
-  const digest = lines.length === 0 ? "" : [title, ...lines.slice(first)].join("\n");
+  const digest = lines.length === 0 ? "" : [DIGEST_TITLE, ...lines.slice(first)].join("\n");
   return { type: "context.compacted", dropped, digest };
 }

@@ -1,3 +1,4 @@
+import { taskIn } from "@vidro/core";
 import type { Action, Model, ModelCall, ModelEvent, ModelRequest, ToolSpec, Turn } from "@vidro/core";
 
 /*
@@ -78,7 +79,7 @@ async function* said(call: ModelCall, model: string): AsyncGenerator<ModelEvent>
 /** Whether nothing was said since the task but looks. Of a conversation that was compacted the looks may be gone. */
 function isLooking(turns: readonly Turn[]): boolean {
   const task = turns.findLast(({ role }) => role === "user");
-  if (task === undefined || task.text.includes("\n\n[What happened earlier in this task")) return false;
+  if (task === undefined || taskIn(task.text) !== task.text) return false;
   const first = turns.findIndex((turn) => turn.role === "assistant" && turn.action && isLook(turn.action));
   if (first === -1) return turns.at(-1) === task;
   return turns.slice(first).every((turn) => {

@@ -1,6 +1,5 @@
-import { asFault, DIRECT, Fault, HAND, isObject, parseJson } from "@vidro/core";
+import { asFault, DIRECT, Fault, HAND, isObject, parseJson, taskIn } from "@vidro/core";
 import type { Json, JsonObject, Model, ModelCall, ModelEvent, ModelRequest, ToolSpec, Turn } from "@vidro/core";
-import { taskText } from "./task-text.ts";
 
 const TOOL = "command";
 
@@ -25,7 +24,7 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
 /** Works out from the conversation alone what comes next: the command on the next hand, or the end. */
 function nextCall({ turns, tools }: ModelRequest): ModelCall {
   const start = turns.findLastIndex((turn) => turn.role === "user");
-  const [command = "", ...args] = argvIn(taskText(turns[start]?.text ?? ""));
+  const [command = "", ...args] = argvIn(taskIn(turns[start]?.text ?? ""));
   const tool = tools.find(({ name }) => name === TOOL);
   if (tool === undefined) throw new Fault("BAD_REQUEST", `No hand of this run has the tool ${TOOL}.`);
   const results = resultsIn(turns.slice(start + 1));

@@ -1,6 +1,5 @@
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE, taskIn } from "@vidro/core";
 import type { ModelRequest, Turn } from "@vidro/core";
-import { taskText } from "../task-text.ts";
 import { understand } from "./intents.ts";
 import { introduction, PHRASES } from "./phrases.ts";
 import { skillFor, stepsOf } from "./skills.ts";
@@ -34,7 +33,7 @@ export function nextMove({ turns, tools }: ModelRequest): Move {
 function understandTurns(turns: readonly Turn[]): Understanding {
   const tasks = turns.filter((turn) => turn.role === "user").slice(-OFFLINE.history);
   let understanding: Understanding = { language: "en", wants: [], leftOut: 0 };
-  for (const { text } of tasks) understanding = understand(taskText(text), understanding);
+  for (const { text } of tasks) understanding = understand(taskIn(text), understanding);
   return understanding;
 }
 
