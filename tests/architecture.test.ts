@@ -70,6 +70,44 @@ test("packages import only what the table in ARCHITECTURE.md allows", () => {
   assertNone(offenders, "the arrows point inwards");
 });
 
+/** Which folder of the brain may import which; its own files at the top put everything together and may import all. */
+const BRAIN_ARROWS: Readonly<Record<string, readonly string[]>> = {
+  auth: [],
+  catalog: [],
+  daemon: ["stores"],
+  http: ["auth", "observe"],
+  models: [],
+  north: ["auth", "catalog", "http", "observe", "run", "stream"],
+  observe: ["auth", "stores"],
+  run: ["auth", "catalog", "observe", "stores"],
+  south: ["observe", "stores"],
+  stores: [],
+  stream: ["http", "run", "stores"],
+};
+
+/** Files that import against the arrows: an executor is a surface and a hand in one, and one loads the daemon late. */
+const AGAINST_ARROWS = [
+  "packages/brain/src/daemon/start-daemon.ts",
+  "packages/brain/src/south/executor-ws.ts",
+  "packages/brain/src/south/executor-ws/",
+  "packages/brain/src/south/fallback-policy.ts",
+];
+
+test("folders of the brain import only what their arrows allow", () => {
+  const root = "packages/brain/src/";
+  const folderOf = (path: string): string =>
+    path.startsWith(root) ? (path.slice(root.length).split("/")[0] ?? "") : "";
+  const offenders = inside("packages/brain/src").flatMap(({ path, imports }) => {
+    const own = folderOf(path);
+    if (own.endsWith(".ts") || AGAINST_ARROWS.some((known) => path.startsWith(known))) return [];
+    const others = imports.filter((name) => name.startsWith(root) && folderOf(name) !== own);
+    return others
+      .filter((name) => !BRAIN_ARROWS[own]?.includes(folderOf(name)))
+      .map((name) => `${path} imports ${name}`);
+  });
+  assertNone(offenders, "north and south do not know each other, auth knows no HTTP, HTTP knows no run");
+});
+
 test("the brain knows the hands' own code in one place", () => {
   const offenders = inside("packages/brain/src").filter(
     ({ path, imports }) => imports.includes("@vidro/hands") && !path.endsWith("/south/local.ts"),

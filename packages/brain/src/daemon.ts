@@ -4,7 +4,8 @@ import { agentsOf } from "./catalog/agents.ts";
 import { openBrain, secretsIn } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
 import { endContained, stackOf } from "./observe/containment.ts";
-import { readPem, tokenFile, writeDaemonFile } from "./daemon/daemon-file.ts";
+import { readPem } from "./auth/pem.ts";
+import { tokenFile, writeDaemonFile } from "./daemon/daemon-file.ts";
 import { holdHome } from "./daemon/daemon-lock.ts";
 import { HealthWatch } from "./observe/health.ts";
 import { jsonLog } from "./observe/log.ts";
@@ -29,7 +30,7 @@ import { Telemetry } from "./observe/telemetry.ts";
 import { tcpTables } from "./http/tcp-tables.ts";
 import { Threads } from "./catalog/threads.ts";
 import { Tokens } from "./auth/tokens.ts";
-import { RevokedRuns } from "./auth/revoked-runs.ts";
+import { RevokedRuns } from "./run/revoked-runs.ts";
 import type { JwtVerifier } from "./auth/jwt.ts";
 import { firstToken } from "./auth/first-token.ts";
 

@@ -1,4 +1,4 @@
-import { readPem } from "../daemon/daemon-file.ts";
+import { readPem } from "./pem.ts";
 import type { JwtVerifier } from "./jwt.ts";
 
 /** The names that say whose signed tokens are meant, and for whom; each that is missing lets tokens of others in. */

@@ -2,8 +2,18 @@ import { randomUUIDv7 } from "node:crypto";
 import { Fault } from "@vidro/core";
 import type { Json, JsonObject, Records, Sampling, StoredRecord, ToolSpec } from "@vidro/core";
 import type { Agents } from "./agents.ts";
-import type { StartRequest } from "../run/runs.ts";
 import { BUNNY_UUID } from "./agent.ts";
+import type { Agent } from "./agent.ts";
+
+/** What a run in a thread is started with, besides its task and its place. */
+interface RunCast {
+  readonly owner: string;
+  readonly thread: string;
+  readonly agent: Agent;
+  /** Names of the tools that the run may use; the agent's when it is left out. */
+  readonly tools?: readonly string[];
+  readonly sampling?: Sampling;
+}
 
 /** A conversation: who speaks in it, and with which tools. Its runs are in the journal. */
 export interface Thread {
@@ -76,7 +86,7 @@ export class Threads {
   }
 
   /** All that a run in the thread is started with, besides its task and its place. */
-  async cast(thread: Thread): Promise<Pick<StartRequest, "owner" | "thread" | "agent" | "tools" | "sampling">> {
+  async cast(thread: Thread): Promise<RunCast> {
     const agent = await this.#world.agents.find(thread.agent);
     const tools = thread.tools ?? agent.tools;
     const { owner, id, sampling } = thread;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault, isObject, parseJson } from "@vidro/core";
+import { isObject, parseJson } from "@vidro/core";
 import type { Json, JsonObject, LeaseHolder } from "@vidro/core";
 import { mayLive, thisHolder } from "../stores/lease-holder.ts";
 
@@ -76,13 +76,6 @@ function daemonOf(said: JsonObject): DaemonFile | undefined {
   if (typeof pid !== "number" || typeof url !== "string" || typeof tokens !== "string") return undefined;
   if (typeof workspace !== "string") return undefined;
   return { pid, url, tokenFile: tokens, workspace, startedAt: typeof startedAt === "number" ? startedAt : 0 };
-}
-
-/** A certificate or a key; BAD_REQUEST when it cannot be read. */
-export function readPem(path: string): Promise<string> {
-  return readFile(path, "utf8").catch((cause: Error) => {
-    throw new Fault("BAD_REQUEST", `${path} cannot be read: ${cause.message}`, { cause });
-  });
 }
 
 /** Never half written, and never readable by others, also where a file with wider rights lay before. */

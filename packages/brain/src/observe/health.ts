@@ -4,7 +4,7 @@ import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { LOCAL_OWNER } from "../auth/caller.ts";
 import type { OpenRuns, StoreCondition } from "../stores/store.ts";
-import { isPassing } from "../run/journal-writer.ts";
+import { isPassing } from "../stores/passing-faults.ts";
 import { diskRoom, openDescriptors } from "./vitals.ts";
 import type { Descriptors, DiskRoom } from "./vitals.ts";
 

@@ -1,16 +1,9 @@
 import { asFault, RUN, STORE } from "@vidro/core";
-import type { Entry, Fault, FaultCode, HealTried, Journal, Lease } from "@vidro/core";
-
-/** Faults of a store that pass: the same entries may be appended again, since those that are there are left alone. */
-const PASSING: ReadonlySet<FaultCode> = new Set(["STORE_BUSY", "STORE_FAILED", "STORAGE_FULL", "COMMIT_UNKNOWN"]);
+import type { Entry, Fault, HealTried, Journal, Lease } from "@vidro/core";
+import { isPassing } from "../stores/passing-faults.ts";
 
 /** What a writer needs of the journal. */
 type WriterJournal = Pick<Journal, "append" | "renew" | "release">;
-
-/** Whether a store that met this fault may take the same call later. */
-export function isPassing(thrown: unknown): boolean {
-  return PASSING.has(asFault(thrown).code);
-}
 
 /** Holds the lease of one run and appends its entries in order, through faults of the store that pass. */
 export class Writer {

@@ -1,7 +1,7 @@
 import type { Brain } from "@vidro/brain";
 import { Fault } from "@vidro/core";
 import { entriesOf } from "./entries.ts";
-import { homeHands, person } from "./hand-api.ts";
+import { homeHands, person } from "./with-hands.ts";
 import type { Waist } from "./brain-api.ts";
 import { homeFolder } from "./with-brain.ts";
 

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { Agent } from "@vidro/client";
 import { asFault, CATALOG, Fault, oneLine } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/address.ts";
-import { withCatalog } from "../brain-api/agent-api.ts";
+import { withCatalog } from "../brain-api/with-agents.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { paint } from "../view/symbols.ts";
 import { print, say, sayJson } from "../program/tell.ts";

@@ -6,7 +6,7 @@ import { withWaist } from "../brain-api/brains.ts";
 import { Execution } from "./hands/execution.ts";
 import type { Executed, Order } from "./hands/execution.ts";
 import { folderAt } from "../program/folder.ts";
-import { withHands } from "../brain-api/hand-api.ts";
+import { withHands } from "../brain-api/with-hands.ts";
 import { onInterrupt } from "../view/interrupts.ts";
 import type { Leaving } from "../view/interrupts.ts";
 import { paint } from "../view/symbols.ts";

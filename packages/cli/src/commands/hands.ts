@@ -3,7 +3,7 @@ import { byteWords, oneLine, spanWords } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/address.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { withHands } from "../brain-api/hand-api.ts";
+import { withHands } from "../brain-api/with-hands.ts";
 import { paint } from "../view/symbols.ts";
 import { print, say, sayJson } from "../program/tell.ts";
 

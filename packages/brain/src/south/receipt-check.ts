@@ -1,7 +1,7 @@
 import { createPublicKey, hash, verify } from "node:crypto";
 import { endFacts, endIn, endWords, isObject, receiptText, REDACTED } from "@vidro/core";
 import type { Entry, Event, Json, OutcomeEvent, Receipt } from "@vidro/core";
-import type { ReceiptKey } from "../south/receipt-keys.ts";
+import type { ReceiptKey } from "./receipt-keys.ts";
 
 /*
  * Whether the outcomes in a journal are those that hands have signed. All that is needed is in the outcome itself and in

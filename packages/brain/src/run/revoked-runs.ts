@@ -1,7 +1,7 @@
 import { asFault, Fault, PAGE, RUN, TOKEN } from "@vidro/core";
 import type { Log } from "../observe/log.ts";
-import type { Runs } from "../run/runs.ts";
-import type { TokenRow, Tokens } from "./tokens.ts";
+import type { Runs } from "./runs.ts";
+import type { TokenRow, Tokens } from "../auth/tokens.ts";
 
 /** What ending the runs of revoked tokens needs. */
 interface RevokedRunsWorld {

@@ -1,17 +1,23 @@
-import type { JsonObject } from "@vidro/core";
-import { agentsOf } from "./agents.ts";
-import type { Agents } from "./agents.ts";
-import type { Brain } from "../brain.ts";
-import { LOCAL_OWNER } from "../auth/caller.ts";
-import { assertTools } from "./threads.ts";
-import type { StoredAgent } from "./agent.ts";
+import type { Hand, JsonObject, Records } from "@vidro/core";
+import { agentsOf } from "../../catalog/agents.ts";
+import type { Agents } from "../../catalog/agents.ts";
+import { LOCAL_OWNER } from "../../auth/caller.ts";
+import { assertTools } from "../../catalog/threads.ts";
+import type { StoredAgent } from "../../catalog/agent.ts";
+
+/** What the agents of a home need of its brain. */
+interface HomeBrain {
+  readonly records: Records;
+  /** The hand on this machine, for a workspace. */
+  readonly hand: (workspace: string) => Promise<Hand>;
+}
 
 /** The agents of a home for the person at this machine, held to what the wire holds everybody to. */
 export class HomeAgents {
   readonly #agents: Agents;
-  readonly #brain: Pick<Brain, "hand">;
+  readonly #brain: Pick<HomeBrain, "hand">;
 
-  constructor(home: string, brain: Pick<Brain, "records" | "hand">) {
+  constructor(home: string, brain: HomeBrain) {
     this.#agents = agentsOf(home, brain.records);
     this.#brain = brain;
   }
@@ -29,7 +35,7 @@ export class HomeAgents {
   /** Makes an agent, whose tools are those of the hand for a workspace; BAD_ARGUMENTS names what does not fit. */
   async create(body: JsonObject, workspace: string): Promise<StoredAgent> {
     // Loaded with the first agent that is made: who only reads needs no schemas.
-    const { checkedDraft } = await import("../north/catalog/agent-shape.ts");
+    const { checkedDraft } = await import("./agent-shape.ts");
     const draft = checkedDraft(body);
     if (draft.tools !== null) assertTools(draft.tools, (await this.#brain.hand(workspace)).tools);
     return this.#agents.create(draft, LOCAL_OWNER);
