@@ -58,7 +58,15 @@ export interface ProcessPlan {
   readonly digests: { readonly [path: string]: string };
   /** How a sandbox holds it, whatever its paths lead to and its files tell it to run; nothing holds it when left out. */
   readonly confined?: Confinement;
+  /** What a program that nothing else holds finds where Vidro's own state is; left out by hands of earlier versions. */
+  readonly state?: StateAccess;
 }
+
+/**
+ * Vidro's own state on a host is that of its hands and brains: identities, keys, policies, ledgers, journals. `hidden`
+ * means that the program finds an empty folder there; `open` means that nothing keeps the program from it.
+ */
+export type StateAccess = "hidden" | "open";
 
 /**
  * How a sandbox holds a program: `files` sees the workspace and the system's own folders and changes nothing; `facts`
@@ -67,8 +75,11 @@ export interface ProcessPlan {
  */
 export type Confinement = "files" | "facts" | "workspace" | "network";
 
-/** How far a shell reaches: read = nothing can be written, no network; workspace = only the workspace; host = as the user. */
-export type ShellAccess = "read" | "workspace" | "host";
+/**
+ * How far a shell reaches: read = nothing can be written, no network; workspace = only the workspace; host = as the
+ * user, without Vidro's own state and without the rights of other users; all = whatever the user may do.
+ */
+export type ShellAccess = "read" | "workspace" | "host" | "all";
 
 /** A line for the shell. */
 export interface ShellPlan {
@@ -82,6 +93,8 @@ export interface ShellPlan {
   readonly sandboxed: boolean;
   /** sha256 of each file that a word of the line names and that it may run. */
   readonly digests?: { readonly [path: string]: string };
+  /** What a line that nothing else holds finds where Vidro's own state is; left out by hands of earlier versions. */
+  readonly state?: StateAccess;
 }
 
 /** One operation on one path. */

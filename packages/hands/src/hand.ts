@@ -26,6 +26,7 @@ import { folderAt, workspaceAt } from "./files/folders.ts";
 import { isAlive, thisProcess } from "./host/process-identity.ts";
 import { endInTime } from "./exec/deadline.ts";
 import { openLedger, type Known, type Ledger, type Start } from "./ledger.ts";
+import { ownFolders, whyKeptOut } from "./policy/own-state.ts";
 import { sweepLeftBehind, sweepStragglers } from "./exec/orphans.ts";
 import { hostSandbox } from "./exec/sandbox.ts";
 import type { Receipts } from "./enrol/receipt-signer.ts";
@@ -76,7 +77,14 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
   const env = environmentFrom(options.env ?? process.env, workspace);
   const { policy } = options;
   const sandbox = () => hostSandbox(policy.secrets);
-  const bench: Bench = { workspace, state: reserved, sandbox, env, judge: (plan) => policy.judge(plan) };
+  const bench: Bench = {
+    workspace,
+    state: reserved,
+    reserved: () => ownFolders(reserved),
+    sandbox,
+    env,
+    judge: (plan) => policy.judge(plan),
+  };
   const ledger = openLedger(join(state, "ledger.db"));
   sweepLeftBehind(reserved);
   pruneSpools(spools, Date.now());
@@ -327,7 +335,8 @@ class LocalHand implements Hand {
     const { version } = policy;
     const { plan, verdict } = await this.#freest(planned);
     const hash = sha256(canonical({ plan: { ...plan }, policy: version }));
-    return { plan, hash, verdict, policy: version };
+    const { workspace, reserved } = this.#bench;
+    return { plan, hash, verdict: whyKeptOut(plan, { workspace, folders: reserved() }) ?? verdict, policy: version };
   }
 
   /** A program that policy allows runs held to what the verdict is about, where the host can hold it. */
@@ -337,7 +346,8 @@ class LocalHand implements Hand {
     const held = policy.judge({ ...plan, confined: "files" });
     const { decision, confined } = held;
     const isHeld = decision === "allow" && confined !== undefined && (await canHold(this.#bench, confined, plan.cwd));
-    return isHeld ? { plan: { ...plan, confined }, verdict: held } : { plan, verdict: policy.judge(plan) };
+    const { state: _, ...bare } = plan;
+    return isHeld ? { plan: { ...bare, confined }, verdict: held } : { plan, verdict: policy.judge(plan) };
   }
 
   #checkTime({ order, receivedAt }: Job, signal: AbortSignal): void {

@@ -18,7 +18,14 @@ export function benchIn(folder: string): Bench {
   const [workspace, state] = [join(folder, "workspace"), join(folder, "state")];
   for (const path of [workspace, state]) mkdirSync(path, { recursive: true });
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
-  return { workspace, state, sandbox: async () => undefined, env, judge: (plan) => policyOf("allow").judge(plan) };
+  return {
+    workspace,
+    state,
+    reserved: () => [state],
+    sandbox: async () => undefined,
+    env,
+    judge: (plan) => policyOf("allow").judge(plan),
+  };
 }
 
 /** Work on a bench that collects what is told live. */

@@ -49,7 +49,10 @@ function commandTooWide(rule: ProcessRule): string | undefined {
 
 function shellTooWide(rule: ShellRule): string | undefined {
   if (rule.commands !== undefined) return undefined;
-  const held = rule.sandboxed === true && rule.access !== undefined && !rule.access.includes("host");
+  const held =
+    rule.sandboxed === true &&
+    rule.access !== undefined &&
+    rule.access.every((access) => access === "read" || access === "workspace");
   return held
     ? undefined
     : "an allow rule for the shell has exact commands, or a sandbox with access read or workspace";

@@ -165,7 +165,7 @@ function examples<T>(item: Read<T>): Read<Examples<T>> {
   };
 }
 
-const access = oneOf("read", "workspace", "host");
+const access = oneOf("read", "workspace", "host", "all");
 
 const shellExample: Read<ShellExample> = (json, where) => {
   const source = object(json, where, ["command", "access", "sandboxed"]);

@@ -31,15 +31,22 @@ export const HOST_RULE = "host";
  * that nothing holds.
  */
 export function judge(plan: Plan, policy: Policy): Verdict {
-  const verdict = ruled(plan, policy);
+  const verdict = graver(ruled(plan, policy), plan);
   if (policy.host !== "deny" || verdict.decision === "deny" || !touchesHost(plan)) return verdict;
   const reason = "the policy of this host forbids what no sandbox holds to the workspace";
   return { decision: "deny", rule: HOST_RULE, class: verdict.class, reason };
 }
 
+/** What a person decides about with Vidro's own state in reach is privileged, whatever the rule says of its class. */
+function graver(verdict: Verdict, plan: Plan): Verdict {
+  const isOpen = (plan.kind === "process" && plan.confined === undefined) || plan.kind === "shell";
+  const reaches = isOpen && plan.state === "open" && verdict.decision === "ask" && verdict.class !== "destructive";
+  return reaches ? { ...verdict, class: "privileged" } : verdict;
+}
+
 function touchesHost(plan: Plan): boolean {
   if (plan.kind === "process") return plan.confined === undefined;
-  if (plan.kind === "shell") return plan.access === "host" || !plan.sandboxed;
+  if (plan.kind === "shell") return !plan.sandboxed || plan.access === "host" || plan.access === "all";
   if (plan.kind === "file") return plan.operation === "write" && !plan.inWorkspace;
   return plan.kind === "order";
 }

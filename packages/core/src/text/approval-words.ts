@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import type { Language } from "./language.ts";
 import { quoted, spelled } from "./printable.ts";
-import type { Action, Plan, ShellPlan, Verdict } from "../tool.ts";
+import type { Action, Plan, ProcessPlan, ShellPlan, StateAccess, Verdict } from "../tool.ts";
 import { planWords, spanWords } from "./words.ts";
 
 /** What a person is asked to approve. */
@@ -20,6 +20,8 @@ interface Phrases {
   readonly may: string;
   readonly rows: { readonly [row in RowName]: string };
   readonly asUser: string;
+  /** What a command that acts as the user finds where Vidro's own state is. */
+  readonly states: { readonly [state in StateAccess]: string };
   readonly sandboxed: string;
   readonly asNow: string;
   readonly inside: string;
@@ -67,6 +69,10 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       why: "why",
     },
     asUser: "host: everything that the hand's user may do",
+    states: {
+      hidden: "without Vidro's own state",
+      open: "and it can reach Vidro's own state: keys, tokens, policy, journal",
+    },
     sandboxed: "held by a sandbox",
     asNow: "as it is now",
     inside: "in the workspace",
@@ -94,6 +100,10 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       why: "porquê",
     },
     asUser: "host: tudo o que o usuário da máquina pode fazer",
+    states: {
+      hidden: "sem o estado do próprio Vidro",
+      open: "e alcança o estado do próprio Vidro: chaves, tokens, política, diário",
+    },
     sandboxed: "contido por uma sandbox",
     asNow: "como está agora",
     inside: "na pasta de trabalho",
@@ -122,6 +132,10 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       why: "porqué",
     },
     asUser: "host: todo lo que el usuario de la máquina puede hacer",
+    states: {
+      hidden: "sin el estado del propio Vidro",
+      open: "y alcanza el estado del propio Vidro: claves, tokens, política, diario",
+    },
     sandboxed: "contenido por una sandbox",
     asNow: "como está ahora",
     inside: "en la carpeta de trabajo",
@@ -173,7 +187,10 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
         [rows.command, planWords(plan)],
         [rows.program, quoted(plan.program)],
         [rows.in, quoted(plan.cwd)],
-        [rows.access, plan.confined === undefined ? phrases.asUser : `${plan.confined}, ${phrases.sandboxed}`],
+        [
+          rows.access,
+          plan.confined === undefined ? userWords(plan, phrases) : `${plan.confined}, ${phrases.sandboxed}`,
+        ],
         [rows.limit, spanWords(plan.timeoutMs)],
         ...digestRows(plan.digests, phrases),
       ];
@@ -197,8 +214,12 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
   }
 }
 
-function accessWords({ sandboxed, access }: ShellPlan, phrases: Phrases): string {
-  return sandboxed ? `${access}, ${phrases.sandboxed}` : phrases.asUser;
+function accessWords(plan: ShellPlan, phrases: Phrases): string {
+  return plan.sandboxed ? `${plan.access}, ${phrases.sandboxed}` : userWords(plan, phrases);
+}
+
+function userWords({ state }: ProcessPlan | ShellPlan, { asUser, states }: Phrases): string {
+  return state === undefined ? asUser : `${asUser}, ${states[state]}`;
 }
 
 const DIGEST_CHARS = 16;

@@ -20,6 +20,8 @@ function ours(required: readonly string[], properties: JsonObject): JsonObject {
 
 const TEXTS: JsonObject = { type: "object", additionalProperties: { type: "string" } };
 
+const STATE: JsonObject = { enum: ["hidden", "open"] };
+
 const PLANS: readonly JsonObject[] = [
   ours(["kind", "program", "argv", "cwd", "env", "timeoutMs", "digests"], {
     kind: { const: "process" },
@@ -29,6 +31,7 @@ const PLANS: readonly JsonObject[] = [
     env: TEXTS,
     timeoutMs: count,
     digests: TEXTS,
+    state: STATE,
   }),
   ours(["kind", "command", "cwd", "env", "timeoutMs", "access", "sandboxed"], {
     kind: { const: "shell" },
@@ -36,8 +39,9 @@ const PLANS: readonly JsonObject[] = [
     cwd: text(HAND.pathChars),
     env: TEXTS,
     timeoutMs: count,
-    access: { enum: ["read", "workspace", "host"] },
+    access: { enum: ["read", "workspace", "host", "all"] },
     sandboxed: flag,
+    state: STATE,
   }),
   ours(["kind", "operation", "path", "inWorkspace"], {
     kind: { const: "file" },

@@ -40,6 +40,13 @@ export function programFor(word: string, cwd: string, path: string): string {
   throw new Fault("BAD_ARGUMENTS", `There is no program ${word} ${where} that this hand can run.`);
 }
 
+/** Whether a program acts with the rights of the user or group that it belongs to, whoever starts it. */
+export function hasRightsOfItsOwn(program: string): boolean {
+  return ((statSync(program, { throwIfNoEntry: false })?.mode ?? 0) & SET_ID) !== 0;
+}
+
+const SET_ID = 0o6000;
+
 /** Fingerprints by path. */
 type Digests = { [path: string]: string };
 

@@ -22,7 +22,7 @@ describe("the sandbox", () => {
     for (const path of [workspace, state]) mkdirSync(path);
     writeFileSync(join(workspace, "note"), "seen");
     writeFileSync(join(state, "secret"), "unseen");
-    return { confined, workspace, state, cwd: workspace, path: process.env["PATH"] ?? "" };
+    return { confined, workspace, state, reserved: [state], cwd: workspace, path: process.env["PATH"] ?? "" };
   }
 
   function run(command: string, scope: Scope): Promise<{ code: number; text: string }> {
@@ -35,7 +35,7 @@ describe("the sandbox", () => {
         stream?.on("data", (chunk: Buffer) => {
           text += chunk.toString();
         });
-      handOver(child, handedOver);
+      if (handedOver !== undefined) handOver(child, handedOver);
       child.once("close", (code) => resolve({ code: code ?? -1, text }));
     });
   }
@@ -65,11 +65,13 @@ describe("the sandbox", () => {
   it("hides the hand's state, wherever it lies, and the secrets of the host", async (t) => {
     const scope = scopeIn(t, "workspace");
     assert.match((await run(`cat ${scope.state}/secret`, scope)).text, /No such file/u);
-    const within = { ...scope, state: join(scope.workspace, ".state") };
+    const own = join(scope.workspace, ".state");
+    const within = { ...scope, state: own, reserved: [own] };
     mkdirSync(within.state);
     writeFileSync(join(within.state, "secret"), "unseen");
     assert.match((await run(`cat ${within.state}/secret`, within)).text, /No such file/u);
-    const around = { ...scope, state: join(scope.workspace, ".."), confined: "files" as const };
+    const above = join(scope.workspace, "..");
+    const around = { ...scope, state: above, reserved: [above], confined: "files" as const };
     assert.equal((await run("cat note; ls ../state 2>&1 | wc -l", around)).code, 0);
     assert.ok(!(await run("cat /etc/shadow", scope)).text.includes("root:"));
   });

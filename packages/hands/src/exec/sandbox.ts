@@ -3,6 +3,7 @@ import { HAND } from "@vidro/core";
 import { SECRETS } from "../policy/default-policy/files.ts";
 import { handOver, HANDED_OVER } from "./inherited-descriptor.ts";
 import { filterFor } from "./sandbox/filter.ts";
+import { coveringBy, type Cover } from "./sandbox/cover.ts";
 import { viewOf, type Scope } from "./sandbox/view.ts";
 
 export { isInView, type Scope } from "./sandbox/view.ts";
@@ -13,13 +14,19 @@ interface HeldLine {
   readonly program: string;
   readonly argv: readonly string[];
   /** Bytes that it reads from the descriptor `HANDED_OVER`. */
-  readonly handedOver: Uint8Array;
+  readonly handedOver?: Uint8Array;
 }
 
 /** Holds a command to a scope by means of the kernel. */
 export interface Sandbox {
   /** What runs the given line within the scope; the first word of the line is an absolute path. */
   hold(line: readonly string[], scope: Scope): HeldLine;
+  /**
+   * What runs the given line as the user, with an empty folder in the place of each that is reserved. All else is the
+   * host's: files, processes, network. Programs get no rights there that would take the cover away: none by a
+   * set-user-id bit, and root has none to mount or to look into other processes. Left out where nothing covers.
+   */
+  cover?(line: readonly string[], cover: Cover): HeldLine;
 }
 
 const BUBBLEWRAP = "/usr/bin/bwrap";
@@ -47,6 +54,7 @@ let works: Promise<boolean> | undefined;
 export async function hostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
   const [withSockets, without] = [true, false].map((sockets) => filterFor(process.arch, { sockets }));
   if (withSockets === undefined || without === undefined) return undefined;
+  const covering = coveringBy(BUBBLEWRAP);
   const sandbox: Sandbox = {
     hold: (line, scope) => {
       const bounds = ["--seccomp", String(HANDED_OVER), ...viewOf(scope, secrets), ...wallsOf(scope)];
@@ -56,19 +64,31 @@ export async function hostSandbox(secrets: readonly string[] = SECRETS): Promise
       if (scope.confined === "facts") return { program: BUBBLEWRAP, argv: held, handedOver };
       return { program: SHELL, argv: [SHELL, "-c", BOUNDED, ...held], handedOver };
     },
+    ...(covering === undefined ? {} : { cover: (line, cover) => coveredLine(covering(line, cover)) }),
   };
   works ??= probe(sandbox);
   return (await works) ? sandbox : undefined;
 }
 
+function coveredLine(argv: readonly string[]): HeldLine {
+  return { program: argv[0] ?? "", argv };
+}
+
 /** Being installed is not enough: many containers forbid the name spaces that it needs. */
 function probe(sandbox: Sandbox): Promise<boolean> {
-  const scope: Scope = { confined: "files", workspace: "/usr", state: "/nonexistent", cwd: "/", path: "" };
+  const scope: Scope = {
+    confined: "files",
+    workspace: "/usr",
+    state: "/nonexistent",
+    reserved: [],
+    cwd: "/",
+    path: "",
+  };
   const { program, argv, handedOver } = sandbox.hold([SHELL, "-c", ":"], scope);
   return new Promise((resolve) => {
     const stdio = ["ignore", "ignore", "ignore", "pipe"] as const;
     const child = spawn(program, argv.slice(1), { stdio: [...stdio], timeout: PROBE_MS });
-    handOver(child, handedOver);
+    if (handedOver !== undefined) handOver(child, handedOver);
     child.once("error", () => resolve(false)).once("exit", (code) => resolve(code === 0));
   });
 }

@@ -28,7 +28,7 @@ export function shown(path: string, bench: Bench): string {
 
 /** Whose a real path is, when it is in a place where no file tool goes. */
 export function reservedFor(path: string, bench: Bench): string | undefined {
-  if (within(bench.state, path)) return "the hand's own state";
+  if (bench.reserved().some((folder) => within(folder, path))) return "Vidro's own state";
   return KERNEL.find((folder) => within(folder, path));
 }
 
@@ -89,10 +89,10 @@ async function realPath(asked: string, bench: Bench): Promise<string> {
   }
 }
 
-/** The path, unless it is another name of a file in the hand's own state. */
+/** The path, unless it is another name of a file in Vidro's own state. */
 function unshared(path: string, asked: string, bench: Bench): string {
-  if (stateTwin(path, bench.state) === undefined) return path;
-  throw new Fault("POLICY_DENIED", `${asked} is a file of the hand's own state, where no file tool goes.`);
+  if (bench.reserved().every((folder) => stateTwin(path, folder) === undefined)) return path;
+  throw new Fault("POLICY_DENIED", `${asked} is a file of Vidro's own state, where no file tool goes.`);
 }
 
 function namesOf(path: string): string[] {

@@ -1,4 +1,5 @@
 import { Fault, WATCH } from "@vidro/core";
+import { ownFolders } from "../policy/own-state.ts";
 import { within } from "../files/paths.ts";
 import { Tree } from "./watches/tree.ts";
 import { WatchLog } from "./watches/watch-log.ts";
@@ -95,7 +96,7 @@ export class Watches {
       going.tree = await Tree.at(
         watch.path,
         (type, file, why) => this.#see(going, type, file, why),
-        (path) => within(this.#reserved, path),
+        (path) => ownFolders(this.#reserved).some((folder) => within(folder, path)),
       );
     } catch (thrown) {
       this.#going.delete(watch.token);

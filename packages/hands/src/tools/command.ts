@@ -2,7 +2,8 @@ import { Fault, HAND, type ProcessPlan } from "@vidro/core";
 import { folderAt } from "../files/folders.ts";
 import { pathField } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
-import { NO_NUL, programFor, scriptDigests } from "../exec/executable.ts";
+import { hasRightsOfItsOwn, NO_NUL, programFor, scriptDigests } from "../exec/executable.ts";
+import { runCovered, stateFor } from "./covered.ts";
 import { scopeOf, tool } from "./tool.ts";
 
 const word = { type: "string", maxLength: HAND.argChars, pattern: NO_NUL } as const;
@@ -32,6 +33,12 @@ export const command = tool({
         maximum: HAND.commandCapMs,
         description: `Default: ${HAND.commandMs}.`,
       },
+      access: {
+        enum: ["host", "all"],
+        description:
+          "Default: host, without Vidro's own state and without rights of other users; all is for programs that need " +
+          "either, such as scripts with sudo.",
+      },
     },
     additionalProperties: false,
   },
@@ -51,13 +58,14 @@ export const command = tool({
       env: bench.env,
       timeoutMs: input.timeout_ms ?? HAND.commandMs,
       digests: await scriptDigests(program, argv, cwd),
+      state: input.access === "all" || hasRightsOfItsOwn(program) ? "open" : await stateFor(bench),
     };
   },
 
   async run(_input, work) {
     const { plan, bench } = work;
     const { confined, cwd, env, timeoutMs } = plan;
-    if (confined === undefined) return runProcess(plan, work);
+    if (confined === undefined) return plan.state === "hidden" ? runCovered(plan, work) : runProcess(plan, work);
     const sandbox = await bench.sandbox();
     if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this command is gone.");
     const line = [plan.program, ...plan.argv.slice(1)];

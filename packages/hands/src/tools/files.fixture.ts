@@ -35,7 +35,7 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
   const outside = join(root, "work-evil");
   const state = join(workspace, ".state");
   const judge: Bench["judge"] = (plan) => policyOf("allow").judge(plan);
-  const bench: Bench = { workspace, state, sandbox: async () => undefined, env: {}, judge };
+  const bench: Bench = { workspace, state, reserved: () => [state], sandbox: async () => undefined, env: {}, judge };
   for (const folder of [workspace, outside, bench.state]) mkdirSync(folder);
   writeFileSync(join(bench.state, "ledger.db"), "needle in the state");
   writeFileSync(join(outside, "secret.txt"), "secret");

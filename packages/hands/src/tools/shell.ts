@@ -5,6 +5,7 @@ import { pathField } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
 import { lineDigests, NO_NUL } from "../exec/executable.ts";
 import { isInView } from "../exec/sandbox.ts";
+import { runCovered, stateFor } from "./covered.ts";
 import { scopeOf, tool } from "./tool.ts";
 
 /** Models write for bash; a host without it gets what POSIX promises. */
@@ -15,7 +16,7 @@ export const shell = tool({
   name: "shell",
   description:
     "Runs a command line in a shell on the host and gives its output and exit code. Background processes end with " +
-    "the command. Use access=read to look only, access=workspace to change only the workspace; host needs approval.",
+    "the command. Use access=read to look only, access=workspace to change only the workspace; host needs approval, and all as well: with all, sudo works.",
   parameters: {
     type: "object",
     required: ["command"],
@@ -34,7 +35,11 @@ export const shell = tool({
         maximum: HAND.commandCapMs,
         description: `Default: ${HAND.commandMs}.`,
       },
-      access: { enum: ["read", "workspace", "host"], description: "What the command may touch; default: host." },
+      access: {
+        enum: ["read", "workspace", "host", "all"],
+        description:
+          "What the command may touch; default: host, without Vidro's own state and without rights of other users.",
+      },
     },
     additionalProperties: false,
   },
@@ -44,7 +49,7 @@ export const shell = tool({
   async plan(input, bench): Promise<ShellPlan> {
     const access = input.access ?? "host";
     const cwd = folderAt(input.dir_path ?? ".", bench.workspace);
-    const sandboxed = access !== "host" && (await bench.sandbox()) !== undefined;
+    const sandboxed = (access === "read" || access === "workspace") && (await bench.sandbox()) !== undefined;
     if (sandboxed && !isInView(cwd, scopeOf(bench, "files", cwd))) {
       throw new Fault("BAD_ARGUMENTS", `${cwd} is outside the workspace: a line sees it with access host only.`);
     }
@@ -57,6 +62,7 @@ export const shell = tool({
       access,
       sandboxed,
       digests: await lineDigests(input.command, cwd),
+      ...(sandboxed ? {} : { state: access === "host" ? await stateFor(bench) : "open" }),
     };
   },
 
@@ -64,8 +70,9 @@ export const shell = tool({
     const { plan, bench } = work;
     const line = [SHELL, "-c", plan.command];
     const { access, cwd, env, timeoutMs } = plan;
-    if (access === "host" || !plan.sandboxed)
-      return runProcess({ program: SHELL, argv: line, cwd, env, timeoutMs }, work);
+    const launch = { program: SHELL, argv: line, cwd, env, timeoutMs };
+    if (plan.state === "hidden") return runCovered(launch, work);
+    if (!plan.sandboxed) return runProcess(launch, work);
     const sandbox = await bench.sandbox();
     if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this line is gone.");
     const scope = scopeOf(bench, access === "read" ? "files" : "workspace", cwd);

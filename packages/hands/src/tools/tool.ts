@@ -6,8 +6,10 @@ import { isInView, type Sandbox, type Scope } from "../exec/sandbox.ts";
 export interface Bench {
   /** Absolute, with symlinks resolved. */
   readonly workspace: string;
-  /** The hand's own state folder (absolute, with symlinks resolved); no tool reads or writes in it. */
+  /** The hand's own state folder (absolute, with symlinks resolved). */
   readonly state: string;
+  /** Vidro's own folders on this host, the hand's among them: no tool reads or writes in them. */
+  readonly reserved: () => readonly string[];
   /** What holds a shell to its access, on a host that has such a thing; looked for when it is first asked for. */
   readonly sandbox: () => Promise<Sandbox | undefined>;
   /** The environment that processes get, rebuilt from an allowlist. */
@@ -17,8 +19,8 @@ export interface Bench {
 }
 
 /** What a command of a bench sees and touches when it is held. */
-export function scopeOf({ workspace, state, env }: Bench, confined: Confinement, cwd: string): Scope {
-  return { confined, workspace, state, cwd, path: env["PATH"] ?? "" };
+export function scopeOf({ workspace, state, reserved, env }: Bench, confined: Confinement, cwd: string): Scope {
+  return { confined, workspace, state, reserved: reserved(), cwd, path: env["PATH"] ?? "" };
 }
 
 /** Whether this host has what holds a command, and the command would see the folder that it runs in. */

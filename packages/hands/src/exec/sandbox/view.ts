@@ -11,8 +11,10 @@ import { ClosedPaths } from "./closed.ts";
 export interface Scope {
   readonly confined: Confinement;
   readonly workspace: string;
-  /** The hand's own folder, which a command never sees. */
+  /** The hand's own folder: what patterns of a policy call `{state}`. */
   readonly state: string;
+  /** Vidro's own folders, which a command never sees. */
+  readonly reserved: readonly string[];
   readonly cwd: string;
   /** The folders that programs are looked up in, as PATH has them. */
   readonly path: string;
@@ -63,8 +65,11 @@ const empty = (at: string): Part => ({ at, options: ["--size", String(HAND.scrat
 
 /** Bubblewrap's options for the files that a command sees. */
 export function viewOf(scope: Scope, secrets: readonly string[]): readonly string[] {
-  const hidden = hiddenPaths(scope.workspace, scope.state, ...secrets);
-  return scope.confined === "facts" ? hostView(scope, hidden) : filesView(scope, hidden);
+  const { confined, workspace, state, reserved } = scope;
+  // Facts hold nothing of what is in the states of others, and those may be gone before they are hidden.
+  const own = confined === "facts" ? [state] : reserved;
+  const hidden = [...new Set([...own.flatMap(existing), ...secretsThere(workspace, state, ...secrets)])];
+  return confined === "facts" ? hostView(scope, hidden) : filesView(scope, hidden);
 }
 
 /** Whether a folder is in the view of a command that does not see the whole host. */
@@ -126,9 +131,9 @@ const programFolders = remembered((workspace, path = "") => {
   return [...new Set(folders)].filter((folder) => ![...SYSTEM, workspace].some((shown) => within(shown, folder)));
 });
 
-/** The hand's state, and where the secrets of a policy are. */
-const hiddenPaths = remembered((workspace, state = "", ...secrets) =>
-  [state, ...secretPaths(secrets, { workspace, state, home: homedir() })].flatMap(existing),
+/** Where the secrets of a policy are. */
+const secretsThere = remembered((workspace, state = "", ...secrets) =>
+  secretPaths(secrets, { workspace, state, home: homedir() }).flatMap(existing),
 );
 
 /** A look at the disk whose answer counts for a while: for each command anew it would cost more than many a command. */
@@ -154,7 +159,7 @@ function linkOrFolder(at: string): readonly Part[] {
 }
 
 /** The real path of what is there; what is not, or what we may not even look at, needs no hiding. */
-function existing(path: string): readonly string[] {
+export function existing(path: string): readonly string[] {
   try {
     return [realpathSync.native(path)];
   } catch {
