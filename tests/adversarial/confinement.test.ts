@@ -129,7 +129,12 @@ test("a policy that keeps the host from what nothing holds is not overruled by a
   writeFileSync(file, JSON.stringify({ trusted: [], secrets: [], env: {}, rules: [], host: "deny" }));
   const at = await target(t, { policy: openPolicy({ file, workspace: folder, state: folder }) });
   for (const [tool, input] of [
+    ["shell", { command: "touch mark" }],
     ["shell", { command: "touch mark", access: "host" }],
+    ["shell", { command: "touch mark", access: "all" }],
+    ["command", { command: "touch", args: ["mark"], access: "all" }],
+    ["command", { command: "su", args: ["-c", "touch mark"] }],
+    ["edit", { file_path: join(at.outside, "secret.txt"), old_string: SECRET, new_string: "x" }],
     ["command", { command: "touch", args: ["mark"] }],
     ["write_file", { file_path: at.mark, content: "x" }],
   ] as const) {

@@ -15,12 +15,12 @@ const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
 export async function check(file: string | undefined, flags: { readonly json?: boolean }): Promise<number> {
   if (file !== undefined && !existsSync(file)) throw new Fault("NOT_FOUND", `There is no file ${file}.`);
   const path = file === undefined ? policyFile() : resolve(file);
-  const { policy, version } = await openAt(path);
+  const { policy, version, file: counting } = await openAt(path, file === undefined);
   const examples = policy.rules.reduce(
     (sum, { examples: { match, not_match } }) => sum + match.length + not_match.length,
     0,
   );
-  const name = existsSync(path) ? path : "the shipped policy";
+  const name = counting ?? "the shipped policy";
   if (flags.json === true) sayJson({ ok: true, policy: name, version, rules: policy.rules.length, examples });
   else {
     const held = `${countWords(policy.rules.length, "rule")}, ${countWords(examples, "example")} tried`;
@@ -46,7 +46,7 @@ export async function explainCommand(
       sayFault(judged);
       return FAULTS[judged.code].exit;
     }
-    const { findings } = explain(judged.plan, (await openAt(policyFile())).policy);
+    const { findings } = explain(judged.plan, (await openAt(policyFile(), true)).policy);
     if (flags.json === true)
       sayJson({ ...judged.verdict, plan: judged.plan, hash: judged.hash, policy: judged.policy, findings });
     else print(explanation(judged, findings));
@@ -72,9 +72,11 @@ function policyFile(): string {
   return join(homeFolder(), "policy.json");
 }
 
-async function openAt(file: string): Promise<OpenPolicy> {
+/** The policy in a file; with `isInForce`, the host's own where there is one. */
+async function openAt(file: string, isInForce: boolean): Promise<OpenPolicy> {
   const { openPolicy } = await import("@vidro/hands");
-  return openPolicy({ file, workspace: folderAt("."), state: nearest(homeFolder()) });
+  const only = isInForce ? {} : { hostFile: false as const };
+  return openPolicy({ file, workspace: folderAt("."), state: nearest(homeFolder()), ...only });
 }
 
 /** The folder itself, or the first one above it that is there: checking makes nothing. */

@@ -1,12 +1,14 @@
 import { hash } from "node:crypto";
-import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
+import { dirname } from "node:path";
 import { canonical, Fault, judge, parsePolicy } from "@vidro/core";
 import type { Json, Policy } from "@vidro/core";
 import { DEFAULT_POLICY } from "./default-policy.ts";
 import { codeOf } from "../files/files.ts";
 import { workspaceAt } from "../files/folders.ts";
 import type { HandPolicy } from "../hand.ts";
+import { HOST_POLICY } from "./own-state.ts";
 import { within } from "../files/paths.ts";
 import { isClosed } from "../exec/sandbox/closed.ts";
 import { isOwn, stateTwin } from "../files/hard-links.ts";
@@ -14,12 +16,21 @@ import { isOwn, stateTwin } from "../files/hard-links.ts";
 /** A policy that is in force: its version is the hash of what it says. */
 export interface OpenPolicy extends HandPolicy {
   readonly policy: Policy;
+  /** The file that says it; undefined for the shipped policy. */
+  readonly file: string | undefined;
+  /** What a person should know who counts on it. */
+  readonly warning: string | undefined;
 }
 
 /** Where a policy is looked for, and the folders that its patterns mean. */
 interface PolicyPlaces {
   /** A file of JSON; when there is none, the shipped policy counts. */
   readonly file: string;
+  /**
+   * The host's own file, which counts instead when it is there, and which only root may write; default: HOST_POLICY,
+   * false: none counts.
+   */
+  readonly hostFile?: string | false;
   readonly workspace: string;
   /** The folder of Vidro's own state. */
   readonly state: string;
@@ -29,9 +40,11 @@ interface PolicyPlaces {
  * The policy of a hand. Throws BAD_POLICY when its file cannot be used, and then nothing is allowed; NOT_FOUND when
  * there is no workspace.
  */
-export function openPolicy({ file, workspace, state }: PolicyPlaces): OpenPolicy {
+export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state }: PolicyPlaces): OpenPolicy {
   const places = { workspace: workspaceAt(workspace), home: realHome(), state: realpathSync(state) };
-  const source = isThere(file) ? readPolicy(file) : undefined;
+  const file = [...(hostFile === false ? [] : [hostFile]), own].find(isThere);
+  if (file === hostFile) refuseLoose(file);
+  const source = file === undefined ? undefined : readPolicy(file);
   // The examples of the shipped policy are tried by its test, not at every start.
   const parsed = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
   const policy = {
@@ -45,11 +58,44 @@ export function openPolicy({ file, workspace, state }: PolicyPlaces): OpenPolicy
     policy,
     judge: (plan) => judge(plan, policy),
     secrets: policy.secrets,
+    file,
+    warning: mayWrite(file ?? own) ? warningOf(file) : undefined,
   };
+}
+
+const WRITTEN_BY_OTHERS = 0o022;
+
+/** A host's policy is root's, or it is none: who could write it could have written it for a hand. */
+function refuseLoose(file: string): void {
+  const loose = [file, dirname(file)].find((path) => {
+    const { uid, mode } = statSync(path);
+    return uid !== 0 || (mode & WRITTEN_BY_OTHERS) !== 0;
+  });
+  if (loose !== undefined) throw new Fault("BAD_POLICY", `${loose} has to belong to root, and only root may write it`);
+}
+
+/** Whether the user of this process, who is not root, may write a file or put another one in its place. */
+function mayWrite(file: string): boolean {
+  if (process.getuid?.() === 0) return false;
+  return [file, dirname(file)].some((path) => {
+    try {
+      accessSync(path, constants.W_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+function warningOf(file: string | undefined): string {
+  const which = file === undefined ? "The shipped policy counts, and" : `The policy ${file} counts, and`;
+  return `${which} the user of this hand may put another one in its place: as root, write ${HOST_POLICY}.`;
 }
 
 /** A policy that can be read anew while a hand works under it. */
 export interface KeptPolicy extends HandPolicy {
+  /** What a person should know who counts on the policy as it was first read. */
+  readonly warning: string | undefined;
   /** Reads the file again: what is judged from now on is judged by it. BAD_POLICY leaves the one in force as it is. */
   readonly reload: () => void;
 }
@@ -58,6 +104,7 @@ export interface KeptPolicy extends HandPolicy {
 export function keepPolicy(places: PolicyPlaces): KeptPolicy {
   let open = openPolicy(places);
   return {
+    warning: open.warning,
     get version() {
       return open.version;
     },

@@ -33,6 +33,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const policy = keepPolicy({ file: join(state.folder, "policy.json"), workspace, state: state.folder });
   options.keep?.({ what: "policy", reload: policy.reload });
+  if (policy.warning !== undefined) options.note(policy.warning);
   const own = { id: identity.agentId, workspace, state: folder, reserved: state.folder };
   const hand = await localHand({ ...own, policy, receipts: openReceipts(state.folder) });
   const sampler = await new Sampler(hand.workspace).start();

@@ -46,6 +46,7 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
   const brain = flags.brain === undefined ? {} : { brain: brainKey(await pem(flags.brain), tcpHandName(ID)) };
   const tokens = new TokenFile(file);
   const policy = keepPolicy({ file: join(state, "policy.json"), workspace, state });
+  if (policy.warning !== undefined) say(policy.warning);
   const receipts = openReceipts(state);
   const hand = await localHand({ id: ID, workspace, state: own, reserved: state, policy, receipts });
   try {

@@ -51,9 +51,12 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
   model: lookAtModel,
   policy: async (home) => {
     const { openPolicy } = await import("@vidro/hands");
-    const file = join(home, "policy.json");
-    const { policy } = openPolicy({ file, workspace: folderAt("."), state: nearest(home) });
-    return ok(`${existsSync(file) ? file : "the shipped policy"}, ${countWords(policy.rules.length, "rule")}`);
+    const places = { file: join(home, "policy.json"), workspace: folderAt("."), state: nearest(home) };
+    const { policy, file, warning } = openPolicy(places);
+    const summary = `${file ?? "the shipped policy"}, ${countWords(policy.rules.length, "rule")}`;
+    // Who wrote no policy counts on none.
+    if (warning === undefined || file === undefined) return ok(summary);
+    return warn(`${summary}: it holds against no brain that works as this user`, warning);
   },
   terminal: () => {
     const { stdin, stdout, env } = process;
