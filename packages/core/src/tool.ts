@@ -54,8 +54,10 @@ export interface ProcessPlan {
   /** The whole environment that the process gets. */
   readonly env: { readonly [name: string]: string };
   readonly timeoutMs: number;
-  /** sha256 of each operand that names a file whose content decides what happens (a script). */
+  /** sha256 of each file whose content decides what happens: a script, a Makefile, a module. */
   readonly digests: { readonly [path: string]: string };
+  /** Programs and scripts that may load, include or run more than those files. */
+  readonly unseen?: readonly string[];
   /** How a sandbox holds it, whatever its paths lead to and its files tell it to run; nothing holds it when left out. */
   readonly confined?: Confinement;
   /** What a program that nothing else holds finds where Vidro's own state is; left out by hands of earlier versions. */
@@ -91,8 +93,10 @@ export interface ShellPlan {
   readonly access: ShellAccess;
   /** Whether a sandbox holds the shell to that access; without one, any access is the host's. */
   readonly sandboxed: boolean;
-  /** sha256 of each file that a word of the line names and that it may run. */
+  /** sha256 of each file that the line may run, as far as its words tell. */
   readonly digests?: { readonly [path: string]: string };
+  /** Programs and scripts that may load, include or run more than those files. */
+  readonly unseen?: readonly string[];
   /** What a line that nothing else holds finds where Vidro's own state is; left out by hands of earlier versions. */
   readonly state?: StateAccess;
 }

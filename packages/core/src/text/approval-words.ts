@@ -24,6 +24,8 @@ interface Phrases {
   readonly states: { readonly [state in StateAccess]: string };
   readonly sandboxed: string;
   readonly asNow: string;
+  /** What the named programs and scripts may do that no fingerprint covers. */
+  readonly besides: (names: string) => string;
   readonly inside: string;
   readonly outside: string;
   readonly rule: string;
@@ -39,6 +41,7 @@ type RowName =
   | "in"
   | "limit"
   | "script"
+  | "unseen"
   | "shell"
   | "access"
   | "file"
@@ -59,6 +62,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       in: "in",
       limit: "limit",
       script: "script",
+      unseen: "not covered",
       shell: "shell",
       access: "access",
       file: "file",
@@ -75,6 +79,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     },
     sandboxed: "held by a sandbox",
     asNow: "as it is now",
+    besides: (names) => `what ${names} may load, include or run besides`,
     inside: "in the workspace",
     outside: "outside the workspace",
     rule: "rule",
@@ -90,6 +95,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       in: "em",
       limit: "limite",
       script: "script",
+      unseen: "não coberto",
       shell: "shell",
       access: "acesso",
       file: "arquivo",
@@ -106,6 +112,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     },
     sandboxed: "contido por uma sandbox",
     asNow: "como está agora",
+    besides: (names) => `o que ${names} pode carregar, incluir ou executar além disso`,
     inside: "na pasta de trabalho",
     outside: "fora da pasta de trabalho",
     rule: "regra",
@@ -122,6 +129,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
       in: "en",
       limit: "límite",
       script: "script",
+      unseen: "no cubierto",
       shell: "shell",
       access: "acceso",
       file: "archivo",
@@ -138,6 +146,7 @@ const PHRASES: { readonly [L in Language]: Phrases } = {
     },
     sandboxed: "contenido por una sandbox",
     asNow: "como está ahora",
+    besides: (names) => `lo que ${names} pueda cargar, incluir o ejecutar además`,
     inside: "en la carpeta de trabajo",
     outside: "fuera de la carpeta de trabajo",
     rule: "regla",
@@ -192,7 +201,7 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
           plan.confined === undefined ? userWords(plan, phrases) : `${plan.confined}, ${phrases.sandboxed}`,
         ],
         [rows.limit, spanWords(plan.timeoutMs)],
-        ...digestRows(plan.digests, phrases),
+        ...digestRows(plan, phrases),
       ];
     case "shell":
       return [
@@ -200,7 +209,7 @@ function planRows(plan: Plan, phrases: Phrases): readonly ApprovalRow[] {
         [rows.in, quoted(plan.cwd)],
         [rows.access, accessWords(plan, phrases)],
         [rows.limit, spanWords(plan.timeoutMs)],
-        ...digestRows(plan.digests ?? {}, phrases),
+        ...digestRows(plan, phrases),
       ];
     case "file":
       return [
@@ -224,11 +233,14 @@ function userWords({ state }: ProcessPlan | ShellPlan, { asUser, states }: Phras
 
 const DIGEST_CHARS = 16;
 
-function digestRows(digests: { readonly [path: string]: string }, { rows, asNow }: Phrases): readonly ApprovalRow[] {
-  return Object.entries(digests).map(([path, digest]) => [
+function digestRows({ digests = {}, unseen = [] }: ProcessPlan | ShellPlan, phrases: Phrases): readonly ApprovalRow[] {
+  const { rows, asNow, besides } = phrases;
+  const scripts = Object.entries(digests).map(([path, digest]): ApprovalRow => [
     rows.script,
     `${quoted(path)} ${asNow} (${spelled(digest.slice(0, DIGEST_CHARS))}…)`,
   ]);
+  if (unseen.length === 0) return scripts;
+  return [...scripts, [rows.unseen, besides(unseen.map((name) => quoted(name)).join(", "))]];
 }
 
 /** What the model wants written: the plan holds only its digest. All of it, since the end of it counts as much. */

@@ -20,6 +20,7 @@ function ours(required: readonly string[], properties: JsonObject): JsonObject {
 
 const TEXTS: JsonObject = { type: "object", additionalProperties: { type: "string" } };
 
+const UNSEEN = list(anyText, HAND.argChars);
 const STATE: JsonObject = { enum: ["hidden", "open"] };
 
 const PLANS: readonly JsonObject[] = [
@@ -31,6 +32,7 @@ const PLANS: readonly JsonObject[] = [
     env: TEXTS,
     timeoutMs: count,
     digests: TEXTS,
+    unseen: UNSEEN,
     state: STATE,
   }),
   ours(["kind", "command", "cwd", "env", "timeoutMs", "access", "sandboxed"], {
@@ -41,6 +43,7 @@ const PLANS: readonly JsonObject[] = [
     timeoutMs: count,
     access: { enum: ["read", "workspace", "host", "all"] },
     sandboxed: flag,
+    unseen: UNSEEN,
     state: STATE,
   }),
   ours(["kind", "operation", "path", "inWorkspace"], {

@@ -2,10 +2,8 @@ import { createHash } from "node:crypto";
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, delimiter, join, resolve } from "node:path";
-import { Fault, HAND, isWrapper } from "@vidro/core";
-
-/** Programs that run what the files they are given say, besides those that core knows to run whatever they are given. */
-const READERS = new Set(["psql", "sqlite3", "mysql", "ansible-playbook", "terraform", "source", "."]);
+import { Fault, HAND } from "@vidro/core";
+import { runBesides, runsFiles } from "./runners.ts";
 
 /** What stands between the words of a line for a shell. */
 const BETWEEN = /[\s;&|<>()`"'$={},]+/u;
@@ -50,11 +48,19 @@ const SET_ID = 0o6000;
 /** Fingerprints by path. */
 type Digests = { [path: string]: string };
 
+/** What of the files that a command runs is known. */
+export interface Fingerprints {
+  readonly digests: Readonly<Digests>;
+  /** Programs and scripts that may load, include or run more than these files. */
+  readonly unseen?: readonly string[];
+}
+
 /**
- * Fingerprints of the files whose content decides what happens: the program itself unless it is the system's, and
- * every operand that is a script or that an interpreter is given. Who approves a script approves its text.
+ * Fingerprints of the files whose content decides what happens: the program itself unless it is the system's, every
+ * operand that is a script or that an interpreter is given, and what programs such as make look for by themselves. Who
+ * approves a script approves its text.
  */
-export async function scriptDigests(program: string, argv: readonly string[], cwd: string): Promise<Readonly<Digests>> {
+export async function scriptPrints(program: string, argv: readonly string[], cwd: string): Promise<Fingerprints> {
   const digests: Digests = {};
   const [asked = program, ...args] = argv;
   await add(digests, program, "any");
@@ -62,23 +68,59 @@ export async function scriptDigests(program: string, argv: readonly string[], cw
   for (const word of new Set(args.flatMap((arg) => wordsOf(arg, interprets)))) {
     await add(digests, resolve(cwd, word), interprets ? "any" : "script");
   }
-  return digests;
+  if (!interprets) return printsOf(digests, [], false);
+  const runners = await addRun(digests, argv.flatMap(splitted), { cwd, depth: 0 });
+  return printsOf(digests, [basename(asked), ...runners], runners.length > 0);
 }
 
 /**
  * Fingerprints of the files that the words of a line for the shell name, as far as the line may run them. The line is
  * not parsed: a name that the shell puts together, or that means another folder after `cd`, is not found.
  */
-export async function lineDigests(line: string, cwd: string): Promise<Readonly<Digests>> {
+export async function linePrints(line: string, cwd: string): Promise<Fingerprints> {
   const digests: Digests = {};
-  const words = new Set(wordsOf(line, true));
-  const interprets = [...words].some((word) => runsFiles(basename(word)));
-  for (const word of words) await add(digests, resolve(cwd, word), interprets ? "any" : "runnable");
-  return digests;
+  const { runners, readers } = await addLine(digests, line, { cwd, depth: 0 });
+  return printsOf(digests, [...readers, ...runners], runners.length > 0);
 }
 
-function runsFiles(name: string): boolean {
-  return isWrapper(name) || READERS.has(name);
+/** Where a line would run, and how many lines have led to it. */
+interface Place {
+  readonly cwd: string;
+  readonly depth: number;
+}
+
+async function addLine(
+  digests: Digests,
+  line: string,
+  place: Place,
+): Promise<{ readonly runners: readonly string[]; readonly readers: readonly string[] }> {
+  const words = [...new Set(wordsOf(line, true))];
+  const readers = words.map((word) => basename(word)).filter(runsFiles);
+  const kind = readers.length > 0 ? "any" : "runnable";
+  for (const word of words) await add(digests, resolve(place.cwd, word), kind);
+  return { runners: await addRun(digests, splitted(line), place), readers };
+}
+
+/** Adds what words have run besides the files that they name; gives the programs that look for files by themselves. */
+async function addRun(digests: Digests, words: readonly string[], { cwd, depth }: Place): Promise<readonly string[]> {
+  const { files, lines, runners } = runBesides(words, cwd);
+  for (const file of files) await add(digests, file, "any");
+  if (depth >= HAND.scriptDepth) return runners;
+  const deeper: string[] = [];
+  for (const { line, cwd: folder } of lines) {
+    const found = await addLine(digests, line, { cwd: folder, depth: depth + 1 });
+    deeper.push(...found.runners);
+  }
+  return [...runners, ...deeper];
+}
+
+/** Words as they stand, options among them. */
+const splitted = (text: string): readonly string[] => text.split(BETWEEN).filter((word) => word !== "");
+
+function printsOf(digests: Digests, names: readonly string[], isSure: boolean): Fingerprints {
+  if (!isSure && Object.keys(digests).length === 0) return { digests };
+  const scripts = names.length > 0 ? names : Object.keys(digests).map((path) => basename(path));
+  return { digests, unseen: [...new Set(scripts)] };
 }
 
 /** What in an argument may name a file: all of it, what is behind `--file=`, and in a line each of its words. */

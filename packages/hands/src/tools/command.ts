@@ -2,7 +2,7 @@ import { Fault, HAND, type ProcessPlan } from "@vidro/core";
 import { folderAt } from "../files/folders.ts";
 import { pathField } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
-import { hasRightsOfItsOwn, NO_NUL, programFor, scriptDigests } from "../exec/executable.ts";
+import { hasRightsOfItsOwn, NO_NUL, programFor, scriptPrints } from "../exec/executable.ts";
 import { runCovered, stateFor } from "./covered.ts";
 import { scopeOf, tool } from "./tool.ts";
 
@@ -57,7 +57,7 @@ export const command = tool({
       cwd,
       env: bench.env,
       timeoutMs: input.timeout_ms ?? HAND.commandMs,
-      digests: await scriptDigests(program, argv, cwd),
+      ...(await scriptPrints(program, argv, cwd)),
       state: input.access === "all" || hasRightsOfItsOwn(program) ? "open" : await stateFor(bench),
     };
   },

@@ -3,7 +3,7 @@ import { Fault, HAND, type ShellPlan } from "@vidro/core";
 import { folderAt } from "../files/folders.ts";
 import { pathField } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
-import { lineDigests, NO_NUL } from "../exec/executable.ts";
+import { linePrints, NO_NUL } from "../exec/executable.ts";
 import { isInView } from "../exec/sandbox.ts";
 import { runCovered, stateFor } from "./covered.ts";
 import { scopeOf, tool } from "./tool.ts";
@@ -61,7 +61,7 @@ export const shell = tool({
       timeoutMs: input.timeout_ms ?? HAND.commandMs,
       access,
       sandboxed,
-      digests: await lineDigests(input.command, cwd),
+      ...(await linePrints(input.command, cwd)),
       ...(sandboxed ? {} : { state: access === "host" ? await stateFor(bench) : "open" }),
     };
   },

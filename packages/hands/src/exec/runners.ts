@@ -1,0 +1,150 @@
+import { readFileSync, statSync } from "node:fs";
+import type { Stats } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { HAND, isObject, isWrapper, parseJson } from "@vidro/core";
+
+/*
+ * Programs that run what files say which nobody names to them: `make` a Makefile, `npm run x` a line of package.json,
+ * `python -m x` a module. What of that can be known from the words of a command is found here.
+ */
+
+/** The files that a program looks for by itself in its folder. */
+const LOOKED_FOR: { readonly [program: string]: string } = {
+  make: "GNUmakefile makefile Makefile",
+  gmake: "GNUmakefile makefile Makefile",
+  just: "justfile Justfile .justfile",
+  rake: "Rakefile rakefile",
+  task: "Taskfile.yml Taskfile.yaml",
+  cargo: "Cargo.toml build.rs .cargo/config.toml",
+  cmake: "CMakeLists.txt CMakePresets.json",
+  ninja: "build.ninja",
+  gradle: "build.gradle build.gradle.kts settings.gradle settings.gradle.kts",
+  mvn: "pom.xml",
+  go: "go.mod",
+  deno: "deno.json deno.jsonc",
+  docker: "Dockerfile compose.yaml compose.yml docker-compose.yaml docker-compose.yml",
+  podman: "Containerfile Dockerfile compose.yaml compose.yml",
+  tox: "tox.ini pyproject.toml",
+  pytest: "conftest.py pytest.ini pyproject.toml",
+  terraform: "main.tf",
+};
+
+/** Programs that run scripts of the nearest package.json, and programs of the packages beside it. */
+const PACKAGE_RUNNERS = new Set(["npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx"]);
+
+/** Programs that find a module of JavaScript without its extension. */
+const MODULE_RUNNERS = new Set(["node", "nodejs", "tsx", "ts-node", "bun"]);
+const MODULE_ENDINGS = [".js", ".mjs", ".cjs", ".ts", "/index.js", "/package.json"];
+
+/** `npm test` is `npm run test`, and these are the others that need no `run`. */
+const SHORT: { readonly [word: string]: string } = { t: "test", tst: "test", it: "test" };
+
+/** Programs besides those that core knows to run whatever they are given, which run what the files they are given say. */
+const READERS = new Set(["psql", "sqlite3", "mysql", "ansible-playbook", "terraform", "source", "."]);
+
+/** A file name that a module or a folder may have; more than such words no runner is looked up for. */
+const PLAIN = /^[\w./@+-]+$/u;
+
+/** Whether a program runs what the files say that it is given. */
+export function runsFiles(name: string): boolean {
+  return isWrapper(name) || READERS.has(name) || Object.hasOwn(LOOKED_FOR, name);
+}
+
+/** What the words of a command have run besides the files that they name. */
+export interface RunBesides {
+  /** Paths of files that count if they are there. */
+  readonly files: readonly string[];
+  /** Lines that a shell would run, and the folder that it would run them in. */
+  readonly lines: readonly { readonly line: string; readonly cwd: string }[];
+  /** Programs that look for files by themselves, so that more may run than can be known. */
+  readonly runners: readonly string[];
+}
+
+/** What the words have run, in their order, seen from a folder. */
+export function runBesides(words: readonly string[], cwd: string): RunBesides {
+  const names = new Set(words.map((word) => unversioned(basename(word))));
+  const plain = [...new Set(words)].filter((word) => PLAIN.test(word) && word.length <= HAND.pathChars);
+  const has = (programs: ReadonlySet<string>): boolean => [...names].some((name) => programs.has(name));
+  const folders = [cwd, ...plain.flatMap((word) => foldersOf(word, cwd))];
+  const sought = [...names].filter((name) => Object.hasOwn(LOOKED_FOR, name));
+  const files = sought.flatMap((name) => (LOOKED_FOR[name] ?? "").split(" "));
+  const packages = has(PACKAGE_RUNNERS) ? folders.flatMap(nearestPackage) : [];
+  return {
+    files: [
+      ...folders.flatMap((folder) => files.map((file) => join(folder, file))),
+      ...packages,
+      ...packages.flatMap((file) => plain.map((word) => join(dirname(file), "node_modules/.bin", word))),
+      ...(has(MODULE_RUNNERS)
+        ? plain.flatMap((word) => MODULE_ENDINGS.map((ending) => resolve(cwd, word) + ending))
+        : []),
+      ...pythonModules(words).flatMap((name) => modulePaths(name, cwd)),
+    ],
+    lines: packages.flatMap((file) => scriptLines(file, plain)),
+    runners: [...sought, ...[...names].filter((name) => PACKAGE_RUNNERS.has(name))],
+  };
+}
+
+const unversioned = (name: string): string => name.replace(/[-.\d]+$/u, "") || name;
+
+/** The folder that a word names, alone or behind an option such as `-Csub`. */
+function foldersOf(word: string, cwd: string): readonly string[] {
+  const path = resolve(cwd, word.startsWith("-") ? word.slice(2) : word);
+  return path !== cwd && looked(path)?.isDirectory() === true ? [path] : [];
+}
+
+/** What is at a path; nothing where it cannot be looked at, or where no name is as long. */
+function looked(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
+
+function nearestPackage(folder: string): readonly string[] {
+  const file = join(folder, "package.json");
+  if (looked(file)?.isFile() === true) return [file];
+  return dirname(folder) === folder ? [] : nearestPackage(dirname(folder));
+}
+
+/** The scripts of a package.json that a word names, with those that run before and after them. */
+function scriptLines(file: string, words: readonly string[]): RunBesides["lines"] {
+  const scripts = scriptsOf(file);
+  const named = new Set(words.map((word) => SHORT[word] ?? word));
+  // Installing runs these by itself.
+  if (["install", "i", "ci", "add"].some((word) => named.has(word))) for (const hook of HOOKS) named.add(hook);
+  return [...named]
+    .flatMap((name) => [`pre${name}`, name, `post${name}`])
+    .flatMap((name) => {
+      const line = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
+      return typeof line === "string" ? [{ line, cwd: dirname(file) }] : [];
+    });
+}
+
+const HOOKS = ["install", "prepare"];
+
+function scriptsOf(file: string): { readonly [name: string]: unknown } {
+  try {
+    if (statSync(file).size > HAND.fileBytes) return {};
+    const found = parseJson(readFileSync(file, "utf8"));
+    return isObject(found) && isObject(found["scripts"]) ? found["scripts"] : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The modules that are run by name: `python -m name`. */
+function pythonModules(words: readonly string[]): readonly string[] {
+  if (!words.some((word) => /^(?:python|pypy)[\d.]*$/u.test(basename(word)))) return [];
+  return words.flatMap((word, index) => {
+    if (word === "-m") return words.slice(index + 1, index + 2);
+    return word.startsWith("-m") ? [word.slice(2)] : [];
+  });
+}
+
+function modulePaths(name: string, cwd: string): readonly string[] {
+  if (!/^\w+(?:\.\w+)*$/u.test(name)) return [];
+  const parts = name.split(".");
+  const around = parts.map((_, index) => join(cwd, ...parts.slice(0, index + 1), "__init__.py"));
+  return [`${join(cwd, ...parts)}.py`, join(cwd, ...parts, "__main__.py"), ...around];
+}
