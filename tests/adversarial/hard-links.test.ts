@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { linkSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { approved, judged, SECRET, target } from "./attack.fixture.ts";
@@ -21,4 +21,49 @@ test("a hard link to a file outside is not in the workspace, and one within it i
   const { text } = await at.attempt("search_text", { pattern: "kept-" });
   assert.ok(!text.includes(SECRET), "a search met it on its way");
   assert.match((await approved(at.hand, "read_file", { file_path: "hard" })).text, new RegExp(SECRET));
+});
+
+test("a program that goes through folders, and a line for the shell, do not read a hard link that they meet", async (t) => {
+  const at = await target(t, { inSight: true });
+  at.put("a.txt", "kept-open\n");
+  at.put("deep/er/b.txt", "kept-open too\n");
+  linkSync(join(at.workspace, "a.txt"), join(at.workspace, "deep/a2.txt"));
+  linkSync(join(at.outside, "secret.txt"), join(at.workspace, "deep/er/hard"));
+  for (const argv of [
+    ["grep", "-r", "kept-", "."],
+    ["grep", "-rs", "kept-", join(at.workspace, "deep")],
+    ["rg", "-uuu", "kept-", "."],
+    ["diff", "-r", "deep", "."],
+  ]) {
+    const { decision, text } = await at.run(...argv);
+    assert.ok(!text.includes(SECRET), `${argv.join(" ")} was ${decision}: ${text}`);
+    if (argv[0] === "grep") assert.match(text, /a2\.txt:kept-open[^]*b\.txt:kept-open too|b\.txt[^]*a2\.txt/);
+  }
+  for (const access of ["read", "workspace"]) {
+    const input = { command: "cat deep/er/*; find . -type f -exec cat {} +; cp deep/er/hard x; cat x", access };
+    const { text } = await (
+      access === "read" ? at.attempt : (...of: Parameters<typeof at.attempt>) => approved(at.hand, ...of)
+    )("shell", input);
+    assert.ok(!text.includes(SECRET), text);
+    assert.match(text, /kept-open too/);
+  }
+});
+
+test("files that come of a store of packages are read, and those among them that are closed to others are not", async (t) => {
+  const at = await target(t, { inSight: true });
+  mkdirSync(join(at.workspace, "node_modules"));
+  for (let index = 0; index < 300; index += 1) {
+    const file = join(at.outside, `store${index}`);
+    writeFileSync(file, `kept-package ${index}\n`);
+    linkSync(file, join(at.workspace, "node_modules", `file${index}`));
+  }
+  chmodSync(join(at.outside, "secret.txt"), 0o600);
+  linkSync(join(at.outside, "secret.txt"), join(at.workspace, "node_modules", "hard"));
+  const { decision, text } = await at.attempt("shell", {
+    command: "cat node_modules/* | sort | uniq -c",
+    access: "read",
+  });
+  assert.equal(decision, "allow");
+  assert.match(text, /kept-package 299/);
+  assert.ok(!text.includes(SECRET));
 });

@@ -32,6 +32,8 @@ export const HAND = {
   scratchBytes: 256 * MIB,
   /** How long a sandbox may go on to show a file that was open to all users, or no secret, and is so no longer. */
   closedMs: 10 * SECOND_MS,
+  /** Hard links of the hand's user to files outside the workspace, which everybody may read, that a sandbox covers. */
+  foreignLinks: 256,
   /** Scripts of a package.json that run one another, looked at one in the other. */
   scriptDepth: 4,
   /** How long a hand may go without noticing that another hand or brain was started on its host. */

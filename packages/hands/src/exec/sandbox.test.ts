@@ -25,9 +25,9 @@ describe("the sandbox", () => {
     return { confined, workspace, state, reserved: [state], cwd: workspace, path: process.env["PATH"] ?? "" };
   }
 
-  function run(command: string, scope: Scope): Promise<{ code: number; text: string }> {
+  async function run(command: string, scope: Scope): Promise<{ code: number; text: string }> {
     assert.ok(sandbox !== undefined);
-    const { program, argv, handedOver } = sandbox.hold(["/bin/sh", "-c", command], scope);
+    const { program, argv, handedOver } = await sandbox.hold(["/bin/sh", "-c", command], scope);
     return new Promise((resolve) => {
       const child = spawn(program, argv.slice(1), { stdio: ["ignore", "pipe", "pipe", "pipe"], cwd: scope.workspace });
       let text = "";

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { HAND } from "@vidro/core";
 import { SECRETS } from "../policy/default-policy/files.ts";
 import { handOver, HANDED_OVER } from "./inherited-descriptor.ts";
+import { ForeignLinks } from "./sandbox/foreign.ts";
 import { filterFor } from "./sandbox/filter.ts";
 import { coveringBy, type Cover } from "./sandbox/cover.ts";
 import { viewOf, type Scope } from "./sandbox/view.ts";
@@ -20,7 +21,7 @@ interface HeldLine {
 /** Holds a command to a scope by means of the kernel. */
 export interface Sandbox {
   /** What runs the given line within the scope; the first word of the line is an absolute path. */
-  hold(line: readonly string[], scope: Scope): HeldLine;
+  hold(line: readonly string[], scope: Scope): Promise<HeldLine>;
   /**
    * What runs the given line as the user, with an empty folder in the place of each that is reserved. All else is the
    * host's: files, processes, network. Programs get no rights there that would take the cover away: none by a
@@ -45,6 +46,7 @@ const ROOT_KEEPS = ["--cap-add", "CAP_DAC_OVERRIDE"];
 /** What root keeps besides for facts of the host: which process has a socket, and what the kernel wrote down. */
 const ROOT_KEEPS_FOR_FACTS = ["--cap-add", "CAP_SYS_PTRACE", "--cap-add", "CAP_SYSLOG"];
 
+const links = new ForeignLinks();
 let works: Promise<boolean> | undefined;
 
 /**
@@ -54,28 +56,33 @@ let works: Promise<boolean> | undefined;
 export async function hostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
   const [withSockets, without] = [true, false].map((sockets) => filterFor(process.arch, { sockets }));
   if (withSockets === undefined || without === undefined) return undefined;
+  const held: Holding = (line, scope, foreign) => {
+    const bounds = ["--seccomp", String(HANDED_OVER), ...viewOf(scope, secrets, foreign), ...wallsOf(scope)];
+    const handedOver = scope.confined === "files" ? without : withSockets;
+    const argv = [BUBBLEWRAP, ...bounds, "--", ...line];
+    // What tells facts takes no input that its memory could grow with.
+    if (scope.confined === "facts") return { program: BUBBLEWRAP, argv, handedOver };
+    return { program: SHELL, argv: [SHELL, "-c", BOUNDED, ...argv], handedOver };
+  };
+  works ??= probe(held);
+  if (!(await works)) return undefined;
   const covering = coveringBy(BUBBLEWRAP);
-  const sandbox: Sandbox = {
-    hold: (line, scope) => {
-      const bounds = ["--seccomp", String(HANDED_OVER), ...viewOf(scope, secrets), ...wallsOf(scope)];
-      const handedOver = scope.confined === "files" ? without : withSockets;
-      const held = [BUBBLEWRAP, ...bounds, "--", ...line];
-      // What tells facts takes no input that its memory could grow with.
-      if (scope.confined === "facts") return { program: BUBBLEWRAP, argv: held, handedOver };
-      return { program: SHELL, argv: [SHELL, "-c", BOUNDED, ...held], handedOver };
-    },
+  return {
+    hold: async (line, scope) =>
+      held(line, scope, scope.confined === "facts" ? [] : await links.below(scope.workspace)),
     ...(covering === undefined ? {} : { cover: (line, cover) => coveredLine(covering(line, cover)) }),
   };
-  works ??= probe(sandbox);
-  return (await works) ? sandbox : undefined;
 }
+
+/** Makes the line that is held to a scope, with what in the workspace is foreign to it. */
+type Holding = (line: readonly string[], scope: Scope, foreign: readonly string[]) => HeldLine;
 
 function coveredLine(argv: readonly string[]): HeldLine {
   return { program: argv[0] ?? "", argv };
 }
 
 /** Being installed is not enough: many containers forbid the name spaces that it needs. */
-function probe(sandbox: Sandbox): Promise<boolean> {
+function probe(held: Holding): Promise<boolean> {
   const scope: Scope = {
     confined: "files",
     workspace: "/usr",
@@ -84,7 +91,7 @@ function probe(sandbox: Sandbox): Promise<boolean> {
     cwd: "/",
     path: "",
   };
-  const { program, argv, handedOver } = sandbox.hold([SHELL, "-c", ":"], scope);
+  const { program, argv, handedOver } = held([SHELL, "-c", ":"], scope, []);
   return new Promise((resolve) => {
     const stdio = ["ignore", "ignore", "ignore", "pipe"] as const;
     const child = spawn(program, argv.slice(1), { stdio: [...stdio], timeout: PROBE_MS });

@@ -69,6 +69,6 @@ export const command = tool({
     const sandbox = await bench.sandbox();
     if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this command is gone.");
     const line = [plan.program, ...plan.argv.slice(1)];
-    return runProcess({ ...sandbox.hold(line, scopeOf(bench, confined, cwd)), cwd, env, timeoutMs }, work);
+    return runProcess({ ...(await sandbox.hold(line, scopeOf(bench, confined, cwd))), cwd, env, timeoutMs }, work);
   },
 });

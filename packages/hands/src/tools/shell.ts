@@ -76,6 +76,6 @@ export const shell = tool({
     const sandbox = await bench.sandbox();
     if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this line is gone.");
     const scope = scopeOf(bench, access === "read" ? "files" : "workspace", cwd);
-    return runProcess({ ...sandbox.hold(line, scope), cwd, env, timeoutMs }, work);
+    return runProcess({ ...(await sandbox.hold(line, scope)), cwd, env, timeoutMs }, work);
   },
 });

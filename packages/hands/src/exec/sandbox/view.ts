@@ -63,13 +63,13 @@ interface Part {
 const readOnly = (at: string): Part => ({ at, options: ["--ro-bind", at, at] });
 const empty = (at: string): Part => ({ at, options: ["--size", String(HAND.scratchBytes), "--tmpfs", at] });
 
-/** Bubblewrap's options for the files that a command sees. */
-export function viewOf(scope: Scope, secrets: readonly string[]): readonly string[] {
+/** Bubblewrap's options for the files that a command sees; `foreign` are those of the workspace that it must not see. */
+export function viewOf(scope: Scope, secrets: readonly string[], foreign: readonly string[]): readonly string[] {
   const { confined, workspace, state, reserved } = scope;
   // Facts hold nothing of what is in the states of others, and those may be gone before they are hidden.
   const own = confined === "facts" ? [state] : reserved;
   const hidden = [...new Set([...own.flatMap(existing), ...secretsThere(workspace, state, ...secrets)])];
-  return confined === "facts" ? hostView(scope, hidden) : filesView(scope, hidden);
+  return confined === "facts" ? hostView(scope, hidden) : filesView(scope, [...hidden, ...foreign]);
 }
 
 /** Whether a folder is in the view of a command that does not see the whole host. */

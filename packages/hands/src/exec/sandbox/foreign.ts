@@ -1,0 +1,140 @@
+import { lstatSync, readdirSync } from "node:fs";
+import type { Stats } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { HAND } from "@vidro/core";
+
+/*
+ * A file of the workspace with another owner than the workspace, or with a name outside of it, is not the workspace's.
+ * What a program is given by name is judged before; what it meets on its way through folders is covered in its view.
+ */
+
+/** A file with several names, of which this is one. */
+interface Linked {
+  readonly path: string;
+  /** What it is on the disk, whatever its names. */
+  readonly identity: string;
+  readonly names: number;
+  readonly owner: number;
+  readonly isOpen: boolean;
+}
+
+/** What a folder held when it was looked at. */
+interface Seen {
+  /** Times of the folder itself: a name that comes or goes changes them. */
+  readonly mark: string;
+  readonly entries: number;
+  readonly folders: readonly string[];
+  readonly linked: readonly Linked[];
+}
+
+const READ_BY_OTHERS = 0o004;
+
+/** How long a walk may keep the process from everything else. */
+const SLICE_MS = 5;
+
+/** What was found below a folder, or is being looked for. */
+interface Walk {
+  readonly since: number;
+  readonly seen: Map<string, Seen>;
+  readonly found: Promise<readonly string[]>;
+}
+
+/** The foreign files below folders; a folder that did not change is not read again. */
+export class ForeignLinks {
+  readonly #walks = new Map<string, Walk>();
+
+  /**
+   * Paths of the foreign files below a folder as they were at most `HAND.closedMs` ago, of those that were looked at:
+   * `HAND.searchFiles`, the nearest first. Stores of packages and clones of repositories on one disk have many links of
+   * one's own that everybody may read: where there are more than `HAND.foreignLinks`, only those of others, and those
+   * closed to others, are given.
+   */
+  below(top: string): Promise<readonly string[]> {
+    const before = this.#walks.get(top);
+    const now = performance.now();
+    if (before !== undefined && now - before.since <= HAND.closedMs) return before.found;
+    if (this.#walks.size >= MOST_WALKS) this.#walks.clear();
+    const seen = new Map<string, Seen>();
+    const found = walked(top, { before: before?.seen, seen });
+    this.#walks.set(top, { since: now, seen, found });
+    return found;
+  }
+}
+
+/** Folders whose walks are remembered. */
+const MOST_WALKS = 16;
+
+/** What an earlier walk has seen, and what this one sees. */
+interface Sight {
+  readonly before: ReadonlyMap<string, Seen> | undefined;
+  readonly seen: Map<string, Seen>;
+}
+
+async function walked(top: string, { before, seen }: Sight): Promise<readonly string[]> {
+  const owner = look(top)?.uid;
+  const folders = [top];
+  let left: number = HAND.searchFiles;
+  let since = performance.now();
+  for (let next = 0; next < folders.length && left > 0; next += 1) {
+    const folder = folders[next] ?? top;
+    const found = lookedInto(folder, before?.get(folder));
+    if (found === undefined) continue;
+    left -= found.entries;
+    seen.set(folder, found);
+    folders.push(...found.folders);
+    if (performance.now() - since > SLICE_MS) {
+      await setImmediate();
+      since = performance.now();
+    }
+  }
+  const foreign = foreignOf(
+    [...seen.values()].flatMap(({ linked }) => linked),
+    owner,
+  );
+  const isStore = foreign.length > HAND.foreignLinks;
+  return foreign.filter((file) => !isStore || file.owner !== owner || !file.isOpen).map(({ path }) => path);
+}
+
+function lookedInto(folder: string, before: Seen | undefined): Seen | undefined {
+  const stat = look(folder);
+  if (stat?.isDirectory() !== true) return undefined;
+  const mark = `${stat.ino}:${stat.mtimeMs}:${stat.ctimeMs}`;
+  return before?.mark === mark ? before : { mark, ...listed(folder) };
+}
+
+function foreignOf(linked: readonly Linked[], owner: number | undefined): readonly Linked[] {
+  const here = new Map<string, number>();
+  for (const { identity } of linked) here.set(identity, (here.get(identity) ?? 0) + 1);
+  return linked.filter((file) => file.owner !== owner || (here.get(file.identity) ?? 0) < file.names);
+}
+
+function listed(folder: string): Omit<Seen, "mark"> {
+  const [folders, linked]: [string[], Linked[]] = [[], []];
+  let entries = 0;
+  try {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      entries += 1;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      const stat = entry.isFile() ? look(path) : undefined;
+      if (stat !== undefined && stat.nlink > 1) linked.push(linkedAt(path, stat));
+    }
+  } catch {
+    // It is gone by now, or closed to us as well.
+  }
+  return { entries, folders, linked };
+}
+
+function linkedAt(path: string, stat: Stats): Linked {
+  const isOpen = (stat.mode & READ_BY_OTHERS) !== 0;
+  return { path, identity: `${stat.dev}:${stat.ino}`, names: stat.nlink, owner: stat.uid, isOpen };
+}
+
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}
