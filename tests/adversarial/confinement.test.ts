@@ -146,6 +146,27 @@ test("a policy that keeps the host from what nothing holds is not overruled by a
   assert.ok(readdirSync(at.workspace).includes("mark"));
 });
 
+test("a line or command that has more memory than the policy leaves it is ended and told, and the hand lives", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "vidro-small-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const file = join(folder, "policy.json");
+  writeFileSync(file, JSON.stringify({ trusted: [], secrets: [], env: {}, rules: [], memory: 100 }));
+  const at = await target(t, { policy: openPolicy({ file, hostFile: false, workspace: folder, state: folder }) });
+  const eats = `perl -e '$x = "x" x (150 << 20); sleep 100'`;
+  const script = at.put("eat.sh", `#!/bin/sh\n${eats} & ${eats} & wait\n`);
+  for (const [tool, input] of [
+    ["shell", { command: eats, access: "host" }],
+    ["shell", { command: eats, access: "all" }],
+    ["command", { command: script }],
+  ] as const) {
+    const { text } = await approved(at.hand, tool, input);
+    assert.match(text, /\[ended: its processes had more memory than 100 MiB\]/, JSON.stringify(input));
+  }
+  const held = await approved(at.hand, "shell", { command: `${eats}; true`, access: "workspace" });
+  assert.match(held.text, /Out of memory/i);
+  assert.equal((await approved(at.hand, "shell", { command: "echo lives" })).text, "lives\n");
+});
+
 /** Runs a line that may only look, and gives what it shows. */
 async function look(at: Target, command: string): Promise<string> {
   const { decision, text } = await at.attempt("shell", { command, access: "read" });

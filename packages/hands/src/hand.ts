@@ -39,6 +39,8 @@ export interface HandPolicy {
   readonly version: string;
   /** Patterns of paths that no sandboxed command sees; default: those of the shipped policy. */
   readonly secrets?: readonly string[];
+  /** Memory that all processes of a command may have together; default: HAND.treeBytes. */
+  readonly memoryBytes?: number;
   judge(plan: Plan): Verdict;
 }
 
@@ -83,6 +85,7 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
     reserved: () => ownFolders(reserved),
     sandbox,
     env,
+    memoryBytes: () => policy.memoryBytes ?? HAND.treeBytes,
     judge: (plan) => policy.judge(plan),
   };
   const ledger = openLedger(join(state, "ledger.db"));

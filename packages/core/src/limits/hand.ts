@@ -28,6 +28,10 @@ export const HAND = {
   argChars: 128 * KIB,
   /** Memory of its own that one process in a sandbox may have. */
   memoryBytes: 2048 * MIB,
+  /** Memory that all processes of a command may have together, unless the policy says otherwise. */
+  treeBytes: 4096 * MIB,
+  /** How often that is looked at. */
+  memoryLookMs: 200,
   /** What a sandboxed command may write to each of its own empty folders, such as /tmp; they are memory. */
   scratchBytes: 256 * MIB,
   /** How long a sandbox may go on to show a file that was open to all users, or no secret, and is so no longer. */
@@ -254,4 +258,6 @@ export const POLICY = {
   items: 1000,
   /** One text in it. */
   textChars: 4096,
+  /** Least memory that it may leave a command, in MiB: a shell needs some. */
+  memoryMib: 16,
 } as const;

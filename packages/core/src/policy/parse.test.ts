@@ -37,6 +37,13 @@ test("a policy file is taken when its rules are sound", () => {
   parse(RULE, { ...RULE, id: "other" });
 });
 
+test("a policy file may bound the memory of a command, in whole MiB", () => {
+  const source = { trusted: [], secrets: [], env: {}, rules: [] };
+  assert.equal(parsePolicy({ ...source, memory: 512 }, PLACES).memory, 512);
+  for (const memory of [0, 15, 1.5, "512", null, Number.POSITIVE_INFINITY])
+    assert.throws(() => parsePolicy({ ...source, memory }, PLACES), { code: "BAD_POLICY", message: /memory: must be/ });
+});
+
 test("a policy file is refused with the rule's name when a key or a value is not known", () => {
   refuses({ optoins: {} }, /^rule look: "optoins" is not known/);
   refuses({ decision: "maybe" }, /^rule look: decision: must be allow or ask or deny/);

@@ -25,13 +25,14 @@ type Read<T> = (value: unknown, where: string) => T;
  * Every example of every rule has been tried; a key that is not known is refused, so that a slip of the pen is not silence.
  */
 export function parsePolicy(json: unknown, places: Places): Policy {
-  const source = object(json, "the policy", ["trusted", "secrets", "env", "rules", "host"]);
+  const source = object(json, "the policy", ["trusted", "secrets", "env", "rules", "host", "memory"]);
   const policy: Policy = {
     trusted: list(pattern)(source["trusted"], "trusted"),
     secrets: list(pattern)(source["secrets"], "secrets"),
     env: record((value, where) => (value === "any" ? "any" : list(text)(value, where)))(source["env"], "env"),
     rules: list(rule)(source["rules"], "rules"),
     ...maybe(source, "host", oneOf("ask", "deny"), "the policy"),
+    ...maybe(source, "memory", memory, "the policy"),
     places,
   };
   for (const [name, path] of Object.entries(places)) if (!path.startsWith("/")) fail(name, `${path} is not absolute`);
@@ -71,6 +72,11 @@ const mark: Read<string> = (value, where) => {
 
 /** An argument may be the empty text. */
 const word: Read<string> = (value, where) => (value === "" ? "" : text(value, where));
+
+const memory: Read<number> = (value, where) =>
+  Number.isInteger(value) && Number(value) >= POLICY.memoryMib
+    ? Number(value)
+    : fail(where, `must be a whole number of MiB, at least ${POLICY.memoryMib}`);
 
 function oneOf<const T extends string>(...values: readonly T[]): Read<T> {
   return (value, where) => values.find((known) => known === value) ?? fail(where, `must be ${values.join(" or ")}`);

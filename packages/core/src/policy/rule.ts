@@ -148,6 +148,8 @@ export interface PolicySource {
   /** Variables that an allowed command may get (`LC_*` for a family), with the values they may have. */
   readonly env: { readonly [name: string]: "any" | readonly string[] };
   readonly rules: readonly Rule[];
+  /** MiB of memory that all processes of a command may have together; default: HAND.treeBytes. */
+  readonly memory?: number;
   /** What is said of a plan that may touch the host beyond the workspace and that nothing holds; default: what the rules say. */
   readonly host?: "ask" | "deny";
 }

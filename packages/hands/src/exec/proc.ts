@@ -56,6 +56,16 @@ export function processStat(pid: number): ProcessStat | undefined {
   }
 }
 
+/** The memory that a process shares with no file; 0 of one that is gone. */
+export function ownMemoryBytes(pid: number): number {
+  try {
+    const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ").map(Number);
+    return (resident - shared) * PAGE_BYTES;
+  } catch {
+    return 0;
+  }
+}
+
 /** One variable of the environment that a process was started with, if we may see it. */
 export function processVariable(pid: number, name: string): string | undefined {
   try {

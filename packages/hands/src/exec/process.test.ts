@@ -24,6 +24,46 @@ function survivors(action: string): number[] {
   return pids().filter((pid) => processVariable(pid, TAG)?.endsWith(`/${action}`) === true);
 }
 
+/** A program that takes so many MiB in each of so many processes, and waits. */
+const eater = (mib: number, processes: number): string =>
+  `for i in $(seq ${processes}); do perl -e '$x = "x" x (${mib} << 20); print "full\\n"; sleep 1000' & done; wait`;
+
+describe("the memory of a command", () => {
+  const MIB = 1024 * 1024;
+
+  it("is bounded for all of its processes together, and what has more is ended and told", async (t) => {
+    const { work } = set(t, "");
+    const bench = { ...work.bench, memoryBytes: () => 200 * MIB };
+    const launch = { program: "/bin/sh", argv: ["sh", "-c", eater(80, 4)], cwd: bench.workspace, env: bench.env };
+    const outcome = await runProcess({ ...launch, timeoutMs: 60_000 }, { ...work, bench });
+    assert.equal(outcome.signal, "SIGKILL");
+    assert.equal(outcome.timedOut, false);
+    assert.match(outcome.stderr.text, /^\[ended: its processes had more memory than 200 MiB\]$/mu);
+    assert.deepEqual(survivors(work.action), []);
+  });
+
+  it("counts processes that have left the tree", async (t) => {
+    const { work } = set(t, "");
+    const bench = { ...work.bench, memoryBytes: () => 100 * MIB };
+    const away = `setsid -f perl -e '$x = "x" x (150 << 20); sleep 1000'; sleep 1000`;
+    const launch = { program: "/bin/sh", argv: ["sh", "-c", away], cwd: bench.workspace, env: bench.env };
+    const outcome = await runProcess({ ...launch, timeoutMs: 60_000 }, { ...work, bench });
+    assert.match(outcome.stderr.text, /more memory than 100 MiB/u);
+    assert.deepEqual(survivors(work.action), []);
+  });
+
+  it("is what the kernel takes first when the host has no more", async (t) => {
+    const { run } = set(t, "sleep 0.3; cat /proc/self/oom_score_adj");
+    assert.equal((await run()).stdout.text, "1000\n");
+  });
+
+  it("leaves programs alone that reserve much and use little", async (t) => {
+    const argv = ["node", "-e", "new ArrayBuffer(8 * 2 ** 30, { maxByteLength: 2 ** 35 }); setTimeout(() => {}, 500)"];
+    const { run } = set(t, "", { program: process.execPath, argv });
+    assert.deepEqual([(await run()).exitCode, (await run()).signal], [0, null]);
+  });
+});
+
 describe("a process", () => {
   it("ends with its exit code, its two streams and its time", async (t) => {
     const { run, work } = set(t, "echo out; echo err >&2; exit 3");

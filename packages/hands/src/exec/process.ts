@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, HAND, type ProcessOutcome } from "@vidro/core";
 import { handOver } from "./inherited-descriptor.ts";
+import { watchMemory } from "./memory.ts";
 import { hold, members, release, signalMember, TAG, tagOf, type Member } from "./orphans.ts";
 import { Capture, Live } from "./output.ts";
 import { processStat } from "./proc.ts";
@@ -52,7 +53,11 @@ export async function runProcess(launch: Launch, work: Work): Promise<ProcessOut
         live.take(stream, chunk);
       });
     }
-    const { exit, timedOut } = await untilGone(child, tag, { timeoutMs: launch.timeoutMs, signal: work.signal });
+    const memoryBytes = work.bench.memoryBytes();
+    const bounds = { timeoutMs: launch.timeoutMs, signal: work.signal, memoryBytes };
+    const { exit, why } = await untilGone(child, tag, bounds);
+    if (why === "memory") for (const taker of [captures.stderr, spool]) taker.take(outgrownWords(memoryBytes));
+    const timedOut = why === "timeout";
     live.finish();
     const stdout = captures.stdout.finish();
     const stderr = captures.stderr.finish();
@@ -92,24 +97,38 @@ function reason(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-async function untilGone(
-  child: ChildProcess,
-  tag: string,
-  bounds: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<{ exit: Exit; timedOut: boolean }> {
+const MIB = 1024 * 1024;
+
+/** The last words in the output of a command that had too much memory. */
+function outgrownWords(bytes: number): Buffer {
+  return Buffer.from(`[ended: its processes had more memory than ${Math.round(bytes / MIB)} MiB]\n`);
+}
+
+/** What ends a command besides itself. */
+interface Bounds {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly memoryBytes: number;
+}
+
+/** Why a command is over. */
+type Why = "exit" | "timeout" | "abort" | "memory";
+
+async function untilGone(child: ChildProcess, tag: string, bounds: Bounds): Promise<{ exit: Exit; why: Why }> {
   const exited = new Promise<Exit>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
   const closed = new Promise((resolve) => child.once("close", resolve));
-  const why = await firstOf(exited, bounds);
-  if (why !== "exit") await endTree(child, tag);
+  const why = await firstOf(exited, bounds, { pid: child.pid ?? 0, tag });
+  // What takes memory is asked nothing: it would take more while it thinks.
+  if (why !== "exit") await endTree(child, tag, why === "memory" ? 0 : HAND.graceMs);
   // What even SIGKILL has not ended hangs in the kernel; nobody can wait for that.
   const killed: Exit = { exitCode: null, signal: "SIGKILL" };
   const exit = why === "exit" ? await exited : await Promise.race([exited, sleep(HAND.pipesMs, killed, UNHELD)]);
   await Promise.race([closed, sleep(HAND.pipesMs, undefined, UNHELD)]);
   for (const stream of STREAMS) child[stream]?.destroy();
   if (groupIsLeft(child)) await endTree(child, tag);
-  return { exit, timedOut: why === "timeout" };
+  return { exit, why };
 }
 
 /** A timer that keeps no process alive by itself. */
@@ -117,16 +136,19 @@ const UNHELD = { ref: false };
 
 function firstOf(
   exited: Promise<unknown>,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<"exit" | "timeout" | "abort"> {
+  { timeoutMs, signal, memoryBytes }: Bounds,
+  watched: { readonly pid: number; readonly tag: string },
+): Promise<Why> {
   return new Promise((resolve) => {
     const abort = (): void => settle("abort");
     const timer = setTimeout(() => settle("timeout"), timeoutMs);
-    const settle = (why: "exit" | "timeout" | "abort"): void => {
+    const settle = (why: Why): void => {
       clearTimeout(timer);
+      stopWatching();
       signal.removeEventListener("abort", abort);
       resolve(why);
     };
+    const stopWatching = watchMemory({ ...watched, bytes: memoryBytes }, () => settle("memory"));
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
     void exited.then(() => settle("exit"));
@@ -134,8 +156,8 @@ function firstOf(
 }
 
 /** Ends all that belongs to the action: SIGTERM, and after the grace time SIGKILL, until nothing is left. */
-async function endTree(child: ChildProcess, tag: string): Promise<void> {
-  const forceAt = performance.now() + HAND.graceMs;
+async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND.graceMs): Promise<void> {
+  const forceAt = performance.now() + graceMs;
   const giveUpAt = forceAt + HAND.pipesMs;
   const asked = new Map<number, Member>();
   for (;;) {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { before, describe, it, type TestContext } from "node:test";
+import { HAND } from "@vidro/core";
 import { handOver } from "./inherited-descriptor.ts";
 import { hostSandbox, type Sandbox, type Scope } from "./sandbox.ts";
 import { scratch } from "../scratch.fixture.ts";
@@ -22,7 +23,15 @@ describe("the sandbox", () => {
     for (const path of [workspace, state]) mkdirSync(path);
     writeFileSync(join(workspace, "note"), "seen");
     writeFileSync(join(state, "secret"), "unseen");
-    return { confined, workspace, state, reserved: [state], cwd: workspace, path: process.env["PATH"] ?? "" };
+    return {
+      confined,
+      workspace,
+      state,
+      reserved: [state],
+      cwd: workspace,
+      path: process.env["PATH"] ?? "",
+      memoryBytes: HAND.memoryBytes,
+    };
   }
 
   async function run(command: string, scope: Scope): Promise<{ code: number; text: string }> {

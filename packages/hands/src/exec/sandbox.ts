@@ -35,7 +35,7 @@ const SHELL = "/bin/sh";
 const PROBE_MS = 5000;
 
 /** Bounds the memory of every process of the line, then becomes bubblewrap. */
-const BOUNDED = `ulimit -d ${HAND.memoryBytes / 1024} 2>/dev/null; exec "$0" "$@"`;
+const bounded = (bytes: number): string => `ulimit -d ${Math.floor(bytes / 1024)} 2>/dev/null; exec "$0" "$@"`;
 
 /**
  * What root keeps in the sandbox of its powers: to read and write whatever files it is shown, as outside. With any of
@@ -62,7 +62,7 @@ export async function hostSandbox(secrets: readonly string[] = SECRETS): Promise
     const argv = [BUBBLEWRAP, ...bounds, "--", ...line];
     // What tells facts takes no input that its memory could grow with.
     if (scope.confined === "facts") return { program: BUBBLEWRAP, argv, handedOver };
-    return { program: SHELL, argv: [SHELL, "-c", BOUNDED, ...argv], handedOver };
+    return { program: SHELL, argv: [SHELL, "-c", bounded(scope.memoryBytes), ...argv], handedOver };
   };
   works ??= probe(held);
   if (!(await works)) return undefined;
@@ -90,6 +90,7 @@ function probe(held: Holding): Promise<boolean> {
     reserved: [],
     cwd: "/",
     path: "",
+    memoryBytes: HAND.memoryBytes,
   };
   const { program, argv, handedOver } = held([SHELL, "-c", ":"], scope, []);
   return new Promise((resolve) => {

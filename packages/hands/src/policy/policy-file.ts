@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname } from "node:path";
-import { canonical, Fault, judge, parsePolicy } from "@vidro/core";
+import { canonical, Fault, HAND, judge, parsePolicy } from "@vidro/core";
 import type { Json, Policy } from "@vidro/core";
 import { DEFAULT_POLICY } from "./default-policy.ts";
 import { codeOf } from "../files/files.ts";
@@ -58,11 +58,13 @@ export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state
     policy,
     judge: (plan) => judge(plan, policy),
     secrets: policy.secrets,
+    ...(policy.memory === undefined ? {} : { memoryBytes: policy.memory * MIB }),
     file,
     warning: mayWrite(file ?? own) ? warningOf(file) : undefined,
   };
 }
 
+const MIB = 1024 * 1024;
 const WRITTEN_BY_OTHERS = 0o022;
 
 /** A host's policy is root's, or it is none: who could write it could have written it for a hand. */
@@ -110,6 +112,9 @@ export function keepPolicy(places: PolicyPlaces): KeptPolicy {
     },
     get secrets() {
       return open.policy.secrets;
+    },
+    get memoryBytes() {
+      return open.memoryBytes ?? HAND.treeBytes;
     },
     judge: (plan) => open.judge(plan),
     reload() {

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
+import { HAND } from "@vidro/core";
 import type { FilePlan, ValueOutcome } from "@vidro/core";
 import { policyOf } from "../scratch.fixture.ts";
 import type { Bench, Input, InputSchema, Tool, Work } from "./tool.ts";
@@ -35,7 +36,15 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
   const outside = join(root, "work-evil");
   const state = join(workspace, ".state");
   const judge: Bench["judge"] = (plan) => policyOf("allow").judge(plan);
-  const bench: Bench = { workspace, state, reserved: () => [state], sandbox: async () => undefined, env: {}, judge };
+  const bench: Bench = {
+    workspace,
+    state,
+    reserved: () => [state],
+    memoryBytes: () => HAND.treeBytes,
+    sandbox: async () => undefined,
+    env: {},
+    judge,
+  };
   for (const folder of [workspace, outside, bench.state]) mkdirSync(folder);
   writeFileSync(join(bench.state, "ledger.db"), "needle in the state");
   writeFileSync(join(outside, "secret.txt"), "secret");

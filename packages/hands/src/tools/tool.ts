@@ -1,3 +1,4 @@
+import { HAND } from "@vidro/core";
 import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, Verdict } from "@vidro/core";
 import type { XStatic } from "typebox/schema";
 import { isInView, type Sandbox, type Scope } from "../exec/sandbox.ts";
@@ -14,13 +15,17 @@ export interface Bench {
   readonly sandbox: () => Promise<Sandbox | undefined>;
   /** The environment that processes get, rebuilt from an allowlist. */
   readonly env: { readonly [name: string]: string };
+  /** Memory that all processes of a command may have together. */
+  readonly memoryBytes: () => number;
   /** What the hand's policy says of a plan: for a tool that meets more files than its own plan names. */
   readonly judge: (plan: Plan) => Verdict;
 }
 
 /** What a command of a bench sees and touches when it is held. */
-export function scopeOf({ workspace, state, reserved, env }: Bench, confined: Confinement, cwd: string): Scope {
-  return { confined, workspace, state, reserved: reserved(), cwd, path: env["PATH"] ?? "" };
+export function scopeOf(bench: Bench, confined: Confinement, cwd: string): Scope {
+  const { workspace, state, reserved, env } = bench;
+  const memoryBytes = Math.min(HAND.memoryBytes, bench.memoryBytes());
+  return { confined, workspace, state, reserved: reserved(), cwd, path: env["PATH"] ?? "", memoryBytes };
 }
 
 /** Whether this host has what holds a command, and the command would see the folder that it runs in. */

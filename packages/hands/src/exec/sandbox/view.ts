@@ -18,6 +18,8 @@ export interface Scope {
   readonly cwd: string;
   /** The folders that programs are looked up in, as PATH has them. */
   readonly path: string;
+  /** Memory of its own that each process may have. */
+  readonly memoryBytes: number;
 }
 
 /** The system's own folders: its programs and what they need, its settings, its logs, and what is installed. */
