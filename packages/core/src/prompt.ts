@@ -136,9 +136,9 @@ const DIGEST_TITLE = "[What happened earlier in this task, in short]";
 const DIGEST_BEGINNING = `\n\n${DIGEST_TITLE}`;
 
 /** The task as the person gave it, without the digest of a long run's earlier turns that may stand behind it. */
-export function taskIn(text: string): string {
-  const at = text.indexOf(DIGEST_BEGINNING);
-  return at < 0 ? text : text.slice(0, at);
+export function taskIn(turn: string): string {
+  const at = turn.indexOf(DIGEST_BEGINNING);
+  return at < 0 ? turn : turn.slice(0, at);
 }
 
 /** The event that makes a conversation fit again: its oldest turns become lines of a digest. */

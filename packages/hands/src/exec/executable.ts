@@ -49,7 +49,7 @@ const SET_ID = 0o6000;
 type Digests = { [path: string]: string };
 
 /** What of the files that a command runs is known. */
-export interface Fingerprints {
+interface Fingerprints {
   readonly digests: Readonly<Digests>;
   /** Programs and scripts that may load, include or run more than these files. */
   readonly unseen?: readonly string[];

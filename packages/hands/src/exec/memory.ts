@@ -16,7 +16,7 @@ const WHOLE_LOOK = 10;
 const FIRST_TO_GO = "1000";
 
 /** Whose memory is watched. */
-export interface Watched {
+interface Watched {
   /** The first process. */
   readonly pid: number;
   /** What all of them carry. */

@@ -51,7 +51,7 @@ export function runsFiles(name: string): boolean {
 }
 
 /** What the words of a command have run besides the files that they name. */
-export interface RunBesides {
+interface RunBesides {
   /** Paths of files that count if they are there. */
   readonly files: readonly string[];
   /** Lines that a shell would run, and the folder that it would run them in. */

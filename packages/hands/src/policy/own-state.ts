@@ -16,7 +16,7 @@ import { pids } from "../exec/proc.ts";
 export const HOST_POLICY = "/etc/vidro/policy.json";
 
 /** The name under which a verdict stands that keeps a plan from Vidro's own state. */
-export const STATE_RULE = "own-state";
+const STATE_RULE = "own-state";
 
 /** What was found at some time, and what it came to for each hand that asked. */
 let found:
@@ -90,7 +90,7 @@ function real(path: string): readonly string[] {
 const BETWEEN = /[\s;&|<>()`"'=,:]+/u;
 
 /** What a plan is looked at with. */
-export interface Ground {
+interface Ground {
   readonly workspace: string;
   /** Vidro's own folders. */
   readonly folders: readonly string[];

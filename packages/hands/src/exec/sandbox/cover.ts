@@ -11,7 +11,7 @@ export interface Cover {
 }
 
 /** Makes of a line, whose first word is an absolute path, one that runs it under a cover. */
-export type Covering = (line: readonly string[], cover: Cover) => readonly string[];
+type Covering = (line: readonly string[], cover: Cover) => readonly string[];
 
 const TOOLS = { unshare: "/usr/bin/unshare", setpriv: "/usr/bin/setpriv", mount: "/usr/bin/mount" } as const;
 const SHELL = "/bin/sh";
