@@ -108,6 +108,23 @@ test("folders of the brain import only what their arrows allow", () => {
   assertNone(offenders, "north and south do not know each other, auth knows no HTTP, HTTP knows no run");
 });
 
+test("no two files of a package import each other, by way of others or for types alone", () => {
+  const known = new Map(product.map((source) => [source.path, source]));
+  const done = new Set<string>();
+  const walk = (path: string, way: readonly string[]): readonly string[] => {
+    if (way.includes(path)) return [[...way.slice(way.indexOf(path)), path].join(" > ")];
+    if (done.has(path)) return [];
+    done.add(path);
+    return (known.get(path)?.imports ?? [])
+      .filter((name) => known.has(name))
+      .flatMap((name) => walk(name, [...way, path]));
+  };
+  assertNone(
+    [...known.keys()].flatMap((path) => walk(path, [])),
+    "imports form no cycle",
+  );
+});
+
 test("the brain knows the hands' own code in one place", () => {
   const offenders = inside("packages/brain/src").filter(
     ({ path, imports }) => imports.includes("@vidro/hands") && !path.endsWith("/south/local.ts"),

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
 
 /** How a peer is started. */
@@ -73,12 +72,24 @@ export class Peer implements AsyncDisposable {
 
 const SAID_CHARS = 4000;
 
-/** A port of this machine that nobody listens on. */
+/**
+ * A port of this machine on which no program listens. It is below those that the system gives to connections and to
+ * listeners that ask for any port, so that it is still free when a program that was killed comes back to it.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = LOWEST_PORT + Math.floor(Math.random() * PORTS);
+    const server = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(server, "listening").then(
+      () => true,
+      () => false,
+    );
+    if (!isFree) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
+
+const LOWEST_PORT = 10_000;
+const PORTS = 22_000;

@@ -3,7 +3,8 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { HAND } from "@vidro/core";
-import { readPlan, shown, within, writePlan } from "./paths.ts";
+import { readPlan, shown, writePlan } from "./paths.ts";
+import { within } from "./within.ts";
 import { scratch } from "../tools/files.fixture.ts";
 
 void test("a plan shows the absolute path of a relative one", async (t) => {

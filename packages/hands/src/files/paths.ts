@@ -6,6 +6,7 @@ import type { FilePlan, Json } from "@vidro/core";
 import { codeOf, fileFault, sha256 } from "./files.ts";
 import type { Bench } from "../tools/tool.ts";
 import { isOwn, isOwnFile, stateTwin } from "./hard-links.ts";
+import { within } from "./within.ts";
 
 /** Places where a file is a door to the kernel or a device, not a text. */
 const KERNEL = ["/proc", "/sys", "/dev"];
@@ -13,12 +14,6 @@ const KERNEL = ["/proc", "/sys", "/dev"];
 /** The schema of an input that is a path. */
 export function pathField(description: string) {
   return { type: "string", minLength: 1, maxLength: HAND.pathChars, description } as const;
-}
-
-/** Whether a path is the folder or lies in it; both absolute and real. Whole names are compared, never prefixes. */
-export function within(folder: string, path: string): boolean {
-  const below = relative(folder, path);
-  return below !== ".." && !below.startsWith("../") && !isAbsolute(below);
 }
 
 /** A path as a person would write it: relative in the workspace, absolute elsewhere. */

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { Fault, HAND } from "@vidro/core";
 import type { Folder, FolderEntry } from "./files.ts";
-import { reservedFor, within } from "./paths.ts";
+import { reservedFor } from "./paths.ts";
+import { within } from "./within.ts";
 import type { Work } from "../tools/tool.ts";
 
 /** Folders that are large, made by machines and rarely meant; a walk enters one only when it is asked for by name. */

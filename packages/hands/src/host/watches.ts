@@ -1,6 +1,6 @@
 import { Fault, WATCH } from "@vidro/core";
 import { ownFolders } from "../policy/own-state.ts";
-import { within } from "../files/paths.ts";
+import { within } from "../files/within.ts";
 import { Tree } from "./watches/tree.ts";
 import { WatchLog } from "./watches/watch-log.ts";
 import type { EventQuery, Watch, WatchEvent, WatchEventType } from "./watches/watch-log.ts";

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { HAND } from "@vidro/core";
 import type { Plan, Verdict } from "@vidro/core";
-import { within } from "../files/paths.ts";
+import { within } from "../files/within.ts";
 import { pids } from "../exec/proc.ts";
 
 /*

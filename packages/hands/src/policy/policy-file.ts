@@ -9,7 +9,7 @@ import { codeOf } from "../files/files.ts";
 import { workspaceAt } from "../files/folders.ts";
 import type { HandPolicy } from "../hand.ts";
 import { HOST_POLICY } from "./own-state.ts";
-import { within } from "../files/paths.ts";
+import { within } from "../files/within.ts";
 import { isClosed } from "../exec/sandbox/closed.ts";
 import { isOwn, stateTwin } from "../files/hard-links.ts";
 

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { within } from "../../files/paths.ts";
+import { within } from "../../files/within.ts";
 import { existing } from "./view.ts";
 
 /** What is run as the user, and may use all of the host but for some folders. */

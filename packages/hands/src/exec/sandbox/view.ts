@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { HAND } from "@vidro/core";
 import type { Confinement } from "@vidro/core";
-import { within } from "../../files/paths.ts";
+import { within } from "../../files/within.ts";
 import { secretPaths } from "../../policy/secret-paths.ts";
 import { ClosedPaths } from "./closed.ts";
 
