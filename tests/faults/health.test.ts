@@ -134,6 +134,10 @@ test("a damaged page takes only its own runs: list, audit, recovery and surfaces
   assert.ok(broken.length >= marked.length && broken.length < 30, `${broken.length} are broken`);
   assert.ok(marked.every((one) => broken.some(({ run_id: run }) => run === one["run_id"])));
 
+  const exported = await stage.run("audit", "export");
+  assert.equal(exported.code, 1);
+  assert.ok(marked.every((one) => exported.stderr.includes(String(one["run_id"]))), exported.stderr);
+
   const before = await stage.run("doctor", "--json");
   const store = lines(before.stdout).find(({ id }) => id === "store");
   assert.equal(store?.["status"], "fail", before.stdout);

@@ -1,8 +1,8 @@
-import { Fault } from "@vidro/core";
+import { asFault, Fault } from "@vidro/core";
 import { entriesOf } from "../brain-api/entries.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { keysFrom, linesOf, RECEIPT_LIMITS, ReceiptCount, receiptWords } from "../brain-api/receipts.ts";
-import { outputRead, print, sayJson } from "../program/tell.ts";
+import { outputRead, print, say, sayJson } from "../program/tell.ts";
 import { withBrain } from "../brain-api/with-brain.ts";
 import { auditedRuns } from "./audit.ts";
 
@@ -10,16 +10,22 @@ import { auditedRuns } from "./audit.ts";
 export async function exportReceipts(given: string | undefined): Promise<number> {
   const { Outcomes } = await import("@vidro/brain");
   return withBrain(async (brain) => {
-    for await (const { id } of auditedRuns(brain, given)) {
-      const outcomes = new Outcomes(id);
-      for await (const entry of entriesOf(brain.journal, id)) {
+    let code: number = EXIT.ok;
+    const write = async (run: string): Promise<void> => {
+      const outcomes = new Outcomes(run);
+      for await (const entry of entriesOf(brain.journal, run)) {
         const outcome = outcomes.of(entry);
         if (outcome?.event.receipt === undefined) continue;
         sayJson(outcome);
         await outputRead();
       }
-    }
-    return EXIT.ok;
+    };
+    for await (const { id } of auditedRuns(brain, given))
+      await write(id).catch((thrown: unknown) => {
+        say(`${id} cannot be read to its end: ${asFault(thrown).message}`);
+        code = EXIT.failed;
+      });
+    return code;
   });
 }
 
