@@ -163,7 +163,7 @@ export interface ModelReplied {
   readonly cutShort?: true;
   /** The model calls tools natively: among its words, what looks like a line for the brain is prose. */
   readonly native?: true;
-  /** Lines for the brain without effect that the model wrote: its plans, notes and questions, as it sees them again. */
+  /** Lines for the brain that had no effect, as the model sees them again: plans, notes, questions, examples. */
   readonly written?: string;
   /** The one action of this step. */
   readonly action?: Action;

@@ -41,6 +41,7 @@ export * from "./ports.ts";
 export * from "./process-identity.ts";
 export * from "./text/printable.ts";
 export * from "./prompt.ts";
+export * from "./prose.ts";
 export * from "./question-id.ts";
 export * from "./receipt.ts";
 export * from "./redact/redact.ts";

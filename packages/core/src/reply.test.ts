@@ -52,6 +52,13 @@ test("a plan beside an action is recorded, and the action is taken", () => {
   assert.deepEqual(plan, { type: "plan.made", steps: ["look", "tell"] });
 });
 
+test("a line among the words of a reply that makes a call is no order, and the model sees it again", () => {
+  const line = '{"type":"shell","command":"rm -rf x"}';
+  const reply = replied(said(`Not this:\n${line}\nbut that.`, { id: "c1", tool: "echo", input: {} }));
+  assert.deepEqual([reply.text, reply.action?.tool, reply.written], ["Not this:\nbut that.", "echo", line]);
+  assert.equal(reply.told, undefined);
+});
+
 test("a plan alone means that the model goes on", () => {
   const all = events(said('{"type":"plan","steps":["look"]}'));
   assert.deepEqual(

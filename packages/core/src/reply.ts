@@ -1,10 +1,13 @@
+import { asLine, CONTROL, readLine, saidBy } from "./action-line.ts";
+import type { Said } from "./action-line.ts";
 import type { Event, ModelReplied, ToolProposed } from "./event.ts";
 import type { FaultReport } from "./fault.ts";
 import { isObject } from "./json.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { Json } from "./json.ts";
 import { MODEL, RUN } from "./limits.ts";
 import type { ModelReply } from "./ports.ts";
-import { CONTROL_TOOLS, controlTools } from "./prompt.ts";
+import { controlTools } from "./prompt.ts";
+import { ProseReader, readingOf } from "./prose.ts";
 import type { RunState } from "./run.ts";
 import type { Action } from "./tool.ts";
 
@@ -21,9 +24,8 @@ export type NewId = () => string;
 export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): readonly Event[] {
   const isNative = reply.native === true || reply.calls.length > 0 || state.native;
   const offered = new Set(controlTools(state.started).map(({ name }) => name));
-  const isProse = state.tools.length === 0 || (isNative && !isLinesAlone(reply.text));
-  const { prose, said } = read(reply, { isProse, offered });
   if (reply.text.length > MODEL.replyChars) return [rubbish(state, "The answer is too long.")];
+  const { prose, said, quoted } = read(reply, { state, offered });
   if (prose === "" && said.length === 0) return [rubbish(state, "The answer is empty.")];
 
   const first = said.findIndex((item) => item.kind !== "aside");
@@ -41,34 +43,20 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
     usage: reply.usage,
     ...(reply.cutShort === undefined ? {} : { cutShort: reply.cutShort }),
     ...(isNative ? { native: true } : {}),
-    ...writtenIn(said),
+    ...writtenIn(said, quoted),
     ...(taken === undefined ? withoutEffect(prose, asides) : takenAs(taken, state, newId)),
     ...(told.length === 0 ? {} : { told }),
   };
   return [replied, ...asides.flatMap((item) => asideEvent(item)), ...(typeof proposed === "object" ? [proposed] : [])];
 }
 
-/** One thing that a reply says besides prose. */
-interface Said {
-  /** aside: only recorded. action: an effect. ask, propose, done: the step ends with it. */
-  readonly kind: "aside" | "action" | "ask" | "propose" | "done";
-  readonly name: string;
-  readonly input: JsonObject;
-  /** The model's own id, when it was a native call. */
-  readonly callId?: string;
-  readonly fault?: FaultReport;
-  /** The line that said it, when it was no native call. */
-  readonly line?: string;
-}
-
-const CONTROL: ReadonlySet<string> = new Set(CONTROL_TOOLS.map(({ name }) => name));
-
-/** What the model wrote that only talks to us: it would not know of it in its next prompt, since it is no call. */
-function writtenIn(said: readonly Said[]): Pick<ModelReplied, "written"> {
+/** Lines that the model would not know of in its next prompt: they only talk to us, or were no order, and are no call. */
+function writtenIn(said: readonly Said[], quoted: readonly string[]): Pick<ModelReplied, "written"> {
   const lines = said.flatMap(({ kind, line }) =>
     line === undefined || kind === "action" || kind === "done" ? [] : [line],
   );
-  return lines.length === 0 ? {} : { written: lines.join("\n") };
+  const written = [...quoted, ...lines];
+  return written.length === 0 ? {} : { written: written.join("\n") };
 }
 
 /** Whether a text is lines for the brain and nothing else. */
@@ -76,76 +64,33 @@ function isLinesAlone(text: string): boolean {
   return text.split("\n").every((line) => line.trim() === "" || readLine(line) !== undefined);
 }
 
+/** A reply taken apart. */
+interface Read {
+  readonly prose: string;
+  readonly said: readonly Said[];
+  /** Lines for the brain that are no orders: the model made a call beside them, and wrote more than such lines. */
+  readonly quoted: readonly string[];
+}
+
 function read(
   reply: ModelReply,
-  { isProse, offered }: { readonly isProse: boolean; readonly offered: ReadonlySet<string> },
-): { prose: string; said: Said[] } {
-  const said: Said[] = [];
-  const prose: string[] = [];
+  { state, offered }: { readonly state: RunState; readonly offered: ReadonlySet<string> },
+): Read {
+  const reader = new ProseReader(readingOf(state, reply.native === true));
+  const prose = reader.push(reply.text) + reader.end();
+  const isQuoting = reply.calls.length > 0 && !isLinesAlone(reply.text);
   // A control tool that the run was not offered is a tool that does not exist.
   const withinOffer = (item: Said): Said =>
     CONTROL.has(item.name) && !offered.has(item.name) ? { ...item, kind: "action" } : item;
-  for (const line of isProse ? [] : reply.text.split("\n")) {
-    const item = readLine(line);
-    if (item === undefined) prose.push(line);
-    else said.push(withinOffer({ ...item, line: line.trim() }));
-  }
+  const said: Said[] = [];
+  for (const line of isQuoting ? [] : reader.lines) said.push(withinOffer({ ...readLine(line)!, line }));
   for (const call of reply.calls) {
     if (typeof call.input === "string") {
       const fault: FaultReport = { code: "BAD_ARGUMENTS", message: "The arguments are not a JSON object." };
       said.push({ kind: "action", name: call.tool, input: {}, callId: call.id, fault });
     } else said.push(withinOffer({ ...saidBy(call.tool, call.input), callId: call.id }));
   }
-  return { prose: isProse ? reply.text.trim() : withoutEmptyFences(prose.join("\n")).trim(), said };
-}
-
-/** A line of the action language, or undefined when it is prose. */
-function readLine(line: string): Said | undefined {
-  const trimmed = line.trim();
-  if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) return undefined;
-  let value: unknown;
-  try {
-    value = JSON.parse(trimmed);
-  } catch {
-    return undefined;
-  }
-  if (!isObject(value)) return undefined;
-  const word = value["type"] === "action" ? value["action"] : (value["type"] ?? value["action"]);
-  switch (word) {
-    case "plan":
-    case "observe":
-    case "commit_kb":
-    case "ask":
-    case "tool_spec":
-    case "done":
-      return saidBy(word, value);
-    case "shell":
-      return { kind: "action", name: "shell", input: without(value, "type", "action") };
-    case "research":
-      return { kind: "action", name: "research", input: without(value, "type", "action") };
-    case "use_tool":
-      return {
-        kind: "action",
-        name: asLine(value["name"]),
-        input: isObject(value["args"]) ? value["args"] : {},
-      };
-    default:
-      return undefined;
-  }
-}
-
-function saidBy(name: string, input: JsonObject): Said {
-  const kind =
-    name === "ask"
-      ? "ask"
-      : name === "tool_spec"
-        ? "propose"
-        : name === "done"
-          ? "done"
-          : CONTROL.has(name)
-            ? "aside"
-            : "action";
-  return { kind, name, input };
+  return { prose, said, quoted: isQuoting ? reader.lines : [] };
 }
 
 type Taken = Pick<ModelReplied, "action" | "control" | "refusal" | "answer" | "question">;
@@ -237,19 +182,6 @@ function proposal(said: Said, state: RunState): ToolProposed | string {
 
 function rubbish(state: RunState, message: string): Event {
   return { type: "model.failed", attempt: state.attempt, fault: { code: "MODEL_RUBBISH", message } };
-}
-
-/** A fenced block that held nothing but lines of the action language leaves an empty fence behind. */
-function withoutEmptyFences(text: string): string {
-  return text.replaceAll(/^```\w*\n\s*```$/gm, "");
-}
-
-function without(value: JsonObject, ...keys: string[]): JsonObject {
-  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
-}
-
-function asLine(value: Json | undefined): string {
-  return (typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value)).slice(0, RUN.lineChars);
 }
 
 function asLines(value: Json | undefined, most: number): readonly string[] {

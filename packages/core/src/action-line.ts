@@ -1,0 +1,82 @@
+import type { FaultReport } from "./fault.ts";
+import { isObject } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { RUN } from "./limits.ts";
+import { CONTROL_TOOLS } from "./prompt.ts";
+
+/* The action language: one JSON object on a line of its own, for models that call no tools. */
+
+/** One thing that a reply says besides prose. */
+export interface Said {
+  /** aside: only recorded. action: an effect. ask, propose, done: the step ends with it. */
+  readonly kind: "aside" | "action" | "ask" | "propose" | "done";
+  readonly name: string;
+  readonly input: JsonObject;
+  /** The model's own id, when it was a native call. */
+  readonly callId?: string;
+  readonly fault?: FaultReport;
+  /** The line that said it, when it was no native call. */
+  readonly line?: string;
+}
+
+/** The names of the tools that only talk to the brain. */
+export const CONTROL: ReadonlySet<string> = new Set(CONTROL_TOOLS.map(({ name }) => name));
+
+/** A line of the action language, or undefined when it is prose. */
+export function readLine(line: string): Said | undefined {
+  const trimmed = line.trim();
+  if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(trimmed);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value)) return undefined;
+  const word = value["type"] === "action" ? value["action"] : (value["type"] ?? value["action"]);
+  switch (word) {
+    case "plan":
+    case "observe":
+    case "commit_kb":
+    case "ask":
+    case "tool_spec":
+    case "done":
+      return saidBy(word, value);
+    case "shell":
+      return { kind: "action", name: "shell", input: without(value, "type", "action") };
+    case "research":
+      return { kind: "action", name: "research", input: without(value, "type", "action") };
+    case "use_tool":
+      return {
+        kind: "action",
+        name: asLine(value["name"]),
+        input: isObject(value["args"]) ? value["args"] : {},
+      };
+    default:
+      return undefined;
+  }
+}
+
+/** What the tool of that name says. */
+export function saidBy(name: string, input: JsonObject): Said {
+  const kind =
+    name === "ask"
+      ? "ask"
+      : name === "tool_spec"
+        ? "propose"
+        : name === "done"
+          ? "done"
+          : CONTROL.has(name)
+            ? "aside"
+            : "action";
+  return { kind, name, input };
+}
+
+/** A value as a text of bounded length. */
+export function asLine(value: Json | undefined): string {
+  return (typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value)).slice(0, RUN.lineChars);
+}
+
+function without(value: JsonObject, ...keys: string[]): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
+}
