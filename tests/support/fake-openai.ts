@@ -126,11 +126,34 @@ export const thinking =
     response.end(chunk({ content: word }) + end("stop"));
   };
 
-/** Streams tool calls, each in two pieces, and ends well. */
-export const calls =
-  (...all: FakeCall[]): FakeReply =>
+/** Where a reply that is told part by part breaks off. */
+export const CUT = Symbol("cut");
+
+/** Streams words, waits where it is told to, and ends well, or where it is cut. */
+export const textWith =
+  (...parts: (string | Promise<unknown> | typeof CUT)[]): FakeReply =>
   (response) => {
     begin(response);
+    const speak = async (): Promise<void> => {
+      for (const part of parts) {
+        if (part === CUT) return void response.socket?.resetAndDestroy();
+        if (typeof part === "string") await new Promise((sent) => response.write(chunk({ content: part }), sent));
+        else await part;
+      }
+      response.end(end("stop"));
+    };
+    void speak();
+  };
+
+/** Streams tool calls, each in two pieces, and ends well. */
+export const calls = (...all: FakeCall[]): FakeReply => callsAfter([], ...all);
+
+/** Streams words, then tool calls, each in two pieces, and ends well. */
+export const callsAfter =
+  (words: readonly string[], ...all: FakeCall[]): FakeReply =>
+  (response) => {
+    begin(response);
+    for (const word of words) response.write(chunk({ content: word }));
     for (const [index, { id, name, input }] of all.entries()) {
       const half = Math.floor(input.length / 2);
       const first = { index, id, type: "function", function: { name, arguments: input.slice(0, half) } };

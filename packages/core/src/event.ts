@@ -342,10 +342,12 @@ export interface RunAborted {
   readonly reason: string;
 }
 
-/** Live: a piece of the model's words. */
+/** Live: a piece of the model's words; the pieces of a reply join to its text. */
 export interface ModelDelta {
   readonly type: "model.delta";
   readonly text: string;
+  /** Characters of the reply that were told before it. */
+  readonly from: number;
 }
 
 /** Live: a piece of a command's output. */

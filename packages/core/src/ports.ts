@@ -166,9 +166,12 @@ export interface ModelReply {
   readonly native?: true;
 }
 
-/** What a model streams; `replied` and `failed` are terminal. */
+/**
+ * What a model streams; `replied` and `failed` are terminal. Deltas join to the text of the reply, and say as it does
+ * that the model calls tools natively; `healed` means that another answer begins, and voids those before it.
+ */
 export type ModelEvent =
-  | { readonly type: "delta"; readonly text: string }
+  | { readonly type: "delta"; readonly text: string; readonly native?: true }
   | { readonly type: "healed"; readonly heal: HealTried }
   | { readonly type: "replied"; readonly reply: ModelReply }
   | { readonly type: "failed"; readonly fault: FaultReport };

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { ProseReader } from "./prose.ts";
+import { ProseReader, Trimmer } from "./prose.ts";
 import type { Reading } from "./prose.ts";
 
 const PLAN = '{"type":"plan","steps":["look"]}';
@@ -12,37 +12,38 @@ function read(pieces: readonly string[], reading: Reading): { text: string; line
   return { text, lines: reader.lines };
 }
 
-test("words are given as they come, and white space when words follow it", () => {
-  const reader = new ProseReader("lines");
-  assert.equal(reader.push("  Let me"), "Let me");
-  assert.equal(reader.push(" "), "");
-  assert.equal(reader.push("look.\n\n"), " look.");
-  assert.equal(reader.end(), "");
+test("words are given as they come, and the white space around them when words follow it", () => {
+  const trimmer = new Trimmer();
+  assert.equal(trimmer.push(" \n"), "");
+  assert.equal(trimmer.push("  Let me"), "Let me");
+  assert.equal(trimmer.push(" "), "");
+  assert.equal(trimmer.push("look.\n\n"), " look.");
+  assert.equal(trimmer.push(" So."), "\n\n So.");
 });
 
 test("a line for the brain is held until it is complete and then taken out; the words behind it flow at once", () => {
   const reader = new ProseReader("lines");
-  assert.equal(reader.push(`I look.\n  ${PLAN.slice(0, 9)}`), "I look.");
+  assert.equal(reader.push(`I look.\n  ${PLAN.slice(0, 9)}`), "I look.\n");
   assert.equal(reader.push(PLAN.slice(9)), "");
-  assert.equal(reader.push("\nAnd"), "\nAnd");
+  assert.equal(reader.push("\nAnd"), "And");
   assert.equal(reader.push(" then"), " then");
   assert.deepEqual(reader.lines, [PLAN]);
 });
 
 test("a brace is held to the end of its line, in a fence as elsewhere, and one within a line is not", () => {
   const reader = new ProseReader("lines");
-  assert.equal(reader.push("use {name}:\n```js\n"), "use {name}:");
+  assert.equal(reader.push("use {name}:\n```js\n"), "use {name}:\n");
   assert.equal(reader.push("{ a: 1"), "");
-  assert.equal(reader.push(" }\nconst b"), "\n```js\n{ a: 1 }\nconst b");
-  assert.equal(reader.push(" = 2;\n{"), " = 2;");
-  assert.equal(reader.push("}\n```\nSo."), "\n{}\n```\nSo.");
+  assert.equal(reader.push(" }\nconst b"), "```js\n{ a: 1 }\nconst b");
+  assert.equal(reader.push(" = 2;\n{"), " = 2;\n");
+  assert.equal(reader.push("}\n```\nSo."), "{}\n```\nSo.");
 });
 
 test("a fence around nothing but lines for the brain goes with them, and no other does", () => {
   const fenced = `Now:\n\`\`\`json\n${PLAN}\n\`\`\``;
-  assert.deepEqual(read([fenced], "lines"), { text: "Now:", lines: [PLAN] });
+  assert.deepEqual(read([fenced], "lines"), { text: "Now:\n", lines: [PLAN] });
   assert.deepEqual(read([`${fenced}\nmore`], "lines"), { text: "Now:\nmore", lines: [PLAN] });
-  assert.deepEqual(read([`Now:\n\`\`\`json\n${PLAN}`], "lines"), { text: "Now:", lines: [PLAN] });
+  assert.deepEqual(read([`Now:\n\`\`\`json\n${PLAN}`], "lines"), { text: "Now:\n", lines: [PLAN] });
   for (const text of ["```\na\n```\n\n```\nb\n```", "```\n```", "`a` and ``b``", "a\n```", "```js\n```json\n```"])
     assert.deepEqual(read([text], "lines"), { text, lines: [] });
 });
@@ -60,7 +61,7 @@ test("of a model that calls tools natively, such lines count where it writes not
 test("a run without tools has no lines for the brain", () => {
   const reader = new ProseReader("prose");
   assert.equal(reader.push('{"type":'), '{"type":');
-  assert.equal(reader.push('"done"}\n'), '"done"}');
+  assert.equal(reader.push('"done"}\n'), '"done"}\n');
 });
 
 test("however a text is cut into pieces, it is read as when it comes whole", () => {
@@ -85,7 +86,7 @@ test("however a text is cut into pieces, it is read as when it comes whole", () 
       const pieces = cuts.slice(1).map((cut, index) => whole.slice(cuts[index], cut));
       const taken = read(pieces, how);
       assert.deepEqual(taken, read([whole], how));
-      if (taken.lines.length === 0) assert.equal(taken.text, whole.trim());
+      if (taken.lines.length === 0) assert.equal(taken.text.trim(), whole.trim());
     }),
     { numRuns: 2000 },
   );

@@ -1,4 +1,5 @@
 import { readLine } from "./action-line.ts";
+import type { Event } from "./event.ts";
 import type { RunState } from "./run.ts";
 
 /*
@@ -18,6 +19,11 @@ export function readingOf(state: Pick<RunState, "tools" | "native">, isNative: b
   return isNative || state.native ? "native" : "lines";
 }
 
+/** Whether an event says that the words which were streamed since the entry before it are no part of any reply. */
+export function voidsWords(event: Event): boolean {
+  return event.type === "model.failed" || (event.type === "heal.tried" && event.healing === "switch_model");
+}
+
 /** A fence that a model opens around lines for the brain; a longer line is prose. */
 const FENCE_CHARS = 64;
 const FENCE_BEGUN = /^\s*(?:`{1,2}|```\w*\s*)$/;
@@ -26,32 +32,25 @@ const FENCE_CLOSED = /^\s*```\s*$/;
 /** Why the line that comes in is held: nothing but white space so far, a brace first, or ticks first. */
 type Held = "blank" | "brace" | "ticks";
 
-interface Fence {
-  /** The white space that stood before it. */
-  readonly before: string;
-  /** Whether nothing inside has been shown, and so neither has the fence. */
-  isHeld: boolean;
-  /** Whether a line was taken out of it. */
-  isUsed: boolean;
-}
-
 /**
  * Takes a reply apart as it comes in. Only a line that may be one for the brain is held back, and only until it is
- * complete; a fence is, until it is known to have words in it. White space is given when words follow it.
+ * complete; a fence is, until it is known to have words in it.
  */
 export class ProseReader {
   #reading: Reading;
   #lines: string[] = [];
-  #hasShown = false;
-  /** What is shown when words follow it: white space, or a fence that is held. */
-  #space = "";
+  /** What is given when words follow it, and dropped when none do: lines of a native model, or the opening of a fence. */
+  #withheld: string | undefined;
+  #isInFence = false;
+  /** Whether a line was taken out of the fence. */
+  #isFenceUsed = false;
   /** The line that comes in, as far as it is held, and why; undefined when it is known to be prose. */
   #line = "";
   #held: Held | undefined = "blank";
-  #fence: Fence | undefined;
 
   constructor(reading: Reading) {
     this.#reading = reading;
+    if (reading === "native") this.#withheld = "";
   }
 
   /** The lines for the brain so far. */
@@ -61,7 +60,7 @@ export class ProseReader {
 
   /** The words that a piece makes known. */
   push(piece: string): string {
-    if (this.#reading === "prose") return this.#words(piece);
+    if (this.#reading === "prose") return piece;
     let words = "";
     for (const [index, part] of piece.split("\n").entries()) {
       if (index > 0) words += this.#endLine("\n");
@@ -73,12 +72,12 @@ export class ProseReader {
   /** The words that are left when nothing more comes. */
   end(): string {
     const words = this.#endLine("");
-    const isFenceLost = this.#fence?.isHeld === true && !this.#fence.isUsed;
-    return isFenceLost ? words + this.#words(this.#space.trimEnd(), "") : words;
+    const isFenceEmpty = this.#isInFence && !this.#isFenceUsed;
+    return words + (isFenceEmpty ? (this.#withheld ?? "") : "");
   }
 
   #more(part: string): string {
-    if (this.#held === undefined || this.#reading === "prose") return this.#words(part);
+    if (this.#reading === "prose" || this.#held === undefined) return part;
     this.#line += part;
     if (this.#held === "brace" || (this.#held === "blank" && part.trim() === "")) return "";
     this.#held = this.#whyHeld();
@@ -95,64 +94,76 @@ export class ProseReader {
   #endLine(mark: string): string {
     const held = this.#held;
     this.#held = "blank";
-    if (held === undefined || held === "blank") {
-      this.#space += this.#line + mark;
-      this.#line = "";
-      return "";
-    }
-    if (held === "brace" && readLine(this.#line) !== undefined) return this.#take(mark);
-    if (held === "ticks" && this.#isFenceTaken(mark)) return "";
-    return this.#release(mark);
+    if (this.#reading === "prose" || held === undefined) return mark;
+    const isKept =
+      (held === "brace" && this.#isTaken(mark)) ||
+      (held === "ticks" && this.#isFenceTaken(mark)) ||
+      (held === "blank" && this.#isWithheld(mark));
+    return isKept ? "" : this.#release(mark);
   }
 
-  #take(mark: string): string {
+  #isTaken(mark: string): boolean {
+    if (readLine(this.#line) === undefined) return false;
     this.#lines.push(this.#line.trim());
+    this.#isFenceUsed = true;
     // Words that follow make it prose.
-    if (this.#reading === "native") this.#space += this.#line + mark;
-    if (this.#fence !== undefined) this.#fence.isUsed = true;
-    this.#line = "";
-    return "";
-  }
-
-  /** Whether a line of ticks is held with its fence, or goes with it. */
-  #isFenceTaken(mark: string): boolean {
-    const line = this.#line;
-    if (this.#fence === undefined) {
-      if (!line.trimStart().startsWith("```")) return false;
-      this.#fence = { before: this.#space, isHeld: true, isUsed: false };
-      this.#space += line + mark;
-      this.#line = "";
-      return true;
-    }
-    if (!FENCE_CLOSED.test(line)) return false;
-    const { before, isHeld, isUsed } = this.#fence;
-    this.#fence = undefined;
-    if (!isHeld || !isUsed) return false;
-    this.#space = before;
+    if (this.#reading === "native") return this.#isWithheld(mark);
     this.#line = "";
     return true;
   }
 
+  /** Whether a line of ticks is held with the fence that it opens, or dropped with the fence that it closes. */
+  #isFenceTaken(mark: string): boolean {
+    if (!this.#isInFence) {
+      this.#isInFence = this.#line.trimStart().startsWith("```");
+      this.#isFenceUsed = false;
+      if (this.#isInFence) this.#withheld = "";
+      return this.#isInFence && this.#isWithheld(mark);
+    }
+    if (!FENCE_CLOSED.test(this.#line)) return false;
+    this.#isInFence = false;
+    if (this.#withheld === undefined || !this.#isFenceUsed) return false;
+    this.#withheld = undefined;
+    this.#line = "";
+    return true;
+  }
+
+  #isWithheld(mark: string): boolean {
+    if (this.#withheld === undefined) return false;
+    this.#withheld += this.#line + mark;
+    this.#line = "";
+    return true;
+  }
+
+  /** Gives what is held: words have come. */
   #release(mark: string): string {
-    const line = this.#line;
+    const words = (this.#withheld ?? "") + this.#line + mark;
+    this.#withheld = undefined;
     this.#line = "";
     if (this.#reading === "native") {
       this.#lines = [];
       this.#reading = "prose";
     }
-    return this.#words(line + mark);
+    return words;
   }
+}
 
-  #words(text: string, before: string = this.#space): string {
+/** Takes the white space at both ends of a text that comes in pieces: it is given when words follow it. */
+export class Trimmer {
+  #space = "";
+  #isBegun = false;
+
+  /** The words so far, beyond those that were given. */
+  push(piece: string): string {
+    const text = this.#isBegun ? piece : piece.trimStart();
     const words = text.trimEnd();
     if (words === "") {
       this.#space += text;
       return "";
     }
-    if (this.#fence !== undefined) this.#fence.isHeld = false;
+    const given = this.#space + words;
     this.#space = text.slice(words.length);
-    const shown = this.#hasShown ? before + words : (before + words).trimStart();
-    this.#hasShown = true;
-    return shown;
+    this.#isBegun = true;
+    return given;
   }
 }

@@ -77,7 +77,7 @@ function read(
   { state, offered }: { readonly state: RunState; readonly offered: ReadonlySet<string> },
 ): Read {
   const reader = new ProseReader(readingOf(state, reply.native === true));
-  const prose = reader.push(reply.text) + reader.end();
+  const prose = (reader.push(reply.text) + reader.end()).trim();
   const isQuoting = reply.calls.length > 0 && !isLinesAlone(reply.text);
   // A control tool that the run was not offered is a tool that does not exist.
   const withinOffer = (item: Said): Said =>

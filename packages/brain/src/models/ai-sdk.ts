@@ -43,17 +43,18 @@ async function* answer(
 ): AsyncGenerator<ModelEvent> {
   const { firstTokenMs = MODEL.firstTokenMs, betweenTokensMs = MODEL.betweenTokensMs } = options;
   const deadline = new Deadline(signal, { firstTokenMs, betweenTokensMs });
+  const native = options.native === true ? ({ native: true } as const) : {};
   const incoming = new Answer(options.name, options.replyChars ?? MODEL.replyChars);
   try {
     for await (const part of parts(options, request, deadline)) {
       if (part.type === "error") throw part.error;
       if (part.type === "finish") {
         const reply = incoming.finish(part);
-        yield { type: "replied", reply: options.native === true ? { ...reply, native: true } : reply };
+        yield { type: "replied", reply: { ...reply, ...native } };
         return;
       }
       const text = incoming.take(part);
-      if (text !== undefined && text !== "") yield { type: "delta", text };
+      if (text !== undefined && text !== "") yield { type: "delta", text, ...native };
     }
     throw new Fault("MODEL_CUT", `${options.name} ended its answer before it was finished`);
   } catch (thrown) {

@@ -31,6 +31,7 @@ import type {
 } from "@vidro/core";
 import { clean, momentIn } from "./opening-entries.ts";
 import { interruptedPhase, lostAction, NOT_ORDERED, NOT_STOPPED, perform } from "./perform-action.ts";
+import { Speech } from "./live-words.ts";
 import { Writer } from "./journal-writer.ts";
 import type { World } from "./world.ts";
 
@@ -227,25 +228,30 @@ export class Drive {
   }
 
   async #callModel(): Promise<readonly Event[]> {
-    const healed: Event[] = [];
-    const redacted = this.#world.redactor.stream();
-    for await (const event of this.#world.model.call(prompt(this.#state), this.#halt.signal)) {
+    const { model, redactor, newActionId } = this.#world;
+    let speech = new Speech(this.#state, redactor);
+    for await (const event of model.call(prompt(this.#state), this.#halt.signal)) {
       switch (event.type) {
         case "delta":
-          this.#tell({ type: "model.delta", text: redacted.push(event.text) });
+          this.#tell(speech.more(event));
           break;
         case "healed":
-          healed.push(event.heal);
+          if (this.#halt.signal.aborted) break;
+          // On record before another word is told: it voids those that were told before.
+          this.#record([event.heal]);
+          speech = new Speech(this.#state, redactor);
           break;
         case "failed":
-          if (this.#halt.signal.aborted) return healed;
-          return [...healed, { type: "model.failed", attempt: this.#state.attempt, fault: event.fault }];
-        case "replied":
-          this.#tell({ type: "model.delta", text: redacted.end() });
-          return [...healed, ...replyEvents(event.reply, this.#state, this.#world.newActionId)];
+          if (this.#halt.signal.aborted) return [];
+          return [{ type: "model.failed", attempt: this.#state.attempt, fault: event.fault }];
+        case "replied": {
+          const events = replyEvents(event.reply, this.#state, newActionId);
+          this.#tell(speech.rest(events));
+          return events;
+        }
       }
     }
-    throw new Error(`The model ${this.#world.model.name} ended its stream without a terminal event.`);
+    throw new Error(`The model ${model.name} ended its stream without a terminal event.`);
   }
 
   /** Gives the order until the hand takes it: under one id it is carried out once, however often it is given. */

@@ -184,11 +184,11 @@ test("what is live comes between its entries and is not kept", async (t) => {
   const shown = await new Shown().open(t);
   const whole = shown.lines();
   while (shown.watching < 1) await new Promise((resolve) => setImmediate(resolve));
-  shown.live.tell(shown.run, { after: 1, event: { type: "model.delta", text: "so" } });
+  shown.live.tell(shown.run, { after: 1, event: { type: "model.delta", text: "so", from: 0 } });
   await shown.notes(1);
   await shown.finish();
   const kinds = (await whole).map((line) => line["seq"] ?? line["live"]);
-  assert.deepEqual(kinds, [1, { type: "model.delta", text: "so" }, 2, 3]);
+  assert.deepEqual(kinds, [1, { type: "model.delta", text: "so", from: 0 }, 2, 3]);
   assert.deepEqual(seqs(await shown.lines()), [1, 2, 3]);
 });
 
@@ -254,7 +254,10 @@ test(
     const feed = feedFor({ runs: shown.runs, run: shown.run, encoder: PLAIN }, 1);
     feed.join(first);
     while (shown.watching < 1) await new Promise((resolve) => setImmediate(resolve));
-    shown.live.tell(shown.run, { after: 1, event: { type: "model.delta", text: "w".repeat(STREAM.batchChars) } });
+    shown.live.tell(shown.run, {
+      after: 1,
+      event: { type: "model.delta", text: "w".repeat(STREAM.batchChars), from: 0 },
+    });
     await first.rung();
     feed.join(second);
     feed.leave(first);

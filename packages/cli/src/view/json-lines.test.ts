@@ -15,6 +15,6 @@ test("an entry is one line that reads back as the AON event, and a terminal find
 });
 
 test("what is live is a line, too", () => {
-  const live = { type: "model.delta", text: "so" } as const;
+  const live = { type: "model.delta", text: "so", from: 0 } as const;
   assert.equal(liveLine(RUN, live, 5), `${JSON.stringify(aonLive(RUN, live, 5))}\n`);
 });

@@ -13,6 +13,7 @@ import {
   SHORT_ID_CHARS,
   spanWords,
   TERMINAL,
+  voidsWords,
 } from "@vidro/core";
 import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunStarted } from "@vidro/core";
 import { Checklist } from "./checklist.ts";
@@ -150,6 +151,7 @@ class TerminalScreen implements Screen {
       case "intent.analyzed":
       case "model.failed":
       case "heal.tried":
+        if (voidsWords(event)) this.#fold = new Fold();
         return this.#line(paint("yellow", this.#marks.heal), sentence(event));
       case "note.observed":
       case "knowledge.committed":
@@ -257,8 +259,7 @@ class TerminalScreen implements Screen {
   #draw(): void {
     if (this.#spinner === undefined) return;
     const { bar, spinner } = this.#marks;
-    // A model that writes its calls as JSON lines says nothing that a person wants to watch.
-    const output = this.#fold.last().filter((line) => !line.startsWith("{"));
+    const output = this.#fold.last();
     const mark = spinner[Math.floor(Date.now() / TERMINAL.spinnerMs) % spinner.length] ?? "";
     this.#area.draw([
       ...this.#planRows(TERMINAL.planRows),

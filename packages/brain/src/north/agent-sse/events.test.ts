@@ -120,8 +120,8 @@ test("000-36 000-37 the ends are done and error", () => {
 });
 
 test("000-29 000-33 what is live has neither seq nor id", () => {
-  const [token] = framesOf(AGENT_EVENTS.live({ type: "model.delta", text: "a\nb" }, 3, RUN));
-  assert.deepEqual(token, { id: "", data: { type: "token", text: "a\nb", run_id: RUN } });
+  const [token] = framesOf(AGENT_EVENTS.live({ type: "model.delta", text: "a\nb", from: 2 }, 3, RUN));
+  assert.deepEqual(token, { id: "", data: { type: "token", text: "a\nb", from: 2, run_id: RUN } });
   const chunk = { type: "action.output", action: "act_1", stream: "stderr", chunk: "e\n" } as const;
   const [log] = framesOf(AGENT_EVENTS.live(chunk, 3, RUN));
   assert.deepEqual(log?.data, { type: "exec_log", stream: "stderr", chunk: "e\n", action_id: "act_1", run_id: RUN });

@@ -88,7 +88,7 @@ function encoded<Kind extends EventType>(kind: Kind, event: EventOf[Kind], run: 
 
 function spoken(live: LiveEvent): JsonObject {
   return live.type === "model.delta"
-    ? { type: "token", text: live.text }
+    ? { type: "token", text: live.text, from: live.from }
     : { type: "exec_log", stream: live.stream, chunk: live.chunk, action_id: live.action };
 }
 

@@ -22,7 +22,7 @@ function said(piece: string | undefined): string {
     .join("");
 }
 
-const delta = (text: string) => ({ type: "model.delta", text }) as const;
+const delta = (text: string, from = 0) => ({ type: "model.delta", text, from }) as const;
 
 test("words that never came live are told when the reply is known, and an answer of its own comes apart", () => {
   const chunks = new Chunks(ANSWERING, false);

@@ -1,4 +1,4 @@
-import { actionWords, EXECUTOR, FAULTS, headAndTail, outcomeText } from "@vidro/core";
+import { actionWords, EXECUTOR, FAULTS, headAndTail, outcomeText, voidsWords } from "@vidro/core";
 import type {
   Action,
   Entry,
@@ -92,7 +92,7 @@ export class Telling {
       this.#judged = undefined;
       return [];
     },
-    "model.failed": ({ fault }) => this.#status("healing", fault.message),
+    "model.failed": ({ fault }) => this.#status("healing", fault.message, VOIDS),
     "plan.made": ({ steps }) => {
       this.#planSteps = steps.length;
       return this.#status("planning", steps.join("\n"), { plan: steps });
@@ -114,7 +114,7 @@ export class Telling {
     "action.finished": ({ outcome }) => this.#finished(outcome),
     "action.failed": ({ fault }) => this.#looked(undefined, this.#status("running", fault.message, this.#closed())),
     "action.unknown": ({ fault }) => this.#status("waiting", fault.message),
-    "heal.tried": ({ description }) => this.#status("healing", description),
+    "heal.tried": (event) => this.#status("healing", event.description, voidsWords(event) ? VOIDS : {}),
     "run.finished": ({ result }) =>
       this.#completed("completed", typeof result === "string" ? result : JSON.stringify(result)),
     "run.failed": ({ fault }) => this.#completed("failed", `${FAULTS[fault.code].says} ${fault.message}`, fault.code),
@@ -185,6 +185,8 @@ export class Telling {
 }
 
 const SECOND_MS = 1000;
+/** The words of this turn of the loop are no part of any reply. */
+const VOIDS: JsonObject = { voids: "agent_message_delta" };
 /** Tools that name the file that they change. */
 const WRITERS: ReadonlySet<string> = new Set(["write_file", "edit", "file_apply"]);
 
