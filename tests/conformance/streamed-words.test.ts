@@ -2,10 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, LiveEvent } from "@vidro/core";
 import { voidsWords } from "@vidro/core";
+import OpenAI from "openai";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
 import { agentEnd, frames } from "../support/agent-end.ts";
 import type { AgentEnd } from "../support/agent-end.ts";
-import { CUT, fakeOpenAi, textWith } from "../support/fake-openai.ts";
+import { callsAfter, CUT, fakeOpenAi, textWith } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 
 /*
@@ -98,4 +99,101 @@ test("the words of a reply that broke off are void before the next model says a 
     if (told.words.startsWith("Half")) seen.resolve();
   });
   assert.deepEqual(told.replies, [{ told: "The whole answer.", kept: "The whole answer." }]);
+});
+
+const client = ({ url, own }: AgentEnd): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey: own, maxRetries: 0 });
+const ask = (content = "tell me"): OpenAI.ChatCompletionCreateParamsNonStreaming => ({
+  model: "bunny",
+  messages: [{ role: "user", content }],
+});
+
+/** The content of a stream as it joins, told to who looks while it comes. */
+async function joined(
+  stream: AsyncIterable<OpenAI.ChatCompletionChunk>,
+  look: (content: string) => void = () => undefined,
+): Promise<string> {
+  let content = "";
+  for await (const { choices } of stream) {
+    content += choices[0]?.delta.content ?? "";
+    look(content);
+  }
+  return content;
+}
+
+const looks = (): FakeReply => callsAfter(["I look ", "first."], { id: "m1", name: "working_directory", input: "{}" });
+const LOOKED = "I look first.\n\nIt is here.";
+
+test("003-14 the words before a call of a tool are part of the answer: streamed, whole, through the glass and as it is stored", async (t) => {
+  const here = (): FakeReply => textWith("It is ", "here.");
+  const end = await brain(t, looks(), here(), looks(), here(), looks(), here());
+  const chat = client(end);
+  const { id } = await chat.conversations.create();
+  const path = `/conversations/${id}/messages`;
+  const stream = await chat.post<AsyncIterable<OpenAI.ChatCompletionChunk>>(path, {
+    body: { ...ask("where?"), stream: true },
+    stream: true,
+  });
+  assert.equal(await joined(stream), LOOKED);
+  const whole = await chat.post<OpenAI.ChatCompletion>(path, { body: ask("where now?") });
+  assert.equal(whole.choices[0]?.message.content, LOOKED);
+  const stored = await chat.get<{ messages: OpenAI.ChatCompletionMessage[] }>(`/conversations/${id}`);
+  assert.deepEqual(
+    stored.messages.flatMap(({ role, content }) => (role === "assistant" ? [content] : [])),
+    [null, LOOKED, null, LOOKED],
+  );
+  const glass = await end.ask("POST", "/v1/chat/completions", {
+    body: ask() as never,
+    headers: { accept: "application/x-ndjson" },
+  });
+  const last = JSON.parse((await glass.text()).trim().split("\n").at(-1)!) as { data: OpenAI.ChatCompletion };
+  assert.equal(last.data.choices[0]?.message.content, LOOKED);
+});
+
+test("003-16 the words before a call that the caller carries out are the content beside it, streamed and whole", async (t) => {
+  const asks = (): FakeReply => callsAfter(["I ask ", "you."], { id: "m1", name: "locate", input: "{}" });
+  const end = await brain(t, asks(), asks());
+  const chat = client(end).chat.completions;
+  const tools = [{ type: "function", function: { name: "locate", parameters: { type: "object" } } }] as const;
+  const whole = await chat.create({ ...ask("where?"), tools: [...tools] });
+  assert.equal(whole.choices[0]?.message.content, "I ask you.");
+  assert.equal(whole.choices[0].finish_reason, "tool_calls");
+  assert.equal(
+    await joined(await chat.create({ ...ask("where now?"), tools: [...tools], stream: true })),
+    "I ask you.",
+  );
+});
+
+test("a client that cannot take words back gets an error where the next model says others, and the same request again the answer", async (t) => {
+  const [open, seen, again] = [0, 1, 2].map(() => Promise.withResolvers<void>());
+  const end = await brain(
+    t,
+    textWith(open!.promise, "Half an ans", seen!.promise, CUT),
+    textWith("Other", " words", again!.promise, " follow."),
+  );
+  const chat = client(end).chat.completions;
+  const { data: stream, response } = await chat.create({ ...ask(), stream: true }).withResponse();
+  open!.resolve();
+  await assert.rejects(
+    joined(stream, (content) => {
+      assert.ok("Half an ans".startsWith(content), content);
+      if (content !== "") seen!.resolve();
+    }),
+    { code: "MODEL_CUT", type: "server_error" },
+  );
+  const repeated = await chat.create({ ...ask(), stream: true }).withResponse();
+  assert.equal(repeated.response.headers.get("x-run-id"), response.headers.get("x-run-id"));
+  again!.resolve();
+  assert.equal(await joined(repeated.data), "Other words follow.");
+});
+
+test("where the next model says the same and more, the stream goes on as if nothing had been", async (t) => {
+  const [open, seen] = [0, 1].map(() => Promise.withResolvers<void>());
+  const end = await brain(
+    t,
+    textWith(open!.promise, "Half an ans", seen!.promise, CUT),
+    textWith("Half", " an answer", " is none."),
+  );
+  const stream = await client(end).chat.completions.create({ ...ask(), stream: true });
+  open!.resolve();
+  assert.equal(await joined(stream, (content) => content !== "" && seen!.resolve()), "Half an answer is none.");
 });

@@ -160,7 +160,7 @@ async function converse(
 /** How much of the way the caller wants to see: all of it, the words as they come, or nothing but the answer. */
 function encoderFor(world: ChatWorld, call: Call, asked: Asked, answering: Answering): AnswerEncoder | undefined {
   if (wantsGlass(call)) return glassAnswer(answering, glassFor(call, world.production));
-  return asked.stream ? new Chunks(answering, asked.includeUsage) : undefined;
+  return asked.stream ? new Chunks(answering, asked) : undefined;
 }
 
 /** Refuses a request that wants a tool called which neither the caller nor the agent has. */

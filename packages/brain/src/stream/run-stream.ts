@@ -158,7 +158,8 @@ class Follower {
   /** Writes what a feed has until it ends, has moved on without us, or is better taken from another one. */
   async #take(feed: Feed): Promise<Ending | undefined> {
     let place = feed.placeOf(this.#seq);
-    while (!this.#isOver() && !this.#isFull()) {
+    while (!this.#isOver()) {
+      if (this.#isFull()) return this.#what.encoder.isShared === true ? undefined : this.#takeLast(feed, place);
       const taken = feed.take(place);
       if (taken === undefined) return undefined;
       this.#seq = taken.seq;
@@ -177,6 +178,16 @@ class Follower {
       await this.#bell.rung();
     }
     return undefined;
+  }
+
+  /** Leaves a feed of its own without losing a word: an encoder that knows what it has said says nothing twice. */
+  #takeLast(feed: Feed, place: number): Ending | undefined {
+    const taken = feed.take(place);
+    feed.leave(this.#bell);
+    if (taken === undefined) return undefined;
+    this.#seq = taken.seq;
+    this.#response.write(taken.bytes);
+    return taken.last === undefined ? undefined : { last: taken.last };
   }
 
   #isOver(): boolean {

@@ -60,35 +60,64 @@ export async function wholeAnswer(
   answering: Answering,
   { signal, tell }: Pick<Call, "signal" | "tell">,
 ): Promise<JsonObject> {
-  const used = new Tally();
+  const words = new Words();
   const telling = new Telling(answering.run, tell);
   for await (const followed of runs.follow(answering.run, answering.after, signal)) {
     if (!("entry" in followed)) continue;
-    used.add(followed.entry);
+    words.add(followed.entry);
     telling.entry(followed.entry);
     const ending = endingOf(followed.entry, answering.run);
-    if (ending !== undefined) return completion(answering, ending, used);
+    if (ending !== undefined) return completion(answering, ending, words);
   }
   const message = `The brain stopped before run ${answering.run} was over; it goes on later.`;
   throw new Fault("SHUTTING_DOWN", message, { retryAfterMs: HTTP.returnMs });
 }
 
-/** What the model used up in the part of a run that one answer tells; an entry that comes again is not counted again. */
+/** What the model used up in the part of a run that one answer tells, and how its words stand to each other. */
 export class Tally implements Usage {
   inputTokens = 0;
   outputTokens = 0;
   /** Whether the last reply ended because it was as long as it may be. */
   cutShort = false;
-  #seq = 0;
+  /** What stands between the words so far and more of them. */
+  parting = "";
+  #last = "";
 
   /** Counts an entry. */
-  add({ seq, event }: Entry): void {
-    if (seq <= this.#seq) return;
-    this.#seq = seq;
+  add({ event }: Pick<Entry, "event">): void {
     if (event.type !== "model.replied") return;
     this.inputTokens += event.usage.inputTokens;
     this.outputTokens += event.usage.outputTokens;
     this.cutShort = event.cutShort === true;
+    this.#last = event.text;
+    if (event.text !== "") this.parting = "\n\n";
+  }
+
+  /** What the words lack of an answer that ends with this text: nothing when the last reply was that text. */
+  missing(text: string): string {
+    return text === this.#last ? "" : text;
+  }
+}
+
+/**
+ * All that the model said in the part of a run that one answer tells. The words before a call of a tool are part of the
+ * answer, as they are of the stream: nothing can tell while they come that a call will follow.
+ */
+export class Words {
+  readonly used = new Tally();
+  #said = "";
+
+  /** Takes in an entry. */
+  add(entry: Pick<Entry, "event">): void {
+    const { parting } = this.used;
+    this.used.add(entry);
+    if (entry.event.type === "model.replied" && entry.event.text !== "") this.#said += parting + entry.event.text;
+  }
+
+  /** All words of an answer that ends with this text, or with none of its own. */
+  ending(text = ""): string {
+    const missing = this.used.missing(text);
+    return missing === "" ? this.#said : this.#said + this.used.parting + missing;
   }
 }
 
@@ -122,9 +151,12 @@ export function askedBy({ run }: Answering, ending: Ending): JsonObject {
 }
 
 /** The whole of an answer. */
-export function completion(answering: Answering, ending: Ending, used: Tally): JsonObject {
+export function completion(answering: Answering, ending: Ending, words: Words): JsonObject {
+  const { used } = words;
   const said =
-    ending.finish === "stop" ? { content: ending.text } : { content: null, ...calledAs(ending, answering.form) };
+    ending.finish === "stop"
+      ? { content: words.ending(ending.text) }
+      : { content: words.ending() || null, ...calledAs(ending, answering.form) };
   const message = { role: "assistant", ...said, refusal: null };
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(ending, answering.form, used) };
   return {

@@ -23,40 +23,78 @@ function said(piece: string | undefined): string {
 }
 
 const delta = (text: string, from = 0) => ({ type: "model.delta", text, from }) as const;
+const PLAIN = { includeUsage: false, includeVoided: false };
+const failed = (seq: number): Entry =>
+  entry(seq, { type: "model.failed", attempt: 1, fault: { code: "MODEL_CUT", message: "cut" } });
 
 test("words that never came live are told when the reply is known, and an answer of its own comes apart", () => {
-  const chunks = new Chunks(ANSWERING, false);
+  const chunks = new Chunks(ANSWERING, PLAIN);
   assert.equal(said(chunks.live(delta("I"))), "I");
   assert.equal(said(chunks.entry(entry(2, replied("I look.")))), " look.");
   assert.equal(said(chunks.entry(entry(3, finished("Found.")))), "\n\nFound.");
-  assert.equal(chunks.endedAt, 3);
+  assert.equal(chunks.isEnded, true);
 });
 
-test("a reply that failed half way is voided, and the next one stands apart from it", () => {
-  const chunks = new Chunks(ANSWERING, false);
-  assert.equal(said(chunks.live(delta("Half an"))), "Half an");
-  const fault = { code: "MODEL_CUT", message: "cut" } as const;
-  const failed = entry(2, { type: "model.failed", attempt: 1, fault });
-  assert.match(chunks.entry(failed) ?? "", /"content":"\\n\\n"[^]*"delta":\{\}[^]*"voided":9\}/);
-  assert.equal(said(chunks.live(delta("A whole"))), "A whole");
-  assert.equal(new Chunks(ANSWERING, false).entry(failed), undefined);
+test("words behind lost ones wait for the reply, and none is told twice", () => {
+  const chunks = new Chunks(ANSWERING, PLAIN);
+  assert.equal(said(chunks.live(delta("One"))), "One");
+  assert.equal(chunks.live(delta(" three", 7)), undefined);
+  assert.equal(said(chunks.entry(entry(2, replied("One two three four")))), " two three four");
+  assert.equal(said(chunks.live(delta("Five"))), "\n\nFive");
+  const other = new Chunks(ANSWERING, PLAIN);
+  assert.equal(other.live(delta("middle", 4)), undefined, "who comes late has not seen the beginning");
+  assert.equal(said(other.entry(entry(2, replied("The middle")))), "The middle");
 });
 
-test("a follower that lost words gets the reply again, whole, and its tokens are counted once", () => {
-  const chunks = new Chunks(ANSWERING, true);
-  chunks.live(delta("One "));
-  chunks.live(delta("two"));
-  chunks.entry(entry(2, replied("One two")));
-  chunks.again();
-  assert.equal(chunks.live(delta(" three")), undefined);
-  assert.equal(said(chunks.entry(entry(2, replied("One two")))), "\n\nOne two");
-  assert.match(chunks.entry(entry(3, finished("One two"))) ?? "", /"total_tokens":3\}\}\n\ndata: \[DONE\]\n\n$/);
+test("a reply that broke off and begins anew in the same words goes on where the client is", () => {
+  const chunks = new Chunks(ANSWERING, PLAIN);
+  chunks.entry(entry(2, replied("I look.")));
+  assert.equal(said(chunks.live(delta("The disk"))), "\n\nThe disk");
+  assert.equal(chunks.entry(failed(3)), undefined);
+  assert.equal(chunks.live(delta("The")), undefined);
+  assert.equal(said(chunks.live(delta(" disk is", 3))), " is");
+  assert.equal(said(chunks.entry(entry(4, replied("The disk is full.")))), " full.");
+  assert.match(chunks.entry(entry(5, finished("The disk is full."))) ?? "", /"finish_reason":"stop"/);
+});
+
+test("one that begins anew in other words ends the stream with an error, and nothing is told after it", () => {
+  const chunks = new Chunks(ANSWERING, PLAIN);
+  chunks.live(delta("Half an"));
+  assert.equal(chunks.entry(failed(2)), undefined);
+  const last = chunks.live(delta("Ha! Other")) ?? "";
+  assert.match(
+    last,
+    /^data: \{"error":\{"message":"A reply broke off[^"]*run_1[^"]*","type":"server_error"[^]*MODEL_CUT/,
+  );
+  assert.doesNotMatch(last, /DONE/);
+  assert.equal(chunks.isEnded, true);
+  assert.equal(chunks.live(delta(" words", 9)), undefined);
+  assert.equal(chunks.entry(entry(3, replied("Ha! Other words"))), undefined);
+});
+
+test("words that are never said again are an error at the end, too", () => {
+  const chunks = new Chunks(ANSWERING, PLAIN);
+  chunks.live(delta("Half an"));
+  chunks.entry(failed(2));
+  chunks.entry(entry(3, replied("Half")));
+  assert.match(chunks.entry(entry(4, finished("Half"))) ?? "", /MODEL_CUT/);
+});
+
+test("a client that takes words back is told how many", () => {
+  const chunks = new Chunks(ANSWERING, { ...PLAIN, includeVoided: true });
+  chunks.live(delta("Half an"));
+  chunks.entry(failed(2));
+  const anew = chunks.live(delta("Ha! Other")) ?? "";
+  assert.match(anew, /"delta":\{\}[^]*"voided":5\}/);
+  assert.equal(said(anew), "! Other");
+  chunks.entry(entry(3, replied("Ha! Other")));
+  assert.match(chunks.entry(entry(4, finished("Ha! Other"))) ?? "", /DONE/);
 });
 
 test("a stopped run ends the stream with an error and without the mark of an end", () => {
-  const chunks = new Chunks(ANSWERING, false);
+  const chunks = new Chunks(ANSWERING, PLAIN);
   const last = chunks.entry(entry(2, { type: "run.aborted", reason: "Stopped by ana." })) ?? "";
   assert.match(last, /^data: \{"error":\{"message":"The run was stopped: Stopped by ana\."/);
   assert.doesNotMatch(last, /DONE/);
-  assert.equal(chunks.endedAt, 2);
+  assert.equal(chunks.isEnded, true);
 });

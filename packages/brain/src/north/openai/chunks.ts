@@ -1,34 +1,39 @@
-import { asFault, Fault, STREAM } from "@vidro/core";
+import { asFault, Fault, STREAM, voidsWords } from "@vidro/core";
 import type { Entry, FaultReport, JsonObject, LiveEvent } from "@vidro/core";
 import { askedBy, calledAs, endingOf, finishReason, letterhead, Tally, usageOf } from "./answer.ts";
 import type { Answering, Ending } from "./answer.ts";
 import { faultBody } from "./fault-body.ts";
-import { Prose } from "./prose.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";
 
-/** An answer as server-sent events: who speaks, the words as they come, the call or the end, and a last mark. */
+/** What a stream has besides the words. */
+export interface ChunkOptions {
+  readonly includeUsage: boolean;
+  /** Whether the client takes words back when it is told to. */
+  readonly includeVoided: boolean;
+}
+
+/**
+ * An answer as server-sent events: who speaks, the words as they come, the call or the end, and a last mark. What was
+ * sent joins to the content of the whole answer. Words of a reply that broke off are sent, and the next one may say
+ * others: as far as it says the same the stream goes on, and where it does not the client is told to take the rest back
+ * when it can do that, and gets an error when it cannot.
+ */
 export class Chunks implements AnswerEncoder {
   readonly contentType = "text/event-stream; charset=utf-8";
   readonly heartbeat = ": still at work\n\n";
   readonly heartbeatMs = STREAM.sseHeartbeatMs;
-  endedAt = Infinity;
+  isEnded = false;
   readonly #answering: Answering;
-  readonly #includeUsage: boolean;
+  readonly #options: ChunkOptions;
   readonly #used = new Tally();
-  readonly #prose = new Prose();
-  /** The words of the reply that was told last. */
-  #told = "";
-  /** Whether the reply that comes in has shown words, and what stands between it and the words before. */
-  #begun = false;
-  #gap = "";
-  /** How many characters of it were shown. */
-  #shown = 0;
-  /** Whether words of the reply that comes in were lost: then it is told whole when it is known. */
-  #lost = false;
+  /** What is known of the reply that comes in. */
+  #reply = "";
+  /** What was sent of the answer and belongs to no reply that is kept or comes in: it is to be said again. */
+  #owed = "";
 
-  constructor(answering: Answering, includeUsage: boolean) {
+  constructor(answering: Answering, options: ChunkOptions) {
     this.#answering = answering;
-    this.#includeUsage = includeUsage;
+    this.#options = options;
   }
 
   begin(): string {
@@ -36,26 +41,26 @@ export class Chunks implements AnswerEncoder {
   }
 
   live(event: LiveEvent): string | undefined {
-    if (event.type !== "model.delta" || this.#lost) return undefined;
-    return this.#words(this.#prose.push(event.text)) || undefined;
+    if (event.type !== "model.delta" || this.isEnded) return undefined;
+    if (event.from === 0) this.#void();
+    // Where words were lost on the way, the reply is told when it is known.
+    if (event.from !== this.#reply.length) return undefined;
+    return this.#say(event.text) || undefined;
   }
 
   entry(entry: Entry): string | undefined {
+    const { event } = entry;
+    if (this.isEnded) return undefined;
+    if (voidsWords(event)) this.#void();
+    if (event.type === "model.replied") return this.#replied(entry, event.text) || undefined;
     this.#used.add(entry);
-    if (entry.event.type === "model.replied") return this.#replied(entry.event.text) || undefined;
-    if (entry.event.type === "model.failed") return this.#voided();
     const ending = this.#endingOf(entry);
     if (ending === undefined) return undefined;
-    this.endedAt = entry.seq;
     return ending instanceof Fault ? this.fault(ending.report()) : this.#end(ending);
   }
 
-  again(): void {
-    this.#cut();
-    this.#lost = true;
-  }
-
   fault(fault: FaultReport): string {
+    this.isEnded = true;
     return data(faultBody(fault));
   }
 
@@ -67,52 +72,56 @@ export class Chunks implements AnswerEncoder {
     }
   }
 
-  #replied(text: string): string {
-    const words = this.#words(this.#prose.end(text));
-    this.#told = text;
-    this.#lost = false;
-    this.#pause();
+  #replied(entry: Entry, text: string): string {
+    if (!text.startsWith(this.#reply)) this.#void();
+    const words = this.#say(text.slice(this.#reply.length));
+    this.#reply = "";
+    this.#used.add(entry);
     return words;
   }
 
-  /** What a reply has shown that goes no further cannot be taken back; what comes next begins anew. */
-  #cut(): void {
-    this.#prose.end("");
-    this.#pause();
+  /** The words of the reply that came in are no part of any; those that were sent are to be said again. */
+  #void(): void {
+    if (this.#reply !== "") this.#owed = this.#used.parting + this.#reply + this.#owed;
+    this.#reply = "";
   }
 
-  /** Says of how many of the last characters nothing is kept: they were of a reply that broke off. */
-  #voided(): string | undefined {
-    if (!this.#begun) {
-      this.#cut();
-      return undefined;
+  /** Sends words of a reply as far as they were not sent before. */
+  #say(words: string): string {
+    if (words === "") return "";
+    const said = this.#reply === "" ? this.#used.parting + words : words;
+    this.#reply += words;
+    const same = sameChars(said, this.#owed);
+    this.#owed = this.#owed.slice(same);
+    if (same === said.length) return "";
+    if (this.#owed === "") return this.#chunk({ content: said.slice(same) });
+    return this.#takeBack() + (this.isEnded ? "" : this.#chunk({ content: said.slice(same) }));
+  }
+
+  /** The client has words that are not in the answer. */
+  #takeBack(): string {
+    const { run } = this.#answering;
+    if (!this.#options.includeVoided) {
+      const message = `A reply broke off, and what was streamed of it is void. Run ${run} goes on: send the same request again for its answer.`;
+      return this.fault(new Fault("MODEL_CUT", message).report());
     }
-    // Who does not know the field sees the next reply stand apart; who does takes that back, too.
-    const parting = this.#words(PARTING);
-    const choice = { index: 0, delta: {}, logprobs: null, finish_reason: null };
-    const voided = data({ ...letterhead(this.#answering, OBJECT), choices: [choice], voided: this.#shown });
-    this.#prose.end("");
-    this.#begun = false;
-    return parting + voided;
-  }
-
-  /** The reply is over: what comes next stands apart from it. */
-  #pause(): void {
-    if (this.#begun) this.#gap = PARTING;
-    this.#begun = false;
+    const voided = this.#owed.length;
+    this.#owed = "";
+    return this.#chunk({}, null, { voided });
   }
 
   #end(ending: Ending): string {
-    const last =
-      ending.finish === "stop"
-        ? this.#words(ending.text === this.#told ? "" : ending.text)
-        : this.#chunk(this.#call(ending));
+    const said = ending.finish === "stop" ? this.#used.missing(ending.text) : "";
+    const words = this.#say(said) + (this.#owed === "" ? "" : this.#takeBack());
+    if (this.isEnded) return words;
+    this.isEnded = true;
+    const call = ending.finish === "call" ? this.#chunk(this.#call(ending)) : "";
     const reason = finishReason(ending, this.#answering.form, this.#used);
     const finish = this.#chunk({}, reason, askedBy(this.#answering, ending));
-    const usage = this.#includeUsage
+    const usage = this.#options.includeUsage
       ? data({ ...letterhead(this.#answering, OBJECT), choices: [], usage: usageOf(this.#used) })
       : "";
-    return `${last}${finish}${usage}data: [DONE]\n\n`;
+    return `${words}${call}${finish}${usage}data: [DONE]\n\n`;
   }
 
   /** Each call of a chunk says which one of the answer it belongs to. */
@@ -122,24 +131,22 @@ export class Chunks implements AnswerEncoder {
     return calls === undefined ? called : { tool_calls: calls.map((call, index) => ({ index, ...call })) };
   }
 
-  #words(content: string): string {
-    if (content === "") return "";
-    const gap = this.#begun ? "" : this.#gap;
-    this.#shown = (this.#begun ? this.#shown : 0) + gap.length + content.length;
-    this.#begun = true;
-    return this.#chunk({ content: gap + content });
-  }
-
   #chunk(delta: JsonObject, finish: string | null = null, more: JsonObject = {}): string {
     const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
-    const usage = this.#includeUsage ? { usage: null } : {};
+    const usage = this.#options.includeUsage ? { usage: null } : {};
     return data({ ...letterhead(this.#answering, OBJECT), choices: [choice], ...usage, ...more });
   }
 }
 
 const OBJECT = "chat.completion.chunk";
-/** What stands between two replies. */
-const PARTING = "\n\n";
+
+/** How many characters two texts begin with in common. */
+function sameChars(one: string, other: string): number {
+  const most = Math.min(one.length, other.length);
+  let same = 0;
+  while (same < most && one[same] === other[same]) same += 1;
+  return same;
+}
 
 function data(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`;

@@ -1,36 +1,35 @@
 import { encodeNdjson } from "@vidro/core";
 import type { Entry } from "@vidro/core";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
-import { completion, endingOf, Tally } from "./answer.ts";
+import { completion, endingOf, Words } from "./answer.ts";
 import type { Answering } from "./answer.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";
 
 /** An answer through the glass box: all that happens on the way, and at the end what the black box would have said. */
 export function glassAnswer(answering: Answering, glass: RunEncoder): AnswerEncoder {
-  const used = new Tally();
-  let endedAt = Infinity;
+  const words = new Words();
+  let isEnded = false;
   const result = (entry: Entry): string | undefined => {
     const ending = endingOf(entry, answering.run);
     if (ending === undefined) return undefined;
     const { run } = answering;
-    const data = completion(answering, ending, used);
+    const data = completion(answering, ending, words);
     return encodeNdjson({ type: "result", data, seq: entry.seq, timestamp: entry.at, run_id: run, requestId: run });
   };
   return {
     ...glass,
-    get endedAt() {
-      return endedAt;
+    get isEnded() {
+      return isEnded;
     },
-    again: () => undefined,
     entry(entry, run) {
-      used.add(entry);
+      words.add(entry);
       const line = glass.entry(entry, run);
       const { type } = entry.event;
-      if (type === "run.failed" || type === "run.aborted") endedAt = entry.seq;
-      if (endedAt === entry.seq) return line;
+      isEnded = type === "run.failed" || type === "run.aborted";
+      if (isEnded) return line;
       const last = result(entry);
       if (last === undefined) return line;
-      endedAt = entry.seq;
+      isEnded = true;
       // The end of a run is its result already; a question is not, and is told before the answer that it makes.
       return type === "run.finished" ? last : `${line ?? ""}${last}`;
     },

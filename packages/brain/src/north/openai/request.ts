@@ -24,6 +24,8 @@ export interface Asked {
   readonly form: Form;
   readonly stream: boolean;
   readonly includeUsage: boolean;
+  /** Whether the caller takes words back when it is told to. */
+  readonly includeVoided: boolean;
   /** Words of the caller that go on from the agent's own. */
   readonly system: string;
   /** What was said before the task. */
@@ -54,6 +56,7 @@ export function readRequest(body: JsonObject): Asked {
     form: isEarlierForm(request) ? "functions" : "tools",
     stream: request.stream === true,
     includeUsage: request.stream_options?.include_usage === true,
+    includeVoided: request.stream_options?.include_voided === true,
     system: instructions.join("\n\n"),
     earlier: turnsOf(messages.slice(0, Math.max(0, index))),
     task: last === undefined ? "" : textOf(last, index),

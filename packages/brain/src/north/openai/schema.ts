@@ -40,7 +40,11 @@ export interface ChatRequest extends Params {
   readonly tools?: readonly { readonly type: string; readonly function?: ChatFunction }[] | null;
   readonly tool_choice?: string | { readonly type: string; readonly function?: { readonly name: string } } | null;
   readonly stream?: boolean | null;
-  readonly stream_options?: { readonly include_usage?: boolean | null } | null;
+  readonly stream_options?: {
+    readonly include_usage?: boolean | null;
+    /** That the client takes words back when a chunk has `voided`; not of the vendor. */
+    readonly include_voided?: boolean | null;
+  } | null;
   readonly n?: number | null;
   /** What later clients say for `max_tokens`. */
   readonly max_completion_tokens?: number | null;
@@ -103,7 +107,9 @@ export const CHAT_REQUEST: JsonObject = object(
       required: ["type"],
     },
     stream: orNull({ type: "boolean" }),
-    stream_options: orNull(object({ include_usage: orNull({ type: "boolean" }) })),
+    stream_options: orNull(
+      object({ include_usage: orNull({ type: "boolean" }), include_voided: orNull({ type: "boolean" }) }),
+    ),
     n: orNull({ type: "integer", minimum: 1, maximum: 128 }),
     ...PARAMS,
     temperature: orNull({ type: "number", minimum: SAMPLING.temperature.least, maximum: SAMPLING.temperature.most }),

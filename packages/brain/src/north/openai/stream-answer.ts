@@ -7,10 +7,8 @@ import type { RunStream } from "../../stream/run-stream.ts";
 
 /** An answer as it is written piece by piece; unlike other encoders it belongs to one request. */
 export interface AnswerEncoder extends RunEncoder {
-  /** The entry that ended the answer, although its run may go on; Infinity until then. */
-  readonly endedAt: number;
-  /** A follower that could not keep up goes on from an earlier entry: some of what was said never reached it. */
-  again(): void;
+  /** Whether the answer is over, although its run may go on. */
+  readonly isEnded: boolean;
 }
 
 /** Which answer is written, and to whom. */
@@ -30,19 +28,16 @@ export async function streamAnswer(response: ServerResponse, what: AnswerStream)
 
 /** Runs whose followers see no more than the answer. */
 function untilEnded(runs: Runs, encoder: AnswerEncoder): RunStream["runs"] {
-  let isFirst = true;
   return {
     find: (run, owner) => runs.find(run, owner),
     read: (run, after, limit) => runs.read(run, after, limit),
     async *followInBatches(run, after, signal) {
-      if (after >= encoder.endedAt) return;
-      if (!isFirst) encoder.again();
-      isFirst = false;
+      if (encoder.isEnded) return;
       for await (const batch of runs.followInBatches(run, after, signal)) {
-        // One at a time: only the encoder knows which entry ends the answer, and it must see none beyond it.
+        // One at a time: only the encoder knows what ends the answer, and it must see nothing beyond that.
         for (const followed of batch) {
           yield [followed];
-          if ("entry" in followed && followed.entry.seq >= encoder.endedAt) return;
+          if (encoder.isEnded) return;
         }
       }
     },
@@ -61,6 +56,6 @@ function ending(encoder: AnswerEncoder, run: string): RunEncoder {
     live: (live, after) => encoder.live(live, after, run),
     resync: (_run, next) => encoder.resync?.(run, next) ?? "",
     fault: (fault) => encoder.fault?.(fault, run) ?? "",
-    end: () => (Number.isFinite(encoder.endedAt) ? "" : unfinished()),
+    end: () => (encoder.isEnded ? "" : unfinished()),
   };
 }

@@ -1,8 +1,9 @@
 import { CATALOG, headAndTail, outcomeText } from "@vidro/core";
-import type { Action, Event, EventType, FaultReport, Json, JsonObject } from "@vidro/core";
+import type { Action, Event, EventType, FaultReport, Json, JsonObject, ModelReplied, TerminalEvent } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
 import type { Runs } from "../../run/runs.ts";
 import { endsTurn, questionText } from "../question-words.ts";
+import { Words } from "./answer.ts";
 import { entriesOf } from "./questions.ts";
 
 /** What was said in a thread, oldest first, as messages of the chat wire; what is beyond its bounds is left out. */
@@ -24,8 +25,14 @@ type Tellers = { readonly [Type in EventType]: (event: Extract<Event, { type: Ty
 
 const nothing = (): readonly JsonObject[] => [];
 
-/** One run being told; it remembers what was asked, since an answer alone does not say what it answers. */
+/**
+ * One run being told; it remembers what was asked, since an answer alone does not say what it answers. A message that
+ * ended a turn has all words of the turn, as its caller was given them; the calls on the way have none.
+ */
 class Told {
+  #words = new Words();
+  /** The tools whose calls end a turn. */
+  #callers: ReadonlySet<string> = new Set();
   #call: Action | undefined;
   #asked: "words" | "call" | undefined;
   readonly #run: string;
@@ -35,11 +42,14 @@ class Told {
   }
 
   readonly #tellers: Tellers = {
-    "run.started": ({ task }) => [{ role: "user", content: task }],
-    "model.replied": ({ text, action }) => this.#replied(text, action),
+    "run.started": ({ task, tools }) => {
+      this.#callers = new Set(tools.flatMap(({ name, caller }) => (caller === true ? [name] : [])));
+      return [{ role: "user", content: task }];
+    },
+    "model.replied": (event) => this.#replied(event),
     "question.asked": (event) => {
       this.#asked = event.about.kind === "call" ? "call" : endsTurn(event) ? "words" : undefined;
-      return this.#asked === "words" ? [{ role: "assistant", content: questionText(event, this.#run) }] : [];
+      return this.#asked === "words" ? this.#answered(questionText(event, this.#run)) : [];
     },
     "question.answered": ({ answer, by }) => {
       if (this.#asked === "call") return this.#returned(by === undefined ? "(Nobody answered in time.)" : answer);
@@ -48,9 +58,9 @@ class Told {
     "action.finished": ({ outcome }) => this.#returned(outcomeText(outcome)),
     "action.failed": ({ fault }) => this.#returned(faultText(fault)),
     "action.unknown": ({ fault }) => this.#returned(faultText(fault)),
-    "run.finished": (event) => [{ role: "assistant", content: endText(event) }],
-    "run.failed": (event) => [{ role: "assistant", content: endText(event) }],
-    "run.aborted": (event) => [{ role: "assistant", content: endText(event) }],
+    "run.finished": (event) => this.#over(event),
+    "run.failed": (event) => this.#over(event),
+    "run.aborted": (event) => this.#over(event),
     "intent.analyzed": nothing,
     "model.called": nothing,
     "model.failed": nothing,
@@ -70,12 +80,31 @@ class Told {
   }
 
   /** A reply without a call is told by what comes of it: an end, a question, or more work. */
-  #replied(text: string, action: Action | undefined): readonly JsonObject[] {
+  #replied(event: ModelReplied): readonly JsonObject[] {
+    const { action, refusal } = event;
     this.#call = action;
+    this.#words.add({ event });
     if (action === undefined) return [];
     const called = { name: action.tool, arguments: JSON.stringify(action.input) };
     const calls: Json = [{ id: action.id, type: "function", function: called }];
-    return [{ role: "assistant", content: text === "" ? null : text, tool_calls: calls }];
+    const isForCaller = refusal === undefined && this.#callers.has(action.tool);
+    const words = isForCaller ? this.#turn() : "";
+    return [{ role: "assistant", content: words === "" ? null : words, tool_calls: calls }];
+  }
+
+  #over(event: TerminalEvent): readonly JsonObject[] {
+    return this.#answered(endText(event));
+  }
+
+  #answered(text: string): readonly JsonObject[] {
+    return [{ role: "assistant", content: this.#turn(text) }];
+  }
+
+  /** The words of the turn that ends with this text. */
+  #turn(text?: string): string {
+    const all = this.#words.ending(text);
+    this.#words = new Words();
+    return all;
   }
 
   #returned(content: string): readonly JsonObject[] {
