@@ -197,3 +197,50 @@ test("where the next model says the same and more, the stream goes on as if noth
   open!.resolve();
   assert.equal(await joined(stream, (content) => content !== "" && seen!.resolve()), "Half an answer is none.");
 });
+
+/** What is left of the tokens, and the end. */
+async function generated(
+  end: AgentEnd,
+  look: (tokens: string) => void,
+): Promise<{ tokens: string; result: unknown; notes: unknown[] }> {
+  const body = { session_id: await end.session(), prompt: "tell me" };
+  const response = await end.ask("POST", "/agent/generate", { body });
+  look("");
+  let [tokens, fresh] = ["", ""];
+  const notes: unknown[] = [];
+  for await (const { data } of frames(response)) {
+    if (data["type"] === "token") fresh += data["text"] as string;
+    else if (typeof data["seq"] === "number") {
+      if (data["voids"] === "token") notes.push(data["note"]);
+      tokens += data["voids"] === "token" ? "" : fresh;
+      fresh = "";
+    }
+    look(fresh);
+    if (data["type"] === "done") return { tokens, result: data["result"], notes };
+  }
+  return { tokens, result: undefined, notes };
+}
+
+test("000-29 000-36 the tokens that are not void join to the result: not those before a tool, of a cut reply, or for the brain", async (t) => {
+  const [open, seen] = [0, 1].map(() => Promise.withResolvers<void>());
+  const end = await brain(
+    t,
+    textWith(open!.promise, "I look.\n", `${PLAN}\n`, CALL),
+    textWith("Half an ans", seen!.promise, CUT),
+    textWith("The whole\n\n", "answer: {}\n{}"),
+  );
+  const { tokens, result, notes } = await generated(end, (fresh) => {
+    open!.resolve();
+    if (fresh.startsWith("Half")) seen!.resolve();
+  });
+  assert.equal(tokens, "The whole\n\nanswer: {}\n{}");
+  assert.equal(result, tokens);
+  assert.match(notes.join("\n"), /^I look\.\n.*second answers in its place\.$/);
+});
+
+test("000-29 a reply whose words are not the answer is told again where the answer is a result of its own", async (t) => {
+  const open = Promise.withResolvers<void>();
+  const end = await brain(t, textWith(open.promise, "So:\n", '{"type":"done","result":"42"}'));
+  const told = await generated(end, () => open.resolve());
+  assert.deepEqual(told, { tokens: "", result: "42", notes: ["So:"] });
+});

@@ -9,6 +9,7 @@ import {
   sentence,
   SSE_HEARTBEAT,
   STREAM,
+  voidsWords,
 } from "@vidro/core";
 import type { Action, Event, EventType, Json, JsonObject, LiveEvent, Outcome } from "@vidro/core";
 import { questionShape } from "../question-words.ts";
@@ -24,6 +25,8 @@ type Words = readonly JsonObject[];
 type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind], run: string) => Words };
 
 const NOTE_CHARS = 2000;
+/** The tokens since the event before that has a `seq` are no part of the answer. */
+const VOIDS = { voids: "token" } as const;
 const silent = (): Words => [];
 const observe = (note: string, more: JsonObject = {}): Words => [{ type: "observe", note, ...more }];
 const told = (event: Event): Words => observe(sentence(event));
@@ -32,9 +35,9 @@ const ENCODERS: Encoders = {
   "run.started": silent,
   "intent.analyzed": told,
   "model.called": silent,
-  "model.replied": silent,
-  // The words of a reply that broke off are no part of any answer.
-  "model.failed": ({ fault }) => observe(fault.message, { code: fault.code, voids: "token" }),
+  // Words beside a call, a question or a result are no part of the answer, which is what tokens are.
+  "model.replied": ({ text, answer }) => (text === "" || text === answer ? [] : observe(text, VOIDS)),
+  "model.failed": ({ fault }) => observe(fault.message, { code: fault.code, ...VOIDS }),
   "plan.made": ({ steps }) => [{ type: "plan", steps }],
   "note.observed": ({ note }) => observe(note),
   "knowledge.committed": told,
@@ -53,7 +56,7 @@ const ENCODERS: Encoders = {
   ],
   "action.failed": ({ action, fault }) => observe(fault.message, { action_id: action, code: fault.code }),
   "action.unknown": ({ action, fault }) => observe(fault.message, { action_id: action, code: fault.code }),
-  "heal.tried": ({ description }) => observe(description),
+  "heal.tried": (event) => observe(event.description, voidsWords(event) ? VOIDS : {}),
   "run.finished": ({ result }) => [{ type: "done", result }],
   "run.failed": ({ fault }) => [{ type: "error", message: fault.message, code: fault.code }],
   "run.aborted": ({ reason }) => [{ type: "error", message: reason, code: ABORTED }],
