@@ -24,9 +24,17 @@ export class Peer implements AsyncDisposable {
   /** What it said when it was ready. */
   readonly line: { readonly [field: string]: unknown };
 
-  private constructor(child: ChildProcess, line: { readonly [field: string]: unknown }) {
+  readonly #log: () => string;
+
+  private constructor(child: ChildProcess, line: { readonly [field: string]: unknown }, log: () => string) {
     this.child = child;
     this.line = line;
+    this.#log = log;
+  }
+
+  /** The last part of what it wrote to its standard error. */
+  get log(): string {
+    return this.#log();
   }
 
   static start(start: PeerStart): Promise<Peer> {
@@ -45,7 +53,7 @@ export class Peer implements AsyncDisposable {
     const ended = once(child, "close").then(() => Promise.reject(new Error(`It ended: ${args.join(" ")}\n${said}`)));
     ended.catch(() => undefined);
     const ready = Promise.race([once(lines, "line"), ended]).then(([line]: string[]) => {
-      const peer = new Peer(child, JSON.parse(line ?? "{}") as { [field: string]: unknown });
+      const peer = new Peer(child, JSON.parse(line ?? "{}") as { [field: string]: unknown }, () => said);
       if (peer.line["type"] === "error") throw new Error(`It did not get ready: ${line}`);
       return peer;
     });

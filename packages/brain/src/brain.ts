@@ -16,6 +16,7 @@ import { LocalHands } from "./south/register/local-hands.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
 import type { Audit, Incarnation, StoreCondition } from "./stores/store.ts";
+import { keepRevoked } from "./stores/revoked-file.ts";
 import { openStore } from "./stores/stores.ts";
 
 /** Everything that is up when a brain is up. */
@@ -67,7 +68,12 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     restored: options.restored === true,
     ...(options.store === "memory" ? {} : { sealKey: await sealKey(join(home, "audit-key")) }),
   });
-  const { journal: opened, records, condition, incarnation, audit } = store;
+  const { journal: opened, condition, incarnation, audit } = store;
+  const log = options.log ?? (() => undefined);
+  const records =
+    options.store === "memory"
+      ? store.records
+      : await keepRevoked(store.records, join(home, "journal.db-revoked"), log);
   const journal = options.observe?.(opened) ?? opened;
   const reloadables = new Set<Reloadable>();
   const hands = new LocalHands(async (workspace: string) => {
@@ -79,7 +85,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
   const hand = (workspace: string): Promise<Hand> => hands.at(workspace);
   const { generation, floor } = incarnation;
-  const far = new Hands({ records, log: options.log ?? (() => undefined), now: Date.now, floor });
+  const far = new Hands({ records, log, now: Date.now, floor });
   await far.load();
   const runs = new Runs({
     journal,

@@ -1,4 +1,4 @@
-import { redactor, RUN, SOUTHBOUND } from "@vidro/core";
+import { PAGE, redactor, RUN, SOUTHBOUND } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { agentsOf } from "./catalog/agents.ts";
 import { openBrain, secretsIn } from "./brain.ts";
@@ -16,6 +16,7 @@ import type { HttpServer } from "./http/server.ts";
 import { surfaces } from "./north/surfaces.ts";
 import type { SurfaceWorld } from "./north/surfaces.ts";
 import { observed } from "./observe/journal-observer.ts";
+import { unreviewed } from "./auth/revocation-review.ts";
 import { signedTokens, tokensWarning } from "./auth/jwt-settings.ts";
 import { AllHands } from "./south/register/all-hands.ts";
 import { Dialer } from "./south/agent-tcp/dialer.ts";
@@ -288,17 +289,25 @@ async function keptTokens(
   return async (token) => verify!(token);
 }
 
-/** A store that came back from a backup lacks what happened after it; a person is asked about each run that was open. */
-async function tellRestored({ incarnation: { restored, generation }, runs }: Brain, log: Log): Promise<void> {
-  if (restored === undefined) return;
-  const held = await runs.list({ open: true, limit: RUN.recovered });
-  log("warn", "the store came back from a backup; runs that were open wait for an answer", {
-    reason: restored,
-    generation,
-    runs: held.length,
-  });
-  log("warn", "hands are known as they were in the backup: look whether one that was revoked later is to be again", {
-    next: "vidro hands list",
+/**
+ * A store that came back from a backup lacks what happened after it. A person is asked about each run that was open, and
+ * told at each start of the hands and tokens that may have been revoked later, until they have looked through them.
+ */
+async function tellRestored({ incarnation: { restored, generation }, runs, records }: Brain, log: Log): Promise<void> {
+  if (restored !== undefined) {
+    const held = await runs.list({ open: true, limit: RUN.recovered });
+    log("warn", "the store came back from a backup; runs that were open wait for an answer", {
+      reason: restored,
+      generation,
+      runs: held.length,
+    });
+  }
+  const unseen = await unreviewed(generation, (kind) => records.list(kind, { limit: PAGE.items }));
+  if (unseen === undefined) return;
+  log("warn", "hands and tokens count as they did in the backup: one that was revoked later may be let in again", {
+    hands: unseen.hands.join(", "),
+    tokens: unseen.tokens,
+    next: "vidro hands revoke, vidro tokens revoke; then vidro hands reviewed",
   });
 }
 

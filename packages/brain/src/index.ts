@@ -12,6 +12,8 @@ export { LOCAL_OWNER } from "./auth/caller.ts";
 export { Runs } from "./run/runs.ts";
 export { checkReceipt, keysByHand, outcomeIn, Outcomes } from "./south/receipt-check.ts";
 export type { KeysOfHands, OutcomeOnRecord, ReceiptVerdict } from "./south/receipt-check.ts";
+export { review, unreviewed } from "./auth/revocation-review.ts";
+export type { Unreviewed } from "./auth/revocation-review.ts";
 export type { StartRequest } from "./run/runs.ts";
 export { AllHands } from "./south/register/all-hands.ts";
 export { LOCAL_HAND } from "./south/local.ts";

@@ -11,6 +11,7 @@ const loadHands = () => import("../commands/hands.ts");
 export function addHands(root: Command, exit: Exit): void {
   const hands = root.command("hands").description("what executes, here and on other machines");
   addRegister(hands, exit);
+  addReview(hands, exit);
   addKeys(hands, exit);
   addJoining(hands, exit);
   addServing(hands, exit);
@@ -44,6 +45,13 @@ function addRegister(hands: Command, exit: Exit): void {
     if (word !== "release") command.option("--why <text>", "the reason, for whoever looks at it later");
     command.action(async (hand: string, flags) => exit(await (await loadHands()).change(word, hand, flags)));
   }
+}
+
+function addReview(hands: Command, exit: Exit): void {
+  hands
+    .command("reviewed")
+    .description("say that you looked through hands and tokens after the state came back from a backup")
+    .action(async () => exit(await (await import("../commands/reviewed.ts")).reviewed()));
 }
 
 const HAND_CHANGES = [

@@ -1,7 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { asFault, byteWords, countWords, FAULTS, HEALTH, isObject } from "@vidro/core";
+import { asFault, byteWords, countWords, FAULTS, HEALTH, isObject, PAGE, parseJson } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
 import { folderAt } from "../../program/folder.ts";
 import { homeFolder } from "../../brain-api/with-brain.ts";
 
@@ -32,6 +33,7 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
   },
   home: lookAtHome,
   store: lookAtStore,
+  restored: lookAtRestored,
   disk: async (home) => {
     const { bavail, bfree, blocks, bsize } = await statfs(nearest(home));
     const free = bavail * bsize;
@@ -151,6 +153,30 @@ async function lookAtStore(home: string): Promise<Found> {
   } finally {
     database.close();
   }
+}
+
+/** Whether somebody may be let in again who was revoked after the backup that the store came back from. */
+async function lookAtRestored(home: string): Promise<Found> {
+  const path = join(home, "journal.db");
+  if (!existsSync(path)) return ok("there is nothing that could have come back");
+  const { DatabaseSync } = await import("node:sqlite");
+  const { unreviewed } = await import("@vidro/brain");
+  using database = new DatabaseSync(path, { readOnly: true });
+  const rows = (sql: string, ...values: string[]) => database.prepare(sql).all(...values);
+  const hasTable = rows("SELECT 1 FROM sqlite_schema WHERE name = 'incarnation'").length > 0;
+  const [row] = hasTable ? rows("SELECT generation FROM incarnation") : [];
+  if (row === undefined) return ok("it is of a version that could not tell");
+  const unseen = await unreviewed(Number(row["generation"]), async (kind) =>
+    rows("SELECT id, body FROM record WHERE kind = ? ORDER BY number LIMIT ?", kind, `${PAGE.items}`).map(
+      ({ id, body }) => ({ id: String(id), body: parseJson(String(body)) as JsonObject }),
+    ),
+  );
+  if (unseen === undefined) return ok("nothing that was revoked can have been forgotten");
+  const who = [`hands: ${unseen.hands.join(", ") || "none"}`, countWords(unseen.tokens, "token")].join("; ");
+  return warn(
+    `It came back from a backup, and who was revoked after that may be let in again (${who})`,
+    "Revoke who is to stay out: vidro hands revoke, vidro tokens revoke. Then say so: vidro hands reviewed",
+  );
 }
 
 /** The folder itself, or the first one above it that is there. */

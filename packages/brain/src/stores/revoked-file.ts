@@ -1,0 +1,86 @@
+import { open, readFile } from "node:fs/promises";
+import { asFault, isObject } from "@vidro/core";
+import type { JsonObject, Records, StoredRecord } from "@vidro/core";
+import type { Log } from "../observe/log.ts";
+
+/*
+ * What was revoked or used up stands in a file beside the store as well: a store that comes back from a backup does not
+ * know of it, and would let in again who was shut out after the backup.
+ */
+
+type Kept = Pick<StoredRecord, "kind" | "id" | "owner" | "body">;
+
+/** For each kind of record, the part of its body that ends it for good. */
+const ENDINGS: { readonly [kind: string]: (body: JsonObject) => JsonObject | undefined } = {
+  "hand-bar": ({ barred, why }) =>
+    barred === "revoked" ? { barred, ...(why === undefined ? {} : { why }) } : undefined,
+  token: ({ revoked }) => (revoked === true ? { revoked } : undefined),
+  invitation: ({ used }) => (used === true ? { used } : undefined),
+};
+
+/** Records whose revocations are kept in a file, too; what the file has and the records lack is revoked again. */
+export async function keepRevoked(records: Records, file: string, log: Log): Promise<Records> {
+  await revokeAgain(records, await read(file), log);
+  return {
+    get: (kind, id) => records.get(kind, id),
+    delete: (kind, id) => records.delete(kind, id),
+    list: (kind, filter) => records.list(kind, filter),
+    watch: (kind, wake) => records.watch(kind, wake),
+    async put(record, version) {
+      const stored = await records.put(record, version);
+      const { kind, id, owner, body } = record;
+      const ending = ENDINGS[kind]?.(body);
+      if (ending !== undefined) {
+        await append(file, { kind, id, owner, body: ending }).catch((thrown: unknown) =>
+          log("error", "a revocation is on record and not beside the store", { kind, reason: asFault(thrown).message }),
+        );
+      }
+      return stored;
+    },
+  };
+}
+
+async function revokeAgain(records: Records, revoked: readonly Kept[], log: Log): Promise<void> {
+  for (const { kind, id, owner, body } of revoked) {
+    const record = await records.get(kind, id);
+    // A token or an invitation that the store does not know counts for nothing as it is.
+    if (record === undefined ? kind !== "hand-bar" : ENDINGS[kind]?.(record.body) !== undefined) continue;
+    await records.put({ kind, id, owner, body: { ...record?.body, ...body } }, record?.version);
+    log("warn", "what was revoked before the store came back from a backup is revoked again", { kind, id });
+  }
+}
+
+async function append(file: string, line: Kept): Promise<void> {
+  const handle = await open(file, "a", 0o600);
+  try {
+    await handle.appendFile(`${JSON.stringify(line)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The lines that can be read: a crash may have cut the last one off. */
+async function read(file: string): Promise<readonly Kept[]> {
+  const text = await readFile(file, "utf8").catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code !== "ENOENT") throw thrown;
+    return "";
+  });
+  return text.split("\n").flatMap((line) => {
+    const kept = keptIn(line);
+    return kept === undefined ? [] : [kept];
+  });
+}
+
+function keptIn(line: string): Kept | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (!isObject(value)) return undefined;
+    const { kind, id, owner, body } = value;
+    if (typeof kind !== "string" || typeof id !== "string" || typeof owner !== "string" || !isObject(body))
+      return undefined;
+    return ENDINGS[kind]?.(body) === undefined ? undefined : { kind, id, owner, body };
+  } catch {
+    return undefined;
+  }
+}
