@@ -19,7 +19,7 @@ export function needleFinder(secrets: readonly string[]): Finder {
   return needles.length === 0 ? nothing : searchFor(needles);
 }
 
-const nothing: Finder = { find: () => undefined, open: (text) => text.length };
+const nothing: Finder = { find: () => undefined, open: (text) => text.length, certain: (_text, open) => open };
 
 /**
  * Wu and Manber's search: it looks at two characters at the end of a window and mostly may jump by the whole window,
@@ -65,6 +65,7 @@ function searchFor(needles: readonly Needle[]): Finder {
       }
       return text.length;
     },
+    certain: (_text, open) => open,
   };
 }
 

@@ -63,6 +63,13 @@ export function longest(pattern: Pattern): number {
     .reduce((sum, length) => sum + length, 0);
 }
 
+/** The fewest characters that the pattern takes. */
+export function shortest(pattern: Pattern): number {
+  return pattern
+    .map((step) => ("set" in step ? step.min : Math.min(...step.either.map(shortest))))
+    .reduce((sum, length) => sum + length, 0);
+}
+
 /** Every way in which the pattern may begin: the classes of its first characters, fewer where it ends before. */
 export function beginningsOf(pattern: Pattern, chars: number): readonly (readonly string[])[] {
   const [step, ...rest] = pattern;

@@ -66,6 +66,28 @@ test("ordinary words come out at once", () => {
   assert.equal(stream.push("Remove /tmp/x?\n"), "Remove /tmp/x?\n");
 });
 
+test("a last word, and what stands before a secret, come out at once; the secret is held from its first character", () => {
+  const plain = redactor([]);
+  for (const text of [
+    "I plan.",
+    "Hello world",
+    "Continue? [y/N]",
+    "45%",
+    "it is the token",
+    "https://foo",
+    "deadbeef",
+    "user:",
+  ])
+    assert.equal(plain.stream().push(text), text);
+  const stream = plain.stream();
+  assert.equal(stream.push('api_key="'), 'api_key="');
+  assert.equal(stream.push("abc123"), "");
+  assert.equal(stream.push('def456", and\n'), '[redacted]", and\n');
+  const key = plain.stream();
+  assert.equal(key.push("see sk"), "see ");
+  assert.equal(key.push("ies"), "skies");
+});
+
 test("a stream holds back no more than its bound, whatever comes", () => {
   const unit = fc.constantFrom(
     "eyJ",

@@ -28,6 +28,8 @@ export interface Finder {
   find(text: string, from: number): Hit | undefined;
   /** The first place at or after `from` where more text could make or change a hit; the length when there is none. */
   open(text: string, from: number): number;
+  /** The first place at or after such a place that a hit to come could replace: what is before it stays. */
+  certain(text: string, open: number): number;
 }
 
 /** Text in pieces without its secrets: the pieces that come out join to what the whole text would give. */
@@ -68,6 +70,8 @@ function scanner(finder: Finder): (chunk: string, last: boolean) => string {
   /** Everything before `at` is dealt with; some of that is kept because a finder may look behind. */
   let text = "";
   let at = 0;
+  /** Everything before `shown` is given: what tells a secret that is yet to come stays, and is given before it. */
+  let shown = 0;
   let tail: Tail | undefined;
   let eaten = 0;
 
@@ -76,6 +80,7 @@ function scanner(finder: Finder): (chunk: string, last: boolean) => string {
     const { to, done } = tail.eat(text, at, { eaten, last });
     eaten += to - at;
     at = to;
+    shown = Math.max(shown, at);
     if (done) tail = undefined;
   }
 
@@ -87,12 +92,15 @@ function scanner(finder: Finder): (chunk: string, last: boolean) => string {
       else if (at >= safe) safe = finder.open(text, at);
       const hit = finder.find(text, at);
       if (hit === undefined || hit.index >= safe) {
-        out += text.slice(at, safe);
+        const certain = last ? safe : finder.certain(text, safe);
+        out += text.slice(shown, certain);
         at = safe;
+        shown = Math.max(shown, certain);
         break;
       }
-      out += text.slice(at, hit.from) + REDACTED;
+      out += text.slice(shown, hit.from) + REDACTED;
       at = hit.to;
+      shown = at;
       tail = hit.tail;
       eaten = 0;
       eatTail(last);
@@ -107,6 +115,7 @@ function scanner(finder: Finder): (chunk: string, last: boolean) => string {
     const behind = Math.max(0, at - BEHIND_CHARS);
     text = text.slice(behind);
     at -= behind;
+    shown -= behind;
     return out;
   };
 }

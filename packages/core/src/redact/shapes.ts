@@ -2,7 +2,7 @@ import { REDACT } from "../limits.ts";
 import { KEY_SHAPES } from "./key-shapes.ts";
 import { NAMED_SHAPES } from "./named-shapes.ts";
 import { OWN_SHAPES } from "./own-shapes.ts";
-import { beginningsOf, cut, longest, whole } from "./pattern.ts";
+import { beginningsOf, cut, longest, shortest, whole } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 import type { Finder, Hit } from "./scan.ts";
 import { BEFORE_WORD, NO_TAIL, WORD_BEGINS } from "./shape.ts";
@@ -31,11 +31,21 @@ function cutOffOf(shapes: readonly Shape[]): RegExp {
   return new RegExp(shapes.map((shape) => beginningOf(shape) + cut(partsOf(shape))).join("|"), "y");
 }
 
+/** The same where the secret itself has begun: what stands before a secret stays. */
+function secretCutOffOf(shapes: readonly Shape[]): RegExp {
+  const sources = shapes.map((shape) => {
+    const { before = [], secret, after = [] } = shape;
+    return beginningOf(shape) + whole(before) + cut([...secret, ...after]);
+  });
+  return new RegExp(sources.join("|"), "y");
+}
+
 /** Shapes that may begin with the same sign; their expressions are made when the first text needs them. */
 class Group {
   readonly #shapes: readonly Shape[];
   #expression: RegExp | undefined;
   #cutOff: RegExp | undefined;
+  #secretCutOff: RegExp | undefined;
 
   constructor(shapes: readonly Shape[]) {
     this.#shapes = shapes;
@@ -56,6 +66,12 @@ class Group {
     this.#cutOff.lastIndex = at;
     return this.#cutOff.test(text);
   }
+
+  isSecretCutOff(text: string, at: number): boolean {
+    this.#secretCutOff ??= secretCutOffOf(this.#shapes);
+    this.#secretCutOff.lastIndex = at;
+    return this.#secretCutOff.test(text);
+  }
 }
 
 const signs = signsOf(
@@ -66,19 +82,28 @@ const signs = signsOf(
 );
 const groups = signs.groups.map((members) => new Group(members.map((member) => SHAPES[member]!)));
 
-/** The beginning of any shape in the last characters of a text, which are too few for a sign. */
-const cutShort = new RegExp(
-  [
-    ...new Set(
-      SHAPES.flatMap((shape) =>
-        beginningsOf(partsOf(shape), SIGN_CHARS - 1).map(
-          ([first, second]) => `${beginningOf(shape)}${first}(?:$|${second}$)`,
-        ),
-      ),
-    ),
-  ].join("|"),
-  "y",
-);
+/** The beginning of any shape in the last characters of a text, which are too few for a sign, from so many of them on. */
+function cutShortFrom(least: (shape: Shape) => number): RegExp {
+  const sources = SHAPES.flatMap((shape) =>
+    beginningsOf(partsOf(shape), SIGN_CHARS - 1).flatMap(([first, second]) => {
+      if (least(shape) <= 1) return [`${beginningOf(shape)}${first}(?:$|${second}$)`];
+      return least(shape) < SIGN_CHARS ? [`${beginningOf(shape)}${first}${second}$`] : [];
+    }),
+  );
+  return new RegExp([...new Set(sources)].join("|"), "y");
+}
+
+const cutShort = cutShortFrom(() => 1);
+const secretCutShort = cutShortFrom(({ before = [] }) => shortest(before) + 1);
+
+/** The first of the last characters of a text, too few for a sign, where the expression fits; the length if none is. */
+function shortAt(expression: RegExp, text: string, from: number): number {
+  for (let at = Math.max(from, text.length - SIGN_CHARS + 1); at < text.length; at++) {
+    expression.lastIndex = at;
+    if (expression.test(text)) return at;
+  }
+  return text.length;
+}
 
 /** The most that has to be seen to know a secret by its shape. */
 export const SHAPE_CHARS = Math.max(...SHAPES.map((shape) => longest(partsOf(shape))));
@@ -96,11 +121,10 @@ export const shapeFinder: Finder = {
   open(text, from) {
     const start = Math.max(from, text.length - REDACT.holdChars);
     const open = signs.find(text, start, (at, group) => groups[group]!.isCutOff(text, at));
-    if (open < text.length) return open;
-    for (let at = Math.max(start, text.length - SIGN_CHARS + 1); at < text.length; at++) {
-      cutShort.lastIndex = at;
-      if (cutShort.test(text)) return at;
-    }
-    return text.length;
+    return open < text.length ? open : shortAt(cutShort, text, start);
+  },
+  certain(text, open) {
+    const held = signs.find(text, open, (at, group) => groups[group]!.isSecretCutOff(text, at));
+    return held < text.length ? held : shortAt(secretCutShort, text, open);
   },
 };
