@@ -16,7 +16,7 @@ export interface Unreviewed {
 }
 
 /** Reads the records of a kind, wherever they are. */
-export type ReadKind = (kind: string) => Promise<readonly Pick<StoredRecord, "id" | "body">[]>;
+type ReadKind = (kind: string) => Promise<readonly Pick<StoredRecord, "id" | "body">[]>;
 
 const KIND = "restore-review";
 const ID = "generation";

@@ -1,7 +1,6 @@
 import { open, readFile } from "node:fs/promises";
 import { asFault, isObject } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
-import type { Log } from "../observe/log.ts";
 
 /*
  * What was revoked or used up stands in a file beside the store as well: a store that comes back from a backup does not
@@ -9,6 +8,9 @@ import type { Log } from "../observe/log.ts";
  */
 
 type Kept = Pick<StoredRecord, "kind" | "id" | "owner" | "body">;
+
+/** Writes a line to the log. */
+type WriteLine = (level: "warn" | "error", message: string, fields: { readonly [name: string]: string }) => void;
 
 /** For each kind of record, the part of its body that ends it for good. */
 const ENDINGS: { readonly [kind: string]: (body: JsonObject) => JsonObject | undefined } = {
@@ -19,7 +21,7 @@ const ENDINGS: { readonly [kind: string]: (body: JsonObject) => JsonObject | und
 };
 
 /** Records whose revocations are kept in a file, too; what the file has and the records lack is revoked again. */
-export async function keepRevoked(records: Records, file: string, log: Log): Promise<Records> {
+export async function keepRevoked(records: Records, file: string, log: WriteLine): Promise<Records> {
   await revokeAgain(records, await read(file), log);
   return {
     get: (kind, id) => records.get(kind, id),
@@ -40,7 +42,7 @@ export async function keepRevoked(records: Records, file: string, log: Log): Pro
   };
 }
 
-async function revokeAgain(records: Records, revoked: readonly Kept[], log: Log): Promise<void> {
+async function revokeAgain(records: Records, revoked: readonly Kept[], log: WriteLine): Promise<void> {
   for (const { kind, id, owner, body } of revoked) {
     const record = await records.get(kind, id);
     // A token or an invitation that the store does not know counts for nothing as it is.

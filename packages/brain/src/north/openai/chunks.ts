@@ -6,7 +6,7 @@ import { faultBody } from "./fault-body.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";
 
 /** What a stream has besides the words. */
-export interface ChunkOptions {
+interface ChunkOptions {
   readonly includeUsage: boolean;
   /** Whether the client takes words back when it is told to. */
   readonly includeVoided: boolean;
