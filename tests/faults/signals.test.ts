@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "node:tls";
@@ -118,6 +121,36 @@ test("a hand that listens outlives the same signals, and reads its policy anew",
     await hand.hears("SIGHUP", "policy: cannot be read anew; the one before stays in force");
     assert.deepEqual(portsOf(hand.pid), ports);
   }
+});
+
+test("a hand that joins outlives the same signals, while the brain has yet to answer and when it has joined", async () => {
+  await using stage = await Stage.set();
+  await using daemon = await up(stage, "--southbound-port", "0");
+  const [letter] = lines((await stage.run("hands", "invite", "--name", "host", "--json")).stdout);
+  const [node = "", ...flags] = stage.command.argv.slice(0, -1);
+  const joining = (url: string): readonly string[] => {
+    const how = ["--token", String(letter?.["token"]), "--state", join(stage.home, "joining"), "--json"];
+    return [...flags, HAND, "join", url, ...how];
+  };
+  await using silent = createServer((socket) => socket.on("error", () => undefined).resume()).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const asked = once(silent, "connection");
+  const child = spawn(node, joining(`wss://127.0.0.1:${port}/southbound`), { env: stage.command.env });
+  let log = "";
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (log += chunk));
+  const gone = once(child, "exit");
+  await Promise.race([asked, gone]);
+  child.kill("SIGHUP");
+  child.kill("SIGUSR1");
+  await until("it has heard both", () => {
+    assert.equal(child.exitCode ?? child.signalCode, null, log);
+    return log.includes("SIGUSR1: a signal does nothing here");
+  });
+  child.kill("SIGKILL");
+  await gone;
+  await using hand = await Serving.start(stage, [node, ...joining(String(daemon.ready["southbound"]))]);
+  await hand.hears("SIGHUP", "policy: read anew");
 });
 
 test("a run whose terminal is gone is left open and goes on later", async () => {

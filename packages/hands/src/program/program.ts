@@ -48,11 +48,13 @@ export async function join(flags: JoinFlags): Promise<number> {
   if (name === "" || name.length > HANDS.nameChars)
     throw new Fault("BAD_REQUEST", `A name has 1 to ${HANDS.nameChars} characters.`);
   const token = await invitationFrom(flags);
+  // Before the brain is asked: it may take the host for a hand before the host has heard of it.
+  const reloadables = heedSignals();
   const state = await HandState.open(flags.state);
   const workspace = resolve(flags.workspace ?? ".");
   const who = { url, token, name, workspace, ...(tags === undefined ? {} : { tags }) };
   await state.become(await enrol({ ...who, ...(await keeping(state, flags.transport)) }));
-  return work(state, flags, HANDS.firstDials);
+  return work(state, flags, { firstDials: HANDS.firstDials, reloadables });
 }
 
 /** What keeps the key of a host that is to sign its messages. */
@@ -65,7 +67,8 @@ async function keeping(state: HandState, transport = "ws"): Promise<Pick<Joining
 
 /** Works for the brain that was joined, until it is asked to end; a brain that is away is waited for. */
 export async function serveHand(flags: HandFlags): Promise<number> {
-  return work(await HandState.open(flags.state), flags, Infinity);
+  const reloadables = heedSignals();
+  return work(await HandState.open(flags.state), flags, { firstDials: Infinity, reloadables });
 }
 
 /** The public key of the receipts that this host signs, with its id at the brain that it joined, as a line of JSON. */
@@ -76,7 +79,19 @@ export async function keyLine(folder: string): Promise<string> {
   return `${JSON.stringify({ ...hand, key: openReceipts(state.folder).key })}\n`;
 }
 
-async function work(state: HandState, flags: HandFlags, firstDials: number): Promise<number> {
+/** Heeds the signals that end no hand; gives the list of what SIGHUP reads anew. */
+function heedSignals(): Reloadable[] {
+  const reloadables: Reloadable[] = [];
+  serveSignals(() => reloadables, sayNote);
+  return reloadables;
+}
+
+interface Work {
+  readonly firstDials: number;
+  readonly reloadables: Reloadable[];
+}
+
+async function work(state: HandState, flags: HandFlags, { firstDials, reloadables }: Work): Promise<number> {
   surviveErrors();
   const stop = new AbortController();
   let code: number = EXIT.ok;
@@ -87,8 +102,6 @@ async function work(state: HandState, flags: HandFlags, firstDials: number): Pro
     stop.abort();
   };
   process.on("SIGINT", end).on("SIGTERM", end);
-  const reloadables: Reloadable[] = [];
-  serveSignals(() => reloadables, sayNote);
   const { workspace } = flags;
   const listen = await listeningOf(flags);
   let isReady = false;
