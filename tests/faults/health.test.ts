@@ -136,7 +136,10 @@ test("a damaged page takes only its own runs: list, audit, recovery and surfaces
 
   const exported = await stage.run("audit", "export");
   assert.equal(exported.code, 1);
-  assert.ok(marked.every((one) => exported.stderr.includes(String(one["run_id"]))), exported.stderr);
+  assert.ok(
+    marked.every((one) => exported.stderr.includes(String(one["run_id"]))),
+    exported.stderr,
+  );
 
   const before = await stage.run("doctor", "--json");
   const store = lines(before.stdout).find(({ id }) => id === "store");
