@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { test } from "node:test";
 import { up } from "../daemon.fixture.ts";
-import { doneLine, scriptedModel, shellLine } from "../scripted-model.fixture.ts";
+import { scriptedModel, shellLine } from "../scripted-model.fixture.ts";
 import { ended, lines, Stage } from "../stage.fixture.ts";
 
 /** Waits until the command has told of an event; whoever else reads its output is not disturbed. */
@@ -23,7 +23,7 @@ async function waitingStage(things: AsyncDisposableStack, env: NodeJS.ProcessEnv
   const { promise, resolve } = Promise.withResolvers<string>();
   const model = things.use(await scriptedModel(shellLine("true", "read"), promise));
   const stage = things.use(await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url, ...env }));
-  return { stage, goOn: () => resolve(doneLine("at last")) };
+  return { stage, goOn: () => resolve("at last") };
 }
 
 const gapless = (text: string): void =>

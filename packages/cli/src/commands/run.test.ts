@@ -50,7 +50,7 @@ test("a question that nobody answers is answered by nothing, and the model is to
 });
 
 test("live events are told only with --verbose, without a seq", async () => {
-  await using model = await scriptedModel(shellLine("echo to-be-seen", "read"), doneLine("well"));
+  await using model = await scriptedModel(shellLine("echo to-be-seen", "read"), "well");
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
   const silent = lines((await stage.run("run", "--yes", "echo")).stdout);
   assert.equal(
