@@ -169,6 +169,7 @@ test("000-43: a hand obeys the policy of hello: its longest time and its longest
   south.welcomed({ policy: { timeouts: { exec: 100 }, max_payload: 8192 }, session_epoch: 1 }, undefined);
   const slow = await link.perform(orderOf(action("command", { command: "sleep", args: ["60"] })), deaf, QUIET);
   assert.ok(slow.type === "finished" && slow.outcome.kind === "process" && slow.outcome.timedOut);
+  south.welcomed({ policy: { timeouts: { exec: 60_000 }, max_payload: 8192 }, session_epoch: 1 }, undefined);
   await link.perform(orderOf(action("command", { command: "seq", args: ["1", "20000"] })), deaf, QUIET);
   assert.ok(Buffer.byteLength(JSON.stringify(replied.at(-1))) <= 8192);
   assert.equal(replied.at(-1)?.["truncated"], true);
