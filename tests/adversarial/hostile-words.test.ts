@@ -124,3 +124,38 @@ test("no word of a brain reaches a terminal as anything but text", async (t) => 
     assertTame(terminal.raw, words.join(" "));
   }
 });
+
+test("no line break in what a brain lists makes a row that there is not", async (t) => {
+  const spoof = "x\nspoofed  row";
+  const at = "2026-01-01T00:00:00.000Z";
+  const words = { id: spoof, name: spoof, owner: spoof, why: spoof, gateway: spoof, version: spoof, workspace: spoof };
+  const times = { last_seen_at: at, created_at: at };
+  const hand = { ...words, ...times, state: "ok", barred: null, tags: [spoof], tools: [spoof] };
+  const run = { id: spoof, owner: spoof, thread: spoof, task: spoof, status: "finished", seq: 1 };
+  const agent = { uuid: spoof, name: spoof, description: spoof, prompt: null, image: null, model: spoof };
+  const answers: { readonly [path: string]: unknown } = {
+    "/v1/hands": { hands: [hand] },
+    "/v1/hands/x": { ...hand, tools: [{ name: spoof, description: "" }], telemetry: null },
+    "/v1/runs": { runs: [{ ...run, startedAt: 1, updatedAt: 1 }] },
+    "/v1/agents": [{ ...agent, tools: [spoof], created_at: at, updated_at: at }],
+    "/healthz": { status: "ok" },
+    "/readyz": { status: "degraded", checks: { [spoof]: spoof }, details: { [spoof]: spoof } },
+    "/agent/status": { runs: 1, hands: 1 },
+    "/v1/hands/invitations": { command: spoof, token: "t", expires_at: spoof },
+  };
+  const server = createServer(({ url = "" }, response) => {
+    const answer = answers[url.split("?")[0]!];
+    response.writeHead(answer === undefined ? 404 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify(answer ?? { code: "NOT_FOUND", message: spoof, error: spoof }));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await using stage = await Stage.set({ VIDRO_URL: address, VIDRO_TOKEN: "t" });
+  const lists = [["hands", "list"], ["hands", "show", "x"], ["runs", "list"], ["agents", "list"], ["status"]];
+  for (const argv of [...lists, ["hands", "invite"], ["hands", "revoke", "x"], ["agents", "show", "nobody"]]) {
+    const { stdout, stderr } = await stage.run(...argv);
+    assert.match(stdout + stderr, /spoofed/, `${argv.join(" ")}: ${stdout}${stderr}`);
+    assert.doesNotMatch(stdout + stderr, /^spoofed/m, argv.join(" "));
+  }
+});

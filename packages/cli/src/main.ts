@@ -10,11 +10,8 @@ async function main(argv: readonly string[]): Promise<number> {
   if (argv.length > 0) return command(argv);
   if (process.stdin.isTTY && process.stdout.isTTY) return (await import("./commands/talk.ts")).talk();
   const { program } = await import("./program/program.ts");
-  (await import("./program/tell.ts")).say(
-    program(manifest.version, () => undefined)
-      .helpInformation()
-      .trimEnd(),
-  );
+  const help = program(manifest.version, () => undefined).helpInformation();
+  (await import("./program/tell.ts")).say(...help.trimEnd().split("\n"));
   return EXIT.usage;
 }
 

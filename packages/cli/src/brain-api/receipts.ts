@@ -40,7 +40,7 @@ export class ReceiptCount {
     sum.unsigned += 1;
     const finding = `action ${event.action}, entry ${seq} of run ${run}, ${verdict.wrong}`;
     if (this.#isJson) sayJson({ ok: false, run_id: run, unsigned: finding });
-    else print(`${paint("red", "unsigned")} ${finding}\n`);
+    else print(`${paint("red", "unsigned")} ${finding}`);
   }
 }
 

@@ -5,7 +5,7 @@ import type { BrainFlags } from "../brain-api/address.ts";
 import { withCatalog } from "../brain-api/with-agents.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { paint } from "../view/symbols.ts";
-import { print, say, sayJson } from "../program/tell.ts";
+import { indented, print, say, sayJson } from "../program/tell.ts";
 
 const NAME_CHARS = 20;
 const DESCRIPTION_CHARS = 70;
@@ -27,7 +27,7 @@ export async function list(flags: Flags): Promise<number> {
   return withCatalog(flags, async (catalog) => {
     for (const agent of await catalog.list()) {
       if (flags.json === true) sayJson(lineOf(agent));
-      else print(`${row(agent)}\n`);
+      else print(row(agent));
     }
     return EXIT.ok;
   });
@@ -38,7 +38,7 @@ export async function show(uuidOrName: string, flags: Flags): Promise<number> {
   return withCatalog(flags, async (catalog) => {
     const agent = await catalog.find(uuidOrName);
     if (flags.json === true) sayJson(lineOf(agent));
-    else print(`${page(agent)}\n`);
+    else print(...page(agent));
     return EXIT.ok;
   });
 }
@@ -59,7 +59,7 @@ export async function create(flags: CreateFlags): Promise<number> {
       sayJson(lineOf(made));
       return EXIT.ok;
     }
-    print(`${made.uuid}\n`);
+    print(made.uuid);
     say(`${made.name} is there. Look at it: vidro agents show ${made.uuid}`);
     return EXIT.ok;
   });
@@ -97,7 +97,7 @@ function row({ name, description }: Agent): string {
   return `${paint("bold", oneLine(name, CATALOG.nameChars).padEnd(NAME_CHARS))}  ${words}`.trimEnd();
 }
 
-function page(agent: Agent): string {
+function page(agent: Agent): readonly string[] {
   const { uuid, name, description, model, tools, prompt } = agent;
   const facts = [
     ["uuid", uuid],
@@ -108,8 +108,9 @@ function page(agent: Agent): string {
   return [
     [paint("bold", name), ...(description === null ? [] : [description])].join("  "),
     ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${value}`),
-    ...(prompt === null ? [] : ["", prompt]),
-  ].join("\n");
+    // Behind an empty line, and to the end: nothing of ours follows it.
+    ...(prompt === null ? [] : ["", ...indented(prompt, 0)]),
+  ];
 }
 
 function lineOf(agent: Agent): { readonly uuid: string; readonly [field: string]: unknown } {

@@ -54,6 +54,6 @@ export async function checkExported(
   }
   const ok = count.sum.unsigned === 0;
   if (isJson) sayJson({ ok, ...count.sum });
-  else print(`${receiptWords(count.sum)}\n${RECEIPT_LIMITS}\n`);
+  else print(receiptWords(count.sum), RECEIPT_LIMITS);
   return ok ? EXIT.ok : EXIT.failed;
 }

@@ -58,11 +58,11 @@ export async function verify(given: string | undefined, flags: VerifyFlags): Pro
       if (given !== undefined && !finding.includes(last)) return;
       sum.altered += 1;
       if (isJson) sayJson({ ok: false, altered: finding });
-      else print(`${paint("red", "altered")} ${finding}\n`);
+      else print(`${paint("red", "altered")} ${finding}`);
     });
     const ok = sum.broken === 0 && sum.altered === 0 && count.sum.unsigned === 0;
     if (isJson) sayJson({ ok, ...sum, ...count.sum, ...(sealed && sealedFields(sealed)) });
-    else print(`${wordsOf(sum, count.sum, sealed)}\n`);
+    else print(...wordsOf(sum, count.sum, sealed));
     return ok ? EXIT.ok : EXIT.failed;
   });
 }
@@ -80,14 +80,14 @@ async function receiptCheck(brain: Brain, file: string | undefined, count: Recei
   };
 }
 
-function wordsOf(sum: Sum, receipts: ReceiptSum, sealed: Sealed | undefined): string {
+function wordsOf(sum: Sum, receipts: ReceiptSum, sealed: Sealed | undefined): readonly string[] {
   const isSigned = receipts.receipts + receipts.missing + receipts.unsigned > 0;
   return [
     sumWords(sum, receipts),
     ...(isSigned ? [receiptWords(receipts)] : []),
     ...(sealed ? [sealedWords(sealed), LIMITS] : []),
     ...(isSigned ? [RECEIPT_LIMITS] : []),
-  ].join("\n");
+  ];
 }
 
 /** The run that is meant, or every run, newest first, however many there are. */
@@ -116,7 +116,7 @@ async function verified(journal: Journal, { id, damaged }: RunHead): Promise<Rep
 function tellRun(id: string, { entries, brokenAt, reason = "the chain is broken" }: Report, isJson: boolean): void {
   if (isJson)
     sayJson({ run_id: id, ok: brokenAt === undefined, entries, ...(brokenAt && { broken_at: brokenAt, reason }) });
-  else if (brokenAt !== undefined) print(`${paint("red", "broken")} ${id} at entry ${brokenAt}: ${reason}\n`);
+  else if (brokenAt !== undefined) print(`${paint("red", "broken")} ${id} at entry ${brokenAt}: ${reason}`);
 }
 
 /** What the seals cover; seals that cannot be read are a finding, too. */

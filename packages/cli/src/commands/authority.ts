@@ -5,6 +5,6 @@ import { homeFolder } from "../brain-api/with-brain.ts";
 /** Prints the certificate of this home's brain; its authority is made when there is none yet. */
 export async function authority(): Promise<number> {
   const { homeCertificate } = await import("@vidro/brain");
-  print(await homeCertificate(homeFolder()));
+  print(...(await homeCertificate(homeFolder())).trimEnd().split("\n"));
   return EXIT.ok;
 }

@@ -5,6 +5,6 @@ import { print } from "../program/tell.ts";
 
 /** Prints the address of the brain that is up, for a browser. */
 export async function openConsole(flags: BrainFlags): Promise<number> {
-  print(`${(await brainThatIsUp(flags)).url}/\n`);
+  print(`${(await brainThatIsUp(flags)).url}/`);
   return EXIT.ok;
 }

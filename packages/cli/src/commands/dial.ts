@@ -38,11 +38,11 @@ export async function dial(hand: string, flags: DialFlags): Promise<number> {
     }),
   );
   if (json === true) sayJson(lineOf(dialled));
-  else say(words(dialled));
+  else say(...words(dialled));
   return EXIT.ok;
 }
 
-function words({ name, state, why }: HandRecord): string {
-  if (state !== "down") return `${name} is ${state}. It is dialled until it is revoked.`;
-  return `${name} is down: ${why ?? "it has not answered yet"}\nIt is dialled until it is revoked.`;
+function words({ name, state, why }: HandRecord): readonly string[] {
+  if (state !== "down") return [`${name} is ${state}. It is dialled until it is revoked.`];
+  return [`${name} is down: ${why ?? "it has not answered yet"}`, "It is dialled until it is revoked."];
 }

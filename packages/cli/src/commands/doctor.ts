@@ -14,12 +14,12 @@ export async function doctor(flags: { readonly json?: boolean }): Promise<number
   for await (const row of examine()) {
     failed ||= row.status === "fail";
     if (flags.json === true) sayJson(row);
-    else print(`${line(row)}\n`);
+    else print(...lines(row));
   }
   return failed ? EXIT.failed : EXIT.ok;
 }
 
-function line({ id, status, summary, fix }: Row): string {
+function lines({ id, status, summary, fix }: Row): readonly string[] {
   const first = `${paint(COLOURS[status], status.padEnd(STATUS_CHARS))}  ${id.padEnd(ID_CHARS)}  ${summary}`;
-  return fix === "" ? first : `${first}\n${" ".repeat(STATUS_CHARS + ID_CHARS + 4)}${paint("dim", `fix: ${fix}`)}`;
+  return fix === "" ? [first] : [first, `${" ".repeat(STATUS_CHARS + ID_CHARS + 4)}${paint("dim", `fix: ${fix}`)}`];
 }

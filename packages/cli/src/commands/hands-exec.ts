@@ -11,7 +11,7 @@ import { onInterrupt } from "../view/interrupts.ts";
 import type { Leaving } from "../view/interrupts.ts";
 import { paint } from "../view/symbols.ts";
 import { nobody, person, yesToAll } from "../view/questions.ts";
-import { passOn, print, say, sayFault, sayJson } from "../program/tell.ts";
+import { indented, passOn, print, say, sayFault, sayJson } from "../program/tell.ts";
 import type { Waist } from "../brain-api/brain-api.ts";
 
 /** What `vidro hands exec` may be told. */
@@ -23,7 +23,7 @@ interface ExecFlags extends BrainFlags {
 const NAME_CHARS = 60;
 const FACT_CHARS = 9;
 /** No line of a text passes for a row. */
-const FACT_MARGIN = `\n${" ".repeat(FACT_CHARS + 3)}`;
+const FACT_MARGIN = FACT_CHARS + 3;
 const HOW_TO_APPROVE = "It has to be approved: do it on a terminal, or with --yes.";
 
 /** Carries out one command on each hand that is meant, each as a run of its own; the exit code is that of the worst. */
@@ -122,7 +122,7 @@ class Heard {
   tell(hand: HandRecord, executed: Executed): void {
     const { outcome, fault, run } = executed;
     if (this.#way === "line") return sayJson(lineOf(hand, executed));
-    if (this.#way === "each") print(`${heading(hand, outcome)}\n`);
+    if (this.#way === "each") print(heading(hand, outcome));
     if (fault !== undefined) return sayFault(fault, fault.code === "APPROVAL_DENIED" ? HOW_TO_APPROVE : undefined);
     for (const stream of ["stdout", "stderr"] as const) {
       const output = outcome?.[stream];
@@ -194,8 +194,9 @@ function questions({ yes, json }: ExecFlags): (hand: HandRecord) => Order["answe
 /** Shows what a person is to decide. */
 function show({ name }: HandRecord, question: QuestionAsked, entries: readonly Entry[]): void {
   const judged = entries.findLast(({ event }) => event.type === "policy.judged")?.event;
-  if (judged?.type !== "policy.judged") return say(`${oneLine(name, NAME_CHARS)}: ${question.text}`);
+  if (judged?.type !== "policy.judged")
+    return say(...indented(`${oneLine(name, NAME_CHARS)}: ${question.text}`, FACT_MARGIN));
   say(`${paint("bold", oneLine(name, NAME_CHARS))}: ${approvalAsked(question.language)}`);
   for (const [fact, text] of approvalRows({ plan: judged.plan, verdict: judged.verdict }, question.language))
-    say(`  ${fact.padEnd(FACT_CHARS)} ${text.replaceAll("\n", FACT_MARGIN)}`);
+    say(...indented(`  ${fact.padEnd(FACT_CHARS)} ${text}`, FACT_MARGIN));
 }

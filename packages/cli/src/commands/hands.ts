@@ -22,7 +22,7 @@ export async function list(flags: Flags): Promise<number> {
     const all = await hands.list();
     for (const hand of all) {
       if (flags.json === true) sayJson(lineOf(hand));
-      else print(`${row(hand)}\n`);
+      else print(row(hand));
     }
     const isAlone = all.every(({ gateway }) => gateway === "local");
     if (isAlone && flags.json !== true) say("No other machine has a hand here yet. Invite one: vidro hands invite");
@@ -35,7 +35,7 @@ export async function show(named: string, flags: Flags): Promise<number> {
   return withHands(flags, async (hands) => {
     const hand = await hands.find(named);
     if (flags.json === true) sayJson(lineOf(hand));
-    else print(`${page(hand)}\n`);
+    else print(...page(hand));
     return EXIT.ok;
   });
 }
@@ -69,7 +69,7 @@ function row(hand: HandRecord): string {
   ].join("  ");
 }
 
-function page(hand: HandRecord): string {
+function page(hand: HandRecord): readonly string[] {
   const { id, owner, gateway, version, workspace, tags, tools, why, lastSeenAt, telemetry } = hand;
   const facts = [
     ["id", id],
@@ -85,7 +85,7 @@ function page(hand: HandRecord): string {
   return [
     paint("bold", hand.name),
     ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${value}`),
-  ].join("\n");
+  ];
 }
 
 /** What our own hands measure, as people say it; what others push, as they pushed it. */

@@ -33,7 +33,7 @@ export async function invite(flags: InviteFlags): Promise<number> {
     sayJson({ command, token, expires_at: end });
     return EXIT.ok;
   }
-  print(`${textIn(letter, "command")}\n`);
+  print(textIn(letter, "command") ?? "");
   say(`Paste it on the host. It counts once, until ${textIn(letter, "expires_at")}.`);
   if (letter["only_here"] === true)
     say("Only this machine can reach the address. For others: vidro up --southbound-host NAME");

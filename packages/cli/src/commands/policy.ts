@@ -24,7 +24,7 @@ export async function check(file: string | undefined, flags: { readonly json?: b
   if (flags.json === true) sayJson({ ok: true, policy: name, version, rules: policy.rules.length, examples });
   else {
     const held = `${countWords(policy.rules.length, "rule")}, ${countWords(examples, "example")} tried`;
-    print(`${paint("green", "ok")} ${name}: ${held}, version ${version}\n`);
+    print(`${paint("green", "ok")} ${name}: ${held}, version ${version}`);
   }
   return EXIT.ok;
 }
@@ -49,14 +49,14 @@ export async function explainCommand(
     const { findings } = explain(judged.plan, (await openAt(policyFile(), true)).policy);
     if (flags.json === true)
       sayJson({ ...judged.verdict, plan: judged.plan, hash: judged.hash, policy: judged.policy, findings });
-    else print(explanation(judged, findings));
+    else print(...explanation(judged, findings));
     return EXIT.ok;
   });
 }
 
-function explanation({ plan, verdict }: Judgement, findings: readonly Finding[]): string {
+function explanation({ plan, verdict }: Judgement, findings: readonly Finding[]): readonly string[] {
   const { decision, rule, class: kind, reason } = verdict;
-  const lines = [
+  return [
     `${paint([COLOURS[decision], "bold"], decision)} ${planWords(plan)}`,
     ...(plan.kind === "process" ? [`  program  ${plan.program}`] : []),
     `  rule     ${rule} (${kind})`,
@@ -65,7 +65,6 @@ function explanation({ plan, verdict }: Judgement, findings: readonly Finding[])
       paint("dim", `  ${matched ? "matches" : "does not match"} ${other} (${said}): ${why}`),
     ),
   ];
-  return `${lines.join("\n")}\n`;
 }
 
 function policyFile(): string {

@@ -31,7 +31,7 @@ export async function list(
     for (const head of heads) {
       await outputRead();
       if (flags.json === true) sayJson(headLine(head));
-      else print(`${row(head)}\n`);
+      else print(row(head));
     }
     const damaged = heads.filter((head) => head.damaged !== undefined).length;
     if (damaged > 0) say(`${countWords(damaged, "run")} of these cannot be read. See where: vidro audit verify`);

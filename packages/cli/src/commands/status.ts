@@ -17,7 +17,7 @@ export async function status(flags: BrainFlags & { readonly json?: boolean }): P
   const { checks = {}, details = {} } = ready;
   const { runs = null, hands = null } = agent;
   if (flags.json === true) sayJson({ url: address.url, status: state, checks, details, runs, hands });
-  else print(`${lines(address.url, state, { checks, details, runs, hands })}\n`);
+  else print(...lines(address.url, state, { checks, details, runs, hands }));
   return state === "down" ? EXIT.failed : EXIT.ok;
 }
 
@@ -50,7 +50,7 @@ function lines(
   url: string,
   state: keyof typeof COLOURS,
   { checks, details, runs, hands }: { [name: string]: Json },
-): string {
+): readonly string[] {
   const found = Object.entries(isObject(checks) ? checks : {}).map(([thing, health]) => {
     const why = isObject(details) ? details[thing] : undefined;
     return `${thing} ${typeof health === "string" ? health : "unknown"}${typeof why === "string" ? `: ${why}` : ""}`;
@@ -60,5 +60,5 @@ function lines(
     ...(typeof hands === "number" ? [`hands: ${hands}`] : []),
   ];
   const rest = [...found, ...counts].map((text) => `  ${text}`);
-  return [`${url} is ${paint(COLOURS[state], state)}`, ...rest].join("\n");
+  return [`${url} is ${paint(COLOURS[state], state)}`, ...rest];
 }

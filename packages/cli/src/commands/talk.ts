@@ -31,17 +31,14 @@ export async function talk(): Promise<number> {
 async function greet(brain: Brain): Promise<void> {
   const { name, because } = await brain.model();
   print(
-    [
-      `${paint(["cyan", "bold"], "vidro")} ${paint("dim", `in ${folderAt(".")}`)}`,
-      `${paint("bold", name)} decides, because ${because}.`,
-      "Nothing is changed without your yes, and everything is kept: vidro runs list",
-      "",
-      "Try:",
-      ...EXAMPLES.map((example) => `  ${paint("cyan", example)}`),
-      paint("dim", "/help tells more, Ctrl-D leaves."),
-      "",
-      "",
-    ].join("\n"),
+    `${paint(["cyan", "bold"], "vidro")} ${paint("dim", `in ${folderAt(".")}`)}`,
+    `${paint("bold", name)} decides, because ${because}.`,
+    "Nothing is changed without your yes, and everything is kept: vidro runs list",
+    "",
+    "Try:",
+    ...EXAMPLES.map((example) => `  ${paint("cyan", example)}`),
+    paint("dim", "/help tells more, Ctrl-D leaves."),
+    "",
   );
 }
 
@@ -80,10 +77,10 @@ class Talk {
   }
 
   async #command(words: string): Promise<void> {
-    if (words === "/help") say(HELP);
+    if (words === "/help") say(...HELP.split("\n"));
     else if (words === "/runs") {
       for (const { id, status, task } of await this.#brain.runs.list({ limit: LISTED_RUNS })) {
-        print(`${id.slice(-SHORT_ID_CHARS)}  ${status}  ${oneLine(task, TASK_CHARS)}\n`);
+        print(`${id.slice(-SHORT_ID_CHARS)}  ${status}  ${oneLine(task, TASK_CHARS)}`);
       }
     } else say(`There is no ${oneLine(words, TASK_CHARS)}. /help tells what there is.`);
   }
@@ -105,7 +102,7 @@ class Talk {
       sayFault(asFault(thrown).report());
       return undefined;
     } finally {
-      print("\n");
+      print("");
     }
   }
 }

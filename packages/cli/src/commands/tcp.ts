@@ -29,7 +29,7 @@ export async function tcp(address: string, [act = "", ...words]: readonly string
     const hello = await client.connect();
     const answer = act === "HELLO" ? { ...hello } : await client.request(act, data);
     if (flags.json === true) sayJson(answer);
-    else print(`${JSON.stringify(answer, null, 2)}\n`);
+    else print(...JSON.stringify(answer, null, 2).split("\n"));
     return EXIT.ok;
   } catch (thrown) {
     if (!(thrown instanceof TcpError)) throw thrown;

@@ -32,7 +32,7 @@ export async function create(flags: {
       sayJson({ token_id: made.tokenId, token: made.token, scopes: made.scopes, expires_at: end });
       return EXIT.ok;
     }
-    print(`${made.token}\n`);
+    print(made.token);
     say(`It may do: ${made.scopes.join(", ")}. It expires: ${end ?? "never"}. Keep it now: it is not shown again.`);
     return EXIT.ok;
   });
@@ -45,7 +45,7 @@ export async function list(flags: { readonly json?: boolean }): Promise<number> 
     for (let page = await tokens.list(); page.length > 0; page = await tokens.list({ after: last!.tokenId })) {
       for (const row of page) {
         if (flags.json === true) sayJson(lineOf(row));
-        else print(`${wordsOf(row)}\n`);
+        else print(wordsOf(row));
       }
       last = page.at(-1);
       await outputRead();

@@ -9,14 +9,30 @@ import { paint } from "../view/symbols.ts";
  * would obey.
  */
 
-/** Words for people go to stderr, whatever stdout is; what is not read in time is dropped. */
-export function say(text: string): void {
-  write(`${shown(text)}\n`);
+/** Lines for people go to stderr, whatever stdout is; what is not read in time is dropped. */
+export function say(...lines: readonly string[]): void {
+  write(linesOf(lines));
 }
 
-/** A command's own words, exactly as they are given, on stdout. */
-export function print(text: string): void {
+/** Lines of a command's own on stdout. */
+export function print(...lines: readonly string[]): void {
+  process.stdout.write(linesOf(lines));
+}
+
+/** What stands before the place where a person types, on stdout. */
+export function prompt(text: string): void {
   process.stdout.write(shown(text));
+}
+
+/** A text of others as lines: all but the first stand behind a margin, so that none passes for a line of ours. */
+export function indented(text: string, margin: number): readonly string[] {
+  const [first = "", ...others] = printable(text).split("\n");
+  return [first, ...others.map((line) => `${" ".repeat(margin)}${line}`)];
+}
+
+/** Lines as they are written: a break within one is not ours, and would make a row that there is not. */
+function linesOf(lines: readonly string[]): string {
+  return lines.map((line) => `${shown(line).replaceAll(/\s*\n\s*/g, " ")}\n`).join("");
 }
 
 /** What a command on a host has said: a program gets all of it, a terminal nothing that it would obey. */
@@ -52,6 +68,9 @@ export function errorLines(dropped: (count: number) => string): (line: string) =
   return boundedLines(process.stderr, dropped);
 }
 
+/** Behind `why:` and `vidro:`. */
+const FAULT_MARGIN = 7;
+
 /** Faults about what was typed: the message says it all. */
 const TYPED_EXITS: readonly number[] = [2, 3];
 
@@ -60,8 +79,8 @@ export function sayFault(fault: FaultReport, next: string = FAULTS[fault.code].n
   const { says, exit } = FAULTS[fault.code];
   const { message } = fault;
   const headline = TYPED_EXITS.includes(exit) ? message : says;
-  say(`${paint(["red", "bold"], "vidro:", process.stderr)} ${headline}`);
-  if (message !== headline) say(`  why: ${message}`);
+  say(...indented(`${paint(["red", "bold"], "vidro:", process.stderr)} ${headline}`, FAULT_MARGIN));
+  if (message !== headline) say(...indented(`  why: ${message}`, FAULT_MARGIN));
   say(`  next: ${next}`);
 }
 

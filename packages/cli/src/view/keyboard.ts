@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, TERMINAL } from "@vidro/core";
 import { shown } from "./ink.ts";
-import { print } from "../program/tell.ts";
+import { print, prompt as show } from "../program/tell.ts";
 
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
@@ -12,7 +12,7 @@ export async function readKey(prompt: string, signal: AbortSignal): Promise<stri
   const { stdin } = process;
   // Before the prompt: a quick key would be echoed otherwise.
   stdin.setRawMode(true);
-  print(prompt);
+  show(prompt);
   try {
     return await new Promise<string>((resolve, reject) => {
       const stop = (): void => {
@@ -76,7 +76,7 @@ export function readWords(
     });
     reader.on("SIGINT", () => {
       if (reader.line === "") return interrupt();
-      print("\n");
+      print("");
       reader.write(null, { ctrl: true, name: "e" });
       reader.write(null, { ctrl: true, name: "u" });
     });

@@ -197,9 +197,8 @@ class Watcher implements Interrupted {
     await waist.letGo();
     const { status } = await waist.find(run);
     const open = status === "running" || status === "asking";
-    say(
-      open ? `vidro: the run is left open (${because}).\n  next: vidro attach ${run}` : `vidro: the run is ${status}.`,
-    );
+    if (open) say(`vidro: the run is left open (${because}).`, `  next: vidro attach ${run}`);
+    else say(`vidro: the run is ${status}.`);
     return exit;
   }
 }
