@@ -20,10 +20,10 @@ import { seed } from "../support/seeded.ts";
 const MIB = 1024 * 1024;
 /** How many stop reading at a time, how often before it counts, and how often when it does. */
 const WAVE = 5;
-const WARM = 2;
-const WAVES = 4;
-/** Looks in a row at which the memory must be the same. */
-const STEADY = 6;
+const WARM = 4;
+const WAVES = 8;
+/** Looks in a row, over half a second, at which the memory must be the same: on a busy machine a stream fills up slowly. */
+const STEADY = 12;
 const STEPS = 2500;
 const WORDS = "word ".repeat(800);
 const RUN = "run_long";
