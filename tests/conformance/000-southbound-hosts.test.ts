@@ -86,7 +86,7 @@ test("000-40, 000-57: a host that pastes its invitation is a hand, and works whe
   const url = String(daemon.line["southbound"]);
   assert.match(url, /^wss:\/\/127\.0\.0\.1:\d+\/southbound$/);
   const letter = await invited(stage, "--name", "web-1", "--tags", "web,eu");
-  assert.equal(letter.command, `VIDRO_INVITATION=${letter.token} npx vidro hands join ${url}`);
+  assert.equal(letter.command, `VIDRO_INVITATION=${letter.token} vidro hands join ${url}`);
   const host = hostIn(stage, "host");
   await using hand = await Ready.wait(handOn(host, stage, "join", url, "--token", letter.token));
   assert.deepEqual(hand.line, { ready: true, agent_id: hand.line["agent_id"] });
@@ -195,7 +195,7 @@ test("only an administrator invites, for an hour at most, and only to a brain th
   const long = await stage.run("hands", "invite", "--expires", "2h");
   assert.equal(long.code, 2, long.stderr);
   const person = await stage.run("hands", "invite", "--expires", "30m");
-  assert.match(person.stdout, /^VIDRO_INVITATION=\S+ npx vidro hands join wss:\/\/127\.0\.0\.1:\d+\/southbound\n$/);
+  assert.match(person.stdout, /^VIDRO_INVITATION=\S+ vidro hands join wss:\/\/127\.0\.0\.1:\d+\/southbound\n$/);
   assert.match(person.stderr, /--southbound-host/);
 });
 

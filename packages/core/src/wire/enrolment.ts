@@ -54,7 +54,7 @@ export const INVITATION_VARIABLE = "VIDRO_INVITATION";
 
 /** What to paste on the host that is invited: its token is in no list of processes. */
 export function joinCommand(url: string, token: string): string {
-  return `${INVITATION_VARIABLE}=${token} npx vidro hands join ${url}`;
+  return `${INVITATION_VARIABLE}=${token} vidro hands join ${url}`;
 }
 
 const NEXT: { readonly [Code in FaultCode]?: string } = {
