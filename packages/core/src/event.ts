@@ -259,7 +259,7 @@ export interface QuestionAsked {
   readonly language?: Language;
 }
 
-/** A person answered, or nobody did in time. */
+/** A person answered, or no answer came in time. */
 export interface QuestionAnswered {
   readonly type: "question.answered";
   readonly id: string;
@@ -303,7 +303,7 @@ export interface ActionFailed {
   readonly receipt?: Receipt;
 }
 
-/** The action began, and nobody can know how it ended. */
+/** The action began, and how it ended cannot be known. */
 export interface ActionUnknown {
   readonly type: "action.unknown";
   readonly action: string;
@@ -336,7 +336,7 @@ export interface RunFailed {
   readonly fault: FaultReport;
 }
 
-/** Somebody stopped the run. */
+/** A person or a client stopped the run. */
 export interface RunAborted {
   readonly type: "run.aborted";
   readonly reason: string;

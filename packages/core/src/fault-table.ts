@@ -14,7 +14,7 @@ type Row = readonly [fate: Fate, http: number, exit: number, severity: Severity,
 export const TABLE = {
   BAD_REQUEST: ["refuse", 400, 2, "low", "The request is not well formed.", "Correct what the message names."],
   NOT_FOUND: ["refuse", 404, 3, "low", "There is no such thing here.", "Look it up: vidro runs list"],
-  CONFLICT: ["refuse", 409, 6, "medium", "Somebody else changed it first.", "Read it again, then repeat the request."],
+  CONFLICT: ["refuse", 409, 6, "medium", "It was changed by another request first.", "Read it again, then repeat the request."],
   PAYLOAD_TOO_LARGE: ["refuse", 413, 2, "low", "The input is larger than its bound.", "Send less, or in parts."],
   AUTH_REQUIRED: ["refuse", 401, 4, "low", "A token is needed.", "Send it: Authorization: Bearer <token>"],
   INVALID_TOKEN: [
@@ -150,8 +150,8 @@ export const TABLE = {
     403,
     5,
     "low",
-    "Nobody answered in time, which counts as no.",
-    "Ask again when somebody is there.",
+    "No answer came in time, which counts as no.",
+    "Ask again when a person can answer.",
   ],
   APPROVAL_INVALID: [
     "refuse",

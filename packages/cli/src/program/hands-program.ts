@@ -42,7 +42,7 @@ function addRegister(hands: Command, exit: Exit): void {
       .description(does)
       .argument(...HAND_ARGUMENT)
       .option(...JSON_FLAG);
-    if (word !== "release") command.option("--why <text>", "the reason, for whoever looks at it later");
+    if (word !== "release") command.option("--why <text>", "the reason, shown in lists and in the log");
     command.action(async (hand: string, flags) => exit(await (await loadHands()).change(word, hand, flags)));
   }
 }

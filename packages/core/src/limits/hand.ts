@@ -36,7 +36,7 @@ export const HAND = {
   scratchBytes: 256 * MIB,
   /** How long a sandbox may go on to show a file that was open to all users, or no secret, and is so no longer. */
   closedMs: 10 * SECOND_MS,
-  /** Hard links of the hand's user to files outside the workspace, which everybody may read, that a sandbox covers. */
+  /** Hard links of the hand's user to files outside the workspace, which all users may read, that a sandbox covers. */
   foreignLinks: 256,
   /** Scripts of a package.json that run one another, looked at one in the other. */
   scriptDepth: 4,
@@ -82,7 +82,7 @@ export const HAND = {
   ledgerCheckedBytes: 16 * MIB,
   /** All the whole outputs kept on the hand; the oldest go first. */
   spoolFolderBytes: 1024 * MIB,
-  /** Live output that waits for whoever reads the action's events; more is dropped. */
+  /** Live output that waits for a reader of the action's events; more is dropped. */
   liveWaitingBytes: MIB,
 } as const;
 
@@ -162,7 +162,7 @@ export const HANDS = {
   refusedMs: MINUTE_MS,
   /** Longest rest before such a hand is dialled again. */
   refusedCapMs: HOUR_MS,
-  /** How often a hand makes sure that it was awake: of a message that came while it slept nobody knows the age [F28]. */
+  /** How often a hand makes sure that it was awake: the age of a message that came while it slept is not known [F28]. */
   awakeMs: SECOND_MS,
   /** How long two changes of when a hand was last seen lie apart on disk. */
   seenMs: MINUTE_MS,

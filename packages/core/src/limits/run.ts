@@ -30,7 +30,7 @@ export const RUN = {
   answerChars: 64 * KIB,
   /** Open runs that are taken up again at once, and those that are remembered as refused or held. */
   recovered: 100_000,
-  /** How often open runs are looked for that nobody drives. */
+  /** How often open runs are looked for that no process drives. */
   sweepMs: 3 * SECOND_MS,
   /** Rest before a run that could not be taken up is tried again; doubled each time. */
   refusedMs: 3 * SECOND_MS,

@@ -40,7 +40,7 @@ export const SOUTHBOUND = {
   renewBurst: 6,
   /** How long one more takes after that: a hand needs one a day. */
   renewEveryMs: HOUR_MS,
-  /** Certificates of one hand that are remembered because nobody may come with them any more. */
+  /** Certificates of one hand that are remembered because they are refused from now on. */
   spentSerials: 32,
   /** How long a hand waits that is refused for a reason which passes, such as a clock that is wrong. */
   passingMs: MINUTE_MS,

@@ -16,7 +16,7 @@ export const CODEC = {
   jsonDepth: 64,
 } as const;
 
-/** Bounds of a stream that shows a run to somebody far away. */
+/** Bounds of a stream that shows a run to a client. */
 export const STREAM = {
   /** Encoded pieces that a feed keeps for followers who come a little later. */
   windowPieces: 512,
@@ -112,9 +112,9 @@ export const HTTP = {
   preflightS: 600,
   /** An `Idempotency-Key`. */
   keyChars: 255,
-  /** How long an answer is kept for whoever repeats its key. */
+  /** How long an answer is kept for requests that repeat its key. */
   answerMs: 24 * HOUR_MS,
-  /** An answer that is kept for whoever repeats its key; a longer one is not. */
+  /** An answer that is kept for requests that repeat its key; a longer one is not. */
   answerBytes: MIB,
   /** Kept answers whose time is up that are removed when a new one is kept. */
   answersRemoved: 4,
@@ -136,7 +136,7 @@ export const HTTP = {
 export const TOKEN = {
   /** The part of a token that names it [002-20]. */
   idBytes: 16,
-  /** The part of a token that nobody else knows [002-20]. */
+  /** The secret part of a token [002-20]. */
   secretBytes: 32,
   /** What a bearer may send. */
   chars: 8 * KIB,
@@ -154,7 +154,7 @@ export const TOKEN = {
   hashes: 2,
   /** Tokens that wait to be hashed; more are refused. */
   waiting: 64,
-  /** When whoever was refused may come again. */
+  /** When a client that was refused may come again. */
   retryAfterMs: SECOND_MS,
   /** How long a token that was hashed is known without hashing it again. */
   cacheMs: 10 * MINUTE_MS,
