@@ -219,7 +219,7 @@ test("an invitation that is pasted as printed, piped in or in a file is in no li
   const url = String(daemon.line["southbound"]);
   const ways: { readonly [way: string]: (token: string, command: string, state: string) => ChildProcess } = {
     pasted: (_, command, state) => {
-      const [variable = "", , , ...words] = command.split(" ");
+      const [variable = "", , ...words] = command.split(" ");
       const [name = "", value] = variable.split("=");
       const { argv, env } = stage.command;
       const [program = "", ...first] = argv;

@@ -14,7 +14,14 @@ type Row = readonly [fate: Fate, http: number, exit: number, severity: Severity,
 export const TABLE = {
   BAD_REQUEST: ["refuse", 400, 2, "low", "The request is not well formed.", "Correct what the message names."],
   NOT_FOUND: ["refuse", 404, 3, "low", "There is no such thing here.", "Look it up: vidro runs list"],
-  CONFLICT: ["refuse", 409, 6, "medium", "It was changed by another request first.", "Read it again, then repeat the request."],
+  CONFLICT: [
+    "refuse",
+    409,
+    6,
+    "medium",
+    "It was changed by another request first.",
+    "Read it again, then repeat the request.",
+  ],
   PAYLOAD_TOO_LARGE: ["refuse", 413, 2, "low", "The input is larger than its bound.", "Send less, or in parts."],
   AUTH_REQUIRED: ["refuse", 401, 4, "low", "A token is needed.", "Send it: Authorization: Bearer <token>"],
   INVALID_TOKEN: [
