@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -96,6 +97,25 @@ describe("the sandbox", () => {
       (await run(`[ -d /proc/${process.pid}/fd ] && tr '\\0' ' ' < /proc/${process.pid}/cmdline`, scope)).text,
       "",
     );
+  });
+
+  it("runs a covered command although folders that it is kept from are removed meanwhile", async (t) => {
+    const cover = sandbox?.cover;
+    if (cover === undefined) return;
+    const { workspace } = scopeIn(t, "files");
+    const states = scratch(t);
+    const names = Array.from({ length: 8 }, (_, index) => join(states, String(index)));
+    const errors: string[] = [];
+    for (let round = 0; round < 20; round++) {
+      for (const folder of names) mkdirSync(folder);
+      const held = cover(["/bin/true"], { workspace, cwd: workspace, reserved: names });
+      const remover = spawn("rmdir", names, { stdio: "ignore" });
+      const removed = once(remover, "exit");
+      const ended = spawnSync(held.program, held.argv.slice(1), { encoding: "utf8" });
+      await removed;
+      if (ended.status !== 0) errors.push(ended.stderr);
+    }
+    assert.deepEqual(errors, []);
   });
 
   it("keeps exit codes", async (t) => {

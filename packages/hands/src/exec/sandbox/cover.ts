@@ -42,18 +42,20 @@ function emptied({ workspace, reserved }: Cover): readonly string[] {
 }
 
 /**
- * Covers each folder, the workspace shining through where it lies in one. The working folder is entered anew, since the
- * one that the shell was started in is still that below the cover.
+ * Covers each folder, the workspace shining through where it lies in one. A folder that was removed meanwhile, such as
+ * the state of another brain, needs no cover; one that cannot be covered ends the line before the command. The working
+ * folder is entered anew, since the one that the shell was started in is still that below the cover.
  */
 const COVER = `
+  refuse() { echo "vidro: $1 could not be hidden; the command was not run" >&2; exit 125; }
   cwd=$1; workspace=$2; count=$3; shift 3
   while [ "$count" -gt 0 ]; do
     case "$workspace/" in
       "$1"/*)
         exec 9<"$workspace" && mount -t tmpfs -o mode=755 vidro "$1" && mkdir -p "$workspace" &&
-        mount --no-canonicalize --bind /proc/self/fd/9 "$workspace" && mount -o remount,ro vidro "$1" || exit 125
+        mount --no-canonicalize --bind /proc/self/fd/9 "$workspace" && mount -o remount,ro vidro "$1" || refuse "$1"
         exec 9<&- ;;
-      *) [ ! -d "$1" ] || mount -t tmpfs -o ro,mode=755 vidro "$1" || exit 125 ;;
+      *) [ ! -d "$1" ] || mount -t tmpfs -o ro,mode=755 vidro "$1" 2>/dev/null || [ ! -d "$1" ] || refuse "$1" ;;
     esac
     shift; count=$((count - 1))
   done
