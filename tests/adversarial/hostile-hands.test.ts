@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
@@ -113,7 +113,7 @@ test("what one hand says of itself reaches no other hand's tools, no control too
   const own = seen.find(({ name }) => name.includes("vacuum"));
   assert.equal(own?.name, "evil__vacuum");
   assert.match(own?.description ?? "", /^Only on the host "evil", which says of it: Cleans\. x+…$/);
-  assert.ok((own?.description.length ?? 0) < HANDS.wordsChars + 100);
+  assert.ok((own?.description.length ?? 0) < REGISTER_LIMITS.wordsChars + 100);
 });
 
 test("a hand's own tool is ordered by the name that the hand gave it, and only there", async (t) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { perform, target } from "./attack.fixture.ts";
 
 /* Patches that mean another file than the one they are applied to, or more than its lines. */
@@ -96,7 +96,13 @@ test("a patch of very many hunks, or of very long ones, is answered in time", as
   );
   const adrift = `@@ -1,2001 +1,2001 @@\n${" same\n".repeat(2000)}-other\n+evil\n`;
   const from = performance.now();
-  for (const patch of [many, adrift, `${adrift}${adrift}`, "@@ -1 +1 @@\n".repeat(9000), "x".repeat(HAND.patchBytes)]) {
+  for (const patch of [
+    many,
+    adrift,
+    `${adrift}${adrift}`,
+    "@@ -1 +1 @@\n".repeat(9000),
+    "x".repeat(HAND_LIMITS.patchBytes),
+  ]) {
     const input = { path: "a.txt", patch };
     const judgement = await at.hand.judge({ id: "act", tool: "file_apply", input, callId: "c" });
     if (!("code" in judgement)) await perform(at.hand, "file_apply", input, judgement.hash);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { HANDS, textIn } from "@vidro/core";
+import { REGISTER_LIMITS, textIn } from "@vidro/core";
 import type { Ended, Hand, JsonObject } from "@vidro/core";
 import { bytesOf } from "@vidro/core/wire/agent-ws";
 import { meddledWebSocket } from "../support/meddler.ts";
@@ -13,7 +13,7 @@ import { temporaryFolder } from "../support/world.ts";
 
 /* `max_payload` of the welcome counts the bytes of a message, and means the same at both ends [000-43]. */
 
-const MOST = HANDS.messageBytes;
+const MOST = REGISTER_LIMITS.messageBytes;
 /** Two bytes as UTF-8, so that bytes and characters are told apart. */
 const WIDE = "é";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
-import { EXECUTOR, HANDS } from "@vidro/core";
+import { EXECUTOR, REGISTER_LIMITS } from "@vidro/core";
 import { executorEnd, gatewayEnd } from "../support/executor-end.ts";
 import { text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
@@ -26,7 +26,7 @@ test("004-02 004-03 004-06 an executor dials, shakes hands with its tools and co
   assert.deepEqual(ack["tools_accepted"], ["GetWorkingDirectory", "ReadFolder", "ReadFile", "count"]);
   assert.deepEqual(ack["tools_rejected"], []);
   assert.equal(ack["server_version"], "1.2.3");
-  assert.equal((ack["policy"] as JsonObject)["max_payload"], HANDS.messageBytes);
+  assert.equal((ack["policy"] as JsonObject)["max_payload"], REGISTER_LIMITS.messageBytes);
   assert.equal(ack["session_epoch"], 1);
   await executor.hears("task_completed");
   const asked = JSON.stringify(end.model.requests.at(-1)?.body);
@@ -36,7 +36,7 @@ test("004-02 004-03 004-06 an executor dials, shakes hands with its tools and co
 test("004-04 the toolbelt is what is known and what is custom; other names are rejected by name", async (t) => {
   const end = await executorEnd(t, text("Done."));
   await using executor = await ForeignExecutor.dial(end);
-  const huge = { type: "object", description: "x".repeat(HANDS.schemaChars) };
+  const huge = { type: "object", description: "x".repeat(REGISTER_LIMITS.schemaChars) };
   const ack = await executor.does(folderOf({})).shake({
     initial_prompt: "look",
     known_tools: ["ReadFolder", "Teleport", "shell", "constructor"],
@@ -183,9 +183,9 @@ test("an executor that says nothing is hung up on, and one that sends too much o
   assert.equal((await silent.hears("error")).payload["code"], "CONNECTION_LOST");
   assert.equal(await silent.gone, 1008);
   await using large = await ForeignExecutor.dial({ url: end.url, token });
-  large.socket.send("x".repeat(HANDS.messageBytes + 1));
+  large.socket.send("x".repeat(REGISTER_LIMITS.messageBytes + 1));
   assert.equal(await large.gone, 1009);
   await using parted = await ForeignExecutor.dial({ url: end.url, token });
-  for (let part = 0; part <= HANDS.fragments; part += 1) parted.socket.send("x", { fin: false });
+  for (let part = 0; part <= REGISTER_LIMITS.fragments; part += 1) parted.socket.send("x", { fin: false });
   assert.equal(await parted.gone, 1008);
 });

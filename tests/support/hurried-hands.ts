@@ -1,4 +1,4 @@
-import { EXECUTOR, HANDS, SIGNED, SOUTHBOUND } from "@vidro/core";
+import { EXECUTOR, REGISTER_LIMITS, SIGNED, SOUTHBOUND } from "@vidro/core";
 import { HURRIED } from "./hurried.ts";
 
 /*
@@ -12,7 +12,7 @@ export const HURRIED_HANDS = [...HURRIED, "--import", import.meta.url] as const;
 /** Three of these without a sign of life are too many. */
 export const HEARTBEAT_MS = 500;
 
-Object.assign(HANDS, { heartbeatMs: HEARTBEAT_MS, redialMs: 50, redialCapMs: 200, firstDials: 1000 });
+Object.assign(REGISTER_LIMITS, { heartbeatMs: HEARTBEAT_MS, redialMs: 50, redialCapMs: 200, firstDials: 1000 });
 Object.assign(SIGNED, { pollMs: HEARTBEAT_MS, replyMs: 1500 });
 Object.assign(SOUTHBOUND, { dialMs: 5000, answerMs: 5000, telemetryMs: HEARTBEAT_MS });
 Object.assign(EXECUTOR, { handshakeMs: 5000 });

@@ -1,5 +1,5 @@
 import { flushCompileCache } from "node:module";
-import { CLIENT, HANDS } from "@vidro/core";
+import { CLIENT, REGISTER_LIMITS } from "@vidro/core";
 
 /*
  * Loaded before a program with `node --import`: whoever has lost the other end looks for it again at once and as often
@@ -9,7 +9,7 @@ import { CLIENT, HANDS } from "@vidro/core";
 /** How to have a program come back quickly, as flags of Node. */
 export const QUICK = ["--import", import.meta.url] as const;
 
-Object.assign(HANDS, { redialMs: 20, redialCapMs: 100, firstDials: 1000 });
+Object.assign(REGISTER_LIMITS, { redialMs: 20, redialCapMs: 100, firstDials: 1000 });
 Object.assign(CLIENT, { backoffMs: 20, backoffCapMs: 100, retries: 1000 });
 // A program that is killed would leave nothing compiled behind for its next life.
 setTimeout(flushCompileCache, 400).unref();

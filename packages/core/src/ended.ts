@@ -1,5 +1,5 @@
 import type { ActionFailed, ActionFinished, ActionUnknown } from "./event.ts";
-import { HAND, HANDS } from "./limits.ts";
+import { HAND_LIMITS, REGISTER_LIMITS } from "./limits.ts";
 import type { Order } from "./ports.ts";
 import type { Action, Ended, ToolSpec } from "./tool.ts";
 
@@ -50,12 +50,12 @@ export function isIdempotent({ tool }: Pick<Action, "tool">, tools: readonly Too
 /** How long an action may take; what no input bounds is bounded by the tools themselves. */
 export function timeoutOf({ input }: Pick<Action, "input">): number {
   const { timeout_ms: asked } = input;
-  return typeof asked === "number" ? asked : HAND.commandMs;
+  return typeof asked === "number" ? asked : HAND_LIMITS.commandMs;
 }
 
 /** How long the end of an order is waited for on a connection that lives. */
-export function deadlineMs(action: Pick<Action, "input">, overdueMs: number = HANDS.overdueMs): number {
-  return Math.min(Math.max(0, timeoutOf(action)), HAND.commandCapMs) + overdueMs;
+export function deadlineMs(action: Pick<Action, "input">, overdueMs: number = REGISTER_LIMITS.overdueMs): number {
+  return Math.min(Math.max(0, timeoutOf(action)), HAND_LIMITS.commandCapMs) + overdueMs;
 }
 
 /** The order that begins nothing: it asks what is known of an action that was ordered before. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { HAND } from "./limits.ts";
+import { HAND_LIMITS } from "./limits.ts";
 import { LiveQueue } from "./live-queue.ts";
 
 const output = (chunk: string) => ({ type: "output", stream: "stdout", chunk }) as const;
@@ -20,7 +20,7 @@ describe("a live queue", () => {
 
   it("holds no more than its bound for a reader that does not read", async () => {
     const queue = new LiveQueue();
-    for (let n = 0; n < 100; n += 1) queue.put(output("x".repeat(HAND.liveWaitingBytes / 10)));
+    for (let n = 0; n < 100; n += 1) queue.put(output("x".repeat(HAND_LIMITS.liveWaitingBytes / 10)));
     queue.end();
     const chunks = await Array.fromAsync(queue);
     assert.equal(chunks.length, 10);

@@ -1,4 +1,4 @@
-import { HAND } from "./limits.ts";
+import { HAND_LIMITS } from "./limits.ts";
 import type { HandEvent } from "./ports.ts";
 
 type LiveOutput = Extract<HandEvent, { type: "output" }>;
@@ -12,7 +12,7 @@ export class LiveQueue implements AsyncIterable<LiveOutput> {
 
   /** Adds an event unless too much is waiting. */
   put(event: LiveOutput): void {
-    if (this.#ended || this.#chars + event.chunk.length > HAND.liveWaitingBytes) return;
+    if (this.#ended || this.#chars + event.chunk.length > HAND_LIMITS.liveWaitingBytes) return;
     this.#chars += event.chunk.length;
     this.#waiting.push(event);
     this.#wake();

@@ -5,7 +5,7 @@ import {
   asFault,
   canonical,
   Fault,
-  HAND,
+  HAND_LIMITS,
   LiveQueue,
   outcomeText,
   type Action,
@@ -85,7 +85,7 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
     reserved: () => ownFolders(reserved),
     sandbox,
     env,
-    memoryBytes: () => policy.memoryBytes ?? HAND.treeBytes,
+    memoryBytes: () => policy.memoryBytes ?? HAND_LIMITS.treeBytes,
     judge: (plan) => policy.judge(plan),
   };
   const ledger = openLedger(join(state, "ledger.db"));
@@ -290,7 +290,7 @@ class LocalHand implements Hand {
 
   async #run({ id, input }: Action, tool: Tool, plan: Plan, { signal, output }: Tie): Promise<Ended> {
     const work = { plan, bench: this.#bench, action: id, spool: this.#spoolOf(id), output };
-    const overdueMs = this.#options.overdueMs ?? HAND.overdueMs;
+    const overdueMs = this.#options.overdueMs ?? HAND_LIMITS.overdueMs;
     try {
       const running = { tool, plan, signal, overdueMs };
       const ended = await endInTime((either) => tool.run(input, { ...work, signal: either }), running);

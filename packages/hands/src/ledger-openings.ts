@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { fileIdentity, HAND, isSameFile, type FileIdentity } from "@vidro/core";
+import { fileIdentity, HAND_LIMITS, isSameFile, type FileIdentity } from "@vidro/core";
 
 /*
  * Whether a ledger goes on from where it stood when it judged an action. Each process that opens a ledger adds an
@@ -31,7 +31,9 @@ export class Openings {
     try {
       forgetIfCopied(database, fileIdentity(path, SYSTEM));
       this.#keep.run(this.#id, this.#count);
-      database.exec(`DELETE FROM opening WHERE number <= (SELECT max(number) FROM opening) - ${HAND.ledgerOpenings}`);
+      database.exec(
+        `DELETE FROM opening WHERE number <= (SELECT max(number) FROM opening) - ${HAND_LIMITS.ledgerOpenings}`,
+      );
       database.exec("COMMIT");
     } catch (error) {
       if (database.isTransaction) database.exec("ROLLBACK");

@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it, type TestContext } from "node:test";
-import { Fault, HAND, type Ended } from "@vidro/core";
+import { Fault, HAND_LIMITS, type Ended } from "@vidro/core";
 import { thisProcess } from "./host/process-identity.ts";
 import { openLedger, type Ledger, type Start } from "./ledger.ts";
 import { scratch } from "./scratch.fixture.ts";
@@ -96,7 +96,7 @@ describe("the ledger", () => {
     ledger.acknowledge("acked");
     ledger.acknowledge("open");
     ledger.close();
-    now += HAND.ledgerMs + 1;
+    now += HAND_LIMITS.ledgerMs + 1;
     const later = openLedger(path, () => now);
     later.start(start("next"));
     assert.deepEqual(later.find("acked"), { state: "evicted" });
@@ -109,7 +109,7 @@ describe("the ledger", () => {
     const { ledger, path } = ledgerIn(t);
     ledger.close();
     const database = new DatabaseSync(path);
-    database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${HAND.ledgerEntries})
+    database.exec(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${HAND_LIMITS.ledgerEntries})
       INSERT INTO action SELECT 'old-' || i, 'p', 'shell', 'h', 'b', 1, '1', i, '{}', 0, NULL FROM n;
       UPDATE action SET acked = 1 WHERE id = 'old-50'`);
     database.close();
@@ -224,7 +224,7 @@ describe("the marks of a ledger", () => {
   it("G7: of the oldest openings are forgotten", (t) => {
     const { path, marks } = begun(t, 1);
     const database = new DatabaseSync(path);
-    database.exec(`WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ${HAND.ledgerOpenings})
+    database.exec(`WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < ${HAND_LIMITS.ledgerOpenings})
       INSERT INTO opening SELECT i, 'o' || i, 0 FROM n`);
     database.close();
     assert.deepEqual(known(path, [...marks, "o2.0", "o3.0"]), [false, true, true]);

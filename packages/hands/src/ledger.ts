@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { Fault, HAND, isObject, type Ended, type LeaseHolder } from "@vidro/core";
+import { Fault, HAND_LIMITS, isObject, type Ended, type LeaseHolder } from "@vidro/core";
 import { OPENING_TABLES, Openings } from "./ledger-openings.ts";
 
 /*
@@ -202,7 +202,7 @@ class SqliteLedger implements Ledger {
 
   #evict(at: number): void {
     this.#untilEviction = EVICT_EVERY;
-    for (const statement of this.#statements.evict) statement.run({ before: at - HAND.ledgerMs, at });
+    for (const statement of this.#statements.evict) statement.run({ before: at - HAND_LIMITS.ledgerMs, at });
   }
 }
 
@@ -244,7 +244,7 @@ function eviction(): string[] {
   const old = "acked = 1 AND at < :before";
   // Acknowledged ones first, then the oldest; what has begun and not ended stays, because it could still run.
   const over = `id IN (SELECT id FROM action WHERE ended IS NOT NULL ORDER BY acked DESC, at
-    LIMIT max(0, (SELECT count(*) FROM action) - ${HAND.ledgerEntries}))`;
+    LIMIT max(0, (SELECT count(*) FROM action) - ${HAND_LIMITS.ledgerEntries}))`;
   const trim = (table: string, bound: number): string => `DELETE FROM ${table} WHERE rowid IN
     (SELECT rowid FROM ${table} ORDER BY at LIMIT max(0, (SELECT count(*) FROM ${table}) - ${bound}))`;
   return [
@@ -252,8 +252,8 @@ function eviction(): string[] {
       `INSERT OR IGNORE INTO evicted (id, at) SELECT id, :at FROM action WHERE ${which}`,
       `DELETE FROM action WHERE ${which}`,
     ]),
-    trim("evicted", HAND.evictedEntries),
-    trim("fence", HAND.ledgerEntries),
+    trim("evicted", HAND_LIMITS.evictedEntries),
+    trim("fence", HAND_LIMITS.ledgerEntries),
   ];
 }
 
@@ -278,7 +278,7 @@ function versionOf(database: DatabaseSync): number {
 
 /** A ledger that has lost a page would let begin again what is on that page. */
 function checkSound(database: DatabaseSync, path: string): void {
-  const isLarge = statSync(path).size > HAND.ledgerCheckedBytes;
+  const isLarge = statSync(path).size > HAND_LIMITS.ledgerCheckedBytes;
   const checks = isLarge ? ["(fence)", "(opening)"] : ["(1)"];
   for (const what of checks) {
     const found = database.prepare(`PRAGMA integrity_check${what}`).get()?.["integrity_check"];

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import type { Ended, Hand, HandEvent, Order, Plan, ProcessOutcome } from "@vidro/core";
 import { localHand, type LocalHandOptions } from "./hand.ts";
 import type { Bench, Work } from "./tools/tool.ts";
@@ -23,7 +23,7 @@ export function benchIn(folder: string): Bench {
     workspace,
     state,
     reserved: () => [state],
-    memoryBytes: () => HAND.treeBytes,
+    memoryBytes: () => HAND_LIMITS.treeBytes,
     sandbox: async () => undefined,
     env,
     judge: (plan) => policyOf("allow").judge(plan),

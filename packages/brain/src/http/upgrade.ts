@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import { asFault, Fault, FAULTS, HANDS, HTTP } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP } from "@vidro/core";
 import { contain, containEvents } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
 import type { Tokens } from "../auth/tokens.ts";
@@ -98,8 +98,8 @@ async function webSocketServer(): Promise<WebSocketServer> {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: HANDS.messageBytes,
-    maxFragments: HANDS.fragments,
+    maxPayload: REGISTER_LIMITS.messageBytes,
+    maxFragments: REGISTER_LIMITS.fragments,
   });
 }
 
@@ -149,7 +149,7 @@ function namesIn(path: string): readonly string[] {
 }
 
 function shapeOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, `([^/]{1,${HANDS.nameChars}})`)}$`);
+  return new RegExp(`^${path.replaceAll(/\{\w+\}/g, `([^/]{1,${REGISTER_LIMITS.nameChars}})`)}$`);
 }
 
 function decoded(part: string): string {

@@ -1,4 +1,4 @@
-import { asFault, DIRECT, Fault, HAND, isObject, parseJson, taskIn } from "@vidro/core";
+import { asFault, DIRECT, Fault, HAND_LIMITS, isObject, parseJson, taskIn } from "@vidro/core";
 import type { Json, JsonObject, Model, ModelCall, ModelEvent, ModelRequest, ToolSpec, Turn } from "@vidro/core";
 
 const TOOL = "command";
@@ -57,7 +57,8 @@ function argvIn(task: string): readonly string[] {
   const isArgv = Array.isArray(value) && value.every((word) => typeof word === "string") && value[0] !== undefined;
   if (!isArgv || value[0] === "")
     throw new Fault("BAD_REQUEST", 'The task is to be a JSON array of a program and its arguments: ["uname", "-a"].');
-  if (value.length > HAND.args) throw new Fault("BAD_REQUEST", `A command has at most ${HAND.args} arguments.`);
+  if (value.length > HAND_LIMITS.args)
+    throw new Fault("BAD_REQUEST", `A command has at most ${HAND_LIMITS.args} arguments.`);
   return value;
 }
 

@@ -1,5 +1,5 @@
 import type { HandCatalog } from "@vidro/core";
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import type { StartRequest } from "../run/runs.ts";
 import type { Caller } from "../auth/caller.ts";
 
@@ -7,7 +7,7 @@ import type { Caller } from "../auth/caller.ts";
 export const SELECTOR = {
   type: "string",
   minLength: 1,
-  maxLength: HANDS.selectorChars,
+  maxLength: REGISTER_LIMITS.selectorChars,
   description: "A hand's id or name, tag:NAME or tool:NAME, or several of these with commas.",
 } as const;
 

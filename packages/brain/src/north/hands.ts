@@ -1,4 +1,4 @@
-import { HANDS, TELEMETRY } from "@vidro/core";
+import { REGISTER_LIMITS, TELEMETRY } from "@vidro/core";
 import type { HandCatalog, HandRow, JsonObject } from "@vidro/core";
 import type { Sample, Telemetry } from "../observe/telemetry.ts";
 import { plainFault } from "./ops.ts";
@@ -148,7 +148,7 @@ const SECONDS: JsonObject = {
 const WHY: JsonObject = {
   type: "object",
   additionalProperties: false,
-  properties: { why: { type: "string", minLength: 1, maxLength: HANDS.whyChars } },
+  properties: { why: { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.whyChars } },
 };
 
 /** An object that has all of these. */

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Fault, HANDS, isObject, SIGNED, textIn } from "@vidro/core";
+import { Fault, REGISTER_LIMITS, isObject, SIGNED, textIn } from "@vidro/core";
 import type { HandCard, JsonObject, Records, ToolSpec } from "@vidro/core";
 import { answerSigned, keysFrom, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import type { Authentic, Door } from "@vidro/core/wire/agent-http";
@@ -45,7 +45,7 @@ export interface AgentHttpWorld {
 /** The bounds of signed HTTP that one can be given others for. */
 const AGENT_HTTP_BOUNDS: { readonly [Name in "pollMs" | "silenceMs"]: number } = {
   pollMs: SIGNED.pollMs,
-  silenceMs: HANDS.heartbeatMs * HANDS.heartbeatsMissed,
+  silenceMs: REGISTER_LIMITS.heartbeatMs * REGISTER_LIMITS.heartbeatsMissed,
 };
 
 /** The gateway of hands that come over HTTP and sign each message [000-41, 000-53, 000-54]. */
@@ -69,7 +69,7 @@ export class AgentHttp {
     return [MESSAGES_PATH, POLL_PATH].map((path) => ({
       method: "POST",
       path,
-      maxBytes: HANDS.messageBytes,
+      maxBytes: REGISTER_LIMITS.messageBytes,
       handle: (request) => this.#serve(request),
     }));
   }

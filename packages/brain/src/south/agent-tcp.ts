@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TcpClient } from "@vidro/client/tcp";
 import type { TcpAddress } from "@vidro/client/tcp";
-import { asFault, Fault, HANDS, isObject, TCP, textIn } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, isObject, TCP, textIn } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import { tcpHandName } from "@vidro/core/wire/warrant";
@@ -95,7 +95,7 @@ class Dialling implements Dialled {
 
   async #keep(): Promise<void> {
     const { signal } = this.#stop;
-    const { redialMs = HANDS.redialMs, restMs = 0 } = this.#hand;
+    const { redialMs = REGISTER_LIMITS.redialMs, restMs = 0 } = this.#hand;
     const { redial } = await loadRedial();
     const bounds = { redialMs, firstDials: Number.POSITIVE_INFINITY };
     await rest(restMs, signal);
@@ -118,8 +118,8 @@ class Dialling implements Dialled {
 
   /** Anything from half to all of a bound that doubles each time: each try makes the hand look at a token. */
   #refusedRestMs(): number {
-    const { refusedMs = HANDS.refusedMs } = this.#hand;
-    const longest = Math.min(refusedMs * 2 ** (this.#refusals - 1), HANDS.refusedCapMs);
+    const { refusedMs = REGISTER_LIMITS.refusedMs } = this.#hand;
+    const longest = Math.min(refusedMs * 2 ** (this.#refusals - 1), REGISTER_LIMITS.refusedCapMs);
     return longest * (0.5 + Math.random() / 2);
   }
 
@@ -131,7 +131,10 @@ class Dialling implements Dialled {
   }
 
   #trouble({ code, message }: Fault): void {
-    const why = (code === "HAND_UNAVAILABLE" ? message : `It refuses us: ${code}: ${message}`).slice(0, HANDS.whyChars);
+    const why = (code === "HAND_UNAVAILABLE" ? message : `It refuses us: ${code}: ${message}`).slice(
+      0,
+      REGISTER_LIMITS.whyChars,
+    );
     this.#world.hands.away(this.#id, why);
     this.#tried.resolve();
     if (why === this.#lastTrouble) return;
@@ -141,7 +144,7 @@ class Dialling implements Dialled {
 
   /** One connection, which the register knows when it resolves. */
   async #connect(): Promise<{ readonly gone: Promise<Fault> }> {
-    const { token, heartbeatMs = HANDS.heartbeatMs, owner: _, ...address } = this.#hand;
+    const { token, heartbeatMs = REGISTER_LIMITS.heartbeatMs, owner: _, ...address } = this.#hand;
     const gone = Promise.withResolvers<Fault>();
     let attached: Attached | undefined;
     const client = new TcpClient({

@@ -1,5 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { asFault, Fault, FAULTS, HAND, HANDS, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
+import {
+  asFault,
+  Fault,
+  FAULTS,
+  HAND_LIMITS,
+  REGISTER_LIMITS,
+  isObject,
+  parseJson,
+  SOUTHBOUND,
+  textIn,
+} from "@vidro/core";
 import type { FaultReport, JsonObject, ToolSpec } from "@vidro/core";
 import { opened, tooLong } from "@vidro/core/wire/agent-ws";
 import type { Hello, Opened, Welcome } from "@vidro/core/wire/agent-ws";
@@ -35,10 +45,10 @@ export interface AgentWsWorld {
 export const AGENT_WS_BOUNDS: {
   readonly [Name in "heartbeatMs" | "helloMs" | "rubbish" | "execMs"]: number;
 } = {
-  heartbeatMs: HANDS.heartbeatMs,
+  heartbeatMs: REGISTER_LIMITS.heartbeatMs,
   helloMs: SOUTHBOUND.helloMs,
   rubbish: SOUTHBOUND.rubbish,
-  execMs: HAND.commandCapMs,
+  execMs: HAND_LIMITS.commandCapMs,
 };
 
 /** The gateway of hands on WebSockets: gets each connection whose certificate counts. */
@@ -121,7 +131,7 @@ class Session {
   #beat(): void {
     const { socket } = this.#parts;
     this.#silent += 1;
-    if (this.#silent > HANDS.heartbeatsMissed) return socket.terminate();
+    if (this.#silent > REGISTER_LIMITS.heartbeatsMissed) return socket.terminate();
     if (socket.readyState === socket.OPEN) socket.ping();
   }
 
@@ -136,7 +146,7 @@ class Session {
     let message: Opened | undefined;
     try {
       const said = messageIn(data, isBinary);
-      const refused = tooLong((data as Buffer).length, HANDS.messageBytes);
+      const refused = tooLong((data as Buffer).length, REGISTER_LIMITS.messageBytes);
       if (isReply(said)) return this.#replied(refused === undefined ? said : unread(said, refused));
       message = opened(said);
       if (refused !== undefined) throw refused;
@@ -209,7 +219,7 @@ class Session {
       send: (message) => {
         if (world.now() >= peer.expiresAt) this.#expire();
         if (this.#held === undefined) return this.#send(message);
-        if (this.#held.length >= HANDS.acknowledgements) throw new Fault("HAND_UNAVAILABLE");
+        if (this.#held.length >= REGISTER_LIMITS.acknowledgements) throw new Fault("HAND_UNAVAILABLE");
         this.#held.push(message);
       },
     };
@@ -219,7 +229,7 @@ class Session {
   #welcome(epoch: number): Welcome {
     return {
       ok: true,
-      policy: { timeouts: { exec: this.#parts.bounds.execMs }, max_payload: HANDS.messageBytes },
+      policy: { timeouts: { exec: this.#parts.bounds.execMs }, max_payload: REGISTER_LIMITS.messageBytes },
       session_epoch: epoch,
       server_version: this.#parts.world.version,
     };
@@ -261,7 +271,7 @@ class Session {
     const { socket } = this.#parts;
     if (socket.readyState !== socket.OPEN) throw new Fault("HAND_UNAVAILABLE", "The connection to it is lost.");
     const text = JSON.stringify(message);
-    const refused = tooLong(Buffer.byteLength(text), HANDS.messageBytes);
+    const refused = tooLong(Buffer.byteLength(text), REGISTER_LIMITS.messageBytes);
     if (refused !== undefined) throw refused;
     socket.send(text);
     if (socket.bufferedAmount <= SOUTHBOUND.unsentBytes) return;

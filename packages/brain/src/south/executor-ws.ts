@@ -1,4 +1,4 @@
-import { EXECUTOR, HANDS } from "@vidro/core";
+import { EXECUTOR, REGISTER_LIMITS } from "@vidro/core";
 import type { Brain } from "../brain.ts";
 import type { Log } from "../observe/log.ts";
 import type { Visitor, VisitWorld } from "./executor-ws/visit.ts";
@@ -45,7 +45,7 @@ async function load(options: ExecutorGatewayOptions): ReturnType<ExecutorDoor["o
   sessions
     .sweep()
     .catch((thrown: unknown) => log("warn", "old executors are not forgotten", { reason: String(thrown) }));
-  const bounds = { ...EXECUTOR, heartbeatMs: HANDS.heartbeatMs, ...options.bounds };
+  const bounds = { ...EXECUTOR, heartbeatMs: REGISTER_LIMITS.heartbeatMs, ...options.bounds };
   const world: VisitWorld = { runs, hands, sessions, standardTools, log, version, bounds };
   return (visitor) => void new Visit(world, visitor);
 }

@@ -1,4 +1,4 @@
-import { HANDS, isRecall } from "@vidro/core";
+import { REGISTER_LIMITS, isRecall } from "@vidro/core";
 import type { Order } from "@vidro/core";
 import { warrantOf, warrantText } from "@vidro/core/wire/warrant";
 import type { Authority } from "./enrolment/authority.ts";
@@ -13,7 +13,7 @@ export function warrants(authority: () => Promise<Pick<Authority, "sign"> | unde
     if (order.approved === undefined || isRecall(order)) return order;
     const signer = await authority();
     if (signer === undefined) return order;
-    const expiresAt = now() + HANDS.warrantMs;
+    const expiresAt = now() + REGISTER_LIMITS.warrantMs;
     const signature = signer.sign(warrantText({ hand, order, expiresAt }));
     return { ...order, warrant: warrantOf({ expiresAt, signature }) };
   };

@@ -1,5 +1,5 @@
 import type { HandRecord } from "@vidro/client";
-import { approvalAsked, approvalRows, HANDS, oneLine, outcomeWords } from "@vidro/core";
+import { approvalAsked, approvalRows, REGISTER_LIMITS, oneLine, outcomeWords } from "@vidro/core";
 import type { Entry, Output, ProcessOutcome, QuestionAsked } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/address.ts";
 import { withWaist } from "../brain-api/brains.ts";
@@ -73,7 +73,7 @@ async function worstOf(jobs: readonly Job[], interrupts: Interrupts): Promise<nu
       worst = Math.max(worst, executed.exit);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(HANDS.atOnce, jobs.length) }, work));
+  await Promise.all(Array.from({ length: Math.min(REGISTER_LIMITS.atOnce, jobs.length) }, work));
   return worst;
 }
 

@@ -3,7 +3,7 @@ import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 /* What a hand does, and what its policy may say. */
 
 /** Bounds of what a hand does. */
-export const HAND = {
+export const HAND_LIMITS = {
   /** Default time of a command. */
   commandMs: 2 * MINUTE_MS,
   /** Longest time that a command may ask for. */
@@ -87,7 +87,7 @@ export const HAND = {
 } as const;
 
 /** Bounds of hands that are reached over a wire, and of the register that knows them. */
-export const HANDS = {
+export const REGISTER_LIMITS = {
   /** Hands that a brain knows. */
   known: 20_000,
   /** Hands that one run may use. */

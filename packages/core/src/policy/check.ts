@@ -1,5 +1,5 @@
 import { Fault } from "../fault.ts";
-import { HAND } from "../limits.ts";
+import { HAND_LIMITS } from "../limits.ts";
 import { isWrapper, unsafeOptions } from "./command.ts";
 import { matchesPath, normalPath } from "./path.ts";
 import type { Places, Policy, ProcessRule, Rule, ShellExample, ShellRule } from "./rule.ts";
@@ -99,7 +99,7 @@ function filePlan(example: string, operation: FilePlan["operation"], { places }:
 }
 
 function shellPlan(example: ShellExample, policy: Policy): ShellPlan {
-  return { kind: "shell", ...example, cwd: policy.places.workspace, env: {}, timeoutMs: HAND.commandMs };
+  return { kind: "shell", ...example, cwd: policy.places.workspace, env: {}, timeoutMs: HAND_LIMITS.commandMs };
 }
 
 /** An example's argv as a plan: a bare name is found in the first trusted folder, a name with a slash where it says. */
@@ -109,7 +109,7 @@ function processPlan(example: readonly string[], policy: Policy): ProcessPlan {
   const name = argv[0] ?? "";
   const folder = filled(policy.trusted[0] ?? "/", policy.places).replace(/\*+$/, "");
   const program = normalPath(name.includes("/") ? name : `${folder}/${name}`, cwd);
-  return { kind: "process", program, argv, cwd, env: {}, timeoutMs: HAND.commandMs, digests: {} };
+  return { kind: "process", program, argv, cwd, env: {}, timeoutMs: HAND_LIMITS.commandMs, digests: {} };
 }
 
 const filled = (text: string, places: Places): string =>

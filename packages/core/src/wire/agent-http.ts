@@ -2,7 +2,7 @@ import { parseJson } from "../codec/json.ts";
 import { Fault, FAULTS } from "../fault.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { HANDS, SIGNED } from "../limits.ts";
+import { REGISTER_LIMITS, SIGNED } from "../limits.ts";
 import { invalid, isReplyOf, isRequestOf, replyClaim, requestClaim, signReply, signRequest } from "./signature.ts";
 import type { Claim, RequestHead, Seal, SignatureFields } from "./signature.ts";
 
@@ -218,8 +218,8 @@ function other(direction: keyof Keys): keyof Keys {
 
 /** What of a request is signed, once all its sizes are known to be within their bounds. */
 function headOf({ method, target, rawHeaders, body }: Incoming, scheme: Door["scheme"]): RequestHead {
-  if (body.length > HANDS.messageBytes)
-    throw new Fault("PAYLOAD_TOO_LARGE", `A message has at most ${HANDS.messageBytes} bytes.`);
+  if (body.length > REGISTER_LIMITS.messageBytes)
+    throw new Fault("PAYLOAD_TOO_LARGE", `A message has at most ${REGISTER_LIMITS.messageBytes} bytes.`);
   if (method !== "POST" || target.length > SIGNED.fieldChars || !target.startsWith("/")) throw invalid();
   const mark = target.indexOf("?");
   const host = once(rawHeaders, "host").toLowerCase();

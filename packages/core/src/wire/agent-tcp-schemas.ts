@@ -1,4 +1,4 @@
-import { HAND, SAMPLES, TCP, WATCH } from "../limits.ts";
+import { HAND_LIMITS, SAMPLES, TCP, WATCH } from "../limits.ts";
 
 /*
  * What each action of the TCP agent protocol takes, as JSON Schema. A server coerces types, fills in defaults and
@@ -59,7 +59,7 @@ export const PS_SCHEMA = {
 export const WATCH_SCHEMA = {
   type: "object",
   required: ["path", "time"],
-  properties: { path: text(HAND.pathChars), time: number(1, WATCH.secondsCap, WATCH.seconds) },
+  properties: { path: text(HAND_LIMITS.pathChars), time: number(1, WATCH.secondsCap, WATCH.seconds) },
   additionalProperties: false,
 } as const;
 

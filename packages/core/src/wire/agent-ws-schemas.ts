@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json.ts";
-import { HAND, HANDS, SOUTHBOUND } from "../limits.ts";
+import { HAND_LIMITS, REGISTER_LIMITS, SOUTHBOUND } from "../limits.ts";
 import { TOOL_EFFECTS } from "../tool.ts";
 import { RECEIPT, RECEIPT_KEY } from "./receipt.ts";
 
@@ -16,38 +16,42 @@ function message(required: readonly string[], properties: JsonObject): JsonObjec
   return { type: "object", additionalProperties: false, required: ["action_id", ...required], properties };
 }
 
-const ACTION: JsonObject = { action_id: text(HANDS.nameChars) };
+const ACTION: JsonObject = { action_id: text(REGISTER_LIMITS.nameChars) };
 
 /** What an order may carry besides what is to be done. */
 const ORDER: JsonObject = {
   ...ACTION,
   session_epoch: count,
   ttl_ms: count,
-  run_id: text(HANDS.nameChars),
+  run_id: text(REGISTER_LIMITS.nameChars),
   run_epoch: count,
-  approved: text(HANDS.nameChars),
-  ledger: text(HANDS.nameChars),
-  warrant: text(HANDS.nameChars),
-  traceparent: text(HANDS.nameChars),
+  approved: text(REGISTER_LIMITS.nameChars),
+  ledger: text(REGISTER_LIMITS.nameChars),
+  warrant: text(REGISTER_LIMITS.nameChars),
+  traceparent: text(REGISTER_LIMITS.nameChars),
 };
 
-const PATH = text(HAND.pathChars);
-const TOOL: JsonObject = { tool: text(HANDS.nameChars), input: { type: "object" } };
+const PATH = text(HAND_LIMITS.pathChars);
+const TOOL: JsonObject = { tool: text(REGISTER_LIMITS.nameChars), input: { type: "object" } };
 
 /** What a brain may ask of a hand, by method; the envelope is opened before. */
 export const REQUESTS: { readonly [method: string]: JsonObject } = {
   "command.exec": message(["command"], {
     ...ORDER,
     command: PATH,
-    args: { type: "array", maxItems: HAND.args, items: { type: "string", maxLength: HAND.argChars } },
-    timeout: { type: "integer", minimum: 1, maximum: HAND.commandCapMs },
+    args: { type: "array", maxItems: HAND_LIMITS.args, items: { type: "string", maxLength: HAND_LIMITS.argChars } },
+    timeout: { type: "integer", minimum: 1, maximum: HAND_LIMITS.commandCapMs },
     cwd: PATH,
   }),
-  "file.diff": message(["path", "want"], { ...ORDER, path: PATH, want: { type: "string", maxLength: HAND.fileBytes } }),
+  "file.diff": message(["path", "want"], {
+    ...ORDER,
+    path: PATH,
+    want: { type: "string", maxLength: HAND_LIMITS.fileBytes },
+  }),
   "file.apply": message(["path", "patch"], {
     ...ORDER,
     path: PATH,
-    patch: text(HAND.patchBytes),
+    patch: text(HAND_LIMITS.patchBytes),
     base_sha256: { type: "string", minLength: 64, maxLength: 64 },
   }),
   "tool.run": message(["tool", "input"], { ...ORDER, ...TOOL }),
@@ -56,7 +60,7 @@ export const REQUESTS: { readonly [method: string]: JsonObject } = {
   "action.ack": message([], ACTION),
 };
 
-const saidText: JsonObject = { type: ["string", "null"], maxLength: HANDS.messageBytes };
+const saidText: JsonObject = { type: ["string", "null"], maxLength: REGISTER_LIMITS.messageBytes };
 
 /** What the end of an order must be, where the contract names its fields; all others are heeded as far as they fit. */
 export const REPLY: JsonObject = {
@@ -68,7 +72,7 @@ export const REPLY: JsonObject = {
     stdout: saidText,
     stderr: saidText,
     error: saidText,
-    code: { type: ["string", "null"], maxLength: HANDS.nameChars },
+    code: { type: ["string", "null"], maxLength: REGISTER_LIMITS.nameChars },
     words: saidText,
     receipt: RECEIPT,
   },
@@ -78,15 +82,15 @@ const TOOL_SPEC: JsonObject = {
   type: "object",
   required: ["name", "description", "parameters", "idempotent"],
   properties: {
-    name: text(HANDS.nameChars),
-    description: { type: "string", maxLength: HANDS.schemaChars },
+    name: text(REGISTER_LIMITS.nameChars),
+    description: { type: "string", maxLength: REGISTER_LIMITS.schemaChars },
     parameters: { type: "object" },
     idempotent: { type: "boolean" },
     effect: { enum: TOOL_EFFECTS },
   },
 };
 
-const names = (maxItems: number): JsonObject => ({ type: "array", maxItems, items: text(HANDS.nameChars) });
+const names = (maxItems: number): JsonObject => ({ type: "array", maxItems, items: text(REGISTER_LIMITS.nameChars) });
 
 /** What a hand may tell a brain, by method; the envelope is opened before. */
 export const TELLINGS: { readonly [method: string]: JsonObject } = {
@@ -94,18 +98,22 @@ export const TELLINGS: { readonly [method: string]: JsonObject } = {
     type: "object",
     required: ["agent_id", "name", "version", "capabilities"],
     properties: {
-      agent_id: text(HANDS.nameChars),
-      name: text(HANDS.nameChars),
-      version: text(HANDS.nameChars),
-      capabilities: names(HANDS.tools),
-      tools: { type: "array", maxItems: HANDS.tools, items: TOOL_SPEC },
+      agent_id: text(REGISTER_LIMITS.nameChars),
+      name: text(REGISTER_LIMITS.nameChars),
+      version: text(REGISTER_LIMITS.nameChars),
+      capabilities: names(REGISTER_LIMITS.tools),
+      tools: { type: "array", maxItems: REGISTER_LIMITS.tools, items: TOOL_SPEC },
       workspace: PATH,
-      tags: names(HANDS.tags),
+      tags: names(REGISTER_LIMITS.tags),
       session_epoch: count,
       receipt_key: RECEIPT_KEY,
     },
   },
-  "telemetry.push": message(["payload"], { ...ACTION, payload: { type: "object" }, ts: text(HANDS.nameChars) }),
+  "telemetry.push": message(["payload"], {
+    ...ACTION,
+    payload: { type: "object" },
+    ts: text(REGISTER_LIMITS.nameChars),
+  }),
   "cert.renew": message(["csr"], { ...ACTION, csr: text(SOUTHBOUND.csrChars) }),
   "action.result": {
     type: "object",
@@ -116,6 +124,6 @@ export const TELLINGS: { readonly [method: string]: JsonObject } = {
     ...ACTION,
     stream: { enum: ["stdout", "stderr"] },
     seq: count,
-    chunk: { type: "string", maxLength: HANDS.messageBytes },
+    chunk: { type: "string", maxLength: REGISTER_LIMITS.messageBytes },
   }),
 };

@@ -2,7 +2,7 @@ import { Fault, FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
-import { HAND, HANDS, RUN } from "../limits.ts";
+import { HAND_LIMITS, REGISTER_LIMITS, RUN } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Action, Ended, Output, ProcessOutcome, Receipt, ToolSpec } from "../tool.ts";
 import { headAndTail } from "../turns.ts";
@@ -80,8 +80,8 @@ export function opened(message: JsonObject): Opened {
   const name = method ?? type;
   if (typeof name !== "string")
     throw new Fault("BAD_REQUEST", 'A message names what it asks for in "method" (or "type").');
-  if (id !== undefined && !(typeof id === "string" && id.length <= HANDS.nameChars))
-    throw new Fault("BAD_REQUEST", `"id" is a text of at most ${HANDS.nameChars} characters.`);
+  if (id !== undefined && !(typeof id === "string" && id.length <= REGISTER_LIMITS.nameChars))
+    throw new Fault("BAD_REQUEST", `"id" is a text of at most ${REGISTER_LIMITS.nameChars} characters.`);
   if (params !== undefined && !isObject(params)) throw new Fault("BAD_REQUEST", '"params" is an object.');
   return { method: name, ...(id === undefined ? {} : { id }), fields: { ...rest, ...params } };
 }
@@ -96,7 +96,7 @@ interface Saying {
 const SAYINGS: { readonly [tool: string]: Saying } = {
   command: {
     method: "command.exec",
-    fields: ({ command, args = [], cwd = ".", timeout_ms = HAND.commandMs }) =>
+    fields: ({ command, args = [], cwd = ".", timeout_ms = HAND_LIMITS.commandMs }) =>
       given({ command, args, timeout: timeout_ms, cwd }),
     input: ({ command, args, cwd, timeout }) => given({ command, args, cwd, timeout_ms: timeout }),
   },
@@ -267,7 +267,7 @@ function processOf(reply: JsonObject): ProcessOutcome {
   return {
     kind: "process",
     exitCode: typeof exit_code === "number" ? exit_code : null,
-    signal: typeof signal === "string" ? signal.slice(0, HANDS.nameChars) : null,
+    signal: typeof signal === "string" ? signal.slice(0, REGISTER_LIMITS.nameChars) : null,
     timedOut: timed_out === true,
     durationMs: typeof duration_ms === "number" ? duration_ms : 0,
     stdout: outputOf(reply["stdout"], sizes["stdout"], reply["truncated"] === true),

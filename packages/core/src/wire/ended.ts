@@ -1,13 +1,13 @@
 import { FAULTS } from "../fault.ts";
 import type { FaultCode } from "../fault.ts";
 import type { JsonObject } from "../json.ts";
-import { HAND, HANDS } from "../limits.ts";
+import { HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
 import type { Ended } from "../tool.ts";
 import { RECEIPT } from "./receipt.ts";
 
 /* The end of an action in our own words, as peers of ours send it on the wires that have room for it. */
 
-const anyText: JsonObject = { type: "string", maxLength: HANDS.messageBytes };
+const anyText: JsonObject = { type: "string", maxLength: REGISTER_LIMITS.messageBytes };
 const count: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const flag: JsonObject = { type: "boolean" };
 
@@ -17,7 +17,7 @@ function ours(required: readonly string[], properties: JsonObject): JsonObject {
 }
 
 const FAULT = ours(["code", "message"], {
-  code: { type: "string", minLength: 1, maxLength: HANDS.nameChars },
+  code: { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars },
   message: anyText,
   retryAfterMs: count,
 });
@@ -32,12 +32,12 @@ const OUTPUT = ours(["text", "bytes", "truncated", "sha256"], {
 const PROCESS = ours(["kind", "exitCode", "signal", "timedOut", "durationMs", "stdout", "stderr"], {
   kind: { const: "process" },
   exitCode: { type: ["integer", "null"] },
-  signal: { type: ["string", "null"], maxLength: HANDS.nameChars },
+  signal: { type: ["string", "null"], maxLength: REGISTER_LIMITS.nameChars },
   timedOut: flag,
   durationMs: { type: "number", minimum: 0 },
   stdout: OUTPUT,
   stderr: OUTPUT,
-  spool: { type: "string", minLength: 1, maxLength: HAND.pathChars },
+  spool: { type: "string", minLength: 1, maxLength: HAND_LIMITS.pathChars },
 });
 
 const VALUE = ours(["kind", "text"], { kind: { const: "value" }, text: anyText, data: {} });

@@ -1,6 +1,6 @@
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultCode } from "../fault.ts";
-import { HANDS, SOUTHBOUND } from "../limits.ts";
+import { REGISTER_LIMITS, SOUTHBOUND } from "../limits.ts";
 import type { JsonObject } from "../json.ts";
 
 /* How a host becomes a hand of a brain: what it is given to paste, what it asks for, and what it gets. */
@@ -94,7 +94,7 @@ export function proofIn(text: string): Omit<InvitationToken, "fingerprint"> | un
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }
 
-const word: JsonObject = { type: "string", minLength: 1, maxLength: HANDS.nameChars };
+const word: JsonObject = { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars };
 
 /** What a renewal must be. */
 export const RENEW_SCHEMA: JsonObject = {
@@ -113,6 +113,6 @@ export const ENROL_SCHEMA: JsonObject = {
     token: word,
     csr: { type: "string", minLength: 1, maxLength: SOUTHBOUND.csrChars },
     name: word,
-    tags: { type: "array", maxItems: HANDS.tags, items: word },
+    tags: { type: "array", maxItems: REGISTER_LIMITS.tags, items: word },
   },
 };

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json.ts";
-import { EXECUTOR, HAND, HANDS, RUN } from "../limits.ts";
+import { EXECUTOR, HAND_LIMITS, REGISTER_LIMITS, RUN } from "../limits.ts";
 import { TOOL_EFFECTS } from "../tool.ts";
 import { ENDED } from "./ended.ts";
 import { JUDGEMENT } from "./judgement.ts";
@@ -7,10 +7,10 @@ import { JUDGEMENT } from "./judgement.ts";
 /* What each message must be, as plain JSON Schema; whoever receives one compiles what it needs. */
 
 const text = (maxLength: number, minLength = 1): JsonObject => ({ type: "string", minLength, maxLength });
-const anyText = text(HANDS.messageBytes, 0);
+const anyText = text(REGISTER_LIMITS.messageBytes, 0);
 const count: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const flag: JsonObject = { type: "boolean" };
-const name = text(HANDS.nameChars);
+const name = text(REGISTER_LIMITS.nameChars);
 
 function list(items: JsonObject, maxItems: number): JsonObject {
   return { type: "array", maxItems, items };
@@ -28,7 +28,7 @@ function ours(required: readonly string[], properties: JsonObject): JsonObject {
 
 const CUSTOM_TOOL = ours(["name", "description", "parameters"], {
   name,
-  description: text(HANDS.schemaChars, 0),
+  description: text(REGISTER_LIMITS.schemaChars, 0),
   parameters: { type: "object" },
   idempotent: flag,
   effect: { enum: TOOL_EFFECTS },
@@ -40,16 +40,16 @@ const HANDSHAKE = ours(["client_type", "known_tools"], {
   client_version: name,
   initial_prompt: text(RUN.taskChars),
   known_tools: list(name, EXECUTOR.knownTools),
-  custom_tools: list(CUSTOM_TOOL, HANDS.tools),
+  custom_tools: list(CUSTOM_TOOL, REGISTER_LIMITS.tools),
   project_spec: ours(["content"], {
     content: text(EXECUTOR.specChars, 0),
-    file_paths: list(text(HAND.pathChars), EXECUTOR.specFiles),
+    file_paths: list(text(HAND_LIMITS.pathChars), EXECUTOR.specFiles),
   }),
   resume: ours(["session_id"], { session_id: name, last_seq: count }),
-  open_actions: list(name, HANDS.orders),
+  open_actions: list(name, REGISTER_LIMITS.orders),
   name,
-  working_directory: text(HAND.pathChars),
-  extensions: list(name, HANDS.tags),
+  working_directory: text(HAND_LIMITS.pathChars),
+  extensions: list(name, REGISTER_LIMITS.tags),
 });
 
 /** Fields that are left out when they do not fit, by type of message: what else is said counts all the same. What the

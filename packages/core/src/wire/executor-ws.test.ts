@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { JsonObject } from "../json.ts";
-import { HAND } from "../limits.ts";
+import { HAND_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Ended, Output } from "../tool.ts";
 import { endedOf, fits, orderOf, runToolOf, toolNamed, toolResultOf, wireName } from "./executor-ws.ts";
@@ -55,7 +55,7 @@ test("an order comes out as it went in, whatever its input", () => {
 
 test("a shell that is decoded twice is the same shell, so that its ledger knows it", () => {
   const once = decoded(order("shell", { command: "ls" }));
-  assert.deepEqual(once.action.input, { command: "ls", dir_path: ".", timeout_ms: HAND.commandMs });
+  assert.deepEqual(once.action.input, { command: "ls", dir_path: ".", timeout_ms: HAND_LIMITS.commandMs });
   assert.deepEqual(decoded(once).action.input, once.action.input);
 });
 

@@ -3,7 +3,7 @@ import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
-import { HANDS, RUN } from "../limits.ts";
+import { REGISTER_LIMITS, RUN } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Action, Ended, Judgement, Outcome, Output, ToolEffect } from "../tool.ts";
 import { headAndTail } from "../turns.ts";
@@ -166,7 +166,11 @@ export interface EndPlace {
 }
 
 /** How an action ended, as a message of at most `maxBytes`: what is too long loses its middle. */
-export function toolResultOf(ended: Ended, place: EndPlace, maxBytes: number = HANDS.messageBytes): ExecutorMessage {
+export function toolResultOf(
+  ended: Ended,
+  place: EndPlace,
+  maxBytes: number = REGISTER_LIMITS.messageBytes,
+): ExecutorMessage {
   const message = (of: Ended, beside: JsonObject): ExecutorMessage => ({
     type: "tool_result",
     payload: { ...place, ...beside, ended: of as unknown as JsonObject },
@@ -189,7 +193,7 @@ const SHORTEST_CHARS = 64;
 const encoder = new TextEncoder();
 
 /** Whether a message is not longer than it may be. */
-export function fits(message: ExecutorMessage, maxBytes: number = HANDS.messageBytes): boolean {
+export function fits(message: ExecutorMessage, maxBytes: number = REGISTER_LIMITS.messageBytes): boolean {
   return encoder.encode(JSON.stringify(message)).length <= maxBytes;
 }
 

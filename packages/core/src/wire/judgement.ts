@@ -1,11 +1,11 @@
 import type { JsonObject } from "../json.ts";
-import { HAND, HANDS } from "../limits.ts";
+import { HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
 
 /* A hand's judgement of an action, as it comes over the wires that have room for it. */
 
 const text = (maxLength: number, minLength = 1): JsonObject => ({ type: "string", minLength, maxLength });
-const anyText = text(HANDS.messageBytes, 0);
-const name = text(HANDS.nameChars);
+const anyText = text(REGISTER_LIMITS.messageBytes, 0);
+const name = text(REGISTER_LIMITS.nameChars);
 const count: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const flag: JsonObject = { type: "boolean" };
 
@@ -20,15 +20,15 @@ function ours(required: readonly string[], properties: JsonObject): JsonObject {
 
 const TEXTS: JsonObject = { type: "object", additionalProperties: { type: "string" } };
 
-const UNSEEN = list(anyText, HAND.argChars);
+const UNSEEN = list(anyText, HAND_LIMITS.argChars);
 const STATE: JsonObject = { enum: ["hidden", "open"] };
 
 const PLANS: readonly JsonObject[] = [
   ours(["kind", "program", "argv", "cwd", "env", "timeoutMs", "digests"], {
     kind: { const: "process" },
-    program: text(HAND.pathChars),
-    argv: list(anyText, HAND.args + 1),
-    cwd: text(HAND.pathChars),
+    program: text(HAND_LIMITS.pathChars),
+    argv: list(anyText, HAND_LIMITS.args + 1),
+    cwd: text(HAND_LIMITS.pathChars),
     env: TEXTS,
     timeoutMs: count,
     digests: TEXTS,
@@ -38,7 +38,7 @@ const PLANS: readonly JsonObject[] = [
   ours(["kind", "command", "cwd", "env", "timeoutMs", "access", "sandboxed"], {
     kind: { const: "shell" },
     command: anyText,
-    cwd: text(HAND.pathChars),
+    cwd: text(HAND_LIMITS.pathChars),
     env: TEXTS,
     timeoutMs: count,
     access: { enum: ["read", "workspace", "host", "all"] },
@@ -49,7 +49,7 @@ const PLANS: readonly JsonObject[] = [
   ours(["kind", "operation", "path", "inWorkspace"], {
     kind: { const: "file" },
     operation: { enum: ["read", "write"] },
-    path: text(HAND.pathChars),
+    path: text(HAND_LIMITS.pathChars),
     inWorkspace: flag,
     digest: name,
   }),
@@ -61,7 +61,7 @@ const VERDICT = ours(["decision", "rule", "class", "reason"], {
   decision: { enum: ["allow", "ask", "deny"] },
   rule: name,
   class: { enum: ["read", "write", "code-exec", "network", "privileged", "destructive"] },
-  reason: text(HAND.pathChars, 0),
+  reason: text(HAND_LIMITS.pathChars, 0),
 });
 
 /** What a judgement must be, as JSON Schema. */

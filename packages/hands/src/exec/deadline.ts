@@ -1,4 +1,4 @@
-import { Fault, HAND, type Ended, type Outcome, type Plan } from "@vidro/core";
+import { Fault, HAND_LIMITS, type Ended, type Outcome, type Plan } from "@vidro/core";
 import type { Tool } from "../tools/tool.ts";
 
 /** A tool at work on a plan. */
@@ -36,7 +36,7 @@ export async function endInTime(run: (signal: AbortSignal) => Promise<Outcome>, 
 
 /** How long a plan may take by itself. */
 function timeOf(plan: Plan): number {
-  return plan.kind === "process" || plan.kind === "shell" ? plan.timeoutMs : HAND.commandMs;
+  return plan.kind === "process" || plan.kind === "shell" ? plan.timeoutMs : HAND_LIMITS.commandMs;
 }
 
 function neverEnded({ name, idempotent }: Running["tool"]): Ended {

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, delimiter, join, resolve } from "node:path";
-import { Fault, HAND } from "@vidro/core";
+import { Fault, HAND_LIMITS } from "@vidro/core";
 import { runBesides, runsFiles } from "./runners.ts";
 
 /** What stands between the words of a line for a shell. */
@@ -105,7 +105,7 @@ async function addLine(
 async function addRun(digests: Digests, words: readonly string[], { cwd, depth }: Place): Promise<readonly string[]> {
   const { files, lines, runners } = runBesides(words, cwd);
   for (const file of files) await add(digests, file, "any");
-  if (depth >= HAND.scriptDepth) return runners;
+  if (depth >= HAND_LIMITS.scriptDepth) return runners;
   const deeper: string[] = [];
   for (const { line, cwd: folder } of lines) {
     const found = await addLine(digests, line, { cwd: folder, depth: depth + 1 });
@@ -127,7 +127,7 @@ function printsOf(digests: Digests, names: readonly string[], isSure: boolean): 
 function wordsOf(arg: string, isLine: boolean): readonly string[] {
   const whole = arg.startsWith("-") ? arg.slice(arg.indexOf("=") + 1) : arg;
   return [whole, ...(isLine ? arg.split(BETWEEN) : [])].filter(
-    (word) => word !== "" && !word.startsWith("-") && word.length <= HAND.pathChars,
+    (word) => word !== "" && !word.startsWith("-") && word.length <= HAND_LIMITS.pathChars,
   );
 }
 
@@ -147,7 +147,7 @@ async function add(digests: Digests, path: string, kind: Kind): Promise<void> {
     if (!facts.isFile() || !counts) return;
     // A large program is known by its place on the disk and the time of its last change, which nobody can set back.
     const identity = `${facts.dev}:${facts.ino}:${facts.size}:${facts.ctimeNs}`;
-    const content = facts.size > HAND.fileBytes ? identity : await file.readFile();
+    const content = facts.size > HAND_LIMITS.fileBytes ? identity : await file.readFile();
     digests[path] = createHash("sha256").update(content).digest("hex");
   } catch {
     // What cannot be opened is no script that could run.

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { members } from "./orphans.ts";
 import { ownMemoryBytes, processStat } from "./proc.ts";
 
@@ -37,7 +37,7 @@ export function watchMemory({ pid, tag, bytes }: Watched, over: () => void): () 
     clearInterval(timer);
     over();
   };
-  const timer = setInterval(look, HAND.memoryLookMs).unref();
+  const timer = setInterval(look, HAND_LIMITS.memoryLookMs).unref();
   return () => clearInterval(timer);
 }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import fc from "fast-check";
 import { Capture, Live } from "./output.ts";
 
@@ -31,9 +31,9 @@ describe("Capture", () => {
   it("keeps head and tail of a large output and says how much is left out", () => {
     const middle = 1000;
     const bytes = Buffer.concat([
-      Buffer.alloc(HAND.headBytes, "h"),
+      Buffer.alloc(HAND_LIMITS.headBytes, "h"),
       Buffer.alloc(middle, "m"),
-      Buffer.alloc(HAND.tailBytes, "t"),
+      Buffer.alloc(HAND_LIMITS.tailBytes, "t"),
     ]);
     for (const size of [1, 777, 65_536, bytes.length]) {
       const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
@@ -42,7 +42,7 @@ describe("Capture", () => {
       const output = captured(chunks);
       assert.equal(
         output.text,
-        `${"h".repeat(HAND.headBytes)}\n[… 1000 bytes left out …]\n${"t".repeat(HAND.tailBytes)}`,
+        `${"h".repeat(HAND_LIMITS.headBytes)}\n[… 1000 bytes left out …]\n${"t".repeat(HAND_LIMITS.tailBytes)}`,
       );
       assert.equal(output.bytes, bytes.length);
       assert.equal(output.truncated, true);
@@ -51,13 +51,13 @@ describe("Capture", () => {
   });
 
   it("loses nothing at the very bound", () => {
-    const output = captured([Buffer.alloc(HAND.headBytes, "h"), Buffer.alloc(HAND.tailBytes, "t")]);
+    const output = captured([Buffer.alloc(HAND_LIMITS.headBytes, "h"), Buffer.alloc(HAND_LIMITS.tailBytes, "t")]);
     assert.equal(output.truncated, false);
-    assert.equal(output.text.length, HAND.headBytes + HAND.tailBytes);
+    assert.equal(output.text.length, HAND_LIMITS.headBytes + HAND_LIMITS.tailBytes);
   });
 
   it("cuts between characters, never within one", () => {
-    const text = `x${"€".repeat(HAND.headBytes)}`;
+    const text = `x${"€".repeat(HAND_LIMITS.headBytes)}`;
     const output = captured([Buffer.from(text)]);
     assert.equal(output.truncated, true);
     assert.ok(!output.text.includes("\uFFFD"));
@@ -92,7 +92,7 @@ describe("Live", () => {
     live.finish();
     const bytes = chunks.join("").split("x").length - 1;
     // The clock may turn to the next second once while this runs.
-    assert.ok(bytes <= 2 * HAND.liveBytesPerSecond, `${bytes} bytes`);
+    assert.ok(bytes <= 2 * HAND_LIMITS.liveBytesPerSecond, `${bytes} bytes`);
     assert.match(chunks.at(-1) ?? "", /\[… \d+ bytes not shown live …\]/u);
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
-import { HAND, type Output } from "@vidro/core";
+import { HAND_LIMITS, type Output } from "@vidro/core";
 
 /** One stream of a process on its way: keeps beginning and end, counts and hashes the rest. */
 export class Capture {
@@ -16,7 +16,7 @@ export class Capture {
   take(chunk: Buffer): void {
     this.#hash.update(chunk);
     this.#bytes += chunk.length;
-    const forHead = Math.min(chunk.length, HAND.headBytes - this.#headBytes);
+    const forHead = Math.min(chunk.length, HAND_LIMITS.headBytes - this.#headBytes);
     if (forHead > 0) {
       // A copy: a slice would hold the whole buffer that it was read into, 64 KiB for a chunk of one byte.
       this.#head.push(Buffer.from(chunk.subarray(0, forHead)));
@@ -28,7 +28,7 @@ export class Capture {
 
   /** What the outcome keeps; nothing can be taken after it. */
   finish(): Output {
-    const truncated = this.#bytes > HAND.headBytes + HAND.tailBytes;
+    const truncated = this.#bytes > HAND_LIMITS.headBytes + HAND_LIMITS.tailBytes;
     const head = Buffer.concat(this.#head);
     const tail = this.#tailInOrder();
     const leftOut = this.#bytes - head.length - tail.length;
@@ -39,10 +39,10 @@ export class Capture {
   }
 
   #takeTail(bytes: Buffer): void {
-    this.#tail ??= Buffer.allocUnsafe(HAND.tailBytes);
-    const last = bytes.subarray(-HAND.tailBytes);
-    const at = (this.#tailBytes + bytes.length - last.length) % HAND.tailBytes;
-    const first = Math.min(last.length, HAND.tailBytes - at);
+    this.#tail ??= Buffer.allocUnsafe(HAND_LIMITS.tailBytes);
+    const last = bytes.subarray(-HAND_LIMITS.tailBytes);
+    const at = (this.#tailBytes + bytes.length - last.length) % HAND_LIMITS.tailBytes;
+    const first = Math.min(last.length, HAND_LIMITS.tailBytes - at);
     last.copy(this.#tail, at, 0, first);
     last.copy(this.#tail, 0, first);
     this.#tailBytes += bytes.length;
@@ -50,8 +50,8 @@ export class Capture {
 
   #tailInOrder(): Buffer {
     if (this.#tail === undefined) return Buffer.alloc(0);
-    if (this.#tailBytes <= HAND.tailBytes) return this.#tail.subarray(0, this.#tailBytes);
-    const start = this.#tailBytes % HAND.tailBytes;
+    if (this.#tailBytes <= HAND_LIMITS.tailBytes) return this.#tail.subarray(0, this.#tailBytes);
+    const start = this.#tailBytes % HAND_LIMITS.tailBytes;
     return Buffer.concat([this.#tail.subarray(start), this.#tail.subarray(0, start)]);
   }
 }
@@ -64,7 +64,7 @@ export class Live {
   readonly #tell: (stream: "stdout" | "stderr", chunk: string) => void;
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   #second = 0;
-  #left: number = HAND.liveBytesPerSecond;
+  #left: number = HAND_LIMITS.liveBytesPerSecond;
   #dropped = 0;
 
   constructor(tell: (stream: "stdout" | "stderr", chunk: string) => void) {
@@ -76,7 +76,7 @@ export class Live {
     const second = Math.floor(performance.now() / 1000);
     if (second !== this.#second) {
       this.#second = second;
-      this.#left = HAND.liveBytesPerSecond;
+      this.#left = HAND_LIMITS.liveBytesPerSecond;
       this.#tellDropped(stream);
     }
     if (chunk.length > this.#left) {

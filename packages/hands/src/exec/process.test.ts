@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
-import { HAND, type FactsPlan, type ProcessOutcome } from "@vidro/core";
+import { HAND_LIMITS, type FactsPlan, type ProcessOutcome } from "@vidro/core";
 import { TAG } from "./orphans.ts";
 import { pids, processStat, processVariable } from "./proc.ts";
 import { runProcess, type Launch } from "./process.ts";
@@ -109,7 +109,7 @@ describe("a process", () => {
     const outcome = await run();
     assert.equal(outcome.timedOut, true);
     assert.equal(outcome.signal, "SIGTERM");
-    assert.ok(outcome.durationMs < HAND.graceMs, `${outcome.durationMs} ms`);
+    assert.ok(outcome.durationMs < HAND_LIMITS.graceMs, `${outcome.durationMs} ms`);
     assert.deepEqual(survivors(work.action), []);
   });
 
@@ -130,7 +130,7 @@ describe("a process", () => {
     assert.equal(outcome.signal, "SIGKILL");
     assert.equal(outcome.timedOut, true);
     assert.ok(
-      outcome.durationMs >= HAND.graceMs && outcome.durationMs < HAND.graceMs + 1500,
+      outcome.durationMs >= HAND_LIMITS.graceMs && outcome.durationMs < HAND_LIMITS.graceMs + 1500,
       `${outcome.durationMs} ms`,
     );
     assert.deepEqual(survivors(work.action), []);
@@ -140,7 +140,7 @@ describe("a process", () => {
     const kept = set(t, "sleep 1005 & echo $!");
     const outcome = await kept.run();
     assert.equal(outcome.exitCode, 0);
-    assert.ok(outcome.durationMs < HAND.pipesMs + 1000);
+    assert.ok(outcome.durationMs < HAND_LIMITS.pipesMs + 1000);
     assert.deepEqual(survivors(kept.work.action), []);
     const bare = set(t, "env -i sleep 1006 & echo $!; sleep 1007", { timeoutMs: 200 });
     const pid = Number((await bare.run()).stdout.text);
@@ -171,7 +171,7 @@ describe("a process that prints a lot (F21)", () => {
     const outcome = await set(t, "yes", { timeoutMs: 1000 }).run();
     assert.equal(outcome.timedOut, true);
     assert.ok(outcome.durationMs < 2500, `${outcome.durationMs} ms`);
-    assert.ok(outcome.stdout.bytes > HAND.spoolBytes / 64);
+    assert.ok(outcome.stdout.bytes > HAND_LIMITS.spoolBytes / 64);
     assert.ok(process.memoryUsage.rss() < RSS_BYTES, `${process.memoryUsage.rss()} bytes`);
   });
 
@@ -181,10 +181,10 @@ describe("a process that prints a lot (F21)", () => {
     assert.equal(outcome.exitCode, 4);
     assert.equal(outcome.stdout.bytes, 100_000_000);
     assert.equal(outcome.stdout.truncated, true);
-    assert.ok(outcome.stdout.text.length < HAND.headBytes + HAND.tailBytes + 100);
+    assert.ok(outcome.stdout.text.length < HAND_LIMITS.headBytes + HAND_LIMITS.tailBytes + 100);
     assert.equal(outcome.spool, "spool.out");
-    assert.equal(statSync(work.spool).size, HAND.spoolBytes);
-    assert.ok(work.live.join("").length < 20 * HAND.liveBytesPerSecond);
+    assert.equal(statSync(work.spool).size, HAND_LIMITS.spoolBytes);
+    assert.ok(work.live.join("").length < 20 * HAND_LIMITS.liveBytesPerSecond);
     assert.ok(process.memoryUsage.rss() < RSS_BYTES, `${process.memoryUsage.rss()} bytes`);
   });
 

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Fault, HAND, type ProcessOutcome } from "@vidro/core";
+import { Fault, HAND_LIMITS, type ProcessOutcome } from "@vidro/core";
 import { handOver } from "./inherited-descriptor.ts";
 import { watchMemory } from "./memory.ts";
 import { hold, members, release, signalMember, TAG, tagOf, type Member } from "./orphans.ts";
@@ -121,11 +121,11 @@ async function untilGone(child: ChildProcess, tag: string, bounds: Bounds): Prom
   const closed = new Promise((resolve) => child.once("close", resolve));
   const why = await firstOf(exited, bounds, { pid: child.pid ?? 0, tag });
   // What takes memory is asked nothing: it would take more while it thinks.
-  if (why !== "exit") await endTree(child, tag, why === "memory" ? 0 : HAND.graceMs);
+  if (why !== "exit") await endTree(child, tag, why === "memory" ? 0 : HAND_LIMITS.graceMs);
   // What even SIGKILL has not ended hangs in the kernel; nobody can wait for that.
   const killed: Exit = { exitCode: null, signal: "SIGKILL" };
-  const exit = why === "exit" ? await exited : await Promise.race([exited, sleep(HAND.pipesMs, killed, UNHELD)]);
-  await Promise.race([closed, sleep(HAND.pipesMs, undefined, UNHELD)]);
+  const exit = why === "exit" ? await exited : await Promise.race([exited, sleep(HAND_LIMITS.pipesMs, killed, UNHELD)]);
+  await Promise.race([closed, sleep(HAND_LIMITS.pipesMs, undefined, UNHELD)]);
   for (const stream of STREAMS) child[stream]?.destroy();
   if (groupIsLeft(child)) await endTree(child, tag);
   return { exit, why };
@@ -156,9 +156,9 @@ function firstOf(
 }
 
 /** Ends all that belongs to the action: SIGTERM, and after the grace time SIGKILL, until nothing is left. */
-async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND.graceMs): Promise<void> {
+async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND_LIMITS.graceMs): Promise<void> {
   const forceAt = performance.now() + graceMs;
-  const giveUpAt = forceAt + HAND.pipesMs;
+  const giveUpAt = forceAt + HAND_LIMITS.pipesMs;
   const asked = new Map<number, Member>();
   for (;;) {
     const force = performance.now() >= forceAt;

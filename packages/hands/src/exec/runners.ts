@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { HAND, isObject, isWrapper, parseJson } from "@vidro/core";
+import { HAND_LIMITS, isObject, isWrapper, parseJson } from "@vidro/core";
 
 /*
  * Programs that run what files say which nobody names to them: `make` a Makefile, `npm run x` a line of package.json,
@@ -63,7 +63,7 @@ interface RunBesides {
 /** What the words have run, in their order, seen from a folder. */
 export function runBesides(words: readonly string[], cwd: string): RunBesides {
   const names = new Set(words.map((word) => unversioned(basename(word))));
-  const plain = [...new Set(words)].filter((word) => PLAIN.test(word) && word.length <= HAND.pathChars);
+  const plain = [...new Set(words)].filter((word) => PLAIN.test(word) && word.length <= HAND_LIMITS.pathChars);
   const has = (programs: ReadonlySet<string>): boolean => [...names].some((name) => programs.has(name));
   const folders = [cwd, ...plain.flatMap((word) => foldersOf(word, cwd))];
   const sought = [...names].filter((name) => Object.hasOwn(LOOKED_FOR, name));
@@ -125,7 +125,7 @@ const HOOKS = ["install", "prepare"];
 
 function scriptsOf(file: string): { readonly [name: string]: unknown } {
   try {
-    if (statSync(file).size > HAND.fileBytes) return {};
+    if (statSync(file).size > HAND_LIMITS.fileBytes) return {};
     const found = parseJson(readFileSync(file, "utf8"));
     return isObject(found) && isObject(found["scripts"]) ? found["scripts"] : {};
   } catch {

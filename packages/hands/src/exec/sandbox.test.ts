@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { before, describe, it, type TestContext } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { handOver } from "./inherited-descriptor.ts";
 import { hostSandbox, type Sandbox, type Scope } from "./sandbox.ts";
 import { scratch } from "../scratch.fixture.ts";
@@ -31,7 +31,7 @@ describe("the sandbox", () => {
       reserved: [state],
       cwd: workspace,
       path: process.env["PATH"] ?? "",
-      memoryBytes: HAND.memoryBytes,
+      memoryBytes: HAND_LIMITS.memoryBytes,
     };
   }
 

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { SECRETS } from "../policy/default-policy/files.ts";
 import { handOver, HANDED_OVER } from "./inherited-descriptor.ts";
 import { ForeignLinks } from "./sandbox/foreign.ts";
@@ -90,7 +90,7 @@ function probe(held: Holding): Promise<boolean> {
     reserved: [],
     cwd: "/",
     path: "",
-    memoryBytes: HAND.memoryBytes,
+    memoryBytes: HAND_LIMITS.memoryBytes,
   };
   const { program, argv, handedOver } = held([SHELL, "-c", ":"], scope, []);
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { closeSync, fchmodSync, openSync, readSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { wholeEnd } from "./output.ts";
 
 /**
@@ -23,9 +23,9 @@ export class Spool {
     if (this.#ended) return;
     try {
       this.#file ??= openForUser(this.#path);
-      const fits = chunk.subarray(0, HAND.spoolBytes - this.#bytes);
+      const fits = chunk.subarray(0, HAND_LIMITS.spoolBytes - this.#bytes);
       this.#bytes += writeSync(this.#file, fits);
-      this.#ended = this.#bytes >= HAND.spoolBytes;
+      this.#ended = this.#bytes >= HAND_LIMITS.spoolBytes;
     } catch {
       this.#ended = true;
       this.#isSound = false;
@@ -58,7 +58,7 @@ export function spooledText(path: string): string | undefined {
   try {
     const file = openSync(path, "r");
     try {
-      const head = Buffer.alloc(HAND.headBytes);
+      const head = Buffer.alloc(HAND_LIMITS.headBytes);
       const text = wholeEnd(head.subarray(0, readSync(file, head))).toString("utf8");
       return text === "" ? undefined : text;
     } finally {
@@ -77,6 +77,7 @@ export function pruneSpools(folder: string, now: number): void {
     .sort((a, b) => (b.stat?.mtimeMs ?? 0) - (a.stat?.mtimeMs ?? 0));
   for (const { path, stat } of newestFirst) {
     bytes += stat?.size ?? 0;
-    if (bytes > HAND.spoolFolderBytes || now - (stat?.mtimeMs ?? now) > HAND.ledgerMs) rmSync(path, { force: true });
+    if (bytes > HAND_LIMITS.spoolFolderBytes || now - (stat?.mtimeMs ?? now) > HAND_LIMITS.ledgerMs)
+      rmSync(path, { force: true });
   }
 }

@@ -17,7 +17,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { Folder, readContent, readContentIfAny, textOf, writeContent } from "./files.ts";
 import { scratch } from "../tools/files.fixture.ts";
 
@@ -128,16 +128,18 @@ void test("writing to one name of a hard-linked file leaves the other names as t
 
 void test("a file beyond the bound is neither read nor written", async (t) => {
   const { at, names } = scratch(t, { big: "" });
-  truncateSync(at("big"), HAND.fileBytes + 1);
+  truncateSync(at("big"), HAND_LIMITS.fileBytes + 1);
   await assert.rejects(readContent(at("big")), { code: "PAYLOAD_TOO_LARGE" });
-  await assert.rejects(writeContent(at("new"), "x".repeat(HAND.fileBytes + 1), ANY), { code: "PAYLOAD_TOO_LARGE" });
+  await assert.rejects(writeContent(at("new"), "x".repeat(HAND_LIMITS.fileBytes + 1), ANY), {
+    code: "PAYLOAD_TOO_LARGE",
+  });
   assert.deepEqual(names(), [".state", "big"]);
 });
 
 void test("a file of exactly the bound is read whole", async (t) => {
   const { at } = scratch(t, { full: "" });
-  truncateSync(at("full"), HAND.fileBytes);
-  assert.equal((await readContent(at("full"))).bytes.length, HAND.fileBytes);
+  truncateSync(at("full"), HAND_LIMITS.fileBytes);
+  assert.equal((await readContent(at("full"))).bytes.length, HAND_LIMITS.fileBytes);
 });
 
 void test("a read-only file is not replaced", async (t) => {

@@ -4,7 +4,7 @@ import type { BigIntStats } from "node:fs";
 import { lstat, mkdir, open, opendir, readlink, rename, unlink } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { Fault, HAND } from "@vidro/core";
+import { Fault, HAND_LIMITS } from "@vidro/core";
 
 /*
  * Files are reached by walking from the root, one open folder after the other, following no symlink: what is opened is
@@ -192,7 +192,7 @@ export async function writeContent(
   how: { expected: Expected; make: boolean },
 ): Promise<void> {
   const bytes = Buffer.from(text);
-  if (bytes.length > HAND.fileBytes) throw tooLarge(path, bytes.length);
+  if (bytes.length > HAND_LIMITS.fileBytes) throw tooLarge(path, bytes.length);
   await using folder = await Folder.open(dirname(path), how.make);
   await folder.replace(basename(path), bytes, how.expected);
 }
@@ -258,7 +258,7 @@ function tooLarge(path: string, bytes: number | bigint): Fault {
   const hint = "read a part of it with a command: head, tail, sed -n";
   return new Fault(
     "PAYLOAD_TOO_LARGE",
-    `${path} has ${bytes} bytes and file tools stop at ${HAND.fileBytes}; ${hint}.`,
+    `${path} has ${bytes} bytes and file tools stop at ${HAND_LIMITS.fileBytes}; ${hint}.`,
   );
 }
 
@@ -266,7 +266,7 @@ function refuseIrregular(stat: BigIntStats, path: string): void {
   if (stat.isSymbolicLink()) throw swapped(path);
   if (stat.isDirectory()) throw new Fault("TOOL_FAILED", `${path} is a folder; list it with read_folder.`);
   if (!stat.isFile()) throw new Fault("TOOL_FAILED", `${path} is a device, a pipe or a socket, not a regular file.`);
-  if (stat.size > HAND.fileBytes) throw tooLarge(path, stat.size);
+  if (stat.size > HAND_LIMITS.fileBytes) throw tooLarge(path, stat.size);
 }
 
 function refuseUnwritable(stat: BigIntStats | undefined, path: string): void {
@@ -304,7 +304,7 @@ async function readBounded(handle: FileHandle, size: number, path: string): Prom
   while (true) {
     const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
     length += bytesRead;
-    if (length > HAND.fileBytes) throw tooLarge(path, length);
+    if (length > HAND_LIMITS.fileBytes) throw tooLarge(path, length);
     if (bytesRead === 0 || length < buffer.length) return buffer.subarray(0, length);
     buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
   }

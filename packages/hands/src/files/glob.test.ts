@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { matchesGlob } from "node:path";
 import { test } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import * as fc from "fast-check";
 import { glob } from "./glob.ts";
 
@@ -58,7 +58,7 @@ void test("a glob refuses braces that stand for too many patterns", () => {
 });
 
 void test("a glob refuses a pattern beyond its bound", () => {
-  assert.throws(() => glob("a".repeat(HAND.globChars + 1)), { code: "BAD_ARGUMENTS" });
+  assert.throws(() => glob("a".repeat(HAND_LIMITS.globChars + 1)), { code: "BAD_ARGUMENTS" });
 });
 
 void test("a glob is quick on a pattern that makes backtracking matchers explode", () => {
@@ -73,7 +73,7 @@ void test("a glob agrees with node:path on every pattern of the subset", () => {
   const piece = fc.oneof(name, fc.constantFrom("*", "?", "[ab]", "[!a]", "{a,b}", "{a,bc,c}"));
   const part = fc.oneof(fc.array(piece, { minLength: 1, maxLength: 3 }).map(joined), fc.constant("**"));
   const parts = fc.array(part, { minLength: 1, maxLength: 4 }).map((all) => all.join("/"));
-  const pattern = parts.filter((one) => 3 ** (one.split("{").length - 1) <= HAND.globBranches);
+  const pattern = parts.filter((one) => 3 ** (one.split("{").length - 1) <= HAND_LIMITS.globBranches);
   const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((names) => names.join("/"));
   fc.assert(
     fc.property(pattern, path, (one, other) => {

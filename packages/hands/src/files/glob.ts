@@ -1,4 +1,4 @@
-import { Fault, HAND } from "@vidro/core";
+import { Fault, HAND_LIMITS } from "@vidro/core";
 
 /** A compiled glob: which paths it matches, and which folders may hold such a path. */
 interface Glob {
@@ -18,8 +18,8 @@ type Part = "any" | ((item: string) => boolean);
  * the length of the pattern times the length of the path: there is no pattern that takes longer.
  */
 export function glob(pattern: string): Glob {
-  if (pattern.length > HAND.globChars) {
-    throw new Fault("BAD_ARGUMENTS", `The glob is longer than ${HAND.globChars} characters.`);
+  if (pattern.length > HAND_LIMITS.globChars) {
+    throw new Fault("BAD_ARGUMENTS", `The glob is longer than ${HAND_LIMITS.globChars} characters.`);
   }
   const branches = expand(pattern).map((branch) => namesOf(branch));
   const compiled = branches.map((names) => names.map((name) => (name === "**" ? "any" : nameTest(name))));
@@ -126,10 +126,10 @@ function expand(pattern: string): string[] {
     const brace = firstBrace(next);
     if (brace === undefined) done.push(next);
     else for (const choice of brace.choices) waiting.push(brace.before + choice + brace.after);
-    if (done.length + waiting.length > HAND.globBranches) {
+    if (done.length + waiting.length > HAND_LIMITS.globBranches) {
       throw new Fault(
         "BAD_ARGUMENTS",
-        `The braces of the glob stand for more than ${HAND.globBranches} patterns; use fewer.`,
+        `The braces of the glob stand for more than ${HAND_LIMITS.globBranches} patterns; use fewer.`,
       );
     }
   }

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { join } from "node:path";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 
 /*
  * A hard link is a second name of a file, and nothing in the name tells. Files of the hand's own state are told by
@@ -55,7 +55,7 @@ export type Twins = ReadonlyMap<string, readonly string[]>;
 export function twinsIn(top: string): Twins {
   const files = new Map<string, string[]>();
   const folders = [top];
-  let left: number = HAND.searchFiles;
+  let left: number = HAND_LIMITS.searchFiles;
   for (let folder = folders.pop(); folder !== undefined && left > 0; folder = folders.pop()) {
     for (const name of namesIn(folder)) {
       const path = join(folder, name);

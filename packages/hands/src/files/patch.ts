@@ -1,4 +1,4 @@
-import { Fault, HAND } from "@vidro/core";
+import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { StructuredPatch } from "diff";
 
 /** A piece of a patch: which lines, with their line ends, stand where before and after it. */
@@ -27,9 +27,9 @@ export async function diffOf(name: string, before: string, after: string): Promi
   const patch = createTwoFilesPatch(`a/${name}`, `b/${name}`, before, after, undefined, undefined, {
     context: 3,
     headerOptions: FILE_HEADERS_ONLY,
-    maxEditLength: HAND.diffLines,
+    maxEditLength: HAND_LIMITS.diffLines,
   });
-  if (patch !== undefined && Buffer.byteLength(patch) <= HAND.patchBytes) return patch;
+  if (patch !== undefined && Buffer.byteLength(patch) <= HAND_LIMITS.patchBytes) return patch;
   throw new Fault(
     "PAYLOAD_TOO_LARGE",
     `The texts of ${name} differ too much for a patch; write the whole file instead.`,
@@ -89,12 +89,12 @@ export function undone(text: string, hunks: readonly Hunk[]): string | undefined
 export async function appliedElsewhere(text: string, { parsed, hunks }: Patch): Promise<string | undefined> {
   // A hunk that expects no lines fits everywhere, so it says nothing about where; and no file has more lines than bytes,
   // so that to look around a place beyond would only take long.
-  if (hunks.some(({ before, beforeAt }) => before.length === 0 || beforeAt > HAND.fileBytes)) return undefined;
+  if (hunks.some(({ before, beforeAt }) => before.length === 0 || beforeAt > HAND_LIMITS.fileBytes)) return undefined;
   const { applyPatch } = await loadDiff();
   let compares = 0;
   const compareLine = (_number: number, line: string, _operation: string, wanted: string) => {
     compares += 1;
-    if (compares > HAND.patchCompares) throw new Fault("PAYLOAD_TOO_LARGE", "The patch is too costly to place.");
+    if (compares > HAND_LIMITS.patchCompares) throw new Fault("PAYLOAD_TOO_LARGE", "The patch is too costly to place.");
     return line === wanted;
   };
   try {
@@ -112,10 +112,10 @@ export function isCrlf(text: string): boolean {
 }
 
 async function parseOne(text: string): Promise<StructuredPatch> {
-  if (Buffer.byteLength(text) > HAND.patchBytes) {
+  if (Buffer.byteLength(text) > HAND_LIMITS.patchBytes) {
     throw new Fault(
       "PAYLOAD_TOO_LARGE",
-      `The patch has more than ${HAND.patchBytes} bytes; write the whole file instead.`,
+      `The patch has more than ${HAND_LIMITS.patchBytes} bytes; write the whole file instead.`,
     );
   }
   const { parsePatch } = await loadDiff();

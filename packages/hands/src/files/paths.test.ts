@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { readPlan, shown, writePlan } from "./paths.ts";
 import { within } from "./within.ts";
 import { scratch } from "../tools/files.fixture.ts";
@@ -58,7 +58,7 @@ for (const path of ["../secret", "a/../b", "/etc/../etc/passwd", "a/.."]) {
 
 void test("an empty path, a NUL and a path beyond its bound are refused", async (t) => {
   const { bench } = scratch(t);
-  for (const path of ["", "a\0b", "x".repeat(HAND.pathChars + 1)]) {
+  for (const path of ["", "a\0b", "x".repeat(HAND_LIMITS.pathChars + 1)]) {
     await assert.rejects(readPlan(path, bench), { code: "BAD_ARGUMENTS" });
   }
   await assert.rejects(readPlan("x".repeat(300), bench), { code: "TOOL_FAILED" });

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { lstat, readlink } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
-import { canonical, Fault, HAND } from "@vidro/core";
+import { canonical, Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan, Json } from "@vidro/core";
 import { codeOf, fileFault, sha256 } from "./files.ts";
 import type { Bench } from "../tools/tool.ts";
@@ -13,7 +13,7 @@ const KERNEL = ["/proc", "/sys", "/dev"];
 
 /** The schema of an input that is a path. */
 export function pathField(description: string) {
-  return { type: "string", minLength: 1, maxLength: HAND.pathChars, description } as const;
+  return { type: "string", minLength: 1, maxLength: HAND_LIMITS.pathChars, description } as const;
 }
 
 /** A path as a person would write it: relative in the workspace, absolute elsewhere. */
@@ -78,7 +78,8 @@ async function realPath(asked: string, bench: Bench): Promise<string> {
       continue;
     }
     links += 1;
-    if (links > HAND.links) throw new Fault("TOOL_FAILED", `${asked} leads through more than ${HAND.links} symlinks.`);
+    if (links > HAND_LIMITS.links)
+      throw new Fault("TOOL_FAILED", `${asked} leads through more than ${HAND_LIMITS.links} symlinks.`);
     if (isAbsolute(target)) real = [];
     pending = [...namesOf(target), ...rest];
   }
@@ -98,8 +99,8 @@ function refuseMalformed(asked: string): void {
   if (asked === "") throw new Fault("BAD_ARGUMENTS", "The path is empty; name a file or a folder.");
   if (asked.includes("\0"))
     throw new Fault("BAD_ARGUMENTS", "The path holds a NUL character; no file has such a name.");
-  if (asked.length > HAND.pathChars) {
-    throw new Fault("BAD_ARGUMENTS", `The path is longer than ${HAND.pathChars} characters.`);
+  if (asked.length > HAND_LIMITS.pathChars) {
+    throw new Fault("BAD_ARGUMENTS", `The path is longer than ${HAND_LIMITS.pathChars} characters.`);
   }
   if (asked.split("/").includes("..")) {
     throw new Fault("BAD_ARGUMENTS", `${asked} holds "..", which is refused; give the absolute path instead.`);

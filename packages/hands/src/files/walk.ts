@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { Fault, HAND } from "@vidro/core";
+import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { Folder, FolderEntry } from "./files.ts";
 import { reservedFor } from "./paths.ts";
 import { within } from "./within.ts";
@@ -24,7 +24,7 @@ export class Walk {
   readonly #enters: (path: string, name: string) => boolean;
   /** Whether a person let the walk begin where policy alone would not. */
   readonly isApproved: boolean;
-  #left: number = HAND.searchFiles;
+  #left: number = HAND_LIMITS.searchFiles;
 
   constructor(work: Work, enters: (path: string, name: string) => boolean) {
     this.#work = work;
@@ -34,12 +34,12 @@ export class Walk {
 
   /** Everything below the folder but the folders themselves, depth first. */
   async *below(folder: Folder, at = ""): AsyncGenerator<Met> {
-    const { entries, more } = await folder.entries(HAND.searchFiles);
-    if (more) this.leftOut.add(`${folder.path} holds more than ${HAND.searchFiles} entries`);
+    const { entries, more } = await folder.entries(HAND_LIMITS.searchFiles);
+    if (more) this.leftOut.add(`${folder.path} holds more than ${HAND_LIMITS.searchFiles} entries`);
     for (const entry of entries) {
       if (this.#work.signal.aborted) throw new Fault("TOOL_FAILED", "The search was stopped before it ended.");
       if (this.#left === 0) {
-        this.leftOut.add(`more than ${HAND.searchFiles} entries were met`);
+        this.leftOut.add(`more than ${HAND_LIMITS.searchFiles} entries were met`);
         return;
       }
       this.#left -= 1;
@@ -72,8 +72,8 @@ export class Walk {
   #mayEnter(parent: Folder, name: string, path: string): boolean {
     if (reservedFor(join(parent.path, name), this.#work.bench) !== undefined) return false;
     if (!this.#enters(path, name)) return false;
-    if (path.split("/").length < HAND.folderDepth) return true;
-    this.leftOut.add(`some folders are more than ${HAND.folderDepth} deep`);
+    if (path.split("/").length < HAND_LIMITS.folderDepth) return true;
+    this.leftOut.add(`some folders are more than ${HAND_LIMITS.folderDepth} deep`);
     return false;
   }
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { asFault, Fault, HANDS, isObject, SIGNED, textIn } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, isObject, SIGNED, textIn } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
 import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import { CAPABILITIES, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
@@ -259,8 +259,8 @@ class AgentHttpLink {
 
   /** A brain that lives answers at least each poll; one that does not is dead after the heartbeats that it may miss. */
   get #silenceMs(): number {
-    const heartbeatMs = this.#options.bounds?.heartbeatMs ?? HANDS.heartbeatMs;
-    return Math.max(heartbeatMs * HANDS.heartbeatsMissed, SIGNED.pollMs + heartbeatMs);
+    const heartbeatMs = this.#options.bounds?.heartbeatMs ?? REGISTER_LIMITS.heartbeatMs;
+    return Math.max(heartbeatMs * REGISTER_LIMITS.heartbeatsMissed, SIGNED.pollMs + heartbeatMs);
   }
 
   async #sample({ over }: Session): Promise<void> {
@@ -270,7 +270,7 @@ class AgentHttpLink {
       const payload = sample();
       const ts = new Date(this.#caller.clock.now()).toISOString();
       if (payload !== undefined) this.#telling.add({ method: "telemetry.push", action_id: randomUUID(), payload, ts });
-      await rest(bounds?.heartbeatMs ?? HANDS.heartbeatMs, over);
+      await rest(bounds?.heartbeatMs ?? REGISTER_LIMITS.heartbeatMs, over);
     }
   }
 }

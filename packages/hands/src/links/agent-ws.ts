@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { asFault, Fault, HANDS, SOUTHBOUND } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, SOUTHBOUND } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
 import { CAPABILITIES, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { Hello } from "@vidro/core/wire/agent-ws";
@@ -45,7 +45,7 @@ export const AGENT_WS_BOUNDS: {
       | "redialCapMs"
       | "firstDials"
   ]: number;
-} = { ...SOUTHBOUND, ...HANDS };
+} = { ...SOUTHBOUND, ...REGISTER_LIMITS };
 
 /**
  * Keeps a hand connected to its brain over a WebSocket until the signal fires; rejects with the fault that makes

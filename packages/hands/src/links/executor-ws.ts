@@ -1,4 +1,4 @@
-import { asFault, Fault, HANDS } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS } from "@vidro/core";
 import type { Ended, Hand, JsonObject } from "@vidro/core";
 import {
   actionOf,
@@ -84,7 +84,7 @@ export class Executor {
     const acked = Promise.withResolvers<HandshakeAck>();
     acked.promise.catch(() => undefined);
     let isIn = false;
-    const { url, token, heartbeatMs = HANDS.heartbeatMs } = this.#options;
+    const { url, token, heartbeatMs = REGISTER_LIMITS.heartbeatMs } = this.#options;
     const socket = await BrainSocket.open({
       url: addressOf(url, this.#options.task.id),
       token,

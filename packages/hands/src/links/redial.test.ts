@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Fault, HANDS } from "@vidro/core";
+import { Fault, REGISTER_LIMITS } from "@vidro/core";
 import { redial, restAfter } from "./redial.ts";
 
 const QUICK = { redialMs: 1, redialCapMs: 4 };
@@ -14,7 +14,7 @@ test("004-21 the rest before another try doubles up to its cap, and any part of 
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (tries, chance) => {
       const rest = restAfter(tries, chance);
-      return rest >= 0 && rest <= HANDS.redialCapMs && rest <= HANDS.redialMs * 2 ** (tries - 1);
+      return rest >= 0 && rest <= REGISTER_LIMITS.redialCapMs && rest <= REGISTER_LIMITS.redialMs * 2 ** (tries - 1);
     }),
   );
 });
@@ -33,7 +33,7 @@ test("004-21 the first connection is tried five times, and then the fault is fin
     bounds: QUICK,
   });
   await assert.rejects(over, { code: "BRAIN_UNREACHABLE", message: "try 5" });
-  assert.equal(tries, HANDS.firstDials);
+  assert.equal(tries, REGISTER_LIMITS.firstDials);
   assert.deepEqual(rests, [1, 2, 4, 4]);
 });
 

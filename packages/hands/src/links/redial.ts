@@ -1,4 +1,4 @@
-import { asFault, FAULTS, HANDS } from "@vidro/core";
+import { asFault, FAULTS, REGISTER_LIMITS } from "@vidro/core";
 import type { Fault } from "@vidro/core";
 
 /** A connection that stands. */
@@ -23,7 +23,7 @@ export interface RedialOptions<Dialled extends Connection> {
 }
 
 /** The bounds of redialling that one can be given others for. */
-export const REDIAL_BOUNDS: { readonly [Name in "redialMs" | "redialCapMs" | "firstDials"]: number } = HANDS;
+export const REDIAL_BOUNDS: { readonly [Name in "redialMs" | "redialCapMs" | "firstDials"]: number } = REGISTER_LIMITS;
 
 /**
  * Keeps a connection up until the signal fires: each lost one is dialled again after a rest of random length, so that

@@ -1,5 +1,5 @@
 import { uptime } from "node:os";
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import type { Order } from "@vidro/core";
 
 /*
@@ -14,7 +14,7 @@ class SleepWatch {
   #awayMs = 0;
 
   constructor() {
-    setInterval(() => this.#look(), HANDS.awakeMs).unref();
+    setInterval(() => this.#look(), REGISTER_LIMITS.awakeMs).unref();
   }
 
   /** An order that was read now, good for what is left of its time if it came at the beginning of a sleep. */
@@ -34,7 +34,7 @@ class SleepWatch {
 }
 
 /** A process that is only busy comes late, but not that late. */
-const isSleep = (sinceMs: number): boolean => sinceMs > 2 * HANDS.awakeMs;
+const isSleep = (sinceMs: number): boolean => sinceMs > 2 * REGISTER_LIMITS.awakeMs;
 
 /** Unlike the clock of timers it goes on while the machine sleeps, and unlike the wall clock nobody sets it. */
 function bootMs(): number {

@@ -1,4 +1,4 @@
-import { asFault, Fault, HANDS, textIn } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
 import type { Ended, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
 import {
   bytesOf,
@@ -129,7 +129,7 @@ export class Southbound {
   }
 
   get #maxBytes(): number {
-    return this.#policy?.max_payload ?? HANDS.messageBytes;
+    return this.#policy?.max_payload ?? REGISTER_LIMITS.messageBytes;
   }
 
   /** A command takes no longer than the brain's policy says [000-43]. */
@@ -147,7 +147,7 @@ export class Southbound {
     };
     const whole = { ...named, ...fitted(reply, this.#maxBytes - bytesOf(named) - METHOD_BYTES) };
     if (this.#options.send(whole) || action === undefined || request?.method === "action.judge") return;
-    if (this.#unsent.size < HANDS.orders) this.#unsent.set(action, whole);
+    if (this.#unsent.size < REGISTER_LIMITS.orders) this.#unsent.set(action, whole);
   }
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import type { Plan, Verdict } from "@vidro/core";
 import { within } from "../files/within.ts";
 import { pids } from "../exec/proc.ts";
@@ -29,7 +29,7 @@ let found:
  */
 export function ownFolders(own: string): readonly string[] {
   const now = performance.now();
-  if (found === undefined || now - found.at > HAND.statesMs)
+  if (found === undefined || now - found.at > HAND_LIMITS.statesMs)
     found = { at: now, folders: [...usualFolders(), ...openFolders()], by: new Map() };
   let folders = found.by.get(own);
   if (folders === undefined) found.by.set(own, (folders = outermost([own, ...found.folders])));
@@ -123,7 +123,7 @@ function named(texts: readonly string[], cwd: string, { workspace, folders }: Gr
   const home = homedir();
   for (const word of words) {
     const path = resolve(cwd, word.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/|$)/u, home));
-    const own = [path, ...(word.length <= HAND.pathChars ? real(path) : [])].find(isOwn);
+    const own = [path, ...(word.length <= HAND_LIMITS.pathChars ? real(path) : [])].find(isOwn);
     if (own !== undefined) return own;
   }
   return undefined;

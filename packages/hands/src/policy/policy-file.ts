@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname } from "node:path";
-import { canonical, Fault, HAND, judge, parsePolicy } from "@vidro/core";
+import { canonical, Fault, HAND_LIMITS, judge, parsePolicy } from "@vidro/core";
 import type { Json, Policy } from "@vidro/core";
 import { DEFAULT_POLICY } from "./default-policy.ts";
 import { codeOf } from "../files/files.ts";
@@ -114,7 +114,7 @@ export function keepPolicy(places: PolicyPlaces): KeptPolicy {
       return open.policy.secrets;
     },
     get memoryBytes() {
-      return open.memoryBytes ?? HAND.treeBytes;
+      return open.memoryBytes ?? HAND_LIMITS.treeBytes;
     },
     judge: (plan) => open.judge(plan),
     reload() {

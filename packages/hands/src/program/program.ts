@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { Fault, HANDS, oneLine } from "@vidro/core";
+import { Fault, REGISTER_LIMITS, oneLine } from "@vidro/core";
 import manifest from "../../package.json" with { type: "json" };
 import { HandState } from "../enrol/identity.ts";
 import type { Identity } from "../enrol/identity.ts";
@@ -45,8 +45,8 @@ const EXIT = { ok: 0, interrupted: 130 } as const;
 /** Joins a brain, says so when its first heartbeat came, and works for it until it is asked to end. */
 export async function join(flags: JoinFlags): Promise<number> {
   const { url, tags, name = hostname() } = flags;
-  if (name === "" || name.length > HANDS.nameChars)
-    throw new Fault("BAD_REQUEST", `A name has 1 to ${HANDS.nameChars} characters.`);
+  if (name === "" || name.length > REGISTER_LIMITS.nameChars)
+    throw new Fault("BAD_REQUEST", `A name has 1 to ${REGISTER_LIMITS.nameChars} characters.`);
   const token = await invitationFrom(flags);
   // Before the brain is asked: it may take the host for a hand before the host has heard of it.
   const reloadables = heedSignals();
@@ -54,7 +54,7 @@ export async function join(flags: JoinFlags): Promise<number> {
   const workspace = resolve(flags.workspace ?? ".");
   const who = { url, token, name, workspace, ...(tags === undefined ? {} : { tags }) };
   await state.become(await enrol({ ...who, ...(await keeping(state, flags.transport)) }));
-  return work(state, flags, { firstDials: HANDS.firstDials, reloadables });
+  return work(state, flags, { firstDials: REGISTER_LIMITS.firstDials, reloadables });
 }
 
 /** What keeps the key of a host that is to sign its messages. */
@@ -128,6 +128,6 @@ const WHY_CHARS = 400;
 function tellUp({ agentId, name, url }: Identity, { json, isFirst }: { json: boolean; isFirst: boolean }): void {
   if (json && isFirst) sayJson({ ready: true, agent_id: agentId });
   if (json) return;
-  say(`✓ ${oneLine(name, HANDS.nameChars)} connected`);
+  say(`✓ ${oneLine(name, REGISTER_LIMITS.nameChars)} connected`);
   if (isFirst) say(`  to ${url} as ${agentId}. Ctrl-C ends it; as a service: vidro-hand unit --dry-run`);
 }

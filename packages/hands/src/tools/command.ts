@@ -1,4 +1,4 @@
-import { Fault, HAND, type ProcessPlan } from "@vidro/core";
+import { Fault, HAND_LIMITS, type ProcessPlan } from "@vidro/core";
 import { folderAt } from "../files/folders.ts";
 import { pathField } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
@@ -6,7 +6,7 @@ import { hasRightsOfItsOwn, NO_NUL, programFor, scriptPrints } from "../exec/exe
 import { runCovered, stateFor } from "./covered.ts";
 import { scopeOf, tool } from "./tool.ts";
 
-const word = { type: "string", maxLength: HAND.argChars, pattern: NO_NUL } as const;
+const word = { type: "string", maxLength: HAND_LIMITS.argChars, pattern: NO_NUL } as const;
 
 /** Runs one program with its arguments; no shell is involved. */
 export const command = tool({
@@ -21,17 +21,17 @@ export const command = tool({
       command: {
         type: "string",
         minLength: 1,
-        maxLength: HAND.pathChars,
+        maxLength: HAND_LIMITS.pathChars,
         pattern: NO_NUL,
         description: "The program: a name looked up in PATH, or a path.",
       },
-      args: { type: "array", items: word, maxItems: HAND.args, description: "Its arguments, one word each." },
+      args: { type: "array", items: word, maxItems: HAND_LIMITS.args, description: "Its arguments, one word each." },
       cwd: pathField("Folder to run in; default: the workspace."),
       timeout_ms: {
         type: "integer",
         minimum: 1,
-        maximum: HAND.commandCapMs,
-        description: `Default: ${HAND.commandMs}.`,
+        maximum: HAND_LIMITS.commandCapMs,
+        description: `Default: ${HAND_LIMITS.commandMs}.`,
       },
       access: {
         enum: ["host", "all"],
@@ -56,7 +56,7 @@ export const command = tool({
       argv,
       cwd,
       env: bench.env,
-      timeoutMs: input.timeout_ms ?? HAND.commandMs,
+      timeoutMs: input.timeout_ms ?? HAND_LIMITS.commandMs,
       ...(await scriptPrints(program, argv, cwd)),
       state: input.access === "all" || hasRightsOfItsOwn(program) ? "open" : await stateFor(bench),
     };

@@ -1,4 +1,4 @@
-import { Fault, HAND } from "@vidro/core";
+import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { readContent, sha256, textOf, writeContent } from "../files/files.ts";
 import { isCrlf } from "../files/patch.ts";
@@ -13,11 +13,11 @@ const parameters = {
     old_string: {
       type: "string",
       minLength: 1,
-      maxLength: HAND.fileBytes,
+      maxLength: HAND_LIMITS.fileBytes,
       description:
         "The exact text to replace, with its white space. It occurs once in the file, unless replace_all is set.",
     },
-    new_string: { type: "string", maxLength: HAND.fileBytes, description: "The text to put in its place." },
+    new_string: { type: "string", maxLength: HAND_LIMITS.fileBytes, description: "The text to put in its place." },
     replace_all: { type: "boolean", description: "Replace every occurrence." },
   },
   additionalProperties: false,
@@ -87,7 +87,7 @@ function absent(text: string, wanted: string, path: string): Fault {
 function nearestLine(lines: readonly string[], wanted: string): { number: number; line: string } | undefined {
   const goal = pairsOf(wanted.split("\n").find((line) => line.trim() !== "") ?? "");
   let best = { score: 0.5, number: 0, line: "" };
-  for (const [index, line] of lines.slice(0, HAND.diffLines).entries()) {
+  for (const [index, line] of lines.slice(0, HAND_LIMITS.diffLines).entries()) {
     const pairs = pairsOf(line);
     const score =
       (2 *
@@ -96,12 +96,12 @@ function nearestLine(lines: readonly string[], wanted: string): { number: number
           .filter((pair) => pairs.has(pair))
           .toArray().length) /
       (pairs.size + goal.size);
-    if (score > best.score) best = { score, number: index + 1, line: line.slice(0, HAND.lineChars) };
+    if (score > best.score) best = { score, number: index + 1, line: line.slice(0, HAND_LIMITS.lineChars) };
   }
   return best.number === 0 ? undefined : best;
 }
 
 function pairsOf(line: string): Set<string> {
-  const chars = line.trim().slice(0, HAND.lineChars);
+  const chars = line.trim().slice(0, HAND_LIMITS.lineChars);
   return new Set(Array.from({ length: chars.length }, (_, index) => chars.slice(index, index + 2)));
 }

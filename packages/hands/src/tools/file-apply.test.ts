@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Fault, HAND, isObject } from "@vidro/core";
+import { Fault, HAND_LIMITS, isObject } from "@vidro/core";
 import type { Json } from "@vidro/core";
 import * as fc from "fast-check";
 import { fileApply } from "./file-apply.ts";
@@ -155,10 +155,10 @@ void test("a patch with LF keeps the CRLF of the file", async (t) => {
 
 void test("a patch or a difference beyond the bound is refused", async (t) => {
   const place = scratch(t, { a: "" });
-  const want = Array.from({ length: HAND.diffLines + 1 }, (_, index) => `${index}\n`).join("");
+  const want = Array.from({ length: HAND_LIMITS.diffLines + 1 }, (_, index) => `${index}\n`).join("");
   await assert.rejects(diffed(place, "a", want), { code: "PAYLOAD_TOO_LARGE" });
-  await assert.rejects(diffed(place, "a", "x".repeat(HAND.patchBytes)), { code: "PAYLOAD_TOO_LARGE" });
-  await assert.rejects(place.use(fileApply, { path: "a", patch: "é".repeat(HAND.patchBytes) }), {
+  await assert.rejects(diffed(place, "a", "x".repeat(HAND_LIMITS.patchBytes)), { code: "PAYLOAD_TOO_LARGE" });
+  await assert.rejects(place.use(fileApply, { path: "a", patch: "é".repeat(HAND_LIMITS.patchBytes) }), {
     code: "PAYLOAD_TOO_LARGE",
   });
 });

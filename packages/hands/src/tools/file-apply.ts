@@ -1,4 +1,4 @@
-import { Fault, HAND } from "@vidro/core";
+import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { readContentIfAny, sha256, textOf, writeContent } from "../files/files.ts";
 import { applied, appliedElsewhere, diffOf, readPatch, undone } from "../files/patch.ts";
@@ -15,7 +15,7 @@ const parameters = {
     patch: {
       type: "string",
       minLength: 1,
-      maxLength: HAND.patchBytes,
+      maxLength: HAND_LIMITS.patchBytes,
       description: "A unified diff of this one file.",
     },
     base_sha256: {

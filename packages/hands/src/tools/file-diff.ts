@@ -1,4 +1,4 @@
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { readContentIfAny, sha256, textOf } from "../files/files.ts";
 import { diffOf } from "../files/patch.ts";
@@ -10,7 +10,11 @@ const parameters = {
   required: ["path", "want"],
   properties: {
     path: pathField("The file: absolute, or relative to the workspace. One that is missing counts as empty."),
-    want: { type: "string", maxLength: HAND.fileBytes, description: "All of the content that the file is to have." },
+    want: {
+      type: "string",
+      maxLength: HAND_LIMITS.fileBytes,
+      description: "All of the content that the file is to have.",
+    },
   },
   additionalProperties: false,
 } as const;

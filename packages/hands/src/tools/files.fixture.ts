@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { TestContext } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan, ValueOutcome } from "@vidro/core";
 import { policyOf } from "../scratch.fixture.ts";
 import type { Bench, Input, InputSchema, Tool, Work } from "./tool.ts";
@@ -40,7 +40,7 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
     workspace,
     state,
     reserved: () => [state],
-    memoryBytes: () => HAND.treeBytes,
+    memoryBytes: () => HAND_LIMITS.treeBytes,
     sandbox: async () => undefined,
     env: {},
     judge,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { scratch, workOf } from "./files.fixture.ts";
 import { findFiles } from "./find-files.ts";
 
@@ -54,7 +54,7 @@ void test("files outside of the workspace are given by their whole path", async 
 void test("more matches than the bound are cut and say so", async (t) => {
   const { use, at } = scratch(t);
   mkdirSync(at("many"));
-  for (let index = 0; index <= HAND.entries; index += 1) writeFileSync(at(`many/${index}`), "");
+  for (let index = 0; index <= HAND_LIMITS.entries; index += 1) writeFileSync(at(`many/${index}`), "");
   const { text, data } = await use(findFiles, { pattern: "many/*" });
   assert.match(text, /\[not everything was seen: there are more than 1000 matches/);
   assert.partialDeepStrictEqual(data, { truncated: true });
@@ -62,7 +62,7 @@ void test("more matches than the bound are cut and say so", async (t) => {
 
 void test("folders beyond the depth are left out and say so", async (t) => {
   const { use, at } = scratch(t);
-  const deep = Array.from({ length: HAND.folderDepth + 2 }, () => "d").join("/");
+  const deep = Array.from({ length: HAND_LIMITS.folderDepth + 2 }, () => "d").join("/");
   mkdirSync(at(deep), { recursive: true });
   writeFileSync(at(`${deep}/lost`), "");
   assert.match((await use(findFiles, { pattern: "lost" })).text, /some folders are more than 64 deep/);

@@ -1,4 +1,4 @@
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { join } from "node:path";
 import { Folder } from "../files/files.ts";
@@ -14,7 +14,7 @@ const parameters = {
     pattern: {
       type: "string",
       minLength: 1,
-      maxLength: HAND.globChars,
+      maxLength: HAND_LIMITS.globChars,
       description: "A glob: * ? [a-z] {a,b} and ** for any depth. Without a slash it is tried on names at any depth.",
     },
     path: pathField("The folder to look in; the workspace when left out."),
@@ -44,8 +44,8 @@ export const findFiles = tool({
     const found: string[] = [];
     for await (const met of walk.below(folder)) {
       if (met.entry.type === "other" || !wanted.matches(met.path)) continue;
-      if (found.length === HAND.entries) {
-        walk.leftOut.add(`there are more than ${HAND.entries} matches, so make the pattern narrower`);
+      if (found.length === HAND_LIMITS.entries) {
+        walk.leftOut.add(`there are more than ${HAND_LIMITS.entries} matches, so make the pattern narrower`);
         break;
       }
       found.push(shown(join(work.plan.path, met.path), work.bench));

@@ -1,5 +1,5 @@
 import type { FactsPlan } from "@vidro/core";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { readProcesses, type ProcessRow } from "../exec/proc.ts";
 import { tool } from "./tool.ts";
 
@@ -23,7 +23,7 @@ export const processes = tool({
   parameters: {
     type: "object",
     properties: {
-      limit: { type: "integer", minimum: 1, maximum: HAND.entries, description: `Default: ${DEFAULT_ROWS}.` },
+      limit: { type: "integer", minimum: 1, maximum: HAND_LIMITS.entries, description: `Default: ${DEFAULT_ROWS}.` },
       sort_by: { enum: ["cpu", "mem", "pid", "name"], description: "Default: cpu." },
       name_pattern: {
         type: "string",

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { scratch } from "./files.fixture.ts";
 import { readFile } from "./read-file.ts";
 
@@ -36,7 +36,7 @@ void test("a long file is given in parts that together are the whole", async (t)
   let offset: number | undefined = 1;
   while (offset !== undefined) {
     const { text }: { text: string } = await use(readFile, { file_path: "long", offset });
-    assert.ok(Buffer.byteLength(text) <= HAND.readBytes + 100);
+    assert.ok(Buffer.byteLength(text) <= HAND_LIMITS.readBytes + 100);
     const next = /go on with offset (\d+)\]$/.exec(text)?.[1];
     parts.push(text.replace(/\n\[lines .*\]$/, ""));
     offset = next === undefined ? undefined : Number(next);
@@ -46,7 +46,7 @@ void test("a long file is given in parts that together are the whole", async (t)
 });
 
 void test("a line beyond the bound is cut between characters and says so", async (t) => {
-  const { use } = scratch(t, { wide: `a${"é".repeat(HAND.readBytes)}\nnext` });
+  const { use } = scratch(t, { wide: `a${"é".repeat(HAND_LIMITS.readBytes)}\nnext` });
   const { text, data } = await use(readFile, { file_path: "wide" });
   assert.match(text, /^aé+\n\[only the beginning of line 1 of 2 is shown: .*; the next line is offset 2\]$/);
   assert.partialDeepStrictEqual(data, { truncated: true });

@@ -1,4 +1,4 @@
-import { Fault, HAND } from "@vidro/core";
+import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { readContent, textOf } from "../files/files.ts";
 import { pathField, readPlan, refuseForeign } from "../files/paths.ts";
@@ -45,11 +45,11 @@ export const readFile = tool({
 function cut(lines: readonly string[], from: number, limit: number): { text: string; note: string } {
   const asked = lines.slice(from - 1, from - 1 + limit);
   let bytes = 0;
-  const beyond = asked.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > HAND.readBytes);
+  const beyond = asked.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > HAND_LIMITS.readBytes);
   const first = asked[0];
   if (beyond === 0 && first !== undefined) {
     const text = Buffer.from(first)
-      .subarray(0, HAND.readBytes)
+      .subarray(0, HAND_LIMITS.readBytes)
       .toString()
       .replace(/\uFFFD+$/, "");
     const note = `only the beginning of line ${from} of ${lines.length} is shown: it has ${Buffer.byteLength(first)} bytes`;

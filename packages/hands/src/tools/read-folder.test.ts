@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { scratch } from "./files.fixture.ts";
 import { readFolder } from "./read-folder.ts";
 
@@ -36,10 +36,10 @@ void test("an empty folder says so", async (t) => {
 void test("a folder with more entries than the bound is cut and says so", async (t) => {
   const { use, at } = scratch(t);
   mkdirSync(at("many"));
-  for (let index = 0; index <= HAND.entries; index += 1) writeFileSync(at(`many/${index}`), "");
+  for (let index = 0; index <= HAND_LIMITS.entries; index += 1) writeFileSync(at(`many/${index}`), "");
   const { text, data } = await use(readFolder, { dir_path: "many" });
-  assert.equal(text.split("\n").length, HAND.entries + 1);
-  assert.match(text, new RegExp(`\\[${HAND.entries} of ${HAND.entries + 1} entries;`));
+  assert.equal(text.split("\n").length, HAND_LIMITS.entries + 1);
+  assert.match(text, new RegExp(`\\[${HAND_LIMITS.entries} of ${HAND_LIMITS.entries + 1} entries;`));
   assert.partialDeepStrictEqual(data, { truncated: true });
 });
 

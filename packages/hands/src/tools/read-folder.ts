@@ -1,5 +1,5 @@
 import type { BigIntStats } from "node:fs";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { Folder } from "../files/files.ts";
 import type { FolderEntry } from "../files/files.ts";
@@ -23,8 +23,8 @@ export const readFolder = tool({
   plan: async (input, bench): Promise<FilePlan> => await readPlan(input.dir_path, bench),
   async run(_input, { plan }) {
     await using folder = await Folder.open(plan.path);
-    const { entries, more } = await folder.entries(HAND.searchFiles);
-    const rows = await Promise.all(entries.slice(0, HAND.entries).map((entry) => describe(folder, entry)));
+    const { entries, more } = await folder.entries(HAND_LIMITS.searchFiles);
+    const rows = await Promise.all(entries.slice(0, HAND_LIMITS.entries).map((entry) => describe(folder, entry)));
     const total = more ? `more than ${entries.length}` : String(entries.length);
     const note =
       entries.length > rows.length ? [`[${rows.length} of ${total} entries; find_files finds the others]`] : [];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { truncateSync } from "node:fs";
 import { test } from "node:test";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import { scratch } from "./files.fixture.ts";
 import { searchText } from "./search-text.ts";
 
@@ -48,27 +48,27 @@ void test("a pattern that spans lines is refused", async (t) => {
 void test("of a long line the part around the match is shown", async (t) => {
   const { use } = scratch(t, { wide: `${"x".repeat(5000)}needle${"y".repeat(5000)}` });
   const { text } = await use(searchText, { pattern: "needle" });
-  assert.ok(text.length < HAND.lineChars + 20);
+  assert.ok(text.length < HAND_LIMITS.lineChars + 20);
   assert.match(text, /^wide:1:…x+needley+…$/);
 });
 
 void test("more matches than the bound are cut and say so", async (t) => {
-  const { use } = scratch(t, { many: "needle\n".repeat(HAND.entries + 1), wide: "" });
+  const { use } = scratch(t, { many: "needle\n".repeat(HAND_LIMITS.entries + 1), wide: "" });
   const { text } = await use(searchText, { pattern: "needle" });
   assert.match(text, /\[not everything was seen: there are more matches than fit here \(1000 are shown\)/);
-  assert.equal(text.split("\n").length, HAND.entries + 1);
+  assert.equal(text.split("\n").length, HAND_LIMITS.entries + 1);
 });
 
 void test("all matches together stay within what reading gives at once", async (t) => {
-  const { use } = scratch(t, { many: `${"needle".padEnd(HAND.lineChars, ".")}\n`.repeat(900) });
+  const { use } = scratch(t, { many: `${"needle".padEnd(HAND_LIMITS.lineChars, ".")}\n`.repeat(900) });
   const { text } = await use(searchText, { pattern: "needle" });
-  assert.ok(Buffer.byteLength(text) < HAND.readBytes * 1.1);
+  assert.ok(Buffer.byteLength(text) < HAND_LIMITS.readBytes * 1.1);
   assert.match(text, /more matches than fit here/);
 });
 
 void test("a file beyond the bound is left out by name, and the rest is still searched", async (t) => {
   const { use, at } = scratch(t, { big: "", small: "needle" });
-  truncateSync(at("big"), HAND.fileBytes + 1);
+  truncateSync(at("big"), HAND_LIMITS.fileBytes + 1);
   const { text } = await use(searchText, { pattern: "needle" });
   assert.match(text, /^small:1:needle\n\[not everything was seen: .*big has 8388609 bytes/);
 });

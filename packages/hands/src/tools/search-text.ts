@@ -1,6 +1,6 @@
 import type { BigIntStats } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { Fault, HAND } from "@vidro/core";
+import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { Folder, isBinary } from "../files/files.ts";
 import { glob } from "../files/glob.ts";
@@ -19,7 +19,7 @@ const parameters = {
     pattern: {
       type: "string",
       minLength: 1,
-      maxLength: HAND.lineChars,
+      maxLength: HAND_LIMITS.lineChars,
       description: "The text to look for, as it is: this is not a regular expression. It lies within one line.",
     },
     path: pathField("The folder or file to look in; the workspace when left out."),
@@ -27,7 +27,7 @@ const parameters = {
     glob: {
       type: "string",
       minLength: 1,
-      maxLength: HAND.globChars,
+      maxLength: HAND_LIMITS.globChars,
       description: "Only files that match this, such as *.ts.",
     },
   },
@@ -127,7 +127,8 @@ class Search {
 
   lookInto(bytes: Buffer, path: string): void {
     this.#seenBytes += bytes.length;
-    if (this.#seenBytes > HAND.searchBytes) this.full = `more than ${HAND.searchBytes} bytes were looked through`;
+    if (this.#seenBytes > HAND_LIMITS.searchBytes)
+      this.full = `more than ${HAND_LIMITS.searchBytes} bytes were looked through`;
     // Most files do not hold the text at all, and bytes are compared much faster than they are decoded.
     if (isBinary(bytes) || (!this.#ignoreCase && !bytes.includes(this.#bytes))) return;
     for (const [index, line] of bytes.toString().split("\n").entries()) {
@@ -135,7 +136,7 @@ class Search {
       if (at === -1) continue;
       const match = { path, line: index + 1, text: excerpt(line, at) };
       this.#foundBytes += Buffer.byteLength(match.path) + Buffer.byteLength(match.text);
-      if (this.matches.length === HAND.entries || this.#foundBytes > HAND.readBytes) {
+      if (this.matches.length === HAND_LIMITS.entries || this.#foundBytes > HAND_LIMITS.readBytes) {
         this.full = `there are more matches than fit here (${this.matches.length} are shown), so make the search narrower`;
         return;
       }
@@ -147,8 +148,8 @@ class Search {
 /** The part of a line around the match. */
 function excerpt(line: string, at: number): string {
   const whole = line.endsWith("\r") ? line.slice(0, -1) : line;
-  if (whole.length <= HAND.lineChars) return whole;
-  const from = Math.max(0, Math.min(at - HAND.lineChars / 4, whole.length - HAND.lineChars));
-  const to = from + HAND.lineChars;
+  if (whole.length <= HAND_LIMITS.lineChars) return whole;
+  const from = Math.max(0, Math.min(at - HAND_LIMITS.lineChars / 4, whole.length - HAND_LIMITS.lineChars));
+  const to = from + HAND_LIMITS.lineChars;
   return `${from > 0 ? "…" : ""}${whole.slice(from, to)}${to < whole.length ? "…" : ""}`;
 }

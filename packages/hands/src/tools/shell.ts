@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { Fault, HAND, type ShellPlan } from "@vidro/core";
+import { Fault, HAND_LIMITS, type ShellPlan } from "@vidro/core";
 import { folderAt } from "../files/folders.ts";
 import { pathField } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
@@ -24,7 +24,7 @@ export const shell = tool({
       command: {
         type: "string",
         minLength: 1,
-        maxLength: HAND.argChars,
+        maxLength: HAND_LIMITS.argChars,
         pattern: NO_NUL,
         description: "The command line.",
       },
@@ -32,8 +32,8 @@ export const shell = tool({
       timeout_ms: {
         type: "integer",
         minimum: 1,
-        maximum: HAND.commandCapMs,
-        description: `Default: ${HAND.commandMs}.`,
+        maximum: HAND_LIMITS.commandCapMs,
+        description: `Default: ${HAND_LIMITS.commandMs}.`,
       },
       access: {
         enum: ["read", "workspace", "host", "all"],
@@ -58,7 +58,7 @@ export const shell = tool({
       command: input.command,
       cwd,
       env: bench.env,
-      timeoutMs: input.timeout_ms ?? HAND.commandMs,
+      timeoutMs: input.timeout_ms ?? HAND_LIMITS.commandMs,
       access,
       sandboxed,
       ...(await linePrints(input.command, cwd)),

@@ -1,4 +1,4 @@
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, Verdict } from "@vidro/core";
 import type { XStatic } from "typebox/schema";
 import { isInView, type Sandbox, type Scope } from "../exec/sandbox.ts";
@@ -24,7 +24,7 @@ export interface Bench {
 /** What a command of a bench sees and touches when it is held. */
 export function scopeOf(bench: Bench, confined: Confinement, cwd: string): Scope {
   const { workspace, state, reserved, env } = bench;
-  const memoryBytes = Math.min(HAND.memoryBytes, bench.memoryBytes());
+  const memoryBytes = Math.min(HAND_LIMITS.memoryBytes, bench.memoryBytes());
   return { confined, workspace, state, reserved: reserved(), cwd, path: env["PATH"] ?? "", memoryBytes };
 }
 

@@ -1,4 +1,4 @@
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { sha256, writeContent } from "../files/files.ts";
 import { pathField, writePlan } from "../files/paths.ts";
@@ -9,7 +9,7 @@ const parameters = {
   required: ["file_path", "content"],
   properties: {
     file_path: pathField("The file: absolute, or relative to the workspace."),
-    content: { type: "string", maxLength: HAND.fileBytes, description: "All of the new content." },
+    content: { type: "string", maxLength: HAND_LIMITS.fileBytes, description: "All of the new content." },
   },
   additionalProperties: false,
 } as const;

@@ -1,4 +1,4 @@
-import { HANDS, SIGNED, TCP } from "@vidro/core";
+import { REGISTER_LIMITS, SIGNED, TCP } from "@vidro/core";
 import type { DialRequest, HandCatalog, HandDialler, JsonObject } from "@vidro/core";
 import { ROW, rowShape } from "../hands.ts";
 import { plainFault } from "../ops.ts";
@@ -10,7 +10,7 @@ interface DialledHandsWorld {
   readonly dialer: HandDialler;
 }
 
-const word = { type: "string", minLength: 1, maxLength: HANDS.nameChars } as const;
+const word = { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars } as const;
 
 const WHOM: JsonObject = {
   type: "object",
@@ -25,11 +25,11 @@ const WHOM: JsonObject = {
     },
     token: { type: "string", minLength: 1, maxLength: TCP.tokenChars, description: "One of the hand's own." },
     name: word,
-    tags: { type: "array", maxItems: HANDS.tags, items: word },
+    tags: { type: "array", maxItems: REGISTER_LIMITS.tags, items: word },
     ca: {
       type: "string",
       minLength: 1,
-      maxLength: HANDS.caChars,
+      maxLength: REGISTER_LIMITS.caChars,
       description: "In PEM; whom the hand is believed by.",
     },
     lab: { type: "boolean", description: "A laboratory: no TLS, though it is another machine." },

@@ -1,4 +1,4 @@
-import { HANDS, SOUTHBOUND } from "@vidro/core";
+import { REGISTER_LIMITS, SOUTHBOUND } from "@vidro/core";
 import type { HandAdmission, JsonObject } from "@vidro/core";
 import { plainFault } from "../ops.ts";
 import type { Call, Reply, Surface } from "../../http/route.ts";
@@ -8,14 +8,14 @@ interface InvitationsWorld {
   readonly door: Pick<HandAdmission, "invite">;
 }
 
-const word = { type: "string", minLength: 1, maxLength: HANDS.nameChars } as const;
+const word = { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars } as const;
 
 const WHO: JsonObject = {
   type: "object",
   additionalProperties: false,
   properties: {
     name: word,
-    tags: { type: "array", maxItems: HANDS.tags, items: word },
+    tags: { type: "array", maxItems: REGISTER_LIMITS.tags, items: word },
     expires_in_ms: { type: "integer", minimum: 1, maximum: SOUTHBOUND.invitationMs },
   },
 };

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { asFault, Fault, HANDS, textIn } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
 import type { JsonObject, Records } from "@vidro/core";
 import { askSigned, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
 import type { HandKeys } from "./keys.ts";
@@ -12,7 +12,7 @@ import { seal } from "./seal.ts";
 
 const KIND = "hand-address";
 const NONCE_BYTES = 16;
-const REPLY_BYTES = 2 * HANDS.messageBytes;
+const REPLY_BYTES = 2 * REGISTER_LIMITS.messageBytes;
 
 /** Where hands may be called, as an administrator has said: what a hand says of itself is not enough. */
 export class HandAddresses {
@@ -75,7 +75,7 @@ interface Reply {
 }
 
 async function post(url: URL, headers: { readonly [name: string]: string }, body: Uint8Array): Promise<Reply> {
-  const signal = AbortSignal.timeout(HANDS.endMs);
+  const signal = AbortSignal.timeout(REGISTER_LIMITS.endMs);
   const options = { method: "POST", headers, signal, lookup: allowedOnly };
   try {
     const sent: ClientRequest = url.protocol === "https:" ? httpsRequest(url, options) : httpRequest(url, options);

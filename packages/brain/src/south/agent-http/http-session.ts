@@ -1,4 +1,4 @@
-import { asFault, Fault, HAND, HANDS } from "@vidro/core";
+import { asFault, Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import { bytesOf, tooLong } from "@vidro/core/wire/agent-ws";
 import type { Welcome } from "@vidro/core/wire/agent-ws";
@@ -55,15 +55,16 @@ export class HttpSession implements SouthboundWire {
     this.#held = undefined;
     // Whoever ordered something while the hand was let in did not know its epoch yet.
     for (const said of held) this.send("session_epoch" in said ? { ...said, session_epoch: attached.epoch } : said);
-    const policy = { timeouts: { exec: HAND.commandCapMs }, max_payload: HANDS.messageBytes };
+    const policy = { timeouts: { exec: HAND_LIMITS.commandCapMs }, max_payload: REGISTER_LIMITS.messageBytes };
     return { ok: true, policy, session_epoch: attached.epoch, server_version: version };
   }
 
   send(message: JsonObject): void {
-    if (this.#held !== undefined && this.#held.length >= HANDS.acknowledgements) throw new Fault("HAND_UNAVAILABLE");
+    if (this.#held !== undefined && this.#held.length >= REGISTER_LIMITS.acknowledgements)
+      throw new Fault("HAND_UNAVAILABLE");
     if (this.#held !== undefined) return void this.#held.push(message);
     if (this.#options.direct === undefined) return this.#outbox.put(message);
-    const refused = tooLong(bytesOf(message), HANDS.messageBytes);
+    const refused = tooLong(bytesOf(message), REGISTER_LIMITS.messageBytes);
     if (refused !== undefined) throw refused;
     // A hand that cannot be reached now may come and ask; that it may have got the message already is no harm.
     this.#options.direct(message).then(

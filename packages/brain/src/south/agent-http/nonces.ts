@@ -1,4 +1,4 @@
-import { Fault, HANDS, SIGNED } from "@vidro/core";
+import { Fault, REGISTER_LIMITS, SIGNED } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import type { Claim } from "@vidro/core/wire/signature";
 import { Tries } from "../enrolment/tries.ts";
@@ -19,7 +19,7 @@ export class Nonces {
   constructor(records: Records, now: () => number) {
     this.#records = records;
     this.#now = now;
-    this.#tries = new Tries({ burst: SIGNED.burst, everyMs: SIGNED.everyMs, kept: HANDS.known }, now);
+    this.#tries = new Tries({ burst: SIGNED.burst, everyMs: SIGNED.everyMs, kept: REGISTER_LIMITS.known }, now);
   }
 
   /** Keeps a nonce; false when it has come before, RATE_LIMITED when a key is used too often. */

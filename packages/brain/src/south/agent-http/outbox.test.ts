@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HANDS, SIGNED } from "@vidro/core";
+import { REGISTER_LIMITS, SIGNED } from "@vidro/core";
 import { Outbox } from "./outbox.ts";
 
 const HERE = new AbortController().signal;
@@ -43,13 +43,13 @@ test("whoever is gone waits no more, and a closed outbox says why", async () => 
 
 test("an answer is no longer than a message may be, and what waits is bounded", async () => {
   const outbox = new Outbox();
-  const text = "x".repeat(HANDS.messageBytes - 100);
+  const text = "x".repeat(REGISTER_LIMITS.messageBytes - 100);
   for (let sent = 0; sent < 8; sent += 1) outbox.put({ text });
   assert.equal((await outbox.next(0, HERE)).messages.length, 1);
   assert.throws(() => outbox.put({ text: text + text }), { code: "PAYLOAD_TOO_LARGE" });
   assert.ok(9 * text.length > SIGNED.outboxBytes);
   assert.throws(() => outbox.put({ text }), { code: "HAND_UNAVAILABLE" });
   const many = new Outbox();
-  for (let sent = 0; sent < HANDS.orders; sent += 1) many.put({});
+  for (let sent = 0; sent < REGISTER_LIMITS.orders; sent += 1) many.put({});
   assert.throws(() => many.put({}), { code: "HAND_UNAVAILABLE" });
 });

@@ -1,4 +1,4 @@
-import { Fault, HANDS, SIGNED } from "@vidro/core";
+import { Fault, REGISTER_LIMITS, SIGNED } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import { bytesOf, tooLong } from "@vidro/core/wire/agent-ws";
 
@@ -27,9 +27,9 @@ export class Outbox {
   /** Adds a message; HAND_UNAVAILABLE when too much waits already. */
   put(message: JsonObject): void {
     const bytes = bytesOf(message);
-    const refused = tooLong(bytes, HANDS.messageBytes);
+    const refused = tooLong(bytes, REGISTER_LIMITS.messageBytes);
     if (refused !== undefined) throw refused;
-    if (this.#waiting.length >= HANDS.orders || this.#bytes + bytes > SIGNED.outboxBytes)
+    if (this.#waiting.length >= REGISTER_LIMITS.orders || this.#bytes + bytes > SIGNED.outboxBytes)
       throw new Fault("HAND_UNAVAILABLE", "The hand does not fetch what waits for it.");
     this.#place += 1;
     this.#bytes += bytes;
@@ -76,7 +76,7 @@ export class Outbox {
   /** As much as fits into one answer. */
   #batch(): Batch {
     let bytes = 0;
-    const fits = this.#waiting.filter((one, at) => (bytes += one.bytes) <= HANDS.messageBytes || at === 0);
+    const fits = this.#waiting.filter((one, at) => (bytes += one.bytes) <= REGISTER_LIMITS.messageBytes || at === 0);
     this.#given = fits.at(-1)?.place ?? this.#given;
     return { messages: fits.map(({ message }) => message), cursor: this.#given };
   }

@@ -1,4 +1,4 @@
-import { HANDS, isObject, textIn, TOOL_EFFECTS } from "@vidro/core";
+import { REGISTER_LIMITS, isObject, textIn, TOOL_EFFECTS } from "@vidro/core";
 import type { Json, ToolSpec } from "@vidro/core";
 import { offeredTools } from "../register/offered-tools.ts";
 import type { OfferedTool } from "../register/offered-tools.ts";
@@ -26,7 +26,7 @@ export function cardOf(said: Json | undefined, host: string, standard: readonly 
     ...(version === undefined ? {} : { version }),
     ...(receiptKey !== undefined && KEY.test(receiptKey) ? { receiptKey } : {}),
     workspace: textIn(said, "workspace") ?? "",
-    tools: offeredTools({ offered: listed.slice(0, HANDS.tools).flatMap(toolIn), standard, host }).tools,
+    tools: offeredTools({ offered: listed.slice(0, REGISTER_LIMITS.tools).flatMap(toolIn), standard, host }).tools,
   };
 }
 
@@ -34,7 +34,7 @@ export function cardOf(said: Json | undefined, host: string, standard: readonly 
 const KEY = /^[0-9a-f]{64}$/;
 
 function short(text: string | undefined): string | undefined {
-  return text === undefined || text === "" ? undefined : text.slice(0, HANDS.nameChars);
+  return text === undefined || text === "" ? undefined : text.slice(0, REGISTER_LIMITS.nameChars);
 }
 
 function toolIn(said: Json): readonly OfferedTool[] {

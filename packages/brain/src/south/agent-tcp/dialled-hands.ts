@@ -1,6 +1,6 @@
 import { randomUUID, X509Certificate } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { asFault, Fault, HANDS } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS } from "@vidro/core";
 import type { DialRequest, JsonObject, StoredRecord } from "@vidro/core";
 import { dialTcpHand } from "../agent-tcp.ts";
 import type { Dialled } from "../agent-tcp.ts";
@@ -39,7 +39,7 @@ export class DialledHands {
   /** Dials all that are on record; those that were revoked meanwhile are forgotten. */
   async resume(): Promise<void> {
     const { records } = this.#options;
-    const kept = await records.list(DIALLED, { limit: HANDS.dialled }).catch(this.#report);
+    const kept = await records.list(DIALLED, { limit: REGISTER_LIMITS.dialled }).catch(this.#report);
     await Promise.all((kept ?? []).map((record) => this.#inTurn(() => this.#resumeOne(record)).catch(this.#report)));
   }
 
@@ -51,7 +51,7 @@ export class DialledHands {
     const address = dialAddress(request.url, request.lab === true);
     assertCertificates(request.ca, address);
     const id = await this.#inTurn(() => this.#keep(request, address));
-    await Promise.race([this.#dialled.get(id)?.tried, sleep(HANDS.firstTryMs, undefined, { ref: false })]);
+    await Promise.race([this.#dialled.get(id)?.tried, sleep(REGISTER_LIMITS.firstTryMs, undefined, { ref: false })]);
     return id;
   }
 
@@ -65,10 +65,10 @@ export class DialledHands {
 
   async #keep({ owner, ...asked }: DialRequest, { url }: DialAddress): Promise<string> {
     const { records } = this.#options;
-    const known = await records.list(DIALLED, { limit: HANDS.dialled });
+    const known = await records.list(DIALLED, { limit: REGISTER_LIMITS.dialled });
     const same = known.find((record) => record.owner === owner && keptIn(record).url === url);
-    if (same === undefined && known.length >= HANDS.dialled)
-      throw new Fault("RATE_LIMITED", `This brain dials ${HANDS.dialled} hands, which is as many as it may.`);
+    if (same === undefined && known.length >= REGISTER_LIMITS.dialled)
+      throw new Fault("RATE_LIMITED", `This brain dials ${REGISTER_LIMITS.dialled} hands, which is as many as it may.`);
     const id = same?.id ?? randomUUID();
     const token = await this.#safe.encrypt(nameOf(id), Buffer.from(asked.token));
     const body = { ...asked, url, token } as unknown as JsonObject;
@@ -81,7 +81,7 @@ export class DialledHands {
     if (this.#dialled.has(record.id)) return;
     if ((await this.#options.hands.barred(record.id)) === "revoked") return this.#forget(record.id);
     // A brain that comes up dials them one by one.
-    await this.#begin(record, Math.random() * HANDS.redialMs).catch((thrown: unknown) => {
+    await this.#begin(record, Math.random() * REGISTER_LIMITS.redialMs).catch((thrown: unknown) => {
       this.#options.hands.away(record.id, asFault(thrown).message);
       throw thrown;
     });

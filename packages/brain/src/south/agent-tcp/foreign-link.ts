@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { asFault, Fault, HANDS, isRecall, TCP } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, isRecall, TCP } from "@vidro/core";
 import type { Action, Ended, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
 import type { HandLink } from "../link.ts";
 import { unjudged } from "../fallback-policy.ts";
@@ -65,7 +65,7 @@ function processOf(answer: JsonObject, tookMs: number): Outcome {
   return {
     kind: "process",
     exitCode: typeof exitCode === "number" ? exitCode : null,
-    signal: typeof signal === "string" ? signal.slice(0, HANDS.nameChars) : null,
+    signal: typeof signal === "string" ? signal.slice(0, REGISTER_LIMITS.nameChars) : null,
     timedOut: timedOut === true,
     durationMs: Math.round(tookMs),
     stdout: outputOf(stdout, truncated === true),

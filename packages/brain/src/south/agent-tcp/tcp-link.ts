@@ -1,6 +1,6 @@
 import { TcpError } from "@vidro/client/tcp";
 import type { RequestOptions } from "@vidro/client/tcp";
-import { asFault, Fault, HANDS, isObject, recallOf } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, isObject, recallOf } from "@vidro/core";
 import type { Action, FaultReport, JsonObject } from "@vidro/core";
 import { tcpFaultCode } from "@vidro/core/wire/agent-tcp";
 import type { HandLink } from "../link.ts";
@@ -36,7 +36,7 @@ export function tcpFault(thrown: unknown): Fault {
 export function tcpLink(wire: TcpWire, warranting: Warranting = async (order) => order): HandLink {
   return {
     async judge(action) {
-      const answer = await ask(wire, "JUDGE", actionData(action), { deadlineMs: HANDS.judgeMs });
+      const answer = await ask(wire, "JUDGE", actionData(action), { deadlineMs: REGISTER_LIMITS.judgeMs });
       if (answer["judgement"] !== undefined) return soundJudgement(answer["judgement"]);
       return faultIn(answer["fault"]);
     },
@@ -57,7 +57,7 @@ export function tcpLink(wire: TcpWire, warranting: Warranting = async (order) =>
       signal.addEventListener("abort", cancel, { once: true });
       try {
         const ended = ask(wire, "RUN_TOOL", order, {
-          deadlineMs: HANDS.endMs,
+          deadlineMs: REGISTER_LIMITS.endMs,
           hear: ({ stream, chunk }) => {
             if ((stream === "stdout" || stream === "stderr") && typeof chunk === "string") hear(stream, chunk);
           },

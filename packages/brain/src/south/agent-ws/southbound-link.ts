@@ -1,4 +1,4 @@
-import { Fault, HANDS, isRecall, recallOf, textIn } from "@vidro/core";
+import { Fault, REGISTER_LIMITS, isRecall, recallOf, textIn } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
 import { bareOrder, faultOf, judgeMessage, orderMessage, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { HandLink, Hear } from "../link.ts";
@@ -73,7 +73,7 @@ class MessageLink implements SouthboundLink {
   async judge(action: Action): Promise<Judgement | FaultReport> {
     if (!this.#can("action.judge")) return unjudged(action, this.#wire.tools);
     const id = `judge-${action.id}`;
-    const late = { ms: HANDS.judgeMs, fault: away("It did not say in time what it would do.") };
+    const late = { ms: REGISTER_LIMITS.judgeMs, fault: away("It did not say in time what it would do.") };
     const reply = await this.#ask({ ...judgeMessage(action), id }, { id, late });
     return reply["ok"] === true ? soundJudgement(reply["judgement"]) : faultOf(reply);
   }
@@ -139,7 +139,7 @@ class MessageLink implements SouthboundLink {
     signal.addEventListener("abort", cancel, { once: true });
     try {
       const message = this.#names ? { ...orderMessage(order, this.#wire.epoch), id } : bareOrder(order);
-      const late = { ms: HANDS.endMs, fault: new Fault("OUTCOME_UNKNOWN", NO_END) };
+      const late = { ms: REGISTER_LIMITS.endMs, fault: new Fault("OUTCOME_UNKNOWN", NO_END) };
       const asked = this.#ask(message, { id, late, hear });
       if (signal.aborted) cancel();
       return soundReply(await asked);
@@ -153,7 +153,7 @@ class MessageLink implements SouthboundLink {
 
   async #ask(message: JsonObject, { id, late, hear }: Asking): Promise<JsonObject> {
     if (this.#gone) throw away("The connection to it is lost.");
-    if (this.#waiting.size >= HANDS.orders) throw away(`It has ${HANDS.orders} orders already.`);
+    if (this.#waiting.size >= REGISTER_LIMITS.orders) throw away(`It has ${REGISTER_LIMITS.orders} orders already.`);
     const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
     const mine = { id, hear, resolve, reject };
     this.#waiting.get(id)?.reject(away("The same was ordered again."));

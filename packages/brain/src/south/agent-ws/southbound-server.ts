@@ -7,7 +7,7 @@ import type { Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { asFault, Fault, FAULTS, HANDS, HTTP, listenFault, SOUTHBOUND } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP, listenFault, SOUTHBOUND } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import { WebSocketServer } from "ws";
@@ -166,8 +166,8 @@ const SETTINGS = {
 const WEB_SOCKETS = {
   noServer: true,
   perMessageDeflate: false,
-  maxPayload: HANDS.readBytes,
-  maxFragments: HANDS.fragments,
+  maxPayload: REGISTER_LIMITS.readBytes,
+  maxFragments: REGISTER_LIMITS.fragments,
   closeTimeout: SOUTHBOUND.closeMs,
 } as const;
 

@@ -1,5 +1,5 @@
 import type { RawData, WebSocket } from "ws";
-import { asFault, Fault, HANDS, isObject, parseJson, STREAM } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, isObject, parseJson, STREAM } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 
@@ -93,7 +93,7 @@ export class Channel {
 
   #beat(): void {
     this.#silent += 1;
-    if (this.#silent > HANDS.heartbeatsMissed) return this.#socket.terminate();
+    if (this.#silent > REGISTER_LIMITS.heartbeatsMissed) return this.#socket.terminate();
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
   }
 

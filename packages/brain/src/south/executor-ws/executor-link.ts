@@ -1,4 +1,4 @@
-import { Fault, HAND, HANDS, isIdempotent, isRecall, recallOf, timeoutOf } from "@vidro/core";
+import { Fault, HAND_LIMITS, REGISTER_LIMITS, isIdempotent, isRecall, recallOf, timeoutOf } from "@vidro/core";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
 import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf } from "@vidro/core/wire/executor-ws";
 import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor-ws";
@@ -73,7 +73,10 @@ export class ExecutorLink implements HandLink {
     const judging = Promise.withResolvers<Judgement | FaultReport>();
     this.#judging.set(action.id, judging);
     this.#wire.send(message);
-    const late = setTimeout(() => judging.reject(away("It did not say in time what it would do.")), HANDS.judgeMs);
+    const late = setTimeout(
+      () => judging.reject(away("It did not say in time what it would do.")),
+      REGISTER_LIMITS.judgeMs,
+    );
     return judging.promise.finally(() => {
       clearTimeout(late);
       this.#judging.delete(action.id);
@@ -86,7 +89,7 @@ export class ExecutorLink implements HandLink {
     const early = memory.take(action.id);
     if (early !== undefined) return early;
     if (this.#gone) throw lost();
-    if (this.#waiting.size >= HANDS.orders) throw away(`It has ${HANDS.orders} orders already.`);
+    if (this.#waiting.size >= REGISTER_LIMITS.orders) throw away(`It has ${REGISTER_LIMITS.orders} orders already.`);
     const { promise, resolve, reject } = Promise.withResolvers<Ended>();
     // Who has lost the link before anybody listens is told by what follows.
     promise.catch(() => undefined);
@@ -167,7 +170,7 @@ export class ExecutorLink implements HandLink {
   }
 
   #patience(action: Action): number {
-    return Math.max(this.#wire.bounds.messageMs, timeoutOf(action) + HAND.graceMs);
+    return Math.max(this.#wire.bounds.messageMs, timeoutOf(action) + HAND_LIMITS.graceMs);
   }
 
   #cancel({ id }: Action, resolve: (ended: Ended) => void): void {
@@ -206,7 +209,7 @@ class Silence {
 }
 
 function tooLarge(): FaultReport {
-  const most = `an executor takes messages of at most ${HANDS.messageBytes} bytes`;
+  const most = `an executor takes messages of at most ${REGISTER_LIMITS.messageBytes} bytes`;
   return new Fault("PAYLOAD_TOO_LARGE", `The call is too long: ${most}. Do it in parts.`).report();
 }
 

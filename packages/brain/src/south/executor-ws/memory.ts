@@ -1,4 +1,4 @@
-import { FOLLOW, HANDS } from "@vidro/core";
+import { FOLLOW, REGISTER_LIMITS } from "@vidro/core";
 import type { Ended, Journal } from "@vidro/core";
 
 /**
@@ -16,13 +16,13 @@ export class Memory {
 
   /** The executor is about to get the order. */
   gives(action: string): void {
-    if (this.#given.size < HANDS.orders) this.#given.add(action);
+    if (this.#given.size < REGISTER_LIMITS.orders) this.#given.add(action);
   }
 
   /** Keeps an end that nobody waits for yet; the oldest goes when there are too many. */
   keep(action: string, ended: Ended): void {
     const [oldest] = this.#early.keys();
-    if (this.#early.size >= HANDS.orders && oldest !== undefined) this.#early.delete(oldest);
+    if (this.#early.size >= REGISTER_LIMITS.orders && oldest !== undefined) this.#early.delete(oldest);
     this.#early.set(action, ended);
   }
 

@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import { asFault, EXECUTOR, Fault, HAND, HANDS } from "@vidro/core";
+import { asFault, EXECUTOR, Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { HandCard, JsonObject, RunHead, ToolSpec, Turn } from "@vidro/core";
 import { EXTENSIONS, textOf } from "@vidro/core/wire/executor-ws";
 import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
@@ -180,7 +180,7 @@ export class Visit {
       tools_accepted: accepted,
       tools_rejected: rejected,
       server_version: this.#world.version,
-      policy: { timeouts: { exec: HAND.commandCapMs }, max_payload: HANDS.messageBytes },
+      policy: { timeouts: { exec: HAND_LIMITS.commandCapMs }, max_payload: REGISTER_LIMITS.messageBytes },
       session_epoch: epoch,
     };
   }

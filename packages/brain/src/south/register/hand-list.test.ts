@@ -1,7 +1,7 @@
 import type { HandRow } from "@vidro/core";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import { findHand, selectHands } from "./hand-list.ts";
 
 const tool = (name: string) => ({ name, description: "", parameters: {}, idempotent: true });
@@ -62,7 +62,7 @@ test("an id is never mistaken for the name that another hand gave itself", () =>
 });
 
 test("G7 a run has a bounded number of hands", () => {
-  const many = Array.from({ length: HANDS.perRun + 1 }, (_, n) => row(`h${n}`, { tags: ["all"] }));
+  const many = Array.from({ length: REGISTER_LIMITS.perRun + 1 }, (_, n) => row(`h${n}`, { tags: ["all"] }));
   assert.throws(() => selectHands(many, "tag:all"), { code: "BAD_REQUEST" });
-  assert.equal(selectHands(many.slice(1), "tag:all").length, HANDS.perRun);
+  assert.equal(selectHands(many.slice(1), "tag:all").length, REGISTER_LIMITS.perRun);
 });

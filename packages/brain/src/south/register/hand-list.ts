@@ -1,5 +1,5 @@
 import type { HandRow } from "@vidro/core";
-import { Fault, HANDS, nearest } from "@vidro/core";
+import { Fault, REGISTER_LIMITS, nearest } from "@vidro/core";
 
 /** Hands that a message names at most. */
 const NAMED_AT_MOST = 5;
@@ -36,8 +36,11 @@ export function selectHands(rows: readonly HandRow[], selector: string): readonl
   for (const word of selector.split(",").map((part) => part.trim())) {
     for (const row of matching(rows, word)) chosen.set(row.id, row);
   }
-  if (chosen.size > HANDS.perRun)
-    throw new Fault("BAD_REQUEST", `${selector} means ${chosen.size} hands; a run has at most ${HANDS.perRun}.`);
+  if (chosen.size > REGISTER_LIMITS.perRun)
+    throw new Fault(
+      "BAD_REQUEST",
+      `${selector} means ${chosen.size} hands; a run has at most ${REGISTER_LIMITS.perRun}.`,
+    );
   // The brain's own comes first: the folder of a run is that of its first hand, and only this one asks for it.
   return [...chosen.values()].sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
 }

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import type { FaultReport, HandCard } from "@vidro/core";
 import { openStore } from "../../stores/stores.ts";
 import { Hands } from "./hands.ts";
@@ -218,7 +218,7 @@ test("that a hand was seen is written down now and then, not at each sign of lif
     await store.records.put({ kind: "other", id: "x", owner: "ana", body: {} });
     return (await store.records.get("hand", card.id))?.body["lastSeenAt"];
   };
-  now += HANDS.seenMs - 1;
+  now += REGISTER_LIMITS.seenMs - 1;
   attached.seen();
   assert.equal(hands.find("web1", ANA).lastSeenAt, now);
   assert.equal(await written(), 1_000_000);
@@ -234,7 +234,7 @@ test("a hand that came for one session is forgotten a week after it left, and ot
   const { card, hand } = await land.host("web1");
   const visitor: HandCard = { ...card, id: "session-1", name: "cli", gateway: "executor-ws" };
   for (const one of [card, visitor]) (await hands.attach(one, new BareLink(hand))).detach();
-  now += HANDS.visitorMs + 1;
+  now += REGISTER_LIMITS.visitorMs + 1;
   const ids = (known: Hands): string[] => known.list(ANA).map(({ id }) => id);
   assert.deepEqual(ids(hands), ["session-1", card.id]);
   await hands.attach({ ...visitor, id: "session-2" }, new BareLink(hand));
@@ -263,14 +263,14 @@ test("G7 a register that is full forgets the hand that has been away the longest
     tags: [],
   });
   const attached = [];
-  for (let n = 0; n < HANDS.known; n += 1) attached.push(await hands.attach(card(`h${n}`), link));
+  for (let n = 0; n < REGISTER_LIMITS.known; n += 1) attached.push(await hands.attach(card(`h${n}`), link));
   await assert.rejects(hands.attach(card("one-more"), link), { code: "RATE_LIMITED" });
   attached[7]!.detach();
   await assert.rejects(hands.attach(card("one-more"), link), { code: "RATE_LIMITED" });
-  now += HANDS.rememberedMs + 1;
+  now += REGISTER_LIMITS.rememberedMs + 1;
   await hands.attach(card("one-more"), link);
   assert.throws(() => hands.find("h7", ANA), { code: "NOT_FOUND" });
-  assert.equal(hands.list(ANA).length, HANDS.known);
+  assert.equal(hands.list(ANA).length, REGISTER_LIMITS.known);
   await assert.rejects(
     hands.at("h7", () => Promise.reject(new Error("no"))),
     { code: "NOT_FOUND" },

@@ -1,4 +1,4 @@
-import { asFault, Fault, HAND, HANDS, oneLine } from "@vidro/core";
+import { asFault, Fault, HAND_LIMITS, REGISTER_LIMITS, oneLine } from "@vidro/core";
 import type { Asker, Barred, Hand, HandCard, HandRow, HandState, Records } from "@vidro/core";
 import type { Log } from "../../observe/log.ts";
 import type { HandCount } from "../../observe/metrics.ts";
@@ -72,7 +72,7 @@ export class Hands {
       );
     });
     await this.#stops.load();
-    for (const kept of await this.#records.all(HANDS.known))
+    for (const kept of await this.#records.all(REGISTER_LIMITS.known))
       this.#known.set(kept.card.id, knownOf(kept, this.#remote(kept.card)));
     await this.#heed();
     await this.#forgetVisitors();
@@ -113,7 +113,7 @@ export class Hands {
 
   /** Refuses a name that a hand has which was not revoked (CONFLICT); who comes for one session has no claim to one. */
   assertFree(name: string): void {
-    const { nameChars } = HANDS;
+    const { nameChars } = REGISTER_LIMITS;
     const taken = [...this.#known.values()].some(
       ({ hand: { card, barred } }) => card.gateway !== VISITING && barred !== "revoked" && card.name === name,
     );
@@ -252,7 +252,7 @@ export class Hands {
   /** A hand that is new here, or that was forgotten: that it was revoked is never forgotten. */
   async #admit(card: HandCard): Promise<Known> {
     if (card.gateway === VISITING) await this.#forgetVisitors();
-    if (this.#known.size >= HANDS.known) await this.#makeRoom();
+    if (this.#known.size >= REGISTER_LIMITS.known) await this.#makeRoom();
     const bar = await this.#records.barOf(card.id);
     // It may have come twice at the same time.
     const known = this.#known.get(card.id);
@@ -274,17 +274,18 @@ export class Hands {
   async #makeRoom(): Promise<void> {
     let longest: Known | undefined;
     for (const known of this.#known.values()) {
-      const isAway = known.hand.link === undefined && this.#world.now() - known.lastSeenAt > HANDS.rememberedMs;
+      const isAway =
+        known.hand.link === undefined && this.#world.now() - known.lastSeenAt > REGISTER_LIMITS.rememberedMs;
       if (isAway && (longest === undefined || known.lastSeenAt < longest.lastSeenAt)) longest = known;
     }
     if (longest === undefined)
-      throw new Fault("RATE_LIMITED", `This brain knows ${HANDS.known} hands, which is as many as it may.`);
+      throw new Fault("RATE_LIMITED", `This brain knows ${REGISTER_LIMITS.known} hands, which is as many as it may.`);
     await this.#forget(longest);
   }
 
   /** An executor is another hand with each session, so that those of old sessions would pile up. */
   async #forgetVisitors(): Promise<void> {
-    const before = this.#world.now() - HANDS.visitorMs;
+    const before = this.#world.now() - REGISTER_LIMITS.visitorMs;
     for (const known of this.#known.values()) {
       const { card, link, barred } = known.hand;
       const isGone = link === undefined && known.lastSeenAt < before;
@@ -301,7 +302,7 @@ export class Hands {
   /** A crash may lose the last minute of when a hand was seen, and nothing else. */
   #seen(known: Known): void {
     known.lastSeenAt = this.#world.now();
-    if (known.lastSeenAt - known.writtenAt >= HANDS.seenMs) void this.#save(known).catch(() => undefined);
+    if (known.lastSeenAt - known.writtenAt >= REGISTER_LIMITS.seenMs) void this.#save(known).catch(() => undefined);
   }
 
   async #save(known: Known, card = known.hand.card): Promise<void> {
@@ -340,12 +341,12 @@ export class Hands {
 
 /** What a hand says of itself, as text that people and models only read. */
 function inWords(card: HandCard): HandCard {
-  const { nameChars } = HANDS;
+  const { nameChars } = REGISTER_LIMITS;
   return {
     ...card,
     name: oneLine(card.name, nameChars) || card.id,
     version: oneLine(card.version, nameChars),
-    workspace: oneLine(card.workspace, HAND.pathChars),
+    workspace: oneLine(card.workspace, HAND_LIMITS.pathChars),
     tags: card.tags.map((tag) => oneLine(tag, nameChars)),
   };
 }

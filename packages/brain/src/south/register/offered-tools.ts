@@ -1,4 +1,4 @@
-import { HANDS, isReservedTool, oneLine, printable } from "@vidro/core";
+import { REGISTER_LIMITS, isReservedTool, oneLine, printable } from "@vidro/core";
 import type { JsonObject, ToolSpec } from "@vidro/core";
 import { sharedTools } from "./shared-tools.ts";
 
@@ -36,9 +36,10 @@ export function offeredTools({ offered, standard, host }: Offering): Offered {
     const known = standard.find(({ name }) => name === one.name);
     const tool = known ?? ownTool(one, host);
     const size = known === undefined && tool !== undefined ? JSON.stringify(tool).length : 0;
-    const isTooMuch = known === undefined && (own >= HANDS.ownTools || chars + size > HANDS.ownToolsChars);
-    if (tool === undefined || isTooMuch || tools.has(tool.name) || tools.size >= HANDS.tools) {
-      refused.push(oneLine(one.name, HANDS.nameChars));
+    const isTooMuch =
+      known === undefined && (own >= REGISTER_LIMITS.ownTools || chars + size > REGISTER_LIMITS.ownToolsChars);
+    if (tool === undefined || isTooMuch || tools.has(tool.name) || tools.size >= REGISTER_LIMITS.tools) {
+      refused.push(oneLine(one.name, REGISTER_LIMITS.nameChars));
       continue;
     }
     tools.set(tool.name, tool);
@@ -51,8 +52,8 @@ export function offeredTools({ offered, standard, host }: Offering): Offered {
 function ownTool(offered: OfferedTool, host: string): ToolSpec | undefined {
   const { name, parameters, effect = "write" } = offered;
   if (!NAME.test(name) || isReservedTool(name) || !isPlain(parameters)) return undefined;
-  const words = oneLine(offered.description, HANDS.wordsChars);
-  const description = `Only on the host ${JSON.stringify(oneLine(host, HANDS.nameChars))}, which says of it: ${words}`;
+  const words = oneLine(offered.description, REGISTER_LIMITS.wordsChars);
+  const description = `Only on the host ${JSON.stringify(oneLine(host, REGISTER_LIMITS.nameChars))}, which says of it: ${words}`;
   // Whether it may be done twice is not the word of its host: only what changes nothing may.
   return { name, description, parameters, idempotent: effect === "read", effect, own: true };
 }
@@ -62,5 +63,5 @@ function isPlain(schema: JsonObject): boolean {
   const text = JSON.stringify(schema);
   // What JSON spells as \uXXXX is a control character or half of a character; a backslash itself comes in pairs.
   const isSpelled = /\\[ubfr]/.test(text.replaceAll("\\\\", ""));
-  return text.length <= HANDS.schemaChars && !isSpelled && printable(text) === text;
+  return text.length <= REGISTER_LIMITS.schemaChars && !isSpelled && printable(text) === text;
 }

@@ -1,4 +1,4 @@
-import { asFault, deadlineMs, Fault, HANDS, isIdempotent, isSettled, LiveQueue, recallOf } from "@vidro/core";
+import { asFault, deadlineMs, Fault, REGISTER_LIMITS, isIdempotent, isSettled, LiveQueue, recallOf } from "@vidro/core";
 import type {
   Action,
   Barred,
@@ -128,7 +128,7 @@ export class RemoteHand implements Hand {
   async acknowledge(action: string): Promise<void> {
     this.#late.delete(action);
     if (this.#link !== undefined) return this.#link.acknowledge(action);
-    if (this.#unacknowledged.size < HANDS.acknowledgements) this.#unacknowledged.add(action);
+    if (this.#unacknowledged.size < REGISTER_LIMITS.acknowledgements) this.#unacknowledged.add(action);
   }
 
   async close(): Promise<void> {
@@ -178,7 +178,7 @@ export class RemoteHand implements Hand {
     this.#stops.drop(action.id).catch(() => undefined);
     if (!isLate || !isSettled(ended)) return;
     const [oldest] = this.#late.keys();
-    if (this.#late.size >= HANDS.lateEnds && oldest !== undefined) this.#late.delete(oldest);
+    if (this.#late.size >= REGISTER_LIMITS.lateEnds && oldest !== undefined) this.#late.delete(oldest);
     this.#late.set(action.id, ended);
     this.wake();
   }
@@ -210,7 +210,7 @@ export class RemoteHand implements Hand {
 }
 
 /** A path without blanks, of a length that people read. */
-const FOLDER = new RegExp(`^[\\p{L}\\p{N}._@%+=:,~/\\\\-]{1,${HANDS.folderChars}}$`, "u");
+const FOLDER = new RegExp(`^[\\p{L}\\p{N}._@%+=:,~/\\\\-]{1,${REGISTER_LIMITS.folderChars}}$`, "u");
 
 /** Whether the work behind a signal is to be stopped, and not only left alone. */
 function isStopped(signal: AbortSignal): boolean {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { sharedTools } from "./shared-tools.ts";
 
@@ -15,7 +15,9 @@ test("hands that say the same of themselves share one list of tools", () => {
 });
 
 test("lists that differ in anything are not shared, and no more of them are remembered than the bound", () => {
-  const [first] = Array.from({ length: HANDS.toolLists + 1 }, (_, index) => sharedTools(toolsOf(`tool_${index}`)));
+  const [first] = Array.from({ length: REGISTER_LIMITS.toolLists + 1 }, (_, index) =>
+    sharedTools(toolsOf(`tool_${index}`)),
+  );
   const again = sharedTools(toolsOf("tool_0"));
   assert.notEqual(again, first);
   assert.deepEqual(again, first);

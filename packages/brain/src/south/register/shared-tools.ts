@@ -1,4 +1,4 @@
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 
 const lists = new Map<string, readonly ToolSpec[]>();
@@ -9,7 +9,7 @@ export function sharedTools(tools: readonly ToolSpec[]): readonly ToolSpec[] {
   const known = lists.get(text);
   if (known !== undefined) return known;
   // Hands that have a list keep it; whoever comes next begins another.
-  if (lists.size >= HANDS.toolLists) lists.clear();
+  if (lists.size >= REGISTER_LIMITS.toolLists) lists.clear();
   lists.set(text, tools);
   return tools;
 }

@@ -1,4 +1,4 @@
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import type { JsonObject, Order, Records } from "@vidro/core";
 
 const KIND = "hand-stop";
@@ -22,7 +22,7 @@ export class Stops {
 
   /** Reads what an earlier brain has left. */
   async load(): Promise<void> {
-    for (const { id, body } of (await this.#records?.list(KIND, { limit: HANDS.stops })) ?? [])
+    for (const { id, body } of (await this.#records?.list(KIND, { limit: REGISTER_LIMITS.stops })) ?? [])
       this.#stops.set(id, body as unknown as Stop);
   }
 
@@ -34,7 +34,7 @@ export class Stops {
   /** Keeps an order to be stopped; durable when it resolves. */
   async add({ id: hand, owner }: { readonly id: string; readonly owner: string }, order: Order): Promise<void> {
     const [oldest] = this.#stops.keys();
-    if (this.#stops.size >= HANDS.stops && oldest !== undefined) await this.drop(oldest);
+    if (this.#stops.size >= REGISTER_LIMITS.stops && oldest !== undefined) await this.drop(oldest);
     const { id } = order.action;
     this.#stops.set(id, { hand, order });
     await this.#records?.put({ kind: KIND, id, owner, body: { hand, order } as unknown as JsonObject });

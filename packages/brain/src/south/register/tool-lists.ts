@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import type { JsonObject, Records, ToolSpec } from "@vidro/core";
 import { sharedTools } from "./shared-tools.ts";
 
@@ -32,7 +32,7 @@ export class ToolLists {
   /** The lists by their names; those that are not in use are forgotten. */
   async all(inUse: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly ToolSpec[]>> {
     const lists = new Map<string, readonly ToolSpec[]>();
-    for (const { id, body } of await this.#records.list(KIND, { limit: HANDS.known })) {
+    for (const { id, body } of await this.#records.list(KIND, { limit: REGISTER_LIMITS.known })) {
       if (inUse.has(id)) lists.set(id, sharedTools(toolsIn(body)));
       else await this.#records.delete(KIND, id);
     }

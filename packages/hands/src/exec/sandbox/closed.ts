@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync, readdirSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { dirname, join } from "node:path";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 
 /*
  * What every user of a host may know is what every user may read. A hand that runs as root, or whose user is in a group
@@ -50,7 +50,7 @@ export class ClosedPaths {
   /** Those below a folder that is open itself; nothing for one that is not there. */
   below(folder: string): readonly string[] {
     // The mode of a file changes no time of its folder, so all is looked at anew now and then.
-    if (performance.now() - this.#seenAt > HAND.closedMs) {
+    if (performance.now() - this.#seenAt > HAND_LIMITS.closedMs) {
       this.#seen = new Map();
       this.#seenAt = performance.now();
     }

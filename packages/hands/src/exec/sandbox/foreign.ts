@@ -2,7 +2,7 @@ import { lstatSync, readdirSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 
 /*
  * A file of the workspace with another owner than the workspace, or with a name outside of it, is not the workspace's.
@@ -53,7 +53,7 @@ export class ForeignLinks {
   below(top: string): Promise<readonly string[]> {
     const before = this.#walks.get(top);
     const now = performance.now();
-    if (before !== undefined && now - before.since <= HAND.closedMs) return before.found;
+    if (before !== undefined && now - before.since <= HAND_LIMITS.closedMs) return before.found;
     if (this.#walks.size >= MOST_WALKS) this.#walks.clear();
     const seen = new Map<string, Seen>();
     const found = walked(top, { before: before?.seen, seen });
@@ -74,7 +74,7 @@ interface Sight {
 async function walked(top: string, { before, seen }: Sight): Promise<readonly string[]> {
   const owner = look(top)?.uid;
   const folders = [top];
-  let left: number = HAND.searchFiles;
+  let left: number = HAND_LIMITS.searchFiles;
   let since = performance.now();
   for (let next = 0; next < folders.length && left > 0; next += 1) {
     const folder = folders[next] ?? top;
@@ -92,7 +92,7 @@ async function walked(top: string, { before, seen }: Sight): Promise<readonly st
     [...seen.values()].flatMap(({ linked }) => linked),
     owner,
   );
-  const isStore = foreign.length > HAND.foreignLinks;
+  const isStore = foreign.length > HAND_LIMITS.foreignLinks;
   return foreign.filter((file) => !isStore || file.owner !== owner || !file.isOpen).map(({ path }) => path);
 }
 

@@ -1,7 +1,7 @@
 import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { HAND } from "@vidro/core";
+import { HAND_LIMITS } from "@vidro/core";
 import type { Confinement } from "@vidro/core";
 import { within } from "../../files/within.ts";
 import { secretPaths } from "../../policy/secret-paths.ts";
@@ -63,7 +63,7 @@ interface Part {
 }
 
 const readOnly = (at: string): Part => ({ at, options: ["--ro-bind", at, at] });
-const empty = (at: string): Part => ({ at, options: ["--size", String(HAND.scratchBytes), "--tmpfs", at] });
+const empty = (at: string): Part => ({ at, options: ["--size", String(HAND_LIMITS.scratchBytes), "--tmpfs", at] });
 
 /** Bubblewrap's options for the files that a command sees; `foreign` are those of the workspace that it must not see. */
 export function viewOf(scope: Scope, secrets: readonly string[], foreign: readonly string[]): readonly string[] {
@@ -143,7 +143,7 @@ function remembered(look: (workspace: string, ...words: readonly string[]) => re
   const answers = new Map<string, readonly string[]>();
   let since = performance.now();
   return (...words) => {
-    if (performance.now() - since > HAND.closedMs) {
+    if (performance.now() - since > HAND_LIMITS.closedMs) {
       answers.clear();
       since = performance.now();
     }

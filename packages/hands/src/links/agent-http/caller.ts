@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { asFault, Fault, FAULTS, HANDS, SIGNED } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, SIGNED } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { askSigned } from "@vidro/core/wire/agent-http";
 import { faultOf } from "@vidro/core/wire/agent-ws";
@@ -26,7 +26,7 @@ export interface CallerOptions {
 /** Bytes of a random nonce. */
 const NONCE_BYTES = 16;
 /** Messages come several at a time, and the last one may begin right before the bound. */
-const REPLY_BYTES = 2 * HANDS.messageBytes;
+const REPLY_BYTES = 2 * REGISTER_LIMITS.messageBytes;
 
 /** Sends signed messages to a brain, and believes nobody else's answers. */
 export class Caller {

@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { asFault, Fault, FAULTS, HANDS, HTTP, listenFault, SIGNED } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP, listenFault, SIGNED } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { answerSigned, keysFrom, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
 import type { Door, Outgoing } from "@vidro/core/wire/agent-http";
@@ -96,10 +96,10 @@ async function answered(door: Door, request: IncomingMessage): Promise<Outgoing>
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes <= HANDS.messageBytes) chunks.push(chunk);
-    else if (bytes > HANDS.readBytes) break;
+    if (bytes <= REGISTER_LIMITS.messageBytes) chunks.push(chunk);
+    else if (bytes > REGISTER_LIMITS.readBytes) break;
   }
-  const refused = tooLong(bytes, HANDS.messageBytes);
+  const refused = tooLong(bytes, REGISTER_LIMITS.messageBytes);
   if (refused !== undefined) throw refused;
   const { method = "", url: target = "", rawHeaders } = request;
   return answerSigned(door, { method, target, rawHeaders, body: Buffer.concat(chunks) });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { HANDS, SIGNED } from "@vidro/core";
+import { REGISTER_LIMITS, SIGNED } from "@vidro/core";
 import { Telling } from "./telling.ts";
 
 const HERE = new AbortController().signal;
@@ -27,7 +27,7 @@ test("live output is dropped with the connection, ends of actions are not", asyn
 
 test("a request has as many messages as fit, and one at least", async () => {
   const telling = new Telling();
-  for (let added = 0; added < HANDS.orders; added += 1) assert.ok(telling.add({ text: "x".repeat(100) }));
+  for (let added = 0; added < REGISTER_LIMITS.orders; added += 1) assert.ok(telling.add({ text: "x".repeat(100) }));
   assert.equal(telling.add({}), false);
   assert.equal((await telling.next(1, HERE)).length, 1);
   assert.equal((await telling.next(250, HERE)).length, 2);

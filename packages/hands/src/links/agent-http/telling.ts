@@ -1,4 +1,4 @@
-import { HANDS, SIGNED } from "@vidro/core";
+import { REGISTER_LIMITS, SIGNED } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 
 /**
@@ -11,7 +11,7 @@ export class Telling {
 
   /** Adds a message; false when there is no room for it. */
   add(message: JsonObject): boolean {
-    if (this.#waiting.length >= HANDS.orders) return false;
+    if (this.#waiting.length >= REGISTER_LIMITS.orders) return false;
     this.#waiting = [...this.#waiting, message];
     this.#wake?.();
     return true;

@@ -1,7 +1,7 @@
 import { randomUUID, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { asFault, Fault, FAULTS, HANDS, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
 import type { FaultCode, JsonObject } from "@vidro/core";
 import { tooLong } from "@vidro/core/wire/agent-ws";
 import type { Hello, Welcome } from "@vidro/core/wire/agent-ws";
@@ -30,8 +30,8 @@ interface LineOptions {
 const SETTINGS = {
   minVersion: "TLSv1.3",
   perMessageDeflate: false,
-  maxPayload: HANDS.readBytes,
-  maxFragments: HANDS.fragments,
+  maxPayload: REGISTER_LIMITS.readBytes,
+  maxFragments: REGISTER_LIMITS.fragments,
   closeTimeout: SOUTHBOUND.closeMs,
 } as const;
 
@@ -88,7 +88,7 @@ export class Line implements Connection {
   send(message: JsonObject): boolean {
     const socket = this.#socket;
     if (socket.readyState !== WebSocket.OPEN) return false;
-    if (message["method"] === "exec.output" && socket.bufferedAmount > HANDS.messageBytes) return false;
+    if (message["method"] === "exec.output" && socket.bufferedAmount > REGISTER_LIMITS.messageBytes) return false;
     socket.send(JSON.stringify(message));
     return true;
   }
@@ -134,7 +134,7 @@ export class Line implements Connection {
     const message = isBinary ? undefined : objectIn((data as Buffer).toString("utf8"));
     if (message === undefined) return void this.send({ ok: false, code: "BAD_REQUEST", error: "That is no message." });
     const isReply = typeof message["ok"] === "boolean" && message["method"] === undefined;
-    const refused = tooLong((data as Buffer).length, HANDS.messageBytes);
+    const refused = tooLong((data as Buffer).length, REGISTER_LIMITS.messageBytes);
     if (!isReply && refused !== undefined) return this.#refuse(message, refused);
     if (!isReply) return this.#options.receive(message);
     // A brain that knows only the contract echoes no id: its first reply is the one to the hello.
@@ -158,7 +158,7 @@ export class Line implements Connection {
 
   #beat(): void {
     this.#silent += 1;
-    if (this.#silent > HANDS.heartbeatsMissed) return this.#socket.terminate();
+    if (this.#silent > REGISTER_LIMITS.heartbeatsMissed) return this.#socket.terminate();
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
   }
 

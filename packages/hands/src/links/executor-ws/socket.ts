@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { WebSocket } from "ws";
-import { EXECUTOR, Fault, FAULTS, HANDS, isObject, parseJson, STREAM } from "@vidro/core";
+import { EXECUTOR, Fault, FAULTS, REGISTER_LIMITS, isObject, parseJson, STREAM } from "@vidro/core";
 import type { FaultCode, JsonObject } from "@vidro/core";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { Connection } from "../redial.ts";
@@ -60,7 +60,7 @@ export class BrainSocket implements Connection {
       headers,
       perMessageDeflate: false,
       maxPayload: EXECUTOR.toldBytes,
-      maxFragments: HANDS.fragments,
+      maxFragments: REGISTER_LIMITS.fragments,
       handshakeTimeout: EXECUTOR.handshakeMs,
       followRedirects: false,
     });
@@ -99,7 +99,7 @@ export class BrainSocket implements Connection {
 
   #beat(): void {
     this.#silent += 1;
-    if (this.#silent > HANDS.heartbeatsMissed) return this.#socket.terminate();
+    if (this.#silent > REGISTER_LIMITS.heartbeatsMissed) return this.#socket.terminate();
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
   }
 }

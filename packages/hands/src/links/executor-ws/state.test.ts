@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import type { ExecutorMessage, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { INITIAL, reduce } from "./state.ts";
 import type { ExecutorEvent, ExecutorState } from "./state.ts";
@@ -58,13 +58,13 @@ test("no order of events makes the state grow without bound, or a tool run twice
   fc.assert(
     fc.property(fc.array(event, { maxLength: 200 }), (events) => {
       const { results, running } = after(...events);
-      return results.size <= HANDS.orders && new Set(running).size === running.length;
+      return results.size <= REGISTER_LIMITS.orders && new Set(running).size === running.length;
     }),
   );
-  const many = Array.from({ length: HANDS.orders + 5 }, (_, n): ExecutorEvent => {
+  const many = Array.from({ length: REGISTER_LIMITS.orders + 5 }, (_, n): ExecutorEvent => {
     return { type: "TOOL_ENDED", tool: String(n), result: resultOf(String(n)) };
   });
   const { results } = after(...many);
-  assert.equal(results.size, HANDS.orders);
-  assert.ok(!results.has("0") && results.has(String(HANDS.orders + 4)));
+  assert.equal(results.size, REGISTER_LIMITS.orders);
+  assert.ok(!results.has("0") && results.has(String(REGISTER_LIMITS.orders + 4)));
 });

@@ -1,4 +1,4 @@
-import { HANDS } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
 import type { ExecutorMessage, HandshakeAck } from "@vidro/core/wire/executor-ws";
 
 /** Where an executor stands: all that it needs to go on after a cut. */
@@ -77,5 +77,5 @@ function kept(
   result: ExecutorMessage,
 ): ReadonlyMap<string, ExecutorMessage> {
   const all = [...results].filter(([known]) => known !== tool);
-  return new Map([...all, [tool, result] as const].slice(-HANDS.orders));
+  return new Map([...all, [tool, result] as const].slice(-REGISTER_LIMITS.orders));
 }
