@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asFault, Fault, FAULTS } from "./fault.ts";
 import type { FaultCode } from "./fault.ts";
-import { heal } from "./heal.ts";
+import { heal } from "./run/heal.ts";
 import { MODEL } from "./limits.ts";
 
 test("every fault says what happened and what to do, and has an exit code of the command line", () => {

@@ -5,7 +5,7 @@ import type { Json, JsonObject } from "../json.ts";
 import { HAND_LIMITS, REGISTER_LIMITS, RUN } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Action, Ended, Output, ProcessOutcome, Receipt, ToolSpec } from "../tool.ts";
-import { headAndTail } from "../turns.ts";
+import { headAndTail } from "../run/turns.ts";
 
 /*
  * The messages between a brain and a hand on another host (000 §3), the same over WebSocket and signed HTTP. Fields

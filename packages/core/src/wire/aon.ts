@@ -3,7 +3,7 @@ import { FAULTS } from "../fault.ts";
 import type { FaultReport, Severity } from "../fault.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { printable } from "../text/printable.ts";
-import { questionName, readQuestionName } from "../question-id.ts";
+import { questionName, readQuestionName } from "../run/question-id.ts";
 import { liveSentence, sentence } from "../text/sentences.ts";
 
 /*

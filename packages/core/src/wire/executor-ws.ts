@@ -1,4 +1,4 @@
-import { timeoutOf } from "../ended.ts";
+import { timeoutOf } from "../run/ended.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import { isObject, textIn } from "../json.ts";
@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../json.ts";
 import { REGISTER_LIMITS, RUN } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Action, Ended, Judgement, Outcome, Output, ToolEffect } from "../tool.ts";
-import { headAndTail } from "../turns.ts";
+import { headAndTail } from "../run/turns.ts";
 import { knownEnd } from "./ended.ts";
 
 /*

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { isTerminal } from "./event.ts";
-import type { Event } from "./event.ts";
-import { Fault } from "./fault.ts";
-import { RUN } from "./limits.ts";
+import { isTerminal } from "../event.ts";
+import type { Event } from "../event.ts";
+import { Fault } from "../fault.ts";
+import { RUN } from "../limits.ts";
 import { fold, reduce } from "./run.ts";
 import { anyLuck, entriesOf, play, started, stateOf } from "./walk.fixture.ts";
 

@@ -1,7 +1,7 @@
-import type { ActionFailed, ActionFinished, ActionUnknown } from "./event.ts";
-import { HAND_LIMITS, REGISTER_LIMITS } from "./limits.ts";
-import type { Order } from "./ports.ts";
-import type { Action, Ended, ToolSpec } from "./tool.ts";
+import type { ActionFailed, ActionFinished, ActionUnknown } from "../event.ts";
+import { HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
+import type { Order } from "../ports.ts";
+import type { Action, Ended, ToolSpec } from "../tool.ts";
 
 /* What the end of an order means for the action, which may have been ordered more than once. */
 

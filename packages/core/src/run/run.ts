@@ -7,14 +7,14 @@ import type {
   RunStarted,
   TerminalEvent,
   Turn,
-} from "./event.ts";
-import { Fault, FAULTS } from "./fault.ts";
-import type { FaultReport } from "./fault.ts";
-import { RUN } from "./limits.ts";
-import { canonical } from "./json.ts";
-import type { Json } from "./json.ts";
-import { outcomeText } from "./tool.ts";
-import type { Action, Plan, ToolSpec, Verdict } from "./tool.ts";
+} from "../event.ts";
+import { Fault, FAULTS } from "../fault.ts";
+import type { FaultReport } from "../fault.ts";
+import { RUN } from "../limits.ts";
+import { canonical } from "../json.ts";
+import type { Json } from "../json.ts";
+import { outcomeText } from "../tool.ts";
+import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
 import { compactTurns, NO_TURNS, pushTurn } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 

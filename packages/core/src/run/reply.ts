@@ -1,15 +1,15 @@
 import { asLine, CONTROL, readLine, saidBy } from "./action-line.ts";
 import type { Said } from "./action-line.ts";
-import type { Event, ModelReplied, ToolProposed } from "./event.ts";
-import type { FaultReport } from "./fault.ts";
-import { isObject } from "./json.ts";
-import type { Json } from "./json.ts";
-import { MODEL, RUN } from "./limits.ts";
-import type { ModelReply } from "./ports.ts";
+import type { Event, ModelReplied, ToolProposed } from "../event.ts";
+import type { FaultReport } from "../fault.ts";
+import { isObject } from "../json.ts";
+import type { Json } from "../json.ts";
+import { MODEL, RUN } from "../limits.ts";
+import type { ModelReply } from "../ports.ts";
 import { controlTools } from "./prompt.ts";
 import { ProseReader, readingOf } from "./prose.ts";
 import type { RunState } from "./run.ts";
-import type { Action } from "./tool.ts";
+import type { Action } from "../tool.ts";
 
 /*
  * A model's answer becomes events here and nowhere else, whether it calls tools natively or writes one JSON object

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Event, ToolChoice, Turn } from "./event.ts";
-import { MODEL } from "./limits.ts";
+import type { Event, ToolChoice, Turn } from "../event.ts";
+import { MODEL } from "../limits.ts";
 import { compaction, prompt } from "./prompt.ts";
 import { fold, reduce } from "./run.ts";
 import type { RunState } from "./run.ts";
-import type { ToolSpec } from "./tool.ts";
+import type { ToolSpec } from "../tool.ts";
 import { COMMAND, ECHO, entriesOf, started, stateOf } from "./walk.fixture.ts";
 import { compactTurns, NO_TURNS, pushTurn, turnsOf } from "./turns.ts";
 

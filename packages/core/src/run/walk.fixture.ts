@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decide.ts";
-import type { Entry, Event, RunStarted } from "./event.ts";
-import type { ModelReply } from "./ports.ts";
+import type { Entry, Event, RunStarted } from "../event.ts";
+import type { ModelReply } from "../ports.ts";
 import { replyEvents } from "./reply.ts";
 import { reduce } from "./run.ts";
 import type { RunState } from "./run.ts";
-import type { Outcome, ToolSpec, Verdict } from "./tool.ts";
+import type { Outcome, ToolSpec, Verdict } from "../tool.ts";
 
 /** A tool for runs that exist only in a test. */
 export const ECHO: ToolSpec = {

@@ -1,5 +1,5 @@
 import { readLine } from "./action-line.ts";
-import type { Event } from "./event.ts";
+import type { Event } from "../event.ts";
 import type { RunState } from "./run.ts";
 
 /*

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Event, ModelReplied } from "./event.ts";
-import { MODEL } from "./limits.ts";
-import type { ModelReply } from "./ports.ts";
+import type { Event, ModelReplied } from "../event.ts";
+import { MODEL } from "../limits.ts";
+import type { ModelReply } from "../ports.ts";
 import { replyEvents } from "./reply.ts";
 import { fold } from "./run.ts";
-import type { ToolSpec } from "./tool.ts";
+import type { ToolSpec } from "../tool.ts";
 import { ECHO, entriesOf, said, started, stateOf } from "./walk.fixture.ts";
 
 const state = stateOf({ type: "model.called", step: 1, attempt: 1 });

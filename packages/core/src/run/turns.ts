@@ -1,5 +1,5 @@
-import type { Turn } from "./event.ts";
-import { MODEL } from "./limits.ts";
+import type { Turn } from "../event.ts";
+import { MODEL } from "../limits.ts";
 
 /**
  * The conversation of a run, as a value: pushing gives a new list and leaves the old one as it was.

@@ -1,7 +1,7 @@
-import type { HealTried } from "./event.ts";
-import { FAULTS } from "./fault.ts";
-import type { FaultReport } from "./fault.ts";
-import { MODEL } from "./limits.ts";
+import type { HealTried } from "../event.ts";
+import { FAULTS } from "../fault.ts";
+import type { FaultReport } from "../fault.ts";
+import { MODEL } from "../limits.ts";
 
 /**
  * The next healing for a fault that the model met, or none when it has to be final.

@@ -1,7 +1,7 @@
-import type { FaultReport } from "./fault.ts";
-import { isObject } from "./json.ts";
-import type { Json, JsonObject } from "./json.ts";
-import { RUN } from "./limits.ts";
+import type { FaultReport } from "../fault.ts";
+import { isObject } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { RUN } from "../limits.ts";
 import { CONTROL_TOOLS } from "./prompt.ts";
 
 /* The action language: one JSON object on a line of its own, for models that call no tools. */

@@ -1,8 +1,8 @@
-import type { ContextCompacted, RunStarted, ToolChoice, Turn } from "./event.ts";
-import { MODEL } from "./limits.ts";
-import type { ModelRequest } from "./ports.ts";
+import type { ContextCompacted, RunStarted, ToolChoice, Turn } from "../event.ts";
+import { MODEL } from "../limits.ts";
+import type { ModelRequest } from "../ports.ts";
 import type { RunState } from "./run.ts";
-import type { ToolSpec } from "./tool.ts";
+import type { ToolSpec } from "../tool.ts";
 import { digestLine, turnsOf, turnsToDrop } from "./turns.ts";
 
 /*

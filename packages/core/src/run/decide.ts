@@ -1,16 +1,16 @@
-import { approvalWords } from "./text/approval-words.ts";
-import type { Event, Question, QuestionAsked } from "./event.ts";
-import { FAULTS } from "./fault.ts";
-import type { FaultCode, FaultReport } from "./fault.ts";
+import { approvalWords } from "../text/approval-words.ts";
+import type { Event, Question, QuestionAsked } from "../event.ts";
+import { FAULTS } from "../fault.ts";
+import type { FaultCode, FaultReport } from "../fault.ts";
 import { heal } from "./heal.ts";
-import { MODEL, RUN } from "./limits.ts";
-import { commandLine } from "./text/printable.ts";
+import { MODEL, RUN } from "../limits.ts";
+import { commandLine } from "../text/printable.ts";
 import { compaction } from "./prompt.ts";
 import { questionId } from "./question-id.ts";
-import { REDACTED } from "./redact/scan.ts";
+import { REDACTED } from "../redact/scan.ts";
 import { FIRST_GENERATION, workedMs } from "./run.ts";
 import type { RunState } from "./run.ts";
-import type { Action } from "./tool.ts";
+import type { Action } from "../tool.ts";
 
 /**
  * The one next step of a run. `record` writes down what follows from what is known; the effects (`call_model`,
