@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { redactor } from "@vidro/core";
+import { redactor } from "@vidro/core/redact";
 import { atMost } from "./contest/report.ts";
 import type { Figure, Report } from "./contest/report.ts";
 import { figure, spreadOf } from "./contest/spread.ts";

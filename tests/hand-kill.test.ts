@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { isRecall } from "@vidro/core";
+import { isRecall } from "@vidro/core/run";
 import type { Entry, Model } from "@vidro/core";
 import { openStore } from "../packages/brain/src/stores/stores.ts";
 import { childHand } from "./support/child-hand.ts";

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 import { join } from "node:path";
-import { redactor } from "@vidro/core";
+import { redactor } from "@vidro/core/redact";
 import type { Hand, Journal, Model } from "@vidro/core";
 import { thisHolder } from "../../packages/brain/src/stores/lease-holder.ts";
 import { liveBus } from "../../packages/brain/src/run/live-bus.ts";

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { approvalWords } from "@vidro/core";
+import { approvalWords } from "@vidro/core/text";
 import { approved, judged, STATE_SECRET, target } from "./attack.fixture.ts";
 import type { Target } from "./attack.fixture.ts";
 

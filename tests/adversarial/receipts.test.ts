@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import { outcomeOf } from "@vidro/core";
+import { outcomeOf } from "@vidro/core/run";
 import type { Action, Ended, Hand, JsonObject } from "@vidro/core";
 import { checkReceipt, keysByHand } from "../../packages/brain/src/south/receipt-check.ts";
 import type { ReceiptVerdict } from "../../packages/brain/src/south/receipt-check.ts";

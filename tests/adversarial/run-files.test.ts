@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { approvalWords } from "@vidro/core";
+import { approvalWords } from "@vidro/core/text";
 import type { JsonObject } from "@vidro/core";
 import { judged, perform, target } from "./attack.fixture.ts";
 

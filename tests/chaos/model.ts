@@ -1,4 +1,5 @@
-import { isObject, parseJson } from "@vidro/core";
+import { isObject } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 import { calls, fakeOpenAi, status, text } from "../support/fake-openai.ts";
 import type { FakeAnswer, FakeOpenAi } from "../support/fake-openai.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { questionId } from "@vidro/core";
+import { questionId } from "@vidro/core/run";
 import type { Entry, JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 import { executorEnd, given } from "../support/executor-end.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, LiveEvent } from "@vidro/core";
-import { voidsWords } from "@vidro/core";
+import { voidsWords } from "@vidro/core/run";
 import OpenAI from "openai";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
 import { agentEnd, frames } from "../support/agent-end.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
-import { sseDecoder } from "@vidro/core";
+import { sseDecoder } from "@vidro/core/codec";
 import type { Hand, Json, JsonObject, Model } from "@vidro/core";
 import { Agents } from "../../packages/brain/src/catalog/agents.ts";
 import { agentSse } from "../../packages/brain/src/north/agent-sse.ts";

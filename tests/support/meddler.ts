@@ -5,7 +5,7 @@ import { createServer as createHttps } from "node:https";
 import { connect, createServer } from "node:net";
 import type { AddressInfo, Server as TcpServer, Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { encodeFrame, frameDecoder } from "@vidro/core";
+import { encodeFrame, frameDecoder } from "@vidro/core/codec";
 import type { JsonObject } from "@vidro/core";
 import { WebSocket, WebSocketServer } from "ws";
 import type { RawData } from "ws";

@@ -5,7 +5,7 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { encodeFrame, frameDecoder } from "@vidro/core";
+import { encodeFrame, frameDecoder } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 import { localHand } from "../../packages/hands/src/hand.ts";
 import type { HandPolicy, LocalHandOptions } from "../../packages/hands/src/hand.ts";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import type { TestContext } from "node:test";
-import { frameDecoder } from "@vidro/core";
+import { frameDecoder } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 import { frame } from "./tcp-hand.ts";
 

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { redactor } from "@vidro/core";
+import { redactor } from "@vidro/core/redact";
 import type { Entry, Hand, Journal, Model } from "@vidro/core";
 import { localHand, openPolicy } from "@vidro/hands";
 import type { LocalHandOptions } from "@vidro/hands";

@@ -1,5 +1,7 @@
-import { isObject, ndjsonDecoder } from "@vidro/core";
-import type { Json, NdjsonItem } from "@vidro/core";
+import { isObject } from "@vidro/core";
+import { ndjsonDecoder } from "@vidro/core/codec";
+import type { Json } from "@vidro/core";
+import type { NdjsonItem } from "@vidro/core/codec";
 import { isTerminal } from "./event.ts";
 import type { AonEvent } from "./event.ts";
 import { READ } from "./limits.ts";

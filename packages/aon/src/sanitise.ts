@@ -1,5 +1,6 @@
-import { redactor } from "@vidro/core";
-import type { Json, Redactor } from "@vidro/core";
+import { redactor } from "@vidro/core/redact";
+import type { Json } from "@vidro/core";
+import type { Redactor } from "@vidro/core/redact";
 import { BOX } from "./limits.ts";
 
 /** Takes out of telemetry what must never leave: credentials, keys, tokens, connection strings. */

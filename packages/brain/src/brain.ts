@@ -1,8 +1,10 @@
 import { randomUUIDv7 } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault, MODEL, OFFLINE, redactor } from "@vidro/core";
-import type { Hand, Journal, Language, Records } from "@vidro/core";
+import { Fault, MODEL, OFFLINE } from "@vidro/core";
+import { redactor } from "@vidro/core/redact";
+import type { Hand, Journal, Records } from "@vidro/core";
+import type { Language } from "@vidro/core/text";
 import { thisHolder } from "./stores/lease-holder.ts";
 import { liveBus } from "./run/live-bus.ts";
 import type { Log } from "./observe/log.ts";

@@ -1,4 +1,5 @@
-import { PAGE, redactor, RUN, SOUTHBOUND } from "@vidro/core";
+import { PAGE, RUN, SOUTHBOUND } from "@vidro/core";
+import { redactor } from "@vidro/core/redact";
 import type { ToolSpec } from "@vidro/core";
 import { agentsOf } from "./catalog/agents.ts";
 import { openBrain, secretsIn } from "./brain.ts";

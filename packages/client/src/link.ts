@@ -1,4 +1,5 @@
-import { CLIENT, ndjsonDecoder, PAGE, parseJson } from "@vidro/core";
+import { CLIENT, PAGE } from "@vidro/core";
+import { ndjsonDecoder, parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 import { Patience } from "./patience.ts";
 import { Retries } from "./retries.ts";

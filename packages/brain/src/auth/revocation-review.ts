@@ -1,4 +1,4 @@
-import { FIRST_GENERATION } from "@vidro/core";
+import { FIRST_GENERATION } from "@vidro/core/run";
 import type { Records, StoredRecord } from "@vidro/core";
 import { LOCAL_OWNER } from "./caller.ts";
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { CATALOG, DIRECT, Fault } from "@vidro/core";
+import { CATALOG, Fault } from "@vidro/core";
+import { DIRECT } from "@vidro/core/run";
 import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 import { readAgents, SHIPPED_AGENTS } from "./agent-files.ts";
 import type { Agent, AgentDraft, StoredAgent } from "./agent.ts";

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { chmod, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isObject, parseJson } from "@vidro/core";
+import { isObject } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject, LeaseHolder } from "@vidro/core";
 import { mayLive, thisHolder } from "../stores/lease-holder.ts";
 

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { blackBox, BOX, encoder, glassBox, NDJSON_TYPE, negotiate, nodeSink, processing } from "@vidro/aon/boxes";
 import type { Box as EventBox, BlackBox, Sanitiser, Severity } from "@vidro/aon/boxes";
-import { encodeNdjson, Fault, FAULTS, HTTP } from "@vidro/core";
+import { Fault, FAULTS, HTTP } from "@vidro/core";
+import { encodeNdjson } from "@vidro/core/codec";
 import type { JsonObject } from "@vidro/core";
 import type { Caller } from "../auth/caller.ts";
 import type { Reply, Route, Teller } from "./route.ts";

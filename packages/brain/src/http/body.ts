@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Fault, HTTP, parseJson } from "@vidro/core";
+import { Fault, HTTP } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { Json } from "@vidro/core";
 
 /** Whether a request brings a body. */

@@ -1,4 +1,4 @@
-import { taskIn } from "@vidro/core";
+import { taskIn } from "@vidro/core/run";
 import type { Action, Model, ModelCall, ModelEvent, ModelRequest, ToolSpec, Turn } from "@vidro/core";
 
 /*

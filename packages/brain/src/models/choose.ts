@@ -1,4 +1,5 @@
-import { DIRECT, Fault, MODEL, asFault } from "@vidro/core";
+import { Fault, MODEL, asFault } from "@vidro/core";
+import { DIRECT } from "@vidro/core/run";
 import type { Model } from "@vidro/core";
 import { baseUrl, firstListed, firstLocal, listens, ollamaUrl } from "./address.ts";
 import { aiSdkModel } from "./ai-sdk.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { directTask } from "@vidro/core";
+import { directTask } from "@vidro/core/run";
 import type { JsonObject, ModelCall, ModelEvent, ToolSpec, Turn } from "@vidro/core";
 import { directModel } from "./direct.ts";
 import { eventsOf, terminalOf } from "./model.contract.ts";

@@ -1,4 +1,6 @@
-import { asFault, DIRECT, Fault, HAND_LIMITS, isObject, parseJson, taskIn } from "@vidro/core";
+import { asFault, Fault, HAND_LIMITS, isObject } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
+import { DIRECT, taskIn } from "@vidro/core/run";
 import type { Json, JsonObject, Model, ModelCall, ModelEvent, ModelRequest, ToolSpec, Turn } from "@vidro/core";
 
 const TOOL = "command";

@@ -1,4 +1,5 @@
-import { Fault, nearest } from "@vidro/core";
+import { Fault } from "@vidro/core";
+import { nearest } from "@vidro/core/text";
 import { PROVIDERS } from "./providers.ts";
 
 /** How the best-known models begin, for those who leave the vendor out. */

@@ -1,5 +1,7 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { Fault, HEALING_OPTIONS, PAGE, readHealingId, readQuestionName, STREAM } from "@vidro/core";
+import { Fault, PAGE, STREAM } from "@vidro/core";
+import { HEALING_OPTIONS, readQuestionName } from "@vidro/core/run";
+import { readHealingId } from "@vidro/core/wire/aon";
 import type { Event, HandCatalog, JsonObject, Turn } from "@vidro/core";
 import type { Runs } from "../run/runs.ts";
 import type { Threads } from "../catalog/threads.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { directTask } from "@vidro/core";
+import { directTask } from "@vidro/core/run";
 import type { Json, JsonObject } from "@vidro/core";
 import { fleet } from "../../../../tests/support/fleet.ts";
 import type { Fleet } from "../../../../tests/support/fleet.ts";

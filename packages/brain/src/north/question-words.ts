@@ -1,4 +1,5 @@
-import { answerWords, Fault, readAnswer, STREAM } from "@vidro/core";
+import { Fault, STREAM } from "@vidro/core";
+import { answerWords, readAnswer } from "@vidro/core/text";
 import type { JsonObject, QuestionAsked, RunHead } from "@vidro/core";
 import type { Runs } from "../run/runs.ts";
 

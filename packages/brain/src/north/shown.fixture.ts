@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { ServerResponse } from "node:http";
 import { connect } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
-import { ndjsonDecoder } from "@vidro/core";
+import { ndjsonDecoder } from "@vidro/core/codec";
 import type { Entry, Event, Hand, Journal, JsonObject, Lease, LiveBus, Model } from "@vidro/core";
 import { thisHolder } from "../stores/lease-holder.ts";
 import { liveBus } from "../run/live-bus.ts";

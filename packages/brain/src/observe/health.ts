@@ -1,4 +1,5 @@
-import { asFault, byteWords, countWords, HEALTH } from "@vidro/core";
+import { asFault, HEALTH } from "@vidro/core";
+import { byteWords, countWords } from "@vidro/core/text";
 import type { Fault, Records } from "@vidro/core";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";

@@ -1,5 +1,5 @@
-import { jsonLine } from "@vidro/core";
-import type { Redactor } from "@vidro/core";
+import { jsonLine } from "@vidro/core/text";
+import type { Redactor } from "@vidro/core/redact";
 
 /** How much a line of the log matters. */
 export type Level = "debug" | "info" | "warn" | "error";

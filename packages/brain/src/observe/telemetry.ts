@@ -1,4 +1,5 @@
-import { Fault, parseJson, TELEMETRY } from "@vidro/core";
+import { Fault, TELEMETRY } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 
 /** What a hand told of its host at a time. */

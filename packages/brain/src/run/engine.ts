@@ -1,23 +1,8 @@
-import {
-  asFault,
-  decide,
-  Fault,
-  handAction,
-  heal,
-  isApproval,
-  isSettled,
-  MODEL,
-  outcomeOf,
-  prompt,
-  readAnswer,
-  recallOf,
-  reduce,
-  replyEvents,
-  RUN,
-} from "@vidro/core";
+import { asFault, Fault, handAction, MODEL, RUN } from "@vidro/core";
+import { decide, heal, isSettled, outcomeOf, prompt, recallOf, reduce, replyEvents } from "@vidro/core/run";
+import { isApproval, readAnswer } from "@vidro/core/text";
 import type {
   Action,
-  Decision,
   Ended,
   Entry,
   Event,
@@ -27,8 +12,8 @@ import type {
   Order,
   RunAborted,
   RunFailed,
-  RunState,
 } from "@vidro/core";
+import type { Decision, RunState } from "@vidro/core/run";
 import { clean, momentIn } from "./opening-entries.ts";
 import { interruptedPhase, lostAction, NOT_ORDERED, NOT_STOPPED, perform } from "./perform-action.ts";
 import { Speech } from "./live-words.ts";

@@ -1,5 +1,7 @@
-import { ProseReader, readingOf, Trimmer } from "@vidro/core";
-import type { Event, ModelDelta, ModelEvent, Redactor, RunState, TextStream } from "@vidro/core";
+import { ProseReader, readingOf, Trimmer } from "@vidro/core/run";
+import type { Event, ModelDelta, ModelEvent } from "@vidro/core";
+import type { Redactor, TextStream } from "@vidro/core/redact";
+import type { RunState } from "@vidro/core/run";
 
 /** The words of one reply on their way to followers: what they are told joins to the text that is kept of it. */
 export class Speech {

@@ -1,5 +1,7 @@
-import { decide, reduce } from "@vidro/core";
-import type { Entry, Event, Json, Moment, Redactor, RunStarted, RunState } from "@vidro/core";
+import { decide, reduce } from "@vidro/core/run";
+import type { Entry, Event, Json, RunStarted } from "@vidro/core";
+import type { Redactor } from "@vidro/core/redact";
+import type { Moment, RunState } from "@vidro/core/run";
 import type { World } from "./world.ts";
 
 /** The first entries of a run, and where they lead: what follows from its start alone shares the commit of the start. */

@@ -1,4 +1,6 @@
-import type { Action, ActionOutput, Ended, Hand, Order, Phase, Redactor, RunState, TextStream } from "@vidro/core";
+import type { Action, ActionOutput, Ended, Hand, Order } from "@vidro/core";
+import type { Redactor, TextStream } from "@vidro/core/redact";
+import type { Phase, RunState } from "@vidro/core/run";
 
 /* What the engine makes of a hand's answers. */
 

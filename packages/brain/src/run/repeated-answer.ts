@@ -1,4 +1,5 @@
-import { FOLLOW, readAnswer } from "@vidro/core";
+import { FOLLOW } from "@vidro/core";
+import { readAnswer } from "@vidro/core/text";
 import type { Journal, QuestionAsked } from "@vidro/core";
 
 /** Whether a person has given that answer to that question of a run before: the same answer again changes nothing. */

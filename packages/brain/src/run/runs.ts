@@ -7,23 +7,24 @@ import { followInBatches } from "./follow.ts";
 import type { Followed, Left } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
 import { opened } from "./opening-entries.ts";
-import { asFault, Fault, FIRST_GENERATION, fold, FOLLOW, isTerminal, RUN } from "@vidro/core";
+import { asFault, Fault, FOLLOW, isTerminal, RUN } from "@vidro/core";
+import { FIRST_GENERATION, fold } from "@vidro/core/run";
 import type {
   Budget,
   Entry,
   Hand,
   Journal,
-  Language,
   LeaseHolder,
   Model,
   RunHead,
   RunStarted,
-  RunState,
   Sampling,
   ToolChoice,
   ToolSpec,
   Turn,
 } from "@vidro/core";
+import type { RunState } from "@vidro/core/run";
+import type { Language } from "@vidro/core/text";
 import { BUNNY } from "../catalog/agent.ts";
 import type { Agent } from "../catalog/agent.ts";
 import type { World } from "./world.ts";

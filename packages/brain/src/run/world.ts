@@ -1,4 +1,5 @@
-import type { Hand, Journal, LiveBus, Model, Redactor } from "@vidro/core";
+import type { Hand, Journal, LiveBus, Model } from "@vidro/core";
+import type { Redactor } from "@vidro/core/redact";
 
 /** Everything that a drive needs of the world. */
 export interface World {

@@ -1,15 +1,6 @@
 import { randomUUID } from "node:crypto";
-import {
-  asFault,
-  Fault,
-  FAULTS,
-  HAND_LIMITS,
-  REGISTER_LIMITS,
-  isObject,
-  parseJson,
-  SOUTHBOUND,
-  textIn,
-} from "@vidro/core";
+import { asFault, Fault, FAULTS, HAND_LIMITS, REGISTER_LIMITS, isObject, SOUTHBOUND, textIn } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { FaultReport, JsonObject, ToolSpec } from "@vidro/core";
 import { opened, tooLong } from "@vidro/core/wire/agent-ws";
 import type { Hello, Opened, Welcome } from "@vidro/core/wire/agent-ws";

@@ -1,6 +1,8 @@
 import { createPublicKey, hash, verify } from "node:crypto";
-import { endFacts, endIn, endWords, isObject, receiptText, REDACTED } from "@vidro/core";
-import type { Entry, Event, Json, OutcomeEvent, Receipt } from "@vidro/core";
+import { endFacts, endIn, endWords, isObject, receiptText } from "@vidro/core";
+import { REDACTED } from "@vidro/core/redact";
+import type { Entry, Event, Json, Receipt } from "@vidro/core";
+import type { OutcomeEvent } from "@vidro/core/run";
 import type { ReceiptKey } from "./receipt-keys.ts";
 
 /*

@@ -1,4 +1,5 @@
-import { REGISTER_LIMITS, isRecall } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
+import { isRecall } from "@vidro/core/run";
 import type { Order } from "@vidro/core";
 import { warrantOf, warrantText } from "@vidro/core/wire/warrant";
 import type { Authority } from "./enrolment/authority.ts";

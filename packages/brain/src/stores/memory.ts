@@ -1,4 +1,4 @@
-import { FIRST_GENERATION } from "@vidro/core";
+import { FIRST_GENERATION } from "@vidro/core/run";
 import { memoryJournal } from "./memory-journal.ts";
 import { memoryRecords } from "./memory-records.ts";
 import type { Store, StoreOptions } from "./store.ts";

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { fileIdentity, FIRST_GENERATION, isSameFile, STORE } from "@vidro/core";
+import { fileIdentity, isSameFile, STORE } from "@vidro/core";
+import { FIRST_GENERATION } from "@vidro/core/run";
 import type { FileIdentity } from "@vidro/core";
 import type { Connection } from "./sqlite-connection.ts";
 import { isOutOfSpace } from "./sqlite-fault.ts";

@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { encodeNdjson, Fault, HTTP, STREAM } from "@vidro/core";
+import { Fault, HTTP, STREAM } from "@vidro/core";
+import { encodeNdjson } from "@vidro/core/codec";
 import type { RunHead } from "@vidro/core";
 import { Bell } from "../run/wakeup.ts";
 import type { Runs } from "../run/runs.ts";

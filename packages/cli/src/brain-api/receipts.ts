@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { KeysOfHands, OutcomeOnRecord, ReceiptVerdict } from "@vidro/brain";
-import { asFault, countWords, Fault, isObject, parseJson } from "@vidro/core";
+import { asFault, Fault, isObject } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
+import { countWords } from "@vidro/core/text";
 import type { Json } from "@vidro/core";
 import { paint } from "../view/symbols.ts";
 import { print, sayJson } from "../program/tell.ts";

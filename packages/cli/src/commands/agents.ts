@@ -1,6 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Agent } from "@vidro/client";
-import { asFault, CATALOG, Fault, oneLine } from "@vidro/core";
+import { asFault, CATALOG, Fault } from "@vidro/core";
+import { oneLine } from "@vidro/core/text";
 import type { BrainFlags } from "../brain-api/address.ts";
 import { withCatalog } from "../brain-api/with-agents.ts";
 import { EXIT } from "../program/exit-codes.ts";

@@ -1,5 +1,6 @@
 import type { Audit, Brain, Sealed } from "@vidro/brain";
-import { asFault, countWords, TERMINAL } from "@vidro/core";
+import { asFault, TERMINAL } from "@vidro/core";
+import { countWords } from "@vidro/core/text";
 import type { Journal, RunHead } from "@vidro/core";
 import { entriesOf } from "../brain-api/entries.ts";
 import { EXIT } from "../program/exit-codes.ts";

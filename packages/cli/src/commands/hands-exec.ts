@@ -1,5 +1,6 @@
 import type { HandRecord } from "@vidro/client";
-import { approvalAsked, approvalRows, REGISTER_LIMITS, oneLine, outcomeWords } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
+import { approvalAsked, approvalRows, oneLine, outcomeWords } from "@vidro/core/text";
 import type { Entry, Output, ProcessOutcome, QuestionAsked } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/address.ts";
 import { withWaist } from "../brain-api/brains.ts";

@@ -1,5 +1,5 @@
 import type { HandRecord } from "@vidro/client";
-import { byteWords, oneLine, spanWords } from "@vidro/core";
+import { byteWords, oneLine, spanWords } from "@vidro/core/text";
 import type { JsonObject } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/address.ts";
 import { EXIT } from "../program/exit-codes.ts";

@@ -1,7 +1,10 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { countWords, explain, Fault, FAULTS, planWords } from "@vidro/core";
-import type { Action, Finding, Judgement } from "@vidro/core";
+import { Fault, FAULTS } from "@vidro/core";
+import { explain } from "@vidro/core/policy";
+import { countWords, planWords } from "@vidro/core/text";
+import type { Action, Judgement } from "@vidro/core";
+import type { Finding } from "@vidro/core/policy";
 import type { OpenPolicy } from "@vidro/hands";
 import { EXIT } from "../program/exit-codes.ts";
 import { folderAt } from "../program/folder.ts";

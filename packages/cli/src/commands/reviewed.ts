@@ -1,4 +1,4 @@
-import { countWords } from "@vidro/core";
+import { countWords } from "@vidro/core/text";
 import { EXIT } from "../program/exit-codes.ts";
 import { say } from "../program/tell.ts";
 import { withBrain } from "../brain-api/with-brain.ts";

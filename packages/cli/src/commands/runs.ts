@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
-import { asFault, countWords, oneLine, SHORT_ID_CHARS, spanWords, TERMINAL } from "@vidro/core";
+import { asFault, TERMINAL } from "@vidro/core";
+import { countWords, oneLine, SHORT_ID_CHARS, spanWords } from "@vidro/core/text";
 import type { RunHead, RunStatus } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/address.ts";
 import { withWaist } from "../brain-api/brains.ts";

@@ -1,5 +1,6 @@
 import type { Brain } from "@vidro/brain";
-import { asFault, oneLine, SHORT_ID_CHARS, TERMINAL } from "@vidro/core";
+import { asFault, TERMINAL } from "@vidro/core";
+import { oneLine, SHORT_ID_CHARS } from "@vidro/core/text";
 import { embedded } from "../brain-api/embedded.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { folderAt } from "../program/folder.ts";

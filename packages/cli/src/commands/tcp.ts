@@ -1,6 +1,7 @@
 import { TcpClient, TcpError } from "@vidro/client/tcp";
 import type { TcpAddress } from "@vidro/client/tcp";
-import { Fault, isObject, parseJson } from "@vidro/core";
+import { Fault, isObject } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 import { tcpAddress, tcpFaultCode } from "@vidro/core/wire/agent-tcp";
 import { EXIT } from "../program/exit-codes.ts";

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import type { TokenRow, Tokens } from "@vidro/brain";
-import { Fault, oneLine } from "@vidro/core";
+import { Fault } from "@vidro/core";
+import { oneLine } from "@vidro/core/text";
 import { EXIT } from "../program/exit-codes.ts";
 import { expiryOf } from "../program/expiry.ts";
 import { paint } from "../view/symbols.ts";

@@ -1,5 +1,6 @@
 import type { Daemon } from "@vidro/brain";
-import { Fault, HTTP, jsonLine } from "@vidro/core";
+import { Fault, HTTP } from "@vidro/core";
+import { jsonLine } from "@vidro/core/text";
 import { serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../program/exit-codes.ts";

@@ -1,6 +1,7 @@
 import { appendFileSync, renameSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { jsonLine, TERMINAL } from "@vidro/core";
+import { TERMINAL } from "@vidro/core";
+import { jsonLine } from "@vidro/core/text";
 
 /** Where our own faults are kept with their stacks: people see only the trace id. */
 export function faultLog(home: string): (traceId: string, thrown: unknown) => void {

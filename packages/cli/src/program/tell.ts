@@ -1,5 +1,6 @@
 import { once } from "node:events";
-import { boundedLines, FAULTS, jsonLine, OUTPUT, printable } from "@vidro/core";
+import { FAULTS, OUTPUT } from "@vidro/core";
+import { boundedLines, jsonLine, printable } from "@vidro/core/text";
 import type { FaultReport } from "@vidro/core";
 import { shown } from "../view/ink.ts";
 import { paint } from "../view/symbols.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { printable } from "@vidro/core";
+import { printable } from "@vidro/core/text";
 
 /*
  * What a terminal obeys comes from here and from nowhere else. Text of models, hosts, brains and files is mixed with

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aonEntry, aonLive } from "@vidro/core";
+import { aonEntry, aonLive } from "@vidro/core/wire/aon";
 import type { Entry } from "@vidro/core";
 import { entryLine, liveLine } from "./json-lines.ts";
 

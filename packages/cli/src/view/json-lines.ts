@@ -1,4 +1,5 @@
-import { aonEntry, aonLive, jsonLine } from "@vidro/core";
+import { jsonLine } from "@vidro/core/text";
+import { aonEntry, aonLive } from "@vidro/core/wire/aon";
 import type { Entry, LiveEvent } from "@vidro/core";
 
 /** An entry as a line of NDJSON in AON's words. */

@@ -1,4 +1,5 @@
-import { printable, TERMINAL } from "@vidro/core";
+import { TERMINAL } from "@vidro/core";
+import { printable } from "@vidro/core/text";
 
 /** The output of a command as it comes: whole lines for whoever wants them all, and always the last few. */
 export class Fold {

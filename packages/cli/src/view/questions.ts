@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { readAnswer } from "@vidro/core";
+import { readAnswer } from "@vidro/core/text";
 import type { QuestionAsked } from "@vidro/core";
 import { dropStrayKeys, readKey, readWords } from "./keyboard.ts";
 import { paint } from "./symbols.ts";

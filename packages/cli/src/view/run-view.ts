@@ -1,4 +1,6 @@
 import type { WriteStream } from "node:tty";
+import { TERMINAL } from "@vidro/core";
+import { voidsWords } from "@vidro/core/run";
 import {
   actionWords,
   approvalAsked,
@@ -12,9 +14,7 @@ import {
   sentence,
   SHORT_ID_CHARS,
   spanWords,
-  TERMINAL,
-  voidsWords,
-} from "@vidro/core";
+} from "@vidro/core/text";
 import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunStarted } from "@vidro/core";
 import { Checklist } from "./checklist.ts";
 import { Fold } from "./output-lines.ts";

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { asFault, CODEC, encodeFrame, frameDecoder, isObject, TCP } from "@vidro/core";
+import { asFault, CODEC, isObject, TCP } from "@vidro/core";
+import { encodeFrame, frameDecoder } from "@vidro/core/codec";
 import { TCP_VERSION } from "@vidro/core/wire/agent-tcp";
-import type { FrameDecoder, FrameItem, JsonObject } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { FrameDecoder, FrameItem } from "@vidro/core/codec";
 import type { TcpErrorCode, TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./error.ts";
 

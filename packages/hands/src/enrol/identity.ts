@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
-import { asFault, Fault, isObject, parseJson } from "@vidro/core";
+import { asFault, Fault, isObject } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { JsonObject } from "@vidro/core";
 
 /** Who this host is to its brain, and how it knows the brain; all of it in one file, so that it always fits together. */

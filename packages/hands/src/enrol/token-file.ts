@@ -1,7 +1,8 @@
 import { argon2, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
 import { promisify } from "node:util";
-import { asFault, Fault, isObject, parseJson, TOKEN } from "@vidro/core";
+import { asFault, Fault, isObject, TOKEN } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { Json } from "@vidro/core";
 import type { Bearer } from "../links/agent-tcp.ts";
 

@@ -1,7 +1,9 @@
 import { readFileSync, statSync } from "node:fs";
 import type { Stats } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { HAND_LIMITS, isObject, isWrapper, parseJson } from "@vidro/core";
+import { HAND_LIMITS, isObject } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
+import { isWrapper } from "@vidro/core/policy";
 
 /*
  * Programs that run what files say which nobody names to them: `make` a Makefile, `npm run x` a line of package.json,

@@ -100,15 +100,14 @@ describe("the sandbox", () => {
   });
 
   it("runs a covered command although folders that it is kept from are removed meanwhile", async (t) => {
-    const cover = sandbox?.cover;
-    if (cover === undefined) return;
+    if (sandbox?.cover === undefined) return;
     const { workspace } = scopeIn(t, "files");
     const states = scratch(t);
     const names = Array.from({ length: 8 }, (_, index) => join(states, String(index)));
     const errors: string[] = [];
     for (let round = 0; round < 20; round++) {
       for (const folder of names) mkdirSync(folder);
-      const held = cover(["/bin/true"], { workspace, cwd: workspace, reserved: names });
+      const held = sandbox.cover(["/bin/true"], { workspace, cwd: workspace, reserved: names });
       const remover = spawn("rmdir", names, { stdio: "ignore" });
       const removed = once(remover, "exit");
       const ended = spawnSync(held.program, held.argv.slice(1), { encoding: "utf8" });

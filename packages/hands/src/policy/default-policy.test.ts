@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { judge, parsePolicy, type Policy, type ProcessPlan, type Verdict } from "@vidro/core";
+import type { ProcessPlan, Verdict } from "@vidro/core";
+import { judge, parsePolicy, type Policy } from "@vidro/core/policy";
 import * as fc from "fast-check";
 import { DEFAULT_POLICY, QUIET_ENV } from "./default-policy.ts";
 

@@ -1,4 +1,4 @@
-import type { PolicySource } from "@vidro/core";
+import type { PolicySource } from "@vidro/core/policy";
 import { ASK_RULES } from "./default-policy/ask.ts";
 import { DENY_RULES } from "./default-policy/deny.ts";
 import { FILE_RULES, SECRETS } from "./default-policy/files.ts";

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { matchesWord, type Places } from "@vidro/core";
+import { matchesWord, type Places } from "@vidro/core/policy";
 
 /**
  * Where the secrets that a policy names by patterns are now, if they are there: a sandbox hides files and folders by

@@ -1,6 +1,7 @@
 import { hostname } from "node:os";
 import { resolve } from "node:path";
-import { Fault, REGISTER_LIMITS, oneLine } from "@vidro/core";
+import { Fault, REGISTER_LIMITS } from "@vidro/core";
+import { oneLine } from "@vidro/core/text";
 import manifest from "../../package.json" with { type: "json" };
 import { HandState } from "../enrol/identity.ts";
 import type { Identity } from "../enrol/identity.ts";

@@ -61,7 +61,7 @@ async function reloadAll(reloadables: readonly Reloadable[], note: SignalNote): 
       await reload();
       note("info", "read anew", { what });
     } catch (thrown) {
-      const { asFault, oneLine } = await import("@vidro/core");
+      const [{ asFault }, { oneLine }] = await Promise.all([import("@vidro/core"), import("@vidro/core/text")]);
       const { code, message } = asFault(thrown, "BAD_REQUEST");
       const reason = oneLine(message, REASON_CHARS);
       note("warn", "cannot be read anew; the one before stays in force", { what, code, reason });

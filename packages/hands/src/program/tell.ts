@@ -1,4 +1,4 @@
-import { boundedLines, jsonLine, printable } from "@vidro/core";
+import { boundedLines, jsonLine, printable } from "@vidro/core/text";
 
 /* All that a hand writes to a terminal leaves here: words of brains and files are in it, and none that it would obey. */
 

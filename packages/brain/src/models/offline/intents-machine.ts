@@ -1,4 +1,4 @@
-import type { Language } from "@vidro/core";
+import type { Language } from "@vidro/core/text";
 import { GIT_COMPANIONS, GIT_EFFECTS, GIT_NOUNS } from "./file-words.ts";
 import { has, strangers } from "./sentence.ts";
 import type { Sentence } from "./sentence.ts";

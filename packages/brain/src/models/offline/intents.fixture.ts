@@ -1,4 +1,4 @@
-import type { Language } from "@vidro/core";
+import type { Language } from "@vidro/core/text";
 import type { Want } from "./want.ts";
 
 /** A phrase, and what it wants. */

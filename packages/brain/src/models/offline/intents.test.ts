@@ -6,7 +6,7 @@ import { NOT_UNDERSTOOD } from "./foreign.fixture.ts";
 import { UNDERSTOOD } from "./intents.fixture.ts";
 import { readCommand } from "./intents-run.ts";
 import { understand } from "./intents.ts";
-import type { Language } from "@vidro/core";
+import type { Language } from "@vidro/core/text";
 
 const LANGUAGES: readonly Language[] = ["en", "pt", "es"];
 

@@ -1,4 +1,4 @@
-import type { Language } from "@vidro/core";
+import type { Language } from "@vidro/core/text";
 import { OFFLINE } from "@vidro/core";
 import { wantOfFiles } from "./intents-files.ts";
 import { isPort, orderOf, wantOfGit, wantOfProcess, wantsOfMachine } from "./intents-machine.ts";

@@ -1,6 +1,6 @@
 import { plainWords, readTask } from "./text.ts";
 import { TOPICS } from "./topics.ts";
-import type { Language } from "@vidro/core";
+import type { Language } from "@vidro/core/text";
 import { STOP_WORDS, TELLTALES, VERBS } from "./words.ts";
 
 const LANGUAGES: readonly Language[] = ["en", "pt", "es"];

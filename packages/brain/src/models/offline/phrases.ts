@@ -2,7 +2,7 @@ import { EN } from "./phrases-en.ts";
 import type { Phrases } from "./phrases-en.ts";
 import { ES } from "./phrases-es.ts";
 import { PT } from "./phrases-pt.ts";
-import type { Language } from "@vidro/core";
+import type { Language } from "@vidro/core/text";
 
 export type { Phrases };
 

@@ -1,4 +1,4 @@
-import type { Language } from "@vidro/core";
+import type { Language } from "@vidro/core/text";
 import type { Want } from "./want.ts";
 
 /** The words of one topic: one `strong` word or phrase makes it the topic; `weak` words only go with it. */

@@ -1,4 +1,5 @@
-import { OFFLINE, taskIn } from "@vidro/core";
+import { OFFLINE } from "@vidro/core";
+import { taskIn } from "@vidro/core/run";
 import type { ModelRequest, Turn } from "@vidro/core";
 import { understand } from "./intents.ts";
 import { introduction, PHRASES } from "./phrases.ts";

@@ -1,4 +1,4 @@
-import type { Language } from "@vidro/core";
+import type { Language } from "@vidro/core/text";
 
 /** What somebody wants to know or have done: the whole of what the built-in model understands. */
 export type Want =

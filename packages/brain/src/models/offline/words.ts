@@ -1,4 +1,4 @@
-import type { Language } from "@vidro/core";
+import type { Language } from "@vidro/core/text";
 
 /*
  * Words that carry no topic. All are lower case without accents, as plain text is.

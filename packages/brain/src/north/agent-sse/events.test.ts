@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sseDecoder } from "@vidro/core";
+import { sseDecoder } from "@vidro/core/codec";
 import type { Event, JsonObject } from "@vidro/core";
 import { AGENT_EVENTS } from "./events.ts";
 

@@ -1,16 +1,8 @@
-import {
-  ABORTED,
-  actionWords,
-  encodeSse,
-  isObject,
-  oneLine,
-  outcomeText,
-  planWords,
-  sentence,
-  SSE_HEARTBEAT,
-  STREAM,
-  voidsWords,
-} from "@vidro/core";
+import { isObject, outcomeText, STREAM } from "@vidro/core";
+import { encodeSse, SSE_HEARTBEAT } from "@vidro/core/codec";
+import { voidsWords } from "@vidro/core/run";
+import { actionWords, oneLine, planWords, sentence } from "@vidro/core/text";
+import { ABORTED } from "@vidro/core/wire/aon";
 import type { Action, Event, EventType, Json, JsonObject, LiveEvent, Outcome } from "@vidro/core";
 import { questionShape } from "../question-words.ts";
 import type { RunEncoder } from "../../stream/run-encoder.ts";

@@ -1,5 +1,7 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { aonEntry, encodeNdjson, encodeSse, SSE_HEARTBEAT, STREAM } from "@vidro/core";
+import { STREAM } from "@vidro/core";
+import { encodeNdjson, encodeSse, SSE_HEARTBEAT } from "@vidro/core/codec";
+import { aonEntry } from "@vidro/core/wire/aon";
 import type { Json, JsonObject } from "@vidro/core";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
 

@@ -1,5 +1,7 @@
 import { negotiate, NDJSON_TYPE } from "@vidro/aon/boxes";
-import { aonEntry, encodeNdjson, STREAM } from "@vidro/core";
+import { STREAM } from "@vidro/core";
+import { encodeNdjson } from "@vidro/core/codec";
+import { aonEntry } from "@vidro/core/wire/aon";
 import type { Entry, JsonObject } from "@vidro/core";
 import type { Call } from "../../http/route.ts";
 import type { RunEncoder } from "../../stream/run-encoder.ts";

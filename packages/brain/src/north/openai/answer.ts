@@ -1,4 +1,5 @@
-import { Fault, HTTP, questionName, readQuestionName } from "@vidro/core";
+import { Fault, HTTP } from "@vidro/core";
+import { questionName, readQuestionName } from "@vidro/core/run";
 import type { Action, Entry, Json, JsonObject, QuestionAsked, Usage } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
 import type { Runs } from "../../run/runs.ts";

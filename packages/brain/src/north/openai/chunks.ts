@@ -1,4 +1,5 @@
-import { asFault, Fault, STREAM, voidsWords } from "@vidro/core";
+import { asFault, Fault, STREAM } from "@vidro/core";
+import { voidsWords } from "@vidro/core/run";
 import type { Entry, FaultReport, JsonObject, LiveEvent } from "@vidro/core";
 import { askedBy, calledAs, endingOf, finishReason, letterhead, Tally, usageOf } from "./answer.ts";
 import type { Answering, Ending } from "./answer.ts";

@@ -1,4 +1,4 @@
-import { encodeNdjson } from "@vidro/core";
+import { encodeNdjson } from "@vidro/core/codec";
 import type { Entry } from "@vidro/core";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
 import { completion, endingOf, Words } from "./answer.ts";

@@ -1,4 +1,5 @@
-import { CHAT, Fault, isReservedTool } from "@vidro/core";
+import { CHAT, Fault } from "@vidro/core";
+import { isReservedTool } from "@vidro/core/run";
 import type { JsonObject, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 import { samplingOf } from "../sampling.ts";
 import { NAME } from "./schema.ts";

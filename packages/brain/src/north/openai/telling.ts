@@ -1,4 +1,4 @@
-import { aonEntry } from "@vidro/core";
+import { aonEntry } from "@vidro/core/wire/aon";
 import type { Entry, HealTried } from "@vidro/core";
 import type { Teller } from "../../http/route.ts";
 

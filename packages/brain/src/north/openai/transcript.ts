@@ -1,4 +1,5 @@
-import { CATALOG, headAndTail, outcomeText } from "@vidro/core";
+import { CATALOG, outcomeText } from "@vidro/core";
+import { headAndTail } from "@vidro/core/run";
 import type { Action, Event, EventType, FaultReport, Json, JsonObject, ModelReplied, TerminalEvent } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
 import type { Runs } from "../../run/runs.ts";

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { asFault, Fault, REGISTER_LIMITS, isRecall, TCP } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, TCP } from "@vidro/core";
+import { isRecall } from "@vidro/core/run";
 import type { Action, Ended, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
 import type { HandLink } from "../link.ts";
 import { unjudged } from "../fallback-policy.ts";

@@ -1,6 +1,7 @@
 import { TcpError } from "@vidro/client/tcp";
 import type { RequestOptions } from "@vidro/client/tcp";
-import { asFault, Fault, REGISTER_LIMITS, isObject, recallOf } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, isObject } from "@vidro/core";
+import { recallOf } from "@vidro/core/run";
 import type { Action, FaultReport, JsonObject } from "@vidro/core";
 import { tcpFaultCode } from "@vidro/core/wire/agent-tcp";
 import type { HandLink } from "../link.ts";

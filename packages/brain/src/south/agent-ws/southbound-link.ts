@@ -1,4 +1,5 @@
-import { Fault, REGISTER_LIMITS, isRecall, recallOf, textIn } from "@vidro/core";
+import { Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
+import { isRecall, recallOf } from "@vidro/core/run";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
 import { bareOrder, faultOf, judgeMessage, orderMessage, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { HandLink, Hear } from "../link.ts";

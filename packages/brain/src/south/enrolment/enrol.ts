@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { Fault, isObject, parseJson, SOUTHBOUND } from "@vidro/core";
+import { Fault, isObject, SOUTHBOUND } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { ToolSpec } from "@vidro/core";
 import { ENROL_PATH } from "@vidro/core/wire/enrolment";
 import type { Enrolled, EnrolRequest } from "@vidro/core/wire/enrolment";

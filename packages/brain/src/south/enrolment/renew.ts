@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
-import { Fault, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
+import { Fault, isObject, SOUTHBOUND, textIn } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import { RENEW_PATH } from "@vidro/core/wire/enrolment";
 import type { Authority, Issued } from "./authority.ts";
 import { lapsed } from "./certified.ts";

@@ -1,5 +1,6 @@
 import type { RawData, WebSocket } from "ws";
-import { asFault, Fault, REGISTER_LIMITS, isObject, parseJson, STREAM } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, isObject, STREAM } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 

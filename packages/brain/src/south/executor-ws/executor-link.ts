@@ -1,4 +1,5 @@
-import { Fault, HAND_LIMITS, REGISTER_LIMITS, isIdempotent, isRecall, recallOf, timeoutOf } from "@vidro/core";
+import { Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
+import { isIdempotent, isRecall, recallOf, timeoutOf } from "@vidro/core/run";
 import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
 import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf } from "@vidro/core/wire/executor-ws";
 import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor-ws";

@@ -1,4 +1,6 @@
-import { actionWords, EXECUTOR, FAULTS, headAndTail, outcomeText, voidsWords } from "@vidro/core";
+import { EXECUTOR, FAULTS, outcomeText } from "@vidro/core";
+import { headAndTail, voidsWords } from "@vidro/core/run";
+import { actionWords } from "@vidro/core/text";
 import type {
   Action,
   Entry,

@@ -1,5 +1,6 @@
 import type { HandRow } from "@vidro/core";
-import { Fault, REGISTER_LIMITS, nearest } from "@vidro/core";
+import { Fault, REGISTER_LIMITS } from "@vidro/core";
+import { nearest } from "@vidro/core/text";
 
 /** Hands that a message names at most. */
 const NAMED_AT_MOST = 5;

@@ -1,4 +1,5 @@
-import { asFault, Fault, HAND_LIMITS, REGISTER_LIMITS, oneLine } from "@vidro/core";
+import { asFault, Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
+import { oneLine } from "@vidro/core/text";
 import type { Asker, Barred, Hand, HandCard, HandRow, HandState, Records } from "@vidro/core";
 import type { Log } from "../../observe/log.ts";
 import type { HandCount } from "../../observe/metrics.ts";

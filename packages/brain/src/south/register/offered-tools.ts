@@ -1,4 +1,6 @@
-import { REGISTER_LIMITS, isReservedTool, oneLine, printable } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
+import { isReservedTool } from "@vidro/core/run";
+import { oneLine, printable } from "@vidro/core/text";
 import type { JsonObject, ToolSpec } from "@vidro/core";
 import { sharedTools } from "./shared-tools.ts";
 

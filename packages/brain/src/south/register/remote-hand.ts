@@ -1,4 +1,5 @@
-import { asFault, deadlineMs, Fault, REGISTER_LIMITS, isIdempotent, isSettled, LiveQueue, recallOf } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, LiveQueue } from "@vidro/core";
+import { deadlineMs, isIdempotent, isSettled, recallOf } from "@vidro/core/run";
 import type {
   Action,
   Barred,

@@ -1,7 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { asFault, byteWords, countWords, FAULTS, HEALTH, isObject, PAGE, parseJson } from "@vidro/core";
+import { asFault, FAULTS, HEALTH, isObject, PAGE } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
+import { byteWords, countWords } from "@vidro/core/text";
 import type { JsonObject } from "@vidro/core";
 import { folderAt } from "../../program/folder.ts";
 import { homeFolder } from "../../brain-api/with-brain.ts";

@@ -1,5 +1,6 @@
 import { constants } from "node:os";
-import { asFault, DIRECT, directTask, Fault, FAULTS, isTerminal } from "@vidro/core";
+import { asFault, Fault, FAULTS, isTerminal } from "@vidro/core";
+import { DIRECT, directTask } from "@vidro/core/run";
 import type { Entry, FaultReport, LiveEvent, ProcessOutcome, QuestionAsked } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import { EXIT } from "../../program/exit-codes.ts";

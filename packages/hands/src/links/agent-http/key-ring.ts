@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
-import { asFault, Fault, isObject, parseJson } from "@vidro/core";
+import { asFault, Fault, isObject } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import { keysFrom, nextRoot } from "@vidro/core/wire/agent-http";
 import type { Keys } from "@vidro/core/wire/agent-http";
 import { seal } from "./node-crypto.ts";

@@ -1,8 +1,10 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Socket } from "node:net";
-import { asFault, CODEC, Fault, frameDecoder } from "@vidro/core";
+import { asFault, CODEC, Fault } from "@vidro/core";
+import { frameDecoder } from "@vidro/core/codec";
 import { NO_ID, TCP_VERSION, tcpRefusal } from "@vidro/core/wire/agent-tcp";
-import type { FrameItem, JsonObject } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
+import type { FrameItem } from "@vidro/core/codec";
 import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import type { Attempts } from "./attempts.ts";
 import { Bucket } from "./bucket.ts";

@@ -1,7 +1,8 @@
 import { randomUUID, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { asFault, Fault, FAULTS, REGISTER_LIMITS, isObject, parseJson, SOUTHBOUND, textIn } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, isObject, SOUTHBOUND, textIn } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { FaultCode, JsonObject } from "@vidro/core";
 import { tooLong } from "@vidro/core/wire/agent-ws";
 import type { Hello, Welcome } from "@vidro/core/wire/agent-ws";

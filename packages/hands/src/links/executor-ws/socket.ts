@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { WebSocket } from "ws";
-import { EXECUTOR, Fault, FAULTS, REGISTER_LIMITS, isObject, parseJson, STREAM } from "@vidro/core";
+import { EXECUTOR, Fault, FAULTS, REGISTER_LIMITS, isObject, STREAM } from "@vidro/core";
+import { parseJson } from "@vidro/core/codec";
 import type { FaultCode, JsonObject } from "@vidro/core";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { Connection } from "../redial.ts";

@@ -1,4 +1,5 @@
-import type { ActionClass, Arguments, ProcessRule } from "@vidro/core";
+import type { ActionClass } from "@vidro/core";
+import type { Arguments, ProcessRule } from "@vidro/core/policy";
 import { lines, words } from "./words.ts";
 
 interface Question {

@@ -1,4 +1,4 @@
-import type { ProcessRule } from "@vidro/core";
+import type { ProcessRule } from "@vidro/core/policy";
 import { KEYS } from "./files.ts";
 import { lines, words } from "./words.ts";
 

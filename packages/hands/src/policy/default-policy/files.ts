@@ -1,4 +1,4 @@
-import type { FactsRule, FileRule, ShellRule } from "@vidro/core";
+import type { FactsRule, FileRule, ShellRule } from "@vidro/core/policy";
 import { words } from "./words.ts";
 
 /** Keys and passwords that nobody is asked about: reading or changing one is refused. */

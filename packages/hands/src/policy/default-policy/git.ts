@@ -1,4 +1,4 @@
-import type { ProcessRule } from "@vidro/core";
+import type { ProcessRule } from "@vidro/core/policy";
 import { each, flags, lines, looks } from "./words.ts";
 
 /*

@@ -1,4 +1,4 @@
-import type { ProcessRule } from "@vidro/core";
+import type { ProcessRule } from "@vidro/core/policy";
 import { flags, lines, looks } from "./words.ts";
 
 /** What is installed, and in which version. */

@@ -1,4 +1,4 @@
-import type { PathValue, ProcessRule } from "@vidro/core";
+import type { PathValue, ProcessRule } from "@vidro/core/policy";
 import { OPEN_FOLDERS } from "./files.ts";
 import { each, flags, lines, looks } from "./words.ts";
 

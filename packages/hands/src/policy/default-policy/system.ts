@@ -1,4 +1,4 @@
-import type { ProcessRule } from "@vidro/core";
+import type { ProcessRule } from "@vidro/core/policy";
 import { each, flags, lines, looks, words } from "./words.ts";
 
 const ANY_PATH = { paths: ["/**"] } as const;

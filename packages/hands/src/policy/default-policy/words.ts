@@ -1,4 +1,4 @@
-import type { Arguments, Options, OptionValue, ProcessRule } from "@vidro/core";
+import type { Arguments, Options, OptionValue, ProcessRule } from "@vidro/core/policy";
 
 /** A line of plain words as a list, for rules and examples without blanks in a word. */
 export const words = (line: string): readonly string[] => (line === "" ? [] : line.trim().split(/\s+/));

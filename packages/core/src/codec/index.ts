@@ -1,0 +1,4 @@
+export * from "./frame.ts";
+export * from "./json.ts";
+export * from "./ndjson.ts";
+export * from "./sse.ts";

@@ -1,0 +1,18 @@
+export { explain, judge } from "./policy.ts";
+export type { Explanation, Finding } from "./policy.ts";
+export { isWrapper } from "./command.ts";
+export { parsePolicy } from "./parse.ts";
+export { matchesWord } from "./path.ts";
+export type {
+  Arguments,
+  FactsRule,
+  FileRule,
+  Options,
+  OptionValue,
+  PathValue,
+  Places,
+  Policy,
+  PolicySource,
+  ProcessRule,
+  ShellRule,
+} from "./rule.ts";
