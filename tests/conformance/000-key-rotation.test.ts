@@ -3,7 +3,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { SIGNED } from "@vidro/core";
+import { SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { HandEvent } from "@vidro/core";
 import { KeyRing } from "../../packages/hands/src/links/agent-http/key-ring.ts";
 import { orderOf, sent, signedBytes, SignedBrain, signedHost, signerOf } from "../support/signed-south.ts";
@@ -51,7 +51,7 @@ test("000-53: a hand that is connected gets its next key, uses it, and the old o
   assert.equal(await brain.keys.next("h1"), undefined, "the brain has seen it used");
   assert.equal(await status(brain, first), 200, "whatever was on its way is taken");
   assert.equal(await status(brain, host.ring.current()), 200);
-  const before = Date.now() + SIGNED.overlapMs;
+  const before = Date.now() + SIGNED_HTTP_LIMITS.overlapMs;
   brain.clock = () => before - 60_000;
   assert.equal(await status(brain, first), 200);
   brain.clock = () => before + 60_000;
@@ -115,7 +115,7 @@ test("000-53: when the secret of the home is another, no key opens and nothing i
   const { folder, brain, first } = await stage(t);
   const file = join(folder, "south.key");
   chmodSync(file, 0o644);
-  writeFileSync(file, Buffer.alloc(SIGNED.keyBytes));
+  writeFileSync(file, Buffer.alloc(SIGNED_HTTP_LIMITS.keyBytes));
   assert.equal(await status(brain, first), 500);
   assert.equal(statSync(file).mode & 0o777, 0o600, "whoever could read it meanwhile can do so no more");
   writeFileSync(file, "short");

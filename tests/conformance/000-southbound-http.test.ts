@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { SIGNED, textIn } from "@vidro/core";
+import { SIGNED_HTTP_LIMITS, textIn } from "@vidro/core";
 import type { HandEvent, JsonObject, Order } from "@vidro/core";
 import type { AgentHttpOptions } from "../../packages/hands/src/links/agent-http.ts";
 import { orderOf, sent, signedBytes, SignedBrain, signedHost, signerOf } from "../support/signed-south.ts";
@@ -226,7 +226,7 @@ test("F19: a hand whose clock is an hour off goes by the time that the brain has
   const { brain } = await stage(t, {}, { now: () => Date.now() - 3_600_000 });
   assert.equal(stateOf(brain), "ok");
   assert.equal((await performed(brain, mark())).at(-1)?.type, "finished");
-  const far = await stage(t, {}, { now: () => Date.now() - 2 * SIGNED.offsetMs });
+  const far = await stage(t, {}, { now: () => Date.now() - 2 * SIGNED_HTTP_LIMITS.offsetMs });
   assert.equal(((await far.joined.ended) as { readonly code?: string }).code, "CLOCK_SKEW");
 });
 

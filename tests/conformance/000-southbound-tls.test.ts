@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
-import { REGISTER_LIMITS, SOUTHBOUND, textIn } from "@vidro/core";
+import { REGISTER_LIMITS, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { invitationIn, invitationProof, invitationText } from "@vidro/core/wire/enrolment";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
@@ -193,7 +193,7 @@ test("our hand renews its certificate by itself after two thirds of its life, wi
 test("a connection ends when its certificate does", async (t) => {
   const south = await South.up(t);
   const identity = await south.enrolled();
-  south.aheadMs = SOUTHBOUND.certificateMs - 4000;
+  south.aheadMs = SOUTHBOUND_LIMITS.certificateMs - 4000;
   const client = await Client.open(identity);
   assert.equal((await client.ask(helloOf(identity)))["ok"], true);
   assert.equal(await client.closed(), "CONNECTION_LOST");
@@ -270,8 +270,9 @@ test("whoever tries invitations is slowed down", async (t) => {
   const { certificate: ca } = await south.authorityAt(Date.now);
   const body = { token: `${"0".repeat(32)}.${"A".repeat(43)}`, csr: "x", name: "x" };
   const statuses: number[] = [];
-  for (let tried = 0; tried <= SOUTHBOUND.enrolBurst; tried++) statuses.push((await enrolBy(south, ca, body)).status);
-  assert.deepEqual(statuses, [...Array.from({ length: SOUTHBOUND.enrolBurst }, () => 401), 429]);
+  for (let tried = 0; tried <= SOUTHBOUND_LIMITS.enrolBurst; tried++)
+    statuses.push((await enrolBy(south, ca, body)).status);
+  assert.deepEqual(statuses, [...Array.from({ length: SOUTHBOUND_LIMITS.enrolBurst }, () => 401), 429]);
 });
 
 test("a host tells nothing to a listener that is not the brain which invited it", async (t) => {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Fault, TCP } from "@vidro/core";
+import { Fault, TCP_LIMITS } from "@vidro/core";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { listening } from "../support/tcp-hand.ts";
@@ -160,12 +160,12 @@ test("002-49 too many tokens to check at once are RATE_LIMITED with a time to co
 test("an address that shows many wrong tokens waits, on whatever connection; a good one costs it nothing", async (t) => {
   const hand = await listening(t);
   const good = await hand.token("ps");
-  for (let count = 0; count < TCP.authBurst + 5; count += 1)
+  for (let count = 0; count < TCP_LIMITS.authBurst + 5; count += 1)
     assert.equal((await (await hand.caller()).ask("AUTH", { token: good })).t, "res");
   const codes: unknown[] = [];
-  for (let count = 0; count < 2 * TCP.authBurst && codes.at(-1) !== "RATE_LIMITED"; count += 1)
+  for (let count = 0; count < 2 * TCP_LIMITS.authBurst && codes.at(-1) !== "RATE_LIMITED"; count += 1)
     codes.push((await (await hand.caller()).ask("AUTH", { token: "wrong" })).code);
-  assert.ok(codes.length > TCP.authBurst, String(codes.length));
+  assert.ok(codes.length > TCP_LIMITS.authBurst, String(codes.length));
   const { code, retryAfterMs } = await (await hand.caller()).ask("AUTH", { token: good });
   assert.equal(code, "RATE_LIMITED");
   assert.ok((retryAfterMs ?? 0) > 0);

@@ -4,7 +4,7 @@ import { connect, Socket } from "node:net";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import fc from "fast-check";
-import { CODEC } from "@vidro/core";
+import { CODEC_LIMITS } from "@vidro/core";
 import { ALLOW, Caller, frame, frameOf, listening } from "../support/tcp-hand.ts";
 import type { Listening, Message } from "../support/tcp-hand.ts";
 
@@ -95,7 +95,7 @@ test("002-05 a frame of exactly 262144 bytes is read, and one byte more is not",
 
 test("002-06 002-43 a frame that is too large is answered before its body comes, then the connection is closed", async (t) => {
   const hand = await listening(t);
-  for (const length of [CODEC.frameBytesBeforeAuth + 1, 0x7fffffff, 0xffffffff]) {
+  for (const length of [CODEC_LIMITS.frameBytesBeforeAuth + 1, 0x7fffffff, 0xffffffff]) {
     const caller = await hand.caller();
     const header = Buffer.alloc(4);
     header.writeUInt32BE(length);

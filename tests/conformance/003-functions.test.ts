@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { suite, test } from "node:test";
-import { RUN } from "@vidro/core";
+import { RUN_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import OpenAI from "openai";
 import { calls, hang, text } from "../support/fake-openai.ts";
@@ -122,7 +122,7 @@ suite("the present form", () => {
     const first = await frontEnd(t, search, text("I could not look it up."));
     const messages: Messages = [user("what?")];
     const { message } = (await complete(first, messages)).choices[0]!;
-    const brain = await first.restarted(RUN.answerMs);
+    const brain = await first.restarted(RUN_LIMITS.answerMs);
     const [head] = await brain.runs.list({ limit: 1 });
     await brain.runs.resume(head!.id);
     await Array.fromAsync(brain.runs.follow(head!.id));

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
-import { EXECUTOR, REGISTER_LIMITS } from "@vidro/core";
+import { EXECUTOR_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import { executorEnd, gatewayEnd } from "../support/executor-end.ts";
 import { text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
@@ -113,7 +113,7 @@ test("004-05 the handshake is kept for an hour under its session", async (t) => 
   await using foreign = await ForeignExecutor.dial({ url: end.url, token: other });
   assert.equal((await foreign.shake({ resume: { session_id: session } }))["code"], "NOT_FOUND");
   back.cut();
-  now = Date.now() + EXECUTOR.keptMs;
+  now = Date.now() + EXECUTOR_LIMITS.keptMs;
   await using late = await ForeignExecutor.dial({ url: end.url, token });
   assert.equal((await late.shake({ resume: { session_id: session } }))["code"], "NOT_FOUND");
   await using other2 = await ForeignExecutor.dial({ url: end.url, token });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
-import { RUN } from "@vidro/core";
+import { RUN_LIMITS } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 import { until } from "../support/daemon-process.ts";
 import { executorEnd, gatewayEnd } from "../support/executor-end.ts";
@@ -112,7 +112,7 @@ test("executors are forgotten when their task is over, and those without one aft
   await visit("standby", {});
   await visit("another", {});
   assert.deepEqual(known(), ["another", "standby"]);
-  now += 2 * RUN.handMs;
+  now += 2 * RUN_LIMITS.handMs;
   await visit("newest", {});
   assert.deepEqual(known(), ["newest"]);
 });

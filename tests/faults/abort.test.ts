@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { RUN } from "@vidro/core";
+import { RUN_LIMITS } from "@vidro/core";
 import type { Hand, Journal, Json, JsonObject, Model, Records } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { Hands } from "../../packages/brain/src/south/register/hands.ts";
@@ -75,7 +75,7 @@ async function aborted(runs: Runs, run: string): Promise<readonly string[]> {
   const at = performance.now();
   await runs.abort(run, "enough");
   const tookMs = performance.now() - at;
-  assert.ok(tookMs < RUN.abortMs, `the abort took ${tookMs} ms`);
+  assert.ok(tookMs < RUN_LIMITS.abortMs, `the abort took ${tookMs} ms`);
   const entries = await entriesOf(runs, run);
   assertOutcomes(entries);
   return ends(entries);

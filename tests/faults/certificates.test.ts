@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import { SOUTHBOUND, textIn } from "@vidro/core";
+import { SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
@@ -94,7 +94,7 @@ test("a hand gets so many certificates and no more", async (t) => {
   const south = await South.up(t);
   const identity = await south.enrolled();
   const client = await greeted(identity);
-  for (let given = 0; given < SOUTHBOUND.renewBurst; given += 1) await renewed(client, identity);
+  for (let given = 0; given < SOUTHBOUND_LIMITS.renewBurst; given += 1) await renewed(client, identity);
   const { csr } = newKeyAndRequest("x");
   const reply = await client.ask({ method: "cert.renew", action_id: "more", csr });
   assert.equal(reply["code"], "RATE_LIMITED");
@@ -111,7 +111,7 @@ for (const [what, aheadMs] of [
     const joined = await JoinedHand.join(t, south, { identity, waits: false });
     const ended = joined.ended.then((why) => assert.fail(`It ended: ${String(why)}`));
     await Promise.race([joined.tells("down CONNECTION_LOST"), ended]);
-    assert.ok(Number(joined.told[0]?.split(" ").at(-1)) >= SOUTHBOUND.passingMs);
+    assert.ok(Number(joined.told[0]?.split(" ").at(-1)) >= SOUTHBOUND_LIMITS.passingMs);
     ended.catch(() => undefined);
   });
 }

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import OpenAI from "openai";
 import { Vidro } from "@vidro/client";
-import { HTTP } from "@vidro/core";
+import { HTTP_LIMITS } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { linesOf } from "../support/agent-end.ts";
 import { fakeOpenAi, hangAfter } from "../support/fake-openai.ts";
@@ -18,7 +18,9 @@ const SSE = "text/event-stream";
 
 /** Whether a time to come back is one that the daemon gives. */
 const isSoon = (retryAfterMs: unknown): boolean =>
-  typeof retryAfterMs === "number" && retryAfterMs >= HTTP.returnMs / 2 && retryAfterMs <= HTTP.returnMs * 1.5;
+  typeof retryAfterMs === "number" &&
+  retryAfterMs >= HTTP_LIMITS.returnMs / 2 &&
+  retryAfterMs <= HTTP_LIMITS.returnMs * 1.5;
 
 /** A run that waits for an answer. */
 async function asking(daemon: DaemonProcess): Promise<string> {

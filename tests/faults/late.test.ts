@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Fault, RUN } from "@vidro/core";
+import { Fault, RUN_LIMITS } from "@vidro/core";
 import { decide, fold } from "@vidro/core/run";
 import type { Entry, Event, HandEvent } from "@vidro/core";
 import { makeWorkspace, readScenario } from "../support/scenario.ts";
@@ -21,7 +21,7 @@ const started: Event = {
   hand: "local",
   workspace: "/w",
   tools: [],
-  budget: { steps: 9, actions: 9, tokens: 1e6, wallMs: RUN.wallMs },
+  budget: { steps: 9, actions: 9, tokens: 1e6, wallMs: RUN_LIMITS.wallMs },
   thread: "t",
   history: [],
 };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { HTTP } from "@vidro/core";
+import { HTTP_LIMITS } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
 import { fakeOpenAi, text } from "../support/fake-openai.ts";
@@ -10,7 +10,7 @@ import { fakeOpenAi, text } from "../support/fake-openai.ts";
 /** Makes every answer that is kept for a key older than it is kept. */
 function age(home: string): void {
   const store = new DatabaseSync(join(home, "journal.db"));
-  store.prepare("UPDATE record SET created = created - ? WHERE kind = 'idempotency'").run(HTTP.answerMs + 1);
+  store.prepare("UPDATE record SET created = created - ? WHERE kind = 'idempotency'").run(HTTP_LIMITS.answerMs + 1);
   store.close();
 }
 

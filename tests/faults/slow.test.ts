@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { test } from "node:test";
 import { LOCAL_OWNER } from "../../packages/brain/src/auth/caller.ts";
-import { STREAM } from "@vidro/core";
+import { STREAM_LIMITS } from "@vidro/core";
 import type { Event } from "@vidro/core";
 import { boundKey, keyOf } from "../../packages/brain/src/http/idempotency.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
@@ -178,7 +178,7 @@ test("F13 a consumer that does not read costs the daemon less than 2 MiB on any 
   await using daemon = await daemonOf(stage, COLLECTING);
   for (const wire of WIRES) await t.test(wire.name, () => costs(daemon, wire));
   await t.test("those who never read are cut off, and go on where they were", async () => {
-    await until("all are cut off", async () => (await patient.streams()) === 0, 2 * STREAM.drainMs);
+    await until("all are cut off", async () => (await patient.streams()) === 0, 2 * STREAM_LIMITS.drainMs);
     await Promise.all(WIRES.map((wire, index) => resumes(patient, wire, unread[index]!)));
   });
 });

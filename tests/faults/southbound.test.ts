@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { connect } from "node:net";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { SOUTHBOUND } from "@vidro/core";
+import { SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { Action, Ended, Hand } from "@vidro/core";
 import { HandState } from "../../packages/hands/src/enrol/identity.ts";
 import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
@@ -182,7 +182,7 @@ test("a listener that goes down waits for nobody: not for who says nothing, and 
   deaf.socket.pause();
   const began = performance.now();
   await south.down();
-  assert.ok(performance.now() - began < SOUTHBOUND.handshakeMs / 2);
+  assert.ok(performance.now() - began < SOUTHBOUND_LIMITS.handshakeMs / 2);
   deaf.socket.terminate();
   silent.destroy();
 });

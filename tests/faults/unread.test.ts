@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { test } from "node:test";
-import { OUTPUT } from "@vidro/core";
+import { OUTPUT_LIMITS } from "@vidro/core";
 import type { Event } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { until } from "../support/daemon-process.ts";
@@ -56,7 +56,7 @@ test(
     let log = "";
     daemon.stderr.on("data", (chunk: Buffer) => (log += chunk.toString("utf8")));
     await until("the log says what was dropped", () => /"dropped":\d+\}\n/.test(log));
-    assert.ok(log.length < OUTPUT.unreadBytes + PIPE_BYTES, `${log.length} bytes of the log were kept`);
+    assert.ok(log.length < OUTPUT_LIMITS.unreadBytes + PIPE_BYTES, `${log.length} bytes of the log were kept`);
     await ask(port, 1);
     await until("the log goes on", () => lines(log).at(-1)?.["message"] === "request");
     const dropped = lines(log).reduce((sum, line) => sum + Number(line["dropped"] ?? 0), 0);

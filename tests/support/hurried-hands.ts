@@ -1,4 +1,4 @@
-import { EXECUTOR, REGISTER_LIMITS, SIGNED, SOUTHBOUND } from "@vidro/core";
+import { EXECUTOR_LIMITS, REGISTER_LIMITS, SIGNED_HTTP_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
 import { HURRIED } from "./hurried.ts";
 
 /*
@@ -13,6 +13,6 @@ export const HURRIED_HANDS = [...HURRIED, "--import", import.meta.url] as const;
 export const HEARTBEAT_MS = 500;
 
 Object.assign(REGISTER_LIMITS, { heartbeatMs: HEARTBEAT_MS, redialMs: 50, redialCapMs: 200, firstDials: 1000 });
-Object.assign(SIGNED, { pollMs: HEARTBEAT_MS, replyMs: 1500 });
-Object.assign(SOUTHBOUND, { dialMs: 5000, answerMs: 5000, telemetryMs: HEARTBEAT_MS });
-Object.assign(EXECUTOR, { handshakeMs: 5000 });
+Object.assign(SIGNED_HTTP_LIMITS, { pollMs: HEARTBEAT_MS, replyMs: 1500 });
+Object.assign(SOUTHBOUND_LIMITS, { dialMs: 5000, answerMs: 5000, telemetryMs: HEARTBEAT_MS });
+Object.assign(EXECUTOR_LIMITS, { handshakeMs: 5000 });

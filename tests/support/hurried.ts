@@ -1,4 +1,4 @@
-import { CLIENT, HTTP, STREAM } from "@vidro/core";
+import { CLIENT_LIMITS, HTTP_LIMITS, STREAM_LIMITS } from "@vidro/core";
 
 /*
  * Loaded before a program with `node --import`: the program's patience with the other end of a connection is about a
@@ -8,6 +8,6 @@ import { CLIENT, HTTP, STREAM } from "@vidro/core";
 /** How to have a program hurry, as flags of Node. */
 export const HURRIED = ["--import", import.meta.url] as const;
 
-Object.assign(STREAM, { sseHeartbeatMs: 1000, glassHeartbeatMs: 700 });
-Object.assign(HTTP, { probeIdleMs: 1000, unansweredMs: 1000 });
-Object.assign(CLIENT, { silenceMs: 3000, requestMs: 4000, backoffMs: 70 });
+Object.assign(STREAM_LIMITS, { sseHeartbeatMs: 1000, glassHeartbeatMs: 700 });
+Object.assign(HTTP_LIMITS, { probeIdleMs: 1000, unansweredMs: 1000 });
+Object.assign(CLIENT_LIMITS, { silenceMs: 3000, requestMs: 4000, backoffMs: 70 });

@@ -1,5 +1,5 @@
 import { flushCompileCache } from "node:module";
-import { CLIENT, REGISTER_LIMITS } from "@vidro/core";
+import { CLIENT_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 
 /*
  * Loaded before a program with `node --import`: whoever has lost the other end looks for it again at once and as often
@@ -10,6 +10,6 @@ import { CLIENT, REGISTER_LIMITS } from "@vidro/core";
 export const QUICK = ["--import", import.meta.url] as const;
 
 Object.assign(REGISTER_LIMITS, { redialMs: 20, redialCapMs: 100, firstDials: 1000 });
-Object.assign(CLIENT, { backoffMs: 20, backoffCapMs: 100, retries: 1000 });
+Object.assign(CLIENT_LIMITS, { backoffMs: 20, backoffCapMs: 100, retries: 1000 });
 // A program that is killed would leave nothing compiled behind for its next life.
 setTimeout(flushCompileCache, 400).unref();

@@ -1,4 +1,4 @@
-import { TELEMETRY } from "@vidro/core";
+import { TELEMETRY_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
 import type { TakeSample } from "../../packages/brain/src/observe/telemetry.ts";
@@ -11,7 +11,7 @@ export function listedSamples(list: JsonObject[], now: () => number): TakeSample
     telemetry.take(hand, push);
     hands.add(hand);
     const kept = [...hands].map((one) =>
-      telemetry.since(one, TELEMETRY.keptMs).map(({ payload, at }) => ({ hand: one, payload, at })),
+      telemetry.since(one, TELEMETRY_LIMITS.keptMs).map(({ payload, at }) => ({ hand: one, payload, at })),
     );
     list.splice(0, list.length, ...kept.flat());
   };

@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { SIGNED } from "@vidro/core";
+import { SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { Action, Hand, JsonObject, Order, Records } from "@vidro/core";
 import { askSigned, keysFrom } from "@vidro/core/wire/agent-http";
 import type { Asked, Keys } from "@vidro/core/wire/agent-http";
@@ -55,7 +55,11 @@ export class SignedBrain {
     const now = (): number => this.clock();
     this.records = records;
     this.hands = new Hands({ records, log: () => undefined, now });
-    this.keys = new HandKeys({ records, secret: () => secretFile(join(folder, "south.key"), SIGNED.keyBytes), now });
+    this.keys = new HandKeys({
+      records,
+      secret: () => secretFile(join(folder, "south.key"), SIGNED_HTTP_LIMITS.keyBytes),
+      now,
+    });
     this.gateway = new AgentHttp({
       hands: this.hands,
       keys: this.keys,

@@ -1,7 +1,7 @@
 import type { Json } from "@vidro/core";
 import { faultOfAnswer } from "./fault-of.ts";
 import type { AonFault } from "./fault-of.ts";
-import { BOX } from "./limits.ts";
+import { BOX_LIMITS } from "./limits.ts";
 import { NDJSON_TYPE } from "./negotiate.ts";
 
 /** A route's answer as a result, or as the fault that it tells of. */
@@ -21,7 +21,7 @@ const TEXT_BODY = /^text\/(?!html)|^$/i;
 
 /** What a whole body means; a body that an event cannot carry is a fault. */
 export function answered(status: number, contentType: string, text: string): Answered {
-  if (text.length > BOX.answerBytes) return tooLarge();
+  if (text.length > BOX_LIMITS.answerBytes) return tooLarge();
   const data = valueOf(text, contentType);
   if (status >= 400) return { fault: faultOfAnswer(status, data) };
   if (data !== undefined) return { data };
@@ -38,17 +38,19 @@ export function gathered(): Gathered {
       if (typeof chunk !== "string" && !(chunk instanceof Uint8Array)) return;
       const piece = typeof chunk === "string" ? Buffer.from(chunk, encodingOf(encoding)) : Uint8Array.from(chunk);
       bytes += piece.length;
-      if (bytes <= BOX.answerBytes) chunks.push(piece);
+      if (bytes <= BOX_LIMITS.answerBytes) chunks.push(piece);
       else chunks.length = 0;
     },
     read(status, contentType) {
-      return bytes > BOX.answerBytes ? tooLarge() : answered(status, contentType, Buffer.concat(chunks).toString());
+      return bytes > BOX_LIMITS.answerBytes
+        ? tooLarge()
+        : answered(status, contentType, Buffer.concat(chunks).toString());
     },
   };
 }
 
 function tooLarge(): Answered {
-  const message = `The answer has more than ${BOX.answerBytes} bytes. Ask for it without ${NDJSON_TYPE}.`;
+  const message = `The answer has more than ${BOX_LIMITS.answerBytes} bytes. Ask for it without ${NDJSON_TYPE}.`;
   return { fault: { code: "PAYLOAD_TOO_LARGE", message, status: 500 } };
 }
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
 import type { Held } from "./black.ts";
-import { BOX } from "./limits.ts";
+import { BOX_LIMITS } from "./limits.ts";
 import { get, raw, stage, watch } from "./stage.fixture.ts";
 
 const PAYLOAD = { id: "usr_123", status: "created", warning: null, words: 'é "€" 😀\n', list: [1, 2.5, { deep: [] }] };
@@ -64,10 +64,10 @@ test("001-32: no more than 1000 events are held, and a marker tells of the other
   );
   const response = await fetch(server.url);
   assert.equal(response.headers.get("x-aon-report"), "count=1234;healed=;dropped=234");
-  assert.equal(held?.events.length, BOX.heldEvents + 1);
+  assert.equal(held?.events.length, BOX_LIMITS.heldEvents + 1);
   const marker = held?.events.at(-1);
   assert.ok(marker?.type === "status" && marker.dropped === 234);
-  assert.equal(BOX.heldEvents, 1000);
+  assert.equal(BOX_LIMITS.heldEvents, 1000);
 });
 
 test("001-21: the report has at most 4 KiB", async () => {
@@ -103,7 +103,7 @@ test("001-03: a black box has its own timeout, answers by itself, and a late ans
   assert.equal(body["code"], "TIMEOUT");
   assert.match(String(body["trace_id"]), /^req_/);
   await late.promise;
-  assert.equal(BOX.blackMs, 120_000);
+  assert.equal(BOX_LIMITS.blackMs, 120_000);
 });
 
 test("001-03: a glass box that takes too long ends in an error", async () => {

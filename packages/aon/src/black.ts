@@ -1,7 +1,7 @@
 import type { Box } from "./box.ts";
 import type { Encoder } from "./encode.ts";
 import type { AonEvent, ErrorEvent, Telemetry, Terminal } from "./event.ts";
-import { BOX } from "./limits.ts";
+import { BOX_LIMITS } from "./limits.ts";
 
 /** What a black box held while it worked. */
 export interface Held {
@@ -76,7 +76,8 @@ export function blackBox({ encode }: Encoder, facts: BlackFacts): BlackBox {
 
 /** Names of actions are the user's own: only what a header may carry is kept of them, and no endless number. */
 function note(healed: Set<string>, action: string): void {
-  if (healed.size < BOX.reportChars) healed.add(action.slice(0, BOX.actionChars).replaceAll(/[^\w.-]/g, "_"));
+  if (healed.size < BOX_LIMITS.reportChars)
+    healed.add(action.slice(0, BOX_LIMITS.actionChars).replaceAll(/[^\w.-]/g, "_"));
 }
 
 /** The report; when not all actions fit, it ends in `...`. */
@@ -84,7 +85,7 @@ function reportOf(count: number, actions: readonly string[], dropped: number): s
   const before = `count=${count};healed=`;
   const after = dropped > 0 ? `;dropped=${dropped}` : "";
   let healed = actions.join(",");
-  const room = BOX.reportChars - before.length - after.length;
+  const room = BOX_LIMITS.reportChars - before.length - after.length;
   if (healed.length > room) healed = `${healed.slice(0, healed.lastIndexOf(",", room - 4))},...`;
   return before + healed + after;
 }

@@ -8,7 +8,7 @@ export type { Severity } from "./event.ts";
 export { glassBox } from "./glass.ts";
 export { mendInput } from "./heal/mend.ts";
 export type { Schema } from "./heal/mend.ts";
-export { BOX } from "./limits.ts";
+export { BOX_LIMITS } from "./limits.ts";
 export { NDJSON_TYPE, negotiate } from "./negotiate.ts";
 export { nodeSink } from "./node-sink.ts";
 export { processing } from "./processing.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "@vidro/core";
 import type { AonEvent, Telemetry, Terminal } from "./event.ts";
-import { BOX } from "./limits.ts";
+import { BOX_LIMITS } from "./limits.ts";
 import type { Sanitiser } from "./sanitise.ts";
 
 /** Makes lines of events: stamped, sanitised, and with no more detail than the caller may see. */
@@ -25,7 +25,7 @@ export function encoder({ requestId, sanitiser, showsIntent }: EncoderFacts): En
     // A result is what the caller asked for: it has to be what a black box would send, to the letter.
     const shown = (type === "result" ? stamped : cleaned(stamped)) as AonEvent | undefined;
     const line = `${JSON.stringify(shown)}\n`;
-    const isFit = shown !== undefined && (type === "result" || line.length <= BOX.eventChars);
+    const isFit = shown !== undefined && (type === "result" || line.length <= BOX_LIMITS.eventChars);
     return isFit ? { event: shown, line } : encode(shortened(event));
   }
 
@@ -49,8 +49,13 @@ function reduced({ type, decision }: Telemetry & { type: "intent_analysis" }) {
 function shortened(event: Telemetry | Terminal): Telemetry | Terminal {
   if (event.type === "error") {
     const { type, code, trace_id } = event;
-    return { type, code: code.slice(0, BOX.actionChars), message: event.message.slice(0, BOX.reportChars), trace_id };
+    return {
+      type,
+      code: code.slice(0, BOX_LIMITS.actionChars),
+      message: event.message.slice(0, BOX_LIMITS.reportChars),
+      trace_id,
+    };
   }
-  const message = `An event of type ${event.type} is left out: it is no JSON of at most ${BOX.eventChars} characters.`;
+  const message = `An event of type ${event.type} is left out: it is no JSON of at most ${BOX_LIMITS.eventChars} characters.`;
   return { type: "status", message, dropped: 1 };
 }

@@ -1,6 +1,6 @@
 import { isObject } from "@vidro/core";
 import type { Json } from "@vidro/core";
-import { HEAL } from "./limits.ts";
+import { HEALING_LIMITS } from "./limits.ts";
 
 /** A failure in the words of an `error` event. */
 export interface AonFault {
@@ -61,7 +61,7 @@ export function faultOfThrown(thrown: unknown, isProduction: boolean): AonFault 
   const message = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
   return {
     code,
-    message: message === "" || (isProduction && !isMeant) ? HIDDEN : message.slice(0, HEAL.messageChars),
+    message: message === "" || (isProduction && !isMeant) ? HIDDEN : message.slice(0, HEALING_LIMITS.messageChars),
     status,
   };
 }

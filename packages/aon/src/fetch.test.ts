@@ -5,7 +5,7 @@ import type { Aon } from "./aon.ts";
 import type { Held } from "./black.ts";
 import { aonFetch } from "./fetch.ts";
 import type { AonFetch } from "./fetch.ts";
-import { BOX } from "./limits.ts";
+import { BOX_LIMITS } from "./limits.ts";
 import { readAon } from "./read.ts";
 import { eventsIn, typesOf } from "./stage.fixture.ts";
 
@@ -142,7 +142,7 @@ test("a reader of the stream that keeps no pace makes the route wait, and one th
   const reader = response.body!.getReader();
   await reader.read();
   await new Promise((resolve) => setTimeout(resolve, 50));
-  assert.ok(sent * 16 * 1024 < BOX.unsentBytes);
+  assert.ok(sent * 16 * 1024 < BOX_LIMITS.unsentBytes);
   await reader.cancel();
   await stopped.promise;
 });

@@ -5,7 +5,7 @@ import { blackBox } from "./black.ts";
 import { codeOf, faultOfThrown } from "./fault-of.ts";
 import { fetchSink } from "./fetch-sink.ts";
 import { glassBox } from "./glass.ts";
-import { BOX } from "./limits.ts";
+import { BOX_LIMITS } from "./limits.ts";
 import { JSON_TYPE, NDJSON_TYPE, negotiate, varyWithAccept } from "./negotiate.ts";
 import type { Sight } from "./negotiate.ts";
 import { settingsOf } from "./settings.ts";
@@ -55,7 +55,7 @@ async function glass(route: AonFetch, request: Request, settings: Settings<Reque
     else it.finish({ fault });
     return sink.response;
   });
-  const turn = setTimeout(() => box.open(), BOX.graceMs);
+  const turn = setTimeout(() => box.open(), BOX_LIMITS.graceMs);
   return Promise.race([refused.promise, sink.response, settled]).finally(() => clearTimeout(turn));
 }
 

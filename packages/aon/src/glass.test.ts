@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { BOX } from "./limits.ts";
+import { BOX_LIMITS } from "./limits.ts";
 import { eventsIn, get, raw, stage, typesOf, unchunked, watch } from "./stage.fixture.ts";
 
 test("001-04, 001-05, 001-06, 001-07: a glass box answers 200 with its headers and a status before the work is done", async () => {
@@ -84,7 +84,7 @@ test("001-08: silence is broken by a status, again and again, and never after th
   const types = typesOf(eventsIn(text));
   assert.equal(types.pop(), "result");
   assert.ok(types.length >= 4 && types.every((type) => type === "status"));
-  assert.equal(BOX.heartbeatMs, 10_000);
+  assert.equal(BOX_LIMITS.heartbeatMs, 10_000);
 });
 
 test("001-10, 001-19, 001-20: only the first answer counts, and nothing comes after it", async () => {
@@ -180,7 +180,7 @@ test("an event that has no JSON form or is too long does not end the work", asyn
   circular["self"] = circular;
   await using server = await stage(async (aon, _request, response) => {
     await aon.healing({ severity: "low", action: "a", description: "d", metadata: circular as never });
-    await aon.status("x".repeat(BOX.eventChars));
+    await aon.status("x".repeat(BOX_LIMITS.eventChars));
     response.json?.("ok");
   });
   const [, circle, long, result] = await watch(server.url);

@@ -11,7 +11,7 @@ import { beforeEffect, failureOf, retryAfterMs } from "./heal/failure.ts";
 import { HealingFailed } from "./heal/healing-failed.ts";
 import type { Attempt, Heuristic, Operation } from "./heal/heuristic.ts";
 import { refreshToken } from "./heal/token.ts";
-import { HEAL } from "./limits.ts";
+import { HEALING_LIMITS } from "./limits.ts";
 import { listen } from "./stage.fixture.ts";
 
 /** Runs an operation and keeps what was told. */
@@ -238,7 +238,7 @@ test("001-32: healing stops at its timeout, and a marker says so", async () => {
   assert.equal(outcome.status, "rejected");
   assert.deepEqual(healings.at(-1)?.metadata, { attempt: 1, success: false, timed_out: true });
   assert.match(healings.at(-1)?.description ?? "", /stopped after 30 ms/);
-  assert.equal(HEAL.totalMs, 30_000);
+  assert.equal(HEALING_LIMITS.totalMs, 30_000);
 });
 
 test("001-14: only the healing that helped is told as a success", async () => {
@@ -266,7 +266,7 @@ test("own heuristics can be registered and are asked first; an operation is neve
   };
   const witness = { emit: async () => undefined, hide: () => undefined, signal: new AbortController().signal };
   await assert.rejects(mine.run({ name: "loop", run }, witness), HealingFailed);
-  assert.equal(runs, HEAL.runs);
+  assert.equal(runs, HEALING_LIMITS.runs);
 });
 
 test("nothing is healed for somebody who is gone", async () => {

@@ -1,4 +1,4 @@
-import { ASK, HEAL } from "./limits.ts";
+import { QUESTION_LIMITS, HEALING_LIMITS } from "./limits.ts";
 import { handleRateLimit, retryWithBackoff } from "./heal/backoff.ts";
 import type { Heuristic, Operation } from "./heal/heuristic.ts";
 import { fixSchemaValidation } from "./heal/schema.ts";
@@ -28,12 +28,12 @@ export interface HealerOptions {
  * `recover_db_connection` need to be told how, and own heuristics may be added.
  */
 export function healer(options: HealerOptions = {}): Healer {
-  const { healingTimeoutMs = HEAL.totalMs, questions = ASK.times } = options;
+  const { healingTimeoutMs = HEALING_LIMITS.totalMs, questions = QUESTION_LIMITS.times } = options;
   const heuristics = [...(options.heuristics ?? []), fixSchemaValidation(), handleRateLimit(), retryWithBackoff()];
   return {
     register(heuristic) {
-      if (heuristics.length >= HEAL.heuristics)
-        throw new RangeError(`A healer knows at most ${HEAL.heuristics} heuristics.`);
+      if (heuristics.length >= HEALING_LIMITS.heuristics)
+        throw new RangeError(`A healer knows at most ${HEALING_LIMITS.heuristics} heuristics.`);
       heuristics.unshift(heuristic);
     },
     run: (operation, witness) => new Treatment({ operation, witness, heuristics, healingTimeoutMs, questions }).run(),

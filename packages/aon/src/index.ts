@@ -32,7 +32,7 @@ export { HealingFailed } from "./heal/healing-failed.ts";
 export type { Witness } from "./heal/treatment.ts";
 export { ESCALATE, healingQuestions } from "./interactive.ts";
 export type { HealingQuestion, HealingQuestions } from "./interactive.ts";
-export { ASK, BOX, HEAL, MEND, READ } from "./limits.ts";
+export { QUESTION_LIMITS, BOX_LIMITS, HEALING_LIMITS, MEND_LIMITS, READ_LIMITS } from "./limits.ts";
 export { JSON_TYPE, NDJSON_TYPE, negotiate, varyWithAccept } from "./negotiate.ts";
 export type { Sight } from "./negotiate.ts";
 export { aonOf } from "./node-exchange.ts";

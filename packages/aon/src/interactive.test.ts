@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { AonEvent } from "./event.ts";
 import { healingQuestions } from "./interactive.ts";
 import type { HealingQuestions } from "./interactive.ts";
-import { ASK } from "./limits.ts";
+import { QUESTION_LIMITS } from "./limits.ts";
 import { readAon } from "./read.ts";
 import { stage, typesOf } from "./stage.fixture.ts";
 
@@ -61,7 +61,7 @@ test("001-31: no answer in time is an escalation", async () => {
   assert.ok(typesOf(events).includes("interactive_healing_request"));
   assert.equal(typesOf(events).at(-1), "error");
   assert.deepEqual(effects, [1]);
-  assert.equal(ASK.answerMs, 30_000);
+  assert.equal(QUESTION_LIMITS.answerMs, 30_000);
 });
 
 test("001-31: without the header, or in a black box, nobody is asked", async () => {
@@ -79,7 +79,7 @@ test("questions are bounded and end when nobody waits for the answer any more", 
   const control = new AbortController();
   const ask = (): Promise<string> =>
     questions.ask({ description: "d", options: ["retry"] }, () => undefined, control.signal);
-  const open = Array.from({ length: ASK.open }, ask);
+  const open = Array.from({ length: QUESTION_LIMITS.open }, ask);
   assert.equal(await ask(), "escalate");
   control.abort();
   assert.deepEqual([...new Set(await Promise.all(open))], ["escalate"]);

@@ -1,4 +1,4 @@
-import { ASK } from "./limits.ts";
+import { QUESTION_LIMITS } from "./limits.ts";
 
 /** What a stuck healing asks a person. */
 export interface HealingQuestion {
@@ -24,12 +24,12 @@ interface Waiting {
 }
 
 /** The questions of one API; its answer route calls `answer`. */
-export function healingQuestions(answerMs: number = ASK.answerMs): HealingQuestions {
+export function healingQuestions(answerMs: number = QUESTION_LIMITS.answerMs): HealingQuestions {
   const waiting = new Map<string, Waiting>();
   return {
     answerMs,
     async ask({ options }, show, signal) {
-      if (waiting.size >= ASK.open || signal.aborted) return ESCALATE;
+      if (waiting.size >= QUESTION_LIMITS.open || signal.aborted) return ESCALATE;
       const healingId = `heal_${crypto.randomUUID()}`;
       const { promise, resolve } = Promise.withResolvers<string>();
       const escalate = (): void => resolve(ESCALATE);

@@ -9,13 +9,13 @@ const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
 /** Bounds of reading an Accept header. */
-export const NEGOTIATE = {
+export const NEGOTIATION_LIMITS = {
   /** Media ranges that are looked at; more are ignored. */
   ranges: 64,
 } as const;
 
 /** Bounds of a glass box and a black box. */
-export const BOX = {
+export const BOX_LIMITS = {
   /** Silence after which a heartbeat goes out: a `status` in a glass box, 102 in a black one [001-08]. */
   heartbeatMs: 10 * SECOND_MS,
   /** How long a route may still refuse in plain HTTP, unless it tells something before: then 200 goes out [001-05]. */
@@ -43,7 +43,7 @@ export const BOX = {
 } as const;
 
 /** Bounds of healing. */
-export const HEAL = {
+export const HEALING_LIMITS = {
   /** All the healing of one operation, its waits included [001-32]. */
   totalMs: 30 * SECOND_MS,
   /** First rest before a retry, doubled each time. */
@@ -63,7 +63,7 @@ export const HEAL = {
 } as const;
 
 /** Bounds of mending an input that does not fit its schema. */
-export const MEND = {
+export const MEND_LIMITS = {
   /** Nesting of an input that is mended; what lies deeper stays as it is. */
   depth: 8,
   /** Fields of one object beyond which it is not mended. */
@@ -75,7 +75,7 @@ export const MEND = {
 } as const;
 
 /** Bounds of asking a person. */
-export const ASK = {
+export const QUESTION_LIMITS = {
   /** No answer in this time is an escalation [001-31]. */
   answerMs: 30 * SECOND_MS,
   /** Questions that wait at once; more are escalated straight away. */
@@ -85,7 +85,7 @@ export const ASK = {
 } as const;
 
 /** Bounds of reading a stream. */
-export const READ = {
+export const READ_LIMITS = {
   /** One line; the last one has the whole result, and numbers may be longer there than in the answer. */
   lineBytes: 64 * MIB,
   /** What is kept of an answer that is no stream of events. */
@@ -93,7 +93,7 @@ export const READ = {
 } as const;
 
 /** Bounds of checking a server. */
-export const CHECK = {
+export const CHECK_LIMITS = {
   /** One request of the check. */
   probeMs: 30 * SECOND_MS,
   /** One answer to it. */

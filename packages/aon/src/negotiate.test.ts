@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { NEGOTIATE } from "./limits.ts";
+import { NEGOTIATION_LIMITS } from "./limits.ts";
 import { negotiate, varyWithAccept } from "./negotiate.ts";
 
 const CASES: readonly (readonly [accept: string | undefined, sight: "glass" | "black" | undefined])[] = [
@@ -123,7 +123,7 @@ test("any text at all is read without a fault, and only a range that fits gives 
 });
 
 test("a header of many ranges is read no further than its bound", () => {
-  const many = Array.from({ length: NEGOTIATE.ranges }, (_, at) => `text/x-${at}`).join(",");
+  const many = Array.from({ length: NEGOTIATION_LIMITS.ranges }, (_, at) => `text/x-${at}`).join(",");
   assert.equal(negotiate(`${many},application/x-ndjson`), undefined);
   const startedAt = performance.now();
   negotiate('"\\'.repeat(500_000));

@@ -1,4 +1,4 @@
-import { NEGOTIATE } from "./limits.ts";
+import { NEGOTIATION_LIMITS } from "./limits.ts";
 
 /** What the client wants to see: the way (glass) or only the answer (black). */
 export type Sight = "glass" | "black";
@@ -37,7 +37,7 @@ const OURS = "charset=utf-8";
  */
 export function negotiate(accept: string | undefined): Sight | undefined {
   const ranges = split(accept ?? "", ",")
-    .slice(0, NEGOTIATE.ranges)
+    .slice(0, NEGOTIATION_LIMITS.ranges)
     .flatMap((text, place) => rangeOf(text, place) ?? []);
   if (ranges.length === 0) return "black";
   const glass = likingOf(NDJSON_TYPE, ranges);

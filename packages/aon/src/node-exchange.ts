@@ -7,7 +7,7 @@ import { disguise } from "./disguise.ts";
 import { codeOf, faultOfThrown } from "./fault-of.ts";
 import type { AonFault } from "./fault-of.ts";
 import { glassBox } from "./glass.ts";
-import { BOX } from "./limits.ts";
+import { BOX_LIMITS } from "./limits.ts";
 import { JSON_TYPE, negotiate, NDJSON_TYPE } from "./negotiate.ts";
 import type { Sight } from "./negotiate.ts";
 import { beforeHead, provideJson } from "./node-response.ts";
@@ -90,7 +90,7 @@ function glass<R>(facts: NodeFacts<R>, settings: Settings<R>): NodeExchange {
   });
   return {
     aon: it.aon,
-    open: () => void setTimeout(() => box.open(), BOX.graceMs),
+    open: () => void setTimeout(() => box.open(), BOX_LIMITS.graceMs),
     fail(thrown) {
       const fault = faultOfThrown(thrown, settings.isProduction);
       if (box.isOver) return true;

@@ -1,7 +1,7 @@
 import { request as requestHttp } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
 import { request as requestHttps } from "node:https";
-import { CHECK } from "./limits.ts";
+import { CHECK_LIMITS } from "./limits.ts";
 
 /** One request of a check. */
 export interface Probe {
@@ -24,7 +24,7 @@ export interface Answer {
 export function ask({ url, method, headers, body }: Probe): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const send = url.protocol === "https:" ? requestHttps : requestHttp;
-  const signal = AbortSignal.timeout(CHECK.probeMs);
+  const signal = AbortSignal.timeout(CHECK_LIMITS.probeMs);
   const content =
     body === undefined ? {} : { "Content-Type": "application/json", "Content-Length": Buffer.byteLength(body) };
   const outgoing = send(url, { method, headers: { ...content, ...headers }, signal, agent: false }, (incoming) => {
@@ -32,7 +32,7 @@ export function ask({ url, method, headers, body }: Probe): Promise<Answer> {
     let bytes = 0;
     incoming.on("data", (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > CHECK.bodyBytes) incoming.destroy();
+      if (bytes > CHECK_LIMITS.bodyBytes) incoming.destroy();
       else chunks.push(chunk);
     });
     incoming.on("error", () => undefined);

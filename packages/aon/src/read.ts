@@ -4,7 +4,7 @@ import type { Json } from "@vidro/core";
 import type { NdjsonItem } from "@vidro/core/codec";
 import { isTerminal } from "./event.ts";
 import type { AonEvent } from "./event.ts";
-import { READ } from "./limits.ts";
+import { READ_LIMITS } from "./limits.ts";
 
 /** What events can be read from: an answer of fetch, a web stream, a Node stream, or any pieces of bytes or text. */
 export type AonSource = Response | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
@@ -45,7 +45,7 @@ export async function* readAon(source: AonSource): AsyncGenerator<AonEvent, void
     yield chunks.event;
     return;
   }
-  const decoder = ndjsonDecoder(READ.lineBytes);
+  const decoder = ndjsonDecoder(READ_LIMITS.lineBytes);
   const encoder = new TextEncoder();
   for await (const chunk of chunks) {
     for (const item of decoder.push(typeof chunk === "string" ? encoder.encode(chunk) : chunk)) {
@@ -94,7 +94,7 @@ async function chunksOfResponse(response: Response) {
   }
   const said = isObject(value) ? value : {};
   const code = typeof said["code"] === "string" ? said["code"] : `HTTP_${status}`;
-  const message = typeof said["message"] === "string" ? said["message"] : text.slice(0, READ.bodyChars);
+  const message = typeof said["message"] === "string" ? said["message"] : text.slice(0, READ_LIMITS.bodyChars);
   const traceId = typeof said["trace_id"] === "string" ? { traceId: said["trace_id"] } : {};
   throw new AonReadError(code, message || `The server answered with status ${status} and ${type || "nothing"}.`, {
     status,

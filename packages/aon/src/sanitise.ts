@@ -1,7 +1,7 @@
 import { redactor } from "@vidro/core/redact";
 import type { Json } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
-import { BOX } from "./limits.ts";
+import { BOX_LIMITS } from "./limits.ts";
 
 /** Takes out of telemetry what must never leave: credentials, keys, tokens, connection strings. */
 export interface Sanitiser {
@@ -35,8 +35,8 @@ export function sanitiser(secrets: readonly string[] = []): Sanitiser {
     hide(...more) {
       const fresh = more.filter((secret) => secret !== "" && !known.has(secret));
       if (fresh.length === 0) return;
-      if (known.size + fresh.length > secrets.length + BOX.secrets) {
-        throw new RangeError(`A request may hide at most ${BOX.secrets} secrets.`);
+      if (known.size + fresh.length > secrets.length + BOX_LIMITS.secrets) {
+        throw new RangeError(`A request may hide at most ${BOX_LIMITS.secrets} secrets.`);
       }
       known = new Set([...known, ...fresh]);
       redact = redactor([...known]);

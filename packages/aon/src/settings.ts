@@ -2,7 +2,7 @@ import type { Held } from "./black.ts";
 import { healer } from "./heal.ts";
 import type { Healer } from "./heal.ts";
 import type { HealingQuestions } from "./interactive.ts";
-import { BOX, HEAL } from "./limits.ts";
+import { BOX_LIMITS, HEALING_LIMITS } from "./limits.ts";
 
 /** A plain HTTP error instead of any box. */
 export interface Refusal {
@@ -62,18 +62,18 @@ export interface Settings<R> {
 /** Decides what the options leave open. */
 export function settingsOf<R>(options: AonOptions<R>): Settings<R> {
   return {
-    healer: options.healer ?? healer({ healingTimeoutMs: options.healingTimeoutMs ?? HEAL.totalMs }),
+    healer: options.healer ?? healer({ healingTimeoutMs: options.healingTimeoutMs ?? HEALING_LIMITS.totalMs }),
     isProduction: options.production ?? globalThis.process?.env["NODE_ENV"] === "production",
     isAdmin: options.isAdmin ?? (() => false),
     refuse: (request) => refusalOf(options, request),
     secrets: options.secrets ?? [],
     questions: options.questions,
     onHeld: (held) => log(options, held),
-    workMs: { black: options.timeoutMs ?? BOX.blackMs, glass: options.glassTimeoutMs ?? BOX.glassMs },
-    heldEvents: options.maxTelemetryEvents ?? BOX.heldEvents,
-    heartbeatMs: options.heartbeatMs ?? BOX.heartbeatMs,
-    drainMs: options.drainMs ?? BOX.drainMs,
-    unsentBytes: BOX.unsentBytes,
+    workMs: { black: options.timeoutMs ?? BOX_LIMITS.blackMs, glass: options.glassTimeoutMs ?? BOX_LIMITS.glassMs },
+    heldEvents: options.maxTelemetryEvents ?? BOX_LIMITS.heldEvents,
+    heartbeatMs: options.heartbeatMs ?? BOX_LIMITS.heartbeatMs,
+    drainMs: options.drainMs ?? BOX_LIMITS.drainMs,
+    unsentBytes: BOX_LIMITS.unsentBytes,
   };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { BOX } from "./limits.ts";
+import { BOX_LIMITS } from "./limits.ts";
 import { eventsIn, get, stage, typesOf, unchunked } from "./stage.fixture.ts";
 
 const GLASS = { headers: { Accept: "application/x-ndjson" } };
@@ -59,7 +59,7 @@ test("001-32: a route that does not wait loses events beyond the bound, and a ma
   assert.ok(dropped > 0);
   // The first status, "first", 2000 and one more were emitted; each came or was counted.
   assert.equal(events.length - markers.length - 1 + dropped, 2003);
-  assert.ok(events.length * WORDS.length < 4 * BOX.unsentBytes + 64 * WORDS.length);
+  assert.ok(events.length * WORDS.length < 4 * BOX_LIMITS.unsentBytes + 64 * WORDS.length);
   assert.equal(typesOf(events).at(-1), "result");
 });
 
@@ -93,7 +93,7 @@ test("a reader that does not take the end is cut off as well", async () => {
   await using server = await stage(
     (_aon, _request, response) => {
       response.on("close", () => closed.resolve(response.writableFinished));
-      response.json?.("r".repeat(BOX.answerBytes - 2));
+      response.json?.("r".repeat(BOX_LIMITS.answerBytes - 2));
     },
     { drainMs: 50 },
   );

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { MODEL, RUN } from "@vidro/core";
+import { MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
 import type { Hand, HandEvent } from "@vidro/core";
 import { openBrain } from "./brain.ts";
 
@@ -55,13 +55,13 @@ test("G7 hands of many workspaces are closed when they do nothing, and work on w
   const busy = await open(0);
   const events = await perform(busy, "act_1", "echo begun; while [ ! -e go ]; do sleep 0.02; done");
   assert.equal((await events.next()).value?.type, "output");
-  for (let index = 1; index <= RUN.openHands + 8; index += 1) hands.push(await open(index));
+  for (let index = 1; index <= RUN_LIMITS.openHands + 8; index += 1) hands.push(await open(index));
   const opened = ledgers();
   await writeFile(join(busy.workspace, "go"), "");
   await endOf(events);
   for (const [index, hand] of hands.entries()) await endOf(await perform(hand, `act_${index + 2}`, "pwd"));
   // SQLite uses a descriptor again for the next one that opens the same file, and each is opened before one is closed.
-  for (const count of [opened, ledgers()]) assert.ok(count <= RUN.openHands + 2, `${count} ledgers are open`);
+  for (const count of [opened, ledgers()]) assert.ok(count <= RUN_LIMITS.openHands + 2, `${count} ledgers are open`);
 });
 
 test("G7 models that are asked for by many names are kept within a bound, the last ones longest", async (t) => {
@@ -71,7 +71,7 @@ test("G7 models that are asked for by many names are kept within a bound, the la
   const brain = await openBrain({ home: join(folder, "state"), env, store: "memory" });
   t.after(() => brain.close());
   const [first, second] = [await brain.model("first"), await brain.model("second")];
-  for (let index = 0; index < MODEL.kept - 1; index += 1) {
+  for (let index = 0; index < MODEL_LIMITS.kept - 1; index += 1) {
     await brain.model(`other-${index}`);
     assert.equal(await brain.model("second"), second, "what is asked for again and again stays");
   }

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault, MODEL, OFFLINE } from "@vidro/core";
+import { Fault, MODEL_LIMITS, OFFLINE_LIMITS } from "@vidro/core";
 import { redactor } from "@vidro/core/redact";
 import type { Hand, Journal, Records } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
@@ -134,7 +134,7 @@ function remembered<Value>(open: (key: string) => Promise<Value>): (key: string)
     const known = opened.get(key) ?? Promise.try(open, key);
     opened.delete(key);
     opened.set(key, known);
-    const [oldest] = opened.size > MODEL.kept ? opened.keys() : [];
+    const [oldest] = opened.size > MODEL_LIMITS.kept ? opened.keys() : [];
     if (oldest !== undefined) opened.delete(oldest);
     known.catch(() => opened.get(key) === known && opened.delete(key));
     return known;
@@ -144,7 +144,7 @@ function remembered<Value>(open: (key: string) => Promise<Value>): (key: string)
 /** The language that a task is written in, as far as its beginning tells. */
 export async function taskLanguage(task: string): Promise<Language> {
   const { languageOf } = await import("./models/offline/language.ts");
-  return languageOf(task.slice(0, OFFLINE.taskChars), "en");
+  return languageOf(task.slice(0, OFFLINE_LIMITS.taskChars), "en");
 }
 
 /** Values of the environment that are secrets by their names. */

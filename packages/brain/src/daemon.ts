@@ -1,4 +1,4 @@
-import { PAGE, RUN, SOUTHBOUND } from "@vidro/core";
+import { PAGE_LIMITS, RUN_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
 import { redactor } from "@vidro/core/redact";
 import type { ToolSpec } from "@vidro/core";
 import { agentsOf } from "./catalog/agents.ts";
@@ -197,7 +197,7 @@ function doorOf(options: DaemonOptions, { brain, telemetry, log }: Pick<Parts, "
   return new Door({
     home,
     asked: port !== undefined || hosts.length > 0,
-    port: port ?? SOUTHBOUND.port,
+    port: port ?? SOUTHBOUND_LIMITS.port,
     hosts,
     records: brain.records,
     hands: brain.hands,
@@ -296,14 +296,14 @@ async function keptTokens(
  */
 async function tellRestored({ incarnation: { restored, generation }, runs, records }: Brain, log: Log): Promise<void> {
   if (restored !== undefined) {
-    const held = await runs.list({ open: true, limit: RUN.recovered });
+    const held = await runs.list({ open: true, limit: RUN_LIMITS.recovered });
     log("warn", "the store came back from a backup; runs that were open wait for an answer", {
       reason: restored,
       generation,
       runs: held.length,
     });
   }
-  const unseen = await unreviewed(generation, (kind) => records.list(kind, { limit: PAGE.items }));
+  const unseen = await unreviewed(generation, (kind) => records.list(kind, { limit: PAGE_LIMITS.items }));
   if (unseen === undefined) return;
   log("warn", "hands and tokens count as they did in the backup: one that was revoked later may be let in again", {
     hands: unseen.hands.join(", "),

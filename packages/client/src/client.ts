@@ -1,4 +1,4 @@
-import { PAGE } from "@vidro/core";
+import { PAGE_LIMITS } from "@vidro/core";
 import type { Json, RunHead } from "@vidro/core";
 import { Agents } from "./agents.ts";
 import { Conversations } from "./conversations.ts";
@@ -56,7 +56,7 @@ export class Vidro {
 
   /** Runs, newest first; the newest hundred unless it is said how many. */
   async list({ open, thread, ...part }: ListOptions = {}): Promise<readonly RunHead[]> {
-    return this.#link.list({ path: "v1/runs", query: { open, thread } }, { limit: PAGE.runs, ...part }, headsOf);
+    return this.#link.list({ path: "v1/runs", query: { open, thread } }, { limit: PAGE_LIMITS.runs, ...part }, headsOf);
   }
 
   /** The tools that there are. */

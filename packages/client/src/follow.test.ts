@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
 import fc from "fast-check";
-import { CLIENT } from "@vidro/core";
+import { CLIENT_LIMITS } from "@vidro/core";
 import { Vidro } from "./client.ts";
 import type { Followed } from "./followed.ts";
 import { answer, begin, cursorOf, cut, JOURNAL, line, linesAfter, scriptedBrain } from "./scripted-brain.fixture.ts";
@@ -132,7 +132,9 @@ test("whoever has the end already gets nothing more", async () => {
 });
 
 test("a line that is longer than any entry is refused, not held", async () => {
-  await using brain = await scriptedBrain((response) => begin(response).end(Buffer.alloc(CLIENT.lineBytes + 1, "x")));
+  await using brain = await scriptedBrain((response) =>
+    begin(response).end(Buffer.alloc(CLIENT_LIMITS.lineBytes + 1, "x")),
+  );
   await assert.rejects(followed(brain.url), { code: "PAYLOAD_TOO_LARGE" });
 });
 

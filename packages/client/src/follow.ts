@@ -1,4 +1,4 @@
-import { CLIENT, isTerminal } from "@vidro/core";
+import { CLIENT_LIMITS, isTerminal } from "@vidro/core";
 import { followedOf } from "./followed.ts";
 import type { Followed } from "./followed.ts";
 import type { Link } from "./link.ts";
@@ -44,7 +44,7 @@ export async function* follow(
       }
       throw new VidroError("CONNECTION_LOST", `The stream of ${run} ended after entry ${cursor}, before the run did.`);
     } catch (thrown) {
-      const lasted = performance.now() - begunAt >= CLIENT.steadyMs;
+      const lasted = performance.now() - begunAt >= CLIENT_LIMITS.steadyMs;
       // Not when it was given up for its silence: such a brain may be dead, and is not waited for without end.
       if (lasted && thrown instanceof VidroError && thrown.code === "CONNECTION_LOST") retries.progressed();
       await retries.rest(thrown);

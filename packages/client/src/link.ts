@@ -1,4 +1,4 @@
-import { CLIENT, PAGE } from "@vidro/core";
+import { CLIENT_LIMITS, PAGE_LIMITS } from "@vidro/core";
 import { ndjsonDecoder, parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 import { Patience } from "./patience.ts";
@@ -52,7 +52,7 @@ export class Link {
   readonly #token: string | undefined;
   readonly persistence: Persistence;
 
-  constructor({ url, token, retries = CLIENT.retries, backoffMs = CLIENT.backoffMs }: LinkOptions) {
+  constructor({ url, token, retries = CLIENT_LIMITS.retries, backoffMs = CLIENT_LIMITS.backoffMs }: LinkOptions) {
     this.#url = brainUrl(url);
     this.#token = token;
     this.persistence = { retries, backoffMs };
@@ -85,7 +85,7 @@ export class Link {
     const items: Item[] = [];
     let cursor = after;
     do {
-      const size = Math.min(limit - items.length, PAGE.clientItems);
+      const size = Math.min(limit - items.length, PAGE_LIMITS.clientItems);
       // A brain that knows no pages yet would refuse to be asked for one; it gives all at once.
       const isAsked = Number.isFinite(limit) || cursor !== undefined;
       const query = { ...ask.query, ...(isAsked ? { limit: size } : {}), after: cursor };
@@ -115,7 +115,7 @@ export class Link {
     patience: Patience,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Json, void, undefined> {
-    const decoder = ndjsonDecoder(CLIENT.lineBytes);
+    const decoder = ndjsonDecoder(CLIENT_LIMITS.lineBytes);
     try {
       for await (const chunk of chunksOf(response, patience)) {
         for (const item of decoder.push(chunk)) {
@@ -166,7 +166,7 @@ export class Link {
       redirect: "manual",
       cache: "no-store",
     });
-    const response = await patience.wait(asking, CLIENT.requestMs);
+    const response = await patience.wait(asking, CLIENT_LIMITS.requestMs);
     if (response.ok) return response;
     throw refusal(response, await textOf(response, patience));
   }
@@ -217,8 +217,11 @@ async function textOf(response: Response, patience: Patience): Promise<string> {
   let bytes = 0;
   for await (const chunk of chunksOf(response, patience)) {
     bytes += chunk.length;
-    if (bytes > CLIENT.answerBytes) {
-      throw new VidroError("PAYLOAD_TOO_LARGE", `The answer is longer than ${CLIENT.answerBytes} bytes. Ask for less.`);
+    if (bytes > CLIENT_LIMITS.answerBytes) {
+      throw new VidroError(
+        "PAYLOAD_TOO_LARGE",
+        `The answer is longer than ${CLIENT_LIMITS.answerBytes} bytes. Ask for less.`,
+      );
     }
     text += decoder.decode(chunk, { stream: true });
   }
@@ -230,7 +233,7 @@ async function* chunksOf(response: Response, patience: Patience): AsyncGenerator
   const reader = response.body?.getReader();
   if (reader === undefined) return;
   for (;;) {
-    const { done, value } = await patience.wait(reader.read(), CLIENT.silenceMs);
+    const { done, value } = await patience.wait(reader.read(), CLIENT_LIMITS.silenceMs);
     if (done) return;
     yield value;
   }

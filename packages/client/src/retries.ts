@@ -1,4 +1,4 @@
-import { CLIENT } from "@vidro/core";
+import { CLIENT_LIMITS } from "@vidro/core";
 import { isPassing } from "./vidro-error.ts";
 import type { VidroError } from "./vidro-error.ts";
 
@@ -36,8 +36,8 @@ export class Retries {
 
   /** Full jitter: clients that were cut together do not come back together. */
   #restMs({ retryAfterMs }: VidroError): number {
-    if (retryAfterMs !== undefined) return Math.min(retryAfterMs, CLIENT.retryAfterCapMs);
-    const longestMs = Math.min(CLIENT.backoffCapMs, this.#persistence.backoffMs * 2 ** this.#failures);
+    if (retryAfterMs !== undefined) return Math.min(retryAfterMs, CLIENT_LIMITS.retryAfterCapMs);
+    const longestMs = Math.min(CLIENT_LIMITS.backoffCapMs, this.#persistence.backoffMs * 2 ** this.#failures);
     return Math.random() * longestMs;
   }
 }

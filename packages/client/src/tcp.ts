@@ -1,4 +1,4 @@
-import { CLIENT, TCP } from "@vidro/core";
+import { CLIENT_LIMITS, TCP_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./tcp/error.ts";
@@ -82,7 +82,7 @@ export class TcpClient {
    * waits for that, but not beyond its deadline.
    */
   async request(act: string, data: JsonObject = {}, options: RequestOptions = {}): Promise<JsonObject> {
-    const deadlineMs = options.deadlineMs ?? this.#options.deadlineMs ?? TCP.requestMs;
+    const deadlineMs = options.deadlineMs ?? this.#options.deadlineMs ?? TCP_LIMITS.requestMs;
     const begun = performance.now();
     const wire = await within(this.#up(), deadlineMs);
     const left = deadlineMs - (performance.now() - begun);
@@ -127,7 +127,7 @@ export class TcpClient {
   }
 
   async #authenticate(wire: Wire, token: string): Promise<JsonObject> {
-    const { maxFrame, deadlineMs = TCP.requestMs, onUp } = this.#options;
+    const { maxFrame, deadlineMs = TCP_LIMITS.requestMs, onUp } = this.#options;
     const data = maxFrame === undefined ? { token } : { token, maxFrame };
     const session = await wire.request("AUTH", data, { deadlineMs });
     this.#session = session;
@@ -164,8 +164,8 @@ export class TcpClient {
   /** Full jitter: many clients that were cut at once come back one by one. */
   async #rest(attempt: number): Promise<void> {
     if (this.#closed) return;
-    const { backoffMs = CLIENT.backoffMs } = this.#options;
-    const longest = Math.min(backoffMs * 2 ** attempt, CLIENT.backoffCapMs);
+    const { backoffMs = CLIENT_LIMITS.backoffMs } = this.#options;
+    const longest = Math.min(backoffMs * 2 ** attempt, CLIENT_LIMITS.backoffCapMs);
     await new Promise<void>((wake) => {
       this.#resting = { wake, timer: setTimeout(wake, Math.random() * longest) };
     });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { asFault, Fault, FAULTS } from "./fault.ts";
 import type { FaultCode } from "./fault.ts";
 import { heal } from "./run/heal.ts";
-import { MODEL } from "./limits.ts";
+import { MODEL_LIMITS } from "./limits.ts";
 
 test("every fault says what happened and what to do, and has an exit code of the command line", () => {
   for (const [code, row] of Object.entries(FAULTS)) {
@@ -26,7 +26,7 @@ test("only faults whose fate is to be retried are healed, and not for ever", () 
   for (const code of Object.keys(FAULTS) as FaultCode[]) {
     const healing = heal({ code, message: "x" }, 1, 0.5);
     assert.equal(healing !== undefined, FAULTS[code].fate === "retry", code);
-    assert.equal(heal({ code, message: "x" }, MODEL.attempts, 0.5), undefined, code);
+    assert.equal(heal({ code, message: "x" }, MODEL_LIMITS.attempts, 0.5), undefined, code);
   }
 });
 
@@ -34,7 +34,7 @@ test("a server that says when to come back is obeyed, up to a bound", () => {
   const limited = { code: "MODEL_RATE_LIMITED", message: "slow down" } as const;
   assert.equal(heal({ ...limited, retryAfterMs: 3000 }, 1, 0)?.delayMs, 3000);
   assert.equal(heal({ ...limited, retryAfterMs: 3000 }, 1, 0)?.healing, "handle_rate_limit");
-  assert.equal(heal({ ...limited, retryAfterMs: 9e9 }, 1, 0)?.delayMs, MODEL.retryAfterCapMs);
+  assert.equal(heal({ ...limited, retryAfterMs: 9e9 }, 1, 0)?.delayMs, MODEL_LIMITS.retryAfterCapMs);
 });
 
 test("rests grow, are capped, and chance spreads them", () => {

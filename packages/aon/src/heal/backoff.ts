@@ -1,4 +1,4 @@
-import { HEAL } from "../limits.ts";
+import { HEALING_LIMITS } from "../limits.ts";
 import type { Failure } from "./failure.ts";
 import type { Heuristic } from "./heuristic.ts";
 
@@ -10,7 +10,7 @@ const BUGS: readonly string[] = ["TypeError", "ReferenceError", "SyntaxError", "
 
 /** The rest before retry `attempt`: min(1000·2^(n−1), 5000) ms, of which chance takes up to half. */
 export function backoffMs(attempt: number, chance: number): number {
-  const full = Math.min(HEAL.backoffMs * 2 ** (attempt - 1), HEAL.backoffCapMs);
+  const full = Math.min(HEALING_LIMITS.backoffMs * 2 ** (attempt - 1), HEALING_LIMITS.backoffCapMs);
   return Math.round(full * (1 - chance / 2));
 }
 
@@ -20,7 +20,7 @@ export function retryWithBackoff(): Heuristic {
     action: "retry_with_backoff",
     severity: "medium",
     description: "It may be passing: trying again after a rest.",
-    attempts: HEAL.attempts,
+    attempts: HEALING_LIMITS.attempts,
     fits: (failure) => isPassing(failure),
     async mend({ failure, attempt, rest }) {
       const delayMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(attempt, Math.random()));
@@ -36,7 +36,7 @@ export function handleRateLimit(): Heuristic {
     action: "handle_rate_limit",
     severity: "medium",
     description: "The other side asks us to slow down.",
-    attempts: HEAL.attempts,
+    attempts: HEALING_LIMITS.attempts,
     fits: ({ status, code }) => status === 429 || /^(?:RATE_LIMITED|MODEL_RATE_LIMITED|TOO_MANY_REQUESTS)$/.test(code),
     async mend({ failure, attempt, rest }) {
       const delayMs = failure.retryAfterMs ?? backoffMs(attempt, Math.random());

@@ -1,4 +1,4 @@
-import { HEAL } from "../limits.ts";
+import { HEALING_LIMITS } from "../limits.ts";
 import { backoffMs } from "./backoff.ts";
 import type { Failure } from "./failure.ts";
 import type { Heuristic } from "./heuristic.ts";
@@ -23,7 +23,7 @@ export function recoverDbConnection({ reconnect, fits = isLost }: DatabaseSource
     action: "recover_db_connection",
     severity: "critical",
     description: "The database is out of reach: connecting anew.",
-    attempts: HEAL.attempts,
+    attempts: HEALING_LIMITS.attempts,
     issue: "db_connection_lost",
     fits,
     async mend({ attempt, signal, rest }) {

@@ -1,6 +1,6 @@
 import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { HEAL } from "../limits.ts";
+import { HEALING_LIMITS } from "../limits.ts";
 
 /** What went wrong, in words that heuristics can tell apart. */
 export interface Failure {
@@ -42,7 +42,7 @@ export function failureOf(error: unknown): Failure {
   return {
     error,
     code,
-    message: (error instanceof Error ? error.message : String(error)).slice(0, HEAL.messageChars),
+    message: (error instanceof Error ? error.message : String(error)).slice(0, HEALING_LIMITS.messageChars),
     name,
     status,
     port: first((each) => numberIn(each, "port")),
@@ -73,7 +73,7 @@ export function retryAfterMs(value: string, nowMs: number): number | undefined {
 function causesOf(error: unknown): readonly JsonObject[] {
   const chain: JsonObject[] = [];
   let each = error;
-  while (isObject(each) && chain.length < HEAL.causes) {
+  while (isObject(each) && chain.length < HEALING_LIMITS.causes) {
     chain.push(each);
     each = each["cause"];
   }

@@ -1,6 +1,6 @@
 import { isObject } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import { MEND } from "../limits.ts";
+import { MEND_LIMITS } from "../limits.ts";
 import { coerced, isOfType } from "./coerce.ts";
 import { folded, meaningOf } from "./names.ts";
 
@@ -42,14 +42,15 @@ export function mendInput(input: Json, schema: Schema, options: MendOptions = {}
 }
 
 function mend(value: Json, schema: Schema, place: Place): Json {
-  if (place.depth > MEND.depth) return value;
+  if (place.depth > MEND_LIMITS.depth) return value;
   const fitting = chosen(typed(value, schema, place), schema, place);
   const { items } = schema;
   if (Array.isArray(fitting) && items !== undefined) {
     const inside = (item: Json, at: number): Json => mend(item, items, below(place, `${place.path}[${at}]`));
-    return fitting.map((item: Json, at) => (at < MEND.items ? inside(item, at) : item));
+    return fitting.map((item: Json, at) => (at < MEND_LIMITS.items ? inside(item, at) : item));
   }
-  const isMendable = isObject(fitting) && schema.properties !== undefined && Object.keys(fitting).length <= MEND.fields;
+  const isMendable =
+    isObject(fitting) && schema.properties !== undefined && Object.keys(fitting).length <= MEND_LIMITS.fields;
   return isMendable ? mendFields(fitting, schema, place) : fitting;
 }
 

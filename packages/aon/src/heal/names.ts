@@ -1,4 +1,4 @@
-import { MEND } from "../limits.ts";
+import { MEND_LIMITS } from "../limits.ts";
 import { SYNONYMS } from "./synonyms.ts";
 
 /** Why one name was taken for another. */
@@ -22,7 +22,7 @@ export function meaningOf(
   synonyms: readonly (readonly string[])[],
 ): { readonly name: string; readonly likeness: Likeness } | undefined {
   const word = folded(given);
-  if (word === "" || word.length > MEND.nameChars) return undefined;
+  if (word === "" || word.length > MEND_LIMITS.nameChars) return undefined;
   const rows = [...synonyms, ...SYNONYMS].filter((row) => row.includes(word));
   const ways: readonly [Likeness, (other: string) => boolean][] = [
     ["spelling", (other) => other === word],
@@ -39,7 +39,7 @@ export function meaningOf(
 
 function isSlip(word: string, other: string): boolean {
   const shorter = Math.min(word.length, other.length);
-  if (shorter < SLIP_CHARS || other.length > MEND.nameChars) return false;
+  if (shorter < SLIP_CHARS || other.length > MEND_LIMITS.nameChars) return false;
   return distance(word, other) <= (shorter < 2 * SLIP_CHARS ? 1 : 2);
 }
 

@@ -2,7 +2,7 @@ import type { Json } from "@vidro/core";
 import type { Telemetry } from "../event.ts";
 import { ESCALATE } from "../interactive.ts";
 import type { HealingQuestion } from "../interactive.ts";
-import { HEAL } from "../limits.ts";
+import { HEALING_LIMITS } from "../limits.ts";
 import { failureOf } from "./failure.ts";
 import type { Failure } from "./failure.ts";
 import { HealingFailed } from "./healing-failed.ts";
@@ -65,7 +65,8 @@ export class Treatment<T> {
         const failure = failureOf(error);
         witness.hide(...heuristics.flatMap((heuristic) => heuristic.secrets?.() ?? []));
         this.#unproven = this.#unproven.filter(({ issue }) => issue !== failure.code);
-        const isHealed = attempt < HEAL.runs && ((await this.#heal(failure)) || (await this.#askPerson(failure)));
+        const isHealed =
+          attempt < HEALING_LIMITS.runs && ((await this.#heal(failure)) || (await this.#askPerson(failure)));
         if (!isHealed) throw new HealingFailed(operation.name, failure, this.#tried);
       }
     }

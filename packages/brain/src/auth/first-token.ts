@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { chmod, link, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import { asFault, Fault, isObject, TOKEN } from "@vidro/core";
+import { asFault, Fault, isObject, TOKEN_LIMITS } from "@vidro/core";
 import { LOCAL_OWNER } from "./caller.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -35,7 +35,7 @@ async function readToken(file: string): Promise<string | undefined> {
   try {
     const text = await readFile(file, "utf8");
     await chmod(file, 0o600);
-    return text.slice(0, TOKEN.chars).trim();
+    return text.slice(0, TOKEN_LIMITS.chars).trim();
   } catch (cause) {
     if (isObject(cause) && cause["code"] === "ENOENT") return undefined;
     throw new Fault("STORE_UNREADABLE", `${file} cannot be read: ${asFault(cause).message}.`, { cause });

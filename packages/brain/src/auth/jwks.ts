@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { asFault, Fault, TOKEN } from "@vidro/core";
+import { asFault, Fault, TOKEN_LIMITS } from "@vidro/core";
 import { createLocalJWKSet, createRemoteJWKSet, errors } from "jose";
 import type { JWTVerifyGetKey } from "jose";
 
@@ -55,8 +55,8 @@ function remoteSet(address: string): JWTVerifyGetKey {
       `The keys of signed tokens come over https beyond this machine, not from ${address}.`,
     );
   return createRemoteJWKSet(url, {
-    timeoutDuration: TOKEN.keysMs,
-    cacheMaxAge: TOKEN.keysCacheMs,
+    timeoutDuration: TOKEN_LIMITS.keysMs,
+    cacheMaxAge: TOKEN_LIMITS.keysCacheMs,
   });
 }
 
@@ -64,7 +64,7 @@ function remoteSet(address: string): JWTVerifyGetKey {
 function fileSet(path: string): JWTVerifyGetKey {
   let read: { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
   return async (header, token) => {
-    if (read === undefined || performance.now() - read.at > TOKEN.keysCacheMs)
+    if (read === undefined || performance.now() - read.at > TOKEN_LIMITS.keysCacheMs)
       read = { keys: createLocalJWKSet(JSON.parse(await readFile(path, "utf8"))), at: performance.now() };
     return read.keys(header, token);
   };
@@ -78,7 +78,7 @@ function named(find: JWTVerifyGetKey, place: string): JWTVerifyGetKey {
     } catch (thrown) {
       if (thrown instanceof errors.JWKSNoMatchingKey || thrown instanceof errors.JWKSMultipleMatchingKeys) throw thrown;
       const message = `The keys at ${place} cannot be read: ${asFault(thrown).message}.`;
-      throw new Fault("KEYS_UNAVAILABLE", message, { cause: thrown, retryAfterMs: TOKEN.retryAfterMs });
+      throw new Fault("KEYS_UNAVAILABLE", message, { cause: thrown, retryAfterMs: TOKEN_LIMITS.retryAfterMs });
     }
   };
 }

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
-import { TOKEN } from "@vidro/core";
+import { TOKEN_LIMITS } from "@vidro/core";
 import { exportJWK, SignJWT } from "jose";
 import type { JWTPayload } from "jose";
 import { LOCAL_OWNER } from "./caller.ts";
@@ -58,9 +58,9 @@ void test("a signed token that is over, early, foreign, or says too little is re
   const verify = jwtVerifier({ secret: SECRET, issuer: "us", audience: "vidro", now });
   const good = { ...PERSON, iss: "us", aud: "vidro" };
   await verify(await signed(good));
-  await rejects(verify(await signed({ ...good, exp: seconds(-TOKEN.skewMs) })), "TOKEN_EXPIRED");
+  await rejects(verify(await signed({ ...good, exp: seconds(-TOKEN_LIMITS.skewMs) })), "TOKEN_EXPIRED");
   const bad: JWTPayload[] = [
-    { ...good, nbf: seconds(TOKEN.skewMs + 1000) },
+    { ...good, nbf: seconds(TOKEN_LIMITS.skewMs + 1000) },
     { ...good, iss: "them" },
     { ...good, aud: "other" },
     { iss: "us", aud: "vidro", sub: "ann" },

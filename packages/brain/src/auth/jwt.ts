@@ -1,4 +1,4 @@
-import { Fault, RECORD, TOKEN } from "@vidro/core";
+import { Fault, RECORD_LIMITS, TOKEN_LIMITS } from "@vidro/core";
 import { errors, jwtVerify } from "jose";
 import type { JWTPayload } from "jose";
 import { LOCAL_OWNER } from "./caller.ts";
@@ -32,7 +32,7 @@ export function jwtVerifier(options: JwtOptions): JwtVerifier {
       algorithms: [algorithm],
       requiredClaims: ["sub", "exp"],
       currentDate: new Date(now()),
-      clockTolerance: TOKEN.skewMs / 1000,
+      clockTolerance: TOKEN_LIMITS.skewMs / 1000,
       ...(issuer === undefined ? {} : { issuer }),
       ...(audience === undefined ? {} : { audience }),
     }).catch((thrown: unknown) => {
@@ -48,7 +48,7 @@ function personOf(payload: JWTPayload): Pick<Verified, "owner" | "tokenId" | "ex
   // A signature says nothing of the types behind it.
   const sub: unknown = payload.sub;
   // Whoever signs tokens for strangers must not be able to name the person at this machine.
-  if (typeof sub !== "string" || sub.trim() === "" || sub === LOCAL_OWNER || sub.length > RECORD.nameChars)
+  if (typeof sub !== "string" || sub.trim() === "" || sub === LOCAL_OWNER || sub.length > RECORD_LIMITS.nameChars)
     throw new Fault("INVALID_TOKEN", "The subject of the token cannot be an owner here.");
   return { owner: sub, tokenId: `jwt:${jti ?? sub}`, expiresAt: exp * 1000 };
 }

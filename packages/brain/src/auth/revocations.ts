@@ -1,4 +1,4 @@
-import { TOKEN } from "@vidro/core";
+import { TOKEN_LIMITS } from "@vidro/core";
 
 /** Tells the live sessions of tokens that were revoked, by whomever. */
 export class Revocations {
@@ -55,7 +55,7 @@ export class Revocations {
       } catch {
         // A store that cannot be read now must not keep a revoked session open: it is asked until it answers.
         clearTimeout(this.#recheck);
-        this.#recheck = setTimeout(() => this.look(), TOKEN.recheckMs).unref();
+        this.#recheck = setTimeout(() => this.look(), TOKEN_LIMITS.recheckMs).unref();
       }
     }
     this.#looking = false;

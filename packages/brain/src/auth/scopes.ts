@@ -1,4 +1,4 @@
-import { Fault, TOKEN } from "@vidro/core";
+import { Fault, TOKEN_LIMITS } from "@vidro/core";
 
 /** The actions of the TCP protocol that only look; running a program (`oscmd`) is given by its name. */
 const LOOKING = ["getosinfo", "ps", "watch", "getwatches"] as const;
@@ -18,10 +18,13 @@ const SCOPE = /^[a-z][a-z0-9]*(?:[:._-][a-z0-9]+)*$/;
 export function checkedScopes(scopes: readonly string[]): readonly string[] {
   const different = [...new Set(scopes)];
   if (different.length === 0) throw new Fault("BAD_REQUEST", "A token needs a scope, or it can do nothing.");
-  if (different.length > TOKEN.scopes)
-    throw new Fault("BAD_REQUEST", `A token has at most ${TOKEN.scopes} scopes; ${EVERYTHING} grants everything.`);
+  if (different.length > TOKEN_LIMITS.scopes)
+    throw new Fault(
+      "BAD_REQUEST",
+      `A token has at most ${TOKEN_LIMITS.scopes} scopes; ${EVERYTHING} grants everything.`,
+    );
   for (const scope of different) {
-    if (scope === EVERYTHING || (scope.length <= TOKEN.scopeChars && SCOPE.test(scope))) continue;
+    if (scope === EVERYTHING || (scope.length <= TOKEN_LIMITS.scopeChars && SCOPE.test(scope))) continue;
     throw new Fault("BAD_REQUEST", `${JSON.stringify(scope)} is no scope; scopes look like runs, agents:write or *.`);
   }
   return different;

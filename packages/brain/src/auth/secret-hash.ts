@@ -1,6 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
-import { TOKEN } from "@vidro/core";
+import { TOKEN_LIMITS } from "@vidro/core";
 
 /*
  * Secrets are kept as Argon2id in the PHC string format, so that a hash says by itself how it was made.
@@ -17,7 +17,11 @@ interface Cost {
   readonly parallelism: number;
 }
 
-const COST: Cost = { memory: TOKEN.hashKib, passes: TOKEN.hashPasses, parallelism: TOKEN.hashLanes };
+const COST: Cost = {
+  memory: TOKEN_LIMITS.hashKib,
+  passes: TOKEN_LIMITS.hashPasses,
+  parallelism: TOKEN_LIMITS.hashLanes,
+};
 
 /** A hash that no secret has and that takes as long to compare with as any other. */
 export const NOBODYS_HASH = phc(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));

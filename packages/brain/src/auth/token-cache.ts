@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import { TOKEN } from "@vidro/core";
+import { TOKEN_LIMITS } from "@vidro/core";
 
 interface Known {
   readonly version: number;
@@ -35,9 +35,9 @@ export class KnownTokens {
 
   /** Remembers a token that was verified. */
   add(name: string, version: number): void {
-    const [oldest] = this.#known.size >= TOKEN.cached ? this.#known.keys() : [];
+    const [oldest] = this.#known.size >= TOKEN_LIMITS.cached ? this.#known.keys() : [];
     if (oldest !== undefined) this.#known.delete(oldest);
     this.#known.delete(name);
-    this.#known.set(name, { version, until: this.#now() + TOKEN.cacheMs });
+    this.#known.set(name, { version, until: this.#now() + TOKEN_LIMITS.cacheMs });
   }
 }

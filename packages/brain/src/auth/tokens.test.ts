@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { argon2Sync } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { TOKEN } from "@vidro/core";
+import { TOKEN_LIMITS } from "@vidro/core";
 import { rejects } from "../stores/journal.fixture.ts";
 import { grants, ROLES } from "./scopes.ts";
 import { onTokens } from "./tokens.fixture.ts";
@@ -91,7 +91,7 @@ onTokens(
     const swapped = (secret.startsWith("A") ? "B" : "A") + secret.slice(1);
     const bad = ["x", `${id}.`, `.${secret}`, `${id}.${secret}.`, `${id}.${secret}x`, ` ${token}`, `${token}\n`];
     bad.push(`${"0".repeat(32)}.${secret}`, `${id}.${swapped}`, `${id.toUpperCase()}.${secret}`);
-    bad.push("a.b.c", "x".repeat(TOKEN.chars + 1));
+    bad.push("a.b.c", "x".repeat(TOKEN_LIMITS.chars + 1));
     for (const each of bad.filter((other) => other !== token)) await rejects(tokens.verify(each), "INVALID_TOKEN");
     await rejects(tokens.verify(""), "AUTH_REQUIRED");
     await tokens.verify(token);
@@ -117,8 +117,8 @@ onTokens("a token that nobody could use is not made", async ({ tokens, clock }) 
     { owner: "me", scopes: [] },
     { owner: "me", scopes: ["Runs"] },
     { owner: "me", scopes: ["runs now"] },
-    { owner: "me", scopes: ["s".repeat(TOKEN.scopeChars + 1)] },
-    { owner: "me", scopes: Array.from({ length: TOKEN.scopes + 1 }, (_, n) => `s${n}`) },
+    { owner: "me", scopes: ["s".repeat(TOKEN_LIMITS.scopeChars + 1)] },
+    { owner: "me", scopes: Array.from({ length: TOKEN_LIMITS.scopes + 1 }, (_, n) => `s${n}`) },
     { owner: "me", expiresAt: clock.now },
     { owner: "me", expiresAt: Number.NaN },
   ];

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Fault, PAGE, TOKEN } from "@vidro/core";
+import { Fault, PAGE_LIMITS, TOKEN_LIMITS } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 import type { JwtVerifier } from "./jwt.ts";
 import { KnownTokens } from "./token-cache.ts";
@@ -53,7 +53,9 @@ interface Body extends JsonObject {
 const KIND = "token";
 /** A token that somebody else signs has three parts, ours has two. */
 const SIGNED = /^[\w-]+\.[\w-]+\.[\w-]*$/;
-const BEARER = new RegExp(`^([0-9a-f]{${TOKEN.idBytes * 2}})\\.([\\w-]{${Math.ceil((TOKEN.secretBytes * 4) / 3)}})$`);
+const BEARER = new RegExp(
+  `^([0-9a-f]{${TOKEN_LIMITS.idBytes * 2}})\\.([\\w-]{${Math.ceil((TOKEN_LIMITS.secretBytes * 4) / 3)}})$`,
+);
 
 /** One store of tokens for every wire. */
 export class Tokens {
@@ -65,9 +67,9 @@ export class Tokens {
   /** Checks that are under way, so that one token is hashed once however many present it. */
   readonly #checks = new Map<string, Promise<boolean>>();
   readonly #turnstile = new Turnstile({
-    atOnce: TOKEN.hashes,
-    waiting: TOKEN.waiting,
-    retryAfterMs: TOKEN.retryAfterMs,
+    atOnce: TOKEN_LIMITS.hashes,
+    waiting: TOKEN_LIMITS.waiting,
+    retryAfterMs: TOKEN_LIMITS.retryAfterMs,
   });
   #stopWatching: (() => void) | undefined;
 
@@ -85,8 +87,8 @@ export class Tokens {
     const scopes = checkedScopes(request.scopes ?? ROLES[request.role ?? "user"]);
     if (expiresAt !== null && !(expiresAt > this.#now()))
       throw new Fault("BAD_REQUEST", "A token has to expire at a time that is still to come.");
-    const tokenId = randomBytes(TOKEN.idBytes).toString("hex");
-    const secret = randomBytes(TOKEN.secretBytes).toString("base64url");
+    const tokenId = randomBytes(TOKEN_LIMITS.idBytes).toString("hex");
+    const secret = randomBytes(TOKEN_LIMITS.secretBytes).toString("base64url");
     const secretHash = await this.#turnstile.pass(() => hashSecret(secret));
     const body: Body = { tokenId, secretHash, scopes, expires_at: expiresAt, revoked: false };
     await this.#records.put({ kind: KIND, id: tokenId, owner, body }, 0);
@@ -95,7 +97,7 @@ export class Tokens {
 
   /** Tokens, oldest first, from behind the one with the id `after` on. */
   async list(page: { readonly after?: string; readonly limit?: number } = {}): Promise<readonly TokenRow[]> {
-    return (await this.#records.list(KIND, { limit: PAGE.items, ...page })).map(rowOf);
+    return (await this.#records.list(KIND, { limit: PAGE_LIMITS.items, ...page })).map(rowOf);
   }
 
   /** Ends a token and every live session of it; harmless when it is revoked already. */
@@ -114,7 +116,7 @@ export class Tokens {
   /** Whose token it is; INVALID_TOKEN when it is unknown, wrong or revoked, TOKEN_EXPIRED when its time is over. */
   async verify(token: string): Promise<Verified> {
     if (token === "") throw new Fault("AUTH_REQUIRED");
-    if (token.length > TOKEN.chars) throw new Fault("INVALID_TOKEN");
+    if (token.length > TOKEN_LIMITS.chars) throw new Fault("INVALID_TOKEN");
     if (this.#jwt !== undefined && SIGNED.test(token)) return this.#jwt(token);
     const [, tokenId, secret] = BEARER.exec(token) ?? [];
     if (tokenId === undefined || secret === undefined) throw new Fault("INVALID_TOKEN");
@@ -128,7 +130,7 @@ export class Tokens {
 
   /** Whether a token by its id is an administrator's and good; only `verify` asks for its secret, which takes a hash. */
   async namesAdmin(token: string): Promise<boolean> {
-    const [, tokenId] = BEARER.exec(token.slice(0, TOKEN.chars)) ?? [];
+    const [, tokenId] = BEARER.exec(token.slice(0, TOKEN_LIMITS.chars)) ?? [];
     const record = tokenId === undefined ? undefined : await this.#records.get(KIND, tokenId);
     if (record === undefined) return false;
     const { scopes, expiresAt, revoked } = rowOf(record);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { Fault, TOKEN } from "@vidro/core";
+import { Fault, TOKEN_LIMITS } from "@vidro/core";
 import { rejects } from "../stores/journal.fixture.ts";
 import { onTokens } from "./tokens.fixture.ts";
 
@@ -26,7 +26,7 @@ onTokens("a token is hashed once, then known for ten minutes", async ({ tokens, 
   for (let round = 0; round < 9; round += 1) known.push(await elapsed(() => tokens.verify(token)));
   const again = median(known);
   assert.ok(again < first / 2, `${first} ms, then ${again} ms`);
-  clock.now += TOKEN.cacheMs;
+  clock.now += TOKEN_LIMITS.cacheMs;
   const late = await elapsed(() => tokens.verify(token));
   assert.ok(again < late / 2, `${again} ms, then ${late} ms`);
 });
@@ -60,7 +60,7 @@ onTokens("an unknown id takes as long as a wrong secret", async ({ tokens }) => 
 
 onTokens("one token that many present at once is hashed once", async ({ tokens }) => {
   const { token } = await tokens.create({ owner: "me" });
-  const many = TOKEN.hashes + TOKEN.waiting + 100;
+  const many = TOKEN_LIMITS.hashes + TOKEN_LIMITS.waiting + 100;
   const verified = await Promise.all(Array.from({ length: many }, () => tokens.verify(token)));
   assert.equal(verified.length, many);
 });
@@ -68,7 +68,9 @@ onTokens("one token that many present at once is hashed once", async ({ tokens }
 onTokens("more different tokens than may wait are told to come again", async ({ tokens }) => {
   const { token } = await tokens.create({ owner: "me" });
   await tokens.verify(token);
-  const guesses = Array.from({ length: TOKEN.hashes + TOKEN.waiting + 5 }, (_, n) => n.toString(16).padStart(32, "0"));
+  const guesses = Array.from({ length: TOKEN_LIMITS.hashes + TOKEN_LIMITS.waiting + 5 }, (_, n) =>
+    n.toString(16).padStart(32, "0"),
+  );
   const settled = Promise.allSettled(guesses.map((id) => tokens.verify(`${id}.${"A".repeat(43)}`)));
   await tokens.verify(token);
   const faults = (await settled).map((each) => (each.status === "rejected" ? (each.reason as unknown) : undefined));
@@ -76,7 +78,7 @@ onTokens("more different tokens than may wait are told to come again", async ({ 
   assert.equal(codes.filter((code) => code === "RATE_LIMITED").length, 5);
   assert.equal(codes.filter((code) => code === "INVALID_TOKEN").length, guesses.length - 5);
   const limited = faults.find((fault) => fault instanceof Fault && fault.code === "RATE_LIMITED");
-  assert.equal(limited instanceof Fault && limited.retryAfterMs, TOKEN.retryAfterMs);
+  assert.equal(limited instanceof Fault && limited.retryAfterMs, TOKEN_LIMITS.retryAfterMs);
   await rejects(tokens.verify(`${"f".repeat(32)}.${"A".repeat(43)}`), "INVALID_TOKEN");
 });
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { CATALOG } from "@vidro/core";
+import { CATALOG_LIMITS } from "@vidro/core";
 import { parseAgent, readAgents, SHIPPED_AGENTS } from "./agent-files.ts";
 import { BUNNY } from "./agent.ts";
 
@@ -53,7 +53,7 @@ const WRONG: readonly (readonly [what: string, lines: readonly string[], says: R
   ["says a thing twice", ["---", "name: a", "name: b", "---"], /line 3: name is said twice/],
   ["has an item outside a list", ["---", "name: a", "- b", "---"], /line 3: an item without a list/],
   ["has a list for a name", ["---", "name: [a, b]", "---"], /name is one value/],
-  ["has too long a name", ["---", `name: ${"x".repeat(CATALOG.nameChars + 1)}`, "---"], /a name has 1 to/],
+  ["has too long a name", ["---", `name: ${"x".repeat(CATALOG_LIMITS.nameChars + 1)}`, "---"], /a name has 1 to/],
 ];
 
 for (const [what, lines, says] of WRONG) {
@@ -79,7 +79,7 @@ test("a folder gives an agent for each of its files, and none when it is not the
   );
   assert.ok(read.every(({ createdAt, updatedAt }) => createdAt <= updatedAt && Date.now() - updatedAt < 60_000));
   assert.deepEqual(await readAgents(join(folder, "nowhere")), []);
-  await writeFile(join(folder, "c.md"), `---\n---\n${"x".repeat(CATALOG.agentFileBytes)}`);
+  await writeFile(join(folder, "c.md"), `---\n---\n${"x".repeat(CATALOG_LIMITS.agentFileBytes)}`);
   await assert.rejects(readAgents(folder), { code: "BAD_REQUEST", message: /too large for an agent/ });
 });
 

@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { CATALOG, Fault } from "@vidro/core";
+import { CATALOG_LIMITS, Fault } from "@vidro/core";
 import type { AgentDraft, StoredAgent } from "./agent.ts";
 
 /*
@@ -15,15 +15,18 @@ export const SHIPPED_AGENTS = join(import.meta.dirname, "..", "..", "..", "..", 
 export async function readAgents(folder: string): Promise<readonly Omit<StoredAgent, "uuid">[]> {
   const all = await readdir(folder).catch(() => []);
   const names = all.filter((name) => name.endsWith(".md") && !name.startsWith("."));
-  if (names.length > CATALOG.agents)
-    throw new Fault("BAD_REQUEST", `${folder} holds more than ${CATALOG.agents} agents: move some away.`);
+  if (names.length > CATALOG_LIMITS.agents)
+    throw new Fault("BAD_REQUEST", `${folder} holds more than ${CATALOG_LIMITS.agents} agents: move some away.`);
   return Promise.all(names.sort().map((name) => readAgent(join(folder, name))));
 }
 
 async function readAgent(path: string): Promise<Omit<StoredAgent, "uuid">> {
   const { size, mtimeMs, birthtimeMs } = await stat(path);
-  if (size > CATALOG.agentFileBytes)
-    throw new Fault("BAD_REQUEST", `${path} is larger than ${CATALOG.agentFileBytes} bytes, too large for an agent.`);
+  if (size > CATALOG_LIMITS.agentFileBytes)
+    throw new Fault(
+      "BAD_REQUEST",
+      `${path} is larger than ${CATALOG_LIMITS.agentFileBytes} bytes, too large for an agent.`,
+    );
   const draft = parseAgent(await readFile(path, "utf8"), path);
   const updatedAt = Math.floor(mtimeMs);
   // Some file systems do not know when a file was made.
@@ -47,7 +50,7 @@ export function parseAgent(source: string, path: string): AgentDraft {
   };
   const name = one("name") ?? basename(path, ".md");
   if (!NAME.test(name))
-    throw new Fault("BAD_REQUEST", `${path}: a name has 1 to ${CATALOG.nameChars} characters, on one line.`);
+    throw new Fault("BAD_REQUEST", `${path}: a name has 1 to ${CATALOG_LIMITS.nameChars} characters, on one line.`);
   const tools = head.get("tools");
   const model = one("model");
   return {
@@ -61,7 +64,7 @@ export function parseAgent(source: string, path: string): AgentDraft {
 }
 
 /** What may be the name of an agent. */
-export const NAME = new RegExp(`^(?! )[^\\p{Cc}]{1,${CATALOG.nameChars}}(?<! )$`, "u");
+export const NAME = new RegExp(`^(?! )[^\\p{Cc}]{1,${CATALOG_LIMITS.nameChars}}(?<! )$`, "u");
 
 function parseHead(head: string, path: string): Map<string, string | readonly string[]> {
   const found = new Map<string, string | readonly string[]>();

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { CATALOG, Fault } from "@vidro/core";
+import { CATALOG_LIMITS, Fault } from "@vidro/core";
 import { DIRECT } from "@vidro/core/run";
 import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 import { readAgents, SHIPPED_AGENTS } from "./agent-files.ts";
@@ -48,7 +48,7 @@ export class Agents {
 
   /** All of them, bunny first and the others by name. */
   async list(): Promise<readonly StoredAgent[]> {
-    const records = await this.#records.list(KIND, { limit: CATALOG.agents });
+    const records = await this.#records.list(KIND, { limit: CATALOG_LIMITS.agents });
     const layers = [bunny(), ...(await this.#fromFiles()), ...records.map(agentOf)];
     const [first, ...others] = new Map(layers.map((agent) => [agent.uuid, agent])).values();
     return [first!, ...others.sort((one, other) => one.name.localeCompare(other.name))];
@@ -66,8 +66,8 @@ export class Agents {
     const uuid = agentUuid(draft.name);
     const taken = new Fault("CONFLICT", `There is an agent named ${JSON.stringify(draft.name)} already.`);
     if ((await this.#find(uuid)) !== undefined) throw taken;
-    if ((await this.#records.list(KIND, { limit: CATALOG.agents })).length >= CATALOG.agents)
-      throw new Fault("CONFLICT", `There are ${CATALOG.agents} agents, which is as many as there may be.`);
+    if ((await this.#records.list(KIND, { limit: CATALOG_LIMITS.agents })).length >= CATALOG_LIMITS.agents)
+      throw new Fault("CONFLICT", `There are ${CATALOG_LIMITS.agents} agents, which is as many as there may be.`);
     return agentOf(await this.#records.put({ kind: KIND, id: uuid, owner, body: bodyOf(draft) }, 0));
   }
 

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DAEMON, Fault } from "@vidro/core";
+import { DAEMON_LIMITS, Fault } from "@vidro/core";
 import { claimDaemonFile, readDaemonFile, removeDaemonFile } from "./daemon-file.ts";
 import { isBusy, isNoDatabase, storeFault } from "../stores/sqlite-fault.ts";
 
@@ -83,10 +83,10 @@ async function homeBusy(home: string): Promise<Fault> {
 
 /** Who has the lock, as its file says once it is written: the file of a daemon that died says nothing of this one. */
 async function holderOf(home: string): Promise<ReturnType<typeof readDaemonFile>> {
-  for (let tries = 0; tries < DAEMON.namedTries; tries += 1) {
+  for (let tries = 0; tries < DAEMON_LIMITS.namedTries; tries += 1) {
     const found = readDaemonFile(home);
     if (found.pid !== undefined) return found;
-    await sleep(DAEMON.namedMs);
+    await sleep(DAEMON_LIMITS.namedMs);
   }
   return {};
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { Fault, TOKEN } from "@vidro/core";
+import { Fault, TOKEN_LIMITS } from "@vidro/core";
 import type { Tokens } from "../auth/tokens.ts";
 import { grants } from "../auth/scopes.ts";
 import type { Caller } from "../auth/caller.ts";
@@ -46,7 +46,7 @@ export async function recognise(
   const { scope } = route;
   if (scope === undefined) return undefined;
   const token = BEARER.exec(request.headers.authorization ?? "")?.[1];
-  if (token === undefined || token.length > TOKEN.chars)
+  if (token === undefined || token.length > TOKEN_LIMITS.chars)
     throw new Fault("AUTH_REQUIRED", "A token is needed: send it as `Authorization: Bearer <token>`.");
   const verified = await tokens.verify(token);
   if (!grants(verified.scopes, scope)) throw new Fault("FORBIDDEN", `scope ${scope} required`);

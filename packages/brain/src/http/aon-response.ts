@@ -1,7 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { blackBox, BOX, encoder, glassBox, NDJSON_TYPE, negotiate, nodeSink, processing } from "@vidro/aon/boxes";
+import {
+  blackBox,
+  BOX_LIMITS,
+  encoder,
+  glassBox,
+  NDJSON_TYPE,
+  negotiate,
+  nodeSink,
+  processing,
+} from "@vidro/aon/boxes";
 import type { Box as EventBox, BlackBox, Sanitiser, Severity } from "@vidro/aon/boxes";
-import { Fault, FAULTS, HTTP } from "@vidro/core";
+import { Fault, FAULTS, HTTP_LIMITS } from "@vidro/core";
 import { encodeNdjson } from "@vidro/core/codec";
 import type { JsonObject } from "@vidro/core";
 import type { Caller } from "../auth/caller.ts";
@@ -38,10 +47,10 @@ interface BoxFacts {
 export function openBox(facts: BoxFacts): Box {
   const { response, requestId, sanitiser, caller, production } = facts;
   const lines = encoder({ requestId, sanitiser, showsIntent: () => !production || caller.admin });
-  if (wantsGlass(facts)) return glass(facts, glassBox(nodeSink(response), lines, BOX));
+  if (wantsGlass(facts)) return glass(facts, glassBox(nodeSink(response), lines, BOX_LIMITS));
   const keepAlive = processing(facts.request, response);
   const heartbeatMs = facts.processingMs;
-  return black(response, blackBox(lines, { requestId, ...BOX, heartbeatMs, keepAlive, fail: () => undefined }));
+  return black(response, blackBox(lines, { requestId, ...BOX_LIMITS, heartbeatMs, keepAlive, fail: () => undefined }));
 }
 
 /** Whether the glass box is ours to open: a route that writes NDJSON itself reads `Accept` by itself. */
@@ -73,7 +82,7 @@ function glass({ response, route, traceId }: BoxFacts, box: EventBox): Box {
     tell: teller(box),
     open() {
       // What may turn out to be a stream of another kind must not have begun as this one.
-      if (route.produces === undefined) silence = setTimeout(() => box.open(), HTTP.glassMs);
+      if (route.produces === undefined) silence = setTimeout(() => box.open(), HTTP_LIMITS.glassMs);
     },
     result(reply) {
       clearTimeout(silence);

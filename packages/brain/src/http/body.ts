@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Fault, HTTP } from "@vidro/core";
+import { Fault, HTTP_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { Json } from "@vidro/core";
 
@@ -16,7 +16,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     throw new Fault("UNSUPPORTED_MEDIA_TYPE", "A body must be application/json in UTF-8.");
   if (!/^(?:identity)?$/i.test(headers["content-encoding"] ?? ""))
     throw new Fault("UNSUPPORTED_MEDIA_TYPE", "A body must not be compressed.");
-  if (Number(headers["content-length"] ?? 0) > HTTP.bodyBytes) throw tooLarge();
+  if (Number(headers["content-length"] ?? 0) > HTTP_LIMITS.bodyBytes) throw tooLarge();
   // Whoever asks first whether to send a body is told so only now, when all that comes before it is well.
   if (headers.expect !== undefined) response.writeContinue();
   const bytes = await collect(request);
@@ -32,7 +32,7 @@ function collect(request: IncomingMessage): Promise<Buffer> {
     let length = 0;
     request.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= HTTP.bodyBytes) chunks.push(chunk);
+      if (length <= HTTP_LIMITS.bodyBytes) chunks.push(chunk);
       else {
         request.removeAllListeners("data").pause();
         reject(tooLarge());
@@ -49,7 +49,7 @@ function cut(cause?: Error): Fault {
 }
 
 function tooLarge(): Fault {
-  return new Fault("PAYLOAD_TOO_LARGE", `A body has at most ${HTTP.bodyBytes} bytes.`);
+  return new Fault("PAYLOAD_TOO_LARGE", `A body has at most ${HTTP_LIMITS.bodyBytes} bytes.`);
 }
 
 function text(bytes: Buffer): string {

@@ -6,7 +6,7 @@ import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { HTTP } from "@vidro/core";
+import { HTTP_LIMITS } from "@vidro/core";
 import { allOf, closed, Served } from "./served.fixture.ts";
 
 const CHUNK = 64 * 1024;
@@ -21,7 +21,7 @@ test("a client that sends its headers a byte at a time is cut off when their tim
   const said = await answer;
   clearInterval(drip);
   assert.match(said, /^HTTP\/1\.1 408 /);
-  assert.ok(performance.now() - startedAt < HTTP.headersMs, "it is cut off sooner than by default");
+  assert.ok(performance.now() - startedAt < HTTP_LIMITS.headersMs, "it is cut off sooner than by default");
   assert.equal((await served.call("GET", "/open")).status, 200);
 });
 
@@ -44,10 +44,10 @@ test("a client that sends its body a byte at a time is cut off when its time is 
 test("headers beyond their bound, and too many of them, are 431", async () => {
   await using served = await Served.up();
   assert.match(
-    await served.raw(served.head("GET /open HTTP/1.1", `X-Bomb: ${"x".repeat(HTTP.headerBytes)}`)),
+    await served.raw(served.head("GET /open HTTP/1.1", `X-Bomb: ${"x".repeat(HTTP_LIMITS.headerBytes)}`)),
     /^HTTP\/1\.1 431 /,
   );
-  const many = Array.from({ length: HTTP.headers }, (_, at) => `X-${at}: 1`);
+  const many = Array.from({ length: HTTP_LIMITS.headers }, (_, at) => `X-${at}: 1`);
   const foreign = ["Origin: https://evil.example", "Connection: close"];
   assert.match(
     await served.raw(served.head("GET /open HTTP/1.1", "Connection: close", ...many, ...foreign)),
@@ -76,13 +76,13 @@ test("JSON that is nested too deeply, or is none, is refused before anything wal
 test("a body that says it is too large is refused before it is sent, and one that turns out so while it is", async () => {
   await using served = await Served.up();
   const kind = "Content-Type: application/json";
-  const declared = served.head("POST /things HTTP/1.1", kind, `Content-Length: ${HTTP.bodyBytes + 1}`);
+  const declared = served.head("POST /things HTTP/1.1", kind, `Content-Length: ${HTTP_LIMITS.bodyBytes + 1}`);
   assert.match(await served.raw(declared), /^HTTP\/1\.1 413 [^]*Connection: close/i);
   const chunk = `${CHUNK.toString(16)}\r\n${" ".repeat(CHUNK)}\r\n`;
-  const chunks = Array.from({ length: (2 * HTTP.bodyBytes) / CHUNK }, () => chunk);
+  const chunks = Array.from({ length: (2 * HTTP_LIMITS.bodyBytes) / CHUNK }, () => chunk);
   const answer = await served.raw(served.head("POST /things HTTP/1.1", kind, "Transfer-Encoding: chunked"), ...chunks);
   assert.match(answer, /^HTTP\/1\.1 413 [^]*PAYLOAD_TOO_LARGE/);
-  const whole = `{"name":"${"x".repeat(HTTP.bodyBytes - 11)}"}`;
+  const whole = `{"name":"${"x".repeat(HTTP_LIMITS.bodyBytes - 11)}"}`;
   const fits = await served.raw(
     served.head("POST /things HTTP/1.1", kind, `Content-Length: ${whole.length}`, "Connection: close"),
     whole,

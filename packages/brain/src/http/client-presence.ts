@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { Fault, HTTP } from "@vidro/core";
+import { Fault, HTTP_LIMITS } from "@vidro/core";
 import type { Verified } from "../auth/caller.ts";
 
 /** A longer timer fires at once; nothing streams for weeks without a restart. */
@@ -58,6 +58,6 @@ export class Presence {
     if (!this.#isStream) return void response.destroy();
     const { socket } = response;
     response.once("finish", () => socket?.destroySoon());
-    setTimeout(() => response.destroy(), HTTP.lastWordsMs).unref();
+    setTimeout(() => response.destroy(), HTTP_LIMITS.lastWordsMs).unref();
   }
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Fault, HTTP } from "@vidro/core";
+import { Fault, HTTP_LIMITS } from "@vidro/core";
 
 /*
  * What a browser wants to be told before a page of another origin may call here (the CORS protocol of the Fetch
@@ -27,7 +27,7 @@ export function letSend(request: IncomingMessage, response: ServerResponse, meth
   if (HEADER_NAMES.test(wanted)) response.setHeader("access-control-allow-headers", wanted);
   if (headers["access-control-request-private-network"] === "true")
     response.setHeader("access-control-allow-private-network", "true");
-  response.setHeader("access-control-max-age", String(HTTP.preflightS));
+  response.setHeader("access-control-max-age", String(HTTP_LIMITS.preflightS));
 }
 
 const HEADER_NAMES = /^[\w-]+(?:[ \t]*,[ \t]*[\w-]+)*$/;

@@ -1,7 +1,7 @@
 import { SocketAddress } from "node:net";
 import type { Socket } from "node:net";
 import { endianness } from "node:os";
-import { HTTP } from "@vidro/core";
+import { HTTP_LIMITS } from "@vidro/core";
 
 /*
  * A stream only sends, so a client that vanished without a word is noticed by nothing but the acknowledgements that no
@@ -25,7 +25,7 @@ export class Unanswered {
 
   constructor(tables: () => Promise<readonly string[]>) {
     this.#tables = tables;
-    this.#looking = setInterval(() => void this.#look(), HTTP.unansweredMs).unref();
+    this.#looking = setInterval(() => void this.#look(), HTTP_LIMITS.unansweredMs).unref();
   }
 
   /** Looks after one more connection until it is closed. */

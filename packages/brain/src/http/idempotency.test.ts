@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { get } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
-import { HTTP, isObject } from "@vidro/core";
+import { HTTP_LIMITS, isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { Answers } from "./idempotency.ts";
 import { closed, Served } from "./served.fixture.ts";
@@ -77,7 +77,8 @@ test("a stream is told the key and is written again, and another body under it i
 
 test("a key that is empty or too long is refused, and one on GET means nothing", async () => {
   await using served = await Served.up();
-  for (const key of ["", "x".repeat(HTTP.keyChars + 1)]) assert.equal((await post(served, key, "x")).status, 400);
+  for (const key of ["", "x".repeat(HTTP_LIMITS.keyChars + 1)])
+    assert.equal((await post(served, key, "x")).status, 400);
   assert.equal((await served.call("GET", "/open", { headers: { "idempotency-key": "k" } })).status, 200);
 });
 
@@ -89,7 +90,7 @@ test("an answer is kept for a day, and then its key is new and old answers go", 
   const ask = (key: string) => answers.once({ key, owner: "ada", asked: 1 }, async () => ({ json: ++done }));
   await ask("a");
   await ask("b");
-  now += HTTP.answerMs - 1000;
+  now += HTTP_LIMITS.answerMs - 1000;
   assert.equal(((await ask("a")) as { json: unknown }).json, 1);
   now += 2000;
   assert.equal(((await ask("a")) as { json: unknown }).json, 3);

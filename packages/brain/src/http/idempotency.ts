@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonical, Fault, HTTP, isObject } from "@vidro/core";
+import { canonical, Fault, HTTP_LIMITS, isObject } from "@vidro/core";
 import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 import type { Reply } from "./route.ts";
 
@@ -68,14 +68,14 @@ export class Answers {
 
   async #keep({ key, owner }: Repeatable, digest: string, reply: Reply): Promise<void> {
     const answer = "json" in reply ? { status: reply.status, headers: reply.headers, json: reply.json } : undefined;
-    const fits = JSON.stringify(answer ?? null).length <= HTTP.answerBytes;
+    const fits = JSON.stringify(answer ?? null).length <= HTTP_LIMITS.answerBytes;
     await this.#records.put({ kind: KIND, id: key, owner, body: fits ? { digest, answer } : { digest } });
-    const oldest = await this.#records.list(KIND, { limit: HTTP.answersRemoved });
+    const oldest = await this.#records.list(KIND, { limit: HTTP_LIMITS.answersRemoved });
     for (const record of oldest) if (this.#isOld(record)) await this.#records.delete(KIND, record.id);
   }
 
   #isOld({ createdAt }: StoredRecord): boolean {
-    return createdAt + HTTP.answerMs <= this.#now();
+    return createdAt + HTTP_LIMITS.answerMs <= this.#now();
   }
 }
 

@@ -1,4 +1,4 @@
-import { Fault, PAGE } from "@vidro/core";
+import { Fault, PAGE_LIMITS } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import type { Call, Reply } from "./route.ts";
 
@@ -18,14 +18,14 @@ export interface Page {
 }
 
 /** The query of a route that lists, with fields of its own; `limit` is how much it gives to those who do not say. */
-export function pageQuery(fields: JsonObject = {}, limit: number = PAGE.items): JsonObject {
+export function pageQuery(fields: JsonObject = {}, limit: number = PAGE_LIMITS.items): JsonObject {
   const properties = {
     ...fields,
-    limit: { type: "integer", minimum: 1, maximum: PAGE.items, default: limit },
+    limit: { type: "integer", minimum: 1, maximum: PAGE_LIMITS.items, default: limit },
     after: {
       type: "string",
       minLength: 1,
-      maxLength: PAGE.cursorChars,
+      maxLength: PAGE_LIMITS.cursorChars,
       description: "The cursor that `X-Next-Cursor` of the page before gave.",
     },
   };

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { test } from "node:test";
-import { HTTP } from "@vidro/core";
+import { HTTP_LIMITS } from "@vidro/core";
 import { allOf, Served } from "./served.fixture.ts";
 
 const PROCESSING = "HTTP/1.1 102 Processing\r\n\r\n";
@@ -52,5 +52,5 @@ test("001-08 a stream is not interrupted by a 102, and the pace is that of a hea
   assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
   assert.doesNotMatch(text, / 102 /);
   socket.destroy();
-  assert.equal(HTTP.processingMs, 10_000);
+  assert.equal(HTTP_LIMITS.processingMs, 10_000);
 });

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUIDv7 } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Sanitiser } from "@vidro/aon/boxes";
-import { Fault, FAULTS, HTTP } from "@vidro/core";
+import { Fault, FAULTS, HTTP_LIMITS } from "@vidro/core";
 import { contain, containEvents, stackOf } from "../observe/containment.ts";
 import type { Contained } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
@@ -83,7 +83,7 @@ async function serve(it: Exchange, path: string, query: URLSearchParams): Promis
   try {
     const origin = admit(request, house.doors);
     if (origin !== undefined) letRead(it.response, origin);
-    if (house.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP.stopMs });
+    if (house.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP_LIMITS.stopMs });
     if (find(it, path)) await answer(it, query);
   } catch (thrown) {
     reply(it, told(it, thrown));
@@ -173,8 +173,8 @@ async function stream(it: Exchange, write: StreamWriter, presence: Presence): Pr
 function repeatKey({ request, matched }: Exchange, owner: string): string | undefined {
   const key = request.headers["idempotency-key"];
   if (key === undefined || request.method !== "POST") return undefined;
-  if (typeof key !== "string" || key === "" || key.length > HTTP.keyChars)
-    throw new Fault("BAD_REQUEST", `An Idempotency-Key has 1 to ${HTTP.keyChars} characters.`);
+  if (typeof key !== "string" || key === "" || key.length > HTTP_LIMITS.keyChars)
+    throw new Fault("BAD_REQUEST", `An Idempotency-Key has 1 to ${HTTP_LIMITS.keyChars} characters.`);
   return keyOf(owner, `${request.method} ${matched!.route.path}`, key);
 }
 
@@ -226,7 +226,7 @@ function targetOf(target: string): { readonly path: string; readonly query: URLS
     : { path: local.slice(0, mark), query: new URLSearchParams(local.slice(mark + 1)) };
 }
 
-const REQUEST_ID = new RegExp(`^[\\w.-]{1,${HTTP.requestIdChars}}$`);
+const REQUEST_ID = new RegExp(`^[\\w.-]{1,${HTTP_LIMITS.requestIdChars}}$`);
 
 function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers["x-request-id"];

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { FAULTS, HTTP } from "@vidro/core";
+import { FAULTS, HTTP_LIMITS } from "@vidro/core";
 import type { Fault, Json } from "@vidro/core";
 import { hasBody } from "./body.ts";
 
@@ -64,7 +64,7 @@ function lay(response: ServerResponse, status: number, json: Json): Buffer {
   response.statusCode = status;
   response.setHeader("content-type", "application/json; charset=utf-8");
   response.setHeader("content-length", bytes.length);
-  const impatience = setTimeout(() => response.destroy(), HTTP.answeredMs).unref();
+  const impatience = setTimeout(() => response.destroy(), HTTP_LIMITS.answeredMs).unref();
   response.once("close", () => clearTimeout(impatience));
   return bytes;
 }
@@ -80,6 +80,6 @@ function linger(request: IncomingMessage, response: ServerResponse, answer: () =
     clearTimeout(patience);
     response.end();
   };
-  const patience = setTimeout(close, HTTP.lingerMs);
+  const patience = setTimeout(close, HTTP_LIMITS.lingerMs);
   request.once("end", close).once("close", close).resume();
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Fault, HTTP } from "@vidro/core";
+import { Fault, HTTP_LIMITS } from "@vidro/core";
 import { Served } from "./served.fixture.ts";
 import type { Answer } from "./served.fixture.ts";
 
@@ -239,6 +239,6 @@ test("a port that is taken is said to be so", async () => {
 
 test("a query has a bounded number of parameters", async () => {
   await using served = await Served.up();
-  const many = Array.from({ length: HTTP.queryParameters + 1 }, (_, at) => `p${at}=1`).join("&");
+  const many = Array.from({ length: HTTP_LIMITS.queryParameters + 1 }, (_, at) => `p${at}=1`).join("&");
   isRefused(await served.call("GET", `/things/x?${many}`), 422, "BAD_ARGUMENTS");
 });

@@ -3,7 +3,7 @@ import type { Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { sanitiser } from "@vidro/aon/boxes";
-import { Fault, HTTP, listenFault } from "@vidro/core";
+import { Fault, HTTP_LIMITS, listenFault } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import type { Log } from "../observe/log.ts";
 import { Metrics } from "../observe/metrics.ts";
@@ -61,7 +61,7 @@ export interface HttpServer {
 /** The bounds of a server that one can be given others for. */
 const HTTP_BOUNDS: {
   readonly [Name in "connections" | "headersMs" | "requestMs" | "drainMs" | "processingMs"]: number;
-} = HTTP;
+} = HTTP_LIMITS;
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "::1"];
 
@@ -107,14 +107,14 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
 
 function serverOf({ tls }: HttpOptions, bounds: typeof HTTP_BOUNDS): Server {
   const settings = {
-    maxHeaderSize: HTTP.headerBytes,
+    maxHeaderSize: HTTP_LIMITS.headerBytes,
     headersTimeout: bounds.headersMs,
     requestTimeout: bounds.requestMs,
-    keepAliveTimeout: HTTP.keepAliveMs,
-    connectionsCheckingInterval: HTTP.overdueMs,
+    keepAliveTimeout: HTTP_LIMITS.keepAliveMs,
+    connectionsCheckingInterval: HTTP_LIMITS.overdueMs,
     // A client that vanished without a word is noticed also while nothing is sent to it.
     keepAlive: true,
-    keepAliveInitialDelay: HTTP.probeIdleMs,
+    keepAliveInitialDelay: HTTP_LIMITS.probeIdleMs,
     shouldUpgradeCallback: asksForWebSocket,
   };
   // Not imported: an import reads all that the module exports, and behind some of it all of fetch would be loaded.
@@ -125,8 +125,8 @@ function serverOf({ tls }: HttpOptions, bounds: typeof HTTP_BOUNDS): Server {
           .getBuiltinModule("node:https")
           .createServer({ ...settings, ...tls, minVersion: "TLSv1.2", handshakeTimeout: bounds.headersMs });
   server.maxConnections = bounds.connections;
-  server.maxRequestsPerSocket = HTTP.requestsPerConnection;
-  server.maxHeadersCount = HTTP.headers;
+  server.maxRequestsPerSocket = HTTP_LIMITS.requestsPerConnection;
+  server.maxHeadersCount = HTTP_LIMITS.headers;
   return server;
 }
 
@@ -171,7 +171,7 @@ async function drain(server: Server, drainMs: number): Promise<void> {
   const closed = once(server, "close");
   server.close();
   // A connection whose last request has ended would wait for another one.
-  const sweep = setInterval(() => server.closeIdleConnections(), HTTP.sweepMs);
+  const sweep = setInterval(() => server.closeIdleConnections(), HTTP_LIMITS.sweepMs);
   const impatience = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
   clearInterval(sweep);

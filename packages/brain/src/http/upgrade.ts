@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP_LIMITS } from "@vidro/core";
 import { contain, containEvents } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
 import type { Tokens } from "../auth/tokens.ts";
@@ -67,7 +67,7 @@ export function upgrader(
     throw new Fault("NOT_FOUND", "No WebSocket is served there.");
   };
   const open = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    if (house.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP.stopMs });
+    if (house.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP_LIMITS.stopMs });
     admit(request, house.doors);
     const { upgrade, params } = find(request);
     const caller = await recognise(request, upgrade, house.tokens);
@@ -111,7 +111,7 @@ function endOf(socket: WebSocket, { revoked, expiresAt }: Verified, going: Abort
     setTimeout(() => socket.terminate(), CUT_MS).unref();
   };
   const onRevoked = (): void => end(new Fault("INVALID_TOKEN"));
-  const onGoing = (): void => end(new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP.lingerMs }));
+  const onGoing = (): void => end(new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP_LIMITS.lingerMs }));
   const leftMs = expiresAt === null ? Infinity : expiresAt - Date.now();
   const expiry =
     leftMs < LONGEST_TIMER_MS ? setTimeout(() => end(new Fault("TOKEN_EXPIRED")), leftMs).unref() : undefined;

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import type * as ajv2020 from "ajv/dist/2020.js";
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
-import { Fault, HTTP, isObject } from "@vidro/core";
+import { Fault, HTTP_LIMITS, isObject } from "@vidro/core";
 import type { FaultCode, Json, JsonObject } from "@vidro/core";
 import type { Route } from "./route.ts";
 
@@ -60,8 +60,8 @@ function textOf(value: Json | undefined): string {
 }
 
 function once(given: URLSearchParams): JsonObject {
-  if (given.size > HTTP.queryParameters)
-    throw new Fault("BAD_ARGUMENTS", `A query has at most ${HTTP.queryParameters} parameters.`);
+  if (given.size > HTTP_LIMITS.queryParameters)
+    throw new Fault("BAD_ARGUMENTS", `A query has at most ${HTTP_LIMITS.queryParameters} parameters.`);
   const values = new Map<string, string>();
   for (const [name, value] of given) {
     if (values.has(name)) throw new Fault("BAD_ARGUMENTS", `The query gives ${quoted(name)} twice: give it once.`);

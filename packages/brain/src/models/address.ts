@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import { Fault, MODEL, isObject } from "@vidro/core";
+import { Fault, MODEL_LIMITS, isObject } from "@vidro/core";
 import { boundedFetch } from "./bounded-fetch.ts";
 
 /** A base URL as a person writes it, complete: `path` is added where it has none; `source` is who wrote it. */
@@ -28,14 +28,14 @@ export function ollamaUrl(host = ""): string {
 /** The first model that a server of OpenAI's kind lists. */
 export async function firstListed(url: string, key: string | undefined): Promise<string | undefined> {
   const headers = key === undefined ? {} : { authorization: `Bearer ${key}` };
-  return firstName(await listAt(`${url}/models`, MODEL.listMs, headers), "data", "id");
+  return firstName(await listAt(`${url}/models`, MODEL_LIMITS.listMs, headers), "data", "id");
 }
 
 /** The first model that the Ollama server of a base URL has; nothing when no such server shows itself. */
 export async function firstLocal(url: string): Promise<string | undefined> {
   // Asked first, since a bare socket costs a start nothing and an HTTP client 30 ms.
-  if (!(await listens(url, MODEL.probeMs))) return undefined;
-  const list = await listAt(`${new URL(url).origin}/api/tags`, MODEL.probeMs, {}).catch(() => undefined);
+  if (!(await listens(url, MODEL_LIMITS.probeMs))) return undefined;
+  const list = await listAt(`${new URL(url).origin}/api/tags`, MODEL_LIMITS.probeMs, {}).catch(() => undefined);
   return firstName(list, "models", "name");
 }
 

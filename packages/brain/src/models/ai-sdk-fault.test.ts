@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { MODEL } from "@vidro/core";
+import { MODEL_LIMITS } from "@vidro/core";
 import type { FaultCode, FaultReport } from "@vidro/core";
 import * as fake from "../../../../tests/support/fake-openai.ts";
 import type { FakeReply } from "../../../../tests/support/fake-openai.ts";
@@ -97,7 +97,7 @@ test("a line that never ends is given up before it fills the memory", async () =
     more();
   });
   assert.equal(fault.code, "MODEL_RUBBISH");
-  assert.match(fault.message, new RegExp(`${MODEL.eventBytes} bytes`));
+  assert.match(fault.message, new RegExp(`${MODEL_LIMITS.eventBytes} bytes`));
 });
 
 test("a port where nobody listens is MODEL_UNAVAILABLE", async () => {
@@ -133,7 +133,7 @@ test("a server that repeats the key does not get it into the fault", async () =>
   const fault = await faultOf(fake.status(401, `no: ${KEY} ${"x".repeat(5000)}`));
   assert.match(fault.message, /no: \[key\]/);
   assert.ok(!fault.message.includes(KEY));
-  assert.ok(fault.message.length <= MODEL.wordsChars);
+  assert.ok(fault.message.length <= MODEL_LIMITS.wordsChars);
 });
 
 test("an error page that is no JSON is quoted", async () => {

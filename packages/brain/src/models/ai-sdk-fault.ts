@@ -1,5 +1,5 @@
 import type { APICallError } from "@ai-sdk/provider";
-import { Fault, MODEL, isObject } from "@vidro/core";
+import { Fault, MODEL_LIMITS, isObject } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 
 /** Whose failure it is, and the key that must never be told. */
@@ -105,5 +105,5 @@ function reasonOf(causes: readonly unknown[], code: string): string {
 function told(words: string, { name, key }: Blamed): string {
   // The key goes first: a cut in the middle of it would leave a part that nothing recognises.
   const safe = key === undefined || key === "" ? words : words.replaceAll(key, "[key]");
-  return `${name} ${safe}`.slice(0, MODEL.wordsChars);
+  return `${name} ${safe}`.slice(0, MODEL_LIMITS.wordsChars);
 }

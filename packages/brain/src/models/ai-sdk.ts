@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import { Fault, MODEL } from "@vidro/core";
+import { Fault, MODEL_LIMITS } from "@vidro/core";
 import type { Model, ModelEvent, ModelRequest } from "@vidro/core";
 import { modelFault } from "./ai-sdk-fault.ts";
 import { callOf } from "./ai-sdk-prompt.ts";
@@ -41,10 +41,10 @@ async function* answer(
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelEvent> {
-  const { firstTokenMs = MODEL.firstTokenMs, betweenTokensMs = MODEL.betweenTokensMs } = options;
+  const { firstTokenMs = MODEL_LIMITS.firstTokenMs, betweenTokensMs = MODEL_LIMITS.betweenTokensMs } = options;
   const deadline = new Deadline(signal, { firstTokenMs, betweenTokensMs });
   const native = options.native === true ? ({ native: true } as const) : {};
-  const incoming = new Answer(options.name, options.replyChars ?? MODEL.replyChars);
+  const incoming = new Answer(options.name, options.replyChars ?? MODEL_LIMITS.replyChars);
   try {
     for await (const part of parts(options, request, deadline)) {
       if (part.type === "error") throw part.error;

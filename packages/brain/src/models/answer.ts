@@ -1,5 +1,5 @@
 import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4ToolCall } from "@ai-sdk/provider";
-import { CODEC, Fault, isObject } from "@vidro/core";
+import { CODEC_LIMITS, Fault, isObject } from "@vidro/core";
 import type { JsonObject, ModelCall, ModelReply } from "@vidro/core";
 
 /** One answer of an AI SDK model while it comes in. */
@@ -79,7 +79,7 @@ function inputOf(text: string): JsonObject | string {
 function isShallow(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > CODEC.jsonDepth) return false;
+    if (depth > CODEC_LIMITS.jsonDepth) return false;
     level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []));
   }
   return true;

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { Fault, MODEL } from "@vidro/core";
+import { Fault, MODEL_LIMITS } from "@vidro/core";
 
 const NEWLINE = 10;
 
@@ -56,7 +56,7 @@ function lines(answer: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>>
           if (!isOpen) return;
           const newline = chunk.lastIndexOf(NEWLINE);
           unended = newline === -1 ? unended + chunk.length : chunk.length - newline - 1;
-          if (unended > MODEL.eventBytes) return void answer.destroy(tooLong());
+          if (unended > MODEL_LIMITS.eventBytes) return void answer.destroy(tooLong());
           controller.enqueue(chunk);
           if ((controller.desiredSize ?? 0) <= 0) answer.pause();
         });
@@ -70,10 +70,10 @@ function lines(answer: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>>
         answer.destroy();
       },
     },
-    { highWaterMark: MODEL.unreadBytes, size: (chunk) => chunk?.byteLength ?? 0 },
+    { highWaterMark: MODEL_LIMITS.unreadBytes, size: (chunk) => chunk?.byteLength ?? 0 },
   );
 }
 
 function tooLong(): Fault {
-  return new Fault("MODEL_RUBBISH", `The model sent more than ${MODEL.eventBytes} bytes in one line.`);
+  return new Fault("MODEL_RUBBISH", `The model sent more than ${MODEL_LIMITS.eventBytes} bytes in one line.`);
 }

@@ -1,4 +1,4 @@
-import { Fault, MODEL, asFault } from "@vidro/core";
+import { Fault, MODEL_LIMITS, asFault } from "@vidro/core";
 import { DIRECT } from "@vidro/core/run";
 import type { Model } from "@vidro/core";
 import { baseUrl, firstListed, firstLocal, listens, ollamaUrl } from "./address.ts";
@@ -44,7 +44,7 @@ export async function chooseModel(env: Environment): Promise<ChosenModel> {
 /** What would be chosen and why, and whether it could be reached now. */
 export async function describeChoice(env: Environment): Promise<Choice> {
   const { name, because, servers } = await chooseModel(env);
-  const looks = servers.map(async (url) => ({ url, listens: await listens(url, MODEL.reachMs) }));
+  const looks = servers.map(async (url) => ({ url, listens: await listens(url, MODEL_LIMITS.reachMs) }));
   return { name, because, servers: await Promise.all(looks) };
 }
 

@@ -1,5 +1,5 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { Fault, PAGE, STREAM } from "@vidro/core";
+import { Fault, PAGE_LIMITS, STREAM_LIMITS } from "@vidro/core";
 import { HEALING_OPTIONS, readQuestionName } from "@vidro/core/run";
 import { readHealingId } from "@vidro/core/wire/aon";
 import type { Event, HandCatalog, JsonObject, Turn } from "@vidro/core";
@@ -128,7 +128,7 @@ async function generate(world: AgentWires, call: Call): Promise<Reply> {
 
 /** The open questions of a session. */
 async function waitingIn({ runs }: AgentWires, thread: string, owner: string): Promise<readonly Waiting[]> {
-  return waitingAmong(runs, await runs.list({ open: true, owner, thread, limit: STREAM.sessionRuns }));
+  return waitingAmong(runs, await runs.list({ open: true, owner, thread, limit: STREAM_LIMITS.sessionRuns }));
 }
 
 /** Takes a message for the answer to a question, and gives what comes of it; the question again when it is none. */
@@ -254,7 +254,7 @@ async function abort({ runs, threads }: AgentSseWorld, call: Call): Promise<Repl
   const { session_id: session } = call.body as { readonly session_id: string };
   const { owner } = call.caller;
   const thread = await threads.find(session, owner);
-  const open = await runs.list({ open: true, owner, thread: thread.id, limit: STREAM.sessionRuns });
+  const open = await runs.list({ open: true, owner, thread: thread.id, limit: STREAM_LIMITS.sessionRuns });
   await Promise.all(open.map(({ id }) => runs.abort(id, `Stopped by ${owner}.`).catch(unlessOver)));
   return { json: { ok: true } };
 }
@@ -266,7 +266,7 @@ function unlessOver(thrown: unknown): void {
 
 async function status({ runs, hands, worker }: AgentSseWorld, { caller }: Call): Promise<Reply> {
   const [open, hasWorker] = await Promise.all([
-    runs.list({ open: true, owner: caller.owner, limit: PAGE.items }),
+    runs.list({ open: true, owner: caller.owner, limit: PAGE_LIMITS.items }),
     worker(),
   ]);
   return {

@@ -1,4 +1,4 @@
-import { REGISTER_LIMITS, TELEMETRY } from "@vidro/core";
+import { REGISTER_LIMITS, TELEMETRY_LIMITS } from "@vidro/core";
 import type { HandCatalog, HandRow, JsonObject } from "@vidro/core";
 import type { Sample, Telemetry } from "../observe/telemetry.ts";
 import { plainFault } from "./ops.ts";
@@ -143,7 +143,7 @@ const LIST = pageQuery({ select: SELECTOR });
 const SECONDS: JsonObject = {
   type: "object",
   additionalProperties: false,
-  properties: { seconds: { type: "integer", minimum: 1, maximum: TELEMETRY.keptMs / 1000, default: 60 } },
+  properties: { seconds: { type: "integer", minimum: 1, maximum: TELEMETRY_LIMITS.keptMs / 1000, default: 60 } },
 };
 const WHY: JsonObject = {
   type: "object",

@@ -1,5 +1,5 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { Fault, PAGE, RUN, STREAM } from "@vidro/core";
+import { Fault, PAGE_LIMITS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
 import type { Budget, HandCatalog, JsonObject, RunHead } from "@vidro/core";
 import type { Agents } from "../catalog/agents.ts";
 import type { Runs, StartRequest } from "../run/runs.ts";
@@ -194,20 +194,20 @@ const HEAD = object(
   ["id", "owner", "thread", "task", "status", "seq", "startedAt", "updatedAt"],
 );
 const HEADS = object({ runs: { type: "array", items: HEAD } }, ["runs"]);
-const LIST = pageQuery({ open: TRUTH, thread: NAME, owner: NAME }, PAGE.runs);
+const LIST = pageQuery({ open: TRUTH, thread: NAME, owner: NAME }, PAGE_LIMITS.runs);
 const START = object(
   {
-    task: { type: "string", minLength: 1, maxLength: RUN.taskChars },
+    task: { type: "string", minLength: 1, maxLength: RUN_LIMITS.taskChars },
     thread: NAME,
     agent: NAME,
-    tools: { type: "array", maxItems: STREAM.namedTools, items: NAME },
+    tools: { type: "array", maxItems: STREAM_LIMITS.namedTools, items: NAME },
     hand: SELECTOR,
     budget: object({
-      steps: { ...COUNT, maximum: RUN.steps },
-      actions: { ...COUNT, maximum: RUN.actions },
-      tokens: { ...COUNT, maximum: RUN.tokens },
-      wallMs: { ...COUNT, maximum: RUN.wallMs },
-      answerMs: { ...COUNT, maximum: RUN.answerMs },
+      steps: { ...COUNT, maximum: RUN_LIMITS.steps },
+      actions: { ...COUNT, maximum: RUN_LIMITS.actions },
+      tokens: { ...COUNT, maximum: RUN_LIMITS.tokens },
+      wallMs: { ...COUNT, maximum: RUN_LIMITS.wallMs },
+      answerMs: { ...COUNT, maximum: RUN_LIMITS.answerMs },
     }),
   },
   ["task"],
@@ -218,8 +218,8 @@ const EVENTS = {
   query: object({ after: AFTER, live: { ...TRUTH, description: "false leaves out what is only live." } }),
   answer: object({ seq: COUNT, at: { type: "integer" }, event: { type: "object" } }, ["seq", "at", "event"]),
 };
-const ANSWER = object({ question: NAME, answer: { type: "string", maxLength: RUN.answerChars } }, ["answer"]);
-const ABORT = object({ reason: { type: "string", minLength: 1, maxLength: RUN.lineChars } });
+const ANSWER = object({ question: NAME, answer: { type: "string", maxLength: RUN_LIMITS.answerChars } }, ["answer"]);
+const ABORT = object({ reason: { type: "string", minLength: 1, maxLength: RUN_LIMITS.lineChars } });
 
 function object(properties: JsonObject, required: readonly string[] = []): JsonObject {
   return { type: "object", additionalProperties: false, required, properties };

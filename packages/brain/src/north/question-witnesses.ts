@@ -1,4 +1,4 @@
-import { STREAM } from "@vidro/core";
+import { STREAM_LIMITS } from "@vidro/core";
 
 /**
  * Which clients were shown which runs since this brain started: an answer that names no question is taken only from a
@@ -9,7 +9,7 @@ export class Witnesses {
 
   /** The client with that token is shown a run. */
   show(tokenId: string, run: string): void {
-    const [oldest] = this.#shown.size >= STREAM.witnesses ? this.#shown : [];
+    const [oldest] = this.#shown.size >= STREAM_LIMITS.witnesses ? this.#shown : [];
     if (oldest !== undefined) this.#shown.delete(oldest);
     this.#shown.add(`${tokenId} ${run}`);
   }

@@ -1,4 +1,4 @@
-import { Fault, STREAM } from "@vidro/core";
+import { Fault, STREAM_LIMITS } from "@vidro/core";
 import { answerWords, readAnswer } from "@vidro/core/text";
 import type { JsonObject, QuestionAsked, RunHead } from "@vidro/core";
 import type { Runs } from "../run/runs.ts";
@@ -88,8 +88,8 @@ export async function openQuestion(
 ): Promise<{ readonly question: QuestionAsked; readonly seq: number } | undefined> {
   if (head.status !== "asking") return undefined;
   // A wait for the store may be told behind the question.
-  const after = Math.max(0, head.seq - STREAM.behindQuestion);
-  const entries = await runs.read(head.id, after, STREAM.behindQuestion);
+  const after = Math.max(0, head.seq - STREAM_LIMITS.behindQuestion);
+  const entries = await runs.read(head.id, after, STREAM_LIMITS.behindQuestion);
   const found = entries.findLast(({ event }) => event.type === "question.asked");
   return found?.event.type === "question.asked" ? { question: found.event, seq: found.seq } : undefined;
 }

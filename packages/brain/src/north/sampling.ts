@@ -1,4 +1,4 @@
-import { MODEL, SAMPLING } from "@vidro/core";
+import { MODEL_LIMITS, SAMPLING_LIMITS } from "@vidro/core";
 import type { JsonObject, Sampling } from "@vidro/core";
 
 /* How a model is to draw its words, as the wires write it. */
@@ -11,9 +11,9 @@ export const PARAMS: JsonObject = {
   repeat_penalty: { type: ["number", "null"] },
   stop: {
     type: ["string", "array", "null"],
-    maxLength: MODEL.stopChars,
-    maxItems: MODEL.stops,
-    items: { type: "string", minLength: 1, maxLength: MODEL.stopChars },
+    maxLength: MODEL_LIMITS.stopChars,
+    maxItems: MODEL_LIMITS.stops,
+    items: { type: "string", minLength: 1, maxLength: MODEL_LIMITS.stopChars },
   },
 };
 
@@ -27,15 +27,17 @@ export interface Params {
 }
 
 /** The same for a model, each number moved into its range; undefined when nothing is said. */
-export function samplingOf(given: Params, mostTokens: number = SAMPLING.maxTokens.most): Sampling | undefined {
+export function samplingOf(given: Params, mostTokens: number = SAMPLING_LIMITS.maxTokens.most): Sampling | undefined {
   const { temperature, top_p: topP, max_tokens: maxTokens, repeat_penalty: repeatPenalty, stop } = given;
-  const tokens = { least: SAMPLING.maxTokens.least, most: mostTokens };
+  const tokens = { least: SAMPLING_LIMITS.maxTokens.least, most: mostTokens };
   const stops = typeof stop === "string" ? [stop] : (stop ?? []);
   const sampling: Sampling = {
-    ...(typeof temperature === "number" ? { temperature: clamped(temperature, SAMPLING.temperature) } : {}),
-    ...(typeof topP === "number" ? { topP: clamped(topP, SAMPLING.topP) } : {}),
+    ...(typeof temperature === "number" ? { temperature: clamped(temperature, SAMPLING_LIMITS.temperature) } : {}),
+    ...(typeof topP === "number" ? { topP: clamped(topP, SAMPLING_LIMITS.topP) } : {}),
     ...(typeof maxTokens === "number" ? { maxTokens: clamped(maxTokens, tokens) } : {}),
-    ...(typeof repeatPenalty === "number" ? { repeatPenalty: clamped(repeatPenalty, SAMPLING.repeatPenalty) } : {}),
+    ...(typeof repeatPenalty === "number"
+      ? { repeatPenalty: clamped(repeatPenalty, SAMPLING_LIMITS.repeatPenalty) }
+      : {}),
     ...(stops.length > 0 ? { stop: stops.filter((word) => word !== "") } : {}),
   };
   return Object.keys(sampling).length === 0 ? undefined : sampling;

@@ -1,4 +1,4 @@
-import { asFault, HEALTH } from "@vidro/core";
+import { asFault, HEALTH_LIMITS } from "@vidro/core";
 import { byteWords, countWords } from "@vidro/core/text";
 import type { Fault, Records } from "@vidro/core";
 import type { Log } from "./log.ts";
@@ -52,7 +52,7 @@ export class HealthWatch {
   /** Looks for the first time, and from then on until it is closed. */
   async start(): Promise<this> {
     await this.look();
-    this.#timer = setInterval(() => void this.look(), HEALTH.lookMs).unref();
+    this.#timer = setInterval(() => void this.look(), HEALTH_LIMITS.lookMs).unref();
     return this;
   }
 
@@ -141,7 +141,7 @@ export class HealthWatch {
         why: "No descriptor is left: raise the limit (ulimit -n), or see what holds them open.",
       };
     }
-    if (descriptors === undefined || descriptors.open < descriptors.limit * HEALTH.descriptorShare) return OK;
+    if (descriptors === undefined || descriptors.open < descriptors.limit * HEALTH_LIMITS.descriptorShare) return OK;
     return { health: "degraded", why: `${descriptors.open} of ${descriptors.limit} descriptors are open` };
   }
 
@@ -160,7 +160,7 @@ export class HealthWatch {
 }
 
 function diskFinding(room: DiskRoom | undefined): Finding {
-  if (room === undefined || room.freeBytes >= HEALTH.lowBytes) return OK;
-  const health = room.freeBytes < HEALTH.fullBytes ? "down" : "degraded";
+  if (room === undefined || room.freeBytes >= HEALTH_LIMITS.lowBytes) return OK;
+  const health = room.freeBytes < HEALTH_LIMITS.fullBytes ? "down" : "degraded";
   return { health, why: `${byteWords(room.freeBytes)} free for the state. Free some disk: df -h` };
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { asFault, FOLLOW, HEALTH } from "@vidro/core";
+import { asFault, FOLLOW_LIMITS, HEALTH_LIMITS } from "@vidro/core";
 import type { Journal } from "@vidro/core";
 import type { Log } from "./log.ts";
 
@@ -31,7 +31,7 @@ export class Survey {
 
   async #all(): Promise<void> {
     await this.#rest();
-    for (const { id, damaged } of await this.#journal.list({ limit: HEALTH.surveyedRuns })) {
+    for (const { id, damaged } of await this.#journal.list({ limit: HEALTH_LIMITS.surveyedRuns })) {
       if (this.#end.signal.aborted) return;
       if (damaged === undefined) await this.#one(id).catch((thrown: unknown) => this.#tell(id, thrown));
       else this.#log("warn", "a run cannot be read", { run_id: id, code: "JOURNAL_CORRUPT", reason: damaged });
@@ -40,9 +40,9 @@ export class Survey {
 
   async #one(run: string): Promise<void> {
     for (let after = 0; !this.#end.signal.aborted;) {
-      const entries = await this.#journal.read(run, after, FOLLOW.batch);
+      const entries = await this.#journal.read(run, after, FOLLOW_LIMITS.batch);
       await this.#rest();
-      if (entries.length < FOLLOW.batch) return;
+      if (entries.length < FOLLOW_LIMITS.batch) return;
       after = entries.at(-1)?.seq ?? after;
     }
   }
@@ -54,6 +54,6 @@ export class Survey {
   }
 
   async #rest(): Promise<void> {
-    await sleep(HEALTH.surveyRestMs, undefined, { signal: this.#end.signal, ref: false }).catch(() => undefined);
+    await sleep(HEALTH_LIMITS.surveyRestMs, undefined, { signal: this.#end.signal, ref: false }).catch(() => undefined);
   }
 }

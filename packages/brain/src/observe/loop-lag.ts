@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { HEALTH } from "@vidro/core";
+import { HEALTH_LIMITS } from "@vidro/core";
 
 const NANOSECONDS = 1e9;
 const SECOND_MS = 1000;
@@ -29,6 +29,6 @@ export class LoopLag {
   #turn(): void {
     this.#seconds.push(this.#delay.max);
     this.#delay.reset();
-    if (this.#seconds.length > HEALTH.lagSeconds) this.#seconds.shift();
+    if (this.#seconds.length > HEALTH_LIMITS.lagSeconds) this.#seconds.shift();
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TELEMETRY } from "@vidro/core";
+import { TELEMETRY_LIMITS } from "@vidro/core";
 import { Telemetry } from "./telemetry.ts";
 import type { Push } from "./telemetry.ts";
 
@@ -29,7 +29,7 @@ function push(n: number): Push {
 }
 
 function numbers(telemetry: Telemetry, hand: string): readonly number[] {
-  return telemetry.since(hand, TELEMETRY.keptMs).map(({ payload }) => Number(payload["n"]));
+  return telemetry.since(hand, TELEMETRY_LIMITS.keptMs).map(({ payload }) => Number(payload["n"]));
 }
 
 function range(from: number, to: number): readonly number[] {
@@ -56,7 +56,7 @@ test("what hands tell is kept for each of them, oldest first, and counted", () =
 test("each sample that was taken is kept for its hour, however soon the next one comes", () => {
   const { telemetry, pass, dropped } = clocked();
   for (let n = 0; n < 100; n += 1) telemetry.take("web1", push(n));
-  pass(TELEMETRY.keptMs);
+  pass(TELEMETRY_LIMITS.keptMs);
   assert.deepEqual(numbers(telemetry, "web1"), range(0, 100));
   pass(1);
   assert.deepEqual([telemetry.latest("web1"), telemetry.bytes, dropped()], [undefined, 0, {}]);
@@ -69,7 +69,7 @@ test("a sample that comes again is one sample, and one of another content under 
   assert.deepEqual([numbers(telemetry, "web1"), numbers(telemetry, "web2"), counted()], [[7], [8], 2]);
   assert.throws(() => telemetry.take("web1", { ...push(8), id: "7" }), { code: "ACTION_ID_REUSED" });
   assert.deepEqual([numbers(telemetry, "web1"), counted()], [[7], 2]);
-  pass(TELEMETRY.keptMs + 1);
+  pass(TELEMETRY_LIMITS.keptMs + 1);
   telemetry.take("web1", { ...push(9), id: "7" });
   assert.deepEqual(numbers(telemetry, "web1"), [9], "an id is free again once its sample is not kept any more");
 });
@@ -77,8 +77,8 @@ test("a sample that comes again is one sample, and one of another content under 
 test("G7 a sample is forgotten after its time, whatever the clock of its host says", () => {
   const { telemetry, pass } = clocked();
   telemetry.take("web1", { id: "1", payload: { cpu: 1 }, at: Number.MAX_SAFE_INTEGER });
-  pass(TELEMETRY.keptMs);
-  assert.equal(telemetry.since("web1", TELEMETRY.keptMs).length, 1);
+  pass(TELEMETRY_LIMITS.keptMs);
+  assert.equal(telemetry.since("web1", TELEMETRY_LIMITS.keptMs).length, 1);
   pass(1);
   assert.deepEqual([telemetry.latest("web1"), telemetry.bytes], [undefined, 0]);
 });
@@ -86,26 +86,26 @@ test("G7 a sample is forgotten after its time, whatever the clock of its host sa
 test("G7 a hand that tells more than its share loses its oldest samples, which are counted, and no other hand's", () => {
   const { telemetry, dropped } = clocked();
   telemetry.take("web2", push(1));
-  for (let n = 0; n < TELEMETRY.samples + 500; n += 1) telemetry.take("web1", push(n));
-  assert.deepEqual(numbers(telemetry, "web1"), range(500, TELEMETRY.samples + 500));
+  for (let n = 0; n < TELEMETRY_LIMITS.samples + 500; n += 1) telemetry.take("web1", push(n));
+  assert.deepEqual(numbers(telemetry, "web1"), range(500, TELEMETRY_LIMITS.samples + 500));
   assert.deepEqual([numbers(telemetry, "web2"), dropped()], [[1], { hand: 500 }]);
 });
 
 test("G7 too large a sample is refused", () => {
   const { telemetry } = clocked();
-  const payload = { text: "x".repeat(TELEMETRY.payloadChars) };
+  const payload = { text: "x".repeat(TELEMETRY_LIMITS.payloadChars) };
   assert.throws(() => telemetry.take("web1", { id: "1", payload, at: 1 }), { code: "PAYLOAD_TOO_LARGE" });
   assert.equal(telemetry.latest("web1"), undefined);
 });
 
 test("G7 all samples together stay below their bound, and the oldest go first and are counted", () => {
   const { telemetry, dropped } = clocked();
-  const text = "x".repeat(TELEMETRY.payloadChars - 40);
+  const text = "x".repeat(TELEMETRY_LIMITS.payloadChars - 40);
   const hands = 100;
   let taken = 0;
   for (; taken < 20_000; taken += 1)
     telemetry.take(`web${taken % hands}`, { id: String(taken), payload: { text, n: taken }, at: taken });
-  assert.ok(telemetry.bytes <= TELEMETRY.bytes && telemetry.bytes > TELEMETRY.bytes * 0.9);
+  assert.ok(telemetry.bytes <= TELEMETRY_LIMITS.bytes && telemetry.bytes > TELEMETRY_LIMITS.bytes * 0.9);
   const kept = numbers(telemetry, "web0");
   assert.equal(kept.at(-1), 19_900);
   assert.ok(kept.length < 200 && kept.every((n, at) => n === kept[0]! + at * hands));

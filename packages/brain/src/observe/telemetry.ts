@@ -1,4 +1,4 @@
-import { Fault, TELEMETRY } from "@vidro/core";
+import { Fault, TELEMETRY_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 
@@ -77,8 +77,8 @@ export class Telemetry {
    */
   take(hand: string, { id, payload, at }: Push): void {
     const text = JSON.stringify(payload);
-    if (text.length > TELEMETRY.payloadChars)
-      throw new Fault("PAYLOAD_TOO_LARGE", `A sample has at most ${TELEMETRY.payloadChars} characters.`);
+    if (text.length > TELEMETRY_LIMITS.payloadChars)
+      throw new Fault("PAYLOAD_TOO_LARGE", `A sample has at most ${TELEMETRY_LIMITS.payloadChars} characters.`);
     this.#expire();
     const own = this.#ofHand.get(hand) ?? { samples: [], byId: new Map<string, Kept>() };
     const known = own.byId.get(id);
@@ -98,7 +98,7 @@ export class Telemetry {
 
   /** The newest sample of a hand. */
   latest(hand: string): Sample | undefined {
-    return this.since(hand, TELEMETRY.keptMs).at(-1);
+    return this.since(hand, TELEMETRY_LIMITS.keptMs).at(-1);
   }
 
   /** The samples of a hand that came in the last so many milliseconds, oldest first. */
@@ -111,7 +111,7 @@ export class Telemetry {
 
   /** Lets go of what is older than an hour. */
   #expire(): void {
-    const from = this.#world.now() - TELEMETRY.keptMs;
+    const from = this.#world.now() - TELEMETRY_LIMITS.keptMs;
     for (let oldest = this.#oldest(); oldest !== undefined && oldest.came < from; oldest = this.#oldest())
       this.#remove(oldest);
     this.#compact();
@@ -119,8 +119,8 @@ export class Telemetry {
 
   /** Drops the oldest while its hand, or all of them, have too much. */
   #fit({ samples }: HandSamples): void {
-    while (samples.length > TELEMETRY.samples) this.#drop(samples[0], "hand");
-    while (this.#bytes > TELEMETRY.bytes) this.#drop(this.#oldest(), "all");
+    while (samples.length > TELEMETRY_LIMITS.samples) this.#drop(samples[0], "hand");
+    while (this.#bytes > TELEMETRY_LIMITS.bytes) this.#drop(this.#oldest(), "all");
     this.#compact();
   }
 
@@ -159,7 +159,7 @@ const COMPACT_AT = 64;
 
 /** What a sample takes: its texts and what holds them. */
 function sizeOf({ id, text }: Kept): number {
-  return (id.length + text.length) * BYTES_PER_CHAR + TELEMETRY.overheadBytes;
+  return (id.length + text.length) * BYTES_PER_CHAR + TELEMETRY_LIMITS.overheadBytes;
 }
 
 /** As strings are held at worst. */

@@ -1,4 +1,4 @@
-import { asFault, Fault, handAction, MODEL, RUN } from "@vidro/core";
+import { asFault, Fault, handAction, MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
 import { decide, heal, isSettled, outcomeOf, prompt, recallOf, reduce, replyEvents } from "@vidro/core/run";
 import { isApproval, readAnswer } from "@vidro/core/text";
 import type {
@@ -109,7 +109,7 @@ export class Drive {
     if (question !== undefined && question !== phase.question.id) {
       throw new Fault("CONFLICT", `Question ${question} is closed; the open one is ${phase.question.id}.`);
     }
-    const answer = readAnswer(phase.question, text.slice(0, RUN.answerChars));
+    const answer = readAnswer(phase.question, text.slice(0, RUN_LIMITS.answerChars));
     if (answer === undefined) {
       const options = phase.question.options.join(" or ");
       throw new Fault("BAD_ARGUMENTS", `The answer is ${options}; question ${phase.question.id} stays open.`);
@@ -142,7 +142,7 @@ export class Drive {
   #endWith(ending: RunAborted | RunFailed, why: Fault): void {
     this.#ending ??= ending;
     this.#halt.abort(why);
-    setTimeout(() => this.#overdue.resolve(), RUN.haltMs).unref();
+    setTimeout(() => this.#overdue.resolve(), RUN_LIMITS.haltMs).unref();
     this.#wake?.();
   }
 
@@ -202,7 +202,7 @@ export class Drive {
 
   /** Asks the hand until it is there: nothing is ordered yet, so that giving up is a plain failure. */
   async #judge(action: Action): Promise<readonly Event[]> {
-    const givenUpAt = this.#world.now() + RUN.judgeMs;
+    const givenUpAt = this.#world.now() + RUN_LIMITS.judgeMs;
     for (let attempt = 1; ; attempt++) {
       const judged = await this.#world.hand.judge(handAction(action, this.#state.tools));
       if (!("code" in judged)) return [{ type: "policy.judged", action: action.id, ...judged }];
@@ -241,7 +241,7 @@ export class Drive {
 
   /** Gives the order until the hand takes it: under one id it is carried out once, however often it is given. */
   async #act(action: Action, approved: string | undefined): Promise<readonly Event[]> {
-    const givenUpAt = this.#world.now() + RUN.handMs;
+    const givenUpAt = this.#world.now() + RUN_LIMITS.handMs;
     const { tools } = this.#state;
     for (let attempt = 1; ; attempt++) {
       const before = attempt > 1 || this.#found === action.id;
@@ -278,7 +278,7 @@ export class Drive {
 
   /** Waits a while for a hand that is away, and says so once; false when the drive is to end instead. */
   async #rest(fault: FaultReport, attempt: number): Promise<boolean> {
-    const healing = heal(fault, Math.min(attempt, MODEL.attempts - 1), this.#world.chance());
+    const healing = heal(fault, Math.min(attempt, MODEL_LIMITS.attempts - 1), this.#world.chance());
     if (healing !== undefined && !this.#halt.signal.aborted) {
       if (attempt === 1) this.#record([healing]);
       const forget = this.#world.hand.watch?.(() => this.#wake?.());
@@ -294,7 +294,7 @@ export class Drive {
       action: handAction(action, tools),
       epoch: this.#lease.epoch,
       run: this.#lease.run,
-      ttlMs: RUN.orderMs,
+      ttlMs: RUN_LIMITS.orderMs,
       ...(approved === undefined ? {} : { approved }),
       ...(ledger === undefined ? {} : { ledger }),
     };

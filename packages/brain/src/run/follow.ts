@@ -1,4 +1,4 @@
-import { Fault, FOLLOW, isTerminal } from "@vidro/core";
+import { Fault, FOLLOW_LIMITS, isTerminal } from "@vidro/core";
 import type { Entry, Journal, Live, LiveBus, LiveEvent } from "@vidro/core";
 import { Bell } from "./wakeup.ts";
 import { isOpen } from "../stores/run-rules.ts";
@@ -45,7 +45,7 @@ export async function* followInBatches(what: Follow): AsyncGenerator<readonly Fo
       bell.ring();
     }),
     what.live.hear(what.run, (live) => {
-      if (waiting.length >= FOLLOW.live) waiting.shift();
+      if (waiting.length >= FOLLOW_LIMITS.live) waiting.shift();
       waiting.push(live);
       bell.ring();
     }),
@@ -59,7 +59,9 @@ export async function* followInBatches(what: Follow): AsyncGenerator<readonly Fo
       const over = leftFor(what.driven);
       const mayHaveMore: boolean = hasNews || over !== undefined;
       hasNews = false;
-      const entries: readonly Entry[] = mayHaveMore ? await what.journal.read(what.run, cursor, FOLLOW.batch) : [];
+      const entries: readonly Entry[] = mayHaveMore
+        ? await what.journal.read(what.run, cursor, FOLLOW_LIMITS.batch)
+        : [];
       const last = entries.at(-1);
       cursor = last?.seq ?? cursor;
       const batch = inOrder(entries, waiting, cursor);
@@ -68,7 +70,7 @@ export async function* followInBatches(what: Follow): AsyncGenerator<readonly Fo
       // Nothing to read is the end for a cursor that is at the terminal entry, or beyond it.
       if (mayHaveMore && last === undefined && (await isPastEnd(what, cursor))) return;
       // A full batch may have left some behind; whatever is written after a read rings the bell.
-      hasNews ||= entries.length === FOLLOW.batch;
+      hasNews ||= entries.length === FOLLOW_LIMITS.batch;
       if (hasNews) continue;
       if (over?.fault !== undefined) throw over.fault;
       if (over !== undefined) return;

@@ -1,4 +1,4 @@
-import { asFault, RUN, STORE } from "@vidro/core";
+import { asFault, RUN_LIMITS, STORE_LIMITS } from "@vidro/core";
 import type { Entry, Fault, HealTried, Journal, Lease } from "@vidro/core";
 import { isPassing } from "../stores/passing-faults.ts";
 
@@ -36,7 +36,7 @@ export class Writer {
         // A store that cannot be written now says nothing about whose the run is.
         if (!isPassing(thrown)) lost(asFault(thrown));
       });
-    }, RUN.leaseMs / 3).unref();
+    }, RUN_LIMITS.leaseMs / 3).unref();
   }
 
   /** Gives the lease back; one that the store does not take back now runs out by itself. */
@@ -92,7 +92,7 @@ export class Writer {
     const since = performance.now();
     this.#trouble = first;
     for (let attempt = 1; this.#unsaved.length > 0; attempt += 1) {
-      await this.#rest(Math.min(STORE.backoffMs * 2 ** (attempt - 1), STORE.backoffCapMs));
+      await this.#rest(Math.min(STORE_LIMITS.backoffMs * 2 ** (attempt - 1), STORE_LIMITS.backoffCapMs));
       if (this.#isStopped) throw this.#trouble;
       const entries = [...this.#unsaved];
       try {

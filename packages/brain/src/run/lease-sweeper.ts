@@ -1,4 +1,4 @@
-import { asFault, RUN } from "@vidro/core";
+import { asFault, RUN_LIMITS } from "@vidro/core";
 import type { Fault } from "@vidro/core";
 import type { Log } from "../observe/log.ts";
 import type { Runs } from "./runs.ts";
@@ -56,7 +56,7 @@ export class Sweeper {
     else for (const run of await this.#world.runs.undriven()) this.#held.add(run);
     this.#timer = setInterval(() => {
       this.#sweeping ??= this.#tell().finally(() => (this.#sweeping = undefined));
-    }, RUN.sweepMs).unref();
+    }, RUN_LIMITS.sweepMs).unref();
   }
 
   /** Takes up no more. */
@@ -95,7 +95,7 @@ export class Sweeper {
   /** Remembers that a run could not be taken up; whether that is news. */
   #refuse(run: string, fault: Fault): boolean {
     const known = this.#refused.get(run);
-    const restMs = Math.min((known?.restMs ?? RUN.refusedMs / 2) * 2, RUN.refusedCapMs);
+    const restMs = Math.min((known?.restMs ?? RUN_LIMITS.refusedMs / 2) * 2, RUN_LIMITS.refusedCapMs);
     this.#refused.set(run, { code: fault.code, restMs, againAt: this.#world.now() + restMs });
     return known?.code !== fault.code;
   }

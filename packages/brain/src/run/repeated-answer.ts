@@ -1,4 +1,4 @@
-import { FOLLOW } from "@vidro/core";
+import { FOLLOW_LIMITS } from "@vidro/core";
 import { readAnswer } from "@vidro/core/text";
 import type { Journal, QuestionAsked } from "@vidro/core";
 
@@ -9,13 +9,13 @@ export async function isAnswered(
   { question, text }: { readonly question: string; readonly text: string },
 ): Promise<boolean> {
   let asked: QuestionAsked | undefined;
-  for (let after = 0; ; after += FOLLOW.batch) {
-    const entries = await journal.read(run, after, FOLLOW.batch);
+  for (let after = 0; ; after += FOLLOW_LIMITS.batch) {
+    const entries = await journal.read(run, after, FOLLOW_LIMITS.batch);
     for (const { event } of entries) {
       if (event.type === "question.asked" && event.id === question) asked = event;
       if (event.type === "question.answered" && event.id === question && asked !== undefined)
         return event.by !== undefined && event.answer === readAnswer(asked, text);
     }
-    if (entries.length < FOLLOW.batch) return false;
+    if (entries.length < FOLLOW_LIMITS.batch) return false;
   }
 }

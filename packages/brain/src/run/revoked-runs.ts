@@ -1,4 +1,4 @@
-import { asFault, Fault, PAGE, RUN, TOKEN } from "@vidro/core";
+import { asFault, Fault, PAGE_LIMITS, RUN_LIMITS, TOKEN_LIMITS } from "@vidro/core";
 import type { Log } from "../observe/log.ts";
 import type { Runs } from "./runs.ts";
 import type { TokenRow, Tokens } from "../auth/tokens.ts";
@@ -52,7 +52,7 @@ export class RevokedRuns {
         const { code, message } = asFault(thrown);
         this.#world.log("warn", "runs of revoked tokens could not be ended yet", { code, reason: message });
         clearTimeout(this.#recheck);
-        this.#recheck = setTimeout(() => void this.#look(), TOKEN.recheckMs).unref();
+        this.#recheck = setTimeout(() => void this.#look(), TOKEN_LIMITS.recheckMs).unref();
       }
     }
   }
@@ -62,16 +62,19 @@ export class RevokedRuns {
     const found: TokenRow[] = [];
     let after: string | undefined;
     for (;;) {
-      const rows = await this.#world.tokens.list({ limit: PAGE.items, ...(after === undefined ? {} : { after }) });
+      const rows = await this.#world.tokens.list({
+        limit: PAGE_LIMITS.items,
+        ...(after === undefined ? {} : { after }),
+      });
       found.push(...rows.filter(({ revoked, tokenId }) => revoked && !this.#done.has(tokenId)));
       after = rows.at(-1)?.tokenId;
-      if (rows.length < PAGE.items) return found;
+      if (rows.length < PAGE_LIMITS.items) return found;
     }
   }
 
   async #end({ tokenId, owner }: TokenRow): Promise<void> {
     const { runs, log } = this.#world;
-    for (const { id } of await runs.list({ open: true, owner, limit: RUN.recovered })) {
+    for (const { id } of await runs.list({ open: true, owner, limit: RUN_LIMITS.recovered })) {
       const [first] = await runs.read(id, 0, 1).catch(() => []);
       if (first?.event.type !== "run.started" || first.event.startedWith !== tokenId) continue;
       await runs.abort(id, "The token that this run was asked for with was revoked.").catch(unlessOver);

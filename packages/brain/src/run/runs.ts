@@ -7,7 +7,7 @@ import { followInBatches } from "./follow.ts";
 import type { Followed, Left } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
 import { opened } from "./opening-entries.ts";
-import { asFault, Fault, FOLLOW, isTerminal, RUN } from "@vidro/core";
+import { asFault, Fault, FOLLOW_LIMITS, isTerminal, RUN_LIMITS } from "@vidro/core";
 import { FIRST_GENERATION, fold } from "@vidro/core/run";
 import type {
   Budget,
@@ -100,8 +100,8 @@ export class Runs {
   async start(request: StartRequest): Promise<{ readonly run: RunHead; readonly existed: boolean }> {
     const task = request.task.trim();
     if (task === "") throw new Fault("BAD_REQUEST", "A run needs a task: say what is to be done.");
-    if (task.length > RUN.taskChars)
-      throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN.taskChars} characters.`);
+    if (task.length > RUN_LIMITS.taskChars)
+      throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN_LIMITS.taskChars} characters.`);
     const agent = request.agent ?? BUNNY;
     const [model, hand, language = "en"] = await Promise.all([
       this.#world.model(agent.model),
@@ -118,7 +118,13 @@ export class Runs {
       hand: hand.id,
       workspace: hand.workspace,
       tools: toolbelt(hand, request),
-      budget: { steps: RUN.steps, actions: RUN.actions, tokens: RUN.tokens, wallMs: RUN.wallMs, ...request.budget },
+      budget: {
+        steps: RUN_LIMITS.steps,
+        actions: RUN_LIMITS.actions,
+        tokens: RUN_LIMITS.tokens,
+        wallMs: RUN_LIMITS.wallMs,
+        ...request.budget,
+      },
       thread,
       history: request.history ?? (request.thread === undefined ? [] : await this.#history(request.thread)),
       ...(request.choice === undefined ? {} : { choice: request.choice }),
@@ -238,7 +244,7 @@ export class Runs {
 
   /** Open runs that neither this process nor any other drives, oldest first. */
   async undriven(): Promise<readonly string[]> {
-    const runs = await this.#journal.undriven(RUN.recovered);
+    const runs = await this.#journal.undriven(RUN_LIMITS.recovered);
     return runs.filter((run) => !this.#drives.has(run));
   }
 
@@ -296,9 +302,9 @@ export class Runs {
   async #stateOf(run: string): Promise<RunState> {
     let state: RunState | undefined;
     for (;;) {
-      const entries = await this.#journal.read(run, state?.seq ?? 0, FOLLOW.batch);
+      const entries = await this.#journal.read(run, state?.seq ?? 0, FOLLOW_LIMITS.batch);
       state = folded(run, entries, state);
-      if (entries.length < FOLLOW.batch) break;
+      if (entries.length < FOLLOW_LIMITS.batch) break;
     }
     if (state === undefined) throw new Fault("JOURNAL_CORRUPT", `Run ${run} has no entries.`);
     return state;
@@ -311,7 +317,7 @@ export class Runs {
 
   /** What was said before in a thread: each task and its answer. */
   async #history(thread: string): Promise<readonly Turn[]> {
-    const earlier = await this.#journal.list({ thread, limit: RUN.historyRuns });
+    const earlier = await this.#journal.list({ thread, limit: RUN_LIMITS.historyRuns });
     const turns: Turn[] = [];
     for (const head of [...earlier].reverse()) {
       const [last] = await this.#lastOf(head);
@@ -329,7 +335,7 @@ async function ended({ drive, done }: Driven, run: string): Promise<void> {
     const { storeFault } = drive;
     const message = `Run ${run} is told to end, and the store has not recorded that yet: ${storeFault?.message}`;
     if (storeFault !== undefined) late.reject(new Fault("COMMIT_UNKNOWN", message));
-  }, RUN.abortMs);
+  }, RUN_LIMITS.abortMs);
   await Promise.race([done, late.promise]).finally(() => clearInterval(look));
 }
 

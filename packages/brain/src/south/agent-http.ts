@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Fault, REGISTER_LIMITS, isObject, SIGNED, textIn } from "@vidro/core";
+import { Fault, REGISTER_LIMITS, isObject, SIGNED_HTTP_LIMITS, textIn } from "@vidro/core";
 import type { HandCard, JsonObject, Records, ToolSpec } from "@vidro/core";
 import { answerSigned, keysFrom, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import type { Authentic, Door } from "@vidro/core/wire/agent-http";
@@ -44,7 +44,7 @@ export interface AgentHttpWorld {
 
 /** The bounds of signed HTTP that one can be given others for. */
 const AGENT_HTTP_BOUNDS: { readonly [Name in "pollMs" | "silenceMs"]: number } = {
-  pollMs: SIGNED.pollMs,
+  pollMs: SIGNED_HTTP_LIMITS.pollMs,
   silenceMs: REGISTER_LIMITS.heartbeatMs * REGISTER_LIMITS.heartbeatsMissed,
 };
 
@@ -54,7 +54,7 @@ export class AgentHttp {
   readonly #bounds: typeof AGENT_HTTP_BOUNDS;
   readonly #nonces: Nonces;
   readonly #addresses: HandAddresses;
-  readonly #nobody = keysFrom(randomBytes(SIGNED.keyBytes), "nobody", seal);
+  readonly #nobody = keysFrom(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", seal);
   readonly #sessions = new Map<string, HttpSession>();
 
   constructor(world: AgentHttpWorld) {
@@ -130,8 +130,8 @@ export class AgentHttp {
     if (path !== MESSAGES_PATH) throw new Fault("NOT_FOUND", `There is nothing at ${path}.`);
     const { messages } = message;
     if (!Array.isArray(messages)) return this.#take(hand, message);
-    if (messages.length > SIGNED.messages)
-      throw new Fault("BAD_REQUEST", `At most ${SIGNED.messages} messages are sent at once.`);
+    if (messages.length > SIGNED_HTTP_LIMITS.messages)
+      throw new Fault("BAD_REQUEST", `At most ${SIGNED_HTTP_LIMITS.messages} messages are sent at once.`);
     const replies: JsonObject[] = [];
     for (const one of messages) replies.push(isObject(one) ? await this.#take(hand, one).catch(refusal) : NO_OBJECT);
     return { ok: true, replies };

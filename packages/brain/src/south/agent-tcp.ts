@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TcpClient } from "@vidro/client/tcp";
 import type { TcpAddress } from "@vidro/client/tcp";
-import { asFault, Fault, REGISTER_LIMITS, isObject, TCP, textIn } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, isObject, TCP_LIMITS, textIn } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import { tcpHandName } from "@vidro/core/wire/warrant";
@@ -75,7 +75,7 @@ class Dialling implements Dialled {
   constructor(hand: TcpHand, world: TcpGatewayWorld) {
     this.#hand = hand;
     this.#world = world;
-    this.#id = hand.id ?? `tcp:${hand.host}:${hand.port ?? TCP.port}`;
+    this.#id = hand.id ?? `tcp:${hand.host}:${hand.port ?? TCP_LIMITS.port}`;
     this.reached = this.#reached.promise;
     this.reached.catch(() => undefined);
     this.tried = this.#tried.promise;
@@ -151,7 +151,7 @@ class Dialling implements Dialled {
       ...address,
       token,
       heartbeatMs,
-      maxFrame: TCP.answerBytes,
+      maxFrame: TCP_LIMITS.answerBytes,
       reconnect: false,
       signal: this.#stop.signal,
       onHeard: () => attached?.seen(),

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { asFault, Fault, FAULTS, HAND_LIMITS, REGISTER_LIMITS, isObject, SOUTHBOUND, textIn } from "@vidro/core";
+import { asFault, Fault, FAULTS, HAND_LIMITS, REGISTER_LIMITS, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { FaultReport, JsonObject, ToolSpec } from "@vidro/core";
 import { opened, tooLong } from "@vidro/core/wire/agent-ws";
@@ -37,8 +37,8 @@ export const AGENT_WS_BOUNDS: {
   readonly [Name in "heartbeatMs" | "helloMs" | "rubbish" | "execMs"]: number;
 } = {
   heartbeatMs: REGISTER_LIMITS.heartbeatMs,
-  helloMs: SOUTHBOUND.helloMs,
-  rubbish: SOUTHBOUND.rubbish,
+  helloMs: SOUTHBOUND_LIMITS.helloMs,
+  rubbish: SOUTHBOUND_LIMITS.rubbish,
   execMs: HAND_LIMITS.commandCapMs,
 };
 
@@ -99,13 +99,13 @@ class Session {
   #next(data: RawData, isBinary: boolean): void {
     const { socket } = this.#parts;
     this.#waiting += 1;
-    if (this.#waiting === SOUTHBOUND.heardAtOnce) socket.pause();
+    if (this.#waiting === SOUTHBOUND_LIMITS.heardAtOnce) socket.pause();
     this.#heard = this.#heard
       .then(() => this.#hear(data, isBinary))
       // Only what cannot be answered any more gets here.
       .catch(() => socket.terminate())
       .finally(() => {
-        if (this.#waiting === SOUTHBOUND.heardAtOnce) socket.resume();
+        if (this.#waiting === SOUTHBOUND_LIMITS.heardAtOnce) socket.resume();
         this.#waiting -= 1;
       });
   }
@@ -265,7 +265,7 @@ class Session {
     const refused = tooLong(Buffer.byteLength(text), REGISTER_LIMITS.messageBytes);
     if (refused !== undefined) throw refused;
     socket.send(text);
-    if (socket.bufferedAmount <= SOUTHBOUND.unsentBytes) return;
+    if (socket.bufferedAmount <= SOUTHBOUND_LIMITS.unsentBytes) return;
     socket.terminate();
     throw new Fault("HAND_UNAVAILABLE", "It does not take what it is sent.");
   }

@@ -1,4 +1,4 @@
-import { EXECUTOR, REGISTER_LIMITS } from "@vidro/core";
+import { EXECUTOR_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { Brain } from "../brain.ts";
 import type { Log } from "../observe/log.ts";
 import type { Visitor, VisitWorld } from "./executor-ws/visit.ts";
@@ -30,7 +30,7 @@ export function executorGateway(options: ExecutorGatewayOptions): readonly Execu
   let loaded: ReturnType<ExecutorDoor["opener"]> | undefined;
   const opener = (): ReturnType<ExecutorDoor["opener"]> => (loaded ??= load(options));
   // Executors of an earlier brain that will not come back are forgotten, also when no other ever comes.
-  setTimeout(() => void opener().catch(() => undefined), EXECUTOR.sweepAfterMs).unref();
+  setTimeout(() => void opener().catch(() => undefined), EXECUTOR_LIMITS.sweepAfterMs).unref();
   return ["/executor", "/ws/tasks/{task_id}"].map((path) => ({ path, scope: "runs", opener }));
 }
 
@@ -45,7 +45,7 @@ async function load(options: ExecutorGatewayOptions): ReturnType<ExecutorDoor["o
   sessions
     .sweep()
     .catch((thrown: unknown) => log("warn", "old executors are not forgotten", { reason: String(thrown) }));
-  const bounds = { ...EXECUTOR, heartbeatMs: REGISTER_LIMITS.heartbeatMs, ...options.bounds };
+  const bounds = { ...EXECUTOR_LIMITS, heartbeatMs: REGISTER_LIMITS.heartbeatMs, ...options.bounds };
   const world: VisitWorld = { runs, hands, sessions, standardTools, log, version, bounds };
   return (visitor) => void new Visit(world, visitor);
 }

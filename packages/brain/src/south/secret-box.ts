@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { Fault, SIGNED } from "@vidro/core";
+import { Fault, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import { secretFile } from "../stores/secret-file.ts";
 
 const CIPHER = "aes-256-gcm";
@@ -13,7 +13,7 @@ export type Secret = () => Promise<Uint8Array>;
 
 /** What the secrets of hands are encrypted with at rest: one file of a folder, made at first need. */
 export function handsSecret(folder: string): Secret {
-  return () => secretFile(join(folder, FILE), SIGNED.keyBytes);
+  return () => secretFile(join(folder, FILE), SIGNED_HTTP_LIMITS.keyBytes);
 }
 
 /** Encrypts what must not lie open in the store, each thing under its name. */

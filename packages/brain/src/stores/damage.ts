@@ -1,4 +1,4 @@
-import { STORE } from "@vidro/core";
+import { STORE_LIMITS } from "@vidro/core";
 
 /** A run whose journal cannot be read, and why. */
 export interface DamagedRun {
@@ -13,7 +13,7 @@ export class Damage {
 
   /** Remembers a run that cannot be read; the first reason stays. */
   note(run: string, reason: string): void {
-    if (this.#runs.has(run) || this.#runs.size >= STORE.damagedRuns) return;
+    if (this.#runs.has(run) || this.#runs.size >= STORE_LIMITS.damagedRuns) return;
     this.#runs.set(run, reason);
   }
 

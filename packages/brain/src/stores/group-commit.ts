@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { Fault, STORE } from "@vidro/core";
+import { Fault, STORE_LIMITS } from "@vidro/core";
 import { commitUnknown, isBusy, isDoubtful, isOfDisk, storeFault } from "./sqlite-fault.ts";
 
 /** Writes something; `isRepeat` when an earlier attempt at the same work may be on disk already. */
@@ -58,7 +58,7 @@ export class GroupCommit {
 
   /** Does the work in this turn's transaction, in order; settles once that is on disk. */
   do<Value>(work: Work<Value>): Promise<Value> {
-    if (this.#waiting.length >= STORE.waiting) return Promise.reject(this.#crowded());
+    if (this.#waiting.length >= STORE_LIMITS.waiting) return Promise.reject(this.#crowded());
     return new Promise<Value>((resolve, reject) => {
       const settling: Work<() => void> = (isRepeat) => {
         const value = work(isRepeat);
@@ -67,14 +67,14 @@ export class GroupCommit {
       this.#waiting.push({ work: settling, reject, isDoubtful: false });
       if (this.#retry !== undefined) return;
       this.#turn ??= setImmediate(() => this.#flush());
-      if (this.#waiting.length >= STORE.batch) this.#flush();
+      if (this.#waiting.length >= STORE_LIMITS.batch) this.#flush();
     });
   }
 
   /** Lets SQLite wait for a lock in what is read next; writing sees to its own waiting. */
   bePatient(): void {
     if (this.#isPatient) return;
-    setPatience(this.#statements.database, STORE.busyMs);
+    setPatience(this.#statements.database, STORE_LIMITS.busyMs);
     this.#isPatient = true;
   }
 
@@ -159,8 +159,8 @@ export class GroupCommit {
     if (!isBusy(thrown) && !inDoubt) return undefined;
     this.#troubledSince ??= performance.now();
     const triedMs = performance.now() - this.#troubledSince;
-    if (triedMs >= (inDoubt ? STORE.doubtMs : STORE.busyMs)) return undefined;
-    return isBusy(thrown) ? STORE.retryMs : STORE.reopenMs;
+    if (triedMs >= (inDoubt ? STORE_LIMITS.doubtMs : STORE_LIMITS.busyMs)) return undefined;
+    return isBusy(thrown) ? STORE_LIMITS.retryMs : STORE_LIMITS.reopenMs;
   }
 
   #giveUp(thrown: unknown, jobs: readonly Job[], refused: ReadonlyMap<Job, Fault>): void {
@@ -177,7 +177,7 @@ export class GroupCommit {
   }
 
   #crowded(): Fault {
-    const message = `${STORE.waiting} calls wait for the store ${this.#options.path} already.`;
+    const message = `${STORE_LIMITS.waiting} calls wait for the store ${this.#options.path} already.`;
     return new Fault("STORE_BUSY", message);
   }
 }

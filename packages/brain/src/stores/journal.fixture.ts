@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry, Event, FaultCode, Journal, Lease, LeaseHolder } from "@vidro/core";
-import { Fault, RUN } from "@vidro/core";
+import { Fault, RUN_LIMITS } from "@vidro/core";
 import { thisHolder } from "./lease-holder.ts";
 import { sqliteStore } from "./sqlite.ts";
 import type { SqliteOptions } from "./sqlite.ts";
@@ -18,7 +18,7 @@ export async function sqliteJournalAt(path: string, options?: SqliteOptions): Pr
 
 /** The first event of a run. */
 export function startedEvent(task: string): Event {
-  const { steps, actions, tokens, wallMs } = RUN;
+  const { steps, actions, tokens, wallMs } = RUN_LIMITS;
   return {
     type: "run.started",
     task,

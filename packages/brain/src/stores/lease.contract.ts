@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { Fault, RUN } from "@vidro/core";
+import { Fault, RUN_LIMITS } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder } from "@vidro/core";
 import { thisHolder } from "./lease-holder.ts";
 import { begin, entries, entry, folder, neighbour, rejects } from "./journal.fixture.ts";
@@ -54,7 +54,7 @@ function takeOverContract(on: On): void {
 
   on("a run is free once its lease ran out, though the holder lives", async ({ journal, other, clock }) => {
     await journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], other.holder);
-    clock.now += RUN.leaseMs - 1;
+    clock.now += RUN_LIMITS.leaseMs - 1;
     await rejects(journal.lease("a", thisHolder()), "RUN_BUSY");
     clock.now += 1;
     assert.equal((await journal.lease("a", thisHolder())).epoch, 2);
@@ -64,7 +64,7 @@ function takeOverContract(on: On): void {
     const far = { ...thisHolder(), host: "elsewhere", pid: 1 };
     await journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], far);
     await rejects(journal.lease("a", thisHolder()), "RUN_BUSY");
-    clock.now += RUN.leaseMs;
+    clock.now += RUN_LIMITS.leaseMs;
     assert.equal((await journal.lease("a", thisHolder())).epoch, 2);
   });
 
@@ -79,9 +79,9 @@ function renewContract(on: On): void {
   on("a renewed lease holds for another term", async ({ journal, other, clock }) => {
     const { lease } = await journal.create({ id: "a", owner: "me", thread: "t" }, [entry(1)], other.holder);
     assert.ok(lease);
-    clock.now += RUN.leaseMs - 1;
+    clock.now += RUN_LIMITS.leaseMs - 1;
     await journal.renew(lease);
-    clock.now += RUN.leaseMs - 1;
+    clock.now += RUN_LIMITS.leaseMs - 1;
     await rejects(journal.lease("a", thisHolder()), "RUN_BUSY");
     clock.now += 1;
     await journal.lease("a", thisHolder());

@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { Fault, RECORD } from "@vidro/core";
+import { Fault, RECORD_LIMITS } from "@vidro/core";
 import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 
 /*
@@ -15,13 +15,16 @@ export type RecordFilter = Parameters<Records["list"]>[1];
 /** The text that a record is kept as; PAYLOAD_TOO_LARGE beyond its bounds. */
 export function recordText(record: NewRecord): string {
   for (const name of ["kind", "id", "owner"] as const) {
-    if (record[name].length > RECORD.nameChars)
-      throw new Fault("PAYLOAD_TOO_LARGE", `The ${name} of a record has at most ${RECORD.nameChars} characters.`);
+    if (record[name].length > RECORD_LIMITS.nameChars)
+      throw new Fault(
+        "PAYLOAD_TOO_LARGE",
+        `The ${name} of a record has at most ${RECORD_LIMITS.nameChars} characters.`,
+      );
   }
   const text = textOf(record);
   const bytes = Buffer.byteLength(text);
-  if (bytes <= RECORD.bodyBytes) return text;
-  const message = `${labelOf(record)} has ${bytes} bytes; at most ${RECORD.bodyBytes} are kept. Make it smaller.`;
+  if (bytes <= RECORD_LIMITS.bodyBytes) return text;
+  const message = `${labelOf(record)} has ${bytes} bytes; at most ${RECORD_LIMITS.bodyBytes} are kept. Make it smaller.`;
   throw new Fault("PAYLOAD_TOO_LARGE", message);
 }
 

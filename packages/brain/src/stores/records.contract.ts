@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { RECORD } from "@vidro/core";
+import { RECORD_LIMITS } from "@vidro/core";
 import type { JsonObject, Records } from "@vidro/core";
 import { folder, rejects } from "./journal.fixture.ts";
 import type { OpenStore } from "./stores.ts";
@@ -80,14 +80,14 @@ function keepContract(on: On): void {
     await fc.assert(property, { numRuns: 50 });
   });
 
-  on("a body of RECORD.bodyBytes is kept, a larger one and a longer name are refused", async (records) => {
-    const text = "é".repeat((RECORD.bodyBytes - '{"t":""}'.length) / 2);
+  on("a body of RECORD_LIMITS.bodyBytes is kept, a larger one and a longer name are refused", async (records) => {
+    const text = "é".repeat((RECORD_LIMITS.bodyBytes - '{"t":""}'.length) / 2);
     await records.put(thing("a", { t: text }));
     await rejects(records.put(thing("a", { t: `${text}x` })), "PAYLOAD_TOO_LARGE");
     assert.equal((await records.get("thing", "a"))?.version, 1);
-    await records.put(thing("i".repeat(RECORD.nameChars)));
-    await rejects(records.put(thing("i".repeat(RECORD.nameChars + 1))), "PAYLOAD_TOO_LARGE");
-    await rejects(records.put({ ...thing("a"), owner: "o".repeat(RECORD.nameChars + 1) }), "PAYLOAD_TOO_LARGE");
+    await records.put(thing("i".repeat(RECORD_LIMITS.nameChars)));
+    await rejects(records.put(thing("i".repeat(RECORD_LIMITS.nameChars + 1))), "PAYLOAD_TOO_LARGE");
+    await rejects(records.put({ ...thing("a"), owner: "o".repeat(RECORD_LIMITS.nameChars + 1) }), "PAYLOAD_TOO_LARGE");
   });
 }
 

@@ -1,4 +1,4 @@
-import { Fault, isSameProcess, RUN } from "@vidro/core";
+import { Fault, isSameProcess, RUN_LIMITS } from "@vidro/core";
 import type { Entry, Event, EventType, Journal, LeaseHolder, RunStatus } from "@vidro/core";
 import { mayLive } from "./lease-holder.ts";
 
@@ -66,7 +66,7 @@ export function opening(run: string, entries: readonly Entry[]): { readonly firs
 
 /** When a lease that is given or renewed now runs out. */
 export function termEnd(now: number): number {
-  return now + RUN.leaseMs;
+  return now + RUN_LIMITS.leaseMs;
 }
 
 /** Refuses with RUN_BUSY while somebody else drives the run. */

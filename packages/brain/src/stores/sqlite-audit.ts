@@ -1,4 +1,4 @@
-import { STORE } from "@vidro/core";
+import { STORE_LIMITS } from "@vidro/core";
 import { digestOf, isSigned } from "./seal.ts";
 import type { Seal, SealedRun, SealKey } from "./seal.ts";
 import { NO_SEAL, SealMark } from "./seal-mark.ts";
@@ -141,7 +141,7 @@ class Check {
   *#pages<Row extends { readonly number: number }>(select: string, by: string): Generator<Row, void, undefined> {
     const page = query<Row>(this.#connection.database, `${select} WHERE ${by} > ? ORDER BY ${by} LIMIT ?`);
     for (let after = 0; ;) {
-      const rows = page.all(after, STORE.auditPage);
+      const rows = page.all(after, STORE_LIMITS.auditPage);
       yield* rows;
       const last = rows.at(-1);
       if (last === undefined) return;

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { Fault, FOLLOW } from "@vidro/core";
+import { Fault, FOLLOW_LIMITS } from "@vidro/core";
 import { GroupCommit } from "./group-commit.ts";
 import type { CommitHooks, Work } from "./group-commit.ts";
 import { storeFault } from "./sqlite-fault.ts";
@@ -85,7 +85,7 @@ export class Connection {
   lookOut(tell: () => void): () => void {
     if (this.#poll === undefined) {
       this.#seenVersion = this.look(() => this.version());
-      this.#poll = setInterval(() => this.#tellIfForeign(), FOLLOW.pollMs).unref();
+      this.#poll = setInterval(() => this.#tellIfForeign(), FOLLOW_LIMITS.pollMs).unref();
     }
     this.#lookouts.add(tell);
     return () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
-import { STORE } from "@vidro/core";
+import { STORE_LIMITS } from "@vidro/core";
 import { thisHolder } from "./lease-holder.ts";
 import { failSyncs } from "./failing-sync.fixture.ts";
 import { begin, entries, entry, folder, neighbour, rejects, sqliteJournalAt } from "./journal.fixture.ts";
@@ -58,7 +58,7 @@ void describe("a store whose disk fails", () => {
     clearInterval(clock);
     // SQLite's own waiting would have let the event loop turn once or twice.
     assert.ok(turns > 20, `${turns} turns`);
-    assert.match(fault.message, new RegExp(`${STORE.busyMs} ms`));
+    assert.match(fault.message, new RegExp(`${STORE_LIMITS.busyMs} ms`));
     other.exec("COMMIT");
     other.close();
     await journal.append(lease, [entry(2)]);

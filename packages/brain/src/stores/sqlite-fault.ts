@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
-import { Fault, isObject, STORE } from "@vidro/core";
+import { Fault, isObject, STORE_LIMITS } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 
 /* The primary result codes of SQLite that mean something to us; an extended code has its primary in the low byte. */
@@ -26,7 +26,7 @@ export function storeFault(thrown: unknown, path: string): Fault {
   if (code === IO_ERROR || code === READ_ONLY)
     return fault("STORE_FAILED", `The disk of the store ${path} fails: ${said}.`);
   if (code === BUSY)
-    return fault("STORE_BUSY", `Another process kept the store ${path} locked for ${STORE.busyMs} ms.`);
+    return fault("STORE_BUSY", `Another process kept the store ${path} locked for ${STORE_LIMITS.busyMs} ms.`);
   if (code === CONSTRAINT) return fault("CONFLICT", `Somebody else wrote to the store ${path} first (${said}).`);
   if (code === CORRUPT) return fault("JOURNAL_CORRUPT", `The file ${path} is damaged (${said}).`);
   return fault("STORE_UNREADABLE", `The store ${path} cannot be used: ${said}.`);
@@ -78,7 +78,7 @@ function isFullFile(thrown: unknown): boolean {
 function hasRoom(path: string): boolean {
   try {
     const { bavail, bsize } = statfsSync(dirname(path));
-    return bavail * bsize >= STORE.roomBytes;
+    return bavail * bsize >= STORE_LIMITS.roomBytes;
   } catch {
     return true;
   }

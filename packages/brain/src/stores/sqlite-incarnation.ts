@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { fileIdentity, isSameFile, STORE } from "@vidro/core";
+import { fileIdentity, isSameFile, STORE_LIMITS } from "@vidro/core";
 import { FIRST_GENERATION } from "@vidro/core/run";
 import type { FileIdentity } from "@vidro/core";
 import type { Connection } from "./sqlite-connection.ts";
@@ -105,7 +105,7 @@ class Counting {
 
   /** Something was committed. */
   soon(): void {
-    const restMs = this.#countedAt + STORE.markMs - performance.now();
+    const restMs = this.#countedAt + STORE_LIMITS.markMs - performance.now();
     if (restMs <= 0) return this.write();
     this.#timer ??= setTimeout(() => this.write(), restMs).unref();
   }

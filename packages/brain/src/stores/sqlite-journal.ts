@@ -1,4 +1,4 @@
-import { asFault, Fault, isSameProcess, STORE } from "@vidro/core";
+import { asFault, Fault, isSameProcess, STORE_LIMITS } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead } from "@vidro/core";
 import { mayLive } from "./lease-holder.ts";
 import { chainCheck, linkHash, ROOT } from "./hash-chain.ts";
@@ -254,7 +254,7 @@ class SqliteJournal implements Journal {
   }
 
   #remember(run: string, tip: Tip): void {
-    const [oldest] = this.#tips.size >= STORE.heads ? this.#tips.keys() : [];
+    const [oldest] = this.#tips.size >= STORE_LIMITS.heads ? this.#tips.keys() : [];
     if (oldest !== undefined) this.#tips.delete(oldest);
     this.#tips.set(run, tip);
   }

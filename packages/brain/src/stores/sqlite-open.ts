@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Fault, STORE } from "@vidro/core";
+import { Fault, STORE_LIMITS } from "@vidro/core";
 import { isOutOfSpace, storeFault } from "./sqlite-fault.ts";
 import { APPLICATION_ID, MIGRATIONS } from "./sqlite-schema.ts";
 
@@ -13,7 +13,7 @@ export function openDatabase(path: string, migrations: readonly string[] = MIGRA
     // SQLite gives its side files the mode of the database, so that one has to be right before it starts.
     closeSync(openSync(path, "a", 0o600));
     chmodSync(path, 0o600);
-    database = new DatabaseSync(path, { timeout: STORE.busyMs });
+    database = new DatabaseSync(path, { timeout: STORE_LIMITS.busyMs });
     prepareDatabase(database, path, migrations);
     return database;
   } catch (thrown) {
@@ -33,7 +33,7 @@ export function openDatabase(path: string, migrations: readonly string[] = MIGRA
 function openOnFullDisk(path: string, newest: number): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
   try {
-    database = new DatabaseSync(path, { timeout: STORE.busyMs });
+    database = new DatabaseSync(path, { timeout: STORE_LIMITS.busyMs });
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
     if (checkedVersion(database, path, newest) === newest) return database;
   } catch {

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { STORE } from "@vidro/core";
+import { STORE_LIMITS } from "@vidro/core";
 import { digestOf, signed } from "./seal.ts";
 import type { Seal, SealedRecord, SealedRun, SealKey } from "./seal.ts";
 import { NO_SEAL, SealMark } from "./seal-mark.ts";
@@ -90,7 +90,7 @@ export class SqliteSeals implements Member {
     if (this.#fresh !== undefined) this.#tell(this.#fresh);
     this.#isUnsealed = !this.#isDue || this.#isMore;
     this.#fresh = undefined;
-    if (this.#isUnsealed) this.#timer ??= setTimeout(() => this.#sealSoon(), STORE.sealMs).unref();
+    if (this.#isUnsealed) this.#timer ??= setTimeout(() => this.#sealSoon(), STORE_LIMITS.sealMs).unref();
   }
 
   leaving(): void {
@@ -129,9 +129,9 @@ export class SqliteSeals implements Member {
     const { last, entries, tip, unsealed, record, sealed, insert } = this.#statements;
     const before = last.get();
     const seal: Seal | undefined = before === undefined ? undefined : JSON.parse(before.body);
-    const fresh = entries.all(seal?.upTo ?? 0, STORE.sealEntries);
-    const changed = unsealed.all(STORE.sealEntries);
-    this.#isMore = fresh.length === STORE.sealEntries || changed.length === STORE.sealEntries;
+    const fresh = entries.all(seal?.upTo ?? 0, STORE_LIMITS.sealEntries);
+    const changed = unsealed.all(STORE_LIMITS.sealEntries);
+    this.#isMore = fresh.length === STORE_LIMITS.sealEntries || changed.length === STORE_LIMITS.sealEntries;
     if (fresh.length === 0 && changed.length === 0) return undefined;
     const runs = [...new Set(fresh.map(({ run }) => run))].flatMap((run): SealedRun[] => {
       const row = tip.get(run);

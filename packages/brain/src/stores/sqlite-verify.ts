@@ -1,4 +1,4 @@
-import { asFault, Fault, FOLLOW, isEventType, isObject } from "@vidro/core";
+import { asFault, Fault, FOLLOW_LIMITS, isEventType, isObject } from "@vidro/core";
 import type { Event, Json, RunStatus } from "@vidro/core";
 import { chainCheck } from "./hash-chain.ts";
 import type { Link } from "./hash-chain.ts";
@@ -56,7 +56,7 @@ export function verifyChain(run: string, rows: Rows): ChainReport {
 
 /** The next entries, as many as can be read before a damaged page; why the first of them cannot. */
 function soundLinks(run: string, from: number, rows: Rows): readonly Link[] | string {
-  for (const limit of [FOLLOW.batch, 1]) {
+  for (const limit of [FOLLOW_LIMITS.batch, 1]) {
     try {
       return rows.links(run, from, limit);
     } catch (thrown) {

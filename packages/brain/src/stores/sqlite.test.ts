@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, test } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import * as fc from "fast-check";
-import { Fault, STORE } from "@vidro/core";
+import { Fault, STORE_LIMITS } from "@vidro/core";
 import type { Entry } from "@vidro/core";
 import { thisHolder } from "./lease-holder.ts";
 import { begin, commitsIn, entries, entry, folder, neighbour, rejects, sqliteJournalAt } from "./journal.fixture.ts";
@@ -146,9 +146,9 @@ void describe("several connections", () => {
 
   void test("a commit waits for another connection to end its own, and holds nobody up meanwhile", async (t) => {
     // However slow the machine is: how long a commit waits at most is not what this is about.
-    const { busyMs } = STORE;
-    Object.assign(STORE, { busyMs: 600_000 });
-    t.after(() => Object.assign(STORE, { busyMs }));
+    const { busyMs } = STORE_LIMITS;
+    Object.assign(STORE_LIMITS, { busyMs: 600_000 });
+    t.after(() => Object.assign(STORE_LIMITS, { busyMs }));
     using place = folder();
     const path = join(place.path, "journal");
     const journal = await sqliteJournalAt(path);

@@ -1,4 +1,4 @@
-import { isTerminal, STREAM } from "@vidro/core";
+import { isTerminal, STREAM_LIMITS } from "@vidro/core";
 import type { Entry, TerminalEvent } from "@vidro/core";
 import type { Runs } from "../run/runs.ts";
 import type { RunEncoder } from "./run-encoder.ts";
@@ -37,7 +37,7 @@ export interface Window {
 
 /** The last entry of the window that holds what comes after `seq`. */
 export function windowEnd(seq: number): number {
-  return windowStart(seq) + STREAM.windowEntries;
+  return windowStart(seq) + STREAM_LIMITS.windowEntries;
 }
 
 /** What a slice holds after `seq`. */
@@ -47,7 +47,7 @@ export function bytesAfter({ bytes, rows }: Slice, seq: number): Buffer {
 }
 
 function windowStart(seq: number): number {
-  return seq - (seq % STREAM.windowEntries);
+  return seq - (seq % STREAM_LIMITS.windowEntries);
 }
 
 const OF = new WeakMap<WindowSource["runs"], Windows>();
@@ -81,7 +81,7 @@ class Windows {
   /** A window that fails to open is not kept: whoever wants it reads for itself, and is told what is wrong. */
   async #open(source: WindowSource, start: number, key: string): Promise<Window | undefined> {
     // One in a turn: reading is work that nothing else can be done beside.
-    await turns.take(STREAM.turnBytes);
+    await turns.take(STREAM_LIMITS.turnBytes);
     const window = await opened(source, start).catch(() => undefined);
     const kept = this.#kept.get(key);
     if (window === undefined) this.#kept.delete(key);
@@ -93,7 +93,7 @@ class Windows {
     kept.bytes = bytes;
     this.#bytes += bytes;
     for (const [key, oldest] of this.#kept) {
-      if (this.#bytes <= STREAM.keptBytes) return;
+      if (this.#bytes <= STREAM_LIMITS.keptBytes) return;
       // One that is still being read is not counted yet.
       if (oldest.bytes === 0) continue;
       this.#bytes -= oldest.bytes;
@@ -112,10 +112,10 @@ class Windows {
 const OVERHEAD_BYTES = 4096;
 
 async function opened({ runs, run, encoder }: WindowSource, start: number): Promise<Window | undefined> {
-  const entries = await runs.read(run, start, STREAM.windowEntries);
+  const entries = await runs.read(run, start, STREAM_LIMITS.windowEntries);
   const last = entries.at(-1)?.event;
   const end = last !== undefined && isTerminal(last) ? last : undefined;
-  const isWhole = end !== undefined || entries.length === STREAM.windowEntries;
+  const isWhole = end !== undefined || entries.length === STREAM_LIMITS.windowEntries;
   // Where entries are missing the follower is told of the gap by its own feed.
   if (!isWhole || entries.some(({ seq }, index) => seq !== start + index + 1)) return undefined;
   const slices = [...slicesOf(entries, (entry) => encoder.entry(entry, run))];
@@ -133,7 +133,7 @@ function* slicesOf(entries: readonly Entry[], textOf: (entry: Entry) => string |
       rows.push({ seq: entry.seq, from });
       from += Buffer.byteLength(text);
     }
-    if (from < STREAM.batchChars && index < entries.length - 1) continue;
+    if (from < STREAM_LIMITS.batchChars && index < entries.length - 1) continue;
     yield { bytes: Buffer.from(texts.join("")), seq: entry.seq, rows };
     texts = [];
     rows = [];

@@ -1,4 +1,4 @@
-import { STREAM } from "@vidro/core";
+import { STREAM_LIMITS } from "@vidro/core";
 
 /**
  * Shares the turns of the event loop among all followers: so many bytes are written in one turn, and the others wait
@@ -7,7 +7,7 @@ import { STREAM } from "@vidro/core";
  */
 class Turns {
   readonly #waiting: { readonly bytes: number; readonly go: () => void }[] = [];
-  #left: number = STREAM.turnBytes;
+  #left: number = STREAM_LIMITS.turnBytes;
   /** Whether a new turn comes. */
   #isDue = false;
 
@@ -22,7 +22,7 @@ class Turns {
   }
 
   #begin(): void {
-    this.#left = STREAM.turnBytes;
+    this.#left = STREAM_LIMITS.turnBytes;
     this.#isDue = false;
     let served = 0;
     for (; served < this.#waiting.length && this.#left > 0; served += 1) {

@@ -1,4 +1,4 @@
-import { isTerminal, STREAM } from "@vidro/core";
+import { isTerminal, STREAM_LIMITS } from "@vidro/core";
 import type { TerminalEvent } from "@vidro/core";
 import type { Bell } from "../run/wakeup.ts";
 import type { Followed } from "../run/follow.ts";
@@ -152,7 +152,7 @@ export class Feed {
         for (const followed of batch) {
           if (this.#stop.signal.aborted) return;
           this.#add(followed);
-          if (this.#fresh < STREAM.batchPieces && this.#freshChars < STREAM.batchChars) continue;
+          if (this.#fresh < STREAM_LIMITS.batchPieces && this.#freshChars < STREAM_LIMITS.batchChars) continue;
           this.#flush();
           await this.#taken();
         }
@@ -186,7 +186,7 @@ export class Feed {
   #flushSoon(isLive: boolean): void {
     if (this.#isFlushing) return;
     if (!isLive && this.#isRush()) {
-      if (this.#rush === undefined) this.#flushAfter(STREAM.rushTurns);
+      if (this.#rush === undefined) this.#flushAfter(STREAM_LIMITS.rushTurns);
       return;
     }
     this.#isFlushing = true;
@@ -199,7 +199,7 @@ export class Feed {
   }
 
   #isRush(): boolean {
-    return performance.now() - this.#flushedAt < STREAM.rushMs;
+    return performance.now() - this.#flushedAt < STREAM_LIMITS.rushMs;
   }
 
   #flush(): void {
@@ -224,7 +224,7 @@ export class Feed {
 
   /** Drops what is oldest, a batch at a time, but nothing that no follower has taken. */
   #trim(): void {
-    const { windowPieces, windowChars, batchPieces, batchChars } = STREAM;
+    const { windowPieces, windowChars, batchPieces, batchChars } = STREAM_LIMITS;
     if (this.#pieces.length <= windowPieces + batchPieces && this.#chars <= windowChars + batchChars) return;
     const most = this.#pieces.length - this.#fresh;
     let drop = 0;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Fault, STREAM } from "@vidro/core";
+import { Fault, STREAM_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { Bell } from "../run/wakeup.ts";
 import { feedFor } from "./feed.ts";
@@ -75,7 +75,10 @@ test("F13 a follower that does not read is fed no more, costs the others nothing
   }
   await shown.finish();
   assert.deepEqual(seqs(await whole), range(1, shown.seq));
-  assert.ok(unsent > STREAM.unsentBytes && unsent < 2 * STREAM.unsentBytes, `${unsent} bytes were unsent`);
+  assert.ok(
+    unsent > STREAM_LIMITS.unsentBytes && unsent < 2 * STREAM_LIMITS.unsentBytes,
+    `${unsent} bytes were unsent`,
+  );
   await shown.ends[0];
   assert.equal(response?.destroyed, true);
   const chunks: Buffer[] = [];
@@ -118,7 +121,9 @@ test("F13 slow followers that are at different places of a long run share what i
   let encoded = 0;
   shown.more = { encoder: { ...PLAIN, entry: (entry, run) => (encoded++, PLAIN.entry(entry, run)) } };
   const slow = Array.from({ length: 30 }, (_, index) => shown.connect(index * 37));
-  while (shown.responses.filter(({ writableLength }) => writableLength > STREAM.unsentBytes).length < slow.length)
+  while (
+    shown.responses.filter(({ writableLength }) => writableLength > STREAM_LIMITS.unsentBytes).length < slow.length
+  )
     await new Promise((resolve) => setImmediate(resolve));
   // One after the other reads on to the end, so that each wants what the others wanted at other times.
   for (const [index, socket] of slow.entries()) {
@@ -129,13 +134,13 @@ test("F13 slow followers that are at different places of a long run share what i
     assert.deepEqual(got, range(index * 37 + 1, shown.seq));
   }
   assert.equal(encoded, shown.seq);
-  assert.equal(reads.length, Math.ceil(shown.seq / STREAM.windowEntries));
+  assert.equal(reads.length, Math.ceil(shown.seq / STREAM_LIMITS.windowEntries));
 });
 
 test("windows beyond the bound of what is kept are read anew, and every follower still gets all of it", async (t) => {
   const shown = await new Shown().open(t);
-  const chars = STREAM.keptBytes / 100;
-  for (let turn = 0; turn < 3; turn += 1) await shown.notes(STREAM.windowEntries, chars);
+  const chars = STREAM_LIMITS.keptBytes / 100;
+  for (let turn = 0; turn < 3; turn += 1) await shown.notes(STREAM_LIMITS.windowEntries, chars);
   await shown.finish();
   let encoded = 0;
   shown.more = { encoder: { ...PLAIN, entry: (entry, run) => (encoded++, PLAIN.entry(entry, run)) } };
@@ -150,7 +155,7 @@ test("a large entry reaches a crowd in many turns of the event loop, so that oth
   const crowd = Array.from({ length: 50 }, () => shown.lines());
   while (shown.responses.filter((response) => response.headersSent).length < crowd.length)
     await new Promise((resolve) => setImmediate(resolve));
-  const chars = STREAM.turnBytes / 2;
+  const chars = STREAM_LIMITS.turnBytes / 2;
   let most = 0;
   const over = new AbortController();
   const turning = (async () => {
@@ -165,7 +170,7 @@ test("a large entry reaches a crowd in many turns of the event loop, so that oth
   over.abort();
   await turning;
   // Two turns may pass between two looks, and the last entry of a turn goes beyond its bound.
-  assert.ok(most <= 2 * (STREAM.turnBytes + 2 * chars), `${most} bytes in one turn`);
+  assert.ok(most <= 2 * (STREAM_LIMITS.turnBytes + 2 * chars), `${most} bytes in one turn`);
 });
 
 test("in silence the stream shows that it lives", async (t) => {
@@ -256,7 +261,7 @@ test(
     while (shown.watching < 1) await new Promise((resolve) => setImmediate(resolve));
     shown.live.tell(shown.run, {
       after: 1,
-      event: { type: "model.delta", text: "w".repeat(STREAM.batchChars), from: 0 },
+      event: { type: "model.delta", text: "w".repeat(STREAM_LIMITS.batchChars), from: 0 },
     });
     await first.rung();
     feed.join(second);

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { Fault, HTTP, STREAM } from "@vidro/core";
+import { Fault, HTTP_LIMITS, STREAM_LIMITS } from "@vidro/core";
 import { encodeNdjson } from "@vidro/core/codec";
 import type { RunHead } from "@vidro/core";
 import { Bell } from "../run/wakeup.ts";
@@ -42,7 +42,7 @@ export async function streamRun(response: ServerResponse, what: RunStream): Prom
 /** How a server says that it goes away: no reader of events hears a comment, and lines have a status for it. */
 function goingAway(contentType: string, run: string): string {
   // Not the same for all: those who were sent away together do not come back together.
-  const retryAfterMs = Math.round(HTTP.returnMs * (0.5 + Math.random()));
+  const retryAfterMs = Math.round(HTTP_LIMITS.returnMs * (0.5 + Math.random()));
   if (contentType.startsWith("text/event-stream")) return `: going away\nretry: ${retryAfterMs}\n\n`;
   const message = "The brain is going away; the run goes on, and can be followed again in a moment.";
   const about = { timestamp: Date.now(), run_id: run, requestId: run };
@@ -69,7 +69,7 @@ class Follower {
     this.#what = what;
     this.#head = head;
     this.#seq = what.after;
-    this.#drainMs = what.drainMs ?? STREAM.drainMs;
+    this.#drainMs = what.drainMs ?? STREAM_LIMITS.drainMs;
   }
 
   async follow(): Promise<void> {
@@ -196,7 +196,7 @@ class Follower {
   }
 
   #isFull(): boolean {
-    return this.#response.writableLength > STREAM.unsentBytes;
+    return this.#response.writableLength > STREAM_LIMITS.unsentBytes;
   }
 
   #beat(): void {

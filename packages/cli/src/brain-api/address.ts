@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { DaemonFile } from "@vidro/brain";
-import { CLIENT, Fault } from "@vidro/core";
+import { CLIENT_LIMITS, Fault } from "@vidro/core";
 import { stateFolder } from "../program/home.ts";
 
 /** Which brain is meant, as the flags say. */
@@ -64,7 +64,7 @@ async function silenceOf(url: string): Promise<string | undefined> {
     throw new Fault("BAD_REQUEST", "That is no address of a brain: one looks like http://127.0.0.1:3120.");
   try {
     const base = url.endsWith("/") ? url : `${url}/`;
-    const answer = await fetch(new URL("healthz", base), { signal: AbortSignal.timeout(CLIENT.probeMs) });
+    const answer = await fetch(new URL("healthz", base), { signal: AbortSignal.timeout(CLIENT_LIMITS.probeMs) });
     await answer.body?.cancel();
     return answer.ok ? undefined : `${url} answers ${answer.status} when it is asked for its health.`;
   } catch (thrown) {

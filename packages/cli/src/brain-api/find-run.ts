@@ -1,4 +1,4 @@
-import { Fault, TERMINAL } from "@vidro/core";
+import { Fault, TERMINAL_LIMITS } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
 import type { Waist } from "./brain-api.ts";
 
@@ -7,16 +7,19 @@ const NAMED_AT_MOST = 5;
 /** The run that a person means by its whole id or by the end of it: ids begin alike, so their ends tell them apart. */
 export async function findRun(runs: Pick<Waist, "find" | "list">, given: string): Promise<RunHead> {
   if (given.startsWith("run_")) return runs.find(given);
-  if (given.length < TERMINAL.idEndChars) {
+  if (given.length < TERMINAL_LIMITS.idEndChars) {
     throw new Fault(
       "BAD_REQUEST",
-      `${given} is too short: give at least the last ${TERMINAL.idEndChars} characters of a run's id.`,
+      `${given} is too short: give at least the last ${TERMINAL_LIMITS.idEndChars} characters of a run's id.`,
     );
   }
-  const heads = await runs.list({ limit: TERMINAL.searchedRuns });
+  const heads = await runs.list({ limit: TERMINAL_LIMITS.searchedRuns });
   const [found, ...others] = heads.filter((head) => head.id.endsWith(given));
   if (found === undefined)
-    throw new Fault("NOT_FOUND", `None of the newest ${TERMINAL.searchedRuns} runs has an id that ends with ${given}.`);
+    throw new Fault(
+      "NOT_FOUND",
+      `None of the newest ${TERMINAL_LIMITS.searchedRuns} runs has an id that ends with ${given}.`,
+    );
   if (others.length === 0) return found;
   const named = [found, ...others].slice(0, NAMED_AT_MOST).map((head) => head.id);
   throw new Fault(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { CATALOG } from "@vidro/core";
+import { CATALOG_LIMITS } from "@vidro/core";
 import { up } from "../daemon.fixture.ts";
 import { lines, Stage } from "../stage.fixture.ts";
 
@@ -90,7 +90,7 @@ test("a brain that is named and silent is no reason to look elsewhere", async ()
 
 test("a slip of the pen makes no agent", async () => {
   await using stage = await Stage.set();
-  await writeFile(join(stage.workspace, "huge.txt"), "x".repeat(CATALOG.agentFileBytes + 1));
+  await writeFile(join(stage.workspace, "huge.txt"), "x".repeat(CATALOG_LIMITS.agentFileBytes + 1));
   const slips = [
     [["create", "--name", "x"], /give --prompt TEXT or --prompt-file FILE/],
     [

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import type { Agent } from "@vidro/client";
-import { asFault, CATALOG, Fault } from "@vidro/core";
+import { asFault, CATALOG_LIMITS, Fault } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
 import type { BrainFlags } from "../brain-api/address.ts";
 import { withCatalog } from "../brain-api/with-agents.ts";
@@ -83,19 +83,19 @@ async function promptOf({ prompt, promptFile }: CreateFlags): Promise<string> {
     throw new Fault("BAD_REQUEST", "An agent needs a prompt: give --prompt TEXT or --prompt-file FILE.");
   try {
     const { size } = await stat(promptFile);
-    if (size <= CATALOG.agentFileBytes) return (await readFile(promptFile, "utf8")).trim();
+    if (size <= CATALOG_LIMITS.agentFileBytes) return (await readFile(promptFile, "utf8")).trim();
   } catch (thrown) {
     throw new Fault("BAD_REQUEST", `The prompt cannot be read: ${asFault(thrown).message}`, { cause: thrown });
   }
   throw new Fault(
     "BAD_REQUEST",
-    `${promptFile} is larger than ${CATALOG.agentFileBytes} bytes, too large for a prompt.`,
+    `${promptFile} is larger than ${CATALOG_LIMITS.agentFileBytes} bytes, too large for a prompt.`,
   );
 }
 
 function row({ name, description }: Agent): string {
   const words = oneLine(description ?? "", DESCRIPTION_CHARS);
-  return `${paint("bold", oneLine(name, CATALOG.nameChars).padEnd(NAME_CHARS))}  ${words}`.trimEnd();
+  return `${paint("bold", oneLine(name, CATALOG_LIMITS.nameChars).padEnd(NAME_CHARS))}  ${words}`.trimEnd();
 }
 
 function page(agent: Agent): readonly string[] {

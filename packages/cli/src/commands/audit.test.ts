@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { openBrain } from "@vidro/brain";
-import { TERMINAL } from "@vidro/core";
+import { TERMINAL_LIMITS } from "@vidro/core";
 import { lines, Stage } from "../stage.fixture.ts";
 
 const TASK = "how much disk is free?";
@@ -121,7 +121,7 @@ test("an audit finds seals that were changed or cut off, a key that is missing, 
 
 test("an audit says what it covers and what it cannot show, and checks every run however many there are", async () => {
   await using stage = await Stage.set();
-  const runs = TERMINAL.auditedRuns + 3;
+  const runs = TERMINAL_LIMITS.auditedRuns + 3;
   await sealedHome(stage, runs, { entriesEach: 1 });
   const { code, stdout } = await stage.run("audit", "verify");
   assert.equal(code, 0, stdout);

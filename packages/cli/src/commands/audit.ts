@@ -1,5 +1,5 @@
 import type { Audit, Brain, Sealed } from "@vidro/brain";
-import { asFault, TERMINAL } from "@vidro/core";
+import { asFault, TERMINAL_LIMITS } from "@vidro/core";
 import { countWords } from "@vidro/core/text";
 import type { Journal, RunHead } from "@vidro/core";
 import { entriesOf } from "../brain-api/entries.ts";
@@ -95,10 +95,13 @@ function wordsOf(sum: Sum, receipts: ReceiptSum, sealed: Sealed | undefined): re
 export async function* auditedRuns(brain: Brain, given: string | undefined): AsyncGenerator<RunHead, void, undefined> {
   if (given !== undefined) return yield await findRun(brain.runs, given);
   for (let after: string | undefined; ;) {
-    const page = await brain.runs.list({ limit: TERMINAL.auditedRuns, ...(after === undefined ? {} : { after }) });
+    const page = await brain.runs.list({
+      limit: TERMINAL_LIMITS.auditedRuns,
+      ...(after === undefined ? {} : { after }),
+    });
     yield* page;
     after = page.at(-1)?.id;
-    if (after === undefined || page.length < TERMINAL.auditedRuns) return;
+    if (after === undefined || page.length < TERMINAL_LIMITS.auditedRuns) return;
   }
 }
 

@@ -1,4 +1,4 @@
-import { Fault, FAULTS, isObject, SOUTHBOUND, textIn } from "@vidro/core";
+import { Fault, FAULTS, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import type { FaultCode, Json, JsonObject } from "@vidro/core";
 import { brainAddress } from "../brain-api/address.ts";
 import type { Address, BrainFlags } from "../brain-api/address.ts";
@@ -18,8 +18,8 @@ interface InviteFlags extends BrainFlags {
 export async function invite(flags: InviteFlags): Promise<number> {
   const { name, tags, expires } = flags;
   const now = Date.now();
-  const lifeMs = expires === undefined ? SOUTHBOUND.invitationMs : expiryOf(expires, now) - now;
-  if (lifeMs <= 0 || lifeMs > SOUTHBOUND.invitationMs)
+  const lifeMs = expires === undefined ? SOUTHBOUND_LIMITS.invitationMs : expiryOf(expires, now) - now;
+  if (lifeMs <= 0 || lifeMs > SOUTHBOUND_LIMITS.invitationMs)
     throw new Fault("BAD_REQUEST", "An invitation lives for an hour at most: --expires 30m");
   const address = await brainAddress(flags, process.env);
   if (address === undefined) throw new Fault("BRAIN_UNREACHABLE", "No brain is up that a host could join: vidro up");

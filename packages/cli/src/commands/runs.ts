@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises";
-import { asFault, TERMINAL } from "@vidro/core";
+import { asFault, TERMINAL_LIMITS } from "@vidro/core";
 import { countWords, oneLine, SHORT_ID_CHARS, spanWords } from "@vidro/core/text";
 import type { RunHead, RunStatus } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/address.ts";
@@ -25,7 +25,7 @@ export async function list(
     readonly after?: string;
   },
 ): Promise<number> {
-  const { limit = TERMINAL.listedRuns, after } = flags;
+  const { limit = TERMINAL_LIMITS.listedRuns, after } = flags;
   return withWaist(flags, async (waist) => {
     const place = after === undefined ? {} : { after: (await findRun(waist, after)).id };
     const heads = await waist.list({ limit, ...place, ...(flags.open === true ? { open: true } : {}) });

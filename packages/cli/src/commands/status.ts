@@ -1,4 +1,4 @@
-import { Fault, HTTP, isObject } from "@vidro/core";
+import { Fault, HTTP_LIMITS, isObject } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { brainAddress } from "../brain-api/address.ts";
 import type { Address, BrainFlags } from "../brain-api/address.ts";
@@ -37,7 +37,7 @@ async function ask({ url, token }: Address, path: string): Promise<JsonObject> {
   try {
     const response = await fetch(url.replace(/\/$/, "") + path, {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(HTTP.probeMs),
+      signal: AbortSignal.timeout(HTTP_LIMITS.probeMs),
     });
     const answer: unknown = await response.json();
     return isObject(answer) ? answer : {};

@@ -1,5 +1,5 @@
 import type { Brain } from "@vidro/brain";
-import { asFault, TERMINAL } from "@vidro/core";
+import { asFault, TERMINAL_LIMITS } from "@vidro/core";
 import { oneLine, SHORT_ID_CHARS } from "@vidro/core/text";
 import { embedded } from "../brain-api/embedded.ts";
 import { EXIT } from "../program/exit-codes.ts";
@@ -53,8 +53,8 @@ class Talk {
   }
 
   async run(): Promise<number> {
-    const earlier = await this.#brain.runs.list({ limit: TERMINAL.history });
-    this.#history = earlier.map((head) => oneLine(head.task, TERMINAL.lineChars));
+    const earlier = await this.#brain.runs.list({ limit: TERMINAL_LIMITS.history });
+    this.#history = earlier.map((head) => oneLine(head.task, TERMINAL_LIMITS.lineChars));
     for (;;) {
       const words = await this.#prompt();
       if (words === undefined || words === "/exit" || words === "/quit") return EXIT.ok;
@@ -88,7 +88,7 @@ class Talk {
 
   /** Runs a task; when it is left open the conversation ends too, with the code that is given. */
   async #task(task: string): Promise<number | undefined> {
-    this.#history = [task, ...this.#history].slice(0, TERMINAL.history);
+    this.#history = [task, ...this.#history].slice(0, TERMINAL_LIMITS.history);
     try {
       const { run } = await this.#brain.runs.start({
         task,

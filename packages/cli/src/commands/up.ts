@@ -1,5 +1,5 @@
 import type { Daemon } from "@vidro/brain";
-import { Fault, HTTP } from "@vidro/core";
+import { Fault, HTTP_LIMITS } from "@vidro/core";
 import { jsonLine } from "@vidro/core/text";
 import { serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
@@ -89,7 +89,7 @@ function signals(): Promise<"SIGINT" | "SIGTERM"> {
 /** Waits for the end, but not for ever. */
 async function closed(daemon: Daemon): Promise<void> {
   const late = Promise.withResolvers<void>();
-  const impatience = setTimeout(late.resolve, HTTP.stopMs);
+  const impatience = setTimeout(late.resolve, HTTP_LIMITS.stopMs);
   await Promise.race([daemon.close(), late.promise]);
   clearTimeout(impatience);
 }

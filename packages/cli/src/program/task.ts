@@ -1,4 +1,4 @@
-import { Fault, RUN } from "@vidro/core";
+import { Fault, RUN_LIMITS } from "@vidro/core";
 
 /** No character of UTF-8 takes more. */
 const BYTES_PER_CHAR = 4;
@@ -14,8 +14,8 @@ async function taskFromStdin(): Promise<string> {
   for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
     chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > RUN.taskChars * BYTES_PER_CHAR) {
-      throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN.taskChars} characters; stdin gave more.`);
+    if (bytes > RUN_LIMITS.taskChars * BYTES_PER_CHAR) {
+      throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN_LIMITS.taskChars} characters; stdin gave more.`);
     }
   }
   try {

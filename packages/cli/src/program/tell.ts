@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { FAULTS, OUTPUT } from "@vidro/core";
+import { FAULTS, OUTPUT_LIMITS } from "@vidro/core";
 import { boundedLines, jsonLine, printable } from "@vidro/core/text";
 import type { FaultReport } from "@vidro/core";
 import { shown } from "../view/ink.ts";
@@ -46,7 +46,7 @@ const write = boundedLines(process.stderr, (count) => `(${count} earlier lines w
 
 /** Waits while too much of what was written to stdout has yet to be read; ends early when the signal fires. */
 export async function outputRead(signal?: AbortSignal): Promise<void> {
-  const isUnread = (): boolean => process.stdout.writableLength > OUTPUT.unreadBytes && signal?.aborted !== true;
+  const isUnread = (): boolean => process.stdout.writableLength > OUTPUT_LIMITS.unreadBytes && signal?.aborted !== true;
   while (isUnread()) {
     const waiting = signal === undefined ? once(process.stdout, "drain") : once(process.stdout, "drain", { signal });
     // A signal that fires ends the wait; what is wrong with stdout is told to those who watch it.

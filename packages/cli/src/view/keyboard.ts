@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Fault, TERMINAL } from "@vidro/core";
+import { Fault, TERMINAL_LIMITS } from "@vidro/core";
 import { shown } from "./ink.ts";
 import { print, prompt as show } from "../program/tell.ts";
 
@@ -46,7 +46,7 @@ export async function dropStrayKeys(): Promise<void> {
   stdin.setRawMode(true);
   stdin.on("data", ignore);
   stdin.resume();
-  await sleep(TERMINAL.strayKeysMs);
+  await sleep(TERMINAL_LIMITS.strayKeysMs);
   stdin.off("data", ignore);
   stdin.pause();
   stdin.setRawMode(false);

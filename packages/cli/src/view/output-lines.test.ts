@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { TERMINAL } from "@vidro/core";
+import { TERMINAL_LIMITS } from "@vidro/core";
 import fc from "fast-check";
 import { Fold } from "./output-lines.ts";
 
@@ -18,7 +18,7 @@ test("only the last lines are kept, with the one that is being written", () => {
   const fold = new Fold();
   fold.push(Array.from({ length: 100 }, (_, index) => `line ${index}\n`).join(""));
   fold.push("half a li");
-  assert.equal(fold.last().length, TERMINAL.outputLines);
+  assert.equal(fold.last().length, TERMINAL_LIMITS.outputLines);
   assert.deepEqual(fold.last().slice(-2), ["line 99", "half a li"]);
 });
 
@@ -35,6 +35,6 @@ test("a control sequence that is cut in two is gone all the same", () => {
 
 test("a line without an end takes no more room than its bound", () => {
   const fold = new Fold();
-  for (let round = 0; round < 100; round += 1) fold.push("x".repeat(TERMINAL.lineChars));
-  assert.deepEqual(fold.last(), ["x".repeat(TERMINAL.lineChars)]);
+  for (let round = 0; round < 100; round += 1) fold.push("x".repeat(TERMINAL_LIMITS.lineChars));
+  assert.deepEqual(fold.last(), ["x".repeat(TERMINAL_LIMITS.lineChars)]);
 });

@@ -1,4 +1,4 @@
-import { TERMINAL } from "@vidro/core";
+import { TERMINAL_LIMITS } from "@vidro/core";
 import { printable } from "@vidro/core/text";
 
 /** The output of a command as it comes: whole lines for whoever wants them all, and always the last few. */
@@ -10,21 +10,21 @@ export class Fold {
   push(chunk: string): readonly string[] {
     const lines = (this.#open + chunk).split("\n");
     // A line that never ends is cut at its beginning: its end is what is going on.
-    this.#open = (lines.pop() ?? "").slice(-TERMINAL.lineChars);
+    this.#open = (lines.pop() ?? "").slice(-TERMINAL_LIMITS.lineChars);
     const shown = lines.map((line) => shownLine(line));
-    this.#last = [...this.#last, ...shown].slice(-TERMINAL.outputLines);
+    this.#last = [...this.#last, ...shown].slice(-TERMINAL_LIMITS.outputLines);
     return shown;
   }
 
   /** The last lines, with the one that is not complete yet. */
   last(): readonly string[] {
     const open = shownLine(this.#open);
-    return open === "" ? this.#last : [...this.#last, open].slice(-TERMINAL.outputLines);
+    return open === "" ? this.#last : [...this.#last, open].slice(-TERMINAL_LIMITS.outputLines);
   }
 }
 
 /** What a terminal would show of a line in the end: a carriage return begins it anew. */
 function shownLine(line: string): string {
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
-  return printable(text.slice(text.lastIndexOf("\r") + 1).slice(-TERMINAL.lineChars));
+  return printable(text.slice(text.lastIndexOf("\r") + 1).slice(-TERMINAL_LIMITS.lineChars));
 }

@@ -1,5 +1,5 @@
 import type { WriteStream } from "node:tty";
-import { TERMINAL } from "@vidro/core";
+import { TERMINAL_LIMITS } from "@vidro/core";
 import { voidsWords } from "@vidro/core/run";
 import {
   actionWords,
@@ -234,7 +234,7 @@ class TerminalScreen implements Screen {
     this.#doing = doing;
     this.#since = at;
     if (!this.#options.live || this.#options.quiet || this.#recalling) return;
-    this.#spinner ??= setInterval(() => this.#draw(), TERMINAL.spinnerMs).unref();
+    this.#spinner ??= setInterval(() => this.#draw(), TERMINAL_LIMITS.spinnerMs).unref();
   }
 
   /** What the action at hand is called. */
@@ -260,9 +260,9 @@ class TerminalScreen implements Screen {
     if (this.#spinner === undefined) return;
     const { bar, spinner } = this.#marks;
     const output = this.#fold.last();
-    const mark = spinner[Math.floor(Date.now() / TERMINAL.spinnerMs) % spinner.length] ?? "";
+    const mark = spinner[Math.floor(Date.now() / TERMINAL_LIMITS.spinnerMs) % spinner.length] ?? "";
     this.#area.draw([
-      ...this.#planRows(TERMINAL.planRows),
+      ...this.#planRows(TERMINAL_LIMITS.planRows),
       ...output.map((line) => paint("dim", `${bar} ${oneLine(line, this.#room)}`)),
       `${paint("cyan", mark)} ${oneLine(this.#doing, this.#room - SPAN_CHARS)} ${paint("dim", spanWords(Math.max(0, Date.now() - this.#since)))}`,
     ]);

@@ -1,4 +1,4 @@
-import { asFault, FAULTS, isTerminal, TERMINAL } from "@vidro/core";
+import { asFault, FAULTS, isTerminal, TERMINAL_LIMITS } from "@vidro/core";
 import type { Entry, QuestionAsked, TerminalEvent } from "@vidro/core";
 import { EXIT } from "../program/exit-codes.ts";
 import { onInterrupt } from "./interrupts.ts";
@@ -115,7 +115,7 @@ class Watcher implements Interrupted {
   async #follow(signal: AbortSignal): Promise<TerminalEvent | undefined> {
     const { waist, run, screen } = this.#watching;
     const looking =
-      this.#part === "onlooker" ? setInterval(() => void this.#lookForDeath(), TERMINAL.takeOverMs) : undefined;
+      this.#part === "onlooker" ? setInterval(() => void this.#lookForDeath(), TERMINAL_LIMITS.takeOverMs) : undefined;
     if (this.#leaving !== undefined) this.#hangUp.abort();
     try {
       for await (const followed of waist.follow(run, this.#cursor, signal)) {

@@ -3,7 +3,7 @@ import type { LookupFunction, Socket } from "node:net";
 import { addAbortSignal } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
-import { TCP } from "@vidro/core";
+import { TCP_LIMITS } from "@vidro/core";
 import { TcpError } from "./error.ts";
 
 /** Where a server is. */
@@ -20,17 +20,17 @@ export interface TcpAddress {
 }
 
 /** A connection to a server, TLS included; CONNECTION when there is none in time. */
-export async function dial({ host, port = TCP.port, tls, lookup, signal }: TcpAddress): Promise<Socket> {
+export async function dial({ host, port = TCP_LIMITS.port, tls, lookup, signal }: TcpAddress): Promise<Socket> {
   const secure = tls === true ? {} : tls;
   const where = lookup === undefined ? { host, port } : { host, port, lookup };
   const socket =
     secure === undefined ? connectPlain(where) : connectTls({ minVersion: "TLSv1.3", ...where, ...secure });
   const { promise, resolve, reject } = Promise.withResolvers<Socket>();
-  const timer = setTimeout(() => reject(new Error("nobody answered in time")), TCP.connectMs);
+  const timer = setTimeout(() => reject(new Error("nobody answered in time")), TCP_LIMITS.connectMs);
   socket.once(secure === undefined ? "connect" : "secureConnect", () => resolve(socket)).once("error", reject);
   if (signal !== undefined) addAbortSignal(signal, socket);
   try {
-    return (await promise).setNoDelay(true).setKeepAlive(true, TCP.heartbeatMs);
+    return (await promise).setNoDelay(true).setKeepAlive(true, TCP_LIMITS.heartbeatMs);
   } catch (cause) {
     socket.destroy();
     const reason = cause instanceof Error && cause.message !== "" ? cause.message : String(cause);

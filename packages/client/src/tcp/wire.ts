@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { asFault, CODEC, isObject, TCP } from "@vidro/core";
+import { asFault, CODEC_LIMITS, isObject, TCP_LIMITS } from "@vidro/core";
 import { encodeFrame, frameDecoder } from "@vidro/core/codec";
 import { TCP_VERSION } from "@vidro/core/wire/agent-tcp";
 import type { JsonObject } from "@vidro/core";
@@ -42,7 +42,7 @@ export class Wire {
     this.hello = hello;
     this.#socket = socket;
     this.#onHeard = options.onHeard;
-    decoder.maxBytes = Math.max(options.maxFrame ?? 0, hello.maxFrame, CODEC.frameBytes);
+    decoder.maxBytes = Math.max(options.maxFrame ?? 0, hello.maxFrame, CODEC_LIMITS.frameBytes);
     this.#heart = setInterval(() => this.#beat(), options.heartbeatMs ?? hello.heartbeat).unref();
     socket.on("data", (chunk) => this.#read(decoder.push(chunk as Buffer)));
     socket.on("close", () => this.#end(this.#lastWord ?? cut()));
@@ -54,8 +54,8 @@ export class Wire {
   static async over(socket: Socket, options: WireOptions): Promise<Wire> {
     let why: Error | undefined;
     socket.on("error", (error) => (why = error));
-    const decoder = frameDecoder(CODEC.frameBytes);
-    const timer = setTimeout(() => socket.destroy(new Error("there was no greeting in time")), TCP.connectMs);
+    const decoder = frameDecoder(CODEC_LIMITS.frameBytes);
+    const timer = setTimeout(() => socket.destroy(new Error("there was no greeting in time")), TCP_LIMITS.connectMs);
     try {
       const { hello, rest } = await greeting(socket, decoder);
       const wire = new Wire(socket, hello, decoder, options);
@@ -84,8 +84,8 @@ export class Wire {
   ): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       if (this.#gone !== undefined) return reject(this.#gone);
-      if (this.#asked.size >= TCP.pending)
-        return reject(new TcpError("RATE_LIMITED", `${TCP.pending} requests wait for their answers already.`));
+      if (this.#asked.size >= TCP_LIMITS.pending)
+        return reject(new TcpError("RATE_LIMITED", `${TCP_LIMITS.pending} requests wait for their answers already.`));
       const id = `c${(this.#next += 1)}`;
       const timer = setTimeout(
         () => {
@@ -105,7 +105,7 @@ export class Wire {
     if (this.#socket.destroyed) return;
     const closed = once(this.#socket, "close").catch(() => undefined);
     this.#socket.end();
-    const impatience = setTimeout(() => this.#socket.destroy(), TCP.lingerMs);
+    const impatience = setTimeout(() => this.#socket.destroy(), TCP_LIMITS.lingerMs);
     await closed;
     clearTimeout(impatience);
   }
@@ -153,7 +153,7 @@ export class Wire {
 
   /** A server that answers nothing for three beats is gone, whatever the kernel still believes. */
   #beat(): void {
-    if (this.#unanswered >= TCP.heartbeatsMissed)
+    if (this.#unanswered >= TCP_LIMITS.heartbeatsMissed)
       return this.#fail(new TcpError("CONNECTION", "The agent does not answer any more."));
     this.#unanswered += 1;
     this.#send(`hb${(this.#next += 1)}`, "PING", {});
@@ -214,8 +214,8 @@ function helloOf(item: FrameItem): TcpHello {
   const { maxFrame, heartbeat, ...more } = isObject(message["data"]) ? message["data"] : {};
   return {
     ...more,
-    maxFrame: typeof maxFrame === "number" ? maxFrame : CODEC.frameBytes,
-    heartbeat: typeof heartbeat === "number" && heartbeat > 0 ? heartbeat : TCP.heartbeatMs,
+    maxFrame: typeof maxFrame === "number" ? maxFrame : CODEC_LIMITS.frameBytes,
+    heartbeat: typeof heartbeat === "number" && heartbeat > 0 ? heartbeat : TCP_LIMITS.heartbeatMs,
   };
 }
 

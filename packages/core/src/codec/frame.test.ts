@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { CODEC } from "../limits.ts";
+import { CODEC_LIMITS } from "../limits.ts";
 import { cutInto, everyChunking, join, sizes, utf8 } from "./chunks.fixture.ts";
 import { encodeFrame, frameDecoder } from "./frame.ts";
 import type { FrameItem } from "./frame.ts";
@@ -26,7 +26,7 @@ test("F12: frames come back the same from every chunking", () => {
       const bytes = join(...values.map((each) => encodeFrame(each)));
       const expected = values.map((each) => ({ ok: true, value: JSON.parse(JSON.stringify(each)) as unknown }));
       for (const chunks of [...everyChunking(bytes), cutInto(bytes, pieces)]) {
-        assert.deepEqual(decodeAll(chunks, CODEC.frameBytes), expected);
+        assert.deepEqual(decodeAll(chunks, CODEC_LIMITS.frameBytes), expected);
       }
     }),
   );
@@ -77,15 +77,15 @@ test("a frame that is no JSON or no UTF-8 is a fault, and the next one is read",
 
 test("the bound can be raised while the decoder lives", () => {
   const decoder = frameDecoder();
-  const large = encodeFrame("x".repeat(CODEC.frameBytes - 2));
-  assert.deepEqual(codes(decoder.push(encodeFrame("x".repeat(CODEC.frameBytesBeforeAuth - 2)))), ["ok"]);
-  decoder.maxBytes = CODEC.frameBytes;
+  const large = encodeFrame("x".repeat(CODEC_LIMITS.frameBytes - 2));
+  assert.deepEqual(codes(decoder.push(encodeFrame("x".repeat(CODEC_LIMITS.frameBytesBeforeAuth - 2)))), ["ok"]);
+  decoder.maxBytes = CODEC_LIMITS.frameBytes;
   assert.deepEqual(codes(decoder.push(large)), ["ok"]);
   assert.deepEqual(codes(frameDecoder().push(large)), ["PAYLOAD_TOO_LARGE"]);
 });
 
 test("a value over the bound is not encoded", () => {
-  assert.throws(() => encodeFrame("x".repeat(CODEC.frameBytes)), { name: "Fault", code: "PAYLOAD_TOO_LARGE" });
+  assert.throws(() => encodeFrame("x".repeat(CODEC_LIMITS.frameBytes)), { name: "Fault", code: "PAYLOAD_TOO_LARGE" });
 });
 
 test("a stream that ends inside a frame or a header ends with a fault", () => {

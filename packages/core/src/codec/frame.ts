@@ -1,7 +1,7 @@
 import { asFault, Fault } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
 import type { Json } from "../json.ts";
-import { CODEC } from "../limits.ts";
+import { CODEC_LIMITS } from "../limits.ts";
 import { gather } from "./gather.ts";
 import { parseJson } from "./json.ts";
 
@@ -29,7 +29,7 @@ const encoder = new TextEncoder();
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** A value as a frame: UInt32BE length, then JSON in UTF-8; PAYLOAD_TOO_LARGE when it is over the bound. */
-export function encodeFrame(value: Json, maxBytes: number = CODEC.frameBytes): Uint8Array {
+export function encodeFrame(value: Json, maxBytes: number = CODEC_LIMITS.frameBytes): Uint8Array {
   const frame = encoder.encode(HEADER_ROOM + JSON.stringify(value));
   const length = frame.length - HEADER_BYTES;
   if (length > maxBytes) throw tooLarge(length, maxBytes);
@@ -42,7 +42,7 @@ export function encodeFrame(value: Json, maxBytes: number = CODEC.frameBytes): U
 }
 
 /** A decoder that begins with the bound for peers who have not proved who they are. */
-export function frameDecoder(maxBytes: number = CODEC.frameBytesBeforeAuth): FrameDecoder {
+export function frameDecoder(maxBytes: number = CODEC_LIMITS.frameBytesBeforeAuth): FrameDecoder {
   const held = gather();
   /** Bytes of the body that is awaited; undefined while the header is. */
   let body: number | undefined;

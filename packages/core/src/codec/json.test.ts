@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { CODEC } from "../limits.ts";
+import { CODEC_LIMITS } from "../limits.ts";
 import { parseJson } from "./json.ts";
 
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
@@ -24,8 +24,8 @@ test("parseJson refuses text that is no JSON", () => {
 });
 
 test("parseJson takes JSON of the greatest depth and refuses one level more", () => {
-  assert.doesNotThrow(() => parseJson(nested(CODEC.jsonDepth)));
-  assert.throws(() => parseJson(nested(CODEC.jsonDepth + 1)), refused);
+  assert.doesNotThrow(() => parseJson(nested(CODEC_LIMITS.jsonDepth)));
+  assert.throws(() => parseJson(nested(CODEC_LIMITS.jsonDepth + 1)), refused);
   assert.throws(() => parseJson('{"a":'.repeat(100_000) + "1" + "}".repeat(100_000)), refused);
 });
 

@@ -1,7 +1,7 @@
 import { Fault } from "../fault.ts";
 import { isObject } from "../json.ts";
 import type { Json } from "../json.ts";
-import { CODEC } from "../limits.ts";
+import { CODEC_LIMITS } from "../limits.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -15,7 +15,7 @@ const MAYBE_PROTO = /__proto__|\\u00[567]/;
 
 /** Parses JSON that a stranger wrote; BAD_REQUEST when it is no JSON, too deep, or has a `__proto__` key. */
 export function parseJson(text: string): Json {
-  if (text.length > CODEC.jsonDepth) refuseDepth(text);
+  if (text.length > CODEC_LIMITS.jsonDepth) refuseDepth(text);
   const value = parse(text);
   if (MAYBE_PROTO.test(text)) refuseProto(value);
   return value;
@@ -38,8 +38,11 @@ function refuseDepth(text: string): void {
     if (code === QUOTE) {
       at = endOfString(text, at + 1);
     } else if (code === OPEN_BRACKET || code === OPEN_BRACE) {
-      if (++depth > CODEC.jsonDepth) {
-        throw new Fault("BAD_REQUEST", `The JSON is nested deeper than ${CODEC.jsonDepth} levels. Send it flatter.`);
+      if (++depth > CODEC_LIMITS.jsonDepth) {
+        throw new Fault(
+          "BAD_REQUEST",
+          `The JSON is nested deeper than ${CODEC_LIMITS.jsonDepth} levels. Send it flatter.`,
+        );
       }
     } else if (code === CLOSE_BRACKET || code === CLOSE_BRACE) {
       depth--;

@@ -1,7 +1,7 @@
 import { asFault, Fault } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
 import type { Json } from "../json.ts";
-import { CODEC } from "../limits.ts";
+import { CODEC_LIMITS } from "../limits.ts";
 import { parseJson } from "./json.ts";
 import { lines } from "./lines.ts";
 
@@ -28,7 +28,7 @@ export function encodeNdjson(value: Json): string {
 }
 
 /** A decoder of lines of at most `maxBytes`; no line, however bad, ends the stream. */
-export function ndjsonDecoder(maxBytes: number = CODEC.lineBytes): NdjsonDecoder {
+export function ndjsonDecoder(maxBytes: number = CODEC_LIMITS.lineBytes): NdjsonDecoder {
   const source = lines(maxBytes, "lf");
   return {
     push(chunk) {

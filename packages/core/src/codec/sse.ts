@@ -1,6 +1,6 @@
 import { Fault } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
-import { CODEC } from "../limits.ts";
+import { CODEC_LIMITS } from "../limits.ts";
 import { lines } from "./lines.ts";
 
 /** An event as a server sends it. */
@@ -56,7 +56,7 @@ export function encodeSse({ id, event, data }: SseEvent): string {
 }
 
 /** A decoder of events of at most `maxBytes`; a larger one is one fault, and reading goes on behind it. */
-export function sseDecoder(maxBytes: number = CODEC.sseBytes): SseDecoder {
+export function sseDecoder(maxBytes: number = CODEC_LIMITS.sseBytes): SseDecoder {
   const source = lines(maxBytes, "any");
   const reader = eventReader(maxBytes);
   return {

@@ -169,7 +169,7 @@ export const REGISTER_LIMITS = {
 } as const;
 
 /** Bounds of signed HTTP between a brain and its hands [000-53, 000-54]. */
-export const SIGNED = {
+export const SIGNED_HTTP_LIMITS = {
   /** The clock of who signs may be this far ahead. */
   skewS: 300,
   /** The longest time for which a signature counts; it says so itself. */
@@ -211,7 +211,7 @@ export const SIGNED = {
 } as const;
 
 /** Bounds of executors and of what they are told [004]. */
-export const EXECUTOR = {
+export const EXECUTOR_LIMITS = {
   /** From the start of a brain until it forgets executors that will not come back. */
   sweepAfterMs: 5 * SECOND_MS,
   /** Wait for the handshake. */
@@ -239,7 +239,7 @@ export const EXECUTOR = {
 } as const;
 
 /** Bounds of what hands tell of their hosts. */
-export const TELEMETRY = {
+export const TELEMETRY_LIMITS = {
   /** How long a sample is kept. */
   keptMs: HOUR_MS,
   /** Samples kept of one hand: one a second for an hour; the oldest are dropped first. */
@@ -253,7 +253,7 @@ export const TELEMETRY = {
 } as const;
 
 /** Bounds of a policy file. */
-export const POLICY = {
+export const POLICY_LIMITS = {
   /** Entries of any list in it, rules included. */
   items: 1000,
   /** One text in it. */

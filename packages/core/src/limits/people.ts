@@ -3,13 +3,13 @@ import { MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 /* What the ends of the wires, people and programs, are shown. */
 
 /** Bounds of what our processes write to pipes and files that others read. */
-export const OUTPUT = {
+export const OUTPUT_LIMITS = {
   /** What may wait for a reader: beyond it lines of a log are dropped and counted, and all else waits to be written. */
   unreadBytes: MIB,
 } as const;
 
 /** Bounds of the command line. */
-export const TERMINAL = {
+export const TERMINAL_LIMITS = {
   /** Lines of a running command that are shown; the rest is folded. */
   outputLines: 5,
   /** What is shown of one line of output. */
@@ -37,7 +37,7 @@ export const TERMINAL = {
 } as const;
 
 /** Bounds of a client of a brain. */
-export const CLIENT = {
+export const CLIENT_LIMITS = {
   /** Tries after the first one before a brain counts as lost; whatever comes from it starts the count anew. */
   retries: 8,
   /** First rest between tries, doubled each time. */

@@ -3,7 +3,7 @@ import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 /* What a run and its model may use. */
 
 /** Bounds of a run. */
-export const RUN = {
+export const RUN_LIMITS = {
   /** Steps of one run [004-26]. */
   steps: 100,
   /** Actions of one run. */
@@ -58,7 +58,7 @@ export const RUN = {
 } as const;
 
 /** Bounds of what a model is given and gives. */
-export const MODEL = {
+export const MODEL_LIMITS = {
   /** The conversation in a prompt, in characters; beyond it old turns are compacted. */
   contextChars: 400 * 1000,
   /** What compaction aims for, so that it does not happen again at the next step. */
@@ -108,7 +108,7 @@ export const MODEL = {
 } as const;
 
 /** Ranges of how a model draws its words; what lies outside is moved to the nearer end [000-11]. */
-export const SAMPLING = {
+export const SAMPLING_LIMITS = {
   temperature: { least: 0, most: 2 },
   topP: { least: 0, most: 1 },
   maxTokens: { least: 1, most: 4096 },
@@ -116,7 +116,7 @@ export const SAMPLING = {
 } as const;
 
 /** Bounds of the built-in model. */
-export const OFFLINE = {
+export const OFFLINE_LIMITS = {
   /** What it reads of a task. */
   taskChars: 8 * KIB,
   /** Questions that one task may hold. */

@@ -3,7 +3,7 @@ import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 /* The listener that hands on other machines dial, and the certificates that they come with. */
 
 /** Bounds of the southbound listener, of enrolment and of certificates. */
-export const SOUTHBOUND = {
+export const SOUTHBOUND_LIMITS = {
   /** Where it listens unless told otherwise. */
   port: 3121,
   /** Connections at a time; more are closed at once. */

@@ -3,7 +3,7 @@ import { KIB, MIB, SECOND_MS } from "./units.ts";
 /* What is kept, and what is hidden before it is kept. */
 
 /** Bounds of the journal's store. */
-export const STORE = {
+export const STORE_LIMITS = {
   /** How long a commit waits for another process to end its own. */
   busyMs: 5 * SECOND_MS,
   /** Rest before such a commit is tried again. */
@@ -37,14 +37,14 @@ export const STORE = {
 } as const;
 
 /** Bounds of being the one daemon of a home. */
-export const DAEMON = {
+export const DAEMON_LIMITS = {
   /** How often one that is refused looks for the name of the one that has the home, and its rest in between. */
   namedTries: 50,
   namedMs: 20,
 } as const;
 
 /** Bounds of a daemon's view of itself. */
-export const HEALTH = {
+export const HEALTH_LIMITS = {
   /** How often it looks. */
   lookMs: 2 * SECOND_MS,
   /** Free disk below which it says that there is little, and below which it says that there is none. */
@@ -60,7 +60,7 @@ export const HEALTH = {
 } as const;
 
 /** Bounds of what is kept beside the journals. */
-export const RECORD = {
+export const RECORD_LIMITS = {
   /** The body of one record. */
   bodyBytes: MIB,
   /** A record's kind, id or owner. */
@@ -68,7 +68,7 @@ export const RECORD = {
 } as const;
 
 /** Bounds of keeping secrets out of what is kept and shown. */
-export const REDACT = {
+export const REDACT_LIMITS = {
   /** A known secret that is shorter is not looked for: it would be found in innocent words. */
   secretChars: 8,
   /** A string under a telling name that is shorter is left as it is. */
@@ -86,7 +86,7 @@ export const REDACT = {
 } as const;
 
 /** Bounds of following a run. */
-export const FOLLOW = {
+export const FOLLOW_LIMITS = {
   /** Entries read at once. */
   batch: 256,
   /** Live events that wait for one slow follower; older ones are dropped. */

@@ -2,8 +2,8 @@ import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
 /* The TCP agent protocol, and what a hand tells over it. */
 
-/** Bounds of the TCP agent protocol; those of its frames are in CODEC. */
-export const TCP = {
+/** Bounds of the TCP agent protocol; those of its frames are in CODEC_LIMITS. */
+export const TCP_LIMITS = {
   /** Where a hand listens unless told otherwise. */
   port: 4000,
   /** How often a client shows that it lives, and the kernel looks for dead peers [002-03, 002-13]. */
@@ -75,7 +75,7 @@ export const TCP = {
 } as const;
 
 /** Bounds of a hand's view of its machine over time. */
-export const SAMPLES = {
+export const SAMPLE_LIMITS = {
   /** How often the machine is looked at. */
   everyMs: SECOND_MS,
   /** Samples that are kept: an hour's [002-30]. */
@@ -85,7 +85,7 @@ export const SAMPLES = {
 } as const;
 
 /** Bounds of watching files. */
-export const WATCH = {
+export const WATCH_LIMITS = {
   /** Seconds that a path is watched unless asked for others [002-33]. */
   seconds: 60,
   /** Most seconds that a path is watched [002-33]. */

@@ -3,7 +3,7 @@ import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 /* What the wires take and give. */
 
 /** Bounds of the codecs. */
-export const CODEC = {
+export const CODEC_LIMITS = {
   /** A line of ND-JSON. */
   lineBytes: MIB,
   /** A frame of the TCP agent protocol [002-05]. */
@@ -17,7 +17,7 @@ export const CODEC = {
 } as const;
 
 /** Bounds of a stream that shows a run to a client. */
-export const STREAM = {
+export const STREAM_LIMITS = {
   /** Encoded pieces that a feed keeps for followers who come a little later. */
   windowPieces: 512,
   /** Characters of those pieces. */
@@ -61,7 +61,7 @@ export const STREAM = {
 } as const;
 
 /** Bounds of lists, which are given page by page. */
-export const PAGE = {
+export const PAGE_LIMITS = {
   /** Things in one page. */
   items: 1000,
   /** Runs in one page, unless it is said how many. */
@@ -73,7 +73,7 @@ export const PAGE = {
 } as const;
 
 /** Bounds of the HTTP server. */
-export const HTTP = {
+export const HTTP_LIMITS = {
   /** A body. */
   bodyBytes: MIB,
   /** All headers of a request together, its first line included. */
@@ -133,7 +133,7 @@ export const HTTP = {
 } as const;
 
 /** Bounds of tokens and of checking them. */
-export const TOKEN = {
+export const TOKEN_LIMITS = {
   /** The part of a token that names it [002-20]. */
   idBytes: 16,
   /** The secret part of a token [002-20]. */
@@ -173,7 +173,7 @@ export const TOKEN = {
 } as const;
 
 /** Bounds of agents and conversations. */
-export const CATALOG = {
+export const CATALOG_LIMITS = {
   /** Agents that callers made, and files that describe one in a folder. */
   agents: 1000,
   /** An agent's name. */
@@ -201,7 +201,7 @@ export const CATALOG = {
 } as const;
 
 /** Bounds of the chat wire. */
-export const CHAT = {
+export const CHAT_LIMITS = {
   /** Messages of one request. */
   messages: 2048,
   /** Parts of one message. */

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { Fault } from "../fault.ts";
-import { POLICY } from "../limits.ts";
+import { POLICY_LIMITS } from "../limits.ts";
 import { parsePolicy } from "./parse.ts";
 
 const PLACES = { workspace: "/srv/work", home: "/home/ada", state: "/home/ada/.vidro" };
@@ -71,8 +71,8 @@ test("a policy file is refused when it is no policy at all", () => {
 });
 
 test("a policy file is bounded", () => {
-  refuses({ program: Array.from({ length: POLICY.items + 1 }, () => "ls") }, /more than 1000 items/);
-  refuses({ reason: "x".repeat(POLICY.textChars + 1) }, /longer than/);
+  refuses({ program: Array.from({ length: POLICY_LIMITS.items + 1 }, () => "ls") }, /more than 1000 items/);
+  refuses({ reason: "x".repeat(POLICY_LIMITS.textChars + 1) }, /longer than/);
 });
 
 test("a policy file is refused when an example proves it wrong", () => {

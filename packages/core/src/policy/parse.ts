@@ -1,6 +1,6 @@
 import { Fault } from "../fault.ts";
 import { isObject, type JsonObject } from "../json.ts";
-import { POLICY } from "../limits.ts";
+import { POLICY_LIMITS } from "../limits.ts";
 import { checkPolicy } from "./check.ts";
 import { isPattern } from "./path.ts";
 import type {
@@ -52,7 +52,9 @@ function object(value: unknown, where: string, keys: readonly string[]): JsonObj
 
 const text: Read<string> = (value, where) => {
   if (typeof value !== "string" || value === "") return fail(where, "must be a text that is not empty");
-  return value.length <= POLICY.textChars ? value : fail(where, `is longer than ${POLICY.textChars} characters`);
+  return value.length <= POLICY_LIMITS.textChars
+    ? value
+    : fail(where, `is longer than ${POLICY_LIMITS.textChars} characters`);
 };
 
 const flag: Read<boolean> = (value, where) =>
@@ -74,9 +76,9 @@ const mark: Read<string> = (value, where) => {
 const word: Read<string> = (value, where) => (value === "" ? "" : text(value, where));
 
 const memory: Read<number> = (value, where) =>
-  Number.isInteger(value) && Number(value) >= POLICY.memoryMib
+  Number.isInteger(value) && Number(value) >= POLICY_LIMITS.memoryMib
     ? Number(value)
-    : fail(where, `must be a whole number of MiB, at least ${POLICY.memoryMib}`);
+    : fail(where, `must be a whole number of MiB, at least ${POLICY_LIMITS.memoryMib}`);
 
 function oneOf<const T extends string>(...values: readonly T[]): Read<T> {
   return (value, where) => values.find((known) => known === value) ?? fail(where, `must be ${values.join(" or ")}`);
@@ -85,7 +87,7 @@ function oneOf<const T extends string>(...values: readonly T[]): Read<T> {
 function list<T>(item: Read<T>): Read<readonly T[]> {
   return (value, where) => {
     if (!Array.isArray(value)) return fail(where, "must be a list");
-    if (value.length > POLICY.items) return fail(where, `has more than ${POLICY.items} items`);
+    if (value.length > POLICY_LIMITS.items) return fail(where, `has more than ${POLICY_LIMITS.items} items`);
     return value.map((entry: unknown, index) => item(entry, `${where}[${index}]`));
   };
 }
@@ -94,7 +96,7 @@ function record<T>(item: Read<T>): Read<{ readonly [name: string]: T }> {
   return (value, where) => {
     if (!isObject(value)) return fail(where, "must be an object");
     const entries = Object.entries(value);
-    if (entries.length > POLICY.items) return fail(where, `has more than ${POLICY.items} items`);
+    if (entries.length > POLICY_LIMITS.items) return fail(where, `has more than ${POLICY_LIMITS.items} items`);
     return Object.fromEntries(entries.map(([name, entry]) => [name, item(entry, `${where} ${name}`)]));
   };
 }

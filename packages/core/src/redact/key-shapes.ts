@@ -1,4 +1,4 @@
-import { REDACT } from "../limits.ts";
+import { REDACT_LIMITS } from "../limits.ts";
 import { either, run, word } from "./pattern.ts";
 import { runOf } from "./scan.ts";
 import type { Tail } from "./scan.ts";
@@ -133,7 +133,7 @@ const KEY_END_CHARS = 64;
 /** Everything up to the line that ends a private key. */
 const PRIVATE_KEY_TAIL: Tail = {
   eat(text, from, { eaten, last }) {
-    const limit = from + REDACT.privateKeyChars - eaten;
+    const limit = from + REDACT_LIMITS.privateKeyChars - eaten;
     const end = KEY_END.exec(text.slice(from, limit));
     if (end !== null) return { to: from + end.index + end[0].length, done: true };
     if (text.length >= limit) return { to: limit, done: true };

@@ -1,4 +1,4 @@
-import { REDACT } from "../limits.ts";
+import { REDACT_LIMITS } from "../limits.ts";
 import { runOf } from "./scan.ts";
 import type { Finder, Hit, Tail } from "./scan.ts";
 
@@ -15,7 +15,7 @@ const encoder = new TextEncoder();
 
 /** Finds known secrets, plain and in every form in which programs like to show them. */
 export function needleFinder(secrets: readonly string[]): Finder {
-  const needles = secrets.filter((secret) => secret.length >= REDACT.secretChars).flatMap(formsOf);
+  const needles = secrets.filter((secret) => secret.length >= REDACT_LIMITS.secretChars).flatMap(formsOf);
   return needles.length === 0 ? nothing : searchFor(needles);
 }
 
@@ -57,7 +57,7 @@ function searchFor(needles: readonly Needle[]): Finder {
   return {
     find,
     open(text, from) {
-      for (let at = Math.max(from, text.length - REDACT.holdChars + 1); at < text.length; at++) {
+      for (let at = Math.max(from, text.length - REDACT_LIMITS.holdChars + 1); at < text.length; at++) {
         // The last character has no other to make a pair with.
         if (at + 1 < text.length && isStart[pairAt(text, at + 1)] === 0) continue;
         const rest = text.slice(at);
@@ -89,9 +89,9 @@ function formsOf(secret: string): Needle[] {
   const base64 = [0, 1, 2].map((offset) => base64At(bytes, offset));
   const base64url = base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"));
   return [
-    ...[...new Set(literal)].map((text) => ({ head: text.slice(0, REDACT.holdChars), tail: restOf(text) })),
+    ...[...new Set(literal)].map((text) => ({ head: text.slice(0, REDACT_LIMITS.holdChars), tail: restOf(text) })),
     ...[...new Set([...base64, ...base64url])].map((text) => ({
-      head: text.slice(0, REDACT.holdChars),
+      head: text.slice(0, REDACT_LIMITS.holdChars),
       tail: BASE64_TAIL,
     })),
   ];
@@ -105,7 +105,7 @@ function base64At(bytes: Uint8Array, offset: number): string {
 
 /** What is left of a literal secret behind its head. */
 function restOf(text: string): Tail {
-  const rest = text.slice(REDACT.holdChars);
+  const rest = text.slice(REDACT_LIMITS.holdChars);
   return {
     eat(found, from, { eaten }) {
       let to = from;

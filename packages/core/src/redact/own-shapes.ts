@@ -1,4 +1,4 @@
-import { TOKEN } from "../limits.ts";
+import { TOKEN_LIMITS } from "../limits.ts";
 import { either, run, word } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 import { runOf } from "./scan.ts";
@@ -10,8 +10,8 @@ import type { Shape } from "./shape.ts";
  * this form, so that also one is found which another brain gave out.
  */
 
-const ID_CHARS = TOKEN.idBytes * 2;
-const SECRET_CHARS = Math.ceil((TOKEN.secretBytes * 4) / 3);
+const ID_CHARS = TOKEN_LIMITS.idBytes * 2;
+const SECRET_CHARS = Math.ceil((TOKEN_LIMITS.secretBytes * 4) / 3);
 const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const BASE64_ANY = "[A-Za-z0-9+/_-]";
 

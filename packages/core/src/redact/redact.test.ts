@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import { REDACT } from "../limits.ts";
+import { REDACT_LIMITS } from "../limits.ts";
 import { redactor } from "./redact.ts";
 import { SHAPE_CHARS } from "./shapes.ts";
 import { INNOCENT, SHAPED } from "./secrets.fixture.ts";
@@ -166,7 +166,7 @@ test("what is nested beyond the bound is replaced unseen", () => {
 });
 
 test("no shape needs more than the hold-back to be known", () => {
-  assert.ok(SHAPE_CHARS <= REDACT.holdChars, `${SHAPE_CHARS} characters`);
+  assert.ok(SHAPE_CHARS <= REDACT_LIMITS.holdChars, `${SHAPE_CHARS} characters`);
 });
 
 test("a hostile text of a mebibyte costs linear time", () => {

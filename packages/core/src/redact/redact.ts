@@ -1,4 +1,4 @@
-import { REDACT } from "../limits.ts";
+import { REDACT_LIMITS } from "../limits.ts";
 import { needleFinder } from "./needles.ts";
 import { REDACTED, scan, scanStream } from "./scan.ts";
 import type { TextStream } from "./scan.ts";
@@ -35,7 +35,7 @@ export function redactor(secrets: readonly string[]): Redactor {
 
   // Known secrets go first and as a whole: a shape might end in the middle of one.
   const text = (from: string): string =>
-    from.length < REDACT.secretChars ? from : scan(shapeFinder, scan(known, from));
+    from.length < REDACT_LIMITS.secretChars ? from : scan(shapeFinder, scan(known, from));
 
   function value<T>(from: T): T;
   function value(from: unknown): unknown {
@@ -43,9 +43,9 @@ export function redactor(secrets: readonly string[]): Redactor {
   }
 
   function redacted(from: unknown, named: boolean, depth: number): unknown {
-    if (typeof from === "string") return named && from.length >= REDACT.namedChars ? REDACTED : text(from);
+    if (typeof from === "string") return named && from.length >= REDACT_LIMITS.namedChars ? REDACTED : text(from);
     if (typeof from !== "object" || from === null) return from;
-    if (depth > REDACT.depth) return REDACTED;
+    if (depth > REDACT_LIMITS.depth) return REDACTED;
     return Array.isArray(from) ? redactedItems(from, named, depth) : redactedFields(from, depth);
   }
 
@@ -75,7 +75,7 @@ export function redactor(secrets: readonly string[]): Redactor {
     const seen = names.get(key);
     if (seen !== undefined) return seen;
     const name = { name: text(key), isTelling: TELLING.test(key) };
-    if (key.length <= REDACT.nameChars && names.size < REDACT.names) names.set(key, name);
+    if (key.length <= REDACT_LIMITS.nameChars && names.size < REDACT_LIMITS.names) names.set(key, name);
     return name;
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { cutInto, sizes } from "../codec/chunks.fixture.ts";
-import { REDACT } from "../limits.ts";
+import { REDACT_LIMITS } from "../limits.ts";
 import { redactor } from "./redact.ts";
 import type { Redactor } from "./redact.ts";
 import { INNOCENT, SHAPED } from "./secrets.fixture.ts";
@@ -114,7 +114,7 @@ test("a stream holds back no more than its bound, whatever comes", () => {
         if (out.includes("[redacted]")) return;
         held = (held + chunk).slice(out.length);
         // Both finders hold back, one behind the other.
-        assert.ok(held.length <= 2 * REDACT.holdChars, `${held.length} held`);
+        assert.ok(held.length <= 2 * REDACT_LIMITS.holdChars, `${held.length} held`);
       }
     }),
   );
@@ -125,6 +125,6 @@ test("a private key block without an end takes no more than its bound", () => {
   const text = `-----BEGIN PRIVATE KEY-----\n${line.repeat(400)}and then words`;
   const whole = redact.text(text);
   assert.ok(whole.startsWith("[redacted]") && whole.endsWith("and then words"));
-  assert.ok(whole.length > text.length - REDACT.privateKeyChars - 100);
+  assert.ok(whole.length > text.length - REDACT_LIMITS.privateKeyChars - 100);
   assert.equal(streamed(redact, cutInto(text, [1000, 3])).join(""), whole);
 });

@@ -1,4 +1,4 @@
-import { REDACT } from "../limits.ts";
+import { REDACT_LIMITS } from "../limits.ts";
 import { KEY_SHAPES } from "./key-shapes.ts";
 import { NAMED_SHAPES } from "./named-shapes.ts";
 import { OWN_SHAPES } from "./own-shapes.ts";
@@ -119,7 +119,7 @@ export const shapeFinder: Finder = {
     return hit;
   },
   open(text, from) {
-    const start = Math.max(from, text.length - REDACT.holdChars);
+    const start = Math.max(from, text.length - REDACT_LIMITS.holdChars);
     const open = signs.find(text, start, (at, group) => groups[group]!.isCutOff(text, at));
     return open < text.length ? open : shortAt(cutShort, text, start);
   },

@@ -1,7 +1,7 @@
 import type { FaultReport } from "../fault.ts";
 import { isObject } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
-import { RUN } from "../limits.ts";
+import { RUN_LIMITS } from "../limits.ts";
 import { CONTROL_TOOLS } from "./prompt.ts";
 
 /* The action language: one JSON object on a line of its own, for models that call no tools. */
@@ -74,7 +74,10 @@ export function saidBy(name: string, input: JsonObject): Said {
 
 /** A value as a text of bounded length. */
 export function asLine(value: Json | undefined): string {
-  return (typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value)).slice(0, RUN.lineChars);
+  return (typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value)).slice(
+    0,
+    RUN_LIMITS.lineChars,
+  );
 }
 
 function without(value: JsonObject, ...keys: string[]): JsonObject {

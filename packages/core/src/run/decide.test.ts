@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { decide } from "./decide.ts";
 import type { Event, ModelReplied } from "../event.ts";
-import { MODEL, RUN } from "../limits.ts";
+import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { fold, reduce } from "./run.ts";
 import { anyLuck, entriesOf, play, said, started, stateOf } from "./walk.fixture.ts";
 import type { Luck } from "./walk.fixture.ts";
@@ -174,7 +174,7 @@ test("an unknown outcome is asked about, and goes on only when a person says so"
 test("004-26 the fourth identical call in a row is not made: the run stops and says why", () => {
   const { entries } = play(Array.from({ length: 60 }, () => LUCK));
   const starts = entries.filter((entry) => entry.event.type === "action.started");
-  assert.equal(starts.length, RUN.identicalCalls - 1);
+  assert.equal(starts.length, RUN_LIMITS.identicalCalls - 1);
   const last = entries.at(-1)!.event;
   assert.ok(last.type === "run.failed" && last.fault.code === "LOOP_DETECTED");
 });
@@ -200,7 +200,7 @@ test("a model that fails is tried again with a growing rest, and fails by name i
   const { entries } = play(Array.from({ length: 60 }, () => ({ ...LUCK, reply: "fails" as const, gapMs: 0 })));
   const rests = entries.flatMap(({ event }) => (event.type === "heal.tried" ? [event.delayMs] : []));
   assert.deepEqual(rests, [750, 1500, 3000]);
-  assert.equal(entries.filter(({ event }) => event.type === "model.called").length, MODEL.attempts);
+  assert.equal(entries.filter(({ event }) => event.type === "model.called").length, MODEL_LIMITS.attempts);
   const last = entries.at(-1)!.event;
   assert.ok(last.type === "run.failed" && last.fault.code === "MODEL_CUT");
 });
@@ -214,9 +214,9 @@ test("a model that refuses is not asked again", () => {
 });
 
 test("a conversation that grows too long is compacted before the model is called", () => {
-  const long = "x".repeat(MODEL.turnChars);
+  const long = "x".repeat(MODEL_LIMITS.turnChars);
   let state = stateOf(called);
-  for (let index = 0; state.turns.chars <= MODEL.contextChars; index++) {
+  for (let index = 0; state.turns.chars <= MODEL_LIMITS.contextChars; index++) {
     const many: Event[] = [
       replied({ action: { ...action, id: `act_${index}`, input: { text: String(index) } } }),
       { type: "action.failed", action: `act_${index}`, fault: { code: "TOOL_FAILED", message: long } },
@@ -226,7 +226,7 @@ test("a conversation that grows too long is compacted before the model is called
   const decision = decide(state, MOMENT);
   assert.ok(decision.do === "record" && decision.event.type === "context.compacted");
   const compacted = reduce(state, { seq: state.seq + 1, at: 2000, event: decision.event });
-  assert.ok(compacted.turns.chars <= MODEL.contextChars);
+  assert.ok(compacted.turns.chars <= MODEL_LIMITS.contextChars);
   const next = decide(compacted, MOMENT);
   assert.ok(next.do === "record" && next.event.type === "model.called");
 });

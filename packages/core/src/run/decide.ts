@@ -3,7 +3,7 @@ import type { Event, Question, QuestionAsked } from "../event.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import { heal } from "./heal.ts";
-import { MODEL, RUN } from "../limits.ts";
+import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { commandLine } from "../text/printable.ts";
 import { compaction } from "./prompt.ts";
 import { questionId } from "./question-id.ts";
@@ -112,14 +112,15 @@ function think(state: RunState, now: number): Decision {
   const spent = overBudget(state, now);
   if (spent !== undefined) return fail(spent);
   // A call that is refused each time never gets as far as being chosen, and is a loop all the same.
-  if (state.repeated.times >= RUN.identicalCalls) return fail("LOOP_DETECTED");
-  if (state.turns.chars > MODEL.contextChars && state.turns.length > MODEL.freshTurns) return record(compaction(state));
+  if (state.repeated.times >= RUN_LIMITS.identicalCalls) return fail("LOOP_DETECTED");
+  if (state.turns.chars > MODEL_LIMITS.contextChars && state.turns.length > MODEL_LIMITS.freshTurns)
+    return record(compaction(state));
   const step = state.attempt === 0 ? state.used.steps + 1 : state.used.steps;
   return record({ type: "model.called", step, attempt: state.attempt + 1 });
 }
 
 function choose(state: RunState, action: Action, moment: Moment): Decision {
-  if (state.repeated.times >= RUN.identicalCalls) return fail("LOOP_DETECTED");
+  if (state.repeated.times >= RUN_LIMITS.identicalCalls) return fail("LOOP_DETECTED");
   if (state.used.actions >= state.started.budget.actions) return fail("ACTION_LIMIT");
   if (state.repeated.call.includes(REDACTED)) {
     const fault = { code: "SECRET_IN_ACTION", message: FAULTS.SECRET_IN_ACTION.says } as const;
@@ -178,7 +179,7 @@ function ask(state: RunState, moment: Moment, draft: Pick<QuestionAsked, "about"
     id: questionId(moment.run, state.seq + 1),
     ...draft,
     ...(state.started.language === undefined ? {} : { language: state.started.language }),
-    expiresAt: moment.now + (state.started.budget.answerMs ?? RUN.answerMs),
+    expiresAt: moment.now + (state.started.budget.answerMs ?? RUN_LIMITS.answerMs),
   };
 }
 
@@ -187,7 +188,7 @@ function stuck(state: RunState, fault: FaultReport, moment: Moment): Event {
   if (state.started.interactive !== true) return { type: "run.failed", fault };
   const text = `${fault.message} Shall the model be asked again?`;
   const question = ask(state, moment, { about: { kind: "healing", fault }, text, options: HEALING_OPTIONS });
-  return { ...question, expiresAt: Math.min(question.expiresAt, moment.now + MODEL.askedMs) };
+  return { ...question, expiresAt: Math.min(question.expiresAt, moment.now + MODEL_LIMITS.askedMs) };
 }
 
 /** What a person may say about a healing that is stuck. */

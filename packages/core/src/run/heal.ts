@@ -1,7 +1,7 @@
 import type { HealTried } from "../event.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
-import { MODEL } from "../limits.ts";
+import { MODEL_LIMITS } from "../limits.ts";
 
 /**
  * The next healing for a fault that the model met, or none when it has to be final.
@@ -9,7 +9,7 @@ import { MODEL } from "../limits.ts";
  */
 export function heal(fault: FaultReport, attempt: number, chance: number): HealTried | undefined {
   const { fate, severity } = FAULTS[fault.code];
-  if (fate !== "retry" || attempt >= MODEL.attempts) return undefined;
+  if (fate !== "retry" || attempt >= MODEL_LIMITS.attempts) return undefined;
   const healing = healingOf(fault, attempt, chance);
   return {
     type: "heal.tried",
@@ -25,10 +25,10 @@ function healingOf(fault: FaultReport, attempt: number, chance: number) {
     return { healing: "ask_again", description: "The answer made no sense; the model is asked again.", delayMs: 0 };
   }
   if (fault.retryAfterMs !== undefined) {
-    const delayMs = Math.min(fault.retryAfterMs, MODEL.retryAfterCapMs);
+    const delayMs = Math.min(fault.retryAfterMs, MODEL_LIMITS.retryAfterCapMs);
     return { healing: "handle_rate_limit", description: `The server asked for a pause of ${delayMs} ms.`, delayMs };
   }
-  const full = Math.min(MODEL.backoffMs * 2 ** (attempt - 1), MODEL.backoffCapMs);
+  const full = Math.min(MODEL_LIMITS.backoffMs * 2 ** (attempt - 1), MODEL_LIMITS.backoffCapMs);
   const delayMs = Math.round(full * (0.5 + chance / 2));
   return { healing: "retry_with_backoff", description: `Trying again in ${delayMs} ms.`, delayMs };
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import type { Event, ToolChoice, Turn } from "../event.ts";
-import { MODEL } from "../limits.ts";
+import { MODEL_LIMITS } from "../limits.ts";
 import { compaction, prompt } from "./prompt.ts";
 import { fold, reduce } from "./run.ts";
 import type { RunState } from "./run.ts";
@@ -23,9 +23,9 @@ function talk(state: RunState, chars: readonly number[]): RunState {
 
 test("the system text and the task are in every prompt, whole", () => {
   fc.assert(
-    fc.property(fc.array(fc.nat({ max: MODEL.turnChars }), { maxLength: 60 }), (sizes) => {
+    fc.property(fc.array(fc.nat({ max: MODEL_LIMITS.turnChars }), { maxLength: 60 }), (sizes) => {
       let state = talk(stateOf(), sizes);
-      if (state.turns.length > MODEL.freshTurns) {
+      if (state.turns.length > MODEL_LIMITS.freshTurns) {
         state = reduce(state, { seq: state.seq + 1, at: 1, event: compaction(state) });
       }
       const request = prompt(state);
@@ -37,15 +37,17 @@ test("the system text and the task are in every prompt, whole", () => {
 
 test("compaction brings a conversation below its bound, keeps the newest turns whole and parts no call from its answer", () => {
   fc.assert(
-    fc.property(fc.array(fc.nat({ max: MODEL.turnChars }), { minLength: 10, maxLength: 80 }), (sizes) => {
+    fc.property(fc.array(fc.nat({ max: MODEL_LIMITS.turnChars }), { minLength: 10, maxLength: 80 }), (sizes) => {
       const state = talk(stateOf(), sizes);
       const event = compaction(state);
       const after = reduce(state, { seq: state.seq + 1, at: 1, event });
-      assert.ok(after.turns.chars <= Math.max(MODEL.compactedChars, MODEL.freshTurns * MODEL.turnChars));
-      assert.ok(event.digest.length <= MODEL.digestChars);
+      assert.ok(
+        after.turns.chars <= Math.max(MODEL_LIMITS.compactedChars, MODEL_LIMITS.freshTurns * MODEL_LIMITS.turnChars),
+      );
+      assert.ok(event.digest.length <= MODEL_LIMITS.digestChars);
       const kept = turnsOf(after.turns);
       assert.notEqual(kept[0]?.role, "tool");
-      assert.deepEqual(kept.slice(-MODEL.freshTurns), turnsOf(state.turns).slice(-MODEL.freshTurns));
+      assert.deepEqual(kept.slice(-MODEL_LIMITS.freshTurns), turnsOf(state.turns).slice(-MODEL_LIMITS.freshTurns));
     }),
   );
 });
@@ -63,19 +65,19 @@ test("old output is cut short before any turn is dropped", () => {
 });
 
 test("turns that are dropped stay as lines of a digest, and a second compaction adds to it", () => {
-  const sizes = Array.from({ length: 600 }, () => MODEL.oldOutputChars);
+  const sizes = Array.from({ length: 600 }, () => MODEL_LIMITS.oldOutputChars);
   const once = talk(stateOf(), sizes);
   const first = reduce(once, { seq: 2, at: 1, event: compaction(once) });
   assert.match(first.digest, /step 9\d · echo \{"text":"9\d"\}/);
   const twice = talk(first, sizes);
   const second = compaction(twice);
   assert.ok(second.dropped > 0);
-  assert.ok(second.digest.length <= MODEL.digestChars);
+  assert.ok(second.digest.length <= MODEL_LIMITS.digestChars);
   assert.match(prompt(first).turns[0]!.text, /^say it\n\n\[What happened earlier/);
 });
 
 test("a text that is too long for a turn keeps its beginning and its end", () => {
-  const turns = pushTurn(NO_TURNS, { role: "user", text: `first${"-".repeat(MODEL.turnChars)}last` });
+  const turns = pushTurn(NO_TURNS, { role: "user", text: `first${"-".repeat(MODEL_LIMITS.turnChars)}last` });
   const [turn] = turnsOf(turns);
   assert.ok(turn!.text.startsWith("first") && turn!.text.endsWith("last"));
   assert.match(turn!.text, /\[… \d+ characters left out …\]/);

@@ -1,5 +1,5 @@
 import type { ContextCompacted, RunStarted, ToolChoice, Turn } from "../event.ts";
-import { MODEL } from "../limits.ts";
+import { MODEL_LIMITS } from "../limits.ts";
 import type { ModelRequest } from "../ports.ts";
 import type { RunState } from "./run.ts";
 import type { ToolSpec } from "../tool.ts";
@@ -148,7 +148,7 @@ export function compaction(state: RunState): ContextCompacted {
   const lines = [...before, ...state.turns.items.slice(0, dropped).map((turn) => digestLine(turn))];
   let chars = lines.reduce((sum, line) => sum + line.length + 1, DIGEST_TITLE.length);
   let first = 0;
-  while (chars > MODEL.digestChars && first < lines.length) {
+  while (chars > MODEL_LIMITS.digestChars && first < lines.length) {
     chars -= (lines[first]?.length ?? 0) + 1;
     first += 1;
   }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Event, ModelReplied } from "../event.ts";
-import { MODEL } from "../limits.ts";
+import { MODEL_LIMITS } from "../limits.ts";
 import type { ModelReply } from "../ports.ts";
 import { replyEvents } from "./reply.ts";
 import { fold } from "./run.ts";
@@ -131,7 +131,7 @@ test("arguments that are no JSON object are refused and told", () => {
 });
 
 test("an empty answer and an endless one are rubbish", () => {
-  for (const text of ["", "  \n ", "x".repeat(MODEL.replyChars + 1)]) {
+  for (const text of ["", "  \n ", "x".repeat(MODEL_LIMITS.replyChars + 1)]) {
     const [only] = events(said(text));
     assert.ok(only?.type === "model.failed" && only.fault.code === "MODEL_RUBBISH");
   }

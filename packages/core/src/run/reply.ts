@@ -4,7 +4,7 @@ import type { Event, ModelReplied, ToolProposed } from "../event.ts";
 import type { FaultReport } from "../fault.ts";
 import { isObject } from "../json.ts";
 import type { Json } from "../json.ts";
-import { MODEL, RUN } from "../limits.ts";
+import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { ModelReply } from "../ports.ts";
 import { controlTools } from "./prompt.ts";
 import { ProseReader, readingOf } from "./prose.ts";
@@ -24,7 +24,7 @@ export type NewId = () => string;
 export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): readonly Event[] {
   const isNative = reply.native === true || reply.calls.length > 0 || state.native;
   const offered = new Set(controlTools(state.started).map(({ name }) => name));
-  if (reply.text.length > MODEL.replyChars) return [rubbish(state, "The answer is too long.")];
+  if (reply.text.length > MODEL_LIMITS.replyChars) return [rubbish(state, "The answer is too long.")];
   const { prose, said, quoted } = read(reply, { state, offered });
   if (prose === "" && said.length === 0) return [rubbish(state, "The answer is empty.")];
 
@@ -108,7 +108,10 @@ function takenAs(taken: Said, state: RunState, newId: NewId): Partial<Taken> {
       return { answer: taken.input["result"] ?? "" };
     case "ask":
       return {
-        question: { text: asLine(taken.input["question"]), options: asLines(taken.input["options"], RUN.options) },
+        question: {
+          text: asLine(taken.input["question"]),
+          options: asLines(taken.input["options"], RUN_LIMITS.options),
+        },
         ...(taken.callId === undefined ? {} : { control: controlCall(taken) }),
       };
     case "propose":
@@ -148,7 +151,7 @@ function asideEvent(said: Said): Event[] {
   const { input } = said;
   switch (said.name) {
     case "plan":
-      return [{ type: "plan.made", steps: asLines(input["steps"], RUN.planSteps) }];
+      return [{ type: "plan.made", steps: asLines(input["steps"], RUN_LIMITS.planSteps) }];
     case "observe":
       return [{ type: "note.observed", note: asLine(input["summary"]) }];
     case "commit_kb":
@@ -156,7 +159,7 @@ function asideEvent(said: Said): Event[] {
         {
           type: "knowledge.committed",
           title: asLine(input["title"]),
-          tags: asLines(input["tags"], RUN.options),
+          tags: asLines(input["tags"], RUN_LIMITS.options),
           snippet: asLine(input["snippet"]),
           status: asLine(input["status"]),
         },
@@ -174,7 +177,7 @@ function proposal(said: Said, state: RunState): ToolProposed | string {
     return "Not proposed: a tool's name is in snake_case, at most 64 characters.";
   if (state.started.tools.some((tool) => tool.name === name))
     return `Not proposed: there is a tool named ${name} already.`;
-  const argv = [asLine(input["command"]), ...asLines(input["args"], RUN.options)];
+  const argv = [asLine(input["command"]), ...asLines(input["args"], RUN_LIMITS.options)];
   const parameters = isObject(input["parameters"]) ? input["parameters"] : { type: "object", properties: {} };
   const tool = { name, description: asLine(input["description"]), parameters, idempotent: false, argv };
   return { type: "tool.proposed", tool };

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { isTerminal } from "../event.ts";
 import type { Event } from "../event.ts";
 import { Fault } from "../fault.ts";
-import { RUN } from "../limits.ts";
+import { RUN_LIMITS } from "../limits.ts";
 import { fold, reduce } from "./run.ts";
 import { anyLuck, entriesOf, play, started, stateOf } from "./walk.fixture.ts";
 
@@ -125,7 +125,7 @@ test("waiting for a person is not work, and a long silence counts only so much",
     at: 1e9 + 8 * 3_600_000,
     event: { type: "model.called", step: 1, attempt: 1 },
   });
-  assert.equal(woken.used.workMs, 1 + RUN.silenceMs);
+  assert.equal(woken.used.workMs, 1 + RUN_LIMITS.silenceMs);
 });
 
 test("an approved proposal becomes a tool of the run, and a refused one does not", () => {

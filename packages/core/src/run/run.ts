@@ -10,7 +10,7 @@ import type {
 } from "../event.ts";
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
-import { RUN } from "../limits.ts";
+import { RUN_LIMITS } from "../limits.ts";
 import { canonical } from "../json.ts";
 import type { Json } from "../json.ts";
 import { outcomeText } from "../tool.ts";
@@ -110,7 +110,7 @@ export function fold(entries: Iterable<Entry>, from?: RunState): RunState | unde
  * since a machine that slept or a brain that was down cannot be told from slow work.
  */
 export function workedMs(state: RunState, now: number): number {
-  return state.phase.name === "asking" ? 0 : Math.min(Math.max(0, now - state.at), RUN.silenceMs);
+  return state.phase.name === "asking" ? 0 : Math.min(Math.max(0, now - state.at), RUN_LIMITS.silenceMs);
 }
 
 function begin(started: RunStarted, at: number): RunState {

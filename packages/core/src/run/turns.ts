@@ -1,5 +1,5 @@
 import type { Turn } from "../event.ts";
-import { MODEL } from "../limits.ts";
+import { MODEL_LIMITS } from "../limits.ts";
 
 /**
  * The conversation of a run, as a value: pushing gives a new list and leaves the old one as it was.
@@ -18,7 +18,9 @@ export const NO_TURNS: Turns = { items: [], length: 0, chars: 0 };
 /** The list with one more turn; texts that are too long keep their beginning and end. */
 export function pushTurn(turns: Turns, turn: Turn): Turns {
   const bounded =
-    turn.text.length > MODEL.turnChars ? { ...turn, text: headAndTail(turn.text, MODEL.turnChars) } : turn;
+    turn.text.length > MODEL_LIMITS.turnChars
+      ? { ...turn, text: headAndTail(turn.text, MODEL_LIMITS.turnChars) }
+      : turn;
   // Whoever holds a shorter view of a shared array must not see its neighbour's turns: then the array is copied.
   const owned = turns.length > 0 && turns.items.length === turns.length;
   const items = owned ? (turns.items as Turn[]) : turns.items.slice(0, turns.length);
@@ -36,17 +38,17 @@ export function turnsOf(turns: Turns): readonly Turn[] {
  */
 export function compactTurns(turns: Turns, dropped: number): Turns {
   const kept = turns.items.slice(dropped, turns.length);
-  const fresh = kept.length - MODEL.freshTurns;
+  const fresh = kept.length - MODEL_LIMITS.freshTurns;
   const items = kept.map((turn, index) => (index < fresh ? shortened(turn) : turn));
   return { items, length: items.length, chars: items.reduce((sum, turn) => sum + sizeOf(turn), 0) };
 }
 
 /** How many of the oldest turns have to go so that the rest fits, never parting a call from its answer. */
 export function turnsToDrop(turns: Turns): number {
-  const most = Math.max(0, turns.length - MODEL.freshTurns);
+  const most = Math.max(0, turns.length - MODEL_LIMITS.freshTurns);
   let chars = compactTurns(turns, 0).chars;
   let dropped = 0;
-  while (dropped < most && chars > MODEL.compactedChars) {
+  while (dropped < most && chars > MODEL_LIMITS.compactedChars) {
     chars -= sizeOf(shortened(turns.items[dropped]!));
     dropped += 1;
   }
@@ -76,11 +78,11 @@ export function headAndTail(text: string, chars: number): string {
 }
 
 function shortened(turn: Turn): Turn {
-  if (turn.role !== "tool" || turn.text.length <= MODEL.oldOutputChars) return turn;
-  const left = turn.text.length - MODEL.oldOutputChars;
+  if (turn.role !== "tool" || turn.text.length <= MODEL_LIMITS.oldOutputChars) return turn;
+  const left = turn.text.length - MODEL_LIMITS.oldOutputChars;
   return {
     ...turn,
-    text: `${turn.text.slice(0, MODEL.oldOutputChars)}\n[… ${left} characters of old output left out …]`,
+    text: `${turn.text.slice(0, MODEL_LIMITS.oldOutputChars)}\n[… ${left} characters of old output left out …]`,
   };
 }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { test } from "node:test";
 import { boundedLines } from "./bounded-lines.ts";
-import { OUTPUT } from "../limits.ts";
+import { OUTPUT_LIMITS } from "../limits.ts";
 
 const LINE = `${"w".repeat(999)}\n`;
 
@@ -13,7 +13,7 @@ test(
     const sink = new PassThrough();
     const write = boundedLines(sink, (count) => `${count} dropped\n`);
     for (let line = 0; line < 5000; line += 1) write(LINE);
-    assert.ok(sink.writableLength + sink.readableLength < OUTPUT.unreadBytes + 100_000);
+    assert.ok(sink.writableLength + sink.readableLength < OUTPUT_LIMITS.unreadBytes + 100_000);
     let text = "";
     sink.on("data", (chunk: Buffer) => (text += chunk.toString()));
     while (!text.includes("dropped")) await new Promise((resolve) => setImmediate(resolve));

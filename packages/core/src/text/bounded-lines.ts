@@ -1,4 +1,4 @@
-import { OUTPUT } from "../limits.ts";
+import { OUTPUT_LIMITS } from "../limits.ts";
 
 /** Where lines go: a stream of Node, or what behaves like one. */
 export interface LineSink {
@@ -14,7 +14,7 @@ export interface LineSink {
  */
 export function boundedLines(sink: LineSink, dropped: (count: number) => string): (line: string) => void {
   let count = 0;
-  const hasRoom = (): boolean => sink.writableLength <= OUTPUT.unreadBytes;
+  const hasRoom = (): boolean => sink.writableLength <= OUTPUT_LIMITS.unreadBytes;
   const tell = (): void => {
     if (count === 0 || !hasRoom()) return;
     sink.write(dropped(count));

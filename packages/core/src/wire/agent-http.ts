@@ -2,7 +2,7 @@ import { parseJson } from "../codec/json.ts";
 import { Fault, FAULTS } from "../fault.ts";
 import { isObject } from "../json.ts";
 import type { JsonObject } from "../json.ts";
-import { REGISTER_LIMITS, SIGNED } from "../limits.ts";
+import { REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "../limits.ts";
 import { invalid, isReplyOf, isRequestOf, replyClaim, requestClaim, signReply, signRequest } from "./signature.ts";
 import type { Claim, RequestHead, Seal, SignatureFields } from "./signature.ts";
 
@@ -122,7 +122,7 @@ async function authentic({ door, head, claim, keys, incoming }: Checking): Promi
   const { seal, from } = door;
   const nowS = Math.floor(door.now() / 1000);
   // What has expired by this clock is refused, however slow the signer's clock may be: it is told the time, and signs anew.
-  if (nowS > (claim.expires ?? claim.created) || claim.created - nowS > SIGNED.skewS)
+  if (nowS > (claim.expires ?? claim.created) || claim.created - nowS > SIGNED_HTTP_LIMITS.skewS)
     throw new Fault("CLOCK_SKEW", undefined, { detail: { server_time: nowS } });
   const isTheirs = isRequestOf(head, claim, { seal, key: (keys ?? door.nobody)[from] });
   if (!isTheirs || keys === undefined) throw invalid();
@@ -220,7 +220,7 @@ function other(direction: keyof Keys): keyof Keys {
 function headOf({ method, target, rawHeaders, body }: Incoming, scheme: Door["scheme"]): RequestHead {
   if (body.length > REGISTER_LIMITS.messageBytes)
     throw new Fault("PAYLOAD_TOO_LARGE", `A message has at most ${REGISTER_LIMITS.messageBytes} bytes.`);
-  if (method !== "POST" || target.length > SIGNED.fieldChars || !target.startsWith("/")) throw invalid();
+  if (method !== "POST" || target.length > SIGNED_HTTP_LIMITS.fieldChars || !target.startsWith("/")) throw invalid();
   const mark = target.indexOf("?");
   const host = once(rawHeaders, "host").toLowerCase();
   return {

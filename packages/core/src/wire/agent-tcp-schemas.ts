@@ -1,4 +1,4 @@
-import { HAND_LIMITS, SAMPLES, TCP, WATCH } from "../limits.ts";
+import { HAND_LIMITS, SAMPLE_LIMITS, TCP_LIMITS, WATCH_LIMITS } from "../limits.ts";
 
 /*
  * What each action of the TCP agent protocol takes, as JSON Schema. A server coerces types, fills in defaults and
@@ -10,7 +10,7 @@ import { HAND_LIMITS, SAMPLES, TCP, WATCH } from "../limits.ts";
 const NOTHING = { type: "object", properties: {}, additionalProperties: false } as const;
 const text = (most: number) => ({ type: "string", minLength: 1, maxLength: most }) as const;
 const time = { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
-const actionId = { ...text(TCP.actionChars), pattern: "^[\\w.:-]+$" } as const;
+const actionId = { ...text(TCP_LIMITS.actionChars), pattern: "^[\\w.:-]+$" } as const;
 const order = { type: "string", enum: ["asc", "desc"] } as const;
 const number = (least: number, most: number, given: number) =>
   ({ type: "integer", minimum: least, maximum: most, default: given }) as const;
@@ -19,7 +19,10 @@ const number = (least: number, most: number, given: number) =>
 export const AUTH_SCHEMA = {
   type: "object",
   required: ["token"],
-  properties: { token: text(TCP.tokenChars), maxFrame: { type: "integer", minimum: 1024, maximum: TCP.answerBytes } },
+  properties: {
+    token: text(TCP_LIMITS.tokenChars),
+    maxFrame: { type: "integer", minimum: 1024, maximum: TCP_LIMITS.answerBytes },
+  },
   additionalProperties: false,
 } as const;
 
@@ -33,7 +36,7 @@ export const QUIT_SCHEMA = NOTHING;
 export const GET_OS_INFO_SCHEMA = {
   type: "object",
   required: ["seconds"],
-  properties: { seconds: number(1, SAMPLES.kept, SAMPLES.seconds) },
+  properties: { seconds: number(1, SAMPLE_LIMITS.kept, SAMPLE_LIMITS.seconds) },
   additionalProperties: false,
 } as const;
 
@@ -45,7 +48,7 @@ export const PS_SCHEMA = {
   type: "object",
   required: ["limit", "sortBy"],
   properties: {
-    limit: number(1, TCP.processesCap, TCP.processes),
+    limit: number(1, TCP_LIMITS.processesCap, TCP_LIMITS.processes),
     sortBy: { type: "string", enum: ["cpu", "mem", "pid", "name"], default: "cpu" },
     order,
     user: text(256),
@@ -59,7 +62,7 @@ export const PS_SCHEMA = {
 export const WATCH_SCHEMA = {
   type: "object",
   required: ["path", "time"],
-  properties: { path: text(HAND_LIMITS.pathChars), time: number(1, WATCH.secondsCap, WATCH.seconds) },
+  properties: { path: text(HAND_LIMITS.pathChars), time: number(1, WATCH_LIMITS.secondsCap, WATCH_LIMITS.seconds) },
   additionalProperties: false,
 } as const;
 
@@ -71,7 +74,7 @@ export const GET_WATCHES_SCHEMA = {
     token: text(128),
     since: time,
     until: time,
-    pageSize: number(1, WATCH.pageCap, WATCH.page),
+    pageSize: number(1, WATCH_LIMITS.pageCap, WATCH_LIMITS.page),
     order: { ...order, default: "asc" },
     cursor: { ...text(32), pattern: "^(asc|desc)-\\d{1,15}$" },
   },
@@ -83,20 +86,20 @@ export const OS_CMD_SCHEMA = {
   type: "object",
   required: ["cmd", "args", "timeoutMs"],
   properties: {
-    cmd: text(TCP.argChars),
-    args: { type: "array", maxItems: TCP.args, items: text(TCP.argChars), default: [] },
-    timeoutMs: number(TCP.commandFloorMs, TCP.commandCapMs, TCP.commandMs),
-    actionId: { ...text(TCP.nameChars), pattern: "^[\\w.:-]+$" },
+    cmd: text(TCP_LIMITS.argChars),
+    args: { type: "array", maxItems: TCP_LIMITS.args, items: text(TCP_LIMITS.argChars), default: [] },
+    timeoutMs: number(TCP_LIMITS.commandFloorMs, TCP_LIMITS.commandCapMs, TCP_LIMITS.commandMs),
+    actionId: { ...text(TCP_LIMITS.nameChars), pattern: "^[\\w.:-]+$" },
   },
   additionalProperties: false,
 } as const;
 
 const action = {
   actionId,
-  tool: text(TCP.nameChars),
+  tool: text(TCP_LIMITS.nameChars),
   // What is in it belongs to the tool, which checks it by itself: nothing in it is coerced or dropped.
   input: { type: "object" },
-  callId: text(TCP.actionChars),
+  callId: text(TCP_LIMITS.actionChars),
 } as const;
 
 /** Ours: what a brain wants judged. */
@@ -113,13 +116,13 @@ export const RUN_TOOL_SCHEMA = {
   required: ["actionId", "tool", "input", "run", "epoch", "ttlMs"],
   properties: {
     ...action,
-    run: text(TCP.actionChars),
+    run: text(TCP_LIMITS.actionChars),
     epoch: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
     /** With 0, which `null` becomes as well, nothing is begun. */
     ttlMs: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-    approved: text(TCP.actionChars),
-    ledger: text(TCP.actionChars),
-    warrant: text(TCP.actionChars),
+    approved: text(TCP_LIMITS.actionChars),
+    ledger: text(TCP_LIMITS.actionChars),
+    warrant: text(TCP_LIMITS.actionChars),
     /** Whether output is told while the action runs. */
     live: { type: "boolean" },
   },

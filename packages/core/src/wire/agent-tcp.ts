@@ -1,7 +1,7 @@
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import type { JsonObject } from "../json.ts";
-import { TCP } from "../limits.ts";
+import { TCP_LIMITS } from "../limits.ts";
 
 /*
  * The TCP agent protocol, version 1: its envelopes and its errors. What each action takes is in tcp-schemas.ts. A hand
@@ -112,8 +112,11 @@ const PORTS = 65_536;
 export function tcpAddress(text: string): { readonly host: string; readonly port: number } {
   const [, bracketed, plain, digits] = /^(?:\[([\da-fA-F:.]+)\]|([^\s:[\]]*))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = bracketed ?? plain;
-  const port = digits === undefined ? TCP.port : Number(digits);
+  const port = digits === undefined ? TCP_LIMITS.port : Number(digits);
   if (host === undefined || port >= PORTS)
-    throw new Fault("BAD_REQUEST", `${JSON.stringify(text)} is no address: one looks like 127.0.0.1:${TCP.port}.`);
+    throw new Fault(
+      "BAD_REQUEST",
+      `${JSON.stringify(text)} is no address: one looks like 127.0.0.1:${TCP_LIMITS.port}.`,
+    );
   return { host: host === "" ? "127.0.0.1" : host, port };
 }

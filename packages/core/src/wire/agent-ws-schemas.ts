@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json.ts";
-import { HAND_LIMITS, REGISTER_LIMITS, SOUTHBOUND } from "../limits.ts";
+import { HAND_LIMITS, REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "../limits.ts";
 import { TOOL_EFFECTS } from "../tool.ts";
 import { RECEIPT, RECEIPT_KEY } from "./receipt.ts";
 
@@ -114,7 +114,7 @@ export const TELLINGS: { readonly [method: string]: JsonObject } = {
     payload: { type: "object" },
     ts: text(REGISTER_LIMITS.nameChars),
   }),
-  "cert.renew": message(["csr"], { ...ACTION, csr: text(SOUTHBOUND.csrChars) }),
+  "cert.renew": message(["csr"], { ...ACTION, csr: text(SOUTHBOUND_LIMITS.csrChars) }),
   "action.result": {
     type: "object",
     required: ["action_id", "ok"],

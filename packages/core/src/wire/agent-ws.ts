@@ -2,7 +2,7 @@ import { Fault, FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
-import { HAND_LIMITS, REGISTER_LIMITS, RUN } from "../limits.ts";
+import { HAND_LIMITS, REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Action, Ended, Output, ProcessOutcome, Receipt, ToolSpec } from "../tool.ts";
 import { headAndTail } from "../run/turns.ts";
@@ -150,7 +150,7 @@ export function judgeMessage({ id, tool, input }: Action): JsonObject {
 
 /** The order behind a message that has passed its schema. */
 export function orderOf({ method, fields }: Opened): Order {
-  const { run_epoch, session_epoch = 0, ttl_ms = RUN.orderMs } = fields;
+  const { run_epoch, session_epoch = 0, ttl_ms = RUN_LIMITS.orderMs } = fields;
   const [approved, ledger] = [textIn(fields, "approved"), textIn(fields, "ledger")];
   const warrant = textIn(fields, "warrant");
   return {

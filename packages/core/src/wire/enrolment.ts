@@ -1,6 +1,6 @@
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultCode } from "../fault.ts";
-import { REGISTER_LIMITS, SOUTHBOUND } from "../limits.ts";
+import { REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "../limits.ts";
 import type { JsonObject } from "../json.ts";
 
 /* How a host becomes a hand of a brain: what it is given to paste, what it asks for, and what it gets. */
@@ -101,7 +101,7 @@ export const RENEW_SCHEMA: JsonObject = {
   type: "object",
   additionalProperties: false,
   required: ["csr"],
-  properties: { csr: { type: "string", minLength: 1, maxLength: SOUTHBOUND.csrChars } },
+  properties: { csr: { type: "string", minLength: 1, maxLength: SOUTHBOUND_LIMITS.csrChars } },
 };
 
 /** What an enrolment must be. */
@@ -111,7 +111,7 @@ export const ENROL_SCHEMA: JsonObject = {
   required: ["token", "name"],
   properties: {
     token: word,
-    csr: { type: "string", minLength: 1, maxLength: SOUTHBOUND.csrChars },
+    csr: { type: "string", minLength: 1, maxLength: SOUTHBOUND_LIMITS.csrChars },
     name: word,
     tags: { type: "array", maxItems: REGISTER_LIMITS.tags, items: word },
   },

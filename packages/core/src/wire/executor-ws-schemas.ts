@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json.ts";
-import { EXECUTOR, HAND_LIMITS, REGISTER_LIMITS, RUN } from "../limits.ts";
+import { EXECUTOR_LIMITS, HAND_LIMITS, REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { TOOL_EFFECTS } from "../tool.ts";
 import { ENDED } from "./ended.ts";
 import { JUDGEMENT } from "./judgement.ts";
@@ -38,12 +38,12 @@ const CUSTOM_TOOL = ours(["name", "description", "parameters"], {
 const HANDSHAKE = ours(["client_type", "known_tools"], {
   client_type: name,
   client_version: name,
-  initial_prompt: text(RUN.taskChars),
-  known_tools: list(name, EXECUTOR.knownTools),
+  initial_prompt: text(RUN_LIMITS.taskChars),
+  known_tools: list(name, EXECUTOR_LIMITS.knownTools),
   custom_tools: list(CUSTOM_TOOL, REGISTER_LIMITS.tools),
   project_spec: ours(["content"], {
-    content: text(EXECUTOR.specChars, 0),
-    file_paths: list(text(HAND_LIMITS.pathChars), EXECUTOR.specFiles),
+    content: text(EXECUTOR_LIMITS.specChars, 0),
+    file_paths: list(text(HAND_LIMITS.pathChars), EXECUTOR_LIMITS.specFiles),
   }),
   resume: ours(["session_id"], { session_id: name, last_seq: count }),
   open_actions: list(name, REGISTER_LIMITS.orders),
@@ -82,7 +82,10 @@ export const FROM_EXECUTOR: { readonly [type: string]: JsonObject } = {
     chunk: anyText,
   }),
   tool_approval: exact(["tool_call_id", "approved"], { tool_call_id: name, approved: flag, modifications: {} }),
-  user_input: exact(["input_request_id", "response"], { input_request_id: name, response: text(RUN.answerChars, 0) }),
+  user_input: exact(["input_request_id", "response"], {
+    input_request_id: name,
+    response: text(RUN_LIMITS.answerChars, 0),
+  }),
   tool_judgement: ours(["tool_id"], { tool_id: name, judgement: JUDGEMENT, error: anyText, code: name }),
 };
 

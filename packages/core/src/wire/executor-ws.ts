@@ -3,7 +3,7 @@ import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
-import { REGISTER_LIMITS, RUN } from "../limits.ts";
+import { REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Action, Ended, Judgement, Outcome, Output, ToolEffect } from "../tool.ts";
 import { headAndTail } from "../run/turns.ts";
@@ -145,7 +145,7 @@ export function runToolOf(order: Order, { generation, sessionEpoch }: OrderPlace
 
 /** The order behind a message that has passed its schema. */
 export function orderOf(payload: JsonObject): Order {
-  const { run_epoch, session_epoch = 0, ttl_ms = RUN.orderMs } = payload;
+  const { run_epoch, session_epoch = 0, ttl_ms = RUN_LIMITS.orderMs } = payload;
   const [approved, ledger] = [textOf(payload, "approved"), textOf(payload, "ledger")];
   return {
     action: actionOf(payload),

@@ -1,5 +1,5 @@
 import { Fault } from "../fault.ts";
-import { SIGNED } from "../limits.ts";
+import { SIGNED_HTTP_LIMITS } from "../limits.ts";
 
 /*
  * HTTP Message Signatures (RFC 9421) as a brain and its hands use them: one label, one algorithm, one list of
@@ -139,7 +139,7 @@ function replyComponents({ status, contentType, asked }: ReplyHead, digest: stri
 function signed(components: readonly Component[], digest: string, signing: Signing): SignatureFields {
   const { seal, key, created, nonce, keyid } = signing;
   const names = components.map(([name]) => name).join(" ");
-  const once = nonce === undefined ? "" : `;expires=${created + SIGNED.lifeS};nonce="${nonce}"`;
+  const once = nonce === undefined ? "" : `;expires=${created + SIGNED_HTTP_LIMITS.lifeS};nonce="${nonce}"`;
   const params = `(${names});created=${created}${once};keyid="${keyid}";alg="${ALG}";tag="${TAG}"`;
   const mac = seal.mac(key, signatureBase(components, params));
   return { "content-digest": digest, "signature-input": `${LABEL}=${params}`, signature: `${LABEL}=:${mac}:` };
@@ -158,11 +158,11 @@ const INPUT_FIELD = new RegExp(
   `^${LABEL}=(\\(([^()]*)\\)((?:;[a-z]+=(?:\\d{1,15}|"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*"))+))$`,
 );
 const PARAMETER = /;([a-z]+)=(?:(\d+)|"([^"]*)")/g;
-const NONCE = new RegExp(`^[A-Za-z0-9+/_=-]{${SIGNED.nonceChars},${SIGNED.nonceCharsAtMost}}$`);
+const NONCE = new RegExp(`^[A-Za-z0-9+/_=-]{${SIGNED_HTTP_LIMITS.nonceChars},${SIGNED_HTTP_LIMITS.nonceCharsAtMost}}$`);
 const KEYID = new RegExp(`^[\\w.:-]+/[\\w-]+$`);
 
 function claimIn(fields: SignatureFields, components: readonly string[], expected: readonly string[]): Claim {
-  for (const text of Object.values(fields)) if (text.length > SIGNED.fieldChars) throw invalid();
+  for (const text of Object.values(fields)) if (text.length > SIGNED_HTTP_LIMITS.fieldChars) throw invalid();
   const [, digest] = DIGEST_FIELD.exec(fields["content-digest"]) ?? [];
   const [, mac] = SIGNATURE_FIELD.exec(fields.signature) ?? [];
   const [, params, names, given = ""] = INPUT_FIELD.exec(fields["signature-input"]) ?? [];
@@ -176,7 +176,7 @@ function claimIn(fields: SignatureFields, components: readonly string[], expecte
   if (!expected.includes("nonce")) return { created, keyid, digest, mac, params };
   const nonce = texts.get("nonce") ?? "";
   const expires = numbers.get("expires") ?? 0;
-  if (!NONCE.test(nonce) || expires <= created || expires > created + SIGNED.lifeS) throw invalid();
+  if (!NONCE.test(nonce) || expires <= created || expires > created + SIGNED_HTTP_LIMITS.lifeS) throw invalid();
   return { created, expires, nonce, keyid, digest, mac, params };
 }
 

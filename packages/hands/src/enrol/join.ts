@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { request } from "node:https";
 import { isIP } from "node:net";
 import { connect } from "node:tls";
-import { asFault, Fault, FAULTS, isObject, SOUTHBOUND, textIn } from "@vidro/core";
+import { asFault, Fault, FAULTS, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { FaultCode, JsonObject } from "@vidro/core";
 import { ENROL_PATH, invitationIn, invitationProof, RENEW_PATH, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
@@ -95,7 +95,7 @@ async function shownAuthority(url: URL, fingerprint: string): Promise<string> {
     // Who this is will be known by its fingerprint, a few lines below.
     rejectUnauthorized: false,
   });
-  socket.setTimeout(SOUTHBOUND.answerMs, () => socket.destroy(new Error("it took too long")));
+  socket.setTimeout(SOUTHBOUND_LIMITS.answerMs, () => socket.destroy(new Error("it took too long")));
   try {
     await once(socket, "secureConnect");
     let certificate: X509Certificate | undefined = socket.getPeerX509Certificate();
@@ -136,7 +136,7 @@ async function post(to: Destination, asked: EnrolRequest | { readonly csr: strin
     method: "POST",
     path,
     headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body), host: url.host },
-    signal: AbortSignal.timeout(SOUTHBOUND.answerMs),
+    signal: AbortSignal.timeout(SOUTHBOUND_LIMITS.answerMs),
   });
   sent.end(body);
   let text = "";

@@ -5,7 +5,7 @@ import { chmodSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { TOKEN } from "@vidro/core";
+import { TOKEN_LIMITS } from "@vidro/core";
 import { scratch } from "../scratch.fixture.ts";
 import { TokenFile } from "./token-file.ts";
 
@@ -76,10 +76,12 @@ test("a file that others can read, or that is none of tokens, is refused", (t) =
 test("too many tokens that wait to be checked are RATE_LIMITED", async (t) => {
   const { row } = made({ secretHash: `$argon2id$v=19$m=8,t=1,p=1$${"A".repeat(22)}$${"A".repeat(43)}` });
   const tokens = opened(t, written(t, row));
-  const guesses = Array.from({ length: TOKEN.waiting + 6 }, () => tokens.verify(`${row.tokenId}.${"a".repeat(43)}`));
+  const guesses = Array.from({ length: TOKEN_LIMITS.waiting + 6 }, () =>
+    tokens.verify(`${row.tokenId}.${"a".repeat(43)}`),
+  );
   const codes = (await Promise.allSettled(guesses)).map((one) =>
     one.status === "rejected" ? (one.reason as { code: string }).code : "",
   );
   assert.equal(codes.filter((code) => code === "RATE_LIMITED").length, 6);
-  assert.equal(codes.filter((code) => code === "INVALID_TOKEN").length, TOKEN.waiting);
+  assert.equal(codes.filter((code) => code === "INVALID_TOKEN").length, TOKEN_LIMITS.waiting);
 });

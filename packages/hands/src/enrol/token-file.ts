@@ -1,7 +1,7 @@
 import { argon2, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
 import { promisify } from "node:util";
-import { asFault, Fault, isObject, TOKEN } from "@vidro/core";
+import { asFault, Fault, isObject, TOKEN_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { Json } from "@vidro/core";
 import type { Bearer } from "../links/agent-tcp.ts";
@@ -16,7 +16,7 @@ const derive = promisify(argon2);
 const BEARER = /^([0-9a-f]{32})\.([\w-]{43})$/;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z\d+/]{11,64})\$([A-Za-z\d+/]{16,128})$/;
 /** What a token is compared with that is not known, so that it takes as long. */
-const NOBODY = `$argon2id$v=19$m=${TOKEN.hashKib},t=${TOKEN.hashPasses},p=${TOKEN.hashLanes}$${"A".repeat(22)}$${"A".repeat(43)}`;
+const NOBODY = `$argon2id$v=19$m=${TOKEN_LIMITS.hashKib},t=${TOKEN_LIMITS.hashPasses},p=${TOKEN_LIMITS.hashLanes}$${"A".repeat(22)}$${"A".repeat(43)}`;
 /** How often the file is looked at. */
 const LOOK_MS = 250;
 
@@ -73,14 +73,16 @@ export class TokenFile {
   async #isRight(token: string, secret: string, hash: string): Promise<boolean> {
     const name = createHmac("sha256", this.#key).update(token).digest("base64");
     if (this.#known.get(name) === hash) return true;
-    if (this.#waiting >= TOKEN.waiting)
-      throw new Fault("RATE_LIMITED", "Too many tokens are being checked.", { retryAfterMs: TOKEN.retryAfterMs });
+    if (this.#waiting >= TOKEN_LIMITS.waiting)
+      throw new Fault("RATE_LIMITED", "Too many tokens are being checked.", {
+        retryAfterMs: TOKEN_LIMITS.retryAfterMs,
+      });
     this.#waiting += 1;
     // One after the other: a hash takes memory, and guesses are to be slow.
     const checked = this.#hashing.then(() => isHashOf(hash, secret));
     this.#hashing = checked.catch(() => undefined);
     const isRight = await checked.finally(() => (this.#waiting -= 1));
-    if (isRight && this.#known.size < TOKEN.cached) this.#known.set(name, hash);
+    if (isRight && this.#known.size < TOKEN_LIMITS.cached) this.#known.set(name, hash);
     return isRight;
   }
 
@@ -103,7 +105,7 @@ export class TokenFile {
 
 function rowsIn(file: Json): ReadonlyMap<string, Row> {
   const rows = isObject(file) && Array.isArray(file["tokens"]) ? (file["tokens"] as readonly Json[]) : undefined;
-  if (rows === undefined || rows.length > TOKEN.listed) throw new Error('it has no list "tokens"');
+  if (rows === undefined || rows.length > TOKEN_LIMITS.listed) throw new Error('it has no list "tokens"');
   return new Map(rows.map((row) => [rowOf(row).tokenId, rowOf(row)]));
 }
 

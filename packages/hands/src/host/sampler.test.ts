@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { tmpdir } from "node:os";
 import { test } from "node:test";
-import { SAMPLES } from "@vidro/core";
+import { SAMPLE_LIMITS } from "@vidro/core";
 import { Sampler } from "./sampler.ts";
 
 test("the first sample is there at once, with everything in its range", async (t) => {
@@ -18,9 +18,9 @@ test("an hour of samples is kept and no more, oldest first", () => {
   const sampler = new Sampler(tmpdir(), () => (now += 1000));
   assert.equal(sampler.latest(), undefined);
   assert.deepEqual(sampler.samples(60), []);
-  for (let taken = 0; taken < SAMPLES.kept + 10; taken += 1) sampler.sample();
-  const all = sampler.samples(SAMPLES.kept * 2);
-  assert.equal(all.length, SAMPLES.kept);
+  for (let taken = 0; taken < SAMPLE_LIMITS.kept + 10; taken += 1) sampler.sample();
+  const all = sampler.samples(SAMPLE_LIMITS.kept * 2);
+  assert.equal(all.length, SAMPLE_LIMITS.kept);
   assert.equal(all[0]?.time, 11_000);
   assert.equal(all.at(-1)?.time, now);
   assert.deepEqual(

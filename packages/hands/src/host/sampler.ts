@@ -1,6 +1,6 @@
 import { statfs } from "node:fs/promises";
 import os from "node:os";
-import { SAMPLES } from "@vidro/core";
+import { SAMPLE_LIMITS } from "@vidro/core";
 import { availableBytes, processorTimes, type ProcessorTimes } from "../exec/proc.ts";
 
 const MIB = 1024 * 1024;
@@ -24,11 +24,11 @@ export class Sampler {
   readonly #folder: string;
   readonly #now: () => number;
   readonly #ring = {
-    cpu: new Float32Array(SAMPLES.kept),
-    mem: new Float32Array(SAMPLES.kept),
-    load: new Float32Array(SAMPLES.kept),
-    disk: new Float64Array(SAMPLES.kept),
-    time: new Float64Array(SAMPLES.kept),
+    cpu: new Float32Array(SAMPLE_LIMITS.kept),
+    mem: new Float32Array(SAMPLE_LIMITS.kept),
+    load: new Float32Array(SAMPLE_LIMITS.kept),
+    disk: new Float64Array(SAMPLE_LIMITS.kept),
+    time: new Float64Array(SAMPLE_LIMITS.kept),
   };
   #taken = 0;
   #before: ProcessorTimes = { busy: 0, total: 0 };
@@ -46,7 +46,7 @@ export class Sampler {
   async start(): Promise<this> {
     await this.#lookAtDisk();
     this.sample();
-    this.#timer = setInterval(() => this.sample(), SAMPLES.everyMs).unref();
+    this.#timer = setInterval(() => this.sample(), SAMPLE_LIMITS.everyMs).unref();
     return this;
   }
 
@@ -59,7 +59,7 @@ export class Sampler {
   sample(): void {
     const times = processorTimes();
     const total = times.total - this.#before.total;
-    const at = this.#taken % SAMPLES.kept;
+    const at = this.#taken % SAMPLE_LIMITS.kept;
     const ring = this.#ring;
     ring.cpu[at] = total > 0 ? Math.min(Math.max((times.busy - this.#before.busy) / total, 0), 1) : 0;
     ring.mem[at] = (os.totalmem() - (availableBytes() ?? os.freemem())) / MIB;
@@ -79,13 +79,13 @@ export class Sampler {
   /** The samples of the last seconds, oldest first. */
   samples(seconds: number): Sample[] {
     const samples: Sample[] = [];
-    const count = Math.min(seconds, this.#taken, SAMPLES.kept);
+    const count = Math.min(seconds, this.#taken, SAMPLE_LIMITS.kept);
     for (let index = this.#taken - count; index < this.#taken; index += 1) samples.push(this.#at(index));
     return samples;
   }
 
   #at(index: number): Sample {
-    const at = index % SAMPLES.kept;
+    const at = index % SAMPLE_LIMITS.kept;
     const { cpu, mem, load, disk, time } = this.#ring;
     return {
       cpu: rounded(cpu[at]),

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { WATCH } from "@vidro/core";
+import { WATCH_LIMITS } from "@vidro/core";
 import { scratch } from "../scratch.fixture.ts";
 import { Watches } from "./watches.ts";
 import { WatchLog } from "./watches/watch-log.ts";
@@ -155,7 +155,7 @@ test("so many paths are watched at a time and no more; what is not there is no w
   const watches = await open();
   await assert.rejects(watches.begin(join(folder, "none"), 60), { code: "TOOL_FAILED" });
   assert.throws(() => watches.events("W-none", all), { code: "NOT_FOUND" });
-  for (let begun = 0; begun < WATCH.active; begun += 1) await watches.begin(folder, 60);
+  for (let begun = 0; begun < WATCH_LIMITS.active; begun += 1) await watches.begin(folder, 60);
   await assert.rejects(watches.begin(folder, 60), { code: "RATE_LIMITED" });
 });
 
@@ -167,11 +167,11 @@ test("events of a watch are bounded, and the last one says so", (t) => {
   for (let kept = 0; kept < 3; kept += 1)
     log.keep(
       token,
-      Array.from({ length: WATCH.events / 2 }, () => event),
+      Array.from({ length: WATCH_LIMITS.events / 2 }, () => event),
     );
   log.keep(token, [event]);
   const events = log.events(token, all);
-  assert.equal(events.length, WATCH.events + 1);
+  assert.equal(events.length, WATCH_LIMITS.events + 1);
   assert.deepEqual([events.at(-1)?.type, events.at(-2)?.type], ["error", "add"]);
 });
 
@@ -180,11 +180,11 @@ test("watches that are long over are forgotten, and the oldest when there are to
   t.after(() => log.close());
   const old = log.create("/old", 1, 2);
   const tokens = Array.from(
-    { length: WATCH.kept + 5 },
-    (_, index) => log.create("/new", 1, WATCH.keptMs + index).token,
+    { length: WATCH_LIMITS.kept + 5 },
+    (_, index) => log.create("/new", 1, WATCH_LIMITS.keptMs + index).token,
   );
-  log.prune(WATCH.keptMs + 3);
+  log.prune(WATCH_LIMITS.keptMs + 3);
   assert.equal(log.find(old.token), undefined);
-  assert.equal(tokens.filter((token) => log.find(token) !== undefined).length, WATCH.kept);
+  assert.equal(tokens.filter((token) => log.find(token) !== undefined).length, WATCH_LIMITS.kept);
   assert.equal(log.find(tokens[0] ?? ""), undefined);
 });

@@ -1,4 +1,4 @@
-import { Fault, WATCH } from "@vidro/core";
+import { Fault, WATCH_LIMITS } from "@vidro/core";
 import { ownFolders } from "../policy/own-state.ts";
 import { within } from "../files/within.ts";
 import { Tree } from "./watches/tree.ts";
@@ -47,9 +47,9 @@ export class Watches {
 
   /** Begins to watch a real path; RATE_LIMITED when too many are watched, TOOL_FAILED when nothing is there. */
   async begin(path: string, seconds: number): Promise<Watch> {
-    if (this.#going.size >= WATCH.active)
-      throw new Fault("RATE_LIMITED", `${WATCH.active} paths are watched already; wait until some are over.`, {
-        retryAfterMs: WATCH.seconds * 1000,
+    if (this.#going.size >= WATCH_LIMITS.active)
+      throw new Fault("RATE_LIMITED", `${WATCH_LIMITS.active} paths are watched already; wait until some are over.`, {
+        retryAfterMs: WATCH_LIMITS.seconds * 1000,
       });
     const startedAt = this.#now();
     this.#log.prune(startedAt);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
-import { asFault, Fault, REGISTER_LIMITS, isObject, SIGNED, textIn } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, isObject, SIGNED_HTTP_LIMITS, textIn } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
 import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import { CAPABILITIES, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
@@ -178,7 +178,7 @@ class AgentHttpLink {
   async #fetch(session: Session): Promise<void> {
     for (let ack = 0; !session.over.aborted;) {
       const asked = { session_epoch: session.epoch, ack };
-      const reply = await this.#insist(POLL_PATH, asked, { session, heldMs: SIGNED.pollMs });
+      const reply = await this.#insist(POLL_PATH, asked, { session, heldMs: SIGNED_HTTP_LIMITS.pollMs });
       const { messages, cursor } = reply;
       for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) await this.#take(message);
       if (typeof cursor === "number") ack = cursor;
@@ -228,7 +228,7 @@ class AgentHttpLink {
       const whole = others.length === 0 ? only : { messages };
       await this.#insist(MESSAGES_PATH, whole, { session }).catch((thrown: unknown) => this.#refused(thrown));
       this.#telling.told(messages.length);
-      if (messages.every(({ method }) => method === "exec.output")) await rest(SIGNED.liveMs, over);
+      if (messages.every(({ method }) => method === "exec.output")) await rest(SIGNED_HTTP_LIMITS.liveMs, over);
     }
   }
 
@@ -243,7 +243,7 @@ class AgentHttpLink {
       } catch (thrown) {
         const { code, retryAfterMs = 0 } = asFault(thrown);
         const isPassing = code === "BRAIN_UNREACHABLE" || code === "RATE_LIMITED";
-        if (!isPassing || over.aborted || tries >= SIGNED.tries) throw thrown;
+        if (!isPassing || over.aborted || tries >= SIGNED_HTTP_LIMITS.tries) throw thrown;
         const bounds = { ...REDIAL_BOUNDS, ...this.#options.bounds };
         await rest(Math.max(retryAfterMs, restAfter(tries, Math.random(), bounds)), over);
       }
@@ -260,7 +260,7 @@ class AgentHttpLink {
   /** A brain that lives answers at least each poll; one that does not is dead after the heartbeats that it may miss. */
   get #silenceMs(): number {
     const heartbeatMs = this.#options.bounds?.heartbeatMs ?? REGISTER_LIMITS.heartbeatMs;
-    return Math.max(heartbeatMs * REGISTER_LIMITS.heartbeatsMissed, SIGNED.pollMs + heartbeatMs);
+    return Math.max(heartbeatMs * REGISTER_LIMITS.heartbeatsMissed, SIGNED_HTTP_LIMITS.pollMs + heartbeatMs);
   }
 
   async #sample({ over }: Session): Promise<void> {

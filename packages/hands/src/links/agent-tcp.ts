@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
-import { CODEC, Fault, listenFault } from "@vidro/core";
+import { CODEC_LIMITS, Fault, listenFault } from "@vidro/core";
 import { Attempts } from "./agent-tcp/attempts.ts";
 import { TCP_BOUNDS } from "./agent-tcp/bounds.ts";
 import type { Bounds } from "./agent-tcp/bounds.ts";
@@ -88,7 +88,7 @@ async function worldOf(options: AgentTcpOptions, bounds: Bounds): Promise<Connec
   const { hand, name, version, sampler, watches, verify, brain, report = () => undefined } = options;
   const registry = await Registry.of(COMMANDS);
   const hello = {
-    maxFrame: CODEC.frameBytes,
+    maxFrame: CODEC_LIMITS.frameBytes,
     heartbeat: bounds.heartbeatMs,
     maxInFlight: bounds.inFlight,
     serverVersion: version,

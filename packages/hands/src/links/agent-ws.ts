@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { asFault, Fault, REGISTER_LIMITS, SOUTHBOUND } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
 import { CAPABILITIES, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { Hello } from "@vidro/core/wire/agent-ws";
@@ -45,7 +45,7 @@ export const AGENT_WS_BOUNDS: {
       | "redialCapMs"
       | "firstDials"
   ]: number;
-} = { ...SOUTHBOUND, ...REGISTER_LIMITS };
+} = { ...SOUTHBOUND_LIMITS, ...REGISTER_LIMITS };
 
 /**
  * Keeps a hand connected to its brain over a WebSocket until the signal fires; rejects with the fault that makes
@@ -156,7 +156,7 @@ class AgentWs {
       this.#rivals = 0;
       return passing(why);
     }
-    const retryAfterMs = Math.min(SOUTHBOUND.rivalCapMs, this.bounds.rivalMs * 2 ** this.#rivals);
+    const retryAfterMs = Math.min(SOUTHBOUND_LIMITS.rivalCapMs, this.bounds.rivalMs * 2 ** this.#rivals);
     this.#rivals += 1;
     return new Fault(
       "CONNECTION_LOST",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE_LIMITS } from "@vidro/core";
 import * as fc from "fast-check";
 import { NOT_UNDERSTOOD } from "./foreign.fixture.ts";
 import { UNDERSTOOD } from "./intents.fixture.ts";
@@ -61,10 +61,10 @@ describe("understanding", () => {
 
   it("takes the first few of too many questions and says how many it left out", () => {
     const { wants, leftOut } = understand("disk, memory, cpu, uptime, network");
-    assert.equal(wants.length, OFFLINE.wants);
+    assert.equal(wants.length, OFFLINE_LIMITS.wants);
     assert.equal(leftOut, 2);
     const commands = Array.from({ length: 23 }, (_, index) => `"echo ${index}"`).join(" and ");
-    assert.equal(understand(`run ${commands}`).wants.length, OFFLINE.commands);
+    assert.equal(understand(`run ${commands}`).wants.length, OFFLINE_LIMITS.commands);
     assert.equal(understand(`run ${commands}`).leftOut, 3);
   });
 
@@ -76,7 +76,7 @@ describe("understanding", () => {
   });
 
   it("does nothing with a task that is too long to be read whole", () => {
-    assert.deepEqual(understand(`run "echo a" ${" ".repeat(OFFLINE.taskChars)}`).wants, []);
+    assert.deepEqual(understand(`run "echo a" ${" ".repeat(OFFLINE_LIMITS.taskChars)}`).wants, []);
   });
 
   it("never throws, whatever it is given", () => {
@@ -107,7 +107,7 @@ describe("understanding", () => {
   it("reads a long hostile task in little time", () => {
     const started = process.cpuUsage();
     for (const piece of ["in ", "'", '"a ', "/a", "search for the ", "§1 ", "process named "])
-      understand(piece.repeat(OFFLINE.taskChars / piece.length));
+      understand(piece.repeat(OFFLINE_LIMITS.taskChars / piece.length));
     assert.ok(process.cpuUsage(started).user < 2_000_000, "microseconds at work");
   });
 });

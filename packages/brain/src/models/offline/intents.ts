@@ -1,5 +1,5 @@
 import type { Language } from "@vidro/core/text";
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE_LIMITS } from "@vidro/core";
 import { wantOfFiles } from "./intents-files.ts";
 import { isPort, orderOf, wantOfGit, wantOfProcess, wantsOfMachine } from "./intents-machine.ts";
 import { wantsToRun } from "./intents-run.ts";
@@ -10,12 +10,12 @@ import type { Understanding, Want } from "./want.ts";
 
 /** What a task wants, read by itself and, where it leans on the one before it, together with that. */
 export function understand(task: string, before?: Understanding): Understanding {
-  const language = languageOf(task.slice(0, OFFLINE.taskChars), before?.language ?? "en");
+  const language = languageOf(task.slice(0, OFFLINE_LIMITS.taskChars), before?.language ?? "en");
   // Half of a task may mean something else than the whole of it.
-  if (task.length > OFFLINE.taskChars) return { language, wants: [], leftOut: 0 };
+  if (task.length > OFFLINE_LIMITS.taskChars) return { language, wants: [], leftOut: 0 };
   const sentence = sentenceOf(task);
   const all = followUp(sentence, before) ?? wantsOf(sentence, language);
-  const most = all[0]?.kind === "run" ? OFFLINE.commands : OFFLINE.wants;
+  const most = all[0]?.kind === "run" ? OFFLINE_LIMITS.commands : OFFLINE_LIMITS.wants;
   return { language, wants: all.slice(0, most), leftOut: Math.max(0, all.length - most) };
 }
 
@@ -68,7 +68,8 @@ const ORDER =
 
 function followUp(sentence: Sentence, before: Understanding | undefined): readonly Want[] | undefined {
   const last = before?.wants.at(-1);
-  if (before === undefined || last === undefined || sentence.words.length > OFFLINE.followUpWords) return undefined;
+  if (before === undefined || last === undefined || sentence.words.length > OFFLINE_LIMITS.followUpWords)
+    return undefined;
   if (ORDER.test(sentence.plain) && last.kind === "processes") return [{ ...last, by: orderOf(sentence) }];
   if (sentence.words.length === 0 || isForeign(sentence) || strangers(sentence, [AGAIN, PLACE]) > 0) return undefined;
   const path = sentence.operands[0]?.text;

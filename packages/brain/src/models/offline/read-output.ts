@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from "node:util";
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE_LIMITS } from "@vidro/core";
 
 /** What a process left behind, taken apart again from the words that a model is given. */
 export interface ProcessText {
@@ -32,9 +32,9 @@ export function linesOf(text: string): readonly string[] {
 /** A piece of output as an answer shows it: its beginning or its end, behind a bar that tells it from the answer's words. */
 export function quote(text: string, part: "head" | "tail" = "head"): string {
   const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
-  const kept = part === "head" ? lines.slice(0, OFFLINE.quotedLines) : lines.slice(-OFFLINE.quotedLines);
+  const kept = part === "head" ? lines.slice(0, OFFLINE_LIMITS.quotedLines) : lines.slice(-OFFLINE_LIMITS.quotedLines);
   const whole = kept.join("\n");
-  const shown = part === "head" ? whole.slice(0, OFFLINE.quotedChars) : whole.slice(-OFFLINE.quotedChars);
+  const shown = part === "head" ? whole.slice(0, OFFLINE_LIMITS.quotedChars) : whole.slice(-OFFLINE_LIMITS.quotedChars);
   const isCut = shown.length < whole.length || kept.length < lines.length;
   const marked = !isCut ? shown : part === "head" ? `${shown}\n…` : `…\n${shown}`;
   return marked

@@ -1,4 +1,4 @@
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { Phrases } from "./phrases.ts";
 import { quote } from "./read-output.ts";
@@ -92,7 +92,7 @@ function callText({ tool, input }: Call): string {
 /** A text on one line, not too long. */
 export function oneLine(text: string): string {
   const flat = text.replace(/\s+/g, " ").trim();
-  return flat.length > OFFLINE.lineChars ? `${flat.slice(0, OFFLINE.lineChars)}…` : flat;
+  return flat.length > OFFLINE_LIMITS.lineChars ? `${flat.slice(0, OFFLINE_LIMITS.lineChars)}…` : flat;
 }
 
 function shellWord(word: string): string {

@@ -1,4 +1,4 @@
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE_LIMITS } from "@vidro/core";
 import { bytes, rows } from "./phrases.ts";
 import { GIT_ARGS, gitLacks, readGitDiff, readGitLog, readGitState, readListing, readSizes } from "./read-files.ts";
 import type { GitState, SizedFiles } from "./read-files.ts";
@@ -21,12 +21,12 @@ export function* largest(want: WantOf<"largest">, desk: Desk): Skill {
     const learnt = yield* learn(desk, [{ call, read: readSizes }]);
     if ("trouble" in learnt) return learnt.trouble;
     found = learnt.facts;
-    if (found.files.length >= OFFLINE.rows) break;
+    if (found.files.length >= OFFLINE_LIMITS.rows) break;
   }
   if (found.files.length === 0) return say.noFiles(shownPath(want.path));
-  const top = found.files.slice(0, OFFLINE.rows).map((file) => `${bytes(file.bytes, say)}: ${file.path}`);
+  const top = found.files.slice(0, OFFLINE_LIMITS.rows).map((file) => `${bytes(file.bytes, say)}: ${file.path}`);
   const head = say.largest(top.length, shownPath(want.path));
-  return [head, rows(top, say, OFFLINE.rows), ...(found.isCut ? [say.cut] : [])].join("\n");
+  return [head, rows(top, say, OFFLINE_LIMITS.rows), ...(found.isCut ? [say.cut] : [])].join("\n");
 }
 
 /** A path on one line; the folder itself as `./`, since a lone dot reads like the end of a sentence. */
@@ -44,7 +44,7 @@ export function find(want: WantOf<"find">, desk: Desk): Skill {
   ];
   return tell(desk, ways, (files) => {
     if (files.length === 0) return say.notFound(oneLine(pattern));
-    return `${say.found(files.length, oneLine(pattern))}\n${rows(files, say, OFFLINE.quotedLines)}`;
+    return `${say.found(files.length, oneLine(pattern))}\n${rows(files, say, OFFLINE_LIMITS.quotedLines)}`;
   });
 }
 
@@ -60,7 +60,7 @@ export function search(want: WantOf<"search">, desk: Desk): Skill {
   return tell(desk, ways, (lines) => {
     if (lines.length === 0) return say.noMatches(oneLine(text));
     const shown = lines.map((line) => oneLine(line));
-    return `${say.matches(lines.length, oneLine(text))}\n${rows(shown, say, OFFLINE.quotedLines)}`;
+    return `${say.matches(lines.length, oneLine(text))}\n${rows(shown, say, OFFLINE_LIMITS.quotedLines)}`;
   });
 }
 
@@ -117,7 +117,8 @@ export function* git(want: WantOf<"git">, desk: Desk): Skill {
   const { say } = desk;
   const call = program(desk, "git", ...GIT_ARGS[want.about]);
   if (want.about === "log") {
-    const words = (commits: readonly string[]) => `${say.commits(commits.length)}\n${rows(commits, say, OFFLINE.rows)}`;
+    const words = (commits: readonly string[]) =>
+      `${say.commits(commits.length)}\n${rows(commits, say, OFFLINE_LIMITS.rows)}`;
     return yield* tell(desk, [{ call, read: orLack(desk, (text) => mapped(readGitLog(text), words)) }], String);
   }
   const learnt = yield* learn<GitState | string>(desk, [{ call, read: orLack(desk, readGitState) }]);

@@ -1,4 +1,4 @@
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE_LIMITS } from "@vidro/core";
 import { bytes, duration, number, percent, rows } from "./phrases.ts";
 import {
   readFacts,
@@ -35,7 +35,7 @@ export function disk(want: WantOf<"disk">, desk: Desk): Skill {
     const lines = volumes.map(({ freeBytes, totalBytes, mount, usedPercent }) =>
       say.disk(bytes(freeBytes, say), bytes(totalBytes, say), mount, percent(usedPercent, say)),
     );
-    return lines.length === 1 ? (lines[0] ?? "") : rows(lines, say, OFFLINE.rows);
+    return lines.length === 1 ? (lines[0] ?? "") : rows(lines, say, OFFLINE_LIMITS.rows);
   });
 }
 
@@ -127,7 +127,7 @@ export function sessions(_want: WantOf<"sessions">, desk: Desk): Skill {
   const { say } = desk;
   return tell(desk, [{ call: program(desk, "who"), read: readSessions }], (found) => {
     const names = [...found].map(([name, count]) => (count === 1 ? name : `${name} (${count})`));
-    return names.length === 0 ? say.noSessions : say.sessions(names.slice(0, OFFLINE.rows).join(", "));
+    return names.length === 0 ? say.noSessions : say.sessions(names.slice(0, OFFLINE_LIMITS.rows).join(", "));
   });
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import type { TestContext } from "node:test";
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE_LIMITS } from "@vidro/core";
 import { converse, processHand, toolsNamed } from "./conversation.fixture.ts";
 import type { TestHand } from "./conversation.fixture.ts";
 
@@ -46,21 +46,21 @@ describe("a quoted command", () => {
   });
 
   it("is one of many, done in their order", async (t) => {
-    const commands = Array.from({ length: OFFLINE.commands }, (_, index) => `echo step${index}`);
+    const commands = Array.from({ length: OFFLINE_LIMITS.commands }, (_, index) => `echo step${index}`);
     const task = `run ${commands.map((command) => `"${command}"`).join(", then ")}`;
     const { answer, calls, plan } = await converse(task, processHand(scratch(t)));
     assert.deepEqual(
       calls.map((call) => call.told.text.trim()),
       commands.map((command) => command.slice(5)),
     );
-    assert.equal(plan.length, OFFLINE.commands);
+    assert.equal(plan.length, OFFLINE_LIMITS.commands);
     for (const [index, command] of commands.entries())
       assert.ok(answer.includes(`\`${command}\` ended with exit code 0.\n    │ step${index}`));
   });
 
   it("has a long output cut to its bound", async (t) => {
     const { answer } = await converse('run "seq 100000"', processHand(scratch(t)));
-    assert.ok(answer.split("\n").length <= OFFLINE.quotedLines + 2);
+    assert.ok(answer.split("\n").length <= OFFLINE_LIMITS.quotedLines + 2);
     assert.ok(answer.endsWith("│ …"));
   });
 
@@ -83,7 +83,11 @@ describe("the tests of a project", () => {
       JSON.stringify({ scripts: { test: `node -e "console.log('ran them'); process.exit(${code})"` } });
     const folder = scratch(t, { "package.json": manifest(0) });
     const passed = await converse("run the tests", projectHand(folder), { tools: PROJECT_TOOLS });
-    assert.deepEqual(passed.calls.at(-1)?.input, { command: "npm", args: ["test"], timeout_ms: OFFLINE.testsMs });
+    assert.deepEqual(passed.calls.at(-1)?.input, {
+      command: "npm",
+      args: ["test"],
+      timeout_ms: OFFLINE_LIMITS.testsMs,
+    });
     assert.match(passed.answer, /^The tests pass: `npm test` ended with exit code 0\.\n[^]*ran them/);
     writeFileSync(join(folder, "package.json"), manifest(3));
     const failed = await converse("rode os testes", projectHand(folder), { tools: PROJECT_TOOLS });

@@ -1,4 +1,4 @@
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { readCommand } from "./intents-run.ts";
 import type { Phrases } from "./phrases.ts";
@@ -50,7 +50,7 @@ export function* tests(_want: WantOf<"tests">, desk: Desk): Skill {
   const words = known === "makefile" ? yield* makeTest(learnt.facts, desk) : known;
   if (words === undefined) return say.noTests;
   const line = words.join(" ");
-  const call = callOf(line, desk, { timeout_ms: OFFLINE.testsMs });
+  const call = callOf(line, desk, { timeout_ms: OFFLINE_LIMITS.testsMs });
   if (call === undefined) return say.noTool;
   const result = yield call;
   if (result.failed || result.forgotten) return troubleWith(call, result, say);

@@ -1,4 +1,4 @@
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE_LIMITS } from "@vidro/core";
 import { bytes, percent, rows } from "./phrases.ts";
 import { readInterfaces, readListeners, readProcesses, readPs } from "./read-work.ts";
 import type { Listener, ProcessRow } from "./read-work.ts";
@@ -10,7 +10,7 @@ import type { WantOf } from "./want.ts";
 export function processes(want: WantOf<"processes">, desk: Desk): Skill {
   const { say } = desk;
   const { by, name } = want;
-  const limit = OFFLINE.rows;
+  const limit = OFFLINE_LIMITS.rows;
   const input = name === undefined ? { limit, sort_by: by } : { limit, sort_by: by, name_pattern: name };
   const ways = [
     { call: use(desk, "processes", input), read: readProcesses },
@@ -38,7 +38,7 @@ function includes(command: string, name: string): boolean {
 }
 
 function processWords({ pid, user, cpuPercent, memoryBytes, command }: ProcessRow, { say }: Desk): string {
-  const { commandChars } = OFFLINE;
+  const { commandChars } = OFFLINE_LIMITS;
   const shown = command.length > commandChars ? `${command.slice(0, commandChars)}…` : command;
   return `${percent(cpuPercent, say)} CPU, ${bytes(memoryBytes, say)}: ${shown} (pid ${pid}, ${user})`;
 }
@@ -51,7 +51,7 @@ export function network(_want: WantOf<"network">, desk: Desk): Skill {
     const lines = interfaces.map(
       ({ name, isUp, addresses }) => `${name}: ${addresses.join(", ")}${isUp ? "" : ` (${say.down})`}`,
     );
-    return `${say.addresses}\n${rows(lines, say, OFFLINE.rows)}`;
+    return `${say.addresses}\n${rows(lines, say, OFFLINE_LIMITS.rows)}`;
   });
 }
 
@@ -65,7 +65,7 @@ export function ports(want: WantOf<"ports">, desk: Desk): Skill {
     }
     if (listeners.length === 0) return say.nobodyListens;
     const lines = listeners.map((listener) => listenerWords(listener, desk));
-    return `${say.listening(listeners.length)}\n${rows(lines, say, OFFLINE.quotedLines)}`;
+    return `${say.listening(listeners.length)}\n${rows(lines, say, OFFLINE_LIMITS.quotedLines)}`;
   });
 }
 

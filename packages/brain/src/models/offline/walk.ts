@@ -1,4 +1,4 @@
-import { OFFLINE } from "@vidro/core";
+import { OFFLINE_LIMITS } from "@vidro/core";
 import { taskIn } from "@vidro/core/run";
 import type { ModelRequest, Turn } from "@vidro/core";
 import { understand } from "./intents.ts";
@@ -32,7 +32,7 @@ export function nextMove({ turns, tools }: ModelRequest): Move {
 }
 
 function understandTurns(turns: readonly Turn[]): Understanding {
-  const tasks = turns.filter((turn) => turn.role === "user").slice(-OFFLINE.history);
+  const tasks = turns.filter((turn) => turn.role === "user").slice(-OFFLINE_LIMITS.history);
   let understanding: Understanding = { language: "en", wants: [], leftOut: 0 };
   for (const { text } of tasks) understanding = understand(taskIn(text), understanding);
   return understanding;

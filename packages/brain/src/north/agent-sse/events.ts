@@ -1,4 +1,4 @@
-import { isObject, outcomeText, STREAM } from "@vidro/core";
+import { isObject, outcomeText, STREAM_LIMITS } from "@vidro/core";
 import { encodeSse, SSE_HEARTBEAT } from "@vidro/core/codec";
 import { voidsWords } from "@vidro/core/run";
 import { actionWords, oneLine, planWords, sentence } from "@vidro/core/text";
@@ -58,7 +58,7 @@ const ENCODERS: Encoders = {
 export const AGENT_EVENTS: RunEncoder = {
   isShared: true,
   contentType: "text/event-stream",
-  begin: () => `retry: ${STREAM.retryMs}\n\n`,
+  begin: () => `retry: ${STREAM_LIMITS.retryMs}\n\n`,
   entry(entry, run) {
     const all = encoded(entry.event.type, entry.event, run);
     // Only the last one moves the cursor: a stream that is cut between two events of one entry brings both again.
@@ -72,7 +72,7 @@ export const AGENT_EVENTS: RunEncoder = {
   },
   live: (live, _after, run) => encodeSse({ data: JSON.stringify({ ...spoken(live), run_id: run }) }),
   heartbeat: SSE_HEARTBEAT,
-  heartbeatMs: STREAM.sseHeartbeatMs,
+  heartbeatMs: STREAM_LIMITS.sseHeartbeatMs,
   resync: (run, next) => encodeSse({ data: JSON.stringify({ type: "resync", next, run_id: run }) }),
   fault: ({ code, message }, run) => encodeSse({ data: JSON.stringify({ type: "error", message, code, run_id: run }) }),
 };

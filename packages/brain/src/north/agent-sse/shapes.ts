@@ -1,4 +1,4 @@
-import { RUN, STREAM } from "@vidro/core";
+import { RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { PARAMS } from "../sampling.ts";
 import type { Params } from "../sampling.ts";
@@ -33,19 +33,19 @@ export interface AnswerBody {
 }
 
 const NAME = { type: "string", minLength: 1, maxLength: 128 };
-const TASK = { type: "string", minLength: 1, maxLength: RUN.taskChars };
+const TASK = { type: "string", minLength: 1, maxLength: RUN_LIMITS.taskChars };
 
-const TURN = object({ role: { enum: ["user", "assistant"] }, content: { type: "string", maxLength: RUN.taskChars } }, [
-  "role",
-  "content",
-]);
+const TURN = object(
+  { role: { enum: ["user", "assistant"] }, content: { type: "string", maxLength: RUN_LIMITS.taskChars } },
+  ["role", "content"],
+);
 
 /** The bodies that the routes take. */
 export const BODIES = {
   session: object({
-    params: { type: "object", maxProperties: STREAM.params, properties: PARAMS },
+    params: { type: "object", maxProperties: STREAM_LIMITS.params, properties: PARAMS },
     agent_uuid: { ...NAME, type: ["string", "null"] },
-    tools_enabled: { type: ["array", "null"], maxItems: STREAM.namedTools, items: NAME },
+    tools_enabled: { type: ["array", "null"], maxItems: STREAM_LIMITS.namedTools, items: NAME },
     hand: SELECTOR,
   }),
   generate: {
@@ -54,7 +54,7 @@ export const BODIES = {
         session_id: NAME,
         prompt: TASK,
         objective: TASK,
-        history: { type: "array", maxItems: STREAM.historyTurns, items: TURN },
+        history: { type: "array", maxItems: STREAM_LIMITS.historyTurns, items: TURN },
         stream: { type: ["boolean", "null"] },
       },
       ["session_id"],
@@ -67,7 +67,7 @@ export const BODIES = {
         session_id: NAME,
         question_id: NAME,
         healing_id: NAME,
-        answer: { type: "string", maxLength: RUN.answerChars },
+        answer: { type: "string", maxLength: RUN_LIMITS.answerChars },
       },
       ["answer"],
     ),

@@ -1,4 +1,4 @@
-import { CATALOG } from "@vidro/core";
+import { CATALOG_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { NAME } from "../../catalog/agent-files.ts";
 import { validator } from "../../http/validate.ts";
@@ -13,16 +13,16 @@ const orNull = (maxLength: number): JsonObject => ({ type: ["string", "null"], m
 /** Names of tools. */
 export const TOOL_NAMES: JsonObject = {
   type: ["array", "null"],
-  maxItems: CATALOG.tools,
-  items: { type: "string", minLength: 1, maxLength: CATALOG.nameChars },
+  maxItems: CATALOG_LIMITS.tools,
+  items: { type: "string", minLength: 1, maxLength: CATALOG_LIMITS.nameChars },
 };
 
 const FIELDS: JsonObject = {
   name: { type: "string", pattern: NAME.source },
-  description: orNull(CATALOG.descriptionChars),
-  prompt: orNull(CATALOG.promptChars),
-  image: orNull(CATALOG.imageChars),
-  model: orNull(CATALOG.descriptionChars),
+  description: orNull(CATALOG_LIMITS.descriptionChars),
+  prompt: orNull(CATALOG_LIMITS.promptChars),
+  image: orNull(CATALOG_LIMITS.imageChars),
+  model: orNull(CATALOG_LIMITS.descriptionChars),
   tools: TOOL_NAMES,
 };
 

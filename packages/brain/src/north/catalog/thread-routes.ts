@@ -1,4 +1,4 @@
-import { CATALOG } from "@vidro/core";
+import { CATALOG_LIMITS } from "@vidro/core";
 import type { HandCatalog, JsonObject } from "@vidro/core";
 import type { Runs } from "../../run/runs.ts";
 import type { Thread, ThreadRequest, Threads } from "../../catalog/threads.ts";
@@ -19,14 +19,14 @@ const HAND = "hand";
 
 const METADATA: JsonObject = {
   type: ["object", "null"],
-  maxProperties: CATALOG.metadataFields,
-  additionalProperties: { type: "string", maxLength: CATALOG.metadataChars },
+  maxProperties: CATALOG_LIMITS.metadataFields,
+  additionalProperties: { type: "string", maxLength: CATALOG_LIMITS.metadataChars },
 };
 
 const THREAD_REQUEST: JsonObject = {
   type: "object",
   properties: {
-    agent_uuid: { type: ["string", "null"], minLength: 1, maxLength: CATALOG.nameChars },
+    agent_uuid: { type: ["string", "null"], minLength: 1, maxLength: CATALOG_LIMITS.nameChars },
     tools_enabled: TOOL_NAMES,
     metadata: METADATA,
     // Clients of another wire may send a conversation's first messages here; to take them and drop them would be a lie.

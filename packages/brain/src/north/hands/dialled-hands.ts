@@ -1,4 +1,4 @@
-import { REGISTER_LIMITS, SIGNED, TCP } from "@vidro/core";
+import { REGISTER_LIMITS, SIGNED_HTTP_LIMITS, TCP_LIMITS } from "@vidro/core";
 import type { DialRequest, HandCatalog, HandDialler, JsonObject } from "@vidro/core";
 import { ROW, rowShape } from "../hands.ts";
 import { plainFault } from "../ops.ts";
@@ -20,10 +20,10 @@ const WHOM: JsonObject = {
     url: {
       type: "string",
       minLength: 1,
-      maxLength: SIGNED.fieldChars,
+      maxLength: SIGNED_HTTP_LIMITS.fieldChars,
       description: "tls://host:port, or tcp://host:port on the brain's own machine.",
     },
-    token: { type: "string", minLength: 1, maxLength: TCP.tokenChars, description: "One of the hand's own." },
+    token: { type: "string", minLength: 1, maxLength: TCP_LIMITS.tokenChars, description: "One of the hand's own." },
     name: word,
     tags: { type: "array", maxItems: REGISTER_LIMITS.tags, items: word },
     ca: {

@@ -1,4 +1,4 @@
-import { REGISTER_LIMITS, SOUTHBOUND } from "@vidro/core";
+import { REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { HandAdmission, JsonObject } from "@vidro/core";
 import { plainFault } from "../ops.ts";
 import type { Call, Reply, Surface } from "../../http/route.ts";
@@ -16,7 +16,7 @@ const WHO: JsonObject = {
   properties: {
     name: word,
     tags: { type: "array", maxItems: REGISTER_LIMITS.tags, items: word },
-    expires_in_ms: { type: "integer", minimum: 1, maximum: SOUTHBOUND.invitationMs },
+    expires_in_ms: { type: "integer", minimum: 1, maximum: SOUTHBOUND_LIMITS.invitationMs },
   },
 };
 

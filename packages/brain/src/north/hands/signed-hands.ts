@@ -1,4 +1,4 @@
-import { SIGNED } from "@vidro/core";
+import { SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { HandAdmission, HandCatalog, JsonObject } from "@vidro/core";
 import { plainFault } from "../ops.ts";
 import type { Call, Reply, Surface } from "../../http/route.ts";
@@ -27,7 +27,7 @@ const ADDRESS: JsonObject = {
     url: {
       type: ["string", "null"],
       minLength: 1,
-      maxLength: SIGNED.fieldChars,
+      maxLength: SIGNED_HTTP_LIMITS.fieldChars,
       description: "Scheme, host and port that the hand names; null: it is not called.",
     },
   },

@@ -1,5 +1,5 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { STREAM } from "@vidro/core";
+import { STREAM_LIMITS } from "@vidro/core";
 import { encodeNdjson, encodeSse, SSE_HEARTBEAT } from "@vidro/core/codec";
 import { aonEntry } from "@vidro/core/wire/aon";
 import type { Json, JsonObject } from "@vidro/core";
@@ -27,9 +27,9 @@ function sseEncoder(live: boolean): RunEncoder {
     live: (event, after) => (live ? frame({ after, live: event as unknown as Json }) : undefined),
     resync: (_run, next) => frame({ resync: next }),
     fault: ({ code, message }) => frame({ fault: { code, message } }),
-    begin: () => `retry: ${STREAM.retryMs}\n\n`,
+    begin: () => `retry: ${STREAM_LIMITS.retryMs}\n\n`,
     heartbeat: SSE_HEARTBEAT,
-    heartbeatMs: STREAM.sseHeartbeatMs,
+    heartbeatMs: STREAM_LIMITS.sseHeartbeatMs,
   };
 }
 
@@ -45,7 +45,7 @@ function ndjsonEncoder(live: boolean): RunEncoder {
     live: (event, after, run) =>
       live ? status(run, `Live: ${event.type}.`, { after, live: event as unknown as Json }) : undefined,
     heartbeat: (run) => status(run, "Still at it.", { heartbeat: true }),
-    heartbeatMs: STREAM.glassHeartbeatMs,
+    heartbeatMs: STREAM_LIMITS.glassHeartbeatMs,
     resync: (run, next) =>
       status(run, `Forget what you know of this run: it goes on with entry ${next}.`, { resync: next }),
     fault({ code, message }, run) {

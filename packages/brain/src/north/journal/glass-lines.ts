@@ -1,5 +1,5 @@
 import { negotiate, NDJSON_TYPE } from "@vidro/aon/boxes";
-import { STREAM } from "@vidro/core";
+import { STREAM_LIMITS } from "@vidro/core";
 import { encodeNdjson } from "@vidro/core/codec";
 import { aonEntry } from "@vidro/core/wire/aon";
 import type { Entry, JsonObject } from "@vidro/core";
@@ -54,7 +54,7 @@ function glassEncoder(line: (run: string, entry: Entry) => JsonObject): RunEncod
     live: () => undefined,
     begin: (run) => status(run, "Following the run."),
     heartbeat: (run) => status(run, "Still at it."),
-    heartbeatMs: STREAM.glassHeartbeatMs,
+    heartbeatMs: STREAM_LIMITS.glassHeartbeatMs,
     resync: (run, next) =>
       status(run, `Forget what you know of this run: it goes on with entry ${next}.`, { resync: next }),
     fault: ({ code, message }, run) => stamped(run, { type: "error", code, message, trace_id: run }),

@@ -1,4 +1,4 @@
-import { Fault, HTTP } from "@vidro/core";
+import { Fault, HTTP_LIMITS } from "@vidro/core";
 import { questionName, readQuestionName } from "@vidro/core/run";
 import type { Action, Entry, Json, JsonObject, QuestionAsked, Usage } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
@@ -71,7 +71,7 @@ export async function wholeAnswer(
     if (ending !== undefined) return completion(answering, ending, words);
   }
   const message = `The brain stopped before run ${answering.run} was over; it goes on later.`;
-  throw new Fault("SHUTTING_DOWN", message, { retryAfterMs: HTTP.returnMs });
+  throw new Fault("SHUTTING_DOWN", message, { retryAfterMs: HTTP_LIMITS.returnMs });
 }
 
 /** What the model used up in the part of a run that one answer tells, and how its words stand to each other. */

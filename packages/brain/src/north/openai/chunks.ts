@@ -1,4 +1,4 @@
-import { asFault, Fault, STREAM } from "@vidro/core";
+import { asFault, Fault, STREAM_LIMITS } from "@vidro/core";
 import { voidsWords } from "@vidro/core/run";
 import type { Entry, FaultReport, JsonObject, LiveEvent } from "@vidro/core";
 import { askedBy, calledAs, endingOf, finishReason, letterhead, Tally, usageOf } from "./answer.ts";
@@ -22,7 +22,7 @@ interface ChunkOptions {
 export class Chunks implements AnswerEncoder {
   readonly contentType = "text/event-stream; charset=utf-8";
   readonly heartbeat = ": still at work\n\n";
-  readonly heartbeatMs = STREAM.sseHeartbeatMs;
+  readonly heartbeatMs = STREAM_LIMITS.sseHeartbeatMs;
   isEnded = false;
   readonly #answering: Answering;
   readonly #options: ChunkOptions;

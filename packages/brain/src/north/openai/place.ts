@@ -1,4 +1,4 @@
-import { CHAT, Fault, RUN } from "@vidro/core";
+import { CHAT_LIMITS, Fault, RUN_LIMITS } from "@vidro/core";
 import type { QuestionAsked, RunHead, Turn } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
 import type { Runs, StartRequest } from "../../run/runs.ts";
@@ -28,7 +28,7 @@ export interface Client {
 export async function placeOf(runs: Runs, asked: Asked, setting: Setting, client: Client): Promise<Place> {
   const { owner, thread } = setting;
   const filter = { owner, ...(thread === undefined ? {} : { thread }), open: true };
-  const open = await runs.list({ ...filter, limit: CHAT.openRuns });
+  const open = await runs.list({ ...filter, limit: CHAT_LIMITS.openRuns });
   const returned = asked.returned && (await handBack(runs, asked.returned, { ...setting, task: asked.task, open }));
   if (returned !== undefined) return returned;
   // A request that comes again under its key means the run that it began, whatever that run waits for.
@@ -76,7 +76,7 @@ async function handBack(
   if (found === undefined) throw new Fault("NOT_FOUND", "No run waits for this result: the call is not one of ours.");
   const { id: run } = found.head;
   const { asked, answered } = await exchangeIn(runs, found.head, found.question);
-  const text = returned.text.slice(0, RUN.answerChars);
+  const text = returned.text.slice(0, RUN_LIMITS.answerChars);
   if (answered === undefined) await runs.answer(run, { text, by: where.owner, question: found.question });
   else if (answered.by === undefined)
     throw new Fault("CONFLICT", "The result came too late: the run went on without it.");
@@ -114,7 +114,7 @@ async function historyOf(
   }
   const known = new Set(turns.map((turn) => turn.text));
   const fresh = earlier.slice(earlier.findLastIndex((turn) => turn.role !== "user") + 1);
-  const kept = [...turns, ...fresh.filter((turn) => !known.has(turn.text))].slice(-2 * RUN.historyRuns);
+  const kept = [...turns, ...fresh.filter((turn) => !known.has(turn.text))].slice(-2 * RUN_LIMITS.historyRuns);
   // A conversation that began with the answer to a call would be refused by the servers of models.
   const first = kept.findIndex((turn) => turn.role === "user");
   return first > 0 ? kept.slice(first) : kept;

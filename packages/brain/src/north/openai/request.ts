@@ -1,4 +1,4 @@
-import { CHAT, Fault } from "@vidro/core";
+import { CHAT_LIMITS, Fault } from "@vidro/core";
 import { isReservedTool } from "@vidro/core/run";
 import type { JsonObject, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 import { samplingOf } from "../sampling.ts";
@@ -126,10 +126,10 @@ function specOf({ name, description, parameters }: ChatFunction, path: string): 
   if (isReservedTool(name))
     throw refused("BAD_ARGUMENTS", `A function cannot be named ${name}: every agent has that word for itself.`, path);
   const schema = parameters ?? { type: "object", properties: {} };
-  if (JSON.stringify(schema).length > CHAT.schemaChars)
+  if (JSON.stringify(schema).length > CHAT_LIMITS.schemaChars)
     throw refused(
       "PAYLOAD_TOO_LARGE",
-      `The parameters of ${name} have more than ${CHAT.schemaChars} characters.`,
+      `The parameters of ${name} have more than ${CHAT_LIMITS.schemaChars} characters.`,
       path,
     );
   return { name, description: description ?? "", parameters: schema, idempotent: false };

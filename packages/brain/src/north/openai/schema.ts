@@ -1,4 +1,4 @@
-import { CHAT, RUN, SAMPLING } from "@vidro/core";
+import { CHAT_LIMITS, RUN_LIMITS, SAMPLING_LIMITS } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { PARAMS } from "../sampling.ts";
 import type { Params } from "../sampling.ts";
@@ -58,7 +58,7 @@ const object = (properties: JsonObject, ...required: string[]): JsonObject => ({
 /** What a function may be named. */
 export const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const NAMED = { type: "string", pattern: NAME.source };
-const TEXT = { type: "string", maxLength: RUN.taskChars };
+const TEXT = { type: "string", maxLength: RUN_LIMITS.taskChars };
 const ID = { type: "string", minLength: 1, maxLength: 256 };
 
 /** The type of a field that may also be null. */
@@ -73,15 +73,15 @@ const MESSAGE = object(
     role: { type: "string", enum: ["system", "developer", "user", "assistant", "tool", "function"] },
     content: {
       type: ["string", "array", "null"],
-      maxLength: RUN.taskChars,
-      maxItems: CHAT.parts,
+      maxLength: RUN_LIMITS.taskChars,
+      maxItems: CHAT_LIMITS.parts,
       items: object({ type: { type: "string" }, text: TEXT }, "type"),
     },
     name: orNull(ID),
     tool_call_id: orNull(ID),
     tool_calls: orNull({
       type: "array",
-      maxItems: CHAT.calls,
+      maxItems: CHAT_LIMITS.calls,
       items: object({ id: ID, function: CALL }, "id", "function"),
     }),
     function_call: orNull(CALL),
@@ -93,12 +93,12 @@ const MESSAGE = object(
 export const CHAT_REQUEST: JsonObject = object(
   {
     model: orNull({ type: "string", minLength: 1, maxLength: 256 }),
-    messages: { type: "array", minItems: 1, maxItems: CHAT.messages, items: MESSAGE },
-    functions: orNull({ type: "array", maxItems: CHAT.functions, items: FUNCTION }),
+    messages: { type: "array", minItems: 1, maxItems: CHAT_LIMITS.messages, items: MESSAGE },
+    functions: orNull({ type: "array", maxItems: CHAT_LIMITS.functions, items: FUNCTION }),
     function_call: { type: ["string", "object", "null"], properties: { name: NAMED }, required: ["name"] },
     tools: orNull({
       type: "array",
-      maxItems: CHAT.functions,
+      maxItems: CHAT_LIMITS.functions,
       items: object({ type: { type: "string" }, function: FUNCTION }, "type"),
     }),
     tool_choice: {
@@ -112,10 +112,14 @@ export const CHAT_REQUEST: JsonObject = object(
     ),
     n: orNull({ type: "integer", minimum: 1, maximum: 128 }),
     ...PARAMS,
-    temperature: orNull({ type: "number", minimum: SAMPLING.temperature.least, maximum: SAMPLING.temperature.most }),
-    top_p: orNull({ type: "number", minimum: SAMPLING.topP.least, maximum: SAMPLING.topP.most }),
-    max_tokens: orNull({ type: "integer", minimum: SAMPLING.maxTokens.least }),
-    max_completion_tokens: orNull({ type: "integer", minimum: SAMPLING.maxTokens.least }),
+    temperature: orNull({
+      type: "number",
+      minimum: SAMPLING_LIMITS.temperature.least,
+      maximum: SAMPLING_LIMITS.temperature.most,
+    }),
+    top_p: orNull({ type: "number", minimum: SAMPLING_LIMITS.topP.least, maximum: SAMPLING_LIMITS.topP.most }),
+    max_tokens: orNull({ type: "integer", minimum: SAMPLING_LIMITS.maxTokens.least }),
+    max_completion_tokens: orNull({ type: "integer", minimum: SAMPLING_LIMITS.maxTokens.least }),
     provider: { type: ["string", "object", "null"] },
   },
   "messages",

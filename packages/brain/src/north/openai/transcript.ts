@@ -1,4 +1,4 @@
-import { CATALOG, outcomeText } from "@vidro/core";
+import { CATALOG_LIMITS, outcomeText } from "@vidro/core";
 import { headAndTail } from "@vidro/core/run";
 import type { Action, Event, EventType, FaultReport, Json, JsonObject, ModelReplied, TerminalEvent } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
@@ -11,12 +11,12 @@ import { entriesOf } from "./questions.ts";
 export async function transcript(runs: Runs, thread: string, owner: string): Promise<readonly JsonObject[]> {
   const told: JsonObject[][] = [];
   let chars = 0;
-  for (const head of await runs.list({ thread, owner, limit: CATALOG.threadRuns })) {
+  for (const head of await runs.list({ thread, owner, limit: CATALOG_LIMITS.threadRuns })) {
     const run = new Told(head.id);
     const messages: JsonObject[] = [];
     for await (const { event } of entriesOf(runs, head)) messages.push(...run.messages(event));
     chars += JSON.stringify(messages).length;
-    if (chars > CATALOG.threadChars && told.length > 0) break;
+    if (chars > CATALOG_LIMITS.threadChars && told.length > 0) break;
     told.push(messages);
   }
   return told.reverse().flat();
@@ -110,7 +110,7 @@ class Told {
 
   #returned(content: string): readonly JsonObject[] {
     if (this.#call === undefined) return [];
-    return [{ role: "tool", tool_call_id: this.#call.id, content: headAndTail(content, CATALOG.outcomeChars) }];
+    return [{ role: "tool", tool_call_id: this.#call.id, content: headAndTail(content, CATALOG_LIMITS.outcomeChars) }];
   }
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { Fault, SIGNED } from "@vidro/core";
+import { Fault, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 import { keysFrom, nextRoot } from "@vidro/core/wire/agent-http";
 import type { Keys } from "@vidro/core/wire/agent-http";
@@ -69,7 +69,7 @@ export class HandKeys {
   /** Makes the first key of a hand; whatever it had before is worth nothing from now on. */
   async enrol(hand: string, owner: string): Promise<EnrolledKey> {
     const id = newId();
-    const root = randomBytes(SIGNED.keyBytes);
+    const root = randomBytes(SIGNED_HTTP_LIMITS.keyBytes);
     const keyid = `${hand}/${id}`;
     await this.#put(hand, owner, [{ id, state: "active", root: await this.#safe.encrypt(keyid, root) }]);
     return { keyid, root };
@@ -100,7 +100,7 @@ export class HandKeys {
     const active = activeIn(keysIn(record));
     const id = newId();
     const keyid = `${hand}/${id}`;
-    const salt = randomBytes(SIGNED.keyBytes);
+    const salt = randomBytes(SIGNED_HTTP_LIMITS.keyBytes);
     const from = `${hand}/${active.id}`;
     const before = await this.#safe.decrypt(from, active.root);
     const root = await this.#safe.encrypt(keyid, nextRoot(before, salt, { keyid, seal }));
@@ -124,7 +124,7 @@ export class HandKeys {
     const known = keysIn(record);
     const next = known.find(({ id, state }) => state === "next" && keyid.endsWith(`/${id}`));
     if (next === undefined) return;
-    const endsAt = this.#world.now() + SIGNED.overlapMs;
+    const endsAt = this.#world.now() + SIGNED_HTTP_LIMITS.overlapMs;
     const retiring: KeptKey = { ...activeIn(known), state: "retiring", endsAt };
     const { salt: _, ...used } = next;
     await this.#put(hand, record.owner, [retiring, { ...used, state: "active" }], record.version).catch(agreed);
@@ -139,7 +139,7 @@ export class HandKeys {
 
   /** A root that is good for nothing: a name that is not known must take as long as one that is. */
   async #nobodys(): Promise<string> {
-    this.#decoy ??= await this.#safe.encrypt(NOBODY, randomBytes(SIGNED.keyBytes));
+    this.#decoy ??= await this.#safe.encrypt(NOBODY, randomBytes(SIGNED_HTTP_LIMITS.keyBytes));
     return this.#decoy;
   }
 

@@ -1,4 +1,4 @@
-import { Fault, REGISTER_LIMITS, SIGNED } from "@vidro/core";
+import { Fault, REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import type { Claim } from "@vidro/core/wire/signature";
 import { Tries } from "../enrolment/tries.ts";
@@ -19,7 +19,10 @@ export class Nonces {
   constructor(records: Records, now: () => number) {
     this.#records = records;
     this.#now = now;
-    this.#tries = new Tries({ burst: SIGNED.burst, everyMs: SIGNED.everyMs, kept: REGISTER_LIMITS.known }, now);
+    this.#tries = new Tries(
+      { burst: SIGNED_HTTP_LIMITS.burst, everyMs: SIGNED_HTTP_LIMITS.everyMs, kept: REGISTER_LIMITS.known },
+      now,
+    );
   }
 
   /** Keeps a nonce; false when it has come before, RATE_LIMITED when a key is used too often. */
@@ -38,8 +41,8 @@ export class Nonces {
 
   /** More than one goes for each that comes, so that what is kept shrinks to what is needed. */
   async #forget(): Promise<void> {
-    const oldest = await this.#records.list(KIND, { limit: SIGNED.noncesRemoved });
-    const until = this.#now() - SIGNED.nonceMs;
+    const oldest = await this.#records.list(KIND, { limit: SIGNED_HTTP_LIMITS.noncesRemoved });
+    const until = this.#now() - SIGNED_HTTP_LIMITS.nonceMs;
     for (const { id, createdAt } of oldest) if (createdAt < until) await this.#records.delete(KIND, id);
   }
 }

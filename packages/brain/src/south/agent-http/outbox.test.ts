@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { REGISTER_LIMITS, SIGNED } from "@vidro/core";
+import { REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import { Outbox } from "./outbox.ts";
 
 const HERE = new AbortController().signal;
@@ -47,7 +47,7 @@ test("an answer is no longer than a message may be, and what waits is bounded", 
   for (let sent = 0; sent < 8; sent += 1) outbox.put({ text });
   assert.equal((await outbox.next(0, HERE)).messages.length, 1);
   assert.throws(() => outbox.put({ text: text + text }), { code: "PAYLOAD_TOO_LARGE" });
-  assert.ok(9 * text.length > SIGNED.outboxBytes);
+  assert.ok(9 * text.length > SIGNED_HTTP_LIMITS.outboxBytes);
   assert.throws(() => outbox.put({ text }), { code: "HAND_UNAVAILABLE" });
   const many = new Outbox();
   for (let sent = 0; sent < REGISTER_LIMITS.orders; sent += 1) many.put({});

@@ -1,4 +1,4 @@
-import { Fault, REGISTER_LIMITS, SIGNED } from "@vidro/core";
+import { Fault, REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import { bytesOf, tooLong } from "@vidro/core/wire/agent-ws";
 
@@ -29,7 +29,7 @@ export class Outbox {
     const bytes = bytesOf(message);
     const refused = tooLong(bytes, REGISTER_LIMITS.messageBytes);
     if (refused !== undefined) throw refused;
-    if (this.#waiting.length >= REGISTER_LIMITS.orders || this.#bytes + bytes > SIGNED.outboxBytes)
+    if (this.#waiting.length >= REGISTER_LIMITS.orders || this.#bytes + bytes > SIGNED_HTTP_LIMITS.outboxBytes)
       throw new Fault("HAND_UNAVAILABLE", "The hand does not fetch what waits for it.");
     this.#place += 1;
     this.#bytes += bytes;

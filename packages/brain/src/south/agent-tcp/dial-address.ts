@@ -1,4 +1,4 @@
-import { Fault, TCP } from "@vidro/core";
+import { Fault, TCP_LIMITS } from "@vidro/core";
 import { bareHost, isForbidden, isHere } from "../allowed-addresses.ts";
 
 /** Where a hand listens that the brain dials. */
@@ -31,6 +31,6 @@ export function dialAddress(text: string, isLab: boolean): DialAddress {
       "BAD_REQUEST",
       "Beyond this machine a hand is dialled with tls://; --lab says that it is a laboratory.",
     );
-  const port = digits === "" ? TCP.port : Number(digits);
+  const port = digits === "" ? TCP_LIMITS.port : Number(digits);
   return { url: `${protocol}//${hostname.toLowerCase()}:${port}`, host, port, isTls };
 }

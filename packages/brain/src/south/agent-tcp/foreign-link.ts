@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { asFault, Fault, REGISTER_LIMITS, TCP } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, TCP_LIMITS } from "@vidro/core";
 import { isRecall } from "@vidro/core/run";
 import type { Action, Ended, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
 import type { HandLink } from "../link.ts";
@@ -46,8 +46,8 @@ async function command(wire: TcpWire, { command: cmd, args, timeout_ms: timeout,
     return failed(new Fault("BAD_ARGUMENTS", "This hand runs commands in one folder: leave out cwd."));
   // Asked before anything is sent: then nothing has run.
   if (!wire.isUp) throw new Fault("HAND_UNAVAILABLE", "The connection to the hand is lost.");
-  const asked = typeof timeout === "number" ? timeout : TCP.commandCapMs;
-  const timeoutMs = Math.min(Math.max(asked, TCP.commandFloorMs), TCP.commandCapMs);
+  const asked = typeof timeout === "number" ? timeout : TCP_LIMITS.commandCapMs;
+  const timeoutMs = Math.min(Math.max(asked, TCP_LIMITS.commandFloorMs), TCP_LIMITS.commandCapMs);
   const begun = performance.now();
   try {
     const answer = await ask(wire, "OS_CMD", given({ cmd, args, timeoutMs }), { deadlineMs: timeoutMs + ANSWER_MS });

@@ -7,7 +7,7 @@ import type { Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP, listenFault, SOUTHBOUND } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP_LIMITS, listenFault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import { WebSocketServer } from "ws";
@@ -77,8 +77,8 @@ export interface SouthboundServer {
 export async function serveSouthbound(options: SouthboundServerOptions): Promise<SouthboundServer> {
   const going = new AbortController();
   const server = createServer({ ...SETTINGS, ca: options.ca, ...(await options.credentials()) });
-  server.maxConnections = SOUTHBOUND.connections;
-  server.maxHeadersCount = HTTP.headers;
+  server.maxConnections = SOUTHBOUND_LIMITS.connections;
+  server.maxHeadersCount = HTTP_LIMITS.headers;
   inTurn(server);
   const sockets = new WebSocketServer(WEB_SOCKETS);
   // Also those that have not said anything yet, which no server of HTTP counts.
@@ -101,7 +101,7 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
   });
   // Without a descriptor a host cannot be taken in, and comes again; those that are here stay.
   server.on("error", ({ message }) => options.log("warn", "a host cannot be taken in", { reason: message }));
-  const renewal = setInterval(() => void renew(server, options), SOUTHBOUND.serverRenewMs / 2).unref();
+  const renewal = setInterval(() => void renew(server, options), SOUTHBOUND_LIMITS.serverRenewMs / 2).unref();
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
@@ -112,7 +112,7 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
       for (const socket of sockets.clients) socket.close(GOING_AWAY);
       const impatience = setTimeout(() => {
         for (const socket of open) socket.destroy();
-      }, SOUTHBOUND.closeMs);
+      }, SOUTHBOUND_LIMITS.closeMs);
       server.closeIdleConnections();
       await closed;
       clearTimeout(impatience);
@@ -129,7 +129,7 @@ function inTurn(server: Server): void {
   const waiting: Socket[] = [];
   let turn: NodeJS.Immediate | undefined;
   const next = (): void => {
-    for (const socket of waiting.splice(0, SOUTHBOUND.handshakes))
+    for (const socket of waiting.splice(0, SOUTHBOUND_LIMITS.handshakes))
       if (!socket.destroyed) for (const listener of begin) listener.call(server, socket);
     turn = waiting.length === 0 ? undefined : setImmediate(next);
   };
@@ -153,14 +153,14 @@ const SETTINGS = {
   requestCert: true,
   // A host that enrols has none yet; for all else the certificate is looked at before anything is let in.
   rejectUnauthorized: false,
-  handshakeTimeout: SOUTHBOUND.handshakeMs,
-  headersTimeout: SOUTHBOUND.handshakeMs,
-  requestTimeout: SOUTHBOUND.requestMs,
-  keepAliveTimeout: HTTP.keepAliveMs,
-  connectionsCheckingInterval: HTTP.overdueMs,
-  maxHeaderSize: HTTP.headerBytes,
+  handshakeTimeout: SOUTHBOUND_LIMITS.handshakeMs,
+  headersTimeout: SOUTHBOUND_LIMITS.handshakeMs,
+  requestTimeout: SOUTHBOUND_LIMITS.requestMs,
+  keepAliveTimeout: HTTP_LIMITS.keepAliveMs,
+  connectionsCheckingInterval: HTTP_LIMITS.overdueMs,
+  maxHeaderSize: HTTP_LIMITS.headerBytes,
   keepAlive: true,
-  keepAliveInitialDelay: HTTP.probeIdleMs,
+  keepAliveInitialDelay: HTTP_LIMITS.probeIdleMs,
 } as const;
 
 const WEB_SOCKETS = {
@@ -168,7 +168,7 @@ const WEB_SOCKETS = {
   perMessageDeflate: false,
   maxPayload: REGISTER_LIMITS.readBytes,
   maxFragments: REGISTER_LIMITS.fragments,
-  closeTimeout: SOUTHBOUND.closeMs,
+  closeTimeout: SOUTHBOUND_LIMITS.closeMs,
 } as const;
 
 async function renew(server: Server, { credentials, ca, log }: SouthboundServerOptions): Promise<void> {

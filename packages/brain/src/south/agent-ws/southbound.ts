@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { Fault, SOUTHBOUND } from "@vidro/core";
+import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { InvitationLetter, Invited, Records, ToolSpec } from "@vidro/core";
 import { invitationText, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../observe/log.ts";
@@ -48,9 +48,9 @@ const COPIED =
   "Two hosts have come as this hand: one of its certificates is a copy. Revoke it and invite the host again, unless " +
   "the host was set back to an earlier state.";
 const RENEWALS = {
-  burst: SOUTHBOUND.renewBurst,
-  everyMs: SOUTHBOUND.renewEveryMs,
-  kept: SOUTHBOUND.connections,
+  burst: SOUTHBOUND_LIMITS.renewBurst,
+  everyMs: SOUTHBOUND_LIMITS.renewEveryMs,
+  kept: SOUTHBOUND_LIMITS.connections,
 };
 
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
@@ -172,7 +172,7 @@ export class SouthboundDoor {
     authority: Authority,
     { hand, used, csr }: { hand: string; used: string; csr: string },
   ): Promise<Issued> {
-    const retryAfterMs = SOUTHBOUND.passingMs;
+    const retryAfterMs = SOUTHBOUND_LIMITS.passingMs;
     if ((await this.#options.hands.barred(hand)) === "quarantined")
       throw new Fault("HAND_QUARANTINED", "A hand in quarantine gets no new certificate.", { retryAfterMs });
     const { serials = [] } = (await this.#identities.find(hand)) ?? {};
@@ -199,7 +199,7 @@ function namesOf(hosts: readonly string[]): readonly string[] {
   const names = [...new Set([...LOOPBACK, ...hosts, ...own].map((name) => name.toLowerCase()))];
   const wrong = names.find((name) => !/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|[0-9a-f:.]+)$/.test(name));
   if (wrong !== undefined) throw new Fault("BAD_REQUEST", `${wrong} is no name or address of a host.`);
-  if (names.length > SOUTHBOUND.names)
-    throw new Fault("BAD_REQUEST", `A listener goes by ${SOUTHBOUND.names} names and addresses at most.`);
+  if (names.length > SOUTHBOUND_LIMITS.names)
+    throw new Fault("BAD_REQUEST", `A listener goes by ${SOUTHBOUND_LIMITS.names} names and addresses at most.`);
   return names;
 }

@@ -4,7 +4,7 @@ import { chmod, link, mkdir, readFile, rename, rm, writeFile } from "node:fs/pro
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type * as X509Module from "@peculiar/x509";
-import { asFault, Fault, SOUTHBOUND } from "@vidro/core";
+import { asFault, Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 
 /** A certificate and its key, in PEM. */
 export interface Credentials {
@@ -101,7 +101,7 @@ async function made(path: string, now: number): Promise<string> {
   const keys = await newKeys();
   const brain = randomUUID();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
-    ...span(now, SOUTHBOUND.authorityMs),
+    ...span(now, SOUTHBOUND_LIMITS.authorityMs),
     serialNumber: newSerial(),
     name: `CN=Vidro ${brain}`,
     signingAlgorithm: KEY,
@@ -154,7 +154,7 @@ class KeptAuthority implements Authority {
     if (kept !== undefined && this.#fits(kept, names)) return credentialsIn(kept);
     const { publicKey, privateKey } = await newKeys();
     const reached = names.map((value) => ({ type: isIP(value) === 0 ? "dns" : "ip", value }) as const);
-    const lifeMs = SOUTHBOUND.serverMs;
+    const lifeMs = SOUTHBOUND_LIMITS.serverMs;
     const certificate = await this.#issue({ name: LISTENER_NAME, publicKey, usage: SERVER_AUTH, lifeMs, reached });
     const pem = (await pemOf(privateKey)) + certificate.toString() + this.certificate;
     await rename(await writeFresh(path, pem), path);
@@ -165,7 +165,7 @@ class KeptAuthority implements Authority {
     const { x509 } = await this.#signer();
     const publicKey = await requestedKey(x509, csr);
     const reached = [{ type: "url", value: handUri(this.brain, hand) }] as const;
-    const lifeMs = SOUTHBOUND.certificateMs;
+    const lifeMs = SOUTHBOUND_LIMITS.certificateMs;
     const certificate = await this.#issue({ name: hand, publicKey, usage: CLIENT_AUTH, lifeMs, reached });
     const { serialNumber: serial, validToDate } = certificate;
     return { certificate: certificate.toString(), serial, expiresAt: validToDate.getTime() };
@@ -184,7 +184,7 @@ class KeptAuthority implements Authority {
       const isFor = (name: string): boolean =>
         (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
       const isOurs = certificate.verify(this.#own.publicKey);
-      return isOurs && remainsMs > SOUTHBOUND.serverRenewMs && said === names.length && names.every(isFor);
+      return isOurs && remainsMs > SOUTHBOUND_LIMITS.serverRenewMs && said === names.length && names.every(isFor);
     } catch {
       return false;
     }
@@ -245,7 +245,7 @@ async function requestedKey(x509: X509, csr: string): Promise<CryptoKey> {
 }
 
 function span(now: number, lifeMs: number): { readonly notBefore: Date; readonly notAfter: Date } {
-  return { notBefore: new Date(now - SOUTHBOUND.backdateMs), notAfter: new Date(now + lifeMs) };
+  return { notBefore: new Date(now - SOUTHBOUND_LIMITS.backdateMs), notAfter: new Date(now + lifeMs) };
 }
 
 /** Positive, as a serial number has to be. */

@@ -1,7 +1,7 @@
 import type { Barred } from "@vidro/core";
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
-import { Fault, SOUTHBOUND } from "@vidro/core";
+import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import { CLIENT_AUTH } from "./authority.ts";
 import type { Identities, Identity } from "./identities.ts";
 
@@ -55,7 +55,7 @@ export async function lapsed(
   // The TLS library does not say whether its time is all that is wrong with it.
   if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey))
     throw invalid("it is not of this brain");
-  if (world.now() >= certificate.validToDate.getTime() + SOUTHBOUND.lapsedMs) throw invalid(OVER);
+  if (world.now() >= certificate.validToDate.getTime() + SOUTHBOUND_LIMITS.lapsedMs) throw invalid(OVER);
   return onRecord(certificate, world);
 }
 
@@ -90,6 +90,6 @@ const WHY: { readonly [error: string]: string } = {
 
 /** One whose time is wrong may be right when a clock is: the hand is told to come again. */
 function invalid(why: string): Fault {
-  const more = why === OVER ? { retryAfterMs: SOUTHBOUND.passingMs } : {};
+  const more = why === OVER ? { retryAfterMs: SOUTHBOUND_LIMITS.passingMs } : {};
   return new Fault("CERTIFICATE_INVALID", `The certificate does not count: ${why}.`, more);
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Fault, isObject, SOUTHBOUND } from "@vidro/core";
+import { Fault, isObject, SOUTHBOUND_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { ToolSpec } from "@vidro/core";
 import { ENROL_PATH } from "@vidro/core/wire/enrolment";
@@ -32,7 +32,7 @@ export function enrolRoute(world: EnrolWorld): SouthboundRoute {
   return {
     method: "POST",
     path: ENROL_PATH,
-    maxBytes: SOUTHBOUND.enrolBytes,
+    maxBytes: SOUTHBOUND_LIMITS.enrolBytes,
     async handle({ body, address }) {
       tries.take(address);
       const asked = parseJson(body.toString("utf8"));

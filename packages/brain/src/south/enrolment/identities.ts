@@ -1,4 +1,4 @@
-import { Fault, SOUTHBOUND } from "@vidro/core";
+import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { Records } from "@vidro/core";
 
 /** A host that was enrolled as a hand, as the brain has it on record; nothing of it is taken from what a hand says. */
@@ -80,5 +80,5 @@ function generationOf({ generation = 1 }: Identity): number {
 }
 
 function spentWith({ spent = [] }: Identity, more: readonly string[]): readonly string[] {
-  return [...spent, ...more].slice(-SOUTHBOUND.spentSerials);
+  return [...spent, ...more].slice(-SOUTHBOUND_LIMITS.spentSerials);
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { SOUTHBOUND } from "@vidro/core";
+import { SOUTHBOUND_LIMITS } from "@vidro/core";
 import { invitationProof } from "@vidro/core/wire/enrolment";
 import { openStore } from "../../stores/stores.ts";
 import { Invitations } from "./invitations.ts";
@@ -50,11 +50,11 @@ test("an unknown invitation, a wrong secret and one that is too old are refused 
 test("an invitation lives for an hour at most, and no more than a bound are open", async () => {
   let now = 0;
   const { records, invitations } = await invitationsAt(() => now);
-  for (const lifeMs of [0, -1, SOUTHBOUND.invitationMs + 1, Number.NaN])
+  for (const lifeMs of [0, -1, SOUTHBOUND_LIMITS.invitationMs + 1, Number.NaN])
     await assert.rejects(invitations.make(WHO, lifeMs), { code: "BAD_REQUEST" });
-  for (let made = 0; made < SOUTHBOUND.invitations; made++) await invitations.make(WHO);
+  for (let made = 0; made < SOUTHBOUND_LIMITS.invitations; made++) await invitations.make(WHO);
   await assert.rejects(invitations.make(WHO), { code: "RATE_LIMITED" });
-  now = SOUTHBOUND.invitationMs;
+  now = SOUTHBOUND_LIMITS.invitationMs;
   await invitations.make(WHO);
   assert.equal((await records.list("invitation", { limit: 10 })).length, 1, "those before are forgotten");
 });

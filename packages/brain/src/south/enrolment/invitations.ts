@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { Fault, SOUTHBOUND } from "@vidro/core";
+import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { Invited, JsonObject, Records, StoredRecord } from "@vidro/core";
 import { proofIn } from "@vidro/core/wire/enrolment";
 
@@ -25,8 +25,8 @@ export class Invitations {
   }
 
   /** Makes an invitation, durable when it resolves; BAD_REQUEST when it is to live too long. */
-  async make({ owner, ...who }: Invited, lifeMs: number = SOUTHBOUND.invitationMs): Promise<Invitation> {
-    if (!(lifeMs > 0 && lifeMs <= SOUTHBOUND.invitationMs))
+  async make({ owner, ...who }: Invited, lifeMs: number = SOUTHBOUND_LIMITS.invitationMs): Promise<Invitation> {
+    if (!(lifeMs > 0 && lifeMs <= SOUTHBOUND_LIMITS.invitationMs))
       throw new Fault("BAD_REQUEST", "An invitation lives for an hour at most.");
     await this.#makeRoom();
     const id = randomBytes(ID_BYTES).toString("hex");
@@ -67,11 +67,14 @@ export class Invitations {
 
   /** Forgets those whose time is up, used ones included; RATE_LIMITED when too many are open still. */
   async #makeRoom(): Promise<void> {
-    const kept = await this.#records.list(KIND, { limit: SOUTHBOUND.invitations });
+    const kept = await this.#records.list(KIND, { limit: SOUTHBOUND_LIMITS.invitations });
     const over = kept.filter((record) => bodyOf(record).expiresAt <= this.#now());
     for (const { id } of over) await this.#records.delete(KIND, id);
-    if (kept.length - over.length >= SOUTHBOUND.invitations)
-      throw new Fault("RATE_LIMITED", `${SOUTHBOUND.invitations} invitations are open; wait until some are over.`);
+    if (kept.length - over.length >= SOUTHBOUND_LIMITS.invitations)
+      throw new Fault(
+        "RATE_LIMITED",
+        `${SOUTHBOUND_LIMITS.invitations} invitations are open; wait until some are over.`,
+      );
   }
 }
 

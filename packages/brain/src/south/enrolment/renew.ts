@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { Fault, isObject, SOUTHBOUND, textIn } from "@vidro/core";
+import { Fault, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { RENEW_PATH } from "@vidro/core/wire/enrolment";
 import type { Authority, Issued } from "./authority.ts";
@@ -24,7 +24,7 @@ export function renewRoute({ authority, peers, renew }: RenewWorld): SouthboundR
   return {
     method: "POST",
     path: RENEW_PATH,
-    maxBytes: SOUTHBOUND.enrolBytes,
+    maxBytes: SOUTHBOUND_LIMITS.enrolBytes,
     async handle({ body, certificate }) {
       const { identity, serial } = await lapsed(certificate, own, peers);
       // Counted by hand: after a long night of the brain, many may come back from behind one address.

@@ -1,4 +1,4 @@
-import { Fault, SOUTHBOUND } from "@vidro/core";
+import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 
 /** How often something may be tried. */
 interface TriesBounds {
@@ -12,9 +12,9 @@ interface TriesBounds {
 
 /** How often somebody may ask for a certificate. */
 export const ENROL_TRIES: TriesBounds = {
-  burst: SOUTHBOUND.enrolBurst,
-  everyMs: SOUTHBOUND.enrolEveryMs,
-  kept: SOUTHBOUND.enrolAddresses,
+  burst: SOUTHBOUND_LIMITS.enrolBurst,
+  everyMs: SOUTHBOUND_LIMITS.enrolEveryMs,
+  kept: SOUTHBOUND_LIMITS.enrolAddresses,
 };
 
 /** Counts tries by name, such as an address; RATE_LIMITED for whoever tries too often. */

@@ -1,5 +1,5 @@
 import type { RawData, WebSocket } from "ws";
-import { asFault, Fault, REGISTER_LIMITS, isObject, STREAM } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS, isObject, STREAM_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
@@ -58,9 +58,9 @@ export class Channel {
 
   /** Resolves when the peer has taken enough of what was sent to be sent more; one that takes nothing is cut off. */
   async drained(): Promise<void> {
-    if (this.#socket.bufferedAmount <= STREAM.unsentBytes) return;
+    if (this.#socket.bufferedAmount <= STREAM_LIMITS.unsentBytes) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const impatience = setTimeout(() => this.#socket.terminate(), STREAM.drainMs);
+    const impatience = setTimeout(() => this.#socket.terminate(), STREAM_LIMITS.drainMs);
     // Pings are sent behind what is waiting, so that this one is out when all of it is.
     this.#socket.ping(undefined, undefined, () => resolve());
     await promise;

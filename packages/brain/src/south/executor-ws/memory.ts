@@ -1,4 +1,4 @@
-import { FOLLOW, REGISTER_LIMITS } from "@vidro/core";
+import { FOLLOW_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { Ended, Journal } from "@vidro/core";
 
 /**
@@ -44,14 +44,14 @@ export class Memory {
 export async function openAction(journal: Journal, run: string): Promise<string | undefined> {
   let open: string | undefined;
   for (let after = 0; ;) {
-    const entries = await journal.read(run, after, FOLLOW.batch);
+    const entries = await journal.read(run, after, FOLLOW_LIMITS.batch);
     for (const { event } of entries) {
       if (event.type === "action.started") open = event.action.id;
       // An unknown outcome is open until a person has said what to do about it.
       else if (["action.finished", "action.failed", "question.answered"].includes(event.type)) open = undefined;
     }
     const last = entries.at(-1);
-    if (last === undefined || entries.length < FOLLOW.batch) return open;
+    if (last === undefined || entries.length < FOLLOW_LIMITS.batch) return open;
     after = last.seq;
   }
 }

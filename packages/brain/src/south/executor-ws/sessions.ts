@@ -1,5 +1,5 @@
 import { createHash, randomUUIDv7 } from "node:crypto";
-import { EXECUTOR, Fault, RUN } from "@vidro/core";
+import { EXECUTOR_LIMITS, Fault, RUN_LIMITS } from "@vidro/core";
 import type { Journal, JsonObject, Records, RunHead } from "@vidro/core";
 import type { Handshake } from "@vidro/core/wire/executor-ws";
 import type { Runs } from "../../run/runs.ts";
@@ -80,7 +80,7 @@ export class Sessions {
     // Made anew, so that the oldest of all are those that were kept longest.
     await records.delete(KIND, session);
     await records.put({ kind: KIND, id: session, owner, body: handshake as unknown as JsonObject });
-    for (const { id, updatedAt } of await records.list(KIND, { limit: EXECUTOR.removed }))
+    for (const { id, updatedAt } of await records.list(KIND, { limit: EXECUTOR_LIMITS.removed }))
       if (this.#isOld(updatedAt)) await records.delete(KIND, id);
     if (this.#isOld(this.#sweptAt)) await this.sweep();
   }
@@ -95,7 +95,7 @@ export class Sessions {
   async sweep(): Promise<void> {
     const { hands, runs, now } = this.#world;
     this.#sweptAt = now();
-    const before = now() - RUN.handMs;
+    const before = now() - RUN_LIMITS.handMs;
     for (const { id, lastSeenAt } of hands.list({ owner: "", admin: true })) {
       if (!id.startsWith(HAND_PREFIX) || lastSeenAt >= before) continue;
       const session = id.slice(HAND_PREFIX.length);
@@ -122,7 +122,7 @@ export class Sessions {
   }
 
   #isOld(updatedAt: number): boolean {
-    return updatedAt + EXECUTOR.keptMs <= this.#world.now();
+    return updatedAt + EXECUTOR_LIMITS.keptMs <= this.#world.now();
   }
 }
 

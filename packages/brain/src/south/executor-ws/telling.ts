@@ -1,4 +1,4 @@
-import { EXECUTOR, FAULTS, outcomeText } from "@vidro/core";
+import { EXECUTOR_LIMITS, FAULTS, outcomeText } from "@vidro/core";
 import { headAndTail, voidsWords } from "@vidro/core/run";
 import { actionWords } from "@vidro/core/text";
 import type {
@@ -152,7 +152,7 @@ export class Telling {
   #finished(outcome: Outcome): readonly ExecutorMessage[] {
     const action = this.#action;
     this.#ended += 1;
-    if (action !== undefined && WRITERS.has(action.tool) && this.#changed.size < EXECUTOR.filesChanged) {
+    if (action !== undefined && WRITERS.has(action.tool) && this.#changed.size < EXECUTOR_LIMITS.filesChanged) {
       const path = action.input["file_path"] ?? action.input["path"];
       if (typeof path === "string") this.#changed.add(path);
     }
@@ -178,7 +178,7 @@ export class Telling {
     const payload = {
       task_id: this.#task,
       final_status: final,
-      summary: headAndTail(summary, EXECUTOR.summaryChars),
+      summary: headAndTail(summary, EXECUTOR_LIMITS.summaryChars),
       files_changed: [...this.#changed],
       ...(code === undefined ? {} : { code }),
     };

@@ -1,5 +1,5 @@
 import type { WebSocket } from "ws";
-import { asFault, EXECUTOR, Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
+import { asFault, EXECUTOR_LIMITS, Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { HandCard, JsonObject, RunHead, ToolSpec, Turn } from "@vidro/core";
 import { EXTENSIONS, textOf } from "@vidro/core/wire/executor-ws";
 import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
@@ -170,7 +170,7 @@ export class Visit {
       thread: session,
       key: handOf(session),
       history: spec === undefined ? [] : briefing(spec),
-      budget: { answerMs: EXECUTOR.messageMs },
+      budget: { answerMs: EXECUTOR_LIMITS.messageMs },
     });
     return run;
   }

@@ -1,4 +1,4 @@
-import { asFault, RUN } from "@vidro/core";
+import { asFault, RUN_LIMITS } from "@vidro/core";
 import type { Action, FaultReport, Hand, HandEvent, Judgement, Order, ToolSpec } from "@vidro/core";
 
 /** A hand that is open, or being opened, and how many calls it is carrying out. */
@@ -56,7 +56,7 @@ export class LocalHands {
 
   #closeIdle(): void {
     for (const [workspace, kept] of this.#kept) {
-      if (this.#kept.size <= RUN.openHands) return;
+      if (this.#kept.size <= RUN_LIMITS.openHands) return;
       if (kept.uses === 0) this.#close(workspace, kept);
     }
   }

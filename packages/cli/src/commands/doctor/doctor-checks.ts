@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { asFault, FAULTS, HEALTH, isObject, PAGE } from "@vidro/core";
+import { asFault, FAULTS, HEALTH_LIMITS, isObject, PAGE_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { byteWords, countWords } from "@vidro/core/text";
 import type { JsonObject } from "@vidro/core";
@@ -40,8 +40,8 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
     const { bavail, bfree, blocks, bsize } = await statfs(nearest(home));
     const free = bavail * bsize;
     const summary = `${byteWords(free)} free and ${byteWords((blocks - bfree) * bsize)} used for ${home}`;
-    if (free < HEALTH.fullBytes) return fail(summary, "Free some disk: df -h");
-    return free < HEALTH.lowBytes ? warn(summary, "Free some disk: df -h") : ok(summary);
+    if (free < HEALTH_LIMITS.fullBytes) return fail(summary, "Free some disk: df -h");
+    return free < HEALTH_LIMITS.lowBytes ? warn(summary, "Free some disk: df -h") : ok(summary);
   },
   daemon: lookAtDaemon,
   sandbox: async () => {
@@ -169,7 +169,7 @@ async function lookAtRestored(home: string): Promise<Found> {
   const [row] = hasTable ? rows("SELECT generation FROM incarnation") : [];
   if (row === undefined) return ok("it is of a version that could not tell");
   const unseen = await unreviewed(Number(row["generation"]), async (kind) =>
-    rows("SELECT id, body FROM record WHERE kind = ? ORDER BY number LIMIT ?", kind, `${PAGE.items}`).map(
+    rows("SELECT id, body FROM record WHERE kind = ? ORDER BY number LIMIT ?", kind, `${PAGE_LIMITS.items}`).map(
       ({ id, body }) => ({ id: String(id), body: parseJson(String(body)) as JsonObject }),
     ),
   );

@@ -1,7 +1,7 @@
 import { watch as watchFolder } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { asFault, Fault, WATCH } from "@vidro/core";
+import { asFault, Fault, WATCH_LIMITS } from "@vidro/core";
 import { codeOf, Folder } from "../../files/files.ts";
 import type { FolderEntry } from "../../files/files.ts";
 import type { WatchEventType } from "./watch-log.ts";
@@ -55,7 +55,7 @@ export class Tree {
     const tree = new Tree(await placeOf(path), see, isReserved);
     await tree.#look(tree.#place.path, tree.#root, 0);
     tree.#isQuiet = false;
-    tree.#rescan = setInterval(() => tree.#change(tree.#place.path, true), WATCH.rescanMs).unref();
+    tree.#rescan = setInterval(() => tree.#change(tree.#place.path, true), WATCH_LIMITS.rescanMs).unref();
     return tree;
   }
 
@@ -74,7 +74,7 @@ export class Tree {
     if (this.#closed) return;
     this.#changed.add(path);
     if (everywhere) for (const folder of this.#listeners.keys()) this.#changed.add(folder);
-    this.#settling ??= setTimeout(() => this.#lookAtChanged(), WATCH.settleMs).unref();
+    this.#settling ??= setTimeout(() => this.#lookAtChanged(), WATCH_LIMITS.settleMs).unref();
   }
 
   #lookAtChanged(): void {
@@ -111,7 +111,7 @@ export class Tree {
     this.#listen(path);
     try {
       await using folder = await Folder.open(path);
-      const { entries } = await folder.entries(WATCH.entries);
+      const { entries } = await folder.entries(WATCH_LIMITS.entries);
       const wanted = entries.filter(({ name }) => this.#isWanted(join(path, name), name));
       const there = new Set(wanted.map(({ name }) => name));
       for (const [name, gone] of known) if (!there.has(name)) this.#forget(known, join(path, name), gone);
@@ -141,12 +141,12 @@ export class Tree {
       }
     }
     if (before !== undefined) this.#forget(known, path, before);
-    if (this.#entries >= WATCH.entries) return this.#tellTooMany();
+    if (this.#entries >= WATCH_LIMITS.entries) return this.#tellTooMany();
     this.#entries += 1;
     const children = isFolder ? new Map<string, Known>() : undefined;
     known.set(name, children === undefined ? { isFolder, mark } : { isFolder, mark, children });
     this.#tell(isFolder ? "addDir" : "add", path);
-    if (children !== undefined && depth < WATCH.depth) await this.#look(path, children, depth + 1);
+    if (children !== undefined && depth < WATCH_LIMITS.depth) await this.#look(path, children, depth + 1);
   }
 
   #forget(known: Map<string, Known>, path: string, { isFolder, children }: Known): void {
@@ -171,7 +171,7 @@ export class Tree {
 
   /** Changes in folders beyond the bound, or that the kernel does not listen to, are found when all is looked at again. */
   #listen(path: string): void {
-    if (this.#listeners.has(path) || this.#listeners.size >= WATCH.folders || this.#closed) return;
+    if (this.#listeners.has(path) || this.#listeners.size >= WATCH_LIMITS.folders || this.#closed) return;
     try {
       const listener = watchFolder(path, { persistent: false }, () => this.#change(path));
       listener.on("error", () => this.#change(dirname(path)));
@@ -192,7 +192,11 @@ export class Tree {
   #tellTooMany(): void {
     if (this.#toldTooMany) return;
     this.#toldTooMany = true;
-    this.#see("error", this.#place.path, `More than ${WATCH.entries} files and folders; the others are not seen.`);
+    this.#see(
+      "error",
+      this.#place.path,
+      `More than ${WATCH_LIMITS.entries} files and folders; the others are not seen.`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import type { SQLInputValue, StatementSync } from "node:sqlite";
-import { asFault, Fault, WATCH } from "@vidro/core";
+import { asFault, Fault, WATCH_LIMITS } from "@vidro/core";
 
 /*
  * What was watched and what was seen, in a file of the hand's state: a watch goes on after a restart. The events are
@@ -108,11 +108,18 @@ export class WatchLog {
       let kept = Number(
         this.#database.prepare("SELECT events FROM watch WHERE token = ?").get(token)?.["events"] ?? -1,
       );
-      if (kept < 0 || kept > WATCH.events) return;
+      if (kept < 0 || kept > WATCH_LIMITS.events) return;
       for (const { type, file, at, why } of events) {
         kept += 1;
-        if (kept > WATCH.events) {
-          this.#add.run(token, kept, "error", file, at, `More than ${WATCH.events} events; the others are not kept.`);
+        if (kept > WATCH_LIMITS.events) {
+          this.#add.run(
+            token,
+            kept,
+            "error",
+            file,
+            at,
+            `More than ${WATCH_LIMITS.events} events; the others are not kept.`,
+          );
           break;
         }
         this.#add.run(token, kept, type, file, at, why ?? null);
@@ -142,10 +149,10 @@ export class WatchLog {
 
   /** Forgets what is over for long, and the oldest when there are too many. */
   prune(now: number): void {
-    this.#database.prepare("DELETE FROM watch WHERE expires_at < ?").run(now - WATCH.keptMs);
+    this.#database.prepare("DELETE FROM watch WHERE expires_at < ?").run(now - WATCH_LIMITS.keptMs);
     this.#database
       .prepare("DELETE FROM watch WHERE token IN (SELECT token FROM watch ORDER BY expires_at DESC LIMIT -1 OFFSET ?)")
-      .run(WATCH.kept);
+      .run(WATCH_LIMITS.kept);
   }
 
   close(): void {

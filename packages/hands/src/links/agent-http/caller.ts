@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import { asFault, Fault, FAULTS, REGISTER_LIMITS, SIGNED } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { askSigned } from "@vidro/core/wire/agent-http";
 import { faultOf } from "@vidro/core/wire/agent-ws";
@@ -134,5 +134,5 @@ function good(reply: JsonObject): JsonObject {
 
 /** How long to wait for an answer that the brain may hold back for so long. */
 export function patience(signal: AbortSignal, heldMs = 0): AbortSignal {
-  return AbortSignal.any([signal, AbortSignal.timeout(heldMs + SIGNED.replyMs)]);
+  return AbortSignal.any([signal, AbortSignal.timeout(heldMs + SIGNED_HTTP_LIMITS.replyMs)]);
 }

@@ -1,4 +1,4 @@
-import { Fault, SIGNED } from "@vidro/core";
+import { Fault, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { Json } from "@vidro/core";
 
 /**
@@ -21,7 +21,7 @@ export class Clock {
   /** Goes by the time that a brain has said and signed, and tells by how much that differs; CLOCK_SKEW beyond reason. */
   adopt(serverTimeS: Json | undefined): number {
     const offsetMs = typeof serverTimeS === "number" ? serverTimeS * 1000 - this.#now() : Number.NaN;
-    if (!(Math.abs(offsetMs) <= SIGNED.offsetMs))
+    if (!(Math.abs(offsetMs) <= SIGNED_HTTP_LIMITS.offsetMs))
       throw new Fault("CLOCK_SKEW", "The clock of this host is more than a day off: set it, then start again.");
     this.#offsetMs = offsetMs;
     return offsetMs;

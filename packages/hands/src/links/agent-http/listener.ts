@@ -4,7 +4,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP, listenFault, SIGNED } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP_LIMITS, listenFault, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { answerSigned, keysFrom, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
 import type { Door, Outgoing } from "@vidro/core/wire/agent-http";
@@ -49,7 +49,7 @@ export async function listenSigned(options: ListenerOptions): Promise<Listener> 
   };
   const server: Server =
     tls === undefined ? createServer(BOUNDS, serve) : createTlsServer({ ...BOUNDS, ...tls }, serve);
-  server.maxHeadersCount = HTTP.headers;
+  server.maxHeadersCount = HTTP_LIMITS.headers;
   server.listen(port, host);
   await once(server, "listening").catch((cause: Error) => {
     throw listenFault(`${host}:${port}`, cause);
@@ -67,10 +67,10 @@ export async function listenSigned(options: ListenerOptions): Promise<Listener> 
 
 const LOOPBACK = /^(?:localhost|127\..*|::1)$/;
 const BOUNDS = {
-  maxHeaderSize: HTTP.headerBytes,
-  headersTimeout: HTTP.headersMs,
-  requestTimeout: HTTP.requestMs,
-  keepAliveTimeout: HTTP.keepAliveMs,
+  maxHeaderSize: HTTP_LIMITS.headerBytes,
+  headersTimeout: HTTP_LIMITS.headersMs,
+  requestTimeout: HTTP_LIMITS.requestMs,
+  keepAliveTimeout: HTTP_LIMITS.keepAliveMs,
   minVersion: "TLSv1.3",
 } as const;
 
@@ -80,7 +80,7 @@ function doorOf({ ring, now, answer, tls }: ListenerOptions): Door {
     seal,
     scheme: tls === undefined ? "http" : "https",
     from: "toHand",
-    nobody: keysFrom(randomBytes(SIGNED.keyBytes), "nobody", seal),
+    nobody: keysFrom(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", seal),
     now,
     keys: async (keyid) => ring.find(keyid),
     isFirst: async ({ nonce = "" }) => nonces.isFirst(nonce),
@@ -128,11 +128,12 @@ class RecentNonces {
   isFirst(nonce: string): boolean {
     const now = this.#now();
     for (const [old, at] of this.#came) {
-      if (at > now - SIGNED.nonceMs) break;
+      if (at > now - SIGNED_HTTP_LIMITS.nonceMs) break;
       this.#came.delete(old);
     }
     if (this.#came.has(nonce)) return false;
-    if (this.#came.size >= SIGNED.nonces) throw new Fault("RATE_LIMITED", "Too many messages came in a short time.");
+    if (this.#came.size >= SIGNED_HTTP_LIMITS.nonces)
+      throw new Fault("RATE_LIMITED", "Too many messages came in a short time.");
     this.#came.set(nonce, now);
     return true;
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { REGISTER_LIMITS, SIGNED } from "@vidro/core";
+import { REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import { Telling } from "./telling.ts";
 
 const HERE = new AbortController().signal;
@@ -31,7 +31,7 @@ test("a request has as many messages as fit, and one at least", async () => {
   assert.equal(telling.add({}), false);
   assert.equal((await telling.next(1, HERE)).length, 1);
   assert.equal((await telling.next(250, HERE)).length, 2);
-  assert.equal((await telling.next(WIDE, HERE)).length, SIGNED.messages);
+  assert.equal((await telling.next(WIDE, HERE)).length, SIGNED_HTTP_LIMITS.messages);
 });
 
 test("whoever waits for something to tell is let go with the connection", async () => {

@@ -1,4 +1,4 @@
-import { REGISTER_LIMITS, SIGNED } from "@vidro/core";
+import { REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 
 /**
@@ -22,7 +22,7 @@ export class Telling {
     if (this.#waiting.length === 0) await this.#woken(signal);
     let bytes = 0;
     return this.#waiting
-      .slice(0, SIGNED.messages)
+      .slice(0, SIGNED_HTTP_LIMITS.messages)
       .filter((message, at) => (bytes += Buffer.byteLength(JSON.stringify(message)) + 1) <= maxBytes || at === 0);
   }
 

@@ -1,4 +1,4 @@
-import { Fault, TCP } from "@vidro/core";
+import { Fault, TCP_LIMITS } from "@vidro/core";
 import { Bucket } from "./bucket.ts";
 
 /** Counts tokens that were shown and are not good, by the address that they came from, over all its connections. */
@@ -8,11 +8,11 @@ export class Attempts {
 
   /** Has a token looked at, if the address may show one more: RATE_LIMITED for one that has shown too many wrong ones. */
   async verified<Bearer>(address: string, verify: () => Promise<Bearer>): Promise<Bearer> {
-    const bucket = this.#buckets.get(address) ?? new Bucket(TCP.authBurst, TCP.authPerSecond);
+    const bucket = this.#buckets.get(address) ?? new Bucket(TCP_LIMITS.authBurst, TCP_LIMITS.authPerSecond);
     this.#buckets.delete(address);
     this.#buckets.set(address, bucket);
     const [oldest] = this.#buckets.keys();
-    if (this.#buckets.size > TCP.authAddresses && oldest !== undefined) this.#buckets.delete(oldest);
+    if (this.#buckets.size > TCP_LIMITS.authAddresses && oldest !== undefined) this.#buckets.delete(oldest);
     const retryAfterMs = bucket.take();
     if (retryAfterMs > 0)
       throw new Fault("RATE_LIMITED", "Too many tokens that are not good came from this address.", { retryAfterMs });

@@ -1,4 +1,4 @@
-import { TCP } from "@vidro/core";
+import { TCP_LIMITS } from "@vidro/core";
 
 /** The bounds of a server that one can be given others for. */
 export const TCP_BOUNDS: {
@@ -20,7 +20,7 @@ export const TCP_BOUNDS: {
       | "sweepMs"
       | "heartbeatMs"
   ]: number;
-} = TCP;
+} = TCP_LIMITS;
 
 /** Bounds as a server has them. */
 export type Bounds = typeof TCP_BOUNDS;

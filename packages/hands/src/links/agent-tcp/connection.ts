@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from "node:crypto";
 import type { Socket } from "node:net";
-import { asFault, CODEC, Fault } from "@vidro/core";
+import { asFault, CODEC_LIMITS, Fault } from "@vidro/core";
 import { frameDecoder } from "@vidro/core/codec";
 import { NO_ID, TCP_VERSION, tcpRefusal } from "@vidro/core/wire/agent-tcp";
 import type { JsonObject } from "@vidro/core";
@@ -43,7 +43,7 @@ export class Connection {
   /** Frames that are read and wait until something that holds the connection is answered. */
   readonly #waiting: FrameItem[] = [];
   #held = false;
-  #maxBytes: number = CODEC.frameBytes;
+  #maxBytes: number = CODEC_LIMITS.frameBytes;
   #heardAt = this.#openedAt;
   #partSince: number | undefined;
   /** When the client closed its end. */
@@ -241,8 +241,8 @@ export class Connection {
     if (session.revoked.aborted) throw new Fault("INVALID_TOKEN");
     this.#session?.revoked.removeEventListener("abort", this.#onRevoked);
     this.#session = session;
-    this.#decoder.maxBytes = CODEC.frameBytes;
-    this.#maxBytes = Math.max(maxBytes ?? 0, CODEC.frameBytes);
+    this.#decoder.maxBytes = CODEC_LIMITS.frameBytes;
+    this.#maxBytes = Math.max(maxBytes ?? 0, CODEC_LIMITS.frameBytes);
     session.revoked.addEventListener("abort", this.#onRevoked, { once: true });
   }
 

@@ -1,4 +1,4 @@
-import { Fault, isObject, TCP } from "@vidro/core";
+import { Fault, isObject, TCP_LIMITS } from "@vidro/core";
 import { NO_ID, TCP_VERSION } from "@vidro/core/wire/agent-tcp";
 import type { Json, JsonObject } from "@vidro/core";
 
@@ -24,15 +24,15 @@ const NOTHING: JsonObject = {};
 export function readEnvelope(message: Json): Request | Misread {
   if (!isObject(message)) return misread({}, "A message is a JSON object with v, t, id and act.");
   if (message["v"] !== TCP_VERSION) {
-    const said = JSON.stringify(message["v"])?.slice(0, TCP.nameChars) ?? "none";
+    const said = JSON.stringify(message["v"])?.slice(0, TCP_LIMITS.nameChars) ?? "none";
     return misread(message, `The version ${said} is not spoken here: send v=${TCP_VERSION}.`, true);
   }
   const { t, id, act } = message;
   const data = message["data"] ?? NOTHING;
   if (t === "ping") return { id: isName(id) ? id : NO_ID, act: "PING", data: NOTHING };
   if (t !== "req") return misread(message, 'A client sends t="req" only.');
-  if (!isName(id)) return misread(message, `A request has an id: a text of 1 to ${TCP.nameChars} characters.`);
-  if (!isName(act)) return misread(message, `A request has an act: a text of 1 to ${TCP.nameChars} characters.`);
+  if (!isName(id)) return misread(message, `A request has an id: a text of 1 to ${TCP_LIMITS.nameChars} characters.`);
+  if (!isName(act)) return misread(message, `A request has an act: a text of 1 to ${TCP_LIMITS.nameChars} characters.`);
   if (!isObject(data)) return misread(message, "The data of a request is a JSON object, null, or left out.");
   return { id, act, data };
 }
@@ -43,5 +43,5 @@ function misread({ id, act }: JsonObject, why: string, last = false): Misread {
 }
 
 function isName(value: Json | undefined): value is string {
-  return typeof value === "string" && value !== "" && value.length <= TCP.nameChars;
+  return typeof value === "string" && value !== "" && value.length <= TCP_LIMITS.nameChars;
 }

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from "node:crypto";
-import { Fault, TCP } from "@vidro/core";
+import { Fault, TCP_LIMITS } from "@vidro/core";
 import { OS_CMD_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { Ended, Hand, JsonObject, Order, ProcessOutcome } from "@vidro/core";
 import { command } from "./command.ts";
@@ -23,7 +23,7 @@ export const osCmd = command({
     const id = actionId === undefined ? `act_${randomUUIDv7()}` : `tcp_${owner}_${actionId}`;
     const input = { command: cmd, args: [...args], timeout_ms: timeoutMs };
     const action = { id, tool: "command", input, callId: id };
-    const order = { action, run: `tcp_${owner}`, epoch: 1, ttlMs: TCP.commandCapMs };
+    const order = { action, run: `tcp_${owner}`, epoch: 1, ttlMs: TCP_LIMITS.commandCapMs };
     const revoked = session?.revoked ?? gone;
     const stop = actionId === undefined ? AbortSignal.any([gone, revoked]) : revoked;
     const ended = await endOf(world.hand, order, stop);

@@ -1,5 +1,5 @@
 import type { Socket } from "node:net";
-import { Fault, TCP } from "@vidro/core";
+import { Fault, TCP_LIMITS } from "@vidro/core";
 import type { TcpMessage } from "@vidro/core/wire/agent-tcp";
 
 /** A message that waits to be sent: JSON, and how many bytes it takes. */
@@ -23,7 +23,7 @@ export class Outbox {
   #corked = false;
   readonly #flushLater = (): void => this.#flush();
 
-  constructor(socket: Socket, unsentBytes: number = TCP.unsentBytes) {
+  constructor(socket: Socket, unsentBytes: number = TCP_LIMITS.unsentBytes) {
     this.#socket = socket;
     this.#unsentBytes = unsentBytes;
     socket.on("drain", () => (this.#since = undefined));

@@ -1,7 +1,7 @@
 import { randomUUID, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
-import { asFault, Fault, FAULTS, REGISTER_LIMITS, isObject, SOUTHBOUND, textIn } from "@vidro/core";
+import { asFault, Fault, FAULTS, REGISTER_LIMITS, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { FaultCode, JsonObject } from "@vidro/core";
 import { tooLong } from "@vidro/core/wire/agent-ws";
@@ -33,7 +33,7 @@ const SETTINGS = {
   perMessageDeflate: false,
   maxPayload: REGISTER_LIMITS.readBytes,
   maxFragments: REGISTER_LIMITS.fragments,
-  closeTimeout: SOUTHBOUND.closeMs,
+  closeTimeout: SOUTHBOUND_LIMITS.closeMs,
 } as const;
 
 /** One connection to a brain, in TLS 1.3 with both ends' certificates. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { WebSocket } from "ws";
-import { EXECUTOR, Fault, FAULTS, REGISTER_LIMITS, isObject, STREAM } from "@vidro/core";
+import { EXECUTOR_LIMITS, Fault, FAULTS, REGISTER_LIMITS, isObject, STREAM_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { FaultCode, JsonObject } from "@vidro/core";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
@@ -60,9 +60,9 @@ export class BrainSocket implements Connection {
     const socket = new WebSocket(options.url, {
       headers,
       perMessageDeflate: false,
-      maxPayload: EXECUTOR.toldBytes,
+      maxPayload: EXECUTOR_LIMITS.toldBytes,
       maxFragments: REGISTER_LIMITS.fragments,
-      handshakeTimeout: EXECUTOR.handshakeMs,
+      handshakeTimeout: EXECUTOR_LIMITS.handshakeMs,
       followRedirects: false,
     });
     socket.on("error", (cause) => reject(new Fault("BRAIN_UNREACHABLE", cause.message, { cause })));
@@ -89,7 +89,7 @@ export class BrainSocket implements Connection {
 
   /** Sends what is only worth having now; it is dropped where a lot waits already. */
   sendLive(message: ExecutorMessage): void {
-    if (this.#socket.bufferedAmount < STREAM.unsentBytes) this.send(message);
+    if (this.#socket.bufferedAmount < STREAM_LIMITS.unsentBytes) this.send(message);
   }
 
   /** Hangs up. */
