@@ -16,7 +16,7 @@ export function limitPage(): string {
 
 function groupsIn(path: string): readonly string[] {
   const text = readFileSync(ROOT + path, "utf8");
-  return [...text.matchAll(/\/\*\* ([^]*?)\*\/\nexport const ([A-Z]+) = \{\n([^]*?)\n\}/g)].map(
+  return [...text.matchAll(/\/\*\* ([^]*?)\*\/\nexport const ([A-Z_]+) = \{\n([^]*?)\n\}/g)].map(
     ([, about = "", group = "", body = ""]) => {
       const values = (core as unknown as Record<string, Record<string, unknown>>)[group] ?? {};
       const rows = [...body.matchAll(/ {2}\/\*\* ([^]*?)\*\/\n {2}(\w+):/g)].map(([, meaning = "", name = ""]) => [
