@@ -4,12 +4,12 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import type { Entry, Journal } from "@vidro/core";
 import { openStore } from "../packages/brain/src/stores/stores.ts";
-import { Life } from "./support/crash.ts";
-import type { CrashPoint } from "./support/crash.ts";
+import { Life } from "./support/simulated-crash.ts";
+import type { CrashPoint } from "./support/simulated-crash.ts";
 import { assertOutcomes } from "./support/outcomes.ts";
 import { makeWorkspace, readScenario, scriptedModel, transcriptOf } from "./support/scenario.ts";
 import type { Scenario } from "./support/scenario.ts";
-import { finish, handIn, runsOver, temporaryFolder } from "./support/world.ts";
+import { finish, handIn, runsOver, temporaryFolder } from "./support/local-runs.ts";
 
 const scenarios = globSync(join(import.meta.dirname, "scenarios", "*.txt")).sort();
 

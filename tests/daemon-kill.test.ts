@@ -8,8 +8,8 @@ import { up } from "../packages/cli/src/daemon.fixture.ts";
 import type { RunningDaemon } from "../packages/cli/src/daemon.fixture.ts";
 import { Stage } from "../packages/cli/src/stage.fixture.ts";
 import { processesIn } from "./support/processes.ts";
-import { AGENT_SSE, JOURNAL_NDJSON, JOURNAL_SSE } from "./support/wires.ts";
-import type { Kept, Wire } from "./support/wires.ts";
+import { AGENT_SSE, JOURNAL_NDJSON, JOURNAL_SSE } from "./support/resumable-wires.ts";
+import type { Kept, Wire } from "./support/resumable-wires.ts";
 
 /*
  * The promise, tried on a real daemon: one run is watched over four wires at once, the daemon is killed with SIGKILL

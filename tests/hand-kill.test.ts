@@ -8,7 +8,7 @@ import { openStore } from "../packages/brain/src/stores/stores.ts";
 import { childHand } from "./support/child-hand.ts";
 import type { ChildHand } from "./support/child-hand.ts";
 import { processesIn } from "./support/processes.ts";
-import { finish, runsOver, temporaryFolder } from "./support/world.ts";
+import { finish, runsOver, temporaryFolder } from "./support/local-runs.ts";
 
 /* The hand as a process of its own, killed with SIGKILL while it works, at points that differ each time. */
 

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import { processesIn } from "./support/processes.ts";
-import { temporaryFolder } from "./support/world.ts";
+import { temporaryFolder } from "./support/local-runs.ts";
 
 /*
  * The promise, tried on real processes: `vidro` is killed with SIGKILL again and again, at points that differ each

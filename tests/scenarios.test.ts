@@ -6,7 +6,7 @@ import { openStore, STORES } from "../packages/brain/src/stores/stores.ts";
 import type { StoreName } from "../packages/brain/src/stores/stores.ts";
 import { assertOutcomes } from "./support/outcomes.ts";
 import { makeWorkspace, readScenario, scriptedModel, transcriptOf, writeScenario } from "./support/scenario.ts";
-import { finish, handIn, runsOver, temporaryFolder } from "./support/world.ts";
+import { finish, handIn, runsOver, temporaryFolder } from "./support/local-runs.ts";
 
 const scenarios = globSync(join(import.meta.dirname, "scenarios", "*.txt")).sort();
 

@@ -8,7 +8,7 @@ import type { Followed } from "../../packages/brain/src/run/follow.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { DEFAULT_POLICY } from "../../packages/hands/src/policy/default-policy.ts";
 import { scriptedModel } from "../support/scenario.ts";
-import { finish, runsOver, temporaryFolder } from "../support/world.ts";
+import { finish, runsOver, temporaryFolder } from "../support/local-runs.ts";
 import { judged, perform, target } from "./attack.fixture.ts";
 import type { Target } from "./attack.fixture.ts";
 

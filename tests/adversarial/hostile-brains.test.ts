@@ -15,10 +15,10 @@ import type { Authority } from "../../packages/brain/src/south/enrolment/authori
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { brainKey } from "../../packages/hands/src/enrol/brain-key.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
-import { FAR_HANDS } from "../support/far-hand.ts";
-import { Peer } from "../support/peer.ts";
-import { QUICK } from "../support/quick.ts";
-import { Client, South } from "../support/south.ts";
+import { FAR_HANDS } from "../support/remote-hands.ts";
+import { Peer } from "../support/peer-process.ts";
+import { QUICK } from "../support/short-redials.ts";
+import { Client, South } from "../support/southbound-harness.ts";
 import { listening, scratch } from "../support/tcp-hand.ts";
 
 /* An approval counts at a hand when its own brain signed it for this hand, run, action and plan, and not for long. */

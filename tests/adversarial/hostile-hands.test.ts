@@ -9,8 +9,8 @@ import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeAnswer, FakeOpenAi } from "../support/fake-openai.ts";
-import { Client, helloOf } from "../support/south.ts";
-import { answer, HELLO, played } from "../support/tcp-server.ts";
+import { Client, helloOf } from "../support/southbound-harness.ts";
+import { answer, HELLO, played } from "../support/foreign-tcp-server.ts";
 
 /* What a hand says of itself and of what it was asked is data: a hostile one, over its real wire, to a real daemon. */
 

@@ -9,7 +9,7 @@ import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
-import { Client, helloOf } from "../support/south.ts";
+import { Client, helloOf } from "../support/southbound-harness.ts";
 
 /* Words from outside, in every field that a hand or a brain can fill, on a real terminal: the bytes are looked at. */
 

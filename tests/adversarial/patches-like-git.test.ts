@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
-import { Chance } from "../support/chance.ts";
+import { Chance } from "../support/seeded-random.ts";
 import { approved, target } from "./attack.fixture.ts";
 
 /* Patches by the hundred, made from few lines so that they fit in more than one place, beside what git makes of them. */

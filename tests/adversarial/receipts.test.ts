@@ -15,10 +15,10 @@ import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { openReceipts } from "../../packages/hands/src/enrol/receipt-signer.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
-import { FAR_HANDS } from "../support/far-hand.ts";
-import { Peer } from "../support/peer.ts";
-import { QUICK } from "../support/quick.ts";
-import { Client, helloOf } from "../support/south.ts";
+import { FAR_HANDS } from "../support/remote-hands.ts";
+import { Peer } from "../support/peer-process.ts";
+import { QUICK } from "../support/short-redials.ts";
+import { Client, helloOf } from "../support/southbound-harness.ts";
 import { scratch } from "../support/tcp-hand.ts";
 
 /* A hand with a key signs what came of an action; who has the public key can tell whether a journal says the same. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { chaos } from "./chaos.ts";
 import { FAULT_KINDS, planOf } from "./plan.ts";
 import type { ChaosOptions } from "./plan.ts";
-import { failureWords, summaryWords } from "./words.ts";
+import { failureWords, summaryWords } from "./report.ts";
 
 /* Half a minute of `npm run chaos`: a course that is always the same, and one that is new each time and names its seed. */
 

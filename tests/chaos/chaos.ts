@@ -7,8 +7,8 @@ import { actionsOf, violationsOf } from "./invariants.ts";
 import type { Known, Violation } from "./invariants.ts";
 import { planOf } from "./plan.ts";
 import type { ChaosOptions, Place, PlannedFault } from "./plan.ts";
-import { ChaosStand } from "./stand.ts";
-import { Visitor } from "./visitor.ts";
+import { ChaosStand } from "./harness.ts";
+import { Visitor } from "./planned-client.ts";
 
 /*
  * A brain, its hands and those who watch, while everything that can go wrong does, at random and from one seed. When

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Event } from "@vidro/core";
-import type { Kept, Wire } from "../support/wires.ts";
-import type { ChaosStand } from "./stand.ts";
+import type { Kept, Wire } from "../support/resumable-wires.ts";
+import type { ChaosStand } from "./harness.ts";
 
 const AGAIN_MS = 40;
 

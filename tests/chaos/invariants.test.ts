@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, Event } from "@vidro/core";
-import { JOURNAL_SSE } from "../support/wires.ts";
-import type { Kept } from "../support/wires.ts";
+import { JOURNAL_SSE } from "../support/resumable-wires.ts";
+import type { Kept } from "../support/resumable-wires.ts";
 import { violationsOf } from "./invariants.ts";
 import type { Known } from "./invariants.ts";
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { isTerminal } from "@vidro/core";
 import type { ActionStarted, Entry, Event } from "@vidro/core";
-import type { Kept } from "../support/wires.ts";
-import type { Visitor } from "./visitor.ts";
+import type { Kept } from "../support/resumable-wires.ts";
+import type { Visitor } from "./planned-client.ts";
 
 /* What has to be true of every run whatever happened, by its journal, its marks and what was said to those who watched. */
 

@@ -3,7 +3,7 @@ import { chaos } from "./chaos.ts";
 import type { ChaosReport } from "./chaos.ts";
 import { FAULT_KINDS } from "./plan.ts";
 import type { FaultKind } from "./plan.ts";
-import { failureWords, summaryWords } from "./words.ts";
+import { failureWords, summaryWords } from "./report.ts";
 
 // npm run chaos -- --seconds N --seed S --faults kill,stop,store,disk,abort
 const { values } = parseArgs({

@@ -1,4 +1,4 @@
-import { Chance } from "../support/chance.ts";
+import { Chance } from "../support/seeded-random.ts";
 
 /* What happens when, all of it from one seed: the runs that are begun, and what goes wrong meanwhile. */
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Hand, JsonObject, Model, ModelReply } from "@vidro/core";
-import { agentEnd, curl, dataOf, frames, linesOf } from "../support/agent-end.ts";
-import type { AgentEnd } from "../support/agent-end.ts";
+import { agentEnd, curl, dataOf, frames, linesOf } from "../support/agent-server.ts";
+import type { AgentEnd } from "../support/agent-server.ts";
 import { scriptedModel } from "../support/scenario.ts";
 
 /* Rows 000-24 to 000-39: the agent's event stream, as a stranger's client sees it. */

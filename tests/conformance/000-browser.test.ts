@@ -9,8 +9,8 @@ import type { JsonObject } from "@vidro/core";
 import { up } from "../../packages/cli/src/daemon.fixture.ts";
 import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { dataOf } from "../support/agent-end.ts";
-import { AGENT_SSE } from "../support/wires.ts";
+import { dataOf } from "../support/agent-server.ts";
+import { AGENT_SSE } from "../support/resumable-wires.ts";
 
 /* A real browser in front of a real daemon: its own EventSource reads the agent's stream, and nothing helps it. */
 

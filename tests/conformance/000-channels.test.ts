@@ -8,10 +8,10 @@ import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import { readAgents, SHIPPED_AGENTS } from "../../packages/brain/src/catalog/agent-files.ts";
 import { startDaemon } from "../../packages/brain/src/daemon.ts";
 import { SURFACES } from "../../packages/brain/src/north/surfaces.ts";
-import { agentEnd, dataOf } from "../support/agent-end.ts";
-import { promisedFetch } from "../support/promised.ts";
+import { agentEnd, dataOf } from "../support/agent-server.ts";
+import { promisedFetch } from "../support/schema-checking-fetch.ts";
 import { scriptedModel } from "../support/scenario.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /* Rows 000-62 to 000-67: what the daemon's channels take, and what is said about them. */
 

@@ -6,9 +6,9 @@ import type { TestContext } from "node:test";
 import { SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { HandEvent } from "@vidro/core";
 import { KeyRing } from "../../packages/hands/src/links/agent-http/key-ring.ts";
-import { orderOf, sent, signedBytes, SignedBrain, signedHost, signerOf } from "../support/signed-south.ts";
-import type { SignedHost, Signer } from "../support/signed-south.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { orderOf, sent, signedBytes, SignedBrain, signedHost, signerOf } from "../support/signed-http-harness.ts";
+import type { SignedHost, Signer } from "../support/signed-http-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /* The keys of hands: how they lie on disk, how they change, and when the old ones end. */
 

@@ -4,12 +4,12 @@ import type { TestContext } from "node:test";
 import { REGISTER_LIMITS, textIn } from "@vidro/core";
 import type { Ended, Hand, JsonObject } from "@vidro/core";
 import { bytesOf } from "@vidro/core/wire/agent-ws";
-import { meddledWebSocket } from "../support/meddler.ts";
-import type { Meddle } from "../support/meddler.ts";
-import { insisted } from "../support/near-link.ts";
-import { sent, signedBytes, SignedBrain, signedHost } from "../support/signed-south.ts";
-import { Client, helloOf, JoinedHand, South } from "../support/south.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { meddledWebSocket } from "../support/message-tamperer.ts";
+import type { Meddle } from "../support/message-tamperer.ts";
+import { insisted } from "../support/in-process-links.ts";
+import { sent, signedBytes, SignedBrain, signedHost } from "../support/signed-http-harness.ts";
+import { Client, helloOf, JoinedHand, South } from "../support/southbound-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /* `max_payload` of the welcome counts the bytes of a message, and means the same at both ends [000-43]. */
 

@@ -5,8 +5,8 @@ import type { AddressInfo, Socket } from "node:net";
 import { test } from "node:test";
 import { EventSource } from "eventsource";
 import type { JsonObject, ModelReply } from "@vidro/core";
-import { agentEnd, dataOf, linesOf } from "../support/agent-end.ts";
-import type { AgentEnd } from "../support/agent-end.ts";
+import { agentEnd, dataOf, linesOf } from "../support/agent-server.ts";
+import type { AgentEnd } from "../support/agent-server.ts";
 import { scriptedModel } from "../support/scenario.ts";
 
 /* One run, many wires: each of them is the same journal, and a cursor of one is a cursor of all. */

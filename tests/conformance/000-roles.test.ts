@@ -9,7 +9,7 @@ import { FROM_EXECUTOR, TO_EXECUTOR } from "@vidro/core/wire/executor-ws-schemas
 import { REQUESTS, TELLINGS } from "@vidro/core/wire/agent-ws-schemas";
 import * as tcp from "@vidro/core/wire/agent-tcp-schemas";
 import { Ajv } from "ajv";
-import { JoinedHand, South } from "../support/south.ts";
+import { JoinedHand, South } from "../support/southbound-harness.ts";
 
 /* The roles and the life of a hand, as the first part of the contract has them. */
 

@@ -9,9 +9,9 @@ import { signatureBase } from "@vidro/core/wire/signature";
 import { createSignatureSync } from "http-message-sig";
 import { httpbis } from "http-message-signatures";
 import { seal } from "../../packages/brain/src/south/agent-http/seal.ts";
-import { requestBytes, sent, signedBytes, SignedBrain, signerOf } from "../support/signed-south.ts";
-import type { RawReply, Signable, Signer } from "../support/signed-south.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { requestBytes, sent, signedBytes, SignedBrain, signerOf } from "../support/signed-http-harness.ts";
+import type { RawReply, Signable, Signer } from "../support/signed-http-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /* Who is believed: messages that strangers made, changed, repeated or signed at another time, over real sockets. */
 

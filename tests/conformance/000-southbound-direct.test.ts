@@ -20,9 +20,9 @@ import {
   SignedBrain,
   signedHost,
   signerOf,
-} from "../support/signed-south.ts";
-import type { Signer } from "../support/signed-south.ts";
-import { temporaryFolder } from "../support/world.ts";
+} from "../support/signed-http-harness.ts";
+import type { Signer } from "../support/signed-http-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /* Hosts that listen: the brain calls them itself, and is believed only when it signs. */
 

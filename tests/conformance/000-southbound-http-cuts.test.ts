@@ -5,8 +5,8 @@ import { test } from "node:test";
 import type { HandEvent, Order } from "@vidro/core";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import type { Direction } from "../support/fault-proxy.ts";
-import { orderOf, SignedBrain, signedHost } from "../support/signed-south.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { orderOf, SignedBrain, signedHost } from "../support/signed-http-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /* Signed HTTP over a wire that breaks, wherever it breaks. */
 

@@ -10,9 +10,9 @@ import type { TestContext } from "node:test";
 import { SIGNED_HTTP_LIMITS, textIn } from "@vidro/core";
 import type { HandEvent, JsonObject, Order } from "@vidro/core";
 import type { AgentHttpOptions } from "../../packages/hands/src/links/agent-http.ts";
-import { orderOf, sent, signedBytes, SignedBrain, signedHost, signerOf } from "../support/signed-south.ts";
-import type { Joined, SignedHost, SouthOptions } from "../support/signed-south.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { orderOf, sent, signedBytes, SignedBrain, signedHost, signerOf } from "../support/signed-http-harness.ts";
+import type { Joined, SignedHost, SouthOptions } from "../support/signed-http-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /* Hands that come over signed HTTP, from the first hello to what they are told and tell. */
 

@@ -13,8 +13,8 @@ import type { JsonObject } from "@vidro/core";
 import { invitationIn, invitationProof, invitationText } from "@vidro/core/wire/enrolment";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
-import { Client, helloOf, JoinedHand, refusal, South } from "../support/south.ts";
-import type { TlsClient } from "../support/south.ts";
+import { Client, helloOf, JoinedHand, refusal, South } from "../support/southbound-harness.ts";
+import type { TlsClient } from "../support/southbound-harness.ts";
 
 /* Who is let in to the southbound listener, and who is not: over real sockets, with certificates of every kind. */
 

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Action, Ended, Hand, JsonObject } from "@vidro/core";
-import { Client, helloOf, JoinedHand, refusal, South } from "../support/south.ts";
+import { Client, helloOf, JoinedHand, refusal, South } from "../support/southbound-harness.ts";
 
 /* The southbound contract over WebSockets with certificates at both ends [000 §3]. */
 

@@ -6,8 +6,8 @@ import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA } from "@vidro/core/wire/enrolment";
 import { REQUESTS, TELLINGS } from "@vidro/core/wire/agent-ws-schemas";
-import { SignedBrain } from "../support/signed-south.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { SignedBrain } from "../support/signed-http-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /* A hand that was written from SPEC.md alone: it takes the words of the wire from that text and none from our code. */
 

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { check, CLAUSES } from "@vidro/aon";
 import type { CheckOptions } from "@vidro/aon";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
-import { agentEnd, linesOf } from "../support/agent-end.ts";
-import type { AgentEnd } from "../support/agent-end.ts";
+import { agentEnd, linesOf } from "../support/agent-server.ts";
+import type { AgentEnd } from "../support/agent-server.ts";
 import { fakeOpenAi, status, text } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 

@@ -4,8 +4,8 @@ import { readAon } from "@vidro/aon";
 import type { AonEvent } from "@vidro/aon";
 import type { JsonObject } from "@vidro/core";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
-import { agentEnd, dataOf } from "../support/agent-end.ts";
-import type { AgentEnd } from "../support/agent-end.ts";
+import { agentEnd, dataOf } from "../support/agent-server.ts";
+import type { AgentEnd } from "../support/agent-server.ts";
 import { fakeOpenAi, status, text } from "../support/fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "../support/fake-openai.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
-import { agentEnd, dataOf, linesOf } from "../support/agent-end.ts";
-import type { AgentEnd } from "../support/agent-end.ts";
+import { agentEnd, dataOf, linesOf } from "../support/agent-server.ts";
+import type { AgentEnd } from "../support/agent-server.ts";
 import { scriptedModel } from "../support/scenario.ts";
 
 /* What a body that does not fit is worth: mended where that takes no guess, refused where it would. */

@@ -13,7 +13,7 @@ import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import type { RemoteHand } from "../../packages/brain/src/south/register/remote-hand.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { ALLOW, listening } from "../support/tcp-hand.ts";
-import { answer, played } from "../support/tcp-server.ts";
+import { answer, played } from "../support/foreign-tcp-server.ts";
 
 /** A register with one hand that is dialled; `state` waits until the hand is so. */
 async function dialled(t: TestContext, hand: Partial<TcpHand> & Pick<TcpHand, "port" | "token">) {

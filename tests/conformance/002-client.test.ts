@@ -7,7 +7,7 @@ import type { TestContext } from "node:test";
 import { TcpClient, TcpError } from "@vidro/client/tcp";
 import type { TcpClientOptions } from "@vidro/client/tcp";
 import { ALLOW, frame, listening } from "../support/tcp-hand.ts";
-import { answer, HELLO, played } from "../support/tcp-server.ts";
+import { answer, HELLO, played } from "../support/foreign-tcp-server.ts";
 
 function clientOf(t: TestContext, port: number, options: Partial<TcpClientOptions> = {}): TcpClient {
   const client = new TcpClient({ host: "127.0.0.1", port, backoffMs: 5, ...options });

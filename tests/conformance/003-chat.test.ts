@@ -6,7 +6,7 @@ import type { JsonObject } from "@vidro/core";
 import OpenAI from "openai";
 import { calls, hangAfter, status, text, thinking } from "../support/fake-openai.ts";
 import type { FakeRequest } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end.ts";
+import { frontEnd } from "../support/front-end-server.ts";
 
 /* The chat of contract 003, spoken by the official client: whole answers, streams, and what goes wrong. */
 

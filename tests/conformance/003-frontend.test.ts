@@ -4,8 +4,8 @@ import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { calls, text } from "../support/fake-openai.ts";
 import type { FakeRequest } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end.ts";
-import type { FrontEnd } from "../support/front-end.ts";
+import { frontEnd } from "../support/front-end-server.ts";
+import type { FrontEnd } from "../support/front-end-server.ts";
 import { BUNNY, BUNNY_UUID } from "../../packages/brain/src/catalog/agent.ts";
 
 /* Contract 003 over real sockets: a front end, a brain with the hand of this machine, and the server of a model. */

@@ -4,8 +4,8 @@ import { RUN_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import OpenAI from "openai";
 import { calls, hang, text } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end.ts";
-import type { FrontEnd } from "../support/front-end.ts";
+import { frontEnd } from "../support/front-end-server.ts";
+import type { FrontEnd } from "../support/front-end-server.ts";
 
 /* Functions that only the caller can carry out, in both forms of the wire, and questions that only a person answers. */
 

@@ -3,8 +3,8 @@ import { suite, test } from "node:test";
 import OpenAI from "openai";
 import { calls, text } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end.ts";
-import type { FrontEnd } from "../support/front-end.ts";
+import { frontEnd } from "../support/front-end-server.ts";
+import type { FrontEnd } from "../support/front-end-server.ts";
 
 /* What clients of the chat wire send again by themselves, without a key, and what they must not. */
 

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
-import { agentEnd } from "../support/agent-end.ts";
-import type { AgentEnd } from "../support/agent-end.ts";
+import { agentEnd } from "../support/agent-server.ts";
+import type { AgentEnd } from "../support/agent-server.ts";
 import { calls, cutShort, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end.ts";
+import { frontEnd } from "../support/front-end-server.ts";
 
 /* How a model draws its words: said by a caller, kept in the journal, and seen by the model's server. */
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { calls, cutAfter, text } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end.ts";
-import type { FrontEnd } from "../support/front-end.ts";
+import { frontEnd } from "../support/front-end-server.ts";
+import type { FrontEnd } from "../support/front-end-server.ts";
 
 /* What a model writes: prose where it calls tools natively, lines for the brain where it cannot. */
 

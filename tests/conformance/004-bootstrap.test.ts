@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textOf } from "@vidro/core/wire/executor-ws";
-import { executorEnd, given } from "../support/executor-end.ts";
+import { executorEnd, given } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import type { Does } from "../support/foreign-executor.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";

@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ended, lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
-import { given } from "../support/executor-end.ts";
+import { given } from "../support/executor-server.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "../support/fake-openai.ts";
 

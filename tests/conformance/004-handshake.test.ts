@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 import { EXECUTOR_LIMITS, REGISTER_LIMITS } from "@vidro/core";
-import { executorEnd, gatewayEnd } from "../support/executor-end.ts";
+import { executorEnd, gatewayEnd } from "../support/executor-server.ts";
 import { text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 

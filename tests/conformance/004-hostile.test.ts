@@ -4,7 +4,7 @@ import type { JsonObject } from "@vidro/core";
 import { RUN_LIMITS } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 import { until } from "../support/daemon-process.ts";
-import { executorEnd, gatewayEnd } from "../support/executor-end.ts";
+import { executorEnd, gatewayEnd } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 

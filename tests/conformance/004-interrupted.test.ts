@@ -10,7 +10,7 @@ import type { JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 import { ended, lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
-import { executorEnd } from "../support/executor-end.ts";
+import { executorEnd } from "../support/executor-server.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Entry, JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
-import { executorEnd } from "../support/executor-end.ts";
+import { executorEnd } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 import { assertOutcomes, ends } from "../support/outcomes.ts";

@@ -6,15 +6,15 @@ import type { JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 import type { ExecutorEvent } from "../../packages/hands/src/links/executor-ws/state.ts";
 import { until } from "../support/daemon-process.ts";
-import { daemonAgain, executorEnd, gatewayEnd, given } from "../support/executor-end.ts";
-import type { ExecutorEnd } from "../support/executor-end.ts";
+import { daemonAgain, executorEnd, gatewayEnd, given } from "../support/executor-server.ts";
+import type { ExecutorEnd } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 import type { Dialled, Does } from "../support/foreign-executor.ts";
-import { gate } from "../support/gate.ts";
+import { gate } from "../support/switchable-proxy.ts";
 import { ourExecutor } from "../support/our-executor.ts";
-import { handIn, temporaryFolder } from "../support/world.ts";
+import { handIn, temporaryFolder } from "../support/local-runs.ts";
 
 /* 004 §5A: the connection breaks, the work does not. */
 

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import type { JsonObject } from "@vidro/core";
-import { executorEnd } from "../support/executor-end.ts";
+import { executorEnd } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 
 const WSCAT = fileURLToPath(new URL("../../node_modules/wscat/bin/wscat", import.meta.url));

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
-import { agentEnd, frames } from "../support/agent-end.ts";
-import type { AgentEnd } from "../support/agent-end.ts";
+import { agentEnd, frames } from "../support/agent-server.ts";
+import type { AgentEnd } from "../support/agent-server.ts";
 import { scriptedModel } from "../support/scenario.ts";
 
 /* An answer names its question, means what people mean, and is the same answer when it comes twice. */

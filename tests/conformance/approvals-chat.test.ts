@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
 import type OpenAI from "openai";
-import { agentEnd } from "../support/agent-end.ts";
-import type { AgentEnd } from "../support/agent-end.ts";
+import { agentEnd } from "../support/agent-server.ts";
+import type { AgentEnd } from "../support/agent-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end.ts";
-import type { FrontEnd } from "../support/front-end.ts";
+import { frontEnd } from "../support/front-end-server.ts";
+import type { FrontEnd } from "../support/front-end-server.ts";
 import { scriptedModel } from "../support/scenario.ts";
 
 /* An approval ends the turn of a conversation with a question in words, and the next message answers it. */

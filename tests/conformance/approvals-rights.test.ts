@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { frames } from "../support/agent-end.ts";
+import { frames } from "../support/agent-server.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 
 /* Who may approve, see and stop, with real daemons, and tokens that the command makes and revokes. */

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
-import { agentEnd, dataOf, linesOf } from "../support/agent-end.ts";
-import type { AgentEnd } from "../support/agent-end.ts";
-import { executorEnd } from "../support/executor-end.ts";
+import { agentEnd, dataOf, linesOf } from "../support/agent-server.ts";
+import type { AgentEnd } from "../support/agent-server.ts";
+import { executorEnd } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 import { scriptedModel } from "../support/scenario.ts";

@@ -4,8 +4,8 @@ import type { Entry, LiveEvent } from "@vidro/core";
 import { voidsWords } from "@vidro/core/run";
 import OpenAI from "openai";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
-import { agentEnd, frames } from "../support/agent-end.ts";
-import type { AgentEnd } from "../support/agent-end.ts";
+import { agentEnd, frames } from "../support/agent-server.ts";
+import type { AgentEnd } from "../support/agent-server.ts";
 import { callsAfter, CUT, fakeOpenAi, textWith } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 

@@ -14,9 +14,9 @@ import { assertOutcomes, callingModel, ends, entriesOf, reached } from "../suppo
 import { processesIn } from "../support/processes.ts";
 import { ALLOW, frame, listening } from "../support/tcp-hand.ts";
 import type { Listening } from "../support/tcp-hand.ts";
-import { answer, HELLO, played } from "../support/tcp-server.ts";
-import type { Said } from "../support/tcp-server.ts";
-import { runsOver } from "../support/world.ts";
+import { answer, HELLO, played } from "../support/foreign-tcp-server.ts";
+import type { Said } from "../support/foreign-tcp-server.ts";
+import { runsOver } from "../support/local-runs.ts";
 
 /* Whatever the model, the hand or the link does: an abort answers, and leaves nothing behind. */
 

@@ -5,7 +5,7 @@ import { SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
-import { Client, helloOf, JoinedHand, refusal, South } from "../support/south.ts";
+import { Client, helloOf, JoinedHand, refusal, South } from "../support/southbound-harness.ts";
 
 /* Certificates that were copied, renewed too often, or met by a clock that is wrong. */
 

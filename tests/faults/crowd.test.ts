@@ -7,8 +7,8 @@ import type { JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { fakeOpenAi } from "../support/fake-openai.ts";
-import { seed } from "../support/seeded.ts";
-import type { Seed } from "../support/seeded.ts";
+import { seed } from "../support/seed-store.ts";
+import type { Seed } from "../support/seed-store.ts";
 import { talking } from "../support/talking-model.ts";
 
 /* A daemon with a long past, and a tenth of its conversations at work at the same time. */

@@ -35,7 +35,7 @@ test("G12 an error that escapes from a run's code ends that run by a trace id, i
   const fake = await fakeOpenAi(text("whole"));
   await using stage = await Stage.set({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url });
   // The preload makes the client of the model's server throw in a timer, where no guard of the run can catch it.
-  const saboteur = new URL("../support/escaping-timer.ts", import.meta.url).pathname;
+  const saboteur = new URL("../support/throwing-request.ts", import.meta.url).pathname;
   await using daemon = await DaemonProcess.up(stage, { node: ["--import", saboteur] });
   const hurt = await daemon.run("sabotage this one");
   await until("the run has failed", async () => (await statusOf(daemon, hurt)) === "failed");

@@ -6,7 +6,7 @@ import OpenAI from "openai";
 import { Vidro } from "@vidro/client";
 import { HTTP_LIMITS } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { linesOf } from "../support/agent-end.ts";
+import { linesOf } from "../support/agent-server.ts";
 import { fakeOpenAi, hangAfter } from "../support/fake-openai.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 

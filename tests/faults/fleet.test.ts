@@ -5,7 +5,7 @@ import { Identities } from "../../packages/brain/src/south/enrolment/identities.
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
-import { South } from "../support/south.ts";
+import { South } from "../support/southbound-harness.ts";
 
 /* A fleet that loses its brain and comes back: at its full size it is a figure, and here it is complete. */
 

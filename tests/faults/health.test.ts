@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fillStore, garble, leavesOf } from "../../packages/brain/src/stores/damage.fixture.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { Line } from "../../packages/cli/src/stage.fixture.ts";
-import { Serving } from "../support/serving.ts";
+import { Serving } from "../support/serving-process.ts";
 import { until } from "../support/daemon-process.ts";
 
 /* A daemon knows how it is: a disk that fills, descriptors that run out, a file that is damaged. */

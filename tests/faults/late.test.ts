@@ -6,7 +6,7 @@ import { Fault, RUN_LIMITS } from "@vidro/core";
 import { decide, fold } from "@vidro/core/run";
 import type { Entry, Event, HandEvent } from "@vidro/core";
 import { makeWorkspace, readScenario } from "../support/scenario.ts";
-import { handIn, temporaryFolder } from "../support/world.ts";
+import { handIn, temporaryFolder } from "../support/local-runs.ts";
 
 /* What comes late, twice or out of order. */
 

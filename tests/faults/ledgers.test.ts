@@ -3,11 +3,11 @@ import { cpSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFi
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { assertOnce, followed } from "../support/course.ts";
+import { assertOnce, followed } from "../support/follow-run.ts";
 import { until } from "../support/daemon-process.ts";
-import { LINKS, LinkStand, taskOf } from "../support/link-stand.ts";
-import type { LinkKind } from "../support/link-stand.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { LINKS, LinkStand, taskOf } from "../support/link-harness.ts";
+import type { LinkKind } from "../support/link-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /*
  * A hand that comes back with another ledger than the one that knows what it did: over each of the links there are, it

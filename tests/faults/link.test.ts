@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { certificate } from "../support/certificate.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
-import { HURRIED } from "../support/hurried.ts";
+import { HURRIED } from "../support/short-timeouts.ts";
 import { way } from "../support/namespaces.ts";
 import type { Cut, Way } from "../support/namespaces.ts";
 
@@ -16,7 +16,7 @@ import type { Cut, Way } from "../support/namespaces.ts";
  * one run nothing happens meanwhile, in the other one something does: a link is dead in silence and under load.
  */
 
-const FOLLOWER = fileURLToPath(new URL("../support/follower.ts", import.meta.url));
+const FOLLOWER = fileURLToPath(new URL("../support/follower-process.ts", import.meta.url));
 /** Three heartbeats of the hurried daemon, and as much again for a busy machine. */
 const SEEN_MS = 6000;
 

@@ -4,8 +4,8 @@ import type { TestContext } from "node:test";
 import type { Ended, Hand, Order } from "@vidro/core";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import type { Direction } from "../support/fault-proxy.ts";
-import { insisted, markOrder, NEAR_LINKS } from "../support/near-link.ts";
-import type { NearLink } from "../support/near-link.ts";
+import { insisted, markOrder, NEAR_LINKS } from "../support/in-process-links.ts";
+import type { NearLink } from "../support/in-process-links.ts";
 
 /* Links whose bytes come in pieces, or not at all. */
 

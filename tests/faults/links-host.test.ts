@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Ended, Hand, Order } from "@vidro/core";
-import { FAR_HANDS } from "../support/far-hand.ts";
-import type { FarHand } from "../support/far-hand.ts";
-import { insisted } from "../support/near-link.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { FAR_HANDS } from "../support/remote-hands.ts";
+import type { FarHand } from "../support/remote-hands.ts";
+import { insisted } from "../support/in-process-links.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /* What a host may suffer while its hand works for a brain: it sleeps, its disk is full, it has no descriptors left. */
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { assertOnce, followed } from "../support/course.ts";
-import { LINKS, LinkStand, STEPS, taskOf } from "../support/link-stand.ts";
-import type { LinkKind } from "../support/link-stand.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { assertOnce, followed } from "../support/follow-run.ts";
+import { LINKS, LinkStand, STEPS, taskOf } from "../support/link-harness.ts";
+import type { LinkKind } from "../support/link-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /*
  * A brain and a hand in processes of their own, over each of the links there are: one of them, or both, are killed

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { textIn } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
-import { meddledFrames, meddledWebSocket, replayed } from "../support/meddler.ts";
-import type { Meddle } from "../support/meddler.ts";
-import { insisted, markOrder, NEAR_LINKS } from "../support/near-link.ts";
-import type { NearLink, Target } from "../support/near-link.ts";
+import { meddledFrames, meddledWebSocket, replayed } from "../support/message-tamperer.ts";
+import type { Meddle } from "../support/message-tamperer.ts";
+import { insisted, markOrder, NEAR_LINKS } from "../support/in-process-links.ts";
+import type { NearLink, Target } from "../support/in-process-links.ts";
 
 /* Messages that come twice, in another order, or late. */
 

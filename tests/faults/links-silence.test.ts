@@ -10,7 +10,7 @@ import type { JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { certificate } from "../support/certificate.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
-import { HEARTBEAT_MS, HURRIED_HANDS } from "../support/hurried-hands.ts";
+import { HEARTBEAT_MS, HURRIED_HANDS } from "../support/short-heartbeats.ts";
 import { way } from "../support/namespaces.ts";
 import type { Cut, Way } from "../support/namespaces.ts";
 

@@ -5,15 +5,15 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@vidro/core";
-import { assertOnce, followed } from "../support/course.ts";
-import { FAR_HANDS } from "../support/far-hand.ts";
-import { LINKS, LinkStand, taskOf } from "../support/link-stand.ts";
-import { meddledFrames, meddledWebSocket } from "../support/meddler.ts";
-import type { Meddle } from "../support/meddler.ts";
-import { insisted, markOrder, NEAR_LINKS } from "../support/near-link.ts";
-import type { Target } from "../support/near-link.ts";
-import { JoinedHand, South } from "../support/south.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { assertOnce, followed } from "../support/follow-run.ts";
+import { FAR_HANDS } from "../support/remote-hands.ts";
+import { LINKS, LinkStand, taskOf } from "../support/link-harness.ts";
+import { meddledFrames, meddledWebSocket } from "../support/message-tamperer.ts";
+import type { Meddle } from "../support/message-tamperer.ts";
+import { insisted, markOrder, NEAR_LINKS } from "../support/in-process-links.ts";
+import type { Target } from "../support/in-process-links.ts";
+import { JoinedHand, South } from "../support/southbound-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /* Ends of a link that are not of the same age, a brain that is short of descriptors, and a host that never came. */
 

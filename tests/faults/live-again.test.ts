@@ -7,10 +7,10 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { failSyncs } from "../../packages/brain/src/stores/failing-sync.fixture.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { ChaosStand } from "../chaos/stand.ts";
+import { ChaosStand } from "../chaos/harness.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
-import { Peer } from "../support/peer.ts";
+import { Peer } from "../support/peer-process.ts";
 import type { FakeOpenAi, FakeReply } from "../support/fake-openai.ts";
 
 /*

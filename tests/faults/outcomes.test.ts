@@ -7,12 +7,12 @@ import type { Entry, Hand, JsonObject } from "@vidro/core";
 import type { LocalHandOptions } from "@vidro/hands";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { tool } from "../../packages/hands/src/tools/tool.ts";
-import { Life } from "../support/crash.ts";
-import { markTool } from "../support/near-link.ts";
+import { Life } from "../support/simulated-crash.ts";
+import { markTool } from "../support/in-process-links.ts";
 import { assertOutcomes, callingModel, ends } from "../support/outcomes.ts";
-import { Client, helloOf, South } from "../support/south.ts";
+import { Client, helloOf, South } from "../support/southbound-harness.ts";
 import { ALLOW } from "../support/tcp-hand.ts";
-import { finish, handIn, runsOver, temporaryFolder } from "../support/world.ts";
+import { finish, handIn, runsOver, temporaryFolder } from "../support/local-runs.ts";
 
 /* What an answer to a second order of an action is worth. */
 

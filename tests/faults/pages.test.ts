@@ -8,7 +8,7 @@ import { HandRecords } from "../../packages/brain/src/south/register/hand-record
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
-import { seed } from "../support/seeded.ts";
+import { seed } from "../support/seed-store.ts";
 
 /* Lists that are longer than one answer. */
 

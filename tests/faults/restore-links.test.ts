@@ -6,11 +6,11 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Entry, JsonObject } from "@vidro/core";
 import { until } from "../support/daemon-process.ts";
-import { LINKS, LinkStand, taskOf } from "../support/link-stand.ts";
-import type { LinkKind } from "../support/link-stand.ts";
-import { Peer } from "../support/peer.ts";
-import { QUICK } from "../support/quick.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { LINKS, LinkStand, taskOf } from "../support/link-harness.ts";
+import type { LinkKind } from "../support/link-harness.ts";
+import { Peer } from "../support/peer-process.ts";
+import { QUICK } from "../support/short-redials.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /*
  * A brain that is put back to an earlier state while its hand, on another machine, has gone on: the hand has done what

@@ -8,8 +8,8 @@ import type { JsonObject } from "@vidro/core";
 import { lines } from "../../packages/cli/src/stage.fixture.ts";
 import type { Line } from "../../packages/cli/src/stage.fixture.ts";
 import { until } from "../support/daemon-process.ts";
-import { LINKS, LinkStand } from "../support/link-stand.ts";
-import { temporaryFolder } from "../support/world.ts";
+import { LINKS, LinkStand } from "../support/link-harness.ts";
+import { temporaryFolder } from "../support/local-runs.ts";
 
 /*
  * A hand and a token that were revoked after a backup. When the backup comes back they stay out where the file beside

@@ -12,8 +12,8 @@ import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { Line } from "../../packages/cli/src/stage.fixture.ts";
 import { certificate } from "../support/certificate.ts";
 import { until } from "../support/daemon-process.ts";
-import { portsOf } from "../support/listeners.ts";
-import { Serving } from "../support/serving.ts";
+import { portsOf } from "../support/listening-ports.ts";
+import { Serving } from "../support/serving-process.ts";
 
 /* Signals that do not ask a process to end do not end it: real processes, and the ports that they listen on. */
 

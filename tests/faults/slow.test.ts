@@ -8,9 +8,9 @@ import { STREAM_LIMITS } from "@vidro/core";
 import type { Event } from "@vidro/core";
 import { boundKey, keyOf } from "../../packages/brain/src/http/idempotency.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { COLLECTING, GIVING_BACK } from "../support/collecting.ts";
+import { COLLECTING, GIVING_BACK } from "../support/frequent-gc.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
-import { seed } from "../support/seeded.ts";
+import { seed } from "../support/seed-store.ts";
 
 /*
  * Consumers that stop reading in the middle of a long run. What the system itself buffers for them is not ours, so the

@@ -11,7 +11,7 @@ import { HandState } from "../../packages/hands/src/enrol/identity.ts";
 import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
-import { Client, helloOf, JoinedHand, South } from "../support/south.ts";
+import { Client, helloOf, JoinedHand, South } from "../support/southbound-harness.ts";
 
 /* What becomes of hands on WebSockets when the wire, a brain or a host fails. */
 

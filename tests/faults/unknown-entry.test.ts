@@ -9,7 +9,7 @@ import { linkHash } from "../../packages/brain/src/stores/hash-chain.ts";
 import { sqliteJournalAt, startedEvent } from "../../packages/brain/src/stores/journal.fixture.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { until } from "../support/daemon-process.ts";
-import { Serving } from "../support/serving.ts";
+import { Serving } from "../support/serving-process.ts";
 
 /* Open runs whose second entry this version does not understand, beside one that it does. */
 

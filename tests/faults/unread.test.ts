@@ -11,7 +11,7 @@ import { OUTPUT_LIMITS } from "@vidro/core";
 import type { Event } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { until } from "../support/daemon-process.ts";
-import { seed } from "../support/seeded.ts";
+import { seed } from "../support/seed-store.ts";
 
 /* Pipes that are left unread: what our processes write to them must not pile up in their memory. */
 

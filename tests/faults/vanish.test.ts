@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { COUNTED } from "../support/census.ts";
-import type { Census } from "../support/census.ts";
+import { COUNTED } from "../support/live-objects.ts";
+import type { Census } from "../support/live-objects.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { fakeOpenAi, hangAfter } from "../support/fake-openai.ts";
 

@@ -2,9 +2,9 @@ import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { runOf } from "../chaos/plan.ts";
 import { taskOf } from "../chaos/model.ts";
-import type { ChaosStand } from "../chaos/stand.ts";
-import { Visitor } from "../chaos/visitor.ts";
-import { Chance } from "../support/chance.ts";
+import type { ChaosStand } from "../chaos/harness.ts";
+import { Visitor } from "../chaos/planned-client.ts";
+import { Chance } from "../support/seeded-random.ts";
 
 /* What a brain is asked by many at once for a long time: work, chats, looks at lists, visits that are cut short, rubbish. */
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import type { Census } from "../support/census.ts";
+import type { Census } from "../support/live-objects.ts";
 
 /** What a process holds at a moment. */
 export interface Resources {

@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
-import { ChaosStand } from "../chaos/stand.ts";
-import { COUNTED } from "../support/census.ts";
-import type { Census } from "../support/census.ts";
+import { ChaosStand } from "../chaos/harness.ts";
+import { COUNTED } from "../support/live-objects.ts";
+import type { Census } from "../support/live-objects.ts";
 import { Load } from "./load.ts";
 import { censusOf, resourcesOf } from "./resources.ts";
 import type { Resources } from "./resources.ts";

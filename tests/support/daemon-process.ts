@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Interface } from "node:readline";
 import type { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import type { Census } from "./census.ts";
+import type { Census } from "./live-objects.ts";
 import type { Host } from "./namespaces.ts";
 
 /** The line with which a daemon says that it is ready. */

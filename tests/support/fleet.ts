@@ -17,7 +17,7 @@ import type { Host } from "../../packages/brain/src/south/hosts.fixture.ts";
 import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
-import { served } from "./served.ts";
+import { served } from "./test-server.ts";
 
 /** A brain with hands on other hosts, behind its surfaces on a real socket. */
 export interface Fleet {

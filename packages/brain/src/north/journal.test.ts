@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject, ModelReply, RunHead } from "@vidro/core";
-import { agentEnd, dataOf, linesOf } from "../../../../tests/support/agent-end.ts";
-import type { AgentEnd } from "../../../../tests/support/agent-end.ts";
+import { agentEnd, dataOf, linesOf } from "../../../../tests/support/agent-server.ts";
+import type { AgentEnd } from "../../../../tests/support/agent-server.ts";
 import { scriptedModel } from "../../../../tests/support/scenario.ts";
 
 const said = (text: string): ModelReply => ({

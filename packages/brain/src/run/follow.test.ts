@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, Event, Model } from "@vidro/core";
-import { runsOver } from "../../../../tests/support/world.ts";
+import { runsOver } from "../../../../tests/support/local-runs.ts";
 import type { Followed } from "./follow.ts";
 import { thisHolder } from "../stores/lease-holder.ts";
 import { Shown } from "../north/shown.fixture.ts";

@@ -7,7 +7,7 @@ import { Fault } from "@vidro/core";
 import type { Entry, Event, Hand, Journal, Model, ModelReply } from "@vidro/core";
 import { makeWorkspace, scriptedModel } from "../../../../tests/support/scenario.ts";
 import type { Scenario } from "../../../../tests/support/scenario.ts";
-import { finish, handIn, runsOver, sweep, temporaryFolder } from "../../../../tests/support/world.ts";
+import { finish, handIn, runsOver, sweep, temporaryFolder } from "../../../../tests/support/local-runs.ts";
 import { thisHolder } from "../stores/lease-holder.ts";
 import type { Runs } from "./runs.ts";
 import { openStore } from "../stores/stores.ts";

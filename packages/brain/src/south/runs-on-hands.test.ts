@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Entry, Event, JsonObject, ModelReply } from "@vidro/core";
 import { scriptedModel } from "../../../../tests/support/scenario.ts";
-import { finish, sweep } from "../../../../tests/support/world.ts";
+import { finish, sweep } from "../../../../tests/support/local-runs.ts";
 import type { Runs } from "../run/runs.ts";
 import { BareLink, Landscape } from "./hosts.fixture.ts";
 

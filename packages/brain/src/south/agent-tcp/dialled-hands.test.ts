@@ -9,7 +9,7 @@ import type { TestContext } from "node:test";
 import type { Records } from "@vidro/core";
 import { certificate } from "../../../../../tests/support/certificate.ts";
 import { listening, scratch } from "../../../../../tests/support/tcp-hand.ts";
-import { answer, played } from "../../../../../tests/support/tcp-server.ts";
+import { answer, played } from "../../../../../tests/support/foreign-tcp-server.ts";
 import { dialTcpHand } from "../agent-tcp.ts";
 import { memoryStore } from "../../stores/memory.ts";
 import { Dialer } from "./dialer.ts";

@@ -14,8 +14,8 @@ import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { handsOver } from "./hands.ts";
-import { served } from "./served.ts";
-import { handIn, runsOver, temporaryFolder } from "./world.ts";
+import { served } from "./test-server.ts";
+import { handIn, runsOver, temporaryFolder } from "./local-runs.ts";
 
 /** A brain behind all surfaces that show its runs, over real sockets. */
 export interface AgentEnd {

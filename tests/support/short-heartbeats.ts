@@ -1,5 +1,5 @@
 import { EXECUTOR_LIMITS, REGISTER_LIMITS, SIGNED_HTTP_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
-import { HURRIED } from "./hurried.ts";
+import { HURRIED } from "./short-timeouts.ts";
 
 /*
  * Loaded before a program with `node --import`: besides what is hurried elsewhere, a hand and its brain show each other

@@ -14,9 +14,9 @@ import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { fakeOpenAi } from "./fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
 import { handsOver } from "./hands.ts";
-import { promisedFetch } from "./promised.ts";
-import { served } from "./served.ts";
-import { handIn, runsOver, temporaryFolder } from "./world.ts";
+import { promisedFetch } from "./schema-checking-fetch.ts";
+import { served } from "./test-server.ts";
+import { handIn, runsOver, temporaryFolder } from "./local-runs.ts";
 
 /** A brain that the front end talks to, over real sockets on both sides. */
 export interface FrontEnd {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { freePort, Peer } from "./peer.ts";
-import { QUICK } from "./quick.ts";
-import type { TcpBrain } from "./tcp-brain.ts";
+import { freePort, Peer } from "./peer-process.ts";
+import { QUICK } from "./short-redials.ts";
+import type { TcpBrain } from "./tcp-brain-process.ts";
 
 /*
  * A brain and a hand, each a process of its own with a home of its own, and one of the four links between them. Both
@@ -13,7 +13,7 @@ import type { TcpBrain } from "./tcp-brain.ts";
  */
 
 const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
-const TCP_BRAIN = fileURLToPath(new URL("tcp-brain.ts", import.meta.url));
+const TCP_BRAIN = fileURLToPath(new URL("tcp-brain-process.ts", import.meta.url));
 /** What every run on the host does: it says that it has begun, leaves its mark in a file, and says that it is done. */
 const MARK = 'echo begun; echo "$2" >> "$1"; echo done\n';
 export const STEPS = 9;

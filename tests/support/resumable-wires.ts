@@ -1,5 +1,5 @@
 import type { JsonObject } from "@vidro/core";
-import { frames } from "./agent-end.ts";
+import { frames } from "./agent-server.ts";
 
 /** A way to follow a run that can be resumed after any entry. */
 export interface Wire {

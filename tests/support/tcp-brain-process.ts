@@ -10,7 +10,7 @@ import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { firstToken } from "../../packages/brain/src/auth/first-token.ts";
-import { sweep } from "./world.ts";
+import { sweep } from "./local-runs.ts";
 
 /*
  * A brain in a process of its own that dials one hand which listens for TCP. Started with one argument, a TcpBrain as

@@ -19,7 +19,7 @@ import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
 import type { AgentWsOptions } from "../../packages/hands/src/links/agent-ws.ts";
 import { listedSamples } from "./samples.ts";
-import { handIn, temporaryFolder } from "./world.ts";
+import { handIn, temporaryFolder } from "./local-runs.ts";
 
 /* A brain that listens for hands on a free port, hosts that were invited to it, and strangers that were not. */
 

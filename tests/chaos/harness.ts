@@ -8,10 +8,10 @@ import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { FakeOpenAi } from "../support/fake-openai.ts";
-import { freePort } from "../support/peer.ts";
-import type { PeerStart } from "../support/peer.ts";
-import { QUICK } from "../support/quick.ts";
-import { Member } from "./member.ts";
+import { freePort } from "../support/peer-process.ts";
+import type { PeerStart } from "../support/peer-process.ts";
+import { QUICK } from "../support/short-redials.ts";
+import { Member } from "./supervised-process.ts";
 import { scriptedModel } from "./model.ts";
 import type { MemberName, Place } from "./plan.ts";
 

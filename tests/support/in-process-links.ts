@@ -9,12 +9,12 @@ import { HandState } from "../../packages/hands/src/enrol/identity.ts";
 import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
 import { tool } from "../../packages/hands/src/tools/tool.ts";
-import { gatewayEnd } from "./executor-end.ts";
+import { gatewayEnd } from "./executor-server.ts";
 import { ourExecutor } from "./our-executor.ts";
-import { SignedBrain, signedHost } from "./signed-south.ts";
-import { South } from "./south.ts";
+import { SignedBrain, signedHost } from "./signed-http-harness.ts";
+import { South } from "./southbound-harness.ts";
 import { ALLOW, listening } from "./tcp-hand.ts";
-import { handIn, temporaryFolder } from "./world.ts";
+import { handIn, temporaryFolder } from "./local-runs.ts";
 
 /*
  * Both ends of a link in this process, over real sockets, with something between them that a test puts there. The hand

@@ -24,7 +24,7 @@ import { agentHttp } from "../../packages/hands/src/links/agent-http.ts";
 import type { AgentHttpOptions } from "../../packages/hands/src/links/agent-http.ts";
 import { KeyRing } from "../../packages/hands/src/links/agent-http/key-ring.ts";
 import { listedSamples } from "./samples.ts";
-import { handIn, temporaryFolder } from "./world.ts";
+import { handIn, temporaryFolder } from "./local-runs.ts";
 
 /* A brain that listens for signed messages on a free port, hosts that come to it, and strangers that try. */
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Event, QuestionAsked } from "@vidro/core";
-import { JOURNAL_NDJSON, JOURNAL_SSE } from "../support/wires.ts";
+import { JOURNAL_NDJSON, JOURNAL_SSE } from "../support/resumable-wires.ts";
 import { ChaosFollower } from "./follower.ts";
 import { taskOf } from "./model.ts";
 import type { PlannedRun } from "./plan.ts";
-import type { ChaosStand } from "./stand.ts";
+import type { ChaosStand } from "./harness.ts";
 
 const RUNS = "/v1/runs";
 const ASK_MS = 10_000;

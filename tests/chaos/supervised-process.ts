@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
-import { Peer } from "../support/peer.ts";
-import type { Launched, PeerStart } from "../support/peer.ts";
+import { Peer } from "../support/peer-process.ts";
+import type { Launched, PeerStart } from "../support/peer-process.ts";
 
 const RESTART_MS = 200;
 const LOOK_MS = 25;

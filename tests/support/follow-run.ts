@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry, Event, JsonObject } from "@vidro/core";
-import type { LinkStand } from "./link-stand.ts";
+import type { LinkStand } from "./link-harness.ts";
 import { assertOutcomes } from "./outcomes.ts";
 import { processesIn } from "./processes.ts";
 

@@ -7,10 +7,10 @@ import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { gatewayEnd } from "./executor-end.ts";
-import { freePort, Peer } from "./peer.ts";
-import { QUICK } from "./quick.ts";
-import { South } from "./south.ts";
+import { gatewayEnd } from "./executor-server.ts";
+import { freePort, Peer } from "./peer-process.ts";
+import { QUICK } from "./short-redials.ts";
+import { South } from "./southbound-harness.ts";
 
 /*
  * A brain's end of a link in this process, and a hand in another: the program that people start on a host. What can

@@ -10,7 +10,7 @@ import type { ExecutorGatewayOptions } from "../../packages/brain/src/south/exec
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { fakeOpenAi } from "./fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
-import { temporaryFolder } from "./world.ts";
+import { temporaryFolder } from "./local-runs.ts";
 
 type Test = { after(done: () => Promise<void> | void): void };
 

@@ -9,7 +9,7 @@ import { encodeFrame, frameDecoder } from "@vidro/core/codec";
 import type { JsonObject } from "@vidro/core";
 import { WebSocket, WebSocketServer } from "ws";
 import type { RawData } from "ws";
-import type { Target } from "./near-link.ts";
+import type { Target } from "./in-process-links.ts";
 
 /*
  * Somebody in the middle who reads the messages of a link and passes them on as a test likes: twice, in another order,
