@@ -4,12 +4,12 @@ import { basename, join } from "node:path";
 import { test } from "node:test";
 import type { Entry, Journal } from "@vidro/core";
 import { openStore } from "../packages/brain/src/stores/stores.ts";
-import { Life } from "./support/simulated-crash.ts";
+import { ProcessLife } from "./support/simulated-crash.ts";
 import type { CrashPoint } from "./support/simulated-crash.ts";
 import { assertOutcomes } from "./support/outcomes.ts";
 import { makeWorkspace, readScenario, scriptedModel, transcriptOf } from "./support/scenario.ts";
 import type { Scenario } from "./support/scenario.ts";
-import { finish, handIn, runsOver, temporaryFolder } from "./support/local-runs.ts";
+import { finishRun, openHand, openRuns, temporaryFolder } from "./support/local-runs.ts";
 
 const scenarios = globSync(join(import.meta.dirname, "scenarios", "*.txt")).sort();
 
@@ -17,9 +17,9 @@ const scenarios = globSync(join(import.meta.dirname, "scenarios", "*.txt")).sort
 async function playThrough(scenario: Scenario, folder: string, point?: CrashPoint): Promise<Played> {
   const workspace = makeWorkspace(scenario, folder);
   const { journal } = await openStore("memory", "");
-  const first = new Life(point);
+  const first = new ProcessLife(point);
   const ended = await live(scenario, { folder, workspace, journal, life: first });
-  const entries = ended ?? (await live(scenario, { folder, workspace, journal, life: new Life() }))!;
+  const entries = ended ?? (await live(scenario, { folder, workspace, journal, life: new ProcessLife() }))!;
   const effects = join(workspace, "effects.txt");
   return {
     entries,
@@ -42,13 +42,13 @@ interface World {
   readonly folder: string;
   readonly workspace: string;
   readonly journal: Journal;
-  readonly life: Life;
+  readonly life: ProcessLife;
 }
 
 /** One life: begins the run, or goes on with it; undefined when it crashed. */
 async function live(scenario: Scenario, { folder, workspace, journal, life }: World): Promise<Entry[] | undefined> {
-  const real = await handIn(folder, workspace, { probe: life.probe });
-  const runs = runsOver({
+  const real = await openHand(folder, workspace, { probe: life.probe });
+  const runs = openRuns({
     journal: life.journal(journal),
     model: scriptedModel(scenario.replies),
     hand: life.hand(real),
@@ -57,7 +57,7 @@ async function live(scenario: Scenario, { folder, workspace, journal, life }: Wo
     // A person who got no answer asks again under the same key, and gets the same run.
     const { run } = await runs.start({ task: scenario.task, workspace, key: "asked-once" });
     await runs.resume(run.id);
-    return finish(runs, run.id, scenario.answers);
+    return finishRun(runs, run.id, scenario.answers);
   })();
   return Promise.race([lived, life.ended.then(() => undefined)]);
 }

@@ -9,7 +9,7 @@ import type { RunningDaemon } from "../packages/cli/src/daemon.fixture.ts";
 import { Stage } from "../packages/cli/src/stage.fixture.ts";
 import { processesIn } from "./support/processes.ts";
 import { AGENT_SSE, JOURNAL_NDJSON, JOURNAL_SSE } from "./support/resumable-wires.ts";
-import type { Kept, Wire } from "./support/resumable-wires.ts";
+import type { JournalItem, ResumableWire } from "./support/resumable-wires.ts";
 
 /*
  * The promise, tried on a real daemon: one run is watched over four wires at once, the daemon is killed with SIGKILL
@@ -69,15 +69,15 @@ class Mortal implements AsyncDisposable {
 }
 
 /** What one follower got, by its connections. */
-type Parts = readonly (readonly Kept[])[];
+type Parts = readonly (readonly JournalItem[])[];
 
-const isEnd = (item: Kept): boolean => ENDS.includes(typeOf(item) ?? item["type"]);
+const isEnd = (item: JournalItem): boolean => ENDS.includes(typeOf(item) ?? item["type"]);
 
-function typeOf(item: Kept): unknown {
+function typeOf(item: JournalItem): unknown {
   return eventOf(item)["type"];
 }
 
-function eventOf(item: Kept | undefined): JsonObject {
+function eventOf(item: JournalItem | undefined): JsonObject {
   return (item?.["event"] ?? {}) as JsonObject;
 }
 
@@ -85,13 +85,13 @@ function eventOf(item: Kept | undefined): JsonObject {
 async function follow(
   daemon: Mortal,
   run: string,
-  wire: Wire,
-  each: (item: Kept) => void = () => undefined,
+  wire: ResumableWire,
+  each: (item: JournalItem) => void = () => undefined,
 ): Promise<Parts> {
-  const parts: Kept[][] = [];
+  const parts: JournalItem[][] = [];
   for (;;) {
     const after = parts.flat().at(-1)?.seq ?? 0;
-    const part: Kept[] = [];
+    const part: JournalItem[] = [];
     parts.push(part);
     const { path, headers } = wire.request(run, after);
     try {
@@ -149,7 +149,7 @@ class Person {
     this.#run = run;
   }
 
-  async hears(item: Kept): Promise<void> {
+  async hears(item: JournalItem): Promise<void> {
     const event = eventOf(item);
     if (event["type"] !== "question.asked") return;
     const isUnknown = (event["about"] as JsonObject)["kind"] === "unknown";
@@ -175,7 +175,7 @@ async function round(stage: Stage, daemon: Mortal, death: (typeof DEATHS)[number
   let passed = 0;
   let risen: Promise<void> | undefined;
   const others = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
-  const watch = (item: Kept): void => {
+  const watch = (item: JournalItem): void => {
     const isDue = typeOf(item) === death && ++passed === NTH;
     // Nobody can be cut off who was not there yet.
     if (isDue) risen = Promise.all(others.map(({ promise }) => promise)).then(() => daemon.dieAndRise());
@@ -212,7 +212,7 @@ async function round(stage: Stage, daemon: Mortal, death: (typeof DEATHS)[number
   assertEffects(join(stage.workspace, file), entries);
 }
 
-function assertEffects(file: string, entries: readonly Kept[]): void {
+function assertEffects(file: string, entries: readonly JournalItem[]): void {
   const effects = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
   const unknown = entries.filter((entry) => typeOf(entry) === "action.unknown").length;
   assert.equal(new Set(effects).size, effects.length, `an effect was doubled: ${effects.join(" ")}`);

@@ -5,10 +5,10 @@ import { test } from "node:test";
 import { isRecall } from "@vidro/core/run";
 import type { Entry, Model } from "@vidro/core";
 import { openStore } from "../packages/brain/src/stores/stores.ts";
-import { childHand } from "./support/child-hand.ts";
+import { startChildHand } from "./support/child-hand.ts";
 import type { ChildHand } from "./support/child-hand.ts";
 import { processesIn } from "./support/processes.ts";
-import { finish, runsOver, temporaryFolder } from "./support/local-runs.ts";
+import { finishRun, openRuns, temporaryFolder } from "./support/local-runs.ts";
 
 /* The hand as a process of its own, killed with SIGKILL while it works, at points that differ each time. */
 
@@ -61,7 +61,7 @@ async function survive(t: Parameters<typeof temporaryFolder>[0], round: number):
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
   const { journal } = await openStore("sqlite", join(folder, "journal.db"));
-  const child = childHand({ workspace, state: join(folder, "hand"), decision: "allow" });
+  const child = startChildHand({ workspace, state: join(folder, "hand"), decision: "allow" });
   await child.pid();
   const { kills, perform } = hunt(child, round * 7);
   const hand = {
@@ -73,9 +73,9 @@ async function survive(t: Parameters<typeof temporaryFolder>[0], round: number):
     acknowledge: child.acknowledge.bind(child),
     close: child.close.bind(child),
   };
-  const runs = runsOver({ journal, model: marks, hand });
+  const runs = openRuns({ journal, model: marks, hand });
   const { run } = await runs.start({ task: "leave marks", workspace });
-  const entries = await finish(runs, run.id, []);
+  const entries = await finishRun(runs, run.id, []);
   await hand.close();
   await journal.close();
   assertMarks(entries, readFileSync(join(workspace, "effects.txt"), "utf8").trim().split("\n"));

@@ -6,7 +6,7 @@ import { openStore, STORES } from "../packages/brain/src/stores/stores.ts";
 import type { StoreName } from "../packages/brain/src/stores/stores.ts";
 import { assertOutcomes } from "./support/outcomes.ts";
 import { makeWorkspace, readScenario, scriptedModel, transcriptOf, writeScenario } from "./support/scenario.ts";
-import { finish, handIn, runsOver, temporaryFolder } from "./support/local-runs.ts";
+import { finishRun, openHand, openRuns, temporaryFolder } from "./support/local-runs.ts";
 
 const scenarios = globSync(join(import.meta.dirname, "scenarios", "*.txt")).sort();
 
@@ -17,14 +17,14 @@ for (const path of scenarios) {
       const folder = temporaryFolder(t);
       const workspace = makeWorkspace(scenario, folder);
       const { journal } = await openStore(name, join(folder, "journal.db"));
-      const hand = await handIn(folder, workspace);
+      const hand = await openHand(folder, workspace);
       t.after(async () => {
         await hand.close();
         await journal.close();
       });
-      const runs = runsOver({ journal, model: scriptedModel(scenario.replies), hand });
+      const runs = openRuns({ journal, model: scriptedModel(scenario.replies), hand });
       const { run } = await runs.start({ task: scenario.task, workspace });
-      const entries = await finish(runs, run.id, scenario.answers);
+      const entries = await finishRun(runs, run.id, scenario.answers);
       assertOutcomes(entries);
       const transcript = transcriptOf(entries, workspace);
       if (process.env["UPDATE"] === "1") writeScenario(scenario, transcript);

@@ -8,7 +8,7 @@ import type { Followed } from "../../packages/brain/src/run/follow.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { DEFAULT_POLICY } from "../../packages/hands/src/policy/default-policy.ts";
 import { scriptedModel } from "../support/scenario.ts";
-import { finish, runsOver, temporaryFolder } from "../support/local-runs.ts";
+import { finishRun, openRuns, temporaryFolder } from "../support/local-runs.ts";
 import { judged, perform, target } from "./attack.fixture.ts";
 import type { Target } from "./attack.fixture.ts";
 
@@ -163,10 +163,10 @@ async function runWith(
   const { journal } = await openStore("sqlite", join(temporaryFolder(t), "journal.db"));
   t.after(() => journal.close());
   const model = scriptedModel(insistent({ command: "echo ran >> marks" }));
-  const runs = runsOver({ journal, model, hand: at.hand });
+  const runs = openRuns({ journal, model, hand: at.hand });
   const budget = answers === undefined ? { answerMs: 50 } : {};
   const { run } = await runs.start({ task: "do it", workspace: at.workspace, budget });
-  const entries = answers === undefined ? await watched(runs.follow(run.id)) : await finish(runs, run.id, answers);
+  const entries = answers === undefined ? await watched(runs.follow(run.id)) : await finishRun(runs, run.id, answers);
   const events = entries.map(({ event }) => event);
   const marks = join(at.workspace, "marks");
   return {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { localHand } from "../../packages/hands/src/hand.ts";
-import { ALLOW, listening, scratch } from "../support/tcp-hand.ts";
+import { ALLOW_ALL, startTcpHand, scratch } from "../support/tcp-hand.ts";
 import type { Caller, Message } from "../support/tcp-hand.ts";
 
 /* What one token ordered of a hand that listens is nothing to another token, whatever its scopes. */
@@ -35,7 +35,7 @@ async function order(caller: Caller, data: JsonObject): Promise<Ended> {
 }
 
 test("the outcome of an order is told to the token that ordered; to another it is unknown, and nothing is begun again", async (t) => {
-  const hand = await listening(t, { policy: ALLOW });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL });
   const [mine, foreign] = [await hand.session("hand"), await hand.session("hand")];
   const secret = line("act_1", "echo mine");
   assert.equal((await order(mine, secret)).outcome?.stdout.text, "mine\n");
@@ -48,7 +48,7 @@ test("the outcome of an order is told to the token that ordered; to another it i
 });
 
 test("a token cannot shut out another one's run with a high epoch", async (t) => {
-  const hand = await listening(t, { policy: ALLOW });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL });
   const [mine, foreign] = [await hand.session("hand"), await hand.session("hand")];
   assert.equal((await order(mine, line("act_1", "true", { epoch: 2 }))).type, "finished");
   assert.equal((await order(foreign, line("act_f", "true", { epoch: 9_000_000 }))).type, "finished");
@@ -57,7 +57,7 @@ test("a token cannot shut out another one's run with a high epoch", async (t) =>
 });
 
 test("a connection that shows another token cannot stop or join what it began under the first", async (t) => {
-  const hand = await listening(t, { policy: ALLOW });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL });
   const mine = await hand.session("hand");
   const done = join(hand.workspace, "done");
   mine.send(
@@ -80,10 +80,10 @@ const LIVE = { live: true };
 
 test("what a hand began before it kept whose orders are, or for its own brain, is neither told nor begun again", async (t) => {
   const folder = scratch(t);
-  const first = await listening(t, { policy: ALLOW, folder });
+  const first = await startTcpHand(t, { policy: ALLOW_ALL, folder });
   const log = join(first.workspace, "log");
   const { state, workspace } = { state: join(folder, "state"), workspace: first.workspace };
-  const own = await localHand({ id: "local", workspace, state, policy: ALLOW });
+  const own = await localHand({ id: "local", workspace, state, policy: ALLOW_ALL });
   t.after(() => own.close());
   const action = { id: "act_1", tool: "shell", input: { command: `echo secret | tee -a ${log}` }, callId: "c" };
   const events = own.perform({ action, run: "run_1", epoch: 5, ttlMs: 60_000 }, new AbortController().signal);

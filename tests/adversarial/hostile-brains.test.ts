@@ -15,11 +15,11 @@ import type { Authority } from "../../packages/brain/src/south/enrolment/authori
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { brainKey } from "../../packages/hands/src/enrol/brain-key.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
-import { FAR_HANDS } from "../support/remote-hands.ts";
+import { REMOTE_HANDS } from "../support/remote-hands.ts";
 import { Peer } from "../support/peer-process.ts";
-import { QUICK } from "../support/short-redials.ts";
-import { Client, South } from "../support/southbound-harness.ts";
-import { listening, scratch } from "../support/tcp-hand.ts";
+import { SHORT_REDIALS_FLAGS } from "../support/short-redials.ts";
+import { ForeignAgent, SouthboundHarness } from "../support/southbound-harness.ts";
+import { startTcpHand, scratch } from "../support/tcp-hand.ts";
 
 /* An approval counts at a hand when its own brain signed it for this hand, run, action and plan, and not for long. */
 
@@ -60,11 +60,19 @@ function wrongs(right: Claim): readonly (readonly [string, Claim, string])[] {
 const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
 
 /** The program of a hand on a host that has joined a brain. */
-async function joined(t: TestContext, south: South): Promise<{ readonly agent: string; readonly workspace: string }> {
+async function joined(
+  t: TestContext,
+  south: SouthboundHarness,
+): Promise<{ readonly agent: string; readonly workspace: string }> {
   const folder = scratch(t);
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
-  const node = [process.execPath, "--conditions=vidro-source", "--disable-warning=ExperimentalWarning", ...QUICK];
+  const node = [
+    process.execPath,
+    "--conditions=vidro-source",
+    "--disable-warning=ExperimentalWarning",
+    ...SHORT_REDIALS_FLAGS,
+  ];
   const flags = ["--workspace", workspace, "--state", join(folder, "state"), "--json"];
   const argv = [...node, HAND, "join", south.url, "--token", await south.invite("far"), ...flags];
   const peer = await Peer.start({ argv, cwd: folder, env: { PATH: process.env["PATH"], HOME: folder } });
@@ -73,7 +81,7 @@ async function joined(t: TestContext, south: South): Promise<{ readonly agent: s
 }
 
 /** What listens in the place of a brain, with the key of its listener and without that of its authority. */
-async function impostor(t: TestContext, south: South): Promise<Client> {
+async function impostor(t: TestContext, south: SouthboundHarness): Promise<ForeignAgent> {
   const pem = readFileSync(join(south.folder, "ca", "listener.pem"), "utf8");
   const server = createServer({
     key: pem,
@@ -89,11 +97,11 @@ async function impostor(t: TestContext, south: South): Promise<Client> {
     server.close();
   });
   const [socket] = await came;
-  return new Client(socket);
+  return new ForeignAgent(socket);
 }
 
 /** The next message that is the answer to something. */
-async function answer(client: Client, message: JsonObject): Promise<JsonObject> {
+async function answer(client: ForeignAgent, message: JsonObject): Promise<JsonObject> {
   client.say(message);
   for (;;) {
     const heard = await client.next();
@@ -102,7 +110,7 @@ async function answer(client: Client, message: JsonObject): Promise<JsonObject> 
 }
 
 test("a hand that joined takes no approval from whoever has its brain's place, but only what its brain signed for it", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { agent, workspace } = await joined(t, south);
   await south.down();
   const client = await impostor(t, south);
@@ -145,7 +153,7 @@ test("a hand that joined takes no approval from whoever has its brain's place, b
   assert.equal(again["exit_code"], 0, "What is in the ledger is told, whatever becomes of its approval.");
 });
 
-for (const [wire, far] of Object.entries(FAR_HANDS)) {
+for (const [wire, far] of Object.entries(REMOTE_HANDS)) {
   test(`over ${wire} what a person approved is carried out on a host in another process`, async (t) => {
     const { hand, workspace } = await far(t, { folder: scratch(t) });
     const action = touch("act_1");
@@ -160,7 +168,7 @@ for (const [wire, far] of Object.entries(FAR_HANDS)) {
 }
 
 test("a hand that listens takes a bare approval from a token that may approve, and from no other", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const order = { actionId: "act_1", tool: "command", input: touch("").input, run: "run_1", epoch: 1, ttlMs: 60_000 };
   for (const [scopes, code] of [
     [["hand"], "APPROVAL_INVALID"],
@@ -179,7 +187,7 @@ test("a hand that listens takes a bare approval from a token that may approve, a
 test("a hand that listens and was told its brain's key takes no approval but that brain's, whatever the token", async (t) => {
   const authority = await openAuthority({ folder: scratch(t), now: Date.now });
   const name = tcpHandName("hand_test");
-  const hand = await listening(t, { brain: brainKey(authority.certificate, name) });
+  const hand = await startTcpHand(t, { brain: brainKey(authority.certificate, name) });
   const caller = await hand.session("*");
   const { tool, input } = touch("");
   const { judgement } = (await caller.ask("JUDGE", { actionId: "act_1", tool, input })).data;

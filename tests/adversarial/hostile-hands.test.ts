@@ -9,8 +9,8 @@ import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeAnswer, FakeOpenAi } from "../support/fake-openai.ts";
-import { Client, helloOf } from "../support/southbound-harness.ts";
-import { answer, HELLO, played } from "../support/foreign-tcp-server.ts";
+import { ForeignAgent, helloOf } from "../support/southbound-harness.ts";
+import { answer, HELLO, startForeignTcpServer } from "../support/foreign-tcp-server.ts";
 
 /* What a hand says of itself and of what it was asked is data: a hostile one, over its real wire, to a real daemon. */
 
@@ -47,9 +47,9 @@ async function enrolled({ daemon }: Brain, name: string): Promise<Identity> {
 }
 
 /** A hand that has said hello, with whatever it says besides. */
-async function come(t: TestContext, brain: Brain, name: string, more: JsonObject = {}): Promise<Client> {
+async function come(t: TestContext, brain: Brain, name: string, more: JsonObject = {}): Promise<ForeignAgent> {
   const identity = await enrolled(brain, name);
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   t.after(() => client.socket.terminate());
   const welcome = await client.ask({ ...helloOf(identity, ABILITIES), ...more });
   assert.equal(welcome["ok"], true, JSON.stringify(welcome));
@@ -157,7 +157,7 @@ for (const [what, judgement] of Object.entries(NONSENSE)) {
     const brain = await brainOf(t, call("command", { command: "true" }), text("Done."));
     const tools = ["command", "plan"].map((name) => ({ name, description: EVIL, ...WHO }));
     const hand = { name: `evil\u001b[2J`, version: "1", workspace: EVIL, tools };
-    const { port } = await played(
+    const { port } = await startForeignTcpServer(
       t,
       (said) => {
         if (said.act === "AUTH") return answer(said, { hand });

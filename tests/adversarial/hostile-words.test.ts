@@ -9,7 +9,7 @@ import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
-import { Client, helloOf } from "../support/southbound-harness.ts";
+import { ForeignAgent, helloOf } from "../support/southbound-harness.ts";
 
 /* Words from outside, in every field that a hand or a brain can fill, on a real terminal: the bytes are looked at. */
 
@@ -28,11 +28,11 @@ const UNTAMED =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u;
 
-async function come(t: TestContext, daemon: DaemonProcess): Promise<Client> {
+async function come(t: TestContext, daemon: DaemonProcess): Promise<ForeignAgent> {
   const response = await daemon.ask("/v1/hands/invitations", { method: "POST", body: '{"name":"evil"}' });
   const { url, token } = (await response.json()) as { url: string; token: string };
   const identity = await enrol({ url, token, name: "evil", workspace: "." });
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   t.after(() => client.socket.terminate());
   const tools = ["vacuum", "command"].map((name) => ({
     name,
@@ -46,7 +46,7 @@ async function come(t: TestContext, daemon: DaemonProcess): Promise<Client> {
 }
 
 /** Answers every question and order of a brain with nothing but hostile words. */
-function misbehave(client: Client): void {
+function misbehave(client: ForeignAgent): void {
   const plan: JsonObject = {
     kind: "process",
     program: `/bin/x${EVIL}`,

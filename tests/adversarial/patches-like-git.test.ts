@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
-import { Chance } from "../support/seeded-random.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
 import { approved, target } from "./attack.fixture.ts";
 
 /* Patches by the hundred, made from few lines so that they fit in more than one place, beside what git makes of them. */
@@ -26,13 +26,13 @@ interface Case {
 /** What git makes of a case: the text, or nothing where it does not fit exactly where the patch says. */
 type Made = ReadonlyMap<string, string>;
 
-function textBy(chance: Chance): string {
+function textBy(chance: SeededRandom): string {
   const lines = Array.from({ length: chance.whole(0, 7) }, () => chance.one(LINES));
   return lines.join("\n") + (lines.length > 0 && chance.happens(0.85) ? "\n" : "");
 }
 
 /** The text with one to three of its lines added, removed or changed, mostly near an end. */
-function changedBy(chance: Chance, text: string): string {
+function changedBy(chance: SeededRandom, text: string): string {
   const lines = text.split("\n").slice(0, text.endsWith("\n") || text === "" ? -1 : undefined);
   for (let changes = chance.whole(1, 3); changes > 0; changes--) {
     const at = chance.happens(0.5) ? Math.max(0, lines.length - chance.whole(0, 1)) : chance.whole(0, lines.length);
@@ -41,7 +41,7 @@ function changedBy(chance: Chance, text: string): string {
   return lines.join("\n") + (lines.length > 0 && chance.happens(0.85) ? "\n" : "");
 }
 
-function casesBy(chance: Chance): readonly Case[] {
+function casesBy(chance: SeededRandom): readonly Case[] {
   const cases: Case[] = [];
   while (cases.length < CASES) {
     const name = `f${cases.length}.txt`;
@@ -90,7 +90,7 @@ function madeByGit(t: TestContext, cases: readonly Case[], ...options: readonly 
 
 test("a patch makes what git makes of it, and is said to be in only where git could take it out", async (t) => {
   const at = await target(t);
-  const cases = casesBy(new Chance(9));
+  const cases = casesBy(new SeededRandom(9));
   const plain = cases.filter(({ isBare }) => !isBare);
   const bare = cases.filter(({ isBare }) => isBare);
   const [forth, back] = [

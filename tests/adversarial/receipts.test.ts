@@ -15,10 +15,10 @@ import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { openReceipts } from "../../packages/hands/src/enrol/receipt-signer.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
-import { FAR_HANDS } from "../support/remote-hands.ts";
+import { REMOTE_HANDS } from "../support/remote-hands.ts";
 import { Peer } from "../support/peer-process.ts";
-import { QUICK } from "../support/short-redials.ts";
-import { Client, helloOf } from "../support/southbound-harness.ts";
+import { SHORT_REDIALS_FLAGS } from "../support/short-redials.ts";
+import { ForeignAgent, helloOf } from "../support/southbound-harness.ts";
 import { scratch } from "../support/tcp-hand.ts";
 
 /* A hand with a key signs what came of an action; who has the public key can tell whether a journal says the same. */
@@ -51,7 +51,7 @@ const PATCH = "--- a/text\n+++ b/text\n@@ -1 +1 @@\n-one\n+two\n";
 
 for (const wire of ["agent-ws", "agent-http"] as const) {
   test(`over ${wire} every kind of outcome comes with a receipt that fits it, and again with the same one`, async (t) => {
-    const { hand, workspace } = await FAR_HANDS[wire](t, { folder: scratch(t) });
+    const { hand, workspace } = await REMOTE_HANDS[wire](t, { folder: scratch(t) });
     writeFileSync(join(workspace, "text"), "one\n");
     const actions: readonly (readonly [string, JsonObject, string])[] = [
       ["command", { command: "uname", args: ["-s"] }, "finished"],
@@ -77,7 +77,7 @@ for (const wire of ["agent-ws", "agent-http"] as const) {
 
 for (const wire of ["executor-ws", "agent-tcp"] as const) {
   test(`a hand without a key of its own, such as one over ${wire} in a person's home, gives no receipt`, async (t) => {
-    const { hand } = await FAR_HANDS[wire](t, { folder: scratch(t) });
+    const { hand } = await REMOTE_HANDS[wire](t, { folder: scratch(t) });
     const { end } = await ended(
       hand,
       { id: "act_1", tool: "command", input: { command: "uname" }, callId: "c" },
@@ -113,7 +113,7 @@ async function joined(t: TestContext): Promise<Joined> {
   const where = ["--token", token, "--workspace", join(folder, "workspace"), ...state, "--json"];
   const env = { PATH: process.env["PATH"], HOME: folder };
   const peer = await Peer.start({
-    argv: [...NODE, ...QUICK, HAND, "join", url, ...where],
+    argv: [...NODE, ...SHORT_REDIALS_FLAGS, HAND, "join", url, ...where],
     cwd: folder,
     env,
   });
@@ -195,7 +195,7 @@ test("a receipt for another action, or by a key that the hand did not come with,
   await using daemon = await DaemonProcess.up(brain, { flags: NO_LOCAL });
   const { url, token } = await invitation(daemon, "liar");
   const identity = await enrol({ url, token, name: "liar", workspace: "." });
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   t.after(() => client.socket.terminate());
   const [own, other] = [openReceipts(scratch(t)), openReceipts(scratch(t))];
   const abilities = ["tool.run", "command.exec", "action.judge"];

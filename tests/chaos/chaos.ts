@@ -8,7 +8,7 @@ import type { Known, Violation } from "./invariants.ts";
 import { planOf } from "./plan.ts";
 import type { ChaosOptions, Place, PlannedFault } from "./plan.ts";
 import { ChaosStand } from "./harness.ts";
-import { Visitor } from "./planned-client.ts";
+import { PlannedClient } from "./planned-client.ts";
 
 /*
  * A brain, its hands and those who watch, while everything that can go wrong does, at random and from one seed. When
@@ -38,7 +38,7 @@ export async function chaos(options: ChaosOptions, say: Say): Promise<ChaosRepor
   const counts: { [what: string]: number } = {};
   const began = performance.now();
   const tell = (line: string): void => say(`+${((performance.now() - began) / 1000).toFixed(2)} s ${line}`);
-  const visitors = plan.runs.map((run) => new Visitor(stand, run));
+  const visitors = plan.runs.map((run) => new PlannedClient(stand, run));
   const begun = visitors.map((visitor) => visitor.begin());
   const befallen = plan.faults.map(async (fault) => {
     await pause(fault.atMs);
@@ -73,7 +73,11 @@ async function befall(stand: ChaosStand, { kind, member, forMs }: PlannedFault):
 }
 
 /** Waits until every run is over or waits for good, for as long as that may take; gives what did not get there. */
-async function settled(stand: ChaosStand, visitors: readonly Visitor[], tell: Say): Promise<readonly Violation[]> {
+async function settled(
+  stand: ChaosStand,
+  visitors: readonly PlannedClient[],
+  tell: Say,
+): Promise<readonly Violation[]> {
   const since = performance.now();
   try {
     await Promise.all(Object.values(stand.members).map((member) => member.up()));
@@ -93,7 +97,7 @@ async function settled(stand: ChaosStand, visitors: readonly Visitor[], tell: Sa
 
 async function examined(
   stand: ChaosStand,
-  visitors: readonly Visitor[],
+  visitors: readonly PlannedClient[],
   unsettled: readonly Violation[],
 ): Promise<ChaosReport> {
   const { members, stage } = stand;

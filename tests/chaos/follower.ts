@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Event } from "@vidro/core";
-import type { Kept, Wire } from "../support/resumable-wires.ts";
+import type { JournalItem, ResumableWire } from "../support/resumable-wires.ts";
 import type { ChaosStand } from "./harness.ts";
 
 const AGAIN_MS = 40;
@@ -8,9 +8,9 @@ const AGAIN_MS = 40;
 /** Follows one run over one wire through every cut, by its cursor, until the run is over or nothing more is wanted. */
 export class ChaosFollower {
   readonly run: string;
-  readonly wire: Wire;
+  readonly wire: ResumableWire;
   /** Each entry that came, in the order in which it came. */
-  readonly seen: Kept[] = [];
+  readonly seen: JournalItem[] = [];
   readonly over: Promise<void>;
   /** How often it had to come again. */
   cuts = 0;
@@ -18,7 +18,11 @@ export class ChaosFollower {
   readonly #hear: (event: Event) => void;
   readonly #stop = new AbortController();
 
-  constructor(stand: ChaosStand, about: { run: string; wire: Wire }, hear: (event: Event) => void = () => undefined) {
+  constructor(
+    stand: ChaosStand,
+    about: { run: string; wire: ResumableWire },
+    hear: (event: Event) => void = () => undefined,
+  ) {
     this.#stand = stand;
     this.run = about.run;
     this.wire = about.wire;
@@ -58,6 +62,6 @@ export class ChaosFollower {
   }
 }
 
-function eventOf(item: Kept | undefined): Event | undefined {
+function eventOf(item: JournalItem | undefined): Event | undefined {
   return item?.["event"] as unknown as Event | undefined;
 }

@@ -10,8 +10,8 @@ import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { FakeOpenAi } from "../support/fake-openai.ts";
 import { freePort } from "../support/peer-process.ts";
 import type { PeerStart } from "../support/peer-process.ts";
-import { QUICK } from "../support/short-redials.ts";
-import { Member } from "./supervised-process.ts";
+import { SHORT_REDIALS_FLAGS } from "../support/short-redials.ts";
+import { SupervisedProcess } from "./supervised-process.ts";
 import { scriptedModel } from "./model.ts";
 import type { MemberName, Place } from "./plan.ts";
 
@@ -49,7 +49,7 @@ export interface Asking {
 /** A brain with a hand of its own, three hands on other machines over three links, and a model; all but it processes. */
 export class ChaosStand implements AsyncDisposable {
   readonly model: FakeOpenAi;
-  readonly members: { readonly [Name in MemberName]: Member };
+  readonly members: { readonly [Name in MemberName]: SupervisedProcess };
   /** The brain's machine. */
   readonly stage: Stage;
   /** Whether the brain's home is a small disk of its own, which can be filled. */
@@ -75,10 +75,10 @@ export class ChaosStand implements AsyncDisposable {
     const [httpPort = 0, south = 0, tcpPort = 0] = ports;
     this.#ports = { http: httpPort, south, tcp: tcpPort };
     this.members = {
-      brain: new Member("brain", () => this.#brain()),
-      ws: new Member("ws", () => this.served("ws")),
-      http: new Member("http", () => this.served("http")),
-      tcp: new Member("tcp", () => this.#listening()),
+      brain: new SupervisedProcess("brain", () => this.#brain()),
+      ws: new SupervisedProcess("ws", () => this.served("ws")),
+      http: new SupervisedProcess("http", () => this.served("http")),
+      tcp: new SupervisedProcess("tcp", () => this.#listening()),
     };
   }
 
@@ -204,7 +204,7 @@ export class ChaosStand implements AsyncDisposable {
       "--state",
       home,
     ];
-    const joining = new Member(host, () => ({
+    const joining = new SupervisedProcess(host, () => ({
       argv: hand(command.argv, ["join", `wss://127.0.0.1:${this.#ports.south}/southbound`, ...how]),
       cwd: home,
       env: command.env,
@@ -238,11 +238,11 @@ function furnish({ home }: Stage, tools: string): void {
 
 function quick({ command }: Stage, words: readonly string[], node: readonly string[] = []): readonly string[] {
   const [program = "", ...rest] = command.argv;
-  return [program, ...QUICK, ...node, ...rest, ...words];
+  return [program, ...SHORT_REDIALS_FLAGS, ...node, ...rest, ...words];
 }
 
 function hand(argv: readonly string[], words: readonly string[]): readonly string[] {
-  return [argv[0] ?? "", ...QUICK, ...argv.slice(1, -1), HAND, ...words];
+  return [argv[0] ?? "", ...SHORT_REDIALS_FLAGS, ...argv.slice(1, -1), HAND, ...words];
 }
 
 function begun(store: DatabaseSync): boolean {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, Event } from "@vidro/core";
 import { JOURNAL_SSE } from "../support/resumable-wires.ts";
-import type { Kept } from "../support/resumable-wires.ts";
+import type { JournalItem } from "../support/resumable-wires.ts";
 import { violationsOf } from "./invariants.ts";
 import type { Known } from "./invariants.ts";
 
@@ -37,7 +37,7 @@ interface Case {
 function knownOf({ events = [STARTED, FINISHED, OVER], marks = ["r1.1"], seen = (all) => all, answered }: Case): Known {
   const entries = events.map((event, at): Entry => ({ seq: at + 1, at: 0, event }));
   const promised = answered === undefined ? [] : [{ kind: "answer", question: "q1", answer: answered }];
-  const follower = { wire: JOURNAL_SSE, seen: seen(entries) as unknown as readonly Kept[] };
+  const follower = { wire: JOURNAL_SSE, seen: seen(entries) as unknown as readonly JournalItem[] };
   const visitor = { plan: { key: "r1" }, run: "run_1", wrongs: [], promised, followers: [follower] };
   return { visitor: visitor as unknown as Known["visitor"], entries, marks };
 }

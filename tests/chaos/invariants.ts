@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { isTerminal } from "@vidro/core";
 import type { ActionStarted, Entry, Event } from "@vidro/core";
-import type { Kept } from "../support/resumable-wires.ts";
-import type { Visitor } from "./planned-client.ts";
+import type { JournalItem } from "../support/resumable-wires.ts";
+import type { PlannedClient } from "./planned-client.ts";
 
 /* What has to be true of every run whatever happened, by its journal, its marks and what was said to those who watched. */
 
@@ -16,7 +16,7 @@ export interface Violation {
 
 /** All that is known of one run in the end. */
 export interface Known {
-  readonly visitor: Visitor;
+  readonly visitor: PlannedClient;
   readonly entries: readonly Entry[];
   /** The marks that were left on the host of the run, those of other runs too. */
   readonly marks: readonly string[];
@@ -118,7 +118,7 @@ function effectMisfits(entries: readonly Entry[], marks: readonly string[]): rea
   });
 }
 
-function sightMisfits(seen: readonly Kept[], entries: readonly Entry[]): readonly string[] {
+function sightMisfits(seen: readonly JournalItem[], entries: readonly Entry[]): readonly string[] {
   return seen.flatMap((item, at) => {
     if (item.seq !== at + 1) return [`after ${at} came ${item.seq}`];
     const entry = entries[at];
@@ -126,7 +126,7 @@ function sightMisfits(seen: readonly Kept[], entries: readonly Entry[]): readonl
   });
 }
 
-function promiseMisfits(visitor: Visitor, entries: readonly Entry[]): readonly string[] {
+function promiseMisfits(visitor: PlannedClient, entries: readonly Entry[]): readonly string[] {
   const events = entries.map(({ event }) => event);
   return visitor.promised.flatMap((promise) => {
     if (promise.kind === "abort")

@@ -1,4 +1,4 @@
-import { Chance } from "../support/seeded-random.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
 
 /* What happens when, all of it from one seed: the runs that are begun, and what goes wrong meanwhile. */
 
@@ -71,7 +71,7 @@ const LONGEST_DEATH_MS = 1200;
 
 /** The course that a seed stands for: the same one each time. */
 export function planOf({ seconds, seed, faults }: ChaosOptions): Plan {
-  const chance = new Chance(seed);
+  const chance = new SeededRandom(seed);
   const endMs = seconds * 1000;
   const runs: PlannedRun[] = [];
   for (let atMs = 0; atMs < endMs; atMs += chance.whole(...RUN_EVERY_MS))
@@ -81,7 +81,11 @@ export function planOf({ seconds, seed, faults }: ChaosOptions): Plan {
   return { runs, faults: first === undefined ? [] : faultsOf(chance, [first, ...others], endMs) };
 }
 
-function faultsOf(chance: Chance, kinds: readonly [FaultKind, ...FaultKind[]], endMs: number): readonly PlannedFault[] {
+function faultsOf(
+  chance: SeededRandom,
+  kinds: readonly [FaultKind, ...FaultKind[]],
+  endMs: number,
+): readonly PlannedFault[] {
   const faults: PlannedFault[] = [];
   for (let atMs = FIRST_FAULT_MS; atMs < endMs; atMs += chance.whole(...FAULT_EVERY_MS))
     faults.push(faultOf(chance, chance.one(kinds), atMs));
@@ -89,7 +93,7 @@ function faultsOf(chance: Chance, kinds: readonly [FaultKind, ...FaultKind[]], e
 }
 
 /** One run as chance has it. */
-export function runOf(chance: Chance, about: { key: string; atMs: number; aborts: boolean }): PlannedRun {
+export function runOf(chance: SeededRandom, about: { key: string; atMs: number; aborts: boolean }): PlannedRun {
   const { key, atMs, aborts } = about;
   const steps = Array.from({ length: chance.whole(1, 5) }, (): PlannedStep => {
     const tool = chance.happens(0.2) ? "asked" : "mark";
@@ -104,7 +108,7 @@ export function runOf(chance: Chance, about: { key: string; atMs: number; aborts
   return { key, atMs, place: chance.one(PLACES), steps, answers, ...(isAborted ? { abortMs } : {}) };
 }
 
-function faultOf(chance: Chance, kind: FaultKind, atMs: number): PlannedFault {
+function faultOf(chance: SeededRandom, kind: FaultKind, atMs: number): PlannedFault {
   const longest = { kill: LONGEST_DEATH_MS, stop: LONGEST_STOP_MS, store: LONGEST_LOCK_MS, disk: LONGEST_FULL_MS };
   const most = kind === "abort" ? 0 : longest[kind];
   // Half of what goes wrong goes wrong with the brain.

@@ -11,18 +11,18 @@ const ASK_MS = 10_000;
 const AGAIN_MS = 100;
 
 /** Something that the brain has said yes to, and has to keep. */
-export type Promised =
+export type Acknowledged =
   | { readonly kind: "answer"; readonly question: string; readonly answer: string }
   | { readonly kind: "abort" };
 
 /** A person with one run: begins it, watches it over two wires, answers what it asks, and stops it, as it was planned. */
-export class Visitor {
+export class PlannedClient {
   readonly plan: PlannedRun;
   /** The run, once the brain has said that it is there. */
   run: string | undefined;
   /** What was said of requests that were not taken, by status. */
   readonly refusals: number[] = [];
-  readonly promised: Promised[] = [];
+  readonly promised: Acknowledged[] = [];
   readonly wrongs: string[] = [];
   readonly followers: ChaosFollower[] = [];
   /** The question that is left without an answer on purpose. */

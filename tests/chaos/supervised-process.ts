@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { Peer } from "../support/peer-process.ts";
-import type { Launched, PeerStart } from "../support/peer-process.ts";
+import type { LaunchedPeer, PeerStart } from "../support/peer-process.ts";
 
 const RESTART_MS = 200;
 const LOOK_MS = 25;
@@ -10,13 +10,13 @@ const SAID_CHARS = 6000;
 const LAST_WORDS = 1500;
 
 /** A process that is started again whenever it ends, as a supervisor does, unless it is to be dead for a while. */
-export class Member {
+export class SupervisedProcess {
   readonly name: string;
   /** What it said last whenever it ended although nobody had signalled it. */
   readonly deaths: string[] = [];
   readonly #start: () => PeerStart;
   #wanted: "up" | "dead" | "over" = "dead";
-  #launched: Launched | undefined;
+  #launched: LaunchedPeer | undefined;
   #lives: Promise<void> | undefined;
   #said = "";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Hand, JsonObject, Model, ModelReply } from "@vidro/core";
-import { agentEnd, curl, dataOf, frames, linesOf } from "../support/agent-server.ts";
-import type { AgentEnd } from "../support/agent-server.ts";
+import { startAgentServer, curl, readFrameData, readFrames, linesOf } from "../support/agent-server.ts";
+import type { AgentServer } from "../support/agent-server.ts";
 import { scriptedModel } from "../support/scenario.ts";
 
 /* Rows 000-24 to 000-39: the agent's event stream, as a stranger's client sees it. */
@@ -16,12 +16,12 @@ const said = (text: string): ModelReply => ({
 const line = (value: JsonObject): string => JSON.stringify(value);
 const SHELL = said(`I look.\n${line({ type: "shell", command: "echo out; echo err >&2" })}`);
 
-function generate(end: AgentEnd, body: JsonObject, headers: Record<string, string> = {}): Promise<Response> {
+function generate(end: AgentServer, body: JsonObject, headers: Record<string, string> = {}): Promise<Response> {
   return end.ask("POST", "/agent/generate", { body, headers });
 }
 
 /** Says yes to whatever is asked. */
-function yesTo(end: AgentEnd, session: string) {
+function yesTo(end: AgentServer, session: string) {
   return (data: JsonObject): Promise<unknown> | undefined =>
     data["type"] === "ask"
       ? end.ask("POST", "/agent/answer", { body: { session_id: session, answer: "yes" } })
@@ -42,7 +42,7 @@ function after(time: Promise<void>, model: Model): Model {
 const typesOf = (all: readonly JsonObject[]): unknown[] => all.map(({ type }) => type);
 
 test("000-24 the stream is text/event-stream over HTTP/1.1: bare data frames of one line, with the cursor as id", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Hello."), said("Hello.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Hello."), said("Hello.")]));
   const session = await end.session();
   const response = await generate(end, { session_id: session, prompt: "greet" });
   assert.equal(response.status, 200);
@@ -60,7 +60,7 @@ test("000-24 the stream is text/event-stream over HTTP/1.1: bare data frames of 
 });
 
 test("000-25 POST /agent/sessions answers with ok and a session_id", async (t) => {
-  const end = await agentEnd(t, scriptedModel([]));
+  const end = await startAgentServer(t, scriptedModel([]));
   const begun = await end.ask("POST", "/agent/sessions", { body: { params: { temperature: 0.2 }, hand: "local" } });
   const json = (await begun.json()) as JsonObject;
   assert.equal(begun.status, 200);
@@ -71,14 +71,17 @@ test("000-25 POST /agent/sessions answers with ok and a session_id", async (t) =
 
 test("000-26 generate takes prompt or objective and a history, and errors before the stream are plain HTTP", async (t) => {
   const model = scriptedModel([said("One."), said("Two.")]);
-  const end = await agentEnd(t, model);
+  const end = await startAgentServer(t, model);
   const session = await end.session();
-  assert.equal((await dataOf(await generate(end, { session_id: session, prompt: "a" }))).at(-1)?.["result"], "One.");
+  assert.equal(
+    (await readFrameData(await generate(end, { session_id: session, prompt: "a" }))).at(-1)?.["result"],
+    "One.",
+  );
   const history = [
     { role: "user", content: "before" },
     { role: "assistant", content: "I know." },
   ];
-  const second = await dataOf(await generate(end, { session_id: session, objective: "b", history }));
+  const second = await readFrameData(await generate(end, { session_id: session, objective: "b", history }));
   assert.equal(second.at(-1)?.["type"], "done");
   assert.deepEqual(
     model.requests.at(-1)?.turns.map((turn) => turn.text),
@@ -97,7 +100,7 @@ test("000-26 generate takes prompt or objective and a history, and errors before
 });
 
 test("000-26 a retry under the same Idempotency-Key attaches to the first run", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Once.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Once.")]));
   const body = { session_id: await end.session(), prompt: "a" };
   const [one, two] = await Promise.all([
     generate(end, body, { "idempotency-key": "k" }),
@@ -105,14 +108,14 @@ test("000-26 a retry under the same Idempotency-Key attaches to the first run", 
   ]);
   assert.equal(one.headers.get("x-run-id"), two.headers.get("x-run-id"));
   const whole = (all: readonly JsonObject[]): unknown[] => all.filter(({ seq }) => seq !== undefined);
-  assert.deepEqual(whole(await dataOf(one)), whole(await dataOf(two)));
+  assert.deepEqual(whole(await readFrameData(one)), whole(await readFrameData(two)));
   assert.equal((await end.runs.list({ limit: 10 })).length, 1);
 });
 
 test("000-27 POST /agent/abort stops the session, and without session_id it is a 400", async (t) => {
-  const end = await agentEnd(t, scriptedModel([SHELL]));
+  const end = await startAgentServer(t, scriptedModel([SHELL]));
   const session = await end.session();
-  const all = await dataOf(await generate(end, { session_id: session, prompt: "a" }), async (data) => {
+  const all = await readFrameData(await generate(end, { session_id: session, prompt: "a" }), async (data) => {
     if (data["type"] !== "ask") return;
     const aborted = await end.ask("POST", "/agent/abort", { body: { session_id: session } });
     assert.deepEqual(await aborted.json(), { ok: true });
@@ -128,7 +131,7 @@ test("000-27 POST /agent/abort stops the session, and without session_id it is a
 });
 
 test("000-28 GET /agent/status says what there is", async (t) => {
-  const end = await agentEnd(t, scriptedModel([]));
+  const end = await startAgentServer(t, scriptedModel([]));
   const json = (await (await end.ask("GET", "/agent/status")).json()) as { timestamp: string };
   const { timestamp, ...rest } = json;
   assert.deepEqual(rest, { ok: true, agent_system: "running", gemma_worker: "unavailable", hands: 1, runs: 0 });
@@ -137,12 +140,12 @@ test("000-28 GET /agent/status says what there is", async (t) => {
 
 test("000-29 000-30 000-33 000-35 000-36 000-39 a shell step reads action, exec_log, observe, and the run ends in done", async (t) => {
   const followed = Promise.withResolvers<void>();
-  const end = await agentEnd(t, after(followed.promise, scriptedModel([SHELL, said("Both were heard.")])));
+  const end = await startAgentServer(t, after(followed.promise, scriptedModel([SHELL, said("Both were heard.")])));
   const session = await end.session();
   const response = await generate(end, { session_id: session, prompt: "listen" });
   followed.resolve();
   const run = response.headers.get("x-run-id");
-  const all = await dataOf(response, yesTo(end, session));
+  const all = await readFrameData(response, yesTo(end, session));
   assert.ok(all.every((data) => data["run_id"] === run));
   const textOf = (from: readonly JsonObject[], field: string): string =>
     from.map((data) => data[field] as string).join("");
@@ -176,9 +179,9 @@ test("000-31 000-32 a plan is told, and a question is asked, answered and acted 
   const plan = line({ type: "plan", steps: ["ask", "tell"] });
   const ask = line({ type: "ask", question: "Which one?", options: ["red", "blue"] });
   const model = scriptedModel([said(`${plan}\n${ask}`), said("Blue it is.")]);
-  const end = await agentEnd(t, model);
+  const end = await startAgentServer(t, model);
   const session = await end.session();
-  const all = await dataOf(await generate(end, { session_id: session, prompt: "choose" }), async (data) => {
+  const all = await readFrameData(await generate(end, { session_id: session, prompt: "choose" }), async (data) => {
     if (data["type"] !== "ask") return;
     assert.deepEqual([data["question"], data["options"]], ["Which one?", ["red", "blue"]]);
     const wrong = { session_id: session, question_id: "q0", answer: "red" };
@@ -203,8 +206,8 @@ test("000-30 000-34 research shows its queries and then its documents", async (t
   });
   const queries = ["what is glass"];
   const model = scriptedModel([said(line({ type: "research", queries, maxDocs: 3 })), said("It is clear.")]);
-  const end = await agentEnd(t, model, { change: searching });
-  const all = await dataOf(await generate(end, { session_id: await end.session(), prompt: "glass?" }));
+  const end = await startAgentServer(t, model, { change: searching });
+  const all = await readFrameData(await generate(end, { session_id: await end.session(), prompt: "glass?" }));
   const action = all.find(({ type }) => type === "action");
   assert.deepEqual([action?.["action"], action?.["queries"]], ["research", queries]);
   const at = all.findIndex(({ type }) => type === "research_result");
@@ -226,8 +229,8 @@ const INSTANT: Omit<Hand, "id" | "workspace" | "perform"> = {
 };
 
 test("000-37 a run that fails ends in one error with its message and code", async (t) => {
-  const end = await agentEnd(t, scriptedModel([]));
-  const all = await dataOf(await generate(end, { session_id: await end.session(), prompt: "x" }));
+  const end = await startAgentServer(t, scriptedModel([]));
+  const all = await readFrameData(await generate(end, { session_id: await end.session(), prompt: "x" }));
   const ends = all.filter(({ type }) => type === "done" || type === "error");
   assert.equal(ends.length, 1);
   assert.equal(ends[0], all.at(-1));
@@ -237,9 +240,9 @@ test("000-37 a run that fails ends in one error with its message and code", asyn
 test("000-38 of two effects in one answer only the first is carried out", async (t) => {
   const two = [line({ type: "shell", command: "echo 1" }), line({ type: "shell", command: "echo 2" })].join("\n");
   const model = scriptedModel([said(two), said("Done.")]);
-  const end = await agentEnd(t, model);
+  const end = await startAgentServer(t, model);
   const session = await end.session();
-  const all = await dataOf(await generate(end, { session_id: session, prompt: "x" }), yesTo(end, session));
+  const all = await readFrameData(await generate(end, { session_id: session, prompt: "x" }), yesTo(end, session));
   assert.deepEqual(
     all.flatMap((data) => (data["type"] === "action" ? [data["command"]] : [])),
     ["echo 1"],
@@ -248,7 +251,7 @@ test("000-38 of two effects in one answer only the first is carried out", async 
 });
 
 test("000-66 every body may come inside the envelope of id, method, params and timestamp", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Hi.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Hi.")]));
   const wrap = (method: string, params: JsonObject): JsonObject => ({
     id: "1",
     method,
@@ -259,7 +262,7 @@ test("000-66 every body may come inside the envelope of id, method, params and t
     await end.ask("POST", "/agent/sessions", { body: wrap("create_session", {}) })
   ).json()) as JsonObject;
   const session = begun["session_id"] ?? "";
-  const all = await dataOf(await generate(end, wrap("generate", { session_id: session, prompt: "x" })));
+  const all = await readFrameData(await generate(end, wrap("generate", { session_id: session, prompt: "x" })));
   assert.equal(all.at(-1)?.["result"], "Hi.");
   const strange = await end.ask("POST", "/agent/abort", {
     body: { ...wrap("abort", { session_id: session }), extra: 1 },
@@ -268,7 +271,7 @@ test("000-66 every body may come inside the envelope of id, method, params and t
 });
 
 test("000-26 with Accept: application/json the same run is a black box: its result, or its fault", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Plain.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Plain.")]));
   const session = await end.session();
   const response = await generate(end, { session_id: session, prompt: "x" }, { accept: "application/json" });
   const { run_id: run, ...rest } = (await response.json()) as JsonObject;
@@ -281,7 +284,7 @@ test("000-26 with Accept: application/json the same run is a black box: its resu
 });
 
 test("000-26 with Accept: application/x-ndjson the same run is a glass box", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Clear.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Clear.")]));
   const session = await end.session();
   const response = await generate(end, { session_id: session, prompt: "x" }, { accept: "application/x-ndjson" });
   assert.equal(response.headers.get("content-type"), "application/x-ndjson");
@@ -290,6 +293,6 @@ test("000-26 with Accept: application/x-ndjson the same run is a glass box", asy
   assert.equal(lines[0]?.["type"], "status");
   assert.deepEqual([lines.at(-1)?.["type"], lines.at(-1)?.["data"]], ["result", "Clear."]);
   assert.equal(lines.filter(({ type }) => type === "result" || type === "error").length, 1);
-  for await (const { id } of frames(await end.ask("GET", `/agent/runs/${response.headers.get("x-run-id")}/events`)))
+  for await (const { id } of readFrames(await end.ask("GET", `/agent/runs/${response.headers.get("x-run-id")}/events`)))
     assert.equal(Number(id), lines.at(-1)?.["seq"]);
 });

@@ -9,7 +9,7 @@ import type { JsonObject } from "@vidro/core";
 import { up } from "../../packages/cli/src/daemon.fixture.ts";
 import type { RunningDaemon } from "../../packages/cli/src/daemon.fixture.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { dataOf } from "../support/agent-server.ts";
+import { readFrameData } from "../support/agent-server.ts";
 import { AGENT_SSE } from "../support/resumable-wires.ts";
 
 /* A real browser in front of a real daemon: its own EventSource reads the agent's stream, and nothing helps it. */
@@ -113,7 +113,7 @@ class Front implements AsyncDisposable {
 
 /** Says yes until the run is over. */
 async function answered(daemon: RunningDaemon, run: string): Promise<void> {
-  await dataOf(await ask(daemon, `/v1/runs/${run}/events?live=false`), (entry) => {
+  await readFrameData(await ask(daemon, `/v1/runs/${run}/events?live=false`), (entry) => {
     const event = entry["event"] as JsonObject;
     if (event["type"] !== "question.asked") return undefined;
     const body = JSON.stringify({ answer: "yes", question: event["id"] });

@@ -8,8 +8,8 @@ import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import { readAgents, SHIPPED_AGENTS } from "../../packages/brain/src/catalog/agent-files.ts";
 import { startDaemon } from "../../packages/brain/src/daemon.ts";
 import { SURFACES } from "../../packages/brain/src/north/surfaces.ts";
-import { agentEnd, dataOf } from "../support/agent-server.ts";
-import { promisedFetch } from "../support/schema-checking-fetch.ts";
+import { startAgentServer, readFrameData } from "../support/agent-server.ts";
+import { schemaCheckingFetch } from "../support/schema-checking-fetch.ts";
 import { scriptedModel } from "../support/scenario.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
@@ -27,8 +27,8 @@ const [first, ...others] = SURFACES.map((surface) => surface({} as Parameters<ty
 const ALL = [first!, ...others] as const;
 
 test("000-62 every handler of the agent's wire answers as its schema promises", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Hi.")]));
-  const fetch = promisedFetch(ALL);
+  const end = await startAgentServer(t, scriptedModel([said("Hi.")]));
+  const fetch = schemaCheckingFetch(ALL);
   const headers = {
     authorization: `Bearer ${end.own}`,
     "content-type": "application/json",
@@ -73,7 +73,7 @@ test("000-63 without a worker the daemon says so, the stream works, and the mode
   const { session_id } = (await (await ask("/agent/sessions", {})).json()) as JsonObject;
   const stream = await ask("/agent/generate", { session_id, prompt: "which folder is this?" });
   assert.equal(stream.headers.get("content-type"), "text/event-stream");
-  const all = await dataOf(stream);
+  const all = await readFrameData(stream);
   const told = all.map((data) => JSON.stringify(data)).join("\n");
   assert.match(told, /"note":"ollama\/gemma failed .* offline answers in its place/);
   assert.equal(all.at(-1)?.["type"], "done");
@@ -122,7 +122,7 @@ test("000-64 AGENTS.md has name, function, protocol, endpoints and formats of ev
 });
 
 test("000-65 000-66 messages with type or method, flat or in params, are taken on each route of the agent's wire", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("One."), said("Two."), said("Three.")]));
+  const end = await startAgentServer(t, scriptedModel([said("One."), said("Two."), said("Three.")]));
   const ask = async (path: string, body: JsonObject): Promise<JsonObject> => {
     const response = await end.ask("POST", path, { body, headers: { accept: "application/json" } });
     assert.equal(response.status, 200, JSON.stringify(body));
@@ -141,7 +141,7 @@ test("000-65 000-66 messages with type or method, flat or in params, are taken o
 });
 
 test("000-08 000-25 a generate as the worker's wire writes it, with stream true or false, is taken", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("One."), said("Two.")]));
+  const end = await startAgentServer(t, scriptedModel([said("One."), said("Two.")]));
   const session_id = await end.session();
   const body = { type: "generate", session_id, prompt: "x" };
   const streamed = await end.ask("POST", "/agent/generate", { body: { ...body, stream: true } });
@@ -152,7 +152,7 @@ test("000-08 000-25 a generate as the worker's wire writes it, with stream true 
 });
 
 test("000-27 000-67 each route of the agent's wire refuses what is missing with 400 and what is ill-typed with 422", async (t) => {
-  const end = await agentEnd(t, scriptedModel([]));
+  const end = await startAgentServer(t, scriptedModel([]));
   const session_id = await end.session();
   for (const [path, body, status] of [
     ["sessions", { params: 5 }, 422],

@@ -4,11 +4,11 @@ import type { TestContext } from "node:test";
 import { REGISTER_LIMITS, textIn } from "@vidro/core";
 import type { Ended, Hand, JsonObject } from "@vidro/core";
 import { bytesOf } from "@vidro/core/wire/agent-ws";
-import { meddledWebSocket } from "../support/message-tamperer.ts";
-import type { Meddle } from "../support/message-tamperer.ts";
+import { tamperWebSocket } from "../support/message-tamperer.ts";
+import type { Tamper } from "../support/message-tamperer.ts";
 import { insisted } from "../support/in-process-links.ts";
 import { sent, signedBytes, SignedBrain, signedHost } from "../support/signed-http-harness.ts";
-import { Client, helloOf, JoinedHand, South } from "../support/southbound-harness.ts";
+import { ForeignAgent, helloOf, JoinedHand, SouthboundHarness } from "../support/southbound-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
 /* `max_payload` of the welcome counts the bytes of a message, and means the same at both ends [000-43]. */
@@ -36,18 +36,18 @@ async function trueWith(hand: Hand, argChars: number): Promise<Ended> {
 const ARGS = 20;
 
 /** A hand of ours, as the brain sees it through somebody in the middle. */
-async function meddledHand(t: TestContext, meddle: Meddle): Promise<Hand> {
-  const south = await South.up(t);
+async function meddledHand(t: TestContext, meddle: Tamper): Promise<Hand> {
+  const south = await SouthboundHarness.up(t);
   const enrolled = await south.enrolled();
-  const port = await meddledWebSocket(t, { port: south.place.port, trust: { south, identity: enrolled } }, meddle);
+  const port = await tamperWebSocket(t, { port: south.place.port, trust: { south, identity: enrolled } }, meddle);
   await JoinedHand.join(t, south, { identity: { ...enrolled, url: `wss://127.0.0.1:${port}/southbound` } });
   return south.hands.at(enrolled.agentId, () => Promise.reject(new Error("not here")));
 }
 
 test("000-43 agent-ws: a brain takes a message of max_payload bytes, and refuses one byte more by name on a link that stays", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity));
   const result = (stdout: string): JsonObject => ({ method: "action.result", action_id: "a", ok: true, stdout });
   const longest = result(padding(MOST, result));
@@ -63,9 +63,9 @@ test("000-43 agent-ws: a brain takes a message of max_payload bytes, and refuses
 });
 
 test("agent-ws: an action whose reply is longer than max_payload is of unknown outcome at once", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity));
   const hand = await south.hands.at(identity.agentId, () => Promise.reject(new Error("not here")));
   const running = trueWith(hand, ARGS);
@@ -79,7 +79,7 @@ test("agent-ws: an action whose reply is longer than max_payload is of unknown o
 test("000-43 agent-ws: a hand takes an order of max_payload bytes; one byte more is refused by the sender and by the receiver", async (t) => {
   const passed: number[] = [];
   let isLonger = false;
-  const meddle: Meddle = (message) => {
+  const meddle: Tamper = (message) => {
     if (message["method"] !== "command.exec") return [message];
     passed.push(bytesOf(message));
     return [isLonger ? { ...message, action_id: `${textIn(message, "action_id")}x` } : message];
@@ -104,7 +104,7 @@ test("000-43 agent-ws: a hand takes an order of max_payload bytes; one byte more
 test("000-43 agent-ws: nothing that a hand says is longer than the max_payload that it was told, live output included", async (t) => {
   const max = 4096;
   const said: JsonObject[] = [];
-  const meddle: Meddle = (message) => {
+  const meddle: Tamper = (message) => {
     const { policy, method, action_id } = message;
     if (typeof policy === "object") return [{ ...message, policy: { ...(policy as JsonObject), max_payload: max } }];
     if (typeof action_id === "string" && method !== "command.exec") said.push(message);
@@ -125,7 +125,7 @@ test("000-43 agent-ws: nothing that a hand says is longer than the max_payload t
 });
 
 test("000-43 agent-http: a signed message of max_payload bytes is taken, and one byte more is refused by name", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { port } = south.place;
   const result = (stdout: string): JsonObject => ({ method: "action.result", action_id: "a", ok: true, stdout });
   const { ca } = await south.enrolled();

@@ -5,8 +5,8 @@ import type { AddressInfo, Socket } from "node:net";
 import { test } from "node:test";
 import { EventSource } from "eventsource";
 import type { JsonObject, ModelReply } from "@vidro/core";
-import { agentEnd, dataOf, linesOf } from "../support/agent-server.ts";
-import type { AgentEnd } from "../support/agent-server.ts";
+import { startAgentServer, readFrameData, linesOf } from "../support/agent-server.ts";
+import type { AgentServer } from "../support/agent-server.ts";
 import { scriptedModel } from "../support/scenario.ts";
 
 /* One run, many wires: each of them is the same journal, and a cursor of one is a cursor of all. */
@@ -28,12 +28,12 @@ const SCRIPT = [
 ];
 
 interface Started {
-  readonly end: AgentEnd;
+  readonly end: AgentServer;
   readonly run: string;
 }
 
-async function started(t: Parameters<typeof agentEnd>[0]): Promise<Started> {
-  const end = await agentEnd(t, scriptedModel(SCRIPT));
+async function started(t: Parameters<typeof startAgentServer>[0]): Promise<Started> {
+  const end = await startAgentServer(t, scriptedModel(SCRIPT));
   const made = await end.ask("POST", "/v1/runs", { body: { task: "do it" } });
   assert.equal(made.status, 201);
   return { end, run: ((await made.json()) as { id: string }).id };
@@ -42,7 +42,7 @@ async function started(t: Parameters<typeof agentEnd>[0]): Promise<Started> {
 /** Answers yes until the run is over. */
 async function answered({ end, run }: Started): Promise<void> {
   const watched = await end.ask("GET", `/v1/runs/${run}/events?live=false`, { headers: SSE });
-  await dataOf(watched, (entry) => {
+  await readFrameData(watched, (entry) => {
     const event = entry["event"] as JsonObject;
     if (event["type"] !== "question.asked") return undefined;
     return end.ask("POST", `/v1/runs/${run}/answers`, { body: { answer: "yes", question: event["id"] ?? "" } });
@@ -64,7 +64,7 @@ test("000-26 a run that is watched over four wires at once has the same content 
     end.ask("GET", `/v1/runs/${run}/events`, { headers: SSE }),
     end.ask("GET", `/v1/runs/${run}/events`, { headers: NDJSON }),
   ]);
-  const all = Promise.all([dataOf(agent), linesOf(glass), dataOf(sse), linesOf(ndjson)]);
+  const all = Promise.all([readFrameData(agent), linesOf(glass), readFrameData(sse), linesOf(ndjson)]);
   await answered(it);
   const [agentAll, glassAll, sseAll, ndjsonAll] = await all;
   const entries = kept(sseAll);
@@ -97,7 +97,7 @@ test("G5 a client that is cut off after entry n on one wire goes on with n+1 on 
     const cut = new AbortController();
     const seen: JsonObject[] = [];
     const response = await end.ask("GET", `${path}?live=false`, { headers: SSE, signal: cut.signal });
-    await dataOf(response, (entry) => {
+    await readFrameData(response, (entry) => {
       if (seen.length < n) seen.push(entry);
       if (seen.length === n) cut.abort();
       return undefined;
@@ -115,7 +115,10 @@ test("G5 a client that is cut off after entry n on one wire goes on with n+1 on 
 });
 
 /** A cable to a server that can be pulled. */
-async function cable(t: Parameters<typeof agentEnd>[0], url: string): Promise<{ url: string; pull: () => void }> {
+async function cable(
+  t: Parameters<typeof startAgentServer>[0],
+  url: string,
+): Promise<{ url: string; pull: () => void }> {
   const plugged = new Set<Socket>();
   const { hostname, port } = new URL(url);
   const server = createServer((near) => {

@@ -9,7 +9,7 @@ import { FROM_EXECUTOR, TO_EXECUTOR } from "@vidro/core/wire/executor-ws-schemas
 import { REQUESTS, TELLINGS } from "@vidro/core/wire/agent-ws-schemas";
 import * as tcp from "@vidro/core/wire/agent-tcp-schemas";
 import { Ajv } from "ajv";
-import { JoinedHand, South } from "../support/southbound-harness.ts";
+import { JoinedHand, SouthboundHarness } from "../support/southbound-harness.ts";
 
 /* The roles and the life of a hand, as the first part of the contract has them. */
 
@@ -75,7 +75,7 @@ test("000-02 who executes, who orchestrates and who wraps a transport are module
 });
 
 test("000-03 000-04 a hand is registered by its hello, with its version, capabilities and status, and stays known when it is gone", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { identity } = await JoinedHand.join(t, south);
   const here = south.hands.find(identity.agentId, ASKER);
   assert.deepEqual([here.state, here.gateway, here.owner], ["ok", "agent-ws", "local"]);
@@ -86,7 +86,7 @@ test("000-03 000-04 a hand is registered by its hello, with its version, capabil
 });
 
 test("000-05 execution gives output while it goes on and an outcome in the end, and telemetry beside it", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { identity } = await JoinedHand.join(t, south);
   const events = await performed(south, identity.agentId, { command: "uname", args: ["-s"] });
   assert.deepEqual(events.slice(0, -1), [{ type: "output", stream: "stdout", chunk: "Linux\n" }]);
@@ -96,7 +96,7 @@ test("000-05 execution gives output while it goes on and an outcome in the end, 
   assert.equal(south.samples[0]?.["hand"], identity.agentId);
 });
 
-async function performed(south: South, id: string, input: JsonObject): Promise<readonly HandEvent[]> {
+async function performed(south: SouthboundHarness, id: string, input: JsonObject): Promise<readonly HandEvent[]> {
   const hand = await south.hands.at(id, (): Promise<Hand> => Promise.reject(new Error("There is none.")));
   const order = {
     action: { id: "act_role", tool: "command", input, callId: "c" },

@@ -11,7 +11,7 @@ import { SIGNED_HTTP_LIMITS, textIn } from "@vidro/core";
 import type { HandEvent, JsonObject, Order } from "@vidro/core";
 import type { AgentHttpOptions } from "../../packages/hands/src/links/agent-http.ts";
 import { orderOf, sent, signedBytes, SignedBrain, signedHost, signerOf } from "../support/signed-http-harness.ts";
-import type { Joined, SignedHost, SouthOptions } from "../support/signed-http-harness.ts";
+import type { JoinedSignedHost, SignedHost, SignedBrainOptions } from "../support/signed-http-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
 /* Hands that come over signed HTTP, from the first hello to what they are told and tell. */
@@ -20,10 +20,14 @@ interface Stage {
   readonly folder: string;
   readonly brain: SignedBrain;
   readonly host: SignedHost;
-  readonly joined: Joined;
+  readonly joined: JoinedSignedHost;
 }
 
-async function stage(t: TestContext, options: SouthOptions = {}, more?: Partial<AgentHttpOptions>): Promise<Stage> {
+async function stage(
+  t: TestContext,
+  options: SignedBrainOptions = {},
+  more?: Partial<AgentHttpOptions>,
+): Promise<Stage> {
   const folder = temporaryFolder(t);
   const brain = await SignedBrain.open(t, folder, options);
   const { keyid, root } = await brain.enrol("h1");

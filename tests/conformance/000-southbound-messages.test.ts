@@ -9,7 +9,7 @@ import { CAPABILITIES, fitted } from "@vidro/core/wire/agent-ws";
 import { southboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
 import type { SouthboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
 import { Southbound } from "../../packages/hands/src/links/southbound.ts";
-import { handIn, temporaryFolder } from "../support/local-runs.ts";
+import { openHand, temporaryFolder } from "../support/local-runs.ts";
 
 /* Both ends of the southbound messages, joined without a network between them: what is said, and what comes of it. */
 
@@ -31,7 +31,7 @@ async function joined(t: TestContext, capabilities: readonly string[] = CAPABILI
   const folder = temporaryFolder(t);
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
-  const hand = await handIn(folder, workspace, { policy: { version: "test", judge: () => ALLOW } });
+  const hand = await openHand(folder, workspace, { policy: { version: "test", judge: () => ALLOW } });
   t.after(() => hand.close());
   const asked: JsonObject[] = [];
   const replied: JsonObject[] = [];

@@ -13,7 +13,7 @@ import type { JsonObject } from "@vidro/core";
 import { invitationIn, invitationProof, invitationText } from "@vidro/core/wire/enrolment";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
-import { Client, helloOf, JoinedHand, refusal, South } from "../support/southbound-harness.ts";
+import { ForeignAgent, helloOf, JoinedHand, openRefused, SouthboundHarness } from "../support/southbound-harness.ts";
 import type { TlsClient } from "../support/southbound-harness.ts";
 
 /* Who is let in to the southbound listener, and who is not: over real sockets, with certificates of every kind. */
@@ -21,14 +21,14 @@ import type { TlsClient } from "../support/southbound-harness.ts";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 test("000-52: a hand without a certificate is refused before there is a WebSocket", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { ca } = await south.enrolled();
-  const { status, body } = await refusal(south.url, { ca });
+  const { status, body } = await openRefused(south.url, { ca });
   assert.deepEqual([status, body["ok"], body["code"]], [401, false, "AUTH_REQUIRED"]);
 });
 
 test("000-52: a certificate that is not one of a hand of this brain does not count", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { ca, agentId } = await south.enrolled();
   const { brain } = await south.authorityAt(Date.now);
   const uri = `subjectAltName=URI:spiffe://${brain}/hand/${agentId}`;
@@ -47,39 +47,39 @@ test("000-52: a certificate that is not one of a hand of this brain does not cou
     "a serial number that was never given": south.forged([usage, uri]),
   };
   for (const [what, client] of Object.entries(forgeries)) {
-    const { status, body } = await refusal(south.url, { ca, ...client });
+    const { status, body } = await openRefused(south.url, { ca, ...client });
     assert.deepEqual([status, body["code"]], [403, "CERTIFICATE_INVALID"], what);
   }
 });
 
 test("000-52: a certificate signed by itself does not count", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { ca } = await south.enrolled();
   const [key, cert] = [join(south.folder, "k"), join(south.folder, "c")];
   const made = ["-newkey", "rsa:2048", "-nodes", "-subj", "/CN=me", "-keyout", key, "-out", cert];
   await promisify(execFile)("openssl", ["req", "-x509", ...made]);
   const client = { key: readFileSync(key), cert: readFileSync(cert) };
-  const { status, body } = await refusal(south.url, { ca, ...client });
+  const { status, body } = await openRefused(south.url, { ca, ...client });
   assert.deepEqual([status, body["code"]], [403, "CERTIFICATE_INVALID"]);
 });
 
 test("000-52: a certificate whose time is over, or has not come, does not count", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { ca, agentId } = await south.enrolled();
   for (const now of [Date.now() - 2 * DAY_MS, Date.now() + 2 * DAY_MS]) {
     const { key, csr } = newKeyAndRequest("x");
     const { certificate } = await (await south.authorityAt(() => now)).forHand(agentId, csr);
-    const { status, body } = await refusal(south.url, { ca, key, cert: certificate });
+    const { status, body } = await openRefused(south.url, { ca, key, cert: certificate });
     assert.deepEqual([status, body["code"]], [403, "CERTIFICATE_INVALID"]);
   }
   const good = await south.enrolled("web-2");
   south.aheadMs = 2 * DAY_MS;
-  const late = await refusal(south.url, { ca, key: good.key, cert: good.certificate });
+  const late = await openRefused(south.url, { ca, key: good.key, cert: good.certificate });
   assert.equal(late.body["code"], "CERTIFICATE_INVALID", "the brain's own clock counts too");
 });
 
 test("000-52: a certificate that has ended can be exchanged for a month, and only one of this brain that was given", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   const { brain } = await south.authorityAt(Date.now);
   const uri = `subjectAltName=URI:spiffe://${brain}/hand/${identity.agentId}`;
@@ -99,7 +99,7 @@ test("000-52: a certificate that has ended can be exchanged for a month, and onl
 });
 
 test("000-52: clear text and older TLS get nothing", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { ca, key, certificate: cert } = await south.enrolled();
   const plain = connect(south.place);
   plain.end("GET /southbound HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
@@ -114,7 +114,7 @@ test("000-52: clear text and older TLS get nothing", async (t) => {
 });
 
 test("000-52: openssl finds TLS 1.3, our authority behind the certificate, and no session to resume", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { ca, key, certificate } = await south.enrolled();
   const file = (name: string, text: string): string => {
     writeFileSync(join(south.folder, name), text);
@@ -141,7 +141,7 @@ test("000-52: openssl finds TLS 1.3, our authority behind the certificate, and n
 });
 
 test("000-52: a hand that is revoked while it is connected is cut off at once, and not let in again", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const joined = await JoinedHand.join(t, south);
   const { ca, key, certificate: cert, agentId } = joined.identity;
   const began = performance.now();
@@ -149,30 +149,30 @@ test("000-52: a hand that is revoked while it is connected is cut off at once, a
   const end = await joined.ended;
   assert.ok(performance.now() - began < 1000);
   assert.equal((end as { code?: string }).code, "HAND_REVOKED");
-  const { status, body } = await refusal(south.url, { ca, key, cert });
+  const { status, body } = await openRefused(south.url, { ca, key, cert });
   assert.deepEqual([status, body["code"]], [403, "HAND_REVOKED"]);
 });
 
 test("a certificate is renewed over the live link, and the one before counts until the new one was used", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const first = await south.enrolled();
-  const client = await Client.open(first);
+  const client = await ForeignAgent.open(first);
   await client.ask(helloOf(first));
   const fresh = newKeyAndRequest("web-1");
   const reply = await client.ask({ method: "cert.renew", action_id: "r1", csr: fresh.csr });
   assert.equal(reply["ok"], true);
   const second = { ...first, key: fresh.key, certificate: textIn(reply, "certificate") ?? "" };
-  await (await Client.open(first)).ask(helloOf(first));
-  const next = await Client.open(second);
+  await (await ForeignAgent.open(first)).ask(helloOf(first));
+  const next = await ForeignAgent.open(second);
   assert.equal((await next.ask(helloOf(second)))["ok"], true);
   const third = newKeyAndRequest("web-1");
   await next.ask({ method: "cert.renew", action_id: "r2", csr: third.csr });
-  const { body } = await refusal(south.url, { ca: first.ca, key: first.key, cert: first.certificate });
+  const { body } = await openRefused(south.url, { ca: first.ca, key: first.key, cert: first.certificate });
   assert.equal(body["code"], "CERTIFICATE_INVALID", "a certificate two renewals ago counts no more");
 });
 
 test("our hand renews its certificate by itself after two thirds of its life, with a new key", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   const { key, csr } = newKeyAndRequest("web-1");
   const old = await (await south.authorityAt(() => Date.now() - (DAY_MS * 3) / 4)).forHand(identity.agentId, csr);
@@ -186,23 +186,23 @@ test("our hand renews its certificate by itself after two thirds of its life, wi
     now = await joined.state.identity();
   }
   assert.ok(now !== undefined && now.key !== key);
-  const client = await Client.open(now);
+  const client = await ForeignAgent.open(now);
   assert.equal((await client.ask(helloOf(now)))["ok"], true);
 });
 
 test("a connection ends when its certificate does", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   south.aheadMs = SOUTHBOUND_LIMITS.certificateMs - 4000;
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   assert.equal((await client.ask(helloOf(identity)))["ok"], true);
   assert.equal(await client.closed(), "CONNECTION_LOST");
 });
 
 test("nothing is ordered over a connection whose certificate has ended, whatever its timers say", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity));
   const closed = client.closed();
   south.aheadMs = 2 * DAY_MS;
@@ -215,12 +215,16 @@ test("nothing is ordered over a connection whose certificate has ended, whatever
   assert.equal(client.heard.length, 1, "only the welcome was said");
 });
 
-function enrolBy(south: South, ca: string, body: JsonObject): Promise<{ status: number; reply: JsonObject }> {
+function enrolBy(
+  south: SouthboundHarness,
+  ca: string,
+  body: JsonObject,
+): Promise<{ status: number; reply: JsonObject }> {
   return post(south, { path: "/southbound/v1/enrol", ca }, body);
 }
 
 async function post(
-  south: South,
+  south: SouthboundHarness,
   to: TlsClient & { readonly path: string; readonly ca: string },
   body: JsonObject,
 ): Promise<{ status: number; reply: JsonObject }> {
@@ -234,7 +238,7 @@ async function post(
 }
 
 test("an invitation counts once, also for many who come at the same time, and not when it is too old", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { certificate: ca } = await south.authorityAt(Date.now);
   const token = invitationProof(invitationIn(await south.invite("web-1")));
   const tries = Array.from({ length: 6 }, () => {
@@ -250,7 +254,7 @@ test("an invitation counts once, also for many who come at the same time, and no
 });
 
 test("an enrolment with a wrong secret or a request that cannot be used does not use the invitation up", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { certificate: ca } = await south.authorityAt(Date.now);
   const token = invitationIn(await south.invite("web-1"));
   const { csr } = newKeyAndRequest("x");
@@ -266,7 +270,7 @@ test("an enrolment with a wrong secret or a request that cannot be used does not
 });
 
 test("whoever tries invitations is slowed down", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { certificate: ca } = await south.authorityAt(Date.now);
   const body = { token: `${"0".repeat(32)}.${"A".repeat(43)}`, csr: "x", name: "x" };
   const statuses: number[] = [];
@@ -276,7 +280,7 @@ test("whoever tries invitations is slowed down", async (t) => {
 });
 
 test("a host tells nothing to a listener that is not the brain which invited it", async (t) => {
-  const [south, other] = [await South.up(t), await South.up(t)];
+  const [south, other] = [await SouthboundHarness.up(t), await SouthboundHarness.up(t)];
   const token = invitationIn(await south.invite());
   const { fingerprint } = invitationIn(await other.invite());
   const name = { name: "x", workspace: "/" };
@@ -293,7 +297,7 @@ test("a host tells nothing to a listener that is not the brain which invited it"
 });
 
 test("000-56: folders are closed to other users, and so is every file with a secret in it", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const joined = await JoinedHand.join(t, south);
   const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
   const ca = join(south.folder, "ca");
@@ -303,9 +307,13 @@ test("000-56: folders are closed to other users, and so is every file with a sec
 });
 
 test("a message that is too long, or in too many parts, ends the connection and no other", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const [one, two] = [await south.enrolled("one"), await south.enrolled("two")];
-  const [long, parts, third] = await Promise.all([Client.open(one), Client.open(one), Client.open(two)]);
+  const [long, parts, third] = await Promise.all([
+    ForeignAgent.open(one),
+    ForeignAgent.open(one),
+    ForeignAgent.open(two),
+  ]);
   await third.ask(helloOf(two));
   long.say("x".repeat(REGISTER_LIMITS.messageBytes + 1));
   for (let part = 0; part <= REGISTER_LIMITS.fragments; part++) parts.socket.send("x", { fin: false });

@@ -7,7 +7,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Action, Ended, Hand, JsonObject } from "@vidro/core";
-import { Client, helloOf, JoinedHand, refusal, South } from "../support/southbound-harness.ts";
+import { ForeignAgent, helloOf, JoinedHand, openRefused, SouthboundHarness } from "../support/southbound-harness.ts";
 
 /* The southbound contract over WebSockets with certificates at both ends [000 §3]. */
 
@@ -33,15 +33,15 @@ async function done(hand: Hand, what: Action): Promise<{ ended: Ended; heard: st
 }
 
 /** Names of the hands that work; who was invited and never came is known too, and is down. */
-const connected = (south: South): readonly string[] =>
+const connected = (south: SouthboundHarness): readonly string[] =>
   south.hands.list(LOCAL).flatMap(({ name, state }) => (state === "down" ? [] : [name]));
 
 const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
 
 test("000-40, 000-42, 000-43: a hello is answered with the policy, and who the hand is comes from the record", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled("web-1");
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   const boast = { ...helloOf(identity), name: "root", tags: ["everything"], scopes: ["*"], id: "h" };
   const { policy, ...welcome } = await client.ask(boast);
   assert.deepEqual(policy, { timeouts: { exec: 3_600_000 }, max_payload: 1_048_576 });
@@ -55,9 +55,9 @@ test("000-40, 000-42, 000-43: a hello is answered with the policy, and who the h
 });
 
 test("000-44: a hand gets only the tools that it declares", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity, ["file.diff"]));
   assert.deepEqual(
     south.hands.list(LOCAL).flatMap(({ tools }) => tools.map(({ name }) => name)),
@@ -66,9 +66,9 @@ test("000-44: a hand gets only the tools that it declares", async (t) => {
 });
 
 test("000-45, 000-46, 000-50: a hand that knows only the contract is ordered in its words and answers in them", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity));
   const hand = await south.hands.at(identity.agentId, noLocal);
   const work = action("command", { command: "uname", args: ["-a"], cwd: "/", timeout_ms: 5000 });
@@ -86,7 +86,7 @@ test("000-45, 000-46, 000-50: a hand that knows only the contract is ordered in 
 });
 
 test("000-45 to 000-51: our hand carries out each kind of action over the wire, and none of them twice", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { identity, workspace } = await JoinedHand.join(t, south);
   const hand = await south.hands.at(identity.agentId, noLocal);
   assert.equal(hand.workspace, workspace);
@@ -109,9 +109,9 @@ test("000-45 to 000-51: our hand carries out each kind of action over the wire, 
 });
 
 test("000-47, 000-51, 000-65, 000-66: telemetry is taken in every form of message, acknowledged, and counted once by its id", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   const { method, ...hello } = helloOf(identity);
   assert.equal((await client.ask({ type: method ?? "", ...hello }))["ok"], true);
   const told = { action_id: "t1", payload: { cpu: 0.1 }, ts: "2026-01-01T00:00:00.000Z" };
@@ -126,9 +126,9 @@ test("000-47, 000-51, 000-65, 000-66: telemetry is taken in every form of messag
 });
 
 test("000-47: each sample that was acknowledged is kept, however soon the next one comes", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity));
   const sent = Array.from({ length: 50 }, (_, n) => ({ n }));
   for (const payload of sent)
@@ -141,16 +141,16 @@ test("000-47: each sample that was acknowledged is kept, however soon the next o
 });
 
 test("000-47: our hand tells how its host is doing as soon as it is connected", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { identity } = await JoinedHand.join(t, south);
   while (south.samples.length === 0) await new Promise(setImmediate);
   assert.deepEqual([south.samples[0]?.["hand"], south.samples[0]?.["payload"]], [identity.agentId, { cpu: 0.5 }]);
 });
 
 test("000-67: what makes no sense is refused by name and the connection stays; too much of it ends it", async (t) => {
-  const south = await South.up(t, { rubbish: 8 });
+  const south = await SouthboundHarness.up(t, { rubbish: 8 });
   const identity = await south.enrolled();
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity));
   const push = { method: "telemetry.push", action_id: "t" };
   const rubbish: readonly (JsonObject | string)[] = [
@@ -173,14 +173,14 @@ test("000-67: what makes no sense is refused by name and the connection stays; t
 });
 
 test("000-67: a hello that does not come is not waited for", async (t) => {
-  const south = await South.up(t, { helloMs: 100 });
-  const silent = await Client.open(await south.enrolled());
+  const south = await SouthboundHarness.up(t, { helloMs: 100 });
+  const silent = await ForeignAgent.open(await south.enrolled());
   assert.equal(await silent.closed(), "CONNECTION_LOST");
   assert.deepEqual(connected(south), []);
 });
 
 test("000-67: a hello that is wrong or another's is refused and hung up on", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const [identity, other] = [await south.enrolled("one"), await south.enrolled("two")];
   const { capabilities: _, ...lacking } = helloOf(identity);
   const wrong = {
@@ -193,7 +193,7 @@ test("000-67: a hello that is wrong or another's is refused and hung up on", asy
   };
   for (const [code, messages] of Object.entries(wrong))
     for (const message of messages) {
-      const client = await Client.open(identity);
+      const client = await ForeignAgent.open(identity);
       const closed = client.closed();
       assert.deepEqual([(await client.ask(message as JsonObject))["code"], await closed], [code, code]);
     }
@@ -201,7 +201,7 @@ test("000-67: a hello that is wrong or another's is refused and hung up on", asy
 });
 
 test("000-40, 000-52: wscat, a client that nobody here wrote, says hello and is welcome", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   const { ca, key, certificate } = identity;
   const files = Object.entries({ ca, key, cert: certificate }).flatMap(([name, text]) => {
@@ -218,18 +218,18 @@ test("000-40, 000-52: wscat, a client that nobody here wrote, says hello and is 
 });
 
 test("000-40: a page in a browser is refused, and so is every other path", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { ca, key, certificate: cert } = await south.enrolled();
-  const page = await refusal(south.url, { ca, key, cert, origin: "https://evil.example" });
+  const page = await openRefused(south.url, { ca, key, cert, origin: "https://evil.example" });
   assert.deepEqual([page.status, page.body["code"]], [403, "FORBIDDEN"]);
-  const elsewhere = await refusal(`${south.url}/other`, { ca, key, cert });
+  const elsewhere = await openRefused(`${south.url}/other`, { ca, key, cert });
   assert.equal(elsewhere.status, 404);
 });
 
 test("000-58: a hand that does not take what it is sent is given up, and its order can be given again", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
-  const client = await Client.open(identity);
+  const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity, ["command.exec", "tool.run"]));
   client.socket.pause();
   const hand = await south.hands.at(identity.agentId, noLocal);

@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { check, CLAUSES } from "@vidro/aon";
 import type { CheckOptions } from "@vidro/aon";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
-import { agentEnd, linesOf } from "../support/agent-server.ts";
-import type { AgentEnd } from "../support/agent-server.ts";
+import { startAgentServer, linesOf } from "../support/agent-server.ts";
+import type { AgentServer } from "../support/agent-server.ts";
 import { fakeOpenAi, status, text } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 
@@ -14,14 +14,14 @@ const DOWN = status(503, "loading", { "retry-after": "0" });
 
 type Test = { after(done: () => Promise<void> | void): void };
 
-async function brain(t: Test, ...replies: FakeReply[]): Promise<AgentEnd> {
+async function brain(t: Test, ...replies: FakeReply[]): Promise<AgentServer> {
   const fake = await fakeOpenAi(...replies);
   t.after(() => fake.close());
-  return agentEnd(t, await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url }));
+  return startAgentServer(t, await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url }));
 }
 
 /** What the checker says of each clause, and all that it has to remark. */
-async function found(end: AgentEnd, path: string, more: Partial<CheckOptions> = {}): Promise<unknown[]> {
+async function found(end: AgentServer, path: string, more: Partial<CheckOptions> = {}): Promise<unknown[]> {
   const headers = { Authorization: `Bearer ${end.own}` };
   const findings = await check({ url: `${end.url}${path}`, headers, ...more });
   assert.equal(findings.length, Object.keys(CLAUSES).length);

@@ -4,8 +4,8 @@ import { readAon } from "@vidro/aon";
 import type { AonEvent } from "@vidro/aon";
 import type { JsonObject } from "@vidro/core";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
-import { agentEnd, dataOf } from "../support/agent-server.ts";
-import type { AgentEnd } from "../support/agent-server.ts";
+import { startAgentServer, readFrameData } from "../support/agent-server.ts";
+import type { AgentServer } from "../support/agent-server.ts";
 import { fakeOpenAi, status, text } from "../support/fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "../support/fake-openai.ts";
 
@@ -22,10 +22,16 @@ const ALL_DOWN: readonly FakeReply[] = Array(4).fill(DOWN);
 
 type Test = { after(done: () => Promise<void> | void): void };
 
-async function brain(t: Test, ...replies: FakeReply[]): Promise<{ readonly end: AgentEnd; readonly fake: FakeOpenAi }> {
+async function brain(
+  t: Test,
+  ...replies: FakeReply[]
+): Promise<{ readonly end: AgentServer; readonly fake: FakeOpenAi }> {
   const fake = await fakeOpenAi(...replies);
   t.after(() => fake.close());
-  return { fake, end: await agentEnd(t, await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url })) };
+  return {
+    fake,
+    end: await startAgentServer(t, await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url })),
+  };
 }
 
 type Asked = Extract<AonEvent, { type: "interactive_healing_request" }>;
@@ -40,7 +46,7 @@ async function watch(response: Response, reply: (asked: Asked) => Promise<unknow
   return types;
 }
 
-const answer = (end: AgentEnd, body: JsonObject, token?: string): Promise<Response> =>
+const answer = (end: AgentServer, body: JsonObject, token?: string): Promise<Response> =>
   end.ask("POST", "/agent/answer", { body, ...(token === undefined ? {} : { token }) });
 
 test("001-31 a healing that is stuck asks its owner, and goes on or fails as the answer says", async (t) => {
@@ -78,7 +84,7 @@ test("001-31 a chat through the glass box asks as well, and the question is open
   const run = response.headers.get("x-run-id") ?? "";
   const types = await watch(response, async () => {
     const seen = await end.ask("GET", `/agent/runs/${run}/events`);
-    await dataOf(seen, (data) => {
+    await readFrameData(seen, (data) => {
       if (data["type"] !== "ask") return undefined;
       assert.deepEqual([data["about"], data["options"]], ["healing", ["retry", "escalate"]]);
       return answer(end, { session_id: session, question_id: data["question_id"] ?? "", answer: "retry" });

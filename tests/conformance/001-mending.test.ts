@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
-import { agentEnd, dataOf, linesOf } from "../support/agent-server.ts";
-import type { AgentEnd } from "../support/agent-server.ts";
+import { startAgentServer, readFrameData, linesOf } from "../support/agent-server.ts";
+import type { AgentServer } from "../support/agent-server.ts";
 import { scriptedModel } from "../support/scenario.ts";
 
 /* What a body that does not fit is worth: mended where that takes no guess, refused where it would. */
@@ -17,7 +17,7 @@ const said = (text: string): ModelReply => ({
 
 /** The status of an answer, what was healed for it, and its body. */
 async function asked(
-  end: AgentEnd,
+  end: AgentServer,
   path: string,
   body: JsonObject,
   token?: string,
@@ -30,7 +30,7 @@ async function asked(
 const MENDED = "count=3;healed=fix_schema_validation";
 
 test("001-29 001-21 a conversation asked for in other names and types is made, and X-AON-Report says what was healed", async (t) => {
-  const end = await agentEnd(t, scriptedModel([]));
+  const end = await startAgentServer(t, scriptedModel([]));
   const plain = await asked(end, "/v1/conversations", { tools_enabled: ["read_file"] });
   assert.deepEqual([plain.status, plain.report], [200, null]);
   for (const body of [
@@ -44,7 +44,7 @@ test("001-29 001-21 a conversation asked for in other names and types is made, a
 });
 
 test("001-29 001-13 001-14 through the glass box the analysis and the healing are told before the result", async (t) => {
-  const end = await agentEnd(t, scriptedModel([]));
+  const end = await startAgentServer(t, scriptedModel([]));
   const response = await end.ask("POST", "/v1/conversations", { body: { toolsEnabled: "read_file" }, headers: GLASS });
   const lines = await linesOf(response);
   const [, intent, healing, success, result] = lines;
@@ -63,14 +63,14 @@ test("001-29 001-13 001-14 through the glass box the analysis and the healing ar
 });
 
 test("001-29 a task in Portuguese names reaches the agent, and each way of watching it is told", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Feito."), said("Feito."), said("Feito.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Feito."), said("Feito."), said("Feito.")]));
   const body = { sessao: await end.session(), tarefa: "diga" };
   const black = await end.ask("POST", "/agent/generate", { body, headers: { accept: "application/json" } });
   assert.deepEqual([black.status, black.headers.get("x-aon-report")], [200, MENDED]);
   assert.equal(((await black.json()) as JsonObject)["result"], "Feito.");
   const stream = await end.ask("POST", "/agent/generate", { body });
   assert.equal(stream.headers.get("x-aon-report"), MENDED);
-  assert.equal((await dataOf(stream)).at(-1)?.["type"], "done");
+  assert.equal((await readFrameData(stream)).at(-1)?.["type"], "done");
   const glass = await end.ask("POST", "/agent/generate", { body, headers: GLASS });
   const lines = await linesOf(glass);
   assert.deepEqual(
@@ -81,7 +81,7 @@ test("001-29 a task in Portuguese names reaches the agent, and each way of watch
 });
 
 test("000-67 what nobody can place, what two names claim and what would lose something is refused, and nothing is done", async (t) => {
-  const end = await agentEnd(t, scriptedModel([]));
+  const end = await startAgentServer(t, scriptedModel([]));
   const session_id = await end.session();
   for (const [path, body] of [
     ["/agent/generate", { session_id, prompt: "a", sudo: true }],
@@ -100,11 +100,11 @@ test("000-67 what nobody can place, what two names claim and what would lose som
 
 test("000-67 an answer that lets something happen is never mended", async (t) => {
   const shell = said(JSON.stringify({ type: "shell", command: "echo 1" }));
-  const end = await agentEnd(t, scriptedModel([shell, said("Done.")]));
+  const end = await startAgentServer(t, scriptedModel([shell, said("Done.")]));
   const session_id = await end.session();
   const response = await end.ask("POST", "/agent/generate", { body: { session_id, prompt: "x" } });
   const run = response.headers.get("x-run-id") ?? "";
-  await dataOf(response, async (data) => {
+  await readFrameData(response, async (data) => {
     if (data["type"] !== "ask") return;
     for (const body of [
       { session_id, awnser: "yes" },
@@ -120,7 +120,7 @@ test("000-67 an answer that lets something happen is never mended", async (t) =>
 });
 
 test("000-67 the chat wire lets unknown fields through and bends nothing, since its clients say new things with each release", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Hi.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Hi.")]));
   const messages = [{ role: "user", content: "hi" }];
   const free = await asked(end, "/v1/chat/completions", { messages, verbosity: "low" });
   assert.deepEqual([free.status, free.report?.includes("fix_schema")], [200, false]);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { ALLOW, frame, listening } from "../support/tcp-hand.ts";
+import { ALLOW_ALL, frame, startTcpHand } from "../support/tcp-hand.ts";
 import type { Caller } from "../support/tcp-hand.ts";
 
 /** The data of an answer, as the test knows it to be. */
@@ -17,7 +17,7 @@ async function dataOf<Data = { readonly [field: string]: unknown }>(
 }
 
 test("002-18 PING is always answered with pong and the time, as an action and as a bare ping", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const caller = await hand.session("ps");
   const before = Date.now();
   const { pong, ts } = await dataOf<{ pong: boolean; ts: number }>(caller, "PING");
@@ -29,7 +29,7 @@ test("002-18 PING is always answered with pong and the time, as an action and as
 });
 
 test("002-07 data may be null where an action needs none, and is filled in where it has defaults", async (t) => {
-  const caller = await (await listening(t)).session("*");
+  const caller = await (await startTcpHand(t)).session("*");
   for (const act of ["PING", "GET_OS_INFO", "PS", "QUIT"]) {
     const answer = await caller.ask(act, null as never);
     assert.equal(answer.t, "res", JSON.stringify(answer));
@@ -37,7 +37,7 @@ test("002-07 data may be null where an action needs none, and is filled in where
 });
 
 test("002-30 002-33 002-34 002-35 answers carry ok, meta and memUsed besides what the protocol names", async (t) => {
-  const caller = await (await listening(t)).session("*");
+  const caller = await (await startTcpHand(t)).session("*");
   const info = await dataOf<{ ok: boolean; samples: { mem: number; memUsed: number }[]; meta: { returned: number } }>(
     caller,
     "GET_OS_INFO",
@@ -52,7 +52,7 @@ test("002-30 002-33 002-34 002-35 answers carry ok, meta and memUsed besides wha
 });
 
 test("002-28 002-29 data is coerced, filled in and cleaned by its schema, and null never becomes a value", async (t) => {
-  const caller = await (await listening(t)).session("*");
+  const caller = await (await startTcpHand(t)).session("*");
   const one = await dataOf<{ processes: unknown[] }>(caller, "PS", { limit: "1", surprise: true });
   assert.equal(one.processes.length, 1);
   const bad: readonly [string, object][] = [
@@ -78,7 +78,7 @@ test("002-28 002-29 data is coerced, filled in and cleaned by its schema, and nu
     ["OS_CMD", { cmd: "echo", timeoutMs: null }],
   ];
   for (const [act, data] of bad) {
-    const other = await (await listening(t)).session("*");
+    const other = await (await startTcpHand(t)).session("*");
     const { code, msg } = await other.ask(act, data as never);
     assert.equal(code, "BAD_REQUEST", `${act} ${JSON.stringify(data)}`);
     assert.match(msg ?? "", new RegExp(`^${act}: `));
@@ -86,7 +86,7 @@ test("002-28 002-29 data is coerced, filled in and cleaned by its schema, and nu
 });
 
 test("002-30 GET_OS_INFO gives samples of processor, memory and time, the newest last", async (t) => {
-  const caller = await (await listening(t)).session("getosinfo");
+  const caller = await (await startTcpHand(t)).session("getosinfo");
   type Answer = { samples: { cpu: number; mem: number; memUsed: number; time: number }[] };
   const { samples } = await dataOf<Answer>(caller, "GET_OS_INFO", { seconds: 60 });
   assert.ok(samples.length >= 1);
@@ -97,7 +97,7 @@ test("002-30 GET_OS_INFO gives samples of processor, memory and time, the newest
 });
 
 test("002-31 QUIT answers what was asked before it, then bye, then closes", async (t) => {
-  const caller = await (await listening(t, { policy: ALLOW })).session("*");
+  const caller = await (await startTcpHand(t, { policy: ALLOW_ALL })).session("*");
   caller.send("OS_CMD", { cmd: "sleep", args: ["0.2"] });
   caller.send("QUIT");
   caller.send("PING");
@@ -110,14 +110,14 @@ test("002-31 QUIT answers what was asked before it, then bye, then closes", asyn
 });
 
 test("002-32 002-42 an action that there is not is UNKNOWN_ACTION", async (t) => {
-  const caller = await (await listening(t)).session("*");
+  const caller = await (await startTcpHand(t)).session("*");
   for (const act of ["NOPE", "ping", "constructor", "__proto__"]) {
     assert.equal((await caller.ask(act)).code, "UNKNOWN_ACTION");
   }
 });
 
 test("002-35 PS sorts, limits, filters by user and name without regular expressions, and picks fields", async (t) => {
-  const caller = await (await listening(t)).session("ps");
+  const caller = await (await startTcpHand(t)).session("ps");
   type Answer = { processes: { pid: number; name: string; cpuPercent: number }[]; meta: { total: number } };
   const ask = (data: object) => dataOf<Answer>(caller, "PS", data);
   const byPid = await ask({ sortBy: "pid", order: "desc", limit: 5 });
@@ -146,7 +146,7 @@ test("002-35 PS sorts, limits, filters by user and name without regular expressi
 });
 
 test("002-36 OS_CMD runs a program without a shell and tells how it ended", async (t) => {
-  const hand = await listening(t, { policy: ALLOW });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL });
   const caller = await hand.session("oscmd");
   const echoed = await dataOf(caller, "OS_CMD", { cmd: "echo", args: ["$HOME", ";", "rm", "*", "`id`"] });
   assert.deepEqual(echoed, {
@@ -166,7 +166,7 @@ test("002-36 OS_CMD runs a program without a shell and tells how it ended", asyn
 });
 
 test("002-36 what policy denies or wants a person's word for is FORBIDDEN, and says by which rule", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const caller = await hand.session("oscmd");
   writeFileSync(join(hand.workspace, "kept"), "x");
   const asks = await caller.ask("OS_CMD", { cmd: "rm", args: ["kept"] });
@@ -179,7 +179,7 @@ test("002-36 what policy denies or wants a person's word for is FORBIDDEN, and s
 });
 
 test("002-36 output that does not fit into a frame is cut and marked", async (t) => {
-  const hand = await listening(t, { policy: ALLOW });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL });
   const caller = await hand.session("oscmd");
   const { stdout, truncated } = await dataOf(caller, "OS_CMD", { cmd: "head", args: ["-c", "400000", "/dev/zero"] });
   assert.equal(truncated, true);
@@ -187,7 +187,7 @@ test("002-36 output that does not fit into a frame is cut and marked", async (t)
 });
 
 test("002-36 a command with an action id runs once, whoever asks again, and belongs to its token", async (t) => {
-  const hand = await listening(t, { policy: ALLOW });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL });
   const token = await hand.token("oscmd");
   const log = join(hand.workspace, "log");
   const data = { cmd: "tee", args: ["-a", log], actionId: "once" };
@@ -207,7 +207,7 @@ test("002-36 a command with an action id runs once, whoever asks again, and belo
 });
 
 test("002-36 a command without an action id ends with its connection", async (t) => {
-  const hand = await listening(t, { policy: ALLOW, bounds: { farewellMs: 50, sweepMs: 10 } });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL, bounds: { farewellMs: 50, sweepMs: 10 } });
   const caller = await hand.session("oscmd");
   const mark = join(hand.workspace, "mark");
   caller.send("OS_CMD", {
@@ -227,7 +227,7 @@ test("002-36 a command without an action id ends with its connection", async (t)
 });
 
 test("002-33 refuses paths that may not be read, that are not there, or that a symlink leads astray", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const caller = await hand.session("watch");
   symlinkSync("/etc/ssl/private", join(hand.workspace, "way-out"));
   symlinkSync(join(hand.folder, "state"), join(hand.workspace, "way-in"));
@@ -240,7 +240,7 @@ test("002-33 refuses paths that may not be read, that are not there, or that a s
 });
 
 test("002-33 002-34 WATCH gives a token, and GET_WATCHES what was seen, in pages", async (t) => {
-  const hand = await listening(t, { bounds: { burst: 1e6 } });
+  const hand = await startTcpHand(t, { bounds: { burst: 1e6 } });
   const [watcher, reader] = [await hand.session("watch"), await hand.session("getwatches")];
   type Begun = { token: string; path: string; startedAt: number; expiresAt: number };
   const { token, path, startedAt, expiresAt } = await dataOf<Begun>(watcher, "WATCH", { path: ".", time: 30 });

@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { Fault, TCP_LIMITS } from "@vidro/core";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
-import { listening } from "../support/tcp-hand.ts";
+import { startTcpHand } from "../support/tcp-hand.ts";
 
 const ACTS = ["PING", "GET_OS_INFO", "PS", "WATCH", "GET_WATCHES", "OS_CMD", "QUIT", "JUDGE", "RUN_TOOL", "ACK"];
 
 test("002-14 002-38 AUTH is the only action without a session; others are AUTH_REQUIRED, known or not", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const caller = await hand.caller();
   for (const act of [...ACTS, "NO_SUCH_ACT"]) {
     const { t: kind, act: repeated, code } = await caller.ask(act, { token: "x", path: "/", cmd: "true" });
@@ -19,7 +19,7 @@ test("002-14 002-38 AUTH is the only action without a session; others are AUTH_R
 });
 
 test("002-15 002-27 AUTH gives a session of this connection alone, with the token's scopes and end", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const expiresAt = Date.now() + 60_000;
   const made = await hand.tokens.create({ owner: "somebody", scopes: ["getosinfo", "ps"], expiresAt });
   const sessions = new Set<string>();
@@ -37,7 +37,7 @@ test("002-15 002-27 AUTH gives a session of this connection alone, with the toke
 });
 
 test("002-16 002-19 002-39 a token that is wrong, unknown, revoked or no token at all is INVALID_TOKEN", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const good = await hand.token("ps");
   const revoked = await hand.token("ps");
   await hand.tokens.revoke(revoked.split(".")[0] ?? "");
@@ -57,7 +57,7 @@ test("002-40 a token that has expired is TOKEN_EXPIRED, and so is a session whos
   let now = Date.now();
   const tokens = new Tokens(memoryStore().records, { now: () => now });
   t.after(() => tokens.close());
-  const hand = await listening(t, { verify: (token) => tokens.verify(token) });
+  const hand = await startTcpHand(t, { verify: (token) => tokens.verify(token) });
   const short = await tokens.create({ owner: "somebody", scopes: ["ps"], expiresAt: now + 1000 });
   now += 2000;
   assert.equal((await (await hand.caller()).ask("AUTH", { token: short.token })).code, "TOKEN_EXPIRED");
@@ -83,7 +83,7 @@ test("002-20 002-21 002-22 a token is 16 bytes hex and 32 bytes base64url; only 
 });
 
 test("002-23 002-25 002-41 each action takes its own scope, and says which one is missing", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const needs = { GET_OS_INFO: "getosinfo", PS: "ps", WATCH: "watch", GET_WATCHES: "getwatches", OS_CMD: "oscmd" };
   const caller = await hand.session("runs");
   for (const [act, scope] of Object.entries(needs)) {
@@ -98,7 +98,7 @@ test("002-23 002-25 002-41 each action takes its own scope, and says which one i
 });
 
 test("002-24 002-26 an administrator's token has the scope *, which grants everything", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const { token, scopes } = await hand.tokens.create({ owner: "somebody", role: "admin" });
   assert.deepEqual(scopes, ["*"]);
   const caller = await hand.caller();
@@ -113,13 +113,13 @@ test("002-24 002-26 an administrator's token has the scope *, which grants every
 });
 
 test("002-27 a session that is idle for too long is over", async (t) => {
-  const hand = await listening(t, { bounds: { idleMs: 50, sweepMs: 10 } });
+  const hand = await startTcpHand(t, { bounds: { idleMs: 50, sweepMs: 10 } });
   const [last] = await (await hand.session("ps")).hearsAll();
   assert.deepEqual([last?.id, last?.code], ["0", "AUTH_REQUIRED"]);
 });
 
 test("002-48 revoking a token ends its live sessions within a second, and no others", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const [doomed, other] = [await hand.token("oscmd"), await hand.session("ps")];
   const caller = await hand.caller();
   await caller.ask("AUTH", { token: doomed });
@@ -136,7 +136,7 @@ test("002-48 revoking a token ends its live sessions within a second, and no oth
 
 test("002-45 what is our own fault is INTERNAL_ERROR with a trace id, and tells nothing else", async (t) => {
   const reports: [string, unknown][] = [];
-  const hand = await listening(t, {
+  const hand = await startTcpHand(t, {
     verify: () => Promise.reject(new Error("the store at /secret/place burns")),
     report: (traceId, thrown) => reports.push([traceId, thrown]),
   });
@@ -150,7 +150,7 @@ test("002-45 what is our own fault is INTERNAL_ERROR with a trace id, and tells 
 });
 
 test("002-49 too many tokens to check at once are RATE_LIMITED with a time to come back", async (t) => {
-  const hand = await listening(t, {
+  const hand = await startTcpHand(t, {
     verify: () => Promise.reject(new Fault("RATE_LIMITED", "Too many tokens.", { retryAfterMs: 1000 })),
   });
   const { code, retryAfterMs } = await (await hand.caller()).ask("AUTH", { token: "x.y" });
@@ -158,7 +158,7 @@ test("002-49 too many tokens to check at once are RATE_LIMITED with a time to co
 });
 
 test("an address that shows many wrong tokens waits, on whatever connection; a good one costs it nothing", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const good = await hand.token("ps");
   for (let count = 0; count < TCP_LIMITS.authBurst + 5; count += 1)
     assert.equal((await (await hand.caller()).ask("AUTH", { token: good })).t, "res");

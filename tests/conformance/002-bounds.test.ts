@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
-import { ALLOW, frame, listening } from "../support/tcp-hand.ts";
+import { ALLOW_ALL, frame, startTcpHand } from "../support/tcp-hand.ts";
 
 test("002-44 002-49 a connection may send 30 requests at once and 10 in a second after that", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const caller = await hand.session("ps");
   const other = await hand.session("ps");
   for (let sent = 0; sent < 60; sent += 1) caller.send("PING");
@@ -23,7 +23,7 @@ test("002-44 002-49 a connection may send 30 requests at once and 10 in a second
 });
 
 test("002-49 AUTH, unreadable frames and what is refused count as well", async (t) => {
-  const hand = await listening(t, { bounds: { burst: 5, perSecond: 0.001 } });
+  const hand = await startTcpHand(t, { bounds: { burst: 5, perSecond: 0.001 } });
   const guesser = await hand.caller();
   for (let sent = 0; sent < 10; sent += 1) guesser.send("AUTH", { token: "a.b" });
   const guessed = (await guesser.hearsMany(10)).map(({ code }) => code);
@@ -39,7 +39,7 @@ test("002-49 AUTH, unreadable frames and what is refused count as well", async (
 });
 
 test("002-49 at most eight requests wait for their answers, and PING is still answered", async (t) => {
-  const hand = await listening(t, { policy: ALLOW });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL });
   const caller = await hand.session("oscmd");
   for (let sent = 0; sent < 9; sent += 1) caller.send("OS_CMD", { cmd: "sleep", args: ["0.4"] });
   caller.send("PING");
@@ -53,7 +53,7 @@ test("002-49 at most eight requests wait for their answers, and PING is still an
 });
 
 test("a stranger has to show a token in time, however busy it looks", async (t) => {
-  const hand = await listening(t, { bounds: { authMs: 100, sweepMs: 10 } });
+  const hand = await startTcpHand(t, { bounds: { authMs: 100, sweepMs: 10 } });
   const slow = await hand.caller();
   const bytes = frame({ v: 1, t: "req", id: "1", act: "PING", data: { pad: "x".repeat(1000) } });
   let at = 0;
@@ -64,7 +64,7 @@ test("a stranger has to show a token in time, however busy it looks", async (t) 
 });
 
 test("a frame that is begun has to be ended in time, also in a session", async (t) => {
-  const hand = await listening(t, { bounds: { frameMs: 100, sweepMs: 10 } });
+  const hand = await startTcpHand(t, { bounds: { frameMs: 100, sweepMs: 10 } });
   const caller = await hand.session("ps");
   caller.socket.write(frame({ v: 1, t: "req", id: "1", act: "PING" }).subarray(0, 20));
   const [last] = await caller.hearsAll();
@@ -72,7 +72,7 @@ test("a frame that is begun has to be ended in time, also in a session", async (
 });
 
 test("10,000 connections leave the hand bounded, and a session among them goes on", { timeout: 60_000 }, async (t) => {
-  const hand = await listening(t, { bounds: { strangers: 64, connections: 256 } });
+  const hand = await startTcpHand(t, { bounds: { strangers: 64, connections: 256 } });
   const caller = await hand.session("ps");
   const open = new Set<ReturnType<typeof connect>>();
   let most = 0;
@@ -96,7 +96,7 @@ test("10,000 connections leave the hand bounded, and a session among them goes o
 });
 
 test("a client that does not read is not read from, and closed after a while; others are served", async (t) => {
-  const hand = await listening(t, {
+  const hand = await startTcpHand(t, {
     bounds: { burst: 1e9, perSecond: 1e9, unsentBytes: 64 * 1024, drainMs: 300, sweepMs: 20 },
   });
   const [deaf, other] = [await hand.session("*"), await hand.session("*")];
@@ -115,7 +115,7 @@ test("a client that does not read is not read from, and closed after a while; ot
 });
 
 test("a hand that closes hangs up on everybody, and is then gone", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const [stranger, caller] = [await hand.caller(), await hand.session("ps")];
   await Promise.all([hand.close(), stranger.hearsAll(), caller.hearsAll()]);
   const socket = connect(hand.port, "127.0.0.1");

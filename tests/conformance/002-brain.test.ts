@@ -12,8 +12,8 @@ import type { TcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import type { RemoteHand } from "../../packages/brain/src/south/register/remote-hand.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
-import { ALLOW, listening } from "../support/tcp-hand.ts";
-import { answer, played } from "../support/foreign-tcp-server.ts";
+import { ALLOW_ALL, startTcpHand } from "../support/tcp-hand.ts";
+import { answer, startForeignTcpServer } from "../support/foreign-tcp-server.ts";
 
 /** A register with one hand that is dialled; `state` waits until the hand is so. */
 async function dialled(t: TestContext, hand: Partial<TcpHand> & Pick<TcpHand, "port" | "token">) {
@@ -91,7 +91,7 @@ async function events(hand: RemoteHand, given: Order, signal = new AbortControll
 const endOf = async (hand: RemoteHand, given: Order): Promise<Ended> => (await events(hand, given)).at(-1) as Ended;
 
 test("a hand of ours that listens is a hand like any other: judged, ordered, heard live, remembered", async (t) => {
-  const hand = await listening(t, { name: "web-1" });
+  const hand = await startTcpHand(t, { name: "web-1" });
   const token = await hand.token("hand");
   const { row, remote } = await dialled(t, { port: hand.port, token, tags: ["web"] });
   assert.deepEqual(
@@ -112,7 +112,7 @@ test("a hand of ours that listens is a hand like any other: judged, ordered, hea
 });
 
 test("an approval travels with the order, and an order without one is refused by the hand", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const { remote } = await dialled(t, { port: hand.port, token: await hand.token("hand", "approve") });
   const touch = action("act_t", "command", { command: "touch", args: ["made"] });
   const judgement = await remote.judge(touch);
@@ -125,7 +125,7 @@ test("an approval travels with the order, and an order without one is refused by
 });
 
 test("aborting an order ends it on the other machine, and its end is still told", async (t) => {
-  const hand = await listening(t, { policy: ALLOW });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL });
   const { remote } = await dialled(t, { port: hand.port, token: await hand.token("hand") });
   const stop = new AbortController();
   const sleep = order(action("act_s", "shell", { command: "echo ready; sleep 60" }));
@@ -138,7 +138,7 @@ test("aborting an order ends it on the other machine, and its end is still told"
 });
 
 test("what runs at a cut goes on, and the same order gets its outcome from the ledger", async (t) => {
-  const hand = await listening(t, { policy: ALLOW });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL });
   const way = await passage(t, hand.port);
   const { remote, state } = await dialled(t, { port: way.port, token: await hand.token("hand") });
   const log = join(hand.workspace, "log");
@@ -157,7 +157,7 @@ test("what runs at a cut goes on, and the same order gets its outcome from the l
 });
 
 test("F9: wherever a conversation is cut, the effect happens once and its outcome arrives", async (t) => {
-  const hand = await listening(t, { policy: ALLOW, bounds: { strangers: 1000 } });
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL, bounds: { strangers: 1000 } });
   const token = await hand.token("hand");
   const converse = async (name: string, bytes?: number): Promise<number> => {
     const way = await passage(t, hand.port, bytes);
@@ -183,7 +183,7 @@ test("F9: wherever a conversation is cut, the effect happens once and its outcom
 });
 
 test("a hand that is away is HAND_UNAVAILABLE at once, and is dialled until it is back", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const { port, folder, tokens } = hand;
   const { remote, state } = await dialled(t, { port, token: await hand.token("hand") });
   await hand.close();
@@ -191,13 +191,13 @@ test("a hand that is away is HAND_UNAVAILABLE at once, and is dialled until it i
   const uname = order(action("act_1", "command", { command: "uname" }));
   const away = await endOf(remote, uname);
   assert.ok(away.type === "failed" && away.fault.code === "HAND_UNAVAILABLE");
-  await listening(t, { port, folder, verify: (token) => tokens.verify(token) });
+  await startTcpHand(t, { port, folder, verify: (token) => tokens.verify(token) });
   await state("ok");
   assert.equal((await endOf(remote, uname)).type, "finished");
 });
 
 test("a token without the scope of brains is no hand of ours, and says so", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const { remote } = await dialled(t, { port: hand.port, token: await hand.token("ps") });
   const refused = await remote.judge(action("act_1", "command", { command: "uname" }));
   assert.ok("code" in refused && refused.code === "FORBIDDEN");
@@ -207,7 +207,7 @@ test("a token without the scope of brains is no hand of ours, and says so", asyn
 
 test("somebody else's server offers commands and facts; a person decides, and a cut leaves the outcome unknown", async (t) => {
   const seen: unknown[] = [];
-  const { port } = await played(t, (said, socket) => {
+  const { port } = await startForeignTcpServer(t, (said, socket) => {
     if (said.act === "AUTH") return answer(said, { sessionId: "S-1", scopes: ["*"] });
     if (said.act === "PS") return answer(said, { processes: [{ pid: 1 }], meta: { total: 1 } });
     if (said.act !== "OS_CMD") return answer(said);

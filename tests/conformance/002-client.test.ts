@@ -6,8 +6,8 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { TcpClient, TcpError } from "@vidro/client/tcp";
 import type { TcpClientOptions } from "@vidro/client/tcp";
-import { ALLOW, frame, listening } from "../support/tcp-hand.ts";
-import { answer, HELLO, played } from "../support/foreign-tcp-server.ts";
+import { ALLOW_ALL, frame, startTcpHand } from "../support/tcp-hand.ts";
+import { answer, HELLO, startForeignTcpServer } from "../support/foreign-tcp-server.ts";
 
 function clientOf(t: TestContext, port: number, options: Partial<TcpClientOptions> = {}): TcpClient {
   const client = new TcpClient({ host: "127.0.0.1", port, backoffMs: 5, ...options });
@@ -18,7 +18,7 @@ function clientOf(t: TestContext, port: number, options: Partial<TcpClientOption
 const isConnection = (thrown: unknown): boolean => thrown instanceof TcpError && thrown.code === "CONNECTION";
 
 test("the client connects, authenticates and asks", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const client = clientOf(t, hand.port);
   const hello = await client.connect();
   assert.equal(hello.heartbeat, 30_000);
@@ -32,7 +32,7 @@ test("the client connects, authenticates and asks", async (t) => {
 
 test("002-17 the client sends PING every heartbeat, and 002-46 three that nobody answers are CONNECTION", async (t) => {
   const pings: string[] = [];
-  const { port } = await played(t, (said) => {
+  const { port } = await startForeignTcpServer(t, (said) => {
     if (said.act === "PING") pings.push(said.id);
     return undefined;
   });
@@ -48,7 +48,7 @@ test("002-17 the heartbeat is the one that the server wishes for, and answers ke
   let pings = 0;
   const beaten = Promise.withResolvers<void>();
   const hello = { ...HELLO, data: { ...HELLO.data, heartbeat: 10 } };
-  const { port } = await played(
+  const { port } = await startForeignTcpServer(
     t,
     (said) => {
       if (said.act === "PING" && ++pings === 6) beaten.resolve();
@@ -64,7 +64,7 @@ test("002-17 the heartbeat is the one that the server wishes for, and answers ke
 
 test("002-46 a request that is not answered in time is CONNECTION, and a late answer harms nobody", async (t) => {
   const late: (() => void)[] = [];
-  const { port } = await played(t, (said, socket) => {
+  const { port } = await startForeignTcpServer(t, (said, socket) => {
     if (said.act !== "SLOW") return answer(said, { act: said.act });
     late.push(() => void socket.write(frame(answer(said, { late: true }))));
     return undefined;
@@ -76,7 +76,7 @@ test("002-46 a request that is not answered in time is CONNECTION, and a late an
 });
 
 test("002-46 nobody there, and somebody who is no agent, are CONNECTION", async (t) => {
-  const { port, server } = await played(t, () => undefined);
+  const { port, server } = await startForeignTcpServer(t, () => undefined);
   server.close();
   await once(server, "close");
   await assert.rejects(clientOf(t, port).connect(), isConnection);
@@ -88,7 +88,7 @@ test("002-46 nobody there, and somebody who is no agent, are CONNECTION", async 
 
 test("002-46 what was on its way at a cut is CONNECTION and is never sent again; a new session is made", async (t) => {
   const seen: string[] = [];
-  const { port, sockets } = await played(t, (said, socket) => {
+  const { port, sockets } = await startForeignTcpServer(t, (said, socket) => {
     seen.push(said.act);
     if (said.act === "EFFECT") socket.destroy();
     return said.act === "EFFECT" ? undefined : answer(said, { sessionId: "S-1", scopes: ["*"] });
@@ -102,35 +102,35 @@ test("002-46 what was on its way at a cut is CONNECTION and is never sent again;
 });
 
 test("002-51 a server of another version is refused", async (t) => {
-  const { port } = await played(t, () => undefined, { ...HELLO, v: 2 });
+  const { port } = await startForeignTcpServer(t, () => undefined, { ...HELLO, v: 2 });
   await assert.rejects(clientOf(t, port).connect(), { code: "BAD_REQUEST", message: /version 2/ });
-  const changing = await played(t, (said) => ({ ...(answer(said) as object), v: 3 }));
+  const changing = await startForeignTcpServer(t, (said) => ({ ...(answer(said) as object), v: 3 }));
   await assert.rejects(clientOf(t, changing.port, { reconnect: false }).request("PING"), /version 3/);
 });
 
 test("a request that is too large for the server is refused before it is sent", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const client = clientOf(t, hand.port, { token: await hand.token("*") });
   await assert.rejects(client.request("PING", { pad: "x".repeat(300_000) }), { code: "PAYLOAD_TOO_LARGE" });
   assert.equal((await client.request("PING"))["pong"], true);
 });
 
 test("a hand that restarts is found again, with the same token", async (t) => {
-  const first = await listening(t, { policy: ALLOW });
+  const first = await startTcpHand(t, { policy: ALLOW_ALL });
   const token = await first.token("*");
   const downs: string[] = [];
   const client = clientOf(t, first.port, { token, onDown: (why) => downs.push(why.code) });
   await client.connect();
   const { port, folder, tokens } = first;
   await first.close();
-  const again = listening(t, { policy: ALLOW, port, folder, verify: (given) => tokens.verify(given) });
+  const again = startTcpHand(t, { policy: ALLOW_ALL, port, folder, verify: (given) => tokens.verify(given) });
   assert.equal((await client.request("PING"))["pong"], true);
   assert.deepEqual(downs, ["CONNECTION"]);
   await again;
 });
 
 test("a token that is refused after a cut ends the client's tries", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const token = await hand.token("*");
   const client = clientOf(t, hand.port, { token });
   await client.connect();

@@ -9,15 +9,15 @@ import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { TcpClient } from "@vidro/client/tcp";
-import { certificate } from "../support/certificate.ts";
-import { Caller, frame, listening, scratch } from "../support/tcp-hand.ts";
+import { makeCertificate } from "../support/certificate.ts";
+import { Caller, frame, startTcpHand, scratch } from "../support/tcp-hand.ts";
 import type { Message } from "../support/tcp-hand.ts";
 
 const run = promisify(execFile);
 const PYTHON_CLIENT = fileURLToPath(new URL("../support/tcp-client.py", import.meta.url));
 
 test("002-52 the flow of the document's section 8 runs with a client that was written from the document alone", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const token = await hand.token("getosinfo");
   const { stdout } = await run("python3", [PYTHON_CLIENT, "127.0.0.1", String(hand.port), token]);
   const { steps, closed } = JSON.parse(stdout) as { steps: Message[]; closed: boolean };
@@ -32,9 +32,9 @@ test("002-52 the flow of the document's section 8 runs with a client that was wr
 
 test("002-47 over TLS the protocol is the same, as openssl s_client sees it", async (t) => {
   const folder = scratch(t);
-  const files = certificate(folder, "127.0.0.1");
+  const files = makeCertificate(folder, "127.0.0.1");
   const tls = { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8") };
-  const hand = await listening(t, { tls, folder });
+  const hand = await startTcpHand(t, { tls, folder });
   const token = await hand.token("getosinfo");
   const flags = ["-quiet", "-verify_return_error", "-CAfile", files.cert, "-connect", `127.0.0.1:${hand.port}`];
   const client = spawn("openssl", ["s_client", ...flags], { stdio: ["pipe", "pipe", "ignore"] });
@@ -54,9 +54,9 @@ test("002-47 over TLS the protocol is the same, as openssl s_client sees it", as
 
 test("002-47 a TLS server has nothing to say to a plain client, and old versions of TLS are refused", async (t) => {
   const folder = scratch(t);
-  const files = certificate(folder, "127.0.0.1");
+  const files = makeCertificate(folder, "127.0.0.1");
   const tls = { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8") };
-  const hand = await listening(t, { tls, folder });
+  const hand = await startTcpHand(t, { tls, folder });
   const plain = new Caller(connect(hand.port, "127.0.0.1"));
   plain.socket.write(frame({ v: 1, t: "req", id: "1", act: "PING" }));
   assert.deepEqual(await plain.hearsAll(), []);
@@ -75,9 +75,9 @@ test("002-47 a TLS server has nothing to say to a plain client, and old versions
 
 test("002-47 who leaves during the handshake of TLS, or never ends it, takes no place from others", async (t) => {
   const folder = scratch(t);
-  const files = certificate(folder, "127.0.0.1");
+  const files = makeCertificate(folder, "127.0.0.1");
   const tls = { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8") };
-  const hand = await listening(t, { tls, folder, bounds: { connections: 2, authMs: 100 } });
+  const hand = await startTcpHand(t, { tls, folder, bounds: { connections: 2, authMs: 100 } });
   const silent = new Caller(connect(hand.port, "127.0.0.1"));
   assert.deepEqual(await silent.hearsAll(), []);
   for (let count = 0; count < 3; count += 1) {
@@ -93,16 +93,16 @@ test("002-47 who leaves during the handshake of TLS, or never ends it, takes no 
 
 test("002-47 002-50 beyond this machine a hand listens with TLS, or in a laboratory that says it is one", async (t) => {
   for (const host of ["0.0.0.0", "::", "192.0.2.1"]) {
-    await assert.rejects(listening(t, { host }), { code: "BAD_REQUEST", message: /--tls-cert.*--lab/ });
+    await assert.rejects(startTcpHand(t, { host }), { code: "BAD_REQUEST", message: /--tls-cert.*--lab/ });
   }
-  const lab = await listening(t, { host: "0.0.0.0", lab: true });
+  const lab = await startTcpHand(t, { host: "0.0.0.0", lab: true });
   const caller = await lab.session("ps");
   assert.equal((await caller.ask("PING")).t, "res");
 });
 
 test("a hand is dialled over TLS 1.3 and nothing older", async (t) => {
   const folder = scratch(t);
-  const files = certificate(folder, "127.0.0.1");
+  const files = makeCertificate(folder, "127.0.0.1");
   const tls = { cert: readFileSync(files.cert, "utf8"), key: readFileSync(files.key, "utf8") };
   const old = createTlsServer({ ...tls, maxVersion: "TLSv1.2" }).on("tlsClientError", () => undefined);
   old.listen(0, "127.0.0.1");

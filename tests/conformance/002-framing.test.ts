@@ -5,11 +5,11 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import fc from "fast-check";
 import { CODEC_LIMITS } from "@vidro/core";
-import { ALLOW, Caller, frame, frameOf, listening } from "../support/tcp-hand.ts";
-import type { Listening, Message } from "../support/tcp-hand.ts";
+import { ALLOW_ALL, Caller, frame, frameOf, startTcpHand } from "../support/tcp-hand.ts";
+import type { ListeningHand, Message } from "../support/tcp-hand.ts";
 
 /** A caller that has not been greeted yet. */
-async function fresh(t: TestContext, { port }: Listening): Promise<Caller> {
+async function fresh(t: TestContext, { port }: ListeningHand): Promise<Caller> {
   const socket = connect(port, "127.0.0.1");
   t.after(() => void socket.destroy());
   await once(socket, "connect");
@@ -17,7 +17,7 @@ async function fresh(t: TestContext, { port }: Listening): Promise<Caller> {
 }
 
 test("002-01 002-13 whoever connects is greeted at once with maxFrame and heartbeat", async (t) => {
-  const hello = await (await fresh(t, await listening(t))).hears();
+  const hello = await (await fresh(t, await startTcpHand(t))).hears();
   assert.deepEqual([hello.v, hello.t], [1, "hello"]);
   const { maxFrame, heartbeat, maxInFlight, serverVersion, extensions } = hello.data;
   assert.deepEqual(
@@ -33,7 +33,7 @@ test("002-01 002-13 whoever connects is greeted at once with maxFrame and heartb
 });
 
 test("002-02 002-03 sockets wait for no company and are probed every heartbeat", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const noDelay = t.mock.method(Socket.prototype, "setNoDelay");
   const keepAlive = t.mock.method(Socket.prototype, "setKeepAlive");
   await hand.caller();
@@ -42,7 +42,7 @@ test("002-02 002-03 sockets wait for no company and are probed every heartbeat",
 });
 
 test("002-04 frames are read the same in whatever pieces they come", async (t) => {
-  const hand = await listening(t, { bounds: { burst: 1e6, perSecond: 1e6 } });
+  const hand = await startTcpHand(t, { bounds: { burst: 1e6, perSecond: 1e6 } });
   const token = await hand.token("*");
   const conversation = Buffer.concat([
     frame({ v: 1, t: "req", id: "a", act: "AUTH", data: { token } }),
@@ -80,7 +80,7 @@ test("002-04 frames are read the same in whatever pieces they come", async (t) =
 });
 
 test("002-05 a frame of exactly 262144 bytes is read, and one byte more is not", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const padded = (bytes: number): Buffer => {
     const bare = JSON.stringify({ v: 1, t: "req", id: "p", act: "PING", data: { pad: "" } });
     return frameOf(bare.replace('""', `"${"x".repeat(bytes - bare.length)}"`));
@@ -94,7 +94,7 @@ test("002-05 a frame of exactly 262144 bytes is read, and one byte more is not",
 });
 
 test("002-06 002-43 a frame that is too large is answered before its body comes, then the connection is closed", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   for (const length of [CODEC_LIMITS.frameBytesBeforeAuth + 1, 0x7fffffff, 0xffffffff]) {
     const caller = await hand.caller();
     const header = Buffer.alloc(4);
@@ -107,7 +107,7 @@ test("002-06 002-43 a frame that is too large is answered before its body comes,
 });
 
 test("002-06 a client that goes on sending what is too large still gets to read why", async (t) => {
-  const caller = await (await listening(t)).session("*");
+  const caller = await (await startTcpHand(t)).session("*");
   const header = Buffer.alloc(4);
   header.writeUInt32BE(64 * 1024 * 1024);
   caller.socket.write(header);
@@ -117,14 +117,14 @@ test("002-06 a client that goes on sending what is too large still gets to read 
 });
 
 test("002-05 before AUTH a frame has at most 4096 bytes", async (t) => {
-  const caller = await (await listening(t)).caller();
+  const caller = await (await startTcpHand(t)).caller();
   caller.socket.write(frame({ v: 1, t: "req", id: "1", act: "AUTH", data: { token: "x".repeat(5000) } }));
   const [refusal] = await caller.hearsAll();
   assert.equal(refusal?.code, "PAYLOAD_TOO_LARGE");
 });
 
 test("002-12 002-37 an empty frame, and a stream that ends inside one, are BAD_REQUEST and the end", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const empty = await hand.caller();
   empty.socket.write(Buffer.alloc(4));
   const [refused] = await empty.hearsAll();
@@ -136,7 +136,7 @@ test("002-12 002-37 an empty frame, and a stream that ends inside one, are BAD_R
 });
 
 test("002-12 002-37 what cannot be read is BAD_REQUEST with id 0, and the connection stays usable", async (t) => {
-  const caller = await (await listening(t)).session("*");
+  const caller = await (await startTcpHand(t)).session("*");
   const bad: readonly (Buffer | Uint8Array)[] = [
     frameOf("{"),
     frameOf("not json"),
@@ -156,7 +156,7 @@ test("002-12 002-37 what cannot be read is BAD_REQUEST with id 0, and the connec
 });
 
 test("002-07 002-08 002-10 an envelope has v, t, id and act; what is wrong with it is said", async (t) => {
-  const caller = await (await listening(t)).session("*");
+  const caller = await (await startTcpHand(t)).session("*");
   const cases: readonly [object, string, string, RegExp][] = [
     [{ v: 1, t: "req", act: "PING" }, "0", "PING", /id/],
     [{ v: 1, t: "req", id: 7, act: "PING" }, "0", "PING", /id/],
@@ -180,7 +180,7 @@ test("002-07 002-08 002-10 an envelope has v, t, id and act; what is wrong with 
 });
 
 test("002-09 only the server says hello, res and err", async (t) => {
-  const caller = await (await listening(t)).session("*");
+  const caller = await (await startTcpHand(t)).session("*");
   for (const kind of ["hello", "res", "err"]) {
     caller.socket.write(frame({ v: 1, t: kind, id: "a", act: "PING", data: {} }));
     const { code } = await caller.hears();
@@ -189,7 +189,7 @@ test("002-09 only the server says hello, res and err", async (t) => {
 });
 
 test("002-10 an id that waits for its answer cannot be used again, and can be afterwards", async (t) => {
-  const caller = await (await listening(t, { policy: ALLOW })).session("*");
+  const caller = await (await startTcpHand(t, { policy: ALLOW_ALL })).session("*");
   caller.send("OS_CMD", { cmd: "sleep", args: ["0.3"] }, "same");
   caller.send("PING", {}, "same");
   const [first, second] = await caller.hearsMany(2);
@@ -200,7 +200,7 @@ test("002-10 an id that waits for its answer cannot be used again, and can be af
 });
 
 test("002-11 002-12 every answer repeats id and act, in whatever order the answers come", async (t) => {
-  const caller = await (await listening(t)).session("*");
+  const caller = await (await startTcpHand(t)).session("*");
   const slow = caller.send("OS_CMD", { cmd: "uname" });
   const fast = caller.send("PING");
   const wrong = caller.send("GET_OS_INFO", { seconds: -1 });
@@ -211,7 +211,7 @@ test("002-11 002-12 every answer repeats id and act, in whatever order the answe
 });
 
 test("002-51 another version is refused by its name, and the connection is closed", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   for (const version of [2, "1", null, undefined]) {
     const caller = await hand.caller();
     caller.socket.write(frame({ v: version as never, t: "req", id: "a", act: "PING" }));

@@ -6,7 +6,7 @@ import type { JsonObject } from "@vidro/core";
 import OpenAI from "openai";
 import { calls, hangAfter, status, text, thinking } from "../support/fake-openai.ts";
 import type { FakeRequest } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end-server.ts";
+import { startFrontEndServer } from "../support/front-end-server.ts";
 
 /* The chat of contract 003, spoken by the official client: whole answers, streams, and what goes wrong. */
 
@@ -21,7 +21,7 @@ const rolesOf = ({ body }: FakeRequest): readonly unknown[] =>
 
 suite("a whole answer", () => {
   test("003-08 003-14 an agent works with its tools and answers with what the model really used", async (t) => {
-    const brain = await frontEnd(t, read("notes.txt"), text("The notes say ", "hello."));
+    const brain = await startFrontEndServer(t, read("notes.txt"), text("The notes say ", "hello."));
     writeFileSync(join(brain.workspace, "notes.txt"), "hello");
     const { data, response } = await brain.client.chat.completions.create(bunny("read my notes")).withResponse();
     const { id, created, ...rest } = data;
@@ -46,7 +46,7 @@ suite("a whole answer", () => {
   });
 
   test("003-09 every role of a conversation that the caller keeps reaches the model in its place", async (t) => {
-    const brain = await frontEnd(t, text("Rio."));
+    const brain = await startFrontEndServer(t, text("Rio."));
     await brain.client.chat.completions.create({
       model: "bunny",
       messages: [
@@ -78,7 +78,7 @@ suite("a whole answer", () => {
   });
 
   test("models are agents, and one that is not there is 404", async (t) => {
-    const { client } = await frontEnd(t);
+    const { client } = await startFrontEndServer(t);
     const ids = (await Array.fromAsync(client.models.list())).map(({ id }) => id);
     assert.deepEqual(ids, ["bunny", "scout"]);
     assert.equal((await client.models.retrieve("scout")).owned_by, "vidro");
@@ -87,7 +87,7 @@ suite("a whole answer", () => {
   });
 
   test("what a request cannot have is refused with the field that asks for it", async (t) => {
-    const brain = await frontEnd(t, text("ok"));
+    const brain = await startFrontEndServer(t, text("ok"));
     const ask = async (more: JsonObject): Promise<readonly unknown[]> => {
       const body = { model: "bunny", messages: [{ role: "user", content: "hello" }], ...more };
       const { status: code, json } = await brain.ask("POST", "/chat/completions", { body });
@@ -110,7 +110,7 @@ suite("a whole answer", () => {
   });
 
   test("a run that fails is an error with the status of its fault", async (t) => {
-    const brain = await frontEnd(t, status(401, "who are you"));
+    const brain = await startFrontEndServer(t, status(401, "who are you"));
     await assert.rejects(brain.client.chat.completions.create(bunny("hello")), (error: unknown) => {
       assert.ok(error instanceof OpenAI.APIError);
       assert.deepEqual([error.status, error.code, error.type], [424, "MODEL_REFUSED", "server_error"]);
@@ -119,13 +119,13 @@ suite("a whole answer", () => {
   });
 
   test("what was healed on the way is summed up in a header", async (t) => {
-    const brain = await frontEnd(t, status(500, "oh no"), text("ok"));
+    const brain = await startFrontEndServer(t, status(500, "oh no"), text("ok"));
     const { response } = await brain.client.chat.completions.create(bunny("hello")).withResponse();
     assert.match(String(response.headers.get("x-aon-report")), /^count=\d+;healed=.*retry_with_backoff/);
   });
 
   test("a request that comes again under its key gets the first one's answer", async (t) => {
-    const brain = await frontEnd(t, text("once"), text("twice"));
+    const brain = await startFrontEndServer(t, text("once"), text("twice"));
     const headers = { "idempotency-key": "k1" };
     const first = await brain.client.chat.completions.create(bunny("hello"), { headers });
     const second = await brain.client.chat.completions.create(bunny("hello"), { headers });
@@ -141,7 +141,7 @@ suite("a whole answer", () => {
 
 suite("a stream", () => {
   test("003-14 pieces come as the model says them: role first, usage last when it is asked for", async (t) => {
-    const brain = await frontEnd(t, thinking("hm", "Let me look."));
+    const brain = await startFrontEndServer(t, thinking("hm", "Let me look."));
     const stream = await brain.client.chat.completions.create({
       ...bunny("hello"),
       stream: true,
@@ -164,7 +164,7 @@ suite("a stream", () => {
   });
 
   test("003-08 the words come before the answer is complete, and the stream ends with [DONE]", async (t) => {
-    const brain = await frontEnd(t, hangAfter("so ", "far"), text("done"));
+    const brain = await startFrontEndServer(t, hangAfter("so ", "far"), text("done"));
     const stream = await brain.client.chat.completions.create({ ...bunny("hello"), stream: true });
     const said: string[] = [];
     for await (const { choices } of stream) {
@@ -182,14 +182,18 @@ suite("a stream", () => {
 
   test("steps on the way stand apart, and lines for the brain are not shown", async (t) => {
     const plan = '{"type":"plan","steps":["look"]}\n{"type":"use_tool","name":"working_directory","args":{}}';
-    const brain = await frontEnd(t, text("I look.\n", plan), text('{"type":"done",', '"result":"It is here."}'));
+    const brain = await startFrontEndServer(
+      t,
+      text("I look.\n", plan),
+      text('{"type":"done",', '"result":"It is here."}'),
+    );
     const stream = await brain.client.chat.completions.create({ ...bunny("where?"), stream: true });
     const said = (await Array.fromAsync(stream)).map(({ choices }) => choices[0]?.delta.content ?? "").join("");
     assert.equal(said, "I look.\n\nIt is here.");
   });
 
   test("a run that fails ends its glass box with an error", async (t) => {
-    const brain = await frontEnd(t, status(401, "who are you"));
+    const brain = await startFrontEndServer(t, status(401, "who are you"));
     const answer = await brain.ask("POST", "/chat/completions", {
       body: { messages: [{ role: "user", content: "hello" }] },
       headers: { accept: "application/x-ndjson" },
@@ -199,14 +203,14 @@ suite("a stream", () => {
   });
 
   test("a run that fails ends its stream with an error", async (t) => {
-    const brain = await frontEnd(t, status(401, "who are you"));
+    const brain = await startFrontEndServer(t, status(401, "who are you"));
     const stream = await brain.client.chat.completions.create({ ...bunny("hello"), stream: true });
     await assert.rejects(Array.fromAsync(stream), { code: "MODEL_REFUSED", type: "server_error" });
   });
 
   test("a client that reads late gets all of it", async (t) => {
     const words = Array.from({ length: 20_000 }, (_, index) => `${index} `);
-    const brain = await frontEnd(t, text(...words));
+    const brain = await startFrontEndServer(t, text(...words));
     const stream = await brain.client.chat.completions.create({ ...bunny("say much"), stream: true });
     const [head] = await brain.runs.list({ limit: 1 });
     await Array.fromAsync(brain.runs.follow(head!.id));
@@ -215,7 +219,7 @@ suite("a stream", () => {
   });
 
   test("a client that goes away does not stop the run", async (t) => {
-    const brain = await frontEnd(t, read("none.txt"), text("finished anyway"));
+    const brain = await startFrontEndServer(t, read("none.txt"), text("finished anyway"));
     const stream = await brain.client.chat.completions.create({ ...bunny("go on without me"), stream: true });
     stream.controller.abort();
     const [head] = await brain.runs.list({ limit: 1 });
@@ -226,7 +230,7 @@ suite("a stream", () => {
   });
 
   test("003-08 the same route is a glass box for whoever accepts NDJSON", async (t) => {
-    const brain = await frontEnd(t, read("none.txt"), text("There is no such file."));
+    const brain = await startFrontEndServer(t, read("none.txt"), text("There is no such file."));
     const answer = await brain.ask("POST", "/chat/completions", {
       body: { model: "bunny", messages: [{ role: "user", content: "read none.txt" }] },
       headers: { accept: "application/x-ndjson" },

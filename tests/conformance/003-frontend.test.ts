@@ -4,8 +4,8 @@ import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { calls, text } from "../support/fake-openai.ts";
 import type { FakeRequest } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end-server.ts";
-import type { FrontEnd } from "../support/front-end-server.ts";
+import { startFrontEndServer } from "../support/front-end-server.ts";
+import type { FrontEndServer } from "../support/front-end-server.ts";
 import { BUNNY, BUNNY_UUID } from "../../packages/brain/src/catalog/agent.ts";
 
 /* Contract 003 over real sockets: a front end, a brain with the hand of this machine, and the server of a model. */
@@ -15,7 +15,7 @@ const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
 
 const say = (content: string): JsonObject => ({ model: "bunny", messages: [{ role: "user", content }] });
 
-async function begin(brain: FrontEnd, body: JsonObject = {}): Promise<string> {
+async function begin(brain: FrontEndServer, body: JsonObject = {}): Promise<string> {
   const { status, json } = await brain.ask("POST", "/conversations", { body });
   assert.equal(status, 200);
   assert.ok(isObject(json) && typeof json["thread_uuid"] === "string");
@@ -39,7 +39,7 @@ function messagesOf({ body }: FakeRequest): readonly { readonly role: string; re
 
 suite("agents", () => {
   test("003-01 003-02 003-03 the list of agents has the fields of the contract, with null where nothing was said", async (t) => {
-    const brain = await frontEnd(t);
+    const brain = await startFrontEndServer(t);
     const token = await brain.token("root", "agents:write", "runs");
     const made = await brain.ask("POST", "/agents", { token, body: { name: "plain", description: null } });
     assert.equal(made.status, 201);
@@ -66,7 +66,7 @@ suite("agents", () => {
   });
 
   test("003-04 an agent is found by its uuid, and an unknown uuid is 404", async (t) => {
-    const brain = await frontEnd(t);
+    const brain = await startFrontEndServer(t);
     const found = await brain.ask("GET", `/agents/${BUNNY_UUID}`);
     assert.equal(found.status, 200);
     assert.ok(isObject(found.json) && found.json["name"] === "bunny");
@@ -83,7 +83,7 @@ suite("agents", () => {
   });
 
   test("agents are made, replaced and forgotten by whoever has the scope for it", async (t) => {
-    const brain = await frontEnd(t);
+    const brain = await startFrontEndServer(t);
     const token = await brain.token("root", "agents:write", "runs");
     const draft = {
       name: "doc",
@@ -110,7 +110,7 @@ suite("agents", () => {
 
 suite("conversations", () => {
   test("003-05 a conversation is made with an agent and tools, and its uuid is the answer", async (t) => {
-    const brain = await frontEnd(t, text("ok"));
+    const brain = await startFrontEndServer(t, text("ok"));
     const thread = await begin(brain, { agent_uuid: BUNNY_UUID, tools_enabled: ["read_file", "shell"] });
     assert.match(thread, UUID);
     await brain.ask("POST", `/conversations/${thread}/messages`, { body: say("hello") });
@@ -118,7 +118,7 @@ suite("conversations", () => {
   });
 
   test("003-05 the official client makes and reads a conversation", async (t) => {
-    const { client } = await frontEnd(t);
+    const { client } = await startFrontEndServer(t);
     const made = await client.conversations.create({ metadata: { project: "disks" } });
     assert.equal(made.object, "conversation");
     assert.deepEqual(made.metadata, { project: "disks" });
@@ -127,7 +127,7 @@ suite("conversations", () => {
   });
 
   test("003-06 003-15 without an agent a conversation is with bunny, who has all its tools", async (t) => {
-    const brain = await frontEnd(t, text("ok"));
+    const brain = await startFrontEndServer(t, text("ok"));
     const thread = await begin(brain, { agent_uuid: null });
     await brain.ask("POST", `/conversations/${thread}/messages`, { body: say("hello") });
     const [request] = brain.fake.requests;
@@ -139,7 +139,7 @@ suite("conversations", () => {
   });
 
   test("003-07 without a list of tools a conversation has those of its agent, and an empty list means none", async (t) => {
-    const brain = await frontEnd(t, text("ok"));
+    const brain = await startFrontEndServer(t, text("ok"));
     const own = await begin(brain, { agent_uuid: "scout" });
     await brain.ask("POST", `/conversations/${own}/messages`, { body: say("look") });
     const none = await begin(brain, { agent_uuid: "scout", tools_enabled: [] });
@@ -152,7 +152,7 @@ suite("conversations", () => {
   });
 
   test("003-05 a tool or an agent that there is not is refused by name", async (t) => {
-    const brain = await frontEnd(t);
+    const brain = await startFrontEndServer(t);
     const tool = await brain.ask("POST", "/conversations", { body: { tools_enabled: ["shell", "teleport"] } });
     assert.equal(tool.status, 422);
     assert.match(tool.text, /teleport/);
@@ -160,7 +160,7 @@ suite("conversations", () => {
   });
 
   test("003-20 what was said is told to the model with the next message, and is there to be read", async (t) => {
-    const brain = await frontEnd(
+    const brain = await startFrontEndServer(
       t,
       calls({ id: "c1", name: "working_directory", input: "{}" }),
       calls({ id: "c2", name: "read_file", input: '{"file_path":"map.txt"}' }),
@@ -207,7 +207,7 @@ suite("conversations", () => {
   });
 
   test("003-20 a conversation outlives the brain, with what its first message brought along", async (t) => {
-    const brain = await frontEnd(t, text("Tea."), text("As I said: tea."));
+    const brain = await startFrontEndServer(t, text("Tea."), text("As I said: tea."));
     const thread = await begin(brain);
     const brought = [
       { role: "user", content: "coffee?" },
@@ -224,7 +224,7 @@ suite("conversations", () => {
   });
 
   test("somebody else's conversation is not there", async (t) => {
-    const brain = await frontEnd(t, text("ok"));
+    const brain = await startFrontEndServer(t, text("ok"));
     const thread = await begin(brain);
     const token = await brain.token("bob", "runs");
     assert.equal((await brain.ask("GET", `/conversations/${thread}`, { token })).status, 404);
@@ -236,7 +236,7 @@ suite("conversations", () => {
 
 suite("tools", () => {
   test("003-13 003-15 the functions that a model is offered are made from the tools that the front end lists", async (t) => {
-    const brain = await frontEnd(t, text("ok"));
+    const brain = await startFrontEndServer(t, text("ok"));
     const { json } = await brain.ask("GET", "/tools");
     assert.ok(Array.isArray(json));
     const listed = json as { name: string; description: string; parameters_schema: JsonObject }[];
@@ -251,7 +251,7 @@ suite("tools", () => {
   });
 
   test("003-19 every route of the contract lies under /v1, and nothing answers without a token", async (t) => {
-    const brain = await frontEnd(t);
+    const brain = await startFrontEndServer(t);
     const root = brain.url.replace(/\/v1$/, "");
     for (const path of ["/agents", "/tools", "/conversations", "/models"]) {
       assert.equal((await brain.ask("GET", path)).status, 200);

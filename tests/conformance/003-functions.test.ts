@@ -4,8 +4,8 @@ import { RUN_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import OpenAI from "openai";
 import { calls, hang, text } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end-server.ts";
-import type { FrontEnd } from "../support/front-end-server.ts";
+import { startFrontEndServer } from "../support/front-end-server.ts";
+import type { FrontEndServer } from "../support/front-end-server.ts";
 
 /* Functions that only the caller can carry out, in both forms of the wire, and questions that only a person answers. */
 
@@ -27,21 +27,21 @@ type Messages = OpenAI.ChatCompletionMessageParam[];
 const user = (content: string): Messages[number] => ({ role: "user", content });
 const TOOLS: OpenAI.ChatCompletionTool[] = [{ type: "function", function: SEARCH_WEB }];
 
-async function offered(brain: FrontEnd, request: number): Promise<readonly JsonObject[]> {
+async function offered(brain: FrontEndServer, request: number): Promise<readonly JsonObject[]> {
   const tools = brain.fake.requests[request]?.body["tools"] as readonly { function: JsonObject }[];
   return tools.map((tool) => tool.function);
 }
 
-async function thread(brain: FrontEnd): Promise<string> {
+async function thread(brain: FrontEndServer): Promise<string> {
   return (await brain.client.conversations.create()).id;
 }
 
-const complete = (brain: FrontEnd, messages: Messages): Promise<OpenAI.ChatCompletion> =>
+const complete = (brain: FrontEndServer, messages: Messages): Promise<OpenAI.ChatCompletion> =>
   brain.client.chat.completions.create({ model: "bunny", messages, tools: TOOLS });
 
 suite("the present form", () => {
   test("003-11 003-16 a function of the caller is offered as it was given, comes back as a call, and its result goes on with the same run", async (t) => {
-    const brain = await frontEnd(t, search, text("It means glass."));
+    const brain = await startFrontEndServer(t, search, text("It means glass."));
     const messages: Messages = [user("what does vidro mean?")];
     const called = await complete(brain, messages);
     const [choice] = called.choices;
@@ -66,7 +66,7 @@ suite("the present form", () => {
   });
 
   test("a call comes in a stream, too, and has an index there", async (t) => {
-    const brain = await frontEnd(t, search, text("It means ", "glass."));
+    const brain = await startFrontEndServer(t, search, text("It means ", "glass."));
     const request = { model: "bunny", messages: [user("what?")], tools: TOOLS, stream: true as const };
     const pieces = await Array.fromAsync(await brain.client.chat.completions.create(request));
     const [called, finished] = pieces.slice(-2).map(({ choices }) => choices[0]);
@@ -89,7 +89,7 @@ suite("the present form", () => {
   });
 
   test("a result is taken once, from its owner, and only for a call that was made", async (t) => {
-    const brain = await frontEnd(t, search, text("ok"));
+    const brain = await startFrontEndServer(t, search, text("ok"));
     const messages: Messages = [user("what?")];
     const { message } = (await complete(brain, messages)).choices[0]!;
     const id = message.tool_calls?.[0]?.id ?? "";
@@ -107,7 +107,7 @@ suite("the present form", () => {
   });
 
   test("through the glass box a call is the result, and the way to it is shown", async (t) => {
-    const brain = await frontEnd(t, search);
+    const brain = await startFrontEndServer(t, search);
     const answer = await brain.ask("POST", "/chat/completions", {
       body: { messages: [{ role: "user", content: "what?" }], functions: [SEARCH_WEB], stream: true },
       headers: { accept: "application/x-ndjson, application/json;q=0.1" },
@@ -119,7 +119,7 @@ suite("the present form", () => {
   });
 
   test("a result that comes when the run has gone on without it is refused", async (t) => {
-    const first = await frontEnd(t, search, text("I could not look it up."));
+    const first = await startFrontEndServer(t, search, text("I could not look it up."));
     const messages: Messages = [user("what?")];
     const { message } = (await complete(first, messages)).choices[0]!;
     const brain = await first.restarted(RUN_LIMITS.answerMs);
@@ -131,7 +131,7 @@ suite("the present form", () => {
   });
 
   test("a call outlives the brain that made it", async (t) => {
-    const first = await frontEnd(t, search, text("It means glass."));
+    const first = await startFrontEndServer(t, search, text("It means glass."));
     const messages: Messages = [user("what?")];
     const { message } = (await complete(first, messages)).choices[0]!;
     messages.push(message, { role: "tool", tool_call_id: message.tool_calls?.[0]?.id ?? "", content: "glass" });
@@ -140,7 +140,7 @@ suite("the present form", () => {
   });
 
   test("003-12 what is to be called reaches the model's server, and a tool that is not there is refused", async (t) => {
-    const brain = await frontEnd(t, text("ok"));
+    const brain = await startFrontEndServer(t, text("ok"));
     const create = (choice: OpenAI.ChatCompletionToolChoiceOption): Promise<OpenAI.ChatCompletion> =>
       brain.client.chat.completions.create({
         model: "bunny",
@@ -167,7 +167,7 @@ suite("the present form", () => {
   });
 
   test("003-12 a call that must be made is asked for until it is made, and no longer", async (t) => {
-    const brain = await frontEnd(t, search, text("It means glass."));
+    const brain = await startFrontEndServer(t, search, text("It means glass."));
     const request = {
       model: "bunny",
       messages: [user("what?")],
@@ -194,7 +194,7 @@ suite("the earlier form", () => {
   });
 
   test("003-10 003-11 003-12 a call comes as function_call with its arguments as text, and the function's message goes on", async (t) => {
-    const brain = await frontEnd(t, search, text("It means glass."));
+    const brain = await startFrontEndServer(t, search, text("It means glass."));
     const messages: Messages = [user("what does vidro mean?")];
     const [choice] = (await brain.client.chat.completions.create(legacy(messages))).choices;
     assert.equal(choice?.finish_reason, "function_call");
@@ -206,7 +206,7 @@ suite("the earlier form", () => {
   });
 
   test("003-09 003-10 a message of the role tool without an id goes on with what waits in its conversation", async (t) => {
-    const brain = await frontEnd(t, search, text("It means glass."));
+    const brain = await startFrontEndServer(t, search, text("It means glass."));
     const path = `/conversations/${await thread(brain)}/messages`;
     const functions = [SEARCH_WEB];
     const first = await brain.ask("POST", path, {
@@ -225,7 +225,7 @@ suite("the earlier form", () => {
   });
 
   test("003-12 function_call may be the bare name of the function, as the contract writes it", async (t) => {
-    const brain = await frontEnd(t, search, search);
+    const brain = await startFrontEndServer(t, search, search);
     const say = async (body: JsonObject): Promise<{ status: number; text: string }> =>
       brain.ask("POST", `/conversations/${await thread(brain)}/messages`, {
         body: { model: "bunny", messages: [{ role: "user", content: "what?" }], ...body },
@@ -241,7 +241,7 @@ suite("the earlier form", () => {
   });
 
   test("a stream of the earlier form has the call in its own form", async (t) => {
-    const brain = await frontEnd(t, search);
+    const brain = await startFrontEndServer(t, search);
     const request = { ...legacy([user("what?")]), stream: true as const };
     const pieces = await Array.fromAsync(await brain.client.chat.completions.create(request));
     assert.deepEqual(pieces.at(-2)?.choices[0]?.delta, { function_call: { name: "search_web", arguments: INPUT } });
@@ -250,13 +250,13 @@ suite("the earlier form", () => {
 });
 
 suite("questions", () => {
-  const speak = (brain: FrontEnd, id: string, content: string): ReturnType<FrontEnd["ask"]> =>
+  const speak = (brain: FrontEndServer, id: string, content: string): ReturnType<FrontEndServer["ask"]> =>
     brain.ask("POST", `/conversations/${id}/messages`, {
       body: { messages: [{ role: "user", content }], tools: TOOLS as never },
     });
 
   test("what the model asks is the answer, and the next message answers it", async (t) => {
-    const brain = await frontEnd(t, ask, text("Disk a is full."));
+    const brain = await startFrontEndServer(t, ask, text("Disk a is full."));
     const id = await thread(brain);
     assert.match((await speak(brain, id, "how full?")).text, /Which disk\?\\n- a\\n- b/);
     assert.match((await speak(brain, id, "a")).text, /Disk a is full\./);
@@ -269,7 +269,7 @@ suite("questions", () => {
   });
 
   test("the same holds for a caller that keeps the conversation", async (t) => {
-    const brain = await frontEnd(t, ask, text("Disk a is full."));
+    const brain = await startFrontEndServer(t, ask, text("Disk a is full."));
     const messages: Messages = [user("how full?")];
     messages.push((await complete(brain, messages)).choices[0]!.message, user("a"));
     assert.equal((await complete(brain, messages)).choices[0]?.message.content, "Disk a is full.");
@@ -277,7 +277,7 @@ suite("questions", () => {
   });
 
   test("a message that comes again under its key finds its run, also when that run waits", async (t) => {
-    const brain = await frontEnd(t, search);
+    const brain = await startFrontEndServer(t, search);
     const path = `/conversations/${await thread(brain)}/messages`;
     const request = {
       body: { messages: [{ role: "user", content: "what?" }], functions: [SEARCH_WEB], stream: true },
@@ -290,7 +290,7 @@ suite("questions", () => {
   });
 
   test("a caller that goes on without the result ends the run that waits for it", async (t) => {
-    const brain = await frontEnd(t, search, text("Never mind."));
+    const brain = await startFrontEndServer(t, search, text("Never mind."));
     const id = await thread(brain);
     await speak(brain, id, "what?");
     assert.match((await speak(brain, id, "forget it")).text, /Never mind\./);
@@ -307,7 +307,7 @@ suite("questions", () => {
   });
 
   test("a conversation in which a run is at work takes no other message", async (t) => {
-    const brain = await frontEnd(t, hang);
+    const brain = await startFrontEndServer(t, hang);
     const id = await thread(brain);
     const arrived = brain.fake.next();
     const first = speak(brain, id, "think hard");
@@ -320,7 +320,7 @@ suite("questions", () => {
   });
 
   test("what is asked on this wire waits as long as on any other", async (t) => {
-    const brain = await frontEnd(t, text("ok"));
+    const brain = await startFrontEndServer(t, text("ok"));
     await complete(brain, [user("hi")]);
     const [head] = await brain.runs.list({ limit: 1 });
     const [entry] = await brain.journal.read(head!.id, 0, 1);

@@ -3,8 +3,8 @@ import { suite, test } from "node:test";
 import OpenAI from "openai";
 import { calls, text } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end-server.ts";
-import type { FrontEnd } from "../support/front-end-server.ts";
+import { startFrontEndServer } from "../support/front-end-server.ts";
+import type { FrontEndServer } from "../support/front-end-server.ts";
 
 /* What clients of the chat wire send again by themselves, without a key, and what they must not. */
 
@@ -21,7 +21,7 @@ function held(then: FakeReply): { readonly reply: FakeReply; readonly go: () => 
   return { reply: (response) => void gate.promise.then(() => then(response)), go: gate.resolve };
 }
 
-async function countOf(brain: FrontEnd): Promise<number> {
+async function countOf(brain: FrontEndServer): Promise<number> {
   return (await brain.runs.list({ limit: 9 })).length;
 }
 
@@ -29,7 +29,7 @@ suite("the same conversation again", () => {
   for (const stream of [false, true])
     test(`attaches to the run that it began while that is open${stream ? ", as a stream, too" : ""}`, async (t) => {
       const { reply, go } = held(text("Three."));
-      const brain = await frontEnd(t, reply, text("Four."));
+      const brain = await startFrontEndServer(t, reply, text("Four."));
       const asked = brain.fake.next();
       const impatient = new AbortController();
       const earlier = [
@@ -55,9 +55,9 @@ suite("the same conversation again", () => {
 
   test("in a stored conversation attaches as well, instead of finding it busy", async (t) => {
     const { reply, go } = held(text("Three."));
-    const brain = await frontEnd(t, reply);
+    const brain = await startFrontEndServer(t, reply);
     const { id } = await brain.client.conversations.create();
-    const say = (content: string): ReturnType<FrontEnd["ask"]> =>
+    const say = (content: string): ReturnType<FrontEndServer["ask"]> =>
       brain.ask("POST", `/conversations/${id}/messages`, { body: { messages: [{ role: "user", content }] } });
     const asked = brain.fake.next();
     const first = say(SAID.content);
@@ -72,7 +72,7 @@ suite("the same conversation again", () => {
   });
 
   test("when its run is over is a new run", async (t) => {
-    const brain = await frontEnd(t, text("Three."), text("Four."));
+    const brain = await startFrontEndServer(t, text("Three."), text("Four."));
     for (const answer of ["Three.", "Four."]) {
       const { choices } = await brain.client.chat.completions.create({ model: "bunny", messages: [SAID] });
       assert.equal(choices[0]?.message.content, answer);
@@ -85,7 +85,7 @@ test("what the model's server refuses is no failure of a gateway, and the offici
   for (const status of [400, 401]) {
     const refusal: FakeReply = (response) =>
       void response.writeHead(status, { "content-type": "application/json" }).end('{"error":{"message":"no"}}');
-    const brain = await frontEnd(t, refusal, text("not asked for"));
+    const brain = await startFrontEndServer(t, refusal, text("not asked for"));
     const client = new OpenAI({ apiKey: brain.client.apiKey, baseURL: brain.url, maxRetries: 2 });
     const refused = await client.chat.completions
       .create({ model: "bunny", messages: [SAID] })
@@ -100,7 +100,7 @@ test("what the model's server refuses is no failure of a gateway, and the offici
 
 test("a run that failed is not run again by the official client", async (t) => {
   const cut: FakeReply = (response) => void response.destroy();
-  const brain = await frontEnd(t, ...Array.from({ length: 40 }, () => cut));
+  const brain = await startFrontEndServer(t, ...Array.from({ length: 40 }, () => cut));
   const client = new OpenAI({ apiKey: brain.client.apiKey, baseURL: brain.url, maxRetries: 2 });
   const failed = await client.chat.completions
     .create({ model: "bunny", messages: [SAID] })
@@ -110,7 +110,7 @@ test("a run that failed is not run again by the official client", async (t) => {
 });
 
 test("a caller's function may take longer than five minutes", async (t) => {
-  const first = await frontEnd(t, calls({ id: "m1", name: "weather", input: "{}" }), text("It is sunny."));
+  const first = await startFrontEndServer(t, calls({ id: "m1", name: "weather", input: "{}" }), text("It is sunny."));
   const request = { model: "bunny", tools: [TOOL] };
   const called = await first.client.chat.completions.create({ ...request, messages: [SAID] });
   const message = called.choices[0]?.message;
@@ -124,7 +124,7 @@ test("a caller's function may take longer than five minutes", async (t) => {
 });
 
 test("a conversation that ends with the result of a call that was made elsewhere is taken as it is", async (t) => {
-  const brain = await frontEnd(t, text("Take a hat."));
+  const brain = await startFrontEndServer(t, text("Take a hat."));
   const call = {
     id: "call_elsewhere",
     type: "function",

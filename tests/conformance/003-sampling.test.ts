@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
-import { agentEnd } from "../support/agent-server.ts";
-import type { AgentEnd } from "../support/agent-server.ts";
+import { startAgentServer } from "../support/agent-server.ts";
+import type { AgentServer } from "../support/agent-server.ts";
 import { calls, cutShort, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end-server.ts";
+import { startFrontEndServer } from "../support/front-end-server.ts";
 
 /* How a model draws its words: said by a caller, kept in the journal, and seen by the model's server. */
 
@@ -18,7 +18,7 @@ function drawn({ body }: FakeOpenAi["requests"][number]): JsonObject {
 
 test("003-08 temperature, top_p, max_tokens and stop of a chat reach the model's server at every step", async (t) => {
   const looking = calls({ id: "c", name: "read_folder", input: '{"dir_path":"."}' });
-  const brain = await frontEnd(t, looking, text("ok"));
+  const brain = await startFrontEndServer(t, looking, text("ok"));
   await brain.client.chat.completions.create({
     model: "bunny",
     messages: [{ role: "user", content: "what is here?" }],
@@ -37,7 +37,7 @@ test("003-08 temperature, top_p, max_tokens and stop of a chat reach the model's
 });
 
 test("003-08 a chat that says nothing of it leaves the model to itself, and what is out of range is refused", async (t) => {
-  const brain = await frontEnd(t, text("ok"));
+  const brain = await startFrontEndServer(t, text("ok"));
   const say = (more: JsonObject): Promise<{ readonly status: number; readonly text: string }> =>
     brain.ask("POST", "/chat/completions", { body: { messages: [{ role: "user", content: "hi" }], ...more } });
   assert.equal((await say({ temperature: null, stop: null })).status, 200);
@@ -47,7 +47,7 @@ test("003-08 a chat that says nothing of it leaves the model to itself, and what
 });
 
 test("003-08 an answer that is as long as it may be says so, plain and streamed", async (t) => {
-  const brain = await frontEnd(t, cutShort("one two"), cutShort("one two"));
+  const brain = await startFrontEndServer(t, cutShort("one two"), cutShort("one two"));
   const asked = { model: "bunny", messages: [{ role: "user" as const, content: "count" }], max_tokens: 2 };
   const plain = await brain.client.chat.completions.create(asked);
   assert.deepEqual([plain.choices[0]?.finish_reason, plain.choices[0]?.message.content], ["length", "one two"]);
@@ -61,13 +61,16 @@ test("003-08 an answer that is as long as it may be says so, plain and streamed"
 async function agent(
   t: { after(done: () => Promise<void> | void): void },
   ...replies: FakeReply[]
-): Promise<{ readonly end: AgentEnd; readonly fake: FakeOpenAi }> {
+): Promise<{ readonly end: AgentServer; readonly fake: FakeOpenAi }> {
   const fake = await fakeOpenAi(...replies);
   t.after(() => fake.close());
-  return { fake, end: await agentEnd(t, await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url })) };
+  return {
+    fake,
+    end: await startAgentServer(t, await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url })),
+  };
 }
 
-async function sessionWith(end: AgentEnd, params: JsonObject): Promise<string> {
+async function sessionWith(end: AgentServer, params: JsonObject): Promise<string> {
   const begun = await end.ask("POST", "/agent/sessions", { body: { params } });
   assert.equal(begun.status, 200);
   return ((await begun.json()) as { session_id: string }).session_id;

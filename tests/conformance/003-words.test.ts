@@ -4,20 +4,24 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { calls, cutAfter, text } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end-server.ts";
-import type { FrontEnd } from "../support/front-end-server.ts";
+import { startFrontEndServer } from "../support/front-end-server.ts";
+import type { FrontEndServer } from "../support/front-end-server.ts";
 
 /* What a model writes: prose where it calls tools natively, lines for the brain where it cannot. */
 
 const EXAMPLE =
   'Write it like this:\n```json\n{"type":"shell","command":"touch made"}\n```\n{"type":"done","result":"x"}';
 
-function say(brain: FrontEnd, content: string, more: JsonObject = {}): ReturnType<FrontEnd["ask"]> {
+function say(brain: FrontEndServer, content: string, more: JsonObject = {}): ReturnType<FrontEndServer["ask"]> {
   return brain.ask("POST", "/chat/completions", { body: { messages: [{ role: "user", content }], ...more } });
 }
 
 test("000-38 JSON in the words of a model that calls tools natively is prose: nothing is run, and the answer is whole", async (t) => {
-  const brain = await frontEnd(t, calls({ id: "m1", name: "working_directory", input: "{}" }), text(EXAMPLE));
+  const brain = await startFrontEndServer(
+    t,
+    calls({ id: "m1", name: "working_directory", input: "{}" }),
+    text(EXAMPLE),
+  );
   const { json } = await say(brain, "how do I write it?");
   const { choices } = json as { choices: readonly { message: { content: string } }[] };
   assert.equal(choices[0]?.message.content, EXAMPLE);
@@ -27,7 +31,7 @@ test("000-38 JSON in the words of a model that calls tools natively is prose: no
 
 test("000-38 a model that only writes sees its own plan and its own question in its next prompt", async (t) => {
   const ask = '{"type":"ask","question":"Which disk?","options":["a","b"]}';
-  const brain = await frontEnd(
+  const brain = await startFrontEndServer(
     t,
     text('{"type":"plan","steps":["look at the disk"]}'),
     text(ask),
@@ -58,7 +62,7 @@ function kept(stream: string): string {
 }
 
 test("a client that says it takes words back is told how many of a reply that broke off, and keeps the stored answer", async (t) => {
-  const brain = await frontEnd(t, cutAfter("Half ", "an ans"), text("The whole ", "answer."));
+  const brain = await startFrontEndServer(t, cutAfter("Half ", "an ans"), text("The whole ", "answer."));
   const { text: stream } = await say(brain, "tell me", { stream: true, stream_options: { include_voided: true } });
   assert.match(stream, /Half/);
   assert.equal(kept(stream), "The whole answer.");

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textOf } from "@vidro/core/wire/executor-ws";
-import { executorEnd, given } from "../support/executor-server.ts";
+import { startExecutorServer, messagesOfCall } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
-import type { Does } from "../support/foreign-executor.ts";
+import type { ToolBehaviour } from "../support/foreign-executor.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 
 /* 004 §2: the brain looks around, and only ever through the executor. */
@@ -12,11 +12,11 @@ const PROJECT = { ".git/HEAD": "", ".codegen/plan.md": "# Plan\n1. Begin.", "mai
 const LOG = "abc1234 first";
 
 /** A project with a history. */
-const project: Does = (call) =>
+const project: ToolBehaviour = (call) =>
   call.name === "Shell" ? { status: "success", stdout: LOG, stderr: "", exit_code: 0 } : folderOf(PROJECT)(call);
 
 test("004-07 004-08 004-09 004-10 the brain asks where it is, what is there, what is planned and what was done", async (t) => {
-  const end = await executorEnd(t, text("Seen."));
+  const end = await startExecutorServer(t, text("Seen."));
   await using executor = await ForeignExecutor.dial(end);
   const ack = await executor
     .does(project)
@@ -48,7 +48,7 @@ test("004-07 004-08 004-09 004-10 the brain asks where it is, what is there, wha
 });
 
 test("004-08 what is not in the listing is not asked for", async (t) => {
-  const end = await executorEnd(t, text("Seen."));
+  const end = await startExecutorServer(t, text("Seen."));
   await using executor = await ForeignExecutor.dial(end);
   await executor.does(folderOf({ "a.gitignore": "", "main.py": "" })).shake({
     initial_prompt: "look",
@@ -64,19 +64,20 @@ test("004-08 what is not in the listing is not asked for", async (t) => {
 });
 
 test("004-09 004-12 the model gets the prompt with all that was seen, and decides", async (t) => {
-  const end = await executorEnd(t, text("Seen."));
+  const end = await startExecutorServer(t, text("Seen."));
   await using executor = await ForeignExecutor.dial(end);
   await executor.does(folderOf(PROJECT)).shake({ initial_prompt: "make an endpoint" });
   await executor.hears("task_completed");
   assert.equal(end.model.requests.length, 1);
-  const said = JSON.stringify(given(end.model, 0));
+  const said = JSON.stringify(messagesOfCall(end.model, 0));
   for (const part of ["make an endpoint", "/home/user/project", "main.py", "1. Begin."]) assert.ok(said.includes(part));
 });
 
 test("004-08 a look that fails is told, and the next one is made all the same", async (t) => {
-  const end = await executorEnd(t, text("Seen."));
+  const end = await startExecutorServer(t, text("Seen."));
   await using executor = await ForeignExecutor.dial(end);
-  const broken: Does = (call) => (call.name === "ReadFile" ? { status: "error", error: "EACCES" } : project(call));
+  const broken: ToolBehaviour = (call) =>
+    call.name === "ReadFile" ? { status: "error", error: "EACCES" } : project(call);
   await executor.does(broken).shake({ initial_prompt: "look", known_tools: ["ReadFolder", "ReadFile", "Shell"] });
   const { payload } = await executor.hears("bootstrap_finished");
   assert.deepEqual(payload["context"], { working_directory: "", files: [".git", ".codegen", "main.py"], git_log: LOG });
@@ -84,7 +85,7 @@ test("004-08 a look that fails is told, and the next one is made all the same", 
 
 test("004-12 004-13 004-15 004-17 004-18 a file that the model asks for is read by the executor and comes back to it", async (t) => {
   const read = calls({ id: "call-1", name: "read_file", input: JSON.stringify({ file_path: "main.py", limit: 5 }) });
-  const end = await executorEnd(t, read, text("It ", "prints 1."));
+  const end = await startExecutorServer(t, read, text("It ", "prints 1."));
   await using executor = await ForeignExecutor.dial(end);
   const ack = await executor.does(folderOf({ "main.py": "print(1)" })).shake({ initial_prompt: "what does it do?" });
   const completed = await executor.hears("task_completed");
@@ -94,7 +95,7 @@ test("004-12 004-13 004-15 004-17 004-18 a file that the model asks for is read 
   assert.match(textOf(call, "tool_id"), /^act_/);
   assert.equal(call["session_epoch"], 1);
   assert.ok(Number(call["timeout_ms"]) > 0 && Number(call["ttl_ms"]) > 0);
-  const last = given(end.model).at(-1);
+  const last = messagesOfCall(end.model).at(-1);
   assert.deepEqual([last?.role, last?.content], ["tool", "print(1)"]);
   const deltas = executor.all("agent_message_delta");
   assert.equal(deltas.map((delta) => textOf(delta, "content")).join(""), "It prints 1.");

@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ended, lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
-import { given } from "../support/executor-server.ts";
+import { messagesOfCall } from "../support/executor-server.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "../support/fake-openai.ts";
 
@@ -129,7 +129,7 @@ test("004-11 a brain that runs as another user, without access to the project, d
     );
     assert.equal(code, 0, stderr);
     assert.equal(lines(stdout).at(-1)?.["data"], "It says: only for root.");
-    assert.match(given(it.model).at(-1)?.content ?? "", /^only for root/);
+    assert.match(messagesOfCall(it.model).at(-1)?.content ?? "", /^only for root/);
   } finally {
     brain.kill("SIGKILL");
     await once(brain, "exit");

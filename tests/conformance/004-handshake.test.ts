@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 import { EXECUTOR_LIMITS, REGISTER_LIMITS } from "@vidro/core";
-import { executorEnd, gatewayEnd } from "../support/executor-server.ts";
+import { startExecutorServer, startExecutorGateway } from "../support/executor-server.ts";
 import { text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 
@@ -12,7 +12,7 @@ import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 const TOOL = { description: "Counts.", parameters: { type: "object", properties: { n: { type: "integer" } } } };
 
 test("004-02 004-03 004-06 an executor dials, shakes hands with its tools and context, and gets its answer", async (t) => {
-  const end = await executorEnd(t, text("Done."));
+  const end = await startExecutorServer(t, text("Done."));
   await using executor = await ForeignExecutor.dial(end);
   executor.does(folderOf({ "main.py": "print(1)" }));
   const ack = await executor.shake({
@@ -34,7 +34,7 @@ test("004-02 004-03 004-06 an executor dials, shakes hands with its tools and co
 });
 
 test("004-04 the toolbelt is what is known and what is custom; other names are rejected by name", async (t) => {
-  const end = await executorEnd(t, text("Done."));
+  const end = await startExecutorServer(t, text("Done."));
   await using executor = await ForeignExecutor.dial(end);
   const huge = { type: "object", description: "x".repeat(REGISTER_LIMITS.schemaChars) };
   const ack = await executor.does(folderOf({})).shake({
@@ -84,7 +84,7 @@ const BAD: readonly (readonly [string, JsonObject | string])[] = [
 
 for (const [what, message] of BAD) {
   test(`004-06 ${what} gets an error with its code, and is hung up on`, async (t) => {
-    const end = await gatewayEnd(t, {});
+    const end = await startExecutorGateway(t, {});
     const { token } = await end.tokens.create({ owner: "ana" });
     await using executor = await ForeignExecutor.dial({ url: end.url, token });
     executor.socket.send(typeof message === "string" ? message : JSON.stringify(message));
@@ -97,7 +97,7 @@ for (const [what, message] of BAD) {
 
 test("004-05 the handshake is kept for an hour under its session", async (t) => {
   let now = Date.now();
-  const end = await gatewayEnd(t, { now: () => now });
+  const end = await startExecutorGateway(t, { now: () => now });
   const { token } = await end.tokens.create({ owner: "ana" });
   const { token: other } = await end.tokens.create({ owner: "bea" });
   await using first = await ForeignExecutor.dial({ url: end.url, token });
@@ -122,7 +122,7 @@ test("004-05 the handshake is kept for an hour under its session", async (t) => 
 });
 
 test("004-03 a handshake with fields that nobody knows, and with nulls for what it does not say, is taken", async (t) => {
-  const end = await gatewayEnd(t, {});
+  const end = await startExecutorGateway(t, {});
   const { token } = await end.tokens.create({ owner: "ana" });
   await using executor = await ForeignExecutor.dial({ url: end.url, token });
   const unsaid = { initial_prompt: null, custom_tools: null, resume: null, project_spec: null, client_version: null };
@@ -132,7 +132,7 @@ test("004-03 a handshake with fields that nobody knows, and with nulls for what 
 });
 
 test("an upgrade needs a token with the scope runs, the right host and no foreign page", async (t) => {
-  const end = await gatewayEnd(t, {});
+  const end = await startExecutorGateway(t, {});
   const { token: weak } = await end.tokens.create({ owner: "ana", scopes: ["ps"] });
   await assert.rejects(ForeignExecutor.dial({ url: end.url, token: "no" }), { message: "401" });
   await assert.rejects(ForeignExecutor.dial({ url: end.url, token: weak }), { message: "403" });
@@ -156,7 +156,7 @@ test("an upgrade needs a token with the scope runs, the right host and no foreig
 });
 
 test("a token that is revoked or expires takes its executor with it within a second", async (t) => {
-  const end = await gatewayEnd(t, {});
+  const end = await startExecutorGateway(t, {});
   const expiresAt = Date.now() + 1500;
   const [mine, brief] = [
     await end.tokens.create({ owner: "ana" }),
@@ -177,7 +177,7 @@ test("a token that is revoked or expires takes its executor with it within a sec
 });
 
 test("an executor that says nothing is hung up on, and one that sends too much or in too many parts", async (t) => {
-  const end = await gatewayEnd(t, { bounds: { handshakeMs: 50 } });
+  const end = await startExecutorGateway(t, { bounds: { handshakeMs: 50 } });
   const { token } = await end.tokens.create({ owner: "ana" });
   await using silent = await ForeignExecutor.dial({ url: end.url, token });
   assert.equal((await silent.hears("error")).payload["code"], "CONNECTION_LOST");

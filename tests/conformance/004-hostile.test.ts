@@ -4,7 +4,7 @@ import type { JsonObject } from "@vidro/core";
 import { RUN_LIMITS } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 import { until } from "../support/daemon-process.ts";
-import { executorEnd, gatewayEnd } from "../support/executor-server.ts";
+import { startExecutorServer, startExecutorGateway } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 
@@ -23,7 +23,7 @@ const NONSENSE: readonly (readonly [string, string, string])[] = [
 ];
 
 test("nonsense after the handshake is answered with its code, and the executor stays", async (t) => {
-  const end = await gatewayEnd(t, {});
+  const end = await startExecutorGateway(t, {});
   const { token } = await end.tokens.create({ owner: "ana" });
   await using executor = await ForeignExecutor.dial({ url: end.url, token });
   await executor.shake({});
@@ -39,7 +39,7 @@ test("nonsense after the handshake is answered with its code, and the executor s
 });
 
 test("results that nobody asked for are not kept, however many there are", async (t) => {
-  const end = await gatewayEnd(t, {});
+  const end = await startExecutorGateway(t, {});
   const { token } = await end.tokens.create({ owner: "ana" });
   await using executor = await ForeignExecutor.dial({ url: end.url, token });
   await executor.shake({});
@@ -57,7 +57,7 @@ test("results that nobody asked for are not kept, however many there are", async
 
 test("nobody answers, resumes or uses what is another owner's", async (t) => {
   const shell = calls({ id: "call-1", name: "shell", input: '{"command":"make"}' });
-  const end = await gatewayEnd(t, {}, shell, text("Made."));
+  const end = await startExecutorGateway(t, {}, shell, text("Made."));
   const [ana, bea] = [await end.tokens.create({ owner: "ana" }), await end.tokens.create({ owner: "bea" })];
   await using mine = await ForeignExecutor.dial({ url: end.url, token: ana.token });
   const ack = await mine.shake({ initial_prompt: "build", known_tools: ["Shell"], name: "laptop" });
@@ -79,7 +79,7 @@ test("nobody answers, resumes or uses what is another owner's", async (t) => {
 
 test("an executor without a task is a hand that other runs may use, also after a cut", async (t) => {
   const read = calls({ id: "call-1", name: "read_file", input: '{"file_path":"main.py"}' });
-  const end = await executorEnd(t, read, text("It prints 1."));
+  const end = await startExecutorServer(t, read, text("It prints 1."));
   const at = { url: end.url, token: end.token, path: "/ws/tasks/standby" };
   {
     await using first = await ForeignExecutor.dial(at);
@@ -99,7 +99,7 @@ test("an executor without a task is a hand that other runs may use, also after a
 
 test("executors are forgotten when their task is over, and those without one after a day", async (t) => {
   let now = Date.now();
-  const end = await gatewayEnd(t, { now: () => now }, text("Done."));
+  const end = await startExecutorGateway(t, { now: () => now }, text("Done."));
   const { token } = await end.tokens.create({ owner: "ana" });
   const known = (): readonly string[] => end.brain.hands.list({ owner: "ana", admin: false }).map(({ name }) => name);
   const visit = async (name: string, more: JsonObject): Promise<void> => {

@@ -10,7 +10,7 @@ import type { JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 import { ended, lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
-import { executorEnd } from "../support/executor-server.ts";
+import { startExecutorServer } from "../support/executor-server.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
@@ -107,7 +107,7 @@ test("two tasks at once without a daemon do not depend on each other", async (t)
 });
 
 test("a task is aborted at once, also when its executor cannot be told to stop", async (t) => {
-  const end = await executorEnd(t, shell("make"));
+  const end = await startExecutorServer(t, shell("make"));
   await using executor = await ForeignExecutor.dial(end);
   const ack = await executor.does(folderOf({})).shake({ initial_prompt: "build", known_tools: ["Shell"] });
   const { payload } = await executor.hears("tool_call_request");

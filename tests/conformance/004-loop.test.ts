@@ -3,12 +3,12 @@ import { test } from "node:test";
 import { questionId } from "@vidro/core/run";
 import type { Entry, JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
-import { executorEnd, given } from "../support/executor-server.ts";
-import type { ExecutorEnd } from "../support/executor-server.ts";
+import { startExecutorServer, messagesOfCall } from "../support/executor-server.ts";
+import type { ExecutorServer } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
-import type { Does } from "../support/foreign-executor.ts";
+import type { ToolBehaviour } from "../support/foreign-executor.ts";
 
 /* 004 §3 §4 §5B: the brain decides, the executor does, a person is asked, and an error is planned with. */
 
@@ -21,16 +21,16 @@ const TOOLS = ["GetWorkingDirectory", "ReadFolder", "ReadFile", "WriteFile", "Sh
 const look = folderOf({ "main.py": "print(1)" });
 
 /** What the model was told last. */
-function lastTold({ model }: ExecutorEnd): string {
-  return given(model).at(-1)?.content ?? "";
+function lastTold({ model }: ExecutorServer): string {
+  return messagesOfCall(model).at(-1)?.content ?? "";
 }
 
 const kinds = (entries: readonly Entry[]): readonly string[] => entries.map(({ event }) => event.type);
 
 test("004-17 004-18 a shell command runs under an id that comes back with its output and exit code", async (t) => {
-  const end = await executorEnd(t, shell("npm test"), text("Two tests fail."));
+  const end = await startExecutorServer(t, shell("npm test"), text("Two tests fail."));
   await using executor = await ForeignExecutor.dial(end);
-  const fails: Does = (asked) =>
+  const fails: ToolBehaviour = (asked) =>
     asked.name === "Shell"
       ? { status: "error", error: "exit 1", stdout: "1 ok", stderr: "2 failed", exit_code: 1 }
       : look(asked);
@@ -53,7 +53,7 @@ test("004-17 004-18 a shell command runs under an id that comes back with its ou
 });
 
 test("004-16 an executor's person may say no, or want it otherwise, and the model is told", async (t) => {
-  const end = await executorEnd(t, shell("rm -rf build"), shell("rm -r build"), text("Left alone."));
+  const end = await startExecutorServer(t, shell("rm -rf build"), shell("rm -r build"), text("Left alone."));
   await using executor = await ForeignExecutor.dial(end);
   await executor.does(look).shake({ initial_prompt: "clean up", known_tools: TOOLS });
   const first = await executor.hears("tool_call_request");
@@ -72,7 +72,7 @@ test("004-16 an executor's person may say no, or want it otherwise, and the mode
 
 test("004-26 a question to the executor's person waits 1200 s for its answer; a second answer has nothing to answer", async (t) => {
   const ask = call("ask", { question: "Which port?", options: ["80", "8080"] });
-  const end = await executorEnd(t, ask, text("It is 8080."));
+  const end = await startExecutorServer(t, ask, text("It is 8080."));
   await using executor = await ForeignExecutor.dial(end);
   await executor.does(look).shake({ initial_prompt: "serve it" });
   const { payload } = await executor.hears("input_request");
@@ -90,9 +90,10 @@ test("004-26 a question to the executor's person waits 1200 s for its answer; a 
 });
 
 test("a question that is answered on another wire is cleared on this one", async (t) => {
-  const end = await executorEnd(t, shell("make"), text("Made."));
+  const end = await startExecutorServer(t, shell("make"), text("Made."));
   await using executor = await ForeignExecutor.dial(end);
-  const builds: Does = (asked) => (asked.name === "Shell" ? { status: "success", result: "built" } : look(asked));
+  const builds: ToolBehaviour = (asked) =>
+    asked.name === "Shell" ? { status: "success", result: "built" } : look(asked);
   const ack = await executor.does(builds).shake({ initial_prompt: "build", known_tools: TOOLS });
   const { payload, seq } = await executor.hears("tool_call_request");
   const run = textOf(ack, "run_id");
@@ -109,7 +110,7 @@ test("004-14 progress is told to the executor, and to whoever follows the journa
   const plan = text(
     `${JSON.stringify({ type: "plan", steps: ["read", "tell"] })}\n{"type":"use_tool","name":"read_file","args":{"file_path":"main.py"}}`,
   );
-  const end = await executorEnd(t, plan, text("Told."));
+  const end = await startExecutorServer(t, plan, text("Told."));
   await using executor = await ForeignExecutor.dial(end);
   const ack = await executor.does(look).shake({ initial_prompt: "tell me" });
   await executor.hears("task_completed");
@@ -127,9 +128,10 @@ test("004-14 progress is told to the executor, and to whoever follows the journa
 });
 
 test("004-19 a result that makes no sense is refused before the next step: nobody knows whether it was done", async (t) => {
-  const end = await executorEnd(t, call("read_file", { file_path: "main.py" }), text("It cannot be read."));
+  const end = await startExecutorServer(t, call("read_file", { file_path: "main.py" }), text("It cannot be read."));
   await using executor = await ForeignExecutor.dial(end);
-  const confused: Does = (asked) => (asked.name === "ReadFile" ? { status: "perhaps", result: 1 } : look(asked));
+  const confused: ToolBehaviour = (asked) =>
+    asked.name === "ReadFile" ? { status: "perhaps", result: 1 } : look(asked);
   await executor.does(confused).shake({ initial_prompt: "read it" });
   const { payload } = await executor.hears("input_request");
   assert.match(textOf(payload, "question"), /does not say whether it was done/);
@@ -139,9 +141,9 @@ test("004-19 a result that makes no sense is refused before the next step: nobod
 });
 
 test("004-19 a result for another id answers nothing", async (t) => {
-  const end = await executorEnd(t, call("read_file", { file_path: "main.py" }), text("Read."));
+  const end = await startExecutorServer(t, call("read_file", { file_path: "main.py" }), text("Read."));
   await using executor = await ForeignExecutor.dial(end);
-  const wrong: Does = (asked) => {
+  const wrong: ToolBehaviour = (asked) => {
     if (asked.name !== "ReadFile") return look(asked);
     executor.say("tool_result", { tool_id: "act_other", status: "success", result: "not this" });
     return look(asked);
@@ -152,7 +154,7 @@ test("004-19 a result for another id answers nothing", async (t) => {
 });
 
 test("004-23 004-24 a tool's error is in the history, and the model plans another way with it", async (t) => {
-  const end = await executorEnd(
+  const end = await startExecutorServer(
     t,
     call("read_file", { file_path: "app.py" }),
     call("read_file", { file_path: "main.py" }),
@@ -162,7 +164,7 @@ test("004-23 004-24 a tool's error is in the history, and the model plans anothe
   const ack = await executor.does(look).shake({ initial_prompt: "what prints?" });
   const { payload } = await executor.hears("task_completed");
   assert.equal(payload["final_status"], "completed");
-  const [before, last] = given(end.model, 1).slice(-2);
+  const [before, last] = messagesOfCall(end.model, 1).slice(-2);
   assert.equal(last?.role, "tool");
   assert.match(last.content, /^TOOL_FAILED: ENOENT: no such file app\.py/);
   assert.equal(last.tool_call_id, before?.tool_calls?.[0]?.id);
@@ -171,7 +173,7 @@ test("004-23 004-24 a tool's error is in the history, and the model plans anothe
 });
 
 test("004-24 with the error before it, the model may also give up", async (t) => {
-  const end = await executorEnd(t, call("read_file", { file_path: "app.py" }), text("There is no app.py."));
+  const end = await startExecutorServer(t, call("read_file", { file_path: "app.py" }), text("There is no app.py."));
   await using executor = await ForeignExecutor.dial(end);
   await executor.does(look).shake({ initial_prompt: "fix app.py" });
   const { payload } = await executor.hears("task_completed");
@@ -179,7 +181,7 @@ test("004-24 with the error before it, the model may also give up", async (t) =>
 });
 
 test("004-26 the same call four times in a row ends the task with a reason", async (t) => {
-  const end = await executorEnd(t, call("read_file", { file_path: "main.py" }));
+  const end = await startExecutorServer(t, call("read_file", { file_path: "main.py" }));
   await using executor = await ForeignExecutor.dial(end);
   await executor.does(look).shake({ initial_prompt: "read it" });
   const { payload } = await executor.hears("task_completed");
@@ -189,14 +191,14 @@ test("004-26 the same call four times in a row ends the task with a reason", asy
 });
 
 test("files that were written are named at the end; custom tools are run by their own names", async (t) => {
-  const end = await executorEnd(
+  const end = await startExecutorServer(
     t,
     call("write_file", { file_path: "src/api.py", content: "x" }),
     call("count", { n: 3 }),
     text("Written."),
   );
   await using executor = await ForeignExecutor.dial(end);
-  const does: Does = (asked) =>
+  const does: ToolBehaviour = (asked) =>
     asked.name === "WriteFile" || asked.name === "count" ? { status: "success", result: { ok: true } } : look(asked);
   await executor.does(does).shake({
     initial_prompt: "write it",
@@ -212,7 +214,7 @@ test("files that were written are named at the end; custom tools are run by thei
 });
 
 test("a custom tool that calls itself idempotent and says nothing of its effect is asked about", async (t) => {
-  const end = await executorEnd(t, call("drop_table", { n: 1 }), text("Done."));
+  const end = await startExecutorServer(t, call("drop_table", { n: 1 }), text("Done."));
   await using executor = await ForeignExecutor.dial(end);
   await executor.does(look).shake({
     initial_prompt: "clean up",

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Entry, JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
-import { executorEnd } from "../support/executor-server.ts";
+import { startExecutorServer } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
-import { assertOutcomes, ends } from "../support/outcomes.ts";
+import { assertOutcomes, outcomeTypes } from "../support/outcomes.ts";
 
 /* Results as other people's executors give them: what can be read counts, and nothing that was done counts as undone. */
 
@@ -29,7 +29,7 @@ interface Told {
 /** An executor with a handshake full of surprises, that was ordered to run something. */
 async function ordered(t: TestContext): Promise<Told> {
   const shell = calls({ id: "call-shell", name: "shell", input: JSON.stringify({ command: "make" }) });
-  const end = await executorEnd(t, shell, text("Built."));
+  const end = await startExecutorServer(t, shell, text("Built."));
   const executor = await ForeignExecutor.dial(end);
   t.after(() => executor[Symbol.asyncDispose]());
   const ack = await executor.does(folderOf({})).shake(HANDSHAKE);
@@ -85,7 +85,7 @@ for (const [what, fields, outcome, words] of RESULTS)
     executor.say("tool_result", { tool_id: order["tool_id"] ?? "", ...fields });
     await executor.hears("task_completed");
     const all = await entries();
-    assert.deepEqual(ends(all), [outcome, "run.finished"]);
+    assert.deepEqual(outcomeTypes(all), [outcome, "run.finished"]);
     assert.match(JSON.stringify(all.find(({ event }) => event.type === outcome)), words);
     assertOutcomes(all);
   });
@@ -102,7 +102,7 @@ test("F37 004-25 a result that cannot be read is asked about, and a late one tha
   executor.say("user_input", { input_request_id: asked["input_request_id"] ?? "", response: "stop" });
   assert.equal((await executor.hears("error")).payload["code"], "CONFLICT", "nothing is asked any more");
   const all = await entries();
-  assert.deepEqual(ends(all), ["action.unknown", "action.finished", "run.finished"]);
+  assert.deepEqual(outcomeTypes(all), ["action.unknown", "action.finished", "run.finished"]);
   assert.equal(executor.all("run_tool").length, 1, "an executor without a ledger is never asked twice");
   assertOutcomes(all);
 });

@@ -6,15 +6,20 @@ import type { JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 import type { ExecutorEvent } from "../../packages/hands/src/links/executor-ws/state.ts";
 import { until } from "../support/daemon-process.ts";
-import { daemonAgain, executorEnd, gatewayEnd, given } from "../support/executor-server.ts";
-import type { ExecutorEnd } from "../support/executor-server.ts";
+import {
+  restartExecutorServer,
+  startExecutorServer,
+  startExecutorGateway,
+  messagesOfCall,
+} from "../support/executor-server.ts";
+import type { ExecutorServer } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
-import type { Dialled, Does } from "../support/foreign-executor.ts";
-import { gate } from "../support/switchable-proxy.ts";
-import { ourExecutor } from "../support/our-executor.ts";
-import { handIn, temporaryFolder } from "../support/local-runs.ts";
+import type { DialTarget, ToolBehaviour } from "../support/foreign-executor.ts";
+import { startSwitchableProxy } from "../support/switchable-proxy.ts";
+import { startOurExecutor } from "../support/our-executor.ts";
+import { openHand, temporaryFolder } from "../support/local-runs.ts";
 
 /* 004 §5A: the connection breaks, the work does not. */
 
@@ -28,10 +33,10 @@ const yes = (executor: ForeignExecutor, { tool_call_id = "" }: JsonObject): void
   executor.say("tool_approval", { tool_call_id, approved: true });
 
 /** A foreign executor that has begun the one shell command of its task, and is then cut off. */
-async function cutInTheMiddle(end: Dialled): Promise<{ readonly session: string; readonly tool: string }> {
+async function cutInTheMiddle(end: DialTarget): Promise<{ readonly session: string; readonly tool: string }> {
   await using executor = await ForeignExecutor.dial(end);
   const begun = Promise.withResolvers<string>();
-  const begins: Does = (asked) => {
+  const begins: ToolBehaviour = (asked) => {
     if (asked.name !== "Shell") return look(asked);
     begun.resolve(asked.id);
     return undefined;
@@ -44,7 +49,7 @@ async function cutInTheMiddle(end: Dialled): Promise<{ readonly session: string;
 }
 
 test("004-25 an executor that says what it is still at is not told again, and its result counts", async (t) => {
-  const end = await executorEnd(t, shell("make"), text("Built."));
+  const end = await startExecutorServer(t, shell("make"), text("Built."));
   const { session, tool } = await cutInTheMiddle(end);
   await using back = await ForeignExecutor.dial(end);
   const ack = await back.shake({ known_tools: TOOLS, resume: { session_id: session }, open_actions: [tool] });
@@ -56,10 +61,10 @@ test("004-25 an executor that says what it is still at is not told again, and it
 });
 
 test("004-25 a result that ended during the cut is delivered after it, also when the brain was another meanwhile", async (t) => {
-  const first = await executorEnd(t, shell("make"), text("Built."));
+  const first = await startExecutorServer(t, shell("make"), text("Built."));
   const { session, tool } = await cutInTheMiddle(first);
   await first.close();
-  const end = await daemonAgain(t, first);
+  const end = await restartExecutorServer(t, first);
   await using back = await ForeignExecutor.dial(end);
   await back.shake({ known_tools: TOOLS, resume: { session_id: session, last_seq: 3 } });
   back.say("tool_result", { tool_id: tool, status: "success", result: "built" });
@@ -69,7 +74,7 @@ test("004-25 a result that ended during the cut is delivered after it, also when
 });
 
 test("an executor without a ledger is never told twice: what it does not tell is unknown", async (t) => {
-  const end = await gatewayEnd(t, { bounds: { lateMs: 50 } }, shell("make"), text("Built."));
+  const end = await startExecutorGateway(t, { bounds: { lateMs: 50 } }, shell("make"), text("Built."));
   const { token } = await end.tokens.create({ owner: "ana" });
   const at = { url: end.url, token };
   const { session } = await cutInTheMiddle(at);
@@ -83,7 +88,7 @@ test("an executor without a ledger is never told twice: what it does not tell is
 });
 
 test("a task that is dialled again under its name is the same task, and the newest executor has it", async (t) => {
-  const end = await executorEnd(t, shell("make"), text("Built."));
+  const end = await startExecutorServer(t, shell("make"), text("Built."));
   const at = { ...end, path: "/ws/tasks/my-task" };
   await using first = await ForeignExecutor.dial(at);
   const before = await first.does(look).shake({ initial_prompt: "build", known_tools: TOOLS });
@@ -113,9 +118,9 @@ function slowCommand(folder: string): { readonly command: string; hasBegun(): bo
 test("004-20 004-21 004-22 004-25 our executor loses its brain in the middle, comes back, and tells what ended", async (t) => {
   const marks = temporaryFolder(t);
   const slow = slowCommand(marks);
-  const end = await executorEnd(t, shell(slow.command), text("Built."));
-  await using way = await gate(end.url);
-  await using it = await ourExecutor(
+  const end = await startExecutorServer(t, shell(slow.command), text("Built."));
+  await using way = await startSwitchableProxy(end.url);
+  await using it = await startOurExecutor(
     { url: way.url, token: end.token, task: { id: "t1", prompt: "build" } },
     { state: marks, project: end.project },
   );
@@ -136,14 +141,14 @@ test("004-20 004-21 004-22 004-25 our executor loses its brain in the middle, co
   await it.until("TASK_COMPLETED");
   assert.equal(it.executor.state.final, "completed");
   assert.equal(slow.runs(), 1);
-  assert.match(given(end.model).at(-1)?.content ?? "", /^built/);
+  assert.match(messagesOfCall(end.model).at(-1)?.content ?? "", /^built/);
 });
 
 test("004-25 our executor works on while the brain itself goes down and another comes up", async (t) => {
   const marks = temporaryFolder(t);
   const slow = slowCommand(marks);
-  const first = await executorEnd(t, shell(slow.command), text("Built."));
-  await using it = await ourExecutor(
+  const first = await startExecutorServer(t, shell(slow.command), text("Built."));
+  await using it = await startOurExecutor(
     { url: first.url, token: first.token, task: { id: "t2", prompt: "build" } },
     { state: marks, project: first.project },
   );
@@ -154,7 +159,7 @@ test("004-25 our executor works on while the brain itself goes down and another 
   await it.until("CONNECTION_ERROR");
   slow.letGo();
   await it.until("TOOL_ENDED");
-  const end = await daemonAgain(t, first);
+  const end = await restartExecutorServer(t, first);
   await it.until("TASK_COMPLETED");
   assert.equal(slow.runs(), 1);
   const entries = await end.entries(run);
@@ -163,10 +168,10 @@ test("004-25 our executor works on while the brain itself goes down and another 
 
 test("004-16 004-18 our executor does what it is told under the id it was given, and nothing else", async (t) => {
   const state = temporaryFolder(t);
-  const end = await executorEnd(t, shell("echo hi"), text("Said."));
+  const end = await startExecutorServer(t, shell("echo hi"), text("Said."));
   mkdirSync(join(end.project, ".codegen"));
   writeFileSync(join(end.project, ".codegen", "plan.md"), "# Plan");
-  await using it = await ourExecutor(
+  await using it = await startOurExecutor(
     { url: end.url, token: end.token, task: { id: "t3", prompt: "say hi" } },
     { state, project: end.project },
   );
@@ -197,9 +202,9 @@ test("004-25 a connection that breaks at every bad moment loses no result and do
   const steps = 5;
   const step = (n: number): FakeReply =>
     calls({ id: `call-${n}`, name: "shell", input: JSON.stringify({ command: `echo ${n} >> log; echo did ${n}` }) });
-  const end = await executorEnd(t, ...Array.from({ length: steps }, (_, n) => step(n)), text("All done."));
-  await using way = await gate(end.url);
-  const hand = await handIn(temporaryFolder(t), end.project, { policy: ALLOW });
+  const end = await startExecutorServer(t, ...Array.from({ length: steps }, (_, n) => step(n)), text("All done."));
+  await using way = await startSwitchableProxy(end.url);
+  const hand = await openHand(temporaryFolder(t), end.project, { policy: ALLOW });
   const happened = new Map<string, number>();
   const watch = ({ type }: ExecutorEvent): void => {
     const times = (happened.get(type) ?? 0) + 1;
@@ -209,7 +214,10 @@ test("004-25 a connection that breaks at every bad moment loses no result and do
     setImmediate(() => way.open());
   };
   const task = { id: "t5", prompt: "do it all" };
-  await using it = await ourExecutor({ url: way.url, token: end.token, task, hand, watch }, { state: "", project: "" });
+  await using it = await startOurExecutor(
+    { url: way.url, token: end.token, task, hand, watch },
+    { state: "", project: "" },
+  );
   const { run_id: run = "" } = await it.executor.joined;
   await it.until("TASK_COMPLETED");
   for (const [what, when] of CUTS) assert.ok((happened.get(what) ?? 0) >= when, `${what} came ${when} times`);
@@ -226,10 +234,10 @@ test("004-25 a connection that breaks at every bad moment loses no result and do
 
 test("a link that is dead without a word is noticed at both ends within three heartbeats", async (t) => {
   const heartbeatMs = 40;
-  const end = await gatewayEnd(t, { bounds: { heartbeatMs } });
+  const end = await startExecutorGateway(t, { bounds: { heartbeatMs } });
   const { token } = await end.tokens.create({ owner: "ana" });
-  await using way = await gate(end.url);
-  await using it = await ourExecutor(
+  await using way = await startSwitchableProxy(end.url);
+  await using it = await startOurExecutor(
     { url: way.url, token, task: { id: "t4" }, heartbeatMs },
     { state: temporaryFolder(t), project: temporaryFolder(t) },
   );
@@ -245,7 +253,7 @@ test("a link that is dead without a word is noticed at both ends within three he
 });
 
 /** Says yes to the approval that a run asks for, on the journal's own wire. */
-async function approve(end: ExecutorEnd, run: string): Promise<void> {
+async function approve(end: ExecutorServer, run: string): Promise<void> {
   let answered = 0;
   await until("the run asks", async () => {
     const head = (await (await end.ask(`/v1/runs/${run}`)).json()) as { status: string };

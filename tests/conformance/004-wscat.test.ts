@@ -5,14 +5,14 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import type { JsonObject } from "@vidro/core";
-import { executorEnd } from "../support/executor-server.ts";
+import { startExecutorServer } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 
 const WSCAT = fileURLToPath(new URL("../../node_modules/wscat/bin/wscat", import.meta.url));
 
 test("004-02 004-17 004-18 a client that nobody here wrote plays the executor by hand", async (t) => {
   const read = calls({ id: "call-1", name: "read_file", input: '{"file_path":"main.py"}' });
-  const end = await executorEnd(t, read, text("It prints 1."));
+  const end = await startExecutorServer(t, read, text("It prints 1."));
   const address = `${end.url.replace("http", "ws")}/executor`;
   const line = [process.execPath, WSCAT, "--no-color", "-c", address, "-H", `Authorization: Bearer ${end.token}`];
   // On a terminal, since it is only there that it says when it is connected.

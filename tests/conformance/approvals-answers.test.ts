@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
-import { agentEnd, frames } from "../support/agent-server.ts";
-import type { AgentEnd } from "../support/agent-server.ts";
+import { startAgentServer, readFrames } from "../support/agent-server.ts";
+import type { AgentServer } from "../support/agent-server.ts";
 import { scriptedModel } from "../support/scenario.ts";
 
 /* An answer names its question, means what people mean, and is the same answer when it comes twice. */
@@ -21,24 +21,27 @@ interface Asking {
 }
 
 /** Starts a run and follows it up to its question. */
-async function asking(end: AgentEnd, session: string, prompt: string): Promise<Asking> {
+async function asking(end: AgentServer, session: string, prompt: string): Promise<Asking> {
   const response = await end.ask("POST", "/agent/generate", { body: { session_id: session, prompt } });
-  for await (const { data } of frames(response)) {
+  for await (const { data } of readFrames(response)) {
     if (data["type"] === "ask") return { run: data["run_id"] as string, question: data["question_id"] as string };
   }
   throw new Error("The run asked nothing.");
 }
 
-async function answer(end: AgentEnd, body: JsonObject, token = end.own): Promise<{ status: number; text: string }> {
+async function answer(end: AgentServer, body: JsonObject, token = end.own): Promise<{ status: number; text: string }> {
   const response = await end.ask("POST", "/agent/answer", { body, token });
   return { status: response.status, text: await response.text() };
 }
 
-const answersOf = async (end: AgentEnd, run: string): Promise<string[]> =>
+const answersOf = async (end: AgentServer, run: string): Promise<string[]> =>
   (await end.runs.read(run, 0, 100)).flatMap(({ event }) => (event.type === "question.answered" ? [event.answer] : []));
 
 test("with two questions open in a session a bare yes is refused, and each is answered by its own name", async (t) => {
-  const end = await agentEnd(t, scriptedModel([order("echo 1 >> f"), order("echo 2 >> f"), said("x"), said("y")]));
+  const end = await startAgentServer(
+    t,
+    scriptedModel([order("echo 1 >> f"), order("echo 2 >> f"), said("x"), said("y")]),
+  );
   const session = await end.session();
   const one = await asking(end, session, "first");
   const two = await asking(end, session, "second");
@@ -55,7 +58,7 @@ test("with two questions open in a session a bare yes is refused, and each is an
 });
 
 test("the same answer twice is the same answer, and another one is a conflict", async (t) => {
-  const end = await agentEnd(t, scriptedModel([order("echo 1 >> f"), said("Fine.")]));
+  const end = await startAgentServer(t, scriptedModel([order("echo 1 >> f"), said("Fine.")]));
   const session = await end.session();
   const { run, question } = await asking(end, session, "first");
   const by = (words: string): JsonObject => ({ session_id: session, question_id: question, answer: words });
@@ -71,7 +74,7 @@ test("the same answer twice is the same answer, and another one is a conflict", 
 });
 
 test("words that are neither yes nor no are asked again, and yes is yes in the words of three languages", async (t) => {
-  const end = await agentEnd(t, scriptedModel([order("echo 1 >> f"), said("Fine.")]));
+  const end = await startAgentServer(t, scriptedModel([order("echo 1 >> f"), said("Fine.")]));
   for (const yes of ["YES", "sim", "sí", "y"]) {
     const session = await end.session();
     const { run } = await asking(end, session, "again");
@@ -85,7 +88,7 @@ test("words that are neither yes nor no are asked again, and yes is yes in the w
 });
 
 test("a client that was not shown the question has to name it", async (t) => {
-  const end = await agentEnd(t, scriptedModel([order("echo 1 >> f"), said("Fine.")]));
+  const end = await startAgentServer(t, scriptedModel([order("echo 1 >> f"), said("Fine.")]));
   const session = await end.session();
   const { question, run } = await asking(end, session, "first");
   const other = await end.token("ana", "runs", "approve");

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
 import type OpenAI from "openai";
-import { agentEnd } from "../support/agent-server.ts";
-import type { AgentEnd } from "../support/agent-server.ts";
+import { startAgentServer } from "../support/agent-server.ts";
+import type { AgentServer } from "../support/agent-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
-import { frontEnd } from "../support/front-end-server.ts";
-import type { FrontEnd } from "../support/front-end-server.ts";
+import { startFrontEndServer } from "../support/front-end-server.ts";
+import type { FrontEndServer } from "../support/front-end-server.ts";
 import { scriptedModel } from "../support/scenario.ts";
 
 /* An approval ends the turn of a conversation with a question in words, and the next message answers it. */
@@ -26,7 +26,7 @@ const effects = ({ workspace }: { workspace: string }): string => {
   return existsSync(path) ? readFileSync(path, "utf8") : "";
 };
 
-async function say(brain: FrontEnd, thread: string, content: string): Promise<Completion> {
+async function say(brain: FrontEndServer, thread: string, content: string): Promise<Completion> {
   const path = `/conversations/${thread}/messages`;
   const {
     status,
@@ -40,7 +40,7 @@ async function say(brain: FrontEnd, thread: string, content: string): Promise<Co
 const contentOf = ({ choices }: Completion): string => choices[0]?.message.content ?? "";
 
 test("003 an approval ends the turn with the question, the run and the plan, and yes goes on with the same run", async (t) => {
-  const brain = await frontEnd(t, act, text("It is done."));
+  const brain = await startFrontEndServer(t, act, text("It is done."));
   const { id } = await brain.client.conversations.create();
   const asked = await say(brain, id, "make the effect");
   const [head] = await brain.runs.list({ limit: 9 });
@@ -62,7 +62,7 @@ test("003 an approval ends the turn with the question, the run and the plan, and
 });
 
 test("003 a no in the next message refuses it, and its reason reaches the model", async (t) => {
-  const brain = await frontEnd(t, act, text("Then not."));
+  const brain = await startFrontEndServer(t, act, text("Then not."));
   const { id } = await brain.client.conversations.create();
   await say(brain, id, "make the effect");
   assert.equal(contentOf(await say(brain, id, "no, because it is Monday")), "Then not.");
@@ -71,7 +71,7 @@ test("003 a no in the next message refuses it, and its reason reaches the model"
 });
 
 test("chat completions: the question comes in a stream, too, and a caller that keeps the conversation answers it", async (t) => {
-  const brain = await frontEnd(t, act, text("It is done."));
+  const brain = await startFrontEndServer(t, act, text("It is done."));
   const request = { model: "bunny", messages: [user("make the effect")], stream: true as const };
   const pieces = await Array.fromAsync(await brain.client.chat.completions.create(request));
   const content = pieces.map(({ choices }) => choices[0]?.delta.content ?? "").join("");
@@ -92,7 +92,7 @@ const said = (words: string): ModelReply => ({
   usage: { inputTokens: 1, outputTokens: 1 },
 });
 
-async function black(end: AgentEnd, session: string, prompt: string): Promise<JsonObject> {
+async function black(end: AgentServer, session: string, prompt: string): Promise<JsonObject> {
   const headers = { accept: "application/json" };
   const answer = await end.ask("POST", "/agent/generate", { body: { session_id: session, prompt }, headers });
   const json = (await answer.json()) as JsonObject;
@@ -102,7 +102,7 @@ async function black(end: AgentEnd, session: string, prompt: string): Promise<Js
 
 test("000 the black box ends with the question as well, and the next message of the session answers it", async (t) => {
   const order = said(JSON.stringify({ type: "shell", command: COMMAND }));
-  const end = await agentEnd(t, scriptedModel([order, said("It is done.")]));
+  const end = await startAgentServer(t, scriptedModel([order, said("It is done.")]));
   const session = await end.session();
   const asked = await black(end, session, "make the effect");
   assert.equal(commandOf(asked["question"]), COMMAND);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { frames } from "../support/agent-server.ts";
+import { readFrames } from "../support/agent-server.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 
 /* Who may approve, see and stop, with real daemons, and tokens that the command makes and revokes. */
@@ -105,7 +105,7 @@ test("revoking a token ends the runs that it asked for, and its streams end with
   const own = await thief.fetch(`/agent/runs/${bad}/events`);
   const other = await thief.fetch(`/agent/runs/${good}/events`);
   const ends = Promise.all(
-    [own, other].map(async (response) => (await Array.fromAsync(frames(response))).at(-1)?.data["type"]),
+    [own, other].map(async (response) => (await Array.fromAsync(readFrames(response))).at(-1)?.data["type"]),
   );
   assert.equal((await stage.run("tokens", "revoke", lost.id)).code, 0);
   assert.deepEqual(await ends, ["error", "error"]);

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject, ModelReply } from "@vidro/core";
-import { agentEnd, dataOf, linesOf } from "../support/agent-server.ts";
-import type { AgentEnd } from "../support/agent-server.ts";
-import { executorEnd } from "../support/executor-server.ts";
+import { startAgentServer, readFrameData, linesOf } from "../support/agent-server.ts";
+import type { AgentServer } from "../support/agent-server.ts";
+import { startExecutorServer } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
 import { scriptedModel } from "../support/scenario.ts";
@@ -22,16 +22,16 @@ const order = (command: string): ModelReply => said(JSON.stringify({ type: "shel
 /** A line whose harm is at its end, behind more than anybody would show on one line. */
 const LONG = `echo ${"x".repeat(2500)}; echo THE-END >> effects.txt`;
 
-async function generate(end: AgentEnd, prompt: string, accept: string): Promise<Response> {
+async function generate(end: AgentServer, prompt: string, accept: string): Promise<Response> {
   const body = { session_id: await end.session(), prompt };
   return end.ask("POST", "/agent/generate", { body, headers: { accept } });
 }
 
 test("000 an ask carries the whole plan: command, folder, access, host and action, however long", async (t) => {
-  const end = await agentEnd(t, scriptedModel([order(LONG), said("Fine.")]));
+  const end = await startAgentServer(t, scriptedModel([order(LONG), said("Fine.")]));
   const response = await generate(end, "make the effect", "text/event-stream");
   const run = response.headers.get("x-run-id") ?? "";
-  const all = await dataOf(response, (data) =>
+  const all = await readFrameData(response, (data) =>
     data["type"] === "ask"
       ? end.ask("POST", `/v1/runs/${run}/answers`, { body: { answer: "no", question: data["question_id"] ?? "" } })
       : undefined,
@@ -47,7 +47,7 @@ test("000 an ask carries the whole plan: command, folder, access, host and actio
 });
 
 test("through the glass box the question is whole, too", async (t) => {
-  const end = await agentEnd(t, scriptedModel([order(LONG), said("Fine.")]));
+  const end = await startAgentServer(t, scriptedModel([order(LONG), said("Fine.")]));
   const response = await generate(end, "make the effect", "application/x-ndjson, application/json;q=0.1");
   const run = response.headers.get("x-run-id") ?? "";
   for await (const followed of end.runs.follow(run)) {
@@ -62,7 +62,7 @@ test("through the glass box the question is whole, too", async (t) => {
 test("a question is asked in the language of its task, and what it is about stays as it is", async (t) => {
   const words: string[] = [];
   for (const task of ["por favor, apague os arquivos da pasta", "por favor, borra los archivos de la carpeta"]) {
-    const end = await agentEnd(t, scriptedModel([order("rm -r build")]));
+    const end = await startAgentServer(t, scriptedModel([order("rm -r build")]));
     const asked = (await (await generate(end, task, "application/json")).json()) as JsonObject;
     words.push(asked["result"] as string);
   }
@@ -73,13 +73,13 @@ test("a question is asked in the language of its task, and what it is about stay
 test("000 a file's whole new content is shown before it is written", async (t) => {
   const content = `${"line\n".repeat(600)}THE-END`;
   const write = JSON.stringify({ type: "use_tool", name: "write_file", args: { file_path: "/etc/motd", content } });
-  const end = await agentEnd(t, scriptedModel([said(write)]));
+  const end = await startAgentServer(t, scriptedModel([said(write)]));
   const asked = (await (await generate(end, "write it", "application/json")).json()) as JsonObject;
   assert.match(asked["result"] as string, /THE-END/);
 });
 
 test("004 a tool_call_request previews the whole plan", async (t) => {
-  const end = await executorEnd(
+  const end = await startExecutorServer(
     t,
     calls({ id: "m1", name: "shell", input: JSON.stringify({ command: LONG }) }),
     text("Fine."),

@@ -4,8 +4,8 @@ import type { Entry, LiveEvent } from "@vidro/core";
 import { voidsWords } from "@vidro/core/run";
 import OpenAI from "openai";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
-import { agentEnd, frames } from "../support/agent-server.ts";
-import type { AgentEnd } from "../support/agent-server.ts";
+import { startAgentServer, readFrames } from "../support/agent-server.ts";
+import type { AgentServer } from "../support/agent-server.ts";
 import { callsAfter, CUT, fakeOpenAi, textWith } from "../support/fake-openai.ts";
 import type { FakeReply } from "../support/fake-openai.ts";
 
@@ -20,26 +20,26 @@ const CALL = '{"type":"use_tool","name":"working_directory","args":{}}';
 type Test = { after(done: () => Promise<void> | void): void };
 
 /** A brain with a chain of two models behind one server, which gives these replies one after the other. */
-async function brain(t: Test, ...replies: FakeReply[]): Promise<AgentEnd> {
+async function brain(t: Test, ...replies: FakeReply[]): Promise<AgentServer> {
   const fake = await fakeOpenAi(...replies);
   t.after(() => fake.close());
-  return agentEnd(t, await chooseModel({ VIDRO_MODEL: "first,second", VIDRO_MODEL_URL: fake.url }));
+  return startAgentServer(t, await chooseModel({ VIDRO_MODEL: "first,second", VIDRO_MODEL_URL: fake.url }));
 }
 
 type Item = { readonly entry: Entry } | { readonly live: LiveEvent };
 
 /** Follows a run in its journal's own words, and gives what follows to who looks while it comes. */
-async function journalOf(end: AgentEnd, run: string, look: (item: Item) => void): Promise<void> {
+async function journalOf(end: AgentServer, run: string, look: (item: Item) => void): Promise<void> {
   const response = await end.ask("GET", `/v1/runs/${run}/events?live=true`, {
     headers: { accept: "text/event-stream" },
   });
-  for await (const { data } of frames(response)) {
+  for await (const { data } of readFrames(response)) {
     const { seq, at, event, live } = data as never as Entry & { readonly live?: LiveEvent };
     look(live === undefined ? { entry: { seq, at, event } } : { live });
   }
 }
 
-async function started(end: AgentEnd): Promise<string> {
+async function started(end: AgentServer): Promise<string> {
   const response = await end.ask("POST", "/v1/runs", { body: { task: "tell me" } });
   return ((await response.json()) as { id: string }).id;
 }
@@ -101,7 +101,7 @@ test("the words of a reply that broke off are void before the next model says a 
   assert.deepEqual(told.replies, [{ told: "The whole answer.", kept: "The whole answer." }]);
 });
 
-const client = ({ url, own }: AgentEnd): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey: own, maxRetries: 0 });
+const client = ({ url, own }: AgentServer): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey: own, maxRetries: 0 });
 const ask = (content = "tell me"): OpenAI.ChatCompletionCreateParamsNonStreaming => ({
   model: "bunny",
   messages: [{ role: "user", content }],
@@ -200,7 +200,7 @@ test("where the next model says the same and more, the stream goes on as if noth
 
 /** What is left of the tokens, and the end. */
 async function generated(
-  end: AgentEnd,
+  end: AgentServer,
   look: (tokens: string) => void,
 ): Promise<{ tokens: string; result: unknown; notes: unknown[] }> {
   const body = { session_id: await end.session(), prompt: "tell me" };
@@ -208,7 +208,7 @@ async function generated(
   look("");
   let [tokens, fresh] = ["", ""];
   const notes: unknown[] = [];
-  for await (const { data } of frames(response)) {
+  for await (const { data } of readFrames(response)) {
     if (data["type"] === "token") fresh += data["text"] as string;
     else if (typeof data["seq"] === "number") {
       if (data["voids"] === "token") notes.push(data["note"]);

@@ -10,13 +10,13 @@ import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import type { Runs } from "../../packages/brain/src/run/runs.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { until } from "../support/daemon-process.ts";
-import { assertOutcomes, callingModel, ends, entriesOf, reached } from "../support/outcomes.ts";
+import { assertOutcomes, modelThatCalls, outcomeTypes, entriesOf, waitForEvent } from "../support/outcomes.ts";
 import { processesIn } from "../support/processes.ts";
-import { ALLOW, frame, listening } from "../support/tcp-hand.ts";
-import type { Listening } from "../support/tcp-hand.ts";
-import { answer, HELLO, played } from "../support/foreign-tcp-server.ts";
-import type { Said } from "../support/foreign-tcp-server.ts";
-import { runsOver } from "../support/local-runs.ts";
+import { ALLOW_ALL, frame, startTcpHand } from "../support/tcp-hand.ts";
+import type { ListeningHand } from "../support/tcp-hand.ts";
+import { answer, HELLO, startForeignTcpServer } from "../support/foreign-tcp-server.ts";
+import type { TcpRequest } from "../support/foreign-tcp-server.ts";
+import { openRuns } from "../support/local-runs.ts";
 
 /* Whatever the model, the hand or the link does: an abort answers, and leaves nothing behind. */
 
@@ -64,7 +64,7 @@ class Brain {
   }
 
   runs(t: TestContext, hand: Hand, model: Model): Runs {
-    const runs = runsOver({ journal: this.journal, model, hand });
+    const runs = openRuns({ journal: this.journal, model, hand });
     t.after(() => runs.close());
     return runs;
   }
@@ -78,16 +78,16 @@ async function aborted(runs: Runs, run: string): Promise<readonly string[]> {
   assert.ok(tookMs < RUN_LIMITS.abortMs, `the abort took ${tookMs} ms`);
   const entries = await entriesOf(runs, run);
   assertOutcomes(entries);
-  return ends(entries);
+  return outcomeTypes(entries);
 }
 
 /** A hand of ours on another machine, whose work leaves its pid in a file. */
-async function host(t: TestContext): Promise<Listening & { readonly isAlive: () => boolean }> {
-  const hand = await listening(t, { policy: ALLOW, bounds: { burst: 1e9 } });
+async function host(t: TestContext): Promise<ListeningHand & { readonly isAlive: () => boolean }> {
+  const hand = await startTcpHand(t, { policy: ALLOW_ALL, bounds: { burst: 1e9 } });
   return { ...hand, isAlive: () => processesIn(hand.workspace).length > 0 };
 }
 
-const hasBegun = ({ workspace }: Listening): Promise<void> =>
+const hasBegun = ({ workspace }: ListeningHand): Promise<void> =>
   until("the command has begun", () => {
     try {
       return readFileSync(join(workspace, "pid"), "utf8").endsWith("\n");
@@ -101,7 +101,7 @@ test("F35 G13 a run whose hand is away is aborted in time, and its command ends 
   const store = memoryStore();
   const where = { port: far.port, token: await far.token("hand") };
   const first = await Brain.up(t, store, where);
-  const runs = first.runs(t, await first.dial(), callingModel("shell", SLEEP));
+  const runs = first.runs(t, await first.dial(), modelThatCalls("shell", SLEEP));
   const { run } = await runs.start({ task: "sleep", workspace: "." });
   await hasBegun(far);
   await first.hangUp();
@@ -120,7 +120,7 @@ test("F35 G13 a run that nobody drives is aborted, and the command that it left 
   const store = memoryStore();
   const where = { port: far.port, token: await far.token("hand") };
   const first = await Brain.up(t, store, where);
-  const model = callingModel("shell", SLEEP);
+  const model = modelThatCalls("shell", SLEEP);
   const leaving = first.runs(t, await first.dial(), model);
   const { run } = await leaving.start({ task: "sleep", workspace: "." });
   await hasBegun(far);
@@ -136,14 +136,14 @@ test("F35 G13 a run that nobody drives is aborted, and the command that it left 
 /** Somebody's server that takes a brain's orders and does with them what the test says; the rest it answers. */
 async function silent(
   t: TestContext,
-  heed: (said: Said) => Json | undefined = () => undefined,
-): Promise<{ readonly port: number; readonly heard: Said[]; say(value: Json): void }> {
-  const heard: Said[] = [];
+  heed: (said: TcpRequest) => Json | undefined = () => undefined,
+): Promise<{ readonly port: number; readonly heard: TcpRequest[]; say(value: Json): void }> {
+  const heard: TcpRequest[] = [];
   const hello = { ...HELLO, data: { ...HELLO.data, extensions: ["JUDGE", "RUN_TOOL", "CANCEL", "ACK"] } };
   const hand = { name: "far", workspace: "/", tools: [SHELL] };
   const verdict = { decision: "allow", rule: "r", class: "code-exec", reason: "" };
   const judgement = { plan: { kind: "facts", facts: "x" }, hash: "h", policy: "p", verdict };
-  const { port, sockets } = await played(
+  const { port, sockets } = await startForeignTcpServer(
     t,
     (said) => {
       heard.push(said);
@@ -162,12 +162,12 @@ const SHELL: JsonObject = {
   idempotent: false,
   parameters: { type: "object", properties: {} },
 };
-const acts = (heard: readonly Said[]): readonly string[] => heard.map(({ act }) => act);
+const acts = (heard: readonly TcpRequest[]): readonly string[] => heard.map(({ act }) => act);
 
 test("F35 G13 a run whose hand says nothing is aborted in time, and the hand is told to stop", async (t) => {
   const far = await silent(t);
   const brain = await Brain.up(t, memoryStore(), { port: far.port, token: "x" });
-  const runs = brain.runs(t, await brain.dial(), callingModel("shell", {}));
+  const runs = brain.runs(t, await brain.dial(), modelThatCalls("shell", {}));
   const { run } = await runs.start({ task: "hang", workspace: "." });
   await until("it is ordered", () => acts(far.heard).includes("RUN_TOOL"));
   assert.deepEqual(await aborted(runs, run.id), ["action.unknown", "run.aborted"]);
@@ -197,15 +197,15 @@ const ENDED = { type: "finished", outcome: { kind: "value", text: "done after al
 test("F37 an order that a silent hand does not end in its own time is stopped and asked about, and a late end settles it", async (t) => {
   const far = await silent(t);
   const brain = await Brain.up(t, memoryStore(), { port: far.port, token: "x", overdueMs: 50 });
-  const runs = brain.runs(t, await brain.dial(), callingModel("shell", { timeout_ms: 100 }));
+  const runs = brain.runs(t, await brain.dial(), modelThatCalls("shell", { timeout_ms: 100 }));
   const { run } = await runs.start({ task: "hang", workspace: "." });
-  const question = await reached(runs, run.id, "question.asked");
+  const question = await waitForEvent(runs, run.id, "question.asked");
   assert.equal(question.about.kind, "unknown");
   await until("it is told to stop", () => acts(far.heard).includes("CANCEL"));
   const [ordered] = far.heard.filter(({ act }) => act === "RUN_TOOL");
   far.say(answer(ordered ?? assert.fail(), { ended: ENDED }));
   const entries = await entriesOf(runs, run.id);
-  assert.deepEqual(ends(entries), ["action.unknown", "action.finished", "run.finished"]);
+  assert.deepEqual(outcomeTypes(entries), ["action.unknown", "action.finished", "run.finished"]);
   assertOutcomes(entries);
   assert.equal((await runs.find(run.id)).status, "finished");
 });
@@ -218,14 +218,14 @@ test("F37 a hand that comes back with the truth in its ledger settles the questi
     return answer(said, { ended: ENDED });
   });
   const brain = await Brain.up(t, memoryStore(), { port: far.port, token: "x", overdueMs: 50 });
-  const runs = brain.runs(t, await brain.dial(), callingModel("shell", { timeout_ms: 100 }));
+  const runs = brain.runs(t, await brain.dial(), modelThatCalls("shell", { timeout_ms: 100 }));
   const { run } = await runs.start({ task: "hang", workspace: "." });
-  await reached(runs, run.id, "question.asked");
+  await waitForEvent(runs, run.id, "question.asked");
   await brain.hangUp();
   isBack = true;
   await brain.dial();
   const entries = await entriesOf(runs, run.id);
-  assert.deepEqual(ends(entries), ["action.unknown", "action.finished", "run.finished"]);
+  assert.deepEqual(outcomeTypes(entries), ["action.unknown", "action.finished", "run.finished"]);
   assertOutcomes(entries);
 });
 
@@ -235,9 +235,9 @@ test("an end that makes no sense is unknown, and no fault of ours", async (t) =>
   for (const ended of RUBBISH) {
     const far = await silent(t, (said) => (said.act === "RUN_TOOL" ? answer(said, { ended }) : answer(said)));
     const brain = await Brain.up(t, memoryStore(), { port: far.port, token: "x" });
-    const runs = brain.runs(t, await brain.dial(), callingModel("shell", {}));
+    const runs = brain.runs(t, await brain.dial(), modelThatCalls("shell", {}));
     const { run } = await runs.start({ task: "x", workspace: "." });
-    assert.equal((await reached(runs, run.id, "question.asked")).about.kind, "unknown");
+    assert.equal((await waitForEvent(runs, run.id, "question.asked")).about.kind, "unknown");
     assert.deepEqual(await aborted(runs, run.id), ["action.unknown", "run.aborted"]);
   }
 });
@@ -258,9 +258,9 @@ test("a bug while an action is under way leaves its outcome unknown before the r
     acknowledge: (action) => hand.acknowledge(action),
     close: () => hand.close(),
   };
-  const runs = brain.runs(t, broken, callingModel("shell", {}));
+  const runs = brain.runs(t, broken, modelThatCalls("shell", {}));
   const { run } = await runs.start({ task: "x", workspace: "." });
   const entries = await entriesOf(runs, run.id);
-  assert.deepEqual(ends(entries), ["action.unknown", "run.failed"]);
+  assert.deepEqual(outcomeTypes(entries), ["action.unknown", "run.failed"]);
   assertOutcomes(entries);
 });

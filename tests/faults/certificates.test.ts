@@ -5,7 +5,7 @@ import { SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
-import { Client, helloOf, JoinedHand, refusal, South } from "../support/southbound-harness.ts";
+import { ForeignAgent, helloOf, JoinedHand, openRefused, SouthboundHarness } from "../support/southbound-harness.ts";
 
 /* Certificates that were copied, renewed too often, or met by a clock that is wrong. */
 
@@ -13,7 +13,7 @@ const LOCAL = { owner: "local", admin: false };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The next certificate of a hand, over the connection that it has. */
-async function renewed(client: Client, identity: Identity): Promise<Identity> {
+async function renewed(client: ForeignAgent, identity: Identity): Promise<Identity> {
   const { key, csr } = newKeyAndRequest(identity.name);
   const reply = await client.ask({ method: "cert.renew", action_id: `r${(count += 1)}`, csr });
   assert.equal(reply["ok"], true, JSON.stringify(reply));
@@ -22,26 +22,26 @@ async function renewed(client: Client, identity: Identity): Promise<Identity> {
 
 let count = 0;
 
-async function greeted(identity: Identity): Promise<Client> {
-  const client = await Client.open(identity);
+async function greeted(identity: Identity): Promise<ForeignAgent> {
+  const client = await ForeignAgent.open(identity);
   assert.equal((await client.ask(helloOf(identity)))["ok"], true);
   return client;
 }
 
-async function left(client: Client): Promise<void> {
+async function left(client: ForeignAgent): Promise<void> {
   const closed = once(client.socket, "close");
   client.socket.close();
   await closed;
 }
 
 function refused(
-  south: South,
+  south: SouthboundHarness,
   { ca, key, certificate: cert }: Identity,
 ): Promise<{ status: number; body: JsonObject }> {
-  return refusal(south.url, { ca, key, cert });
+  return openRefused(south.url, { ca, key, cert });
 }
 
-function assertLocked(south: South, identity: Identity): void {
+function assertLocked(south: SouthboundHarness, identity: Identity): void {
   const { barred, why = "" } = south.hands.find(identity.agentId, LOCAL);
   assert.deepEqual([barred, /copy/.test(why)], ["quarantined", true]);
   const alerts = south.log.filter(({ level, message }) => level === "error" && /copy/.test(String(message)));
@@ -49,7 +49,7 @@ function assertLocked(south: South, identity: Identity): void {
 }
 
 test("a copied certificate that comes after the next one locks the hand, which then gets no certificate", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   const first = await greeted(identity);
   const next = await renewed(first, identity);
@@ -65,7 +65,7 @@ test("a copied certificate that comes after the next one locks the hand, which t
 });
 
 test("a copy that is renewed before its owner comes locks the hand when the owner does", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   const thief = await greeted(identity);
   const stolen = await renewed(thief, identity);
@@ -76,7 +76,7 @@ test("a copy that is renewed before its owner comes locks the hand when the owne
 });
 
 test("a certificate whose answer was lost is asked for again, and locks nobody until somebody comes with it", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   const client = await greeted(identity);
   const lost = await renewed(client, identity);
@@ -91,7 +91,7 @@ test("a certificate whose answer was lost is asked for again, and locks nobody u
 });
 
 test("a hand gets so many certificates and no more", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   const client = await greeted(identity);
   for (let given = 0; given < SOUTHBOUND_LIMITS.renewBurst; given += 1) await renewed(client, identity);
@@ -105,7 +105,7 @@ for (const [what, aheadMs] of [
   ["ahead", 2 * DAY_MS],
 ] as const) {
   test(`a brain whose clock is ${what} does not end its hands: they come again`, async (t) => {
-    const south = await South.up(t);
+    const south = await SouthboundHarness.up(t);
     const identity = await south.enrolled();
     south.aheadMs = aheadMs;
     const joined = await JoinedHand.join(t, south, { identity, waits: false });

@@ -7,9 +7,9 @@ import type { JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { fakeOpenAi } from "../support/fake-openai.ts";
-import { seed } from "../support/seed-store.ts";
-import type { Seed } from "../support/seed-store.ts";
-import { talking } from "../support/talking-model.ts";
+import { seedStore } from "../support/seed-store.ts";
+import type { SeedRun } from "../support/seed-store.ts";
+import { talkingModel } from "../support/talking-model.ts";
 
 /* A daemon with a long past, and a tenth of its conversations at work at the same time. */
 
@@ -20,7 +20,7 @@ const WORDS = Array.from({ length: 12 }, (_, index) => `word ${index} `);
 const REST_MS = 250;
 const GIB = 1024 ** 3;
 
-function* past(): Generator<Seed> {
+function* past(): Generator<SeedRun> {
   for (let index = 0; index < THREADS; index += 1)
     yield {
       id: `run_past_${index}`,
@@ -48,10 +48,10 @@ async function follow({ port, token }: DaemonProcess, run: string): Promise<read
 
 test("F23 a thousand runs at once among ten thousand threads reach their followers without a gap, in less than 1 GiB", async (t) => {
   const go = Promise.withResolvers<void>();
-  const model = await fakeOpenAi(talking(WORDS, REST_MS, go.promise));
+  const model = await fakeOpenAi(talkingModel(WORDS, REST_MS, go.promise));
   t.after(() => model.close());
   await using stage = await Stage.set({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: model.url });
-  await seed(stage.home, past());
+  await seedStore(stage.home, past());
   await using daemon = await DaemonProcess.up(stage, { flags: ["--port", "0"] });
   let most = 0;
   const looking = setInterval(() => (most = Math.max(most, daemon.rssBytes)), 50);

@@ -11,7 +11,7 @@ import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { fakeOpenAi } from "../support/fake-openai.ts";
-import { talking } from "../support/talking-model.ts";
+import { talkingModel } from "../support/talking-model.ts";
 
 /*
  * Followers of a run whose answer is larger than what may be unsent to one of them. The connections are kept alive, so
@@ -119,7 +119,7 @@ async function stand(t: { after(done: () => Promise<void>): void }): Promise<{
   const word = "x".repeat(MIB / WORDS);
   const going = Promise.withResolvers<void>();
   const model = await fakeOpenAi(
-    talking(
+    talkingModel(
       Array.from({ length: WORDS }, () => word),
       REST_MS,
       going.promise,

@@ -5,7 +5,7 @@ import { Identities } from "../../packages/brain/src/south/enrolment/identities.
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
-import { South } from "../support/southbound-harness.ts";
+import { SouthboundHarness } from "../support/southbound-harness.ts";
 
 /* A fleet that loses its brain and comes back: at its full size it is a figure, and here it is complete. */
 
@@ -30,7 +30,7 @@ function idleHand(id: string): Hand {
 }
 
 /** Hosts that were enrolled without having to wait for each other. */
-async function enrolled(south: South): Promise<readonly Identity[]> {
+async function enrolled(south: SouthboundHarness): Promise<readonly Identity[]> {
   const authority = await south.authorityAt(Date.now);
   const identities = new Identities(south.records);
   const { key, csr } = newKeyAndRequest("fleet");
@@ -87,7 +87,7 @@ class Fleet {
 }
 
 test("F22: five hundred hands whose brain went away are all back, none was refused, and each is of use", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const fleet = new Fleet(await enrolled(south));
   t.after(() => fleet.close());
   await fleet.up(1);

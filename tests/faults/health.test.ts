@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fillStore, garble, leavesOf } from "../../packages/brain/src/stores/damage.fixture.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { Line } from "../../packages/cli/src/stage.fixture.ts";
-import { Serving } from "../support/serving-process.ts";
+import { ServingProcess } from "../support/serving-process.ts";
 import { until } from "../support/daemon-process.ts";
 
 /* A daemon knows how it is: a disk that fills, descriptors that run out, a file that is damaged. */
@@ -24,18 +24,18 @@ const MOUNT = 'mount -t tmpfs -o size=8m tmpfs "$0" && exec "$@"';
 const UNSHARE = ["unshare", ...(process.getuid?.() === 0 ? [] : ["--map-root-user"]), "--mount"];
 
 /** Asks as the administrator does; the token lies where the daemon sees it. */
-function ask({ url, pid, ready }: Serving, path: string, body?: object): Promise<Response> {
+function ask({ url, pid, ready }: ServingProcess, path: string, body?: object): Promise<Response> {
   const token = readFileSync(`/proc/${pid}/root${String(ready["token_file"])}`, "utf8").trim();
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   return fetch(url + path, body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) });
 }
 
-async function readiness(daemon: Serving): Promise<Readiness & { readonly code: number }> {
+async function readiness(daemon: ServingProcess): Promise<Readiness & { readonly code: number }> {
   const response = await fetch(`${daemon.url}/readyz`);
   return { ...((await response.json()) as Readiness), code: response.status };
 }
 
-async function metric(daemon: Serving, series: string): Promise<number> {
+async function metric(daemon: ServingProcess, series: string): Promise<number> {
   const text = await (await ask(daemon, "/metrics")).text();
   return Number(
     text
@@ -53,7 +53,7 @@ test("a disk that is full is down and 503, in the log and in numbers, and room m
   await using stage = await Stage.set();
   mkdirSync(stage.home, { mode: 0o700 });
   const argv = [...UNSHARE, "sh", "-c", MOUNT, stage.home, ...stage.command.argv, ...UP];
-  await using daemon = await Serving.start(stage, argv);
+  await using daemon = await ServingProcess.start(stage, argv);
   // 8 MiB are few from the start.
   const before = await readiness(daemon);
   assert.deepEqual([before.code, before.status, before.checks["disk"]], [200, "degraded", "degraded"]);
@@ -82,7 +82,7 @@ test("a disk that is full is down and 503, in the log and in numbers, and room m
 test("descriptors that run out are counted, logged and seen, and the daemon goes on", async () => {
   await using stage = await Stage.set();
   const argv = ["sh", "-c", 'ulimit -n 80 && exec "$@"', "sh", ...stage.command.argv, ...UP];
-  await using daemon = await Serving.start(stage, argv);
+  await using daemon = await ServingProcess.start(stage, argv);
   assert.equal(await metric(daemon, "vidro_max_descriptors"), 80);
   const sockets: Socket[] = [];
   const port = Number(new URL(daemon.url).port);
@@ -100,7 +100,7 @@ test("descriptors that run out are counted, logged and seen, and the daemon goes
 
 test("latencies are told by route, outcome and kind, and open runs by state", async () => {
   await using stage = await Stage.set();
-  await using daemon = await Serving.start(stage, [...stage.command.argv, ...UP]);
+  await using daemon = await ServingProcess.start(stage, [...stage.command.argv, ...UP]);
   await ask(daemon, "/v1/runs", { task: "which files are here?" });
   await ask(daemon, "/v1/runs", { task: "run `touch made`" });
   await until("one asks", async () => (await metric(daemon, 'vidro_runs_open{state="asking"}')) === 1);
@@ -146,7 +146,7 @@ test("a damaged page takes only its own runs: list, audit, recovery and surfaces
   assert.equal(store?.["status"], "fail", before.stdout);
   assert.match(String(store["fix"]), /vidro audit verify/);
 
-  await using daemon = await Serving.start(stage, [...stage.command.argv, ...UP]);
+  await using daemon = await ServingProcess.start(stage, [...stage.command.argv, ...UP]);
   await until(
     "every damaged run is known",
     async () => (await metric(daemon, "vidro_runs_damaged")) === broken.length,

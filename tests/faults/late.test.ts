@@ -6,7 +6,7 @@ import { Fault, RUN_LIMITS } from "@vidro/core";
 import { decide, fold } from "@vidro/core/run";
 import type { Entry, Event, HandEvent } from "@vidro/core";
 import { makeWorkspace, readScenario } from "../support/scenario.ts";
-import { handIn, temporaryFolder } from "../support/local-runs.ts";
+import { openHand, temporaryFolder } from "../support/local-runs.ts";
 
 /* What comes late, twice or out of order. */
 
@@ -83,7 +83,7 @@ async function orderOnce(
 ): Promise<{ events: HandEvent[]; workspace: string }> {
   const folder = temporaryFolder(t);
   const workspace = makeWorkspace(readScenario(SCENARIO), folder);
-  const hand = await handIn(folder, workspace);
+  const hand = await openHand(folder, workspace);
   const wanted = { ...action, input: { command: "echo x >> effects.txt" } };
   const judged = await hand.judge(wanted);
   assert.ok("hash" in judged);

@@ -3,9 +3,9 @@ import { cpSync, existsSync, globSync, readFileSync, renameSync, rmSync, writeFi
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { assertOnce, followed } from "../support/follow-run.ts";
+import { assertEffectsOnce, followRun } from "../support/follow-run.ts";
 import { until } from "../support/daemon-process.ts";
-import { LINKS, LinkStand, taskOf } from "../support/link-harness.ts";
+import { LINKS, LinkHarness, taskOf } from "../support/link-harness.ts";
 import type { LinkKind } from "../support/link-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
@@ -44,13 +44,13 @@ const LOSSES: { readonly [loss: string]: (place: Place) => void } = {
 };
 
 async function loses(t: TestContext, kind: LinkKind, lose: (place: Place) => void): Promise<void> {
-  await using stand = await LinkStand.set(kind, temporaryFolder(t));
+  await using stand = await LinkHarness.set(kind, temporaryFolder(t));
   const { home, workspace } = stand.host;
   const hold = join(workspace, "hold");
   writeFileSync(join(workspace, "mark"), MARK);
   writeFileSync(hold, "");
   const run = await kind.begin(stand, taskOf(FILE, STEPS));
-  const over = followed(stand, run);
+  const over = followRun(stand, run);
   const stopAfter = async (step: string): Promise<void> => {
     const marks = join(workspace, FILE);
     await until(`step ${step} is done`, () => existsSync(marks) && readFileSync(marks, "utf8").endsWith(`${step}\n`));
@@ -66,7 +66,7 @@ async function loses(t: TestContext, kind: LinkKind, lose: (place: Place) => voi
   lose({ home, before, ledger });
   await stand.raise("hand");
   const entries = await over;
-  const { effects } = assertOnce(stand, entries, FILE);
+  const { effects } = assertEffectsOnce(stand, entries, FILE);
   assert.deepEqual(effects, ["1", "2", "3"]);
   const unknown = entries.flatMap(({ event }) => (event.type === "action.unknown" ? [event.fault] : []));
   assert.deepEqual(

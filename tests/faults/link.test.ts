@@ -5,11 +5,11 @@ import type { ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { certificate } from "../support/certificate.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
-import { HURRIED } from "../support/short-timeouts.ts";
-import { way } from "../support/namespaces.ts";
-import type { Cut, Way } from "../support/namespaces.ts";
+import { SHORT_TIMEOUTS_FLAGS } from "../support/short-timeouts.ts";
+import { makeNetworkPath } from "../support/namespaces.ts";
+import type { Cut, NetworkPath } from "../support/namespaces.ts";
 
 /*
  * A daemon on one machine and its followers on another, with a way between them that loses packets without a word. In
@@ -30,12 +30,12 @@ interface Following {
 /** The daemon on the near machine, and those who follow it from the far one. */
 class Scene {
   readonly #stage: Stage;
-  readonly #way: Way;
+  readonly #way: NetworkPath;
   readonly #daemon: DaemonProcess;
   readonly #cert: string;
   readonly #children: ChildProcess[] = [];
 
-  constructor(parts: { stage: Stage; way: Way; daemon: DaemonProcess; cert: string }) {
+  constructor(parts: { stage: Stage; way: NetworkPath; daemon: DaemonProcess; cert: string }) {
     this.#stage = parts.stage;
     this.#way = parts.way;
     this.#daemon = parts.daemon;
@@ -57,7 +57,7 @@ class Scene {
   /** Follows with the client of this project, which comes back by itself. */
   client(run: string): Following {
     const { url, token } = this.#daemon;
-    const flags = ["--conditions=vidro-source", ...HURRIED, FOLLOWER];
+    const flags = ["--conditions=vidro-source", ...SHORT_TIMEOUTS_FLAGS, FOLLOWER];
     return this.#follow([process.execPath, ...flags, url, token, run]);
   }
 
@@ -119,7 +119,7 @@ const seqsOf = ({ lines }: Following): number[] => lines.flatMap((line) => Numbe
 const lastId = ({ lines }: Following): string => lines.findLast((line) => line.startsWith("id: "))?.slice(4) ?? "0";
 
 /** Cuts the way while two runs are followed, and heals it when both ends have noticed. */
-async function endures(scene: Scene, link: Way, cut: Cut): Promise<void> {
+async function endures(scene: Scene, link: NetworkPath, cut: Cut): Promise<void> {
   const name = cut.replace(" ", "-");
   const runs = [await scene.run(`${name}-still`), await scene.run(`${name}-busy`)] as const;
   const clients = runs.map((run) => scene.client(run));
@@ -159,10 +159,10 @@ const isData = (line: string): boolean => line.startsWith("data: ") && line.incl
 
 test("F10 F11 G5 a link that dies without a word is seen by both ends, and followers go on with the next entry", async (t) => {
   await using stage = await Stage.set();
-  await using link = await way();
-  const { cert, key } = certificate(stage.workspace, link.near.address);
+  await using link = await makeNetworkPath();
+  const { cert, key } = makeCertificate(stage.workspace, link.near.address);
   const flags = ["--port", "0", "--host", link.near.address, "--tls-cert", cert, "--tls-key", key];
-  await using daemon = await DaemonProcess.up(stage, { flags, node: HURRIED, host: link.near });
+  await using daemon = await DaemonProcess.up(stage, { flags, node: SHORT_TIMEOUTS_FLAGS, host: link.near });
   const scene = new Scene({ stage, way: link, daemon, cert });
   t.after(() => scene.kill());
   for (const cut of ["both ways", "to far", "to near"] as const)

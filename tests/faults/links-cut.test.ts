@@ -4,17 +4,17 @@ import type { TestContext } from "node:test";
 import type { Ended, Hand, Order } from "@vidro/core";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import type { Direction } from "../support/fault-proxy.ts";
-import { insisted, markOrder, NEAR_LINKS } from "../support/in-process-links.ts";
-import type { NearLink } from "../support/in-process-links.ts";
+import { insisted, markOrder, IN_PROCESS_LINKS } from "../support/in-process-links.ts";
+import type { InProcessLink } from "../support/in-process-links.ts";
 
 /* Links whose bytes come in pieces, or not at all. */
 
-type Name = keyof typeof NEAR_LINKS;
+type Name = keyof typeof IN_PROCESS_LINKS;
 
 /** A link whose every byte goes through a wire that can fail. */
-async function proxied(t: TestContext, name: Name): Promise<NearLink & { readonly proxy: FaultProxy }> {
+async function proxied(t: TestContext, name: Name): Promise<InProcessLink & { readonly proxy: FaultProxy }> {
   let made: FaultProxy | undefined;
-  const link = await NEAR_LINKS[name](t, async ({ port }) => {
+  const link = await IN_PROCESS_LINKS[name](t, async ({ port }) => {
     made = await new FaultProxy({ port }).open();
     return made.port;
   });
@@ -91,7 +91,7 @@ async function answers(hand: Hand): Promise<readonly Ended[]> {
   return ends;
 }
 
-for (const name of Object.keys(NEAR_LINKS) as Name[])
+for (const name of Object.keys(IN_PROCESS_LINKS) as Name[])
   test(`F12 ${name}: whole frames, single bytes and frames that come together are read the same`, async (t) => {
     const { hand, proxy, marks } = await proxied(t, name);
     let given = 0;

@@ -6,15 +6,15 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Ended, Hand, Order } from "@vidro/core";
-import { FAR_HANDS } from "../support/remote-hands.ts";
-import type { FarHand } from "../support/remote-hands.ts";
+import { REMOTE_HANDS } from "../support/remote-hands.ts";
+import type { RemoteHandProcess } from "../support/remote-hands.ts";
 import { insisted } from "../support/in-process-links.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
 /* What a host may suffer while its hand works for a brain: it sleeps, its disk is full, it has no descriptors left. */
 
-type Name = keyof typeof FAR_HANDS;
-const NAMES = Object.keys(FAR_HANDS) as Name[];
+type Name = keyof typeof REMOTE_HANDS;
+const NAMES = Object.keys(REMOTE_HANDS) as Name[];
 
 let last = 0;
 
@@ -28,7 +28,7 @@ async function approved(hand: Hand, command: string, ttlMs = 60_000): Promise<Or
 }
 
 const mark = (name: string): string => `echo ${name} >> marks`;
-const marksIn = ({ workspace }: FarHand): string => readFileSync(join(workspace, "marks"), "utf8");
+const marksIn = ({ workspace }: RemoteHandProcess): string => readFileSync(join(workspace, "marks"), "utf8");
 const codeOf = (ended: Ended): string => (ended.type === "finished" ? ended.type : ended.fault.code);
 
 /** As with a lid that is closed. */
@@ -36,7 +36,7 @@ const SLEEP_MS = 2600;
 
 test("F28 over every link an order that is older than its time when the host wakes up is refused, and does nothing", async (t) => {
   const sleeps = async (name: Name): Promise<void> => {
-    const far = await FAR_HANDS[name](t, { folder: temporaryFolder(t) });
+    const far = await REMOTE_HANDS[name](t, { folder: temporaryFolder(t) });
     const { hand, peer } = far;
     assert.equal(codeOf(await insisted(hand, await approved(hand, mark("before")))), "finished", name);
     const [short, long] = [await approved(hand, mark("short"), 1000), await approved(hand, mark("long"))];
@@ -67,7 +67,7 @@ function smallDisk(t: TestContext, state: string): { readonly folder: string; re
 for (const name of NAMES)
   test(`F4 ${name}: a host whose disk is full starts nothing and says so, cuts what it cannot keep, and recovers`, async (t) => {
     const { folder, disk } = smallDisk(t, name === "executor-ws" ? "home" : "state");
-    const far = await FAR_HANDS[name](t, { folder });
+    const far = await REMOTE_HANDS[name](t, { folder });
     const { hand } = far;
     assert.equal(codeOf(await insisted(hand, await approved(hand, mark("before")))), "finished");
     const large = await insisted(hand, await approved(hand, "head -c 6000000 /dev/zero | tr '\\0' x"));
@@ -84,7 +84,7 @@ for (const name of NAMES)
 
 test("F27 over every link a hand without descriptors refuses work by name, and works when it has some again", async (t) => {
   const starves = async (name: Name): Promise<void> => {
-    const far = await FAR_HANDS[name](t, { folder: temporaryFolder(t) });
+    const far = await REMOTE_HANDS[name](t, { folder: temporaryFolder(t) });
     const { hand, peer } = far;
     assert.equal(codeOf(await insisted(hand, await approved(hand, mark("before")))), "finished", name);
     const order = await approved(hand, mark("starved"));

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { assertOnce, followed } from "../support/follow-run.ts";
-import { LINKS, LinkStand, STEPS, taskOf } from "../support/link-harness.ts";
+import { assertEffectsOnce, followRun } from "../support/follow-run.ts";
+import { LINKS, LinkHarness, STEPS, taskOf } from "../support/link-harness.ts";
 import type { LinkKind } from "../support/link-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
@@ -27,12 +27,12 @@ interface Sum {
 }
 
 /** One run, during which the victims die as often as is left. */
-async function ranThrough(stand: LinkStand, deaths: (typeof DEATHS)[number], sum: Sum): Promise<void> {
+async function ranThrough(stand: LinkHarness, deaths: (typeof DEATHS)[number], sum: Sum): Promise<void> {
   const file = `r${sum.runs}`;
   sum.runs += 1;
   const run = await stand.kind.begin(stand, taskOf(file));
   let left: number = deaths.after[sum.kills % deaths.after.length] ?? 1;
-  const entries = await followed(stand, run, async () => {
+  const entries = await followRun(stand, run, async () => {
     left -= 1;
     if (left > 0 || sum.kills >= deaths.kills) return;
     await Promise.all(deaths.victims.map((victim) => stand.kill(victim)));
@@ -40,14 +40,14 @@ async function ranThrough(stand: LinkStand, deaths: (typeof DEATHS)[number], sum
     left = deaths.after[sum.kills % deaths.after.length] ?? 1;
     for (const victim of deaths.victims) await stand.raise(victim);
   });
-  const { effects, unknown } = assertOnce(stand, entries, file);
+  const { effects, unknown } = assertEffectsOnce(stand, entries, file);
   assert.ok(effects.length >= STEPS - unknown, `${effects.length} effects, ${unknown} unknown`);
   sum.effects += effects.length;
   sum.unknown += unknown;
 }
 
 async function survives(t: TestContext, kind: LinkKind, cache: string): Promise<void> {
-  await using stand = await LinkStand.set(kind, cache);
+  await using stand = await LinkHarness.set(kind, cache);
   const runs = { runs: 0 };
   for (const deaths of DEATHS) {
     const sum: Sum = { kills: 0, effects: 0, unknown: 0, ...runs };

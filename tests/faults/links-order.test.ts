@@ -3,10 +3,10 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { textIn } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
-import { meddledFrames, meddledWebSocket, replayed } from "../support/message-tamperer.ts";
-import type { Meddle } from "../support/message-tamperer.ts";
-import { insisted, markOrder, NEAR_LINKS } from "../support/in-process-links.ts";
-import type { NearLink, Target } from "../support/in-process-links.ts";
+import { tamperFrames, tamperWebSocket, replayRequests } from "../support/message-tamperer.ts";
+import type { Tamper } from "../support/message-tamperer.ts";
+import { insisted, markOrder, IN_PROCESS_LINKS } from "../support/in-process-links.ts";
+import type { InProcessLink, Target } from "../support/in-process-links.ts";
 
 /* Messages that come twice, in another order, or late. */
 
@@ -23,10 +23,10 @@ const matters = (message: JsonObject): boolean => isOrder(message) || isEnd(mess
 const copyOf = (message: JsonObject): JsonObject =>
   isOrder(message) && message["t"] === "req" ? { ...message, id: `${textIn(message, "id")}-again` } : message;
 
-const twice: Meddle = (message) => (matters(message) ? [message, copyOf(message)] : [message]);
+const twice: Tamper = (message) => (matters(message) ? [message, copyOf(message)] : [message]);
 
 /** Of two orders, and of two ends, the second goes first. */
-function swapped(): Meddle {
+function swapped(): Tamper {
   const held: { [kind: string]: JsonObject | undefined } = {};
   return (message) => {
     if (!matters(message)) return [message];
@@ -38,7 +38,7 @@ function swapped(): Meddle {
 }
 
 /** What was said last is said once more after the next. */
-function late(): Meddle {
+function late(): Tamper {
   const last: { [kind: string]: JsonObject | undefined } = {};
   return (message) => {
     if (!matters(message)) return [message];
@@ -49,15 +49,15 @@ function late(): Meddle {
   };
 }
 
-const MEDDLES: { readonly [what: string]: () => Meddle } = { twice: () => twice, swapped, late };
+const MEDDLES: { readonly [what: string]: () => Tamper } = { twice: () => twice, swapped, late };
 const WIRES = {
-  "agent-ws": meddledWebSocket,
-  "executor-ws": meddledWebSocket,
-  "agent-tcp": meddledFrames,
+  "agent-ws": tamperWebSocket,
+  "executor-ws": tamperWebSocket,
+  "agent-tcp": tamperFrames,
 } as const;
 
 /** Gives orders two at a time; each has its own end, the same whenever it is asked for, and one effect. */
-async function obeys({ hand, marks }: NearLink): Promise<void> {
+async function obeys({ hand, marks }: InProcessLink): Promise<void> {
   const given: string[] = [];
   for (let pair = 0; pair < 4; pair += 1) {
     const orders = [markOrder(), markOrder()];
@@ -78,22 +78,24 @@ async function acknowledged(hand: Hand, orders: readonly ReturnType<typeof markO
   for (const { action } of orders) await hand.acknowledge(action.id);
 }
 
-for (const [name, between] of Object.entries(WIRES) as [keyof typeof WIRES, typeof meddledWebSocket][])
+for (const [name, between] of Object.entries(WIRES) as [keyof typeof WIRES, typeof tamperWebSocket][])
   for (const [what, meddle] of Object.entries(MEDDLES))
     test(`F17 F18 ${name}: orders and ends that come ${what} have the same answers and one effect each`, async (t: TestContext) => {
       let passed = 0;
       const meddling = meddle();
-      const counted: Meddle = (message) => {
+      const counted: Tamper = (message) => {
         if (matters(message)) passed += 1;
         return meddling(message);
       };
-      await obeys(await NEAR_LINKS[name](t, (target: Target) => between(t, target, counted)));
+      await obeys(await IN_PROCESS_LINKS[name](t, (target: Target) => between(t, target, counted)));
       assert.ok(passed >= 32, `${passed} orders and ends were meddled with`);
     });
 
 test("F17 agent-http: a signed request that comes twice is refused the second time, and has one effect", async (t) => {
   const statuses: number[] = [];
-  await obeys(await NEAR_LINKS["agent-http"](t, (target) => replayed(t, target, (status) => statuses.push(status))));
+  await obeys(
+    await IN_PROCESS_LINKS["agent-http"](t, (target) => replayRequests(t, target, (status) => statuses.push(status))),
+  );
   assert.ok(statuses.length >= 16);
   assert.deepEqual([...new Set(statuses)], [401]);
 });

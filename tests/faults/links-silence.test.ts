@@ -8,11 +8,11 @@ import { fileURLToPath } from "node:url";
 import { textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { certificate } from "../support/certificate.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
-import { HEARTBEAT_MS, HURRIED_HANDS } from "../support/short-heartbeats.ts";
-import { way } from "../support/namespaces.ts";
-import type { Cut, Way } from "../support/namespaces.ts";
+import { HEARTBEAT_MS, SHORT_HEARTBEATS_FLAGS } from "../support/short-heartbeats.ts";
+import { makeNetworkPath } from "../support/namespaces.ts";
+import type { Cut, NetworkPath } from "../support/namespaces.ts";
 
 /*
  * A brain on one machine and hands on another, with a way between them that loses packets without a word while each of
@@ -47,7 +47,7 @@ const POLICY = {
 /** The brain, and a folder for each of the hands. */
 class Scene {
   readonly #stage: Stage;
-  readonly #way: Way;
+  readonly #way: NetworkPath;
   readonly #daemon: DaemonProcess;
   readonly #cert: string;
   readonly #children: ChildProcess[] = [];
@@ -55,7 +55,7 @@ class Scene {
   /** What the executor has told the person before it. */
   #said = "";
 
-  constructor(parts: { stage: Stage; way: Way; daemon: DaemonProcess; cert: string }) {
+  constructor(parts: { stage: Stage; way: NetworkPath; daemon: DaemonProcess; cert: string }) {
     this.#stage = parts.stage;
     this.#way = parts.way;
     this.#daemon = parts.daemon;
@@ -124,7 +124,7 @@ class Scene {
     const [program = "", ...flags] = this.#stage.command.argv.slice(0, -1);
     const home = join(this.folder(name), "state");
     const env = { ...this.#stage.command.env, VIDRO_HOME: home, NODE_EXTRA_CA_CERTS: this.#cert };
-    const argv = [program, ...HURRIED_HANDS, ...flags, ...words];
+    const argv = [program, ...SHORT_HEARTBEATS_FLAGS, ...flags, ...words];
     const child = this.#way.far.spawn(argv, { cwd: home, env, stdio: ["ignore", "ignore", "pipe"] });
     child.stderr?.resume();
     this.#children.push(child);
@@ -133,7 +133,7 @@ class Scene {
 }
 
 /** Cuts the way while each hand is in the middle of a command, and heals it when both ends have noticed. */
-async function endures(scene: Scene, link: Way, cut: Cut): Promise<void> {
+async function endures(scene: Scene, link: NetworkPath, cut: Cut): Promise<void> {
   const nth = `${CUTS.indexOf(cut)}`;
   const task = `run "bash slow ${nth}"`;
   const ids: string[] = [];
@@ -177,11 +177,11 @@ const JOINED_MS = 120_000;
 
 test("F10 F11 G9 a way to hands that dies without a word is seen by both ends, and their runs go on when it is back", async (t: TestContext) => {
   await using stage = await Stage.set();
-  await using link = await way();
-  const { cert, key } = certificate(stage.workspace, link.near.address);
+  await using link = await makeNetworkPath();
+  const { cert, key } = makeCertificate(stage.workspace, link.near.address);
   const south = ["--southbound-port", "0", "--southbound-host", link.near.address, "--no-local-hand"];
   const flags = ["--port", "0", "--host", link.near.address, "--tls-cert", cert, "--tls-key", key, ...south];
-  await using daemon = await DaemonProcess.up(stage, { flags, node: HURRIED_HANDS, host: link.near });
+  await using daemon = await DaemonProcess.up(stage, { flags, node: SHORT_HEARTBEATS_FLAGS, host: link.near });
   const scene = new Scene({ stage, way: link, daemon, cert });
   t.after(() => scene.kill());
   await scene.join("agent-ws");

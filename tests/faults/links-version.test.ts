@@ -5,34 +5,34 @@ import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@vidro/core";
-import { assertOnce, followed } from "../support/follow-run.ts";
-import { FAR_HANDS } from "../support/remote-hands.ts";
-import { LINKS, LinkStand, taskOf } from "../support/link-harness.ts";
-import { meddledFrames, meddledWebSocket } from "../support/message-tamperer.ts";
-import type { Meddle } from "../support/message-tamperer.ts";
-import { insisted, markOrder, NEAR_LINKS } from "../support/in-process-links.ts";
+import { assertEffectsOnce, followRun } from "../support/follow-run.ts";
+import { REMOTE_HANDS } from "../support/remote-hands.ts";
+import { LINKS, LinkHarness, taskOf } from "../support/link-harness.ts";
+import { tamperFrames, tamperWebSocket } from "../support/message-tamperer.ts";
+import type { Tamper } from "../support/message-tamperer.ts";
+import { insisted, markOrder, IN_PROCESS_LINKS } from "../support/in-process-links.ts";
 import type { Target } from "../support/in-process-links.ts";
-import { JoinedHand, South } from "../support/southbound-harness.ts";
+import { JoinedHand, SouthboundHarness } from "../support/southbound-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
 /* Ends of a link that are not of the same age, a brain that is short of descriptors, and a host that never came. */
 
 const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
 const WIRES = {
-  "agent-ws": meddledWebSocket,
-  "executor-ws": meddledWebSocket,
-  "agent-tcp": meddledFrames,
+  "agent-ws": tamperWebSocket,
+  "executor-ws": tamperWebSocket,
+  "agent-tcp": tamperFrames,
 } as const;
 
 /** An order as a later brain may give it, with something in it that this hand does not understand. */
-const laterOrder: Meddle = (message) => {
+const laterOrder: Tamper = (message) => {
   const { method, type, payload } = message;
   if (method === "tool.run") return [{ ...message, gently: true }];
   return [type === "run_tool" ? { ...message, payload: { ...(payload as JsonObject), gently: true } } : message];
 };
 
 /** A greeting as a later hand or brain may say it. */
-const laterGreeting: Meddle = (message) => {
+const laterGreeting: Tamper = (message) => {
   const { method, type, t, payload } = message;
   if (method === "hello")
     return [{ ...message, version: "99.0", capabilities: [...listIn(message, "capabilities"), "x.y"] }];
@@ -49,9 +49,9 @@ function listIn(message: JsonObject, field: string): readonly string[] {
   return (message[field] ?? []) as readonly string[];
 }
 
-for (const [name, between] of Object.entries(WIRES) as [keyof typeof WIRES, typeof meddledWebSocket][])
+for (const [name, between] of Object.entries(WIRES) as [keyof typeof WIRES, typeof tamperWebSocket][])
   test(`F26 ${name}: whoever greets with another version and more than is known here is taken, with what both know`, async (t) => {
-    const { hand, marks } = await NEAR_LINKS[name](t, (target: Target) => between(t, target, laterGreeting));
+    const { hand, marks } = await IN_PROCESS_LINKS[name](t, (target: Target) => between(t, target, laterGreeting));
     const order = markOrder();
     assert.equal((await insisted(hand, order)).type, "finished");
     assert.deepEqual(marks(), [`${order.action.input.n}`]);
@@ -60,7 +60,7 @@ for (const [name, between] of Object.entries(WIRES) as [keyof typeof WIRES, type
 // The protocol with frames drops what it does not know, as its document says.
 for (const name of ["agent-ws", "executor-ws"] as const)
   test(`F26 ${name}: an order with something in it that the hand does not know is refused by that name, and not done`, async (t) => {
-    const { hand, marks } = await NEAR_LINKS[name](t, (target) => meddledWebSocket(t, target, laterOrder));
+    const { hand, marks } = await IN_PROCESS_LINKS[name](t, (target) => tamperWebSocket(t, target, laterOrder));
     const ended = await insisted(hand, markOrder());
     assert.ok(ended.type === "failed", JSON.stringify(ended));
     assert.equal(ended.fault.code, "BAD_REQUEST");
@@ -70,7 +70,7 @@ for (const name of ["agent-ws", "executor-ws"] as const)
 
 test("F26 a hand whose ledger is of a later version refuses to start, names both versions, and leaves it alone", async (t) => {
   const folder = temporaryFolder(t);
-  const { peer } = await FAR_HANDS["agent-ws"](t, { folder });
+  const { peer } = await REMOTE_HANDS["agent-ws"](t, { folder });
   await peer.end("SIGKILL");
   const state = join(folder, "state");
   const ledger = new DatabaseSync(join(state, "hand", "ledger.db"));
@@ -88,7 +88,7 @@ test("F26 a hand whose ledger is of a later version refuses to start, names both
 
 test("F27 a brain without descriptors lets nobody in, keeps the hands it has, and takes all when it has some again", async (t) => {
   const kind = LINKS.find(({ name }) => name === "agent-ws") ?? assert.fail();
-  await using stand = await LinkStand.set(kind, temporaryFolder(t));
+  await using stand = await LinkHarness.set(kind, temporaryFolder(t));
   const run = await stand.kind.begin(stand, taskOf("r0"));
   const pid = stand.brain?.child.pid ?? 0;
   const limit = (descriptors: number): void => {
@@ -103,13 +103,13 @@ test("F27 a brain without descriptors lets nobody in, keeps the hands it has, an
   const back = stand.raise("hand");
   limit(4096);
   await back;
-  const { effects } = assertOnce(stand, await followed(stand, run), "r0");
+  const { effects } = assertEffectsOnce(stand, await followRun(stand, run), "r0");
   assert.ok(effects.length >= 8);
   assert.ok(stand.brain?.isAlive);
 });
 
 test("a host that was enrolled and never came is known as down, can be revoked, and is not let in after that", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const asker = { owner: "local", admin: false };
   const identity = await south.enrolled("web-1");
   const { id, state, gateway, tools } = south.hands.find("web-1", asker);

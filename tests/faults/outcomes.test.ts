@@ -7,12 +7,12 @@ import type { Entry, Hand, JsonObject } from "@vidro/core";
 import type { LocalHandOptions } from "@vidro/hands";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { tool } from "../../packages/hands/src/tools/tool.ts";
-import { Life } from "../support/simulated-crash.ts";
+import { ProcessLife } from "../support/simulated-crash.ts";
 import { markTool } from "../support/in-process-links.ts";
-import { assertOutcomes, callingModel, ends } from "../support/outcomes.ts";
-import { Client, helloOf, South } from "../support/southbound-harness.ts";
-import { ALLOW } from "../support/tcp-hand.ts";
-import { finish, handIn, runsOver, temporaryFolder } from "../support/local-runs.ts";
+import { assertOutcomes, modelThatCalls, outcomeTypes } from "../support/outcomes.ts";
+import { ForeignAgent, helloOf, SouthboundHarness } from "../support/southbound-harness.ts";
+import { ALLOW_ALL } from "../support/tcp-hand.ts";
+import { finishRun, openHand, openRuns, temporaryFolder } from "../support/local-runs.ts";
 
 /* What an answer to a second order of an action is worth. */
 
@@ -39,17 +39,17 @@ async function lived(
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
   const { journal } = await openStore("memory", "");
-  const model = callingModel("mark", { n: 7 });
-  const life = new Life({ at: "hand", nth: 1, point });
-  const before = await handIn(folder, workspace, { policy: ALLOW, tools: [markTool], probe: life.probe });
-  const first = runsOver({ journal: life.journal(journal), model, hand: life.hand(before) });
+  const model = modelThatCalls("mark", { n: 7 });
+  const life = new ProcessLife({ at: "hand", nth: 1, point });
+  const before = await openHand(folder, workspace, { policy: ALLOW_ALL, tools: [markTool], probe: life.probe });
+  const first = openRuns({ journal: life.journal(journal), model, hand: life.hand(before) });
   const { run } = await first.start({ task: "mark it", workspace });
   await life.ended;
-  const hand = await handIn(folder, workspace, { policy: ALLOW, tools: [markTool], ...change });
+  const hand = await openHand(folder, workspace, { policy: ALLOW_ALL, tools: [markTool], ...change });
   t.after(() => hand.close());
-  const runs = runsOver({ journal, model, hand });
+  const runs = openRuns({ journal, model, hand });
   await runs.resume(run.id);
-  const entries = await finish(runs, run.id, []);
+  const entries = await finishRun(runs, run.id, []);
   const file = join(workspace, "marks");
   return { entries, marks: existsSync(file) ? readFileSync(file, "utf8") : "" };
 }
@@ -57,13 +57,13 @@ async function lived(
 for (const [what, change] of Object.entries(CHANGES)) {
   test(`F6 an action that was done is finished when it is ordered again and ${what}`, async (t) => {
     const { entries, marks } = await lived(t, "after-finished", change);
-    assert.deepEqual([ends(entries), marks], [["action.finished", "run.finished"], "7\n"]);
+    assert.deepEqual([outcomeTypes(entries), marks], [["action.finished", "run.finished"], "7\n"]);
     assertOutcomes(entries);
   });
 
   test(`G3 an action that had begun is unknown when it is ordered again and ${what}`, async (t) => {
     const { entries } = await lived(t, "after-started", change);
-    assert.deepEqual(ends(entries), ["action.unknown", "run.finished"]);
+    assert.deepEqual(outcomeTypes(entries), ["action.unknown", "run.finished"]);
     assertOutcomes(entries);
   });
 }
@@ -73,19 +73,19 @@ const order = { command: "make", args: [] };
 
 /** A foreign hand gets an order, is cut off, and answers the same order with this when it is back. */
 async function reordered(t: TestContext, reply: JsonObject): Promise<readonly Entry[]> {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
-  const greeted = async (): Promise<Client> => {
-    const client = await Client.open(identity);
+  const greeted = async (): Promise<ForeignAgent> => {
+    const client = await ForeignAgent.open(identity);
     await client.ask(helloOf(identity));
     return client;
   };
   const first = await greeted();
   const hand = await south.hands.at(identity.agentId, noLocal);
   const { journal } = await openStore("memory", "");
-  const runs = runsOver({ journal, model: callingModel("command", order), hand });
+  const runs = openRuns({ journal, model: modelThatCalls("command", order), hand });
   const { run } = await runs.start({ task: "make it", workspace: "." });
-  const finished = finish(runs, run.id, ["yes"]);
+  const finished = finishRun(runs, run.id, ["yes"]);
   const asked = await first.next();
   first.socket.terminate();
   const second = await greeted();
@@ -111,5 +111,5 @@ const REPLIES: readonly (readonly [string, JsonObject, string])[] = [
 
 for (const [what, reply, outcome] of REPLIES)
   test(`F18 an order that is given again after a cut and ${what} gives ${outcome}`, async (t) => {
-    assert.deepEqual(ends(await reordered(t, reply)), [outcome, "run.finished"]);
+    assert.deepEqual(outcomeTypes(await reordered(t, reply)), [outcome, "run.finished"]);
   });

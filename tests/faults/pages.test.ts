@@ -8,7 +8,7 @@ import { HandRecords } from "../../packages/brain/src/south/register/hand-record
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
-import { seed } from "../support/seed-store.ts";
+import { seedStore } from "../support/seed-store.ts";
 
 /* Lists that are longer than one answer. */
 
@@ -21,7 +21,7 @@ const TOKEN = { secretHash: "", scopes: ["runs"], expires_at: null, revoked: tru
 const HANDS = ["a", "b", "c"];
 
 async function fill(home: string): Promise<void> {
-  await seed(
+  await seedStore(
     home,
     Array.from({ length: RUNS }, (_, index) => ({
       id: `run_${index}`,

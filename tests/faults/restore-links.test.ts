@@ -6,10 +6,10 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Entry, JsonObject } from "@vidro/core";
 import { until } from "../support/daemon-process.ts";
-import { LINKS, LinkStand, taskOf } from "../support/link-harness.ts";
+import { LINKS, LinkHarness, taskOf } from "../support/link-harness.ts";
 import type { LinkKind } from "../support/link-harness.ts";
 import { Peer } from "../support/peer-process.ts";
-import { QUICK } from "../support/short-redials.ts";
+import { SHORT_REDIALS_FLAGS } from "../support/short-redials.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
 /*
@@ -22,12 +22,12 @@ const MARK = 'echo "$2" >> "$1"; while [ -e hold ]; do sleep 0.05; done; echo do
 const FILE = "r0";
 const DONE = ["1", "2", "3"];
 
-function marksOf(stand: LinkStand): readonly string[] {
+function marksOf(stand: LinkHarness): readonly string[] {
   const file = join(stand.host.workspace, FILE);
   return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
 }
 
-async function entriesOf(stand: LinkStand, run: string): Promise<readonly Entry[]> {
+async function entriesOf(stand: LinkHarness, run: string): Promise<readonly Entry[]> {
   const database = new DatabaseSync(join(stand.stage.home, "journal.db"), { readOnly: true });
   const sql = "SELECT seq, at, body FROM entry JOIN run ON entry.run = run.number WHERE run.id = ? ORDER BY seq";
   const rows = database.prepare(sql).all(run);
@@ -36,7 +36,7 @@ async function entriesOf(stand: LinkStand, run: string): Promise<readonly Entry[
 }
 
 /** Waits until the last thing that happened in a run is of that type, and gives it. */
-async function comesTo(stand: LinkStand, run: string, type: Entry["event"]["type"]): Promise<JsonObject> {
+async function comesTo(stand: LinkHarness, run: string, type: Entry["event"]["type"]): Promise<JsonObject> {
   let event: Entry["event"] | undefined;
   await until(`the run has come to ${type}`, async () => {
     event = (await entriesOf(stand, run)).at(-1)?.event;
@@ -45,21 +45,21 @@ async function comesTo(stand: LinkStand, run: string, type: Entry["event"]["type
   return event as unknown as JsonObject;
 }
 
-async function answers(stand: LinkStand, run: string, answer: string): Promise<void> {
+async function answers(stand: LinkHarness, run: string, answer: string): Promise<void> {
   const { id, about } = await comesTo(stand, run, "question.asked");
   assert.equal((about as JsonObject)["kind"], "restored");
   const { status } = await stand.ask(`/v1/runs/${run}/answers`, { question: id ?? "", answer });
   assert.equal(status, 200);
 }
 
-async function statesOf(stand: LinkStand): Promise<readonly unknown[]> {
+async function statesOf(stand: LinkHarness): Promise<readonly unknown[]> {
   const { hands } = (await (await stand.ask("/v1/hands")).json()) as { hands: readonly JsonObject[] };
   return hands.map(({ state }) => state);
 }
 
 /** A run whose first step is under way; `finish` lets it come to its end. */
 async function begun(t: TestContext, kind: LinkKind) {
-  const stand = await LinkStand.set(kind, temporaryFolder(t));
+  const stand = await LinkHarness.set(kind, temporaryFolder(t));
   t.after(() => stand[Symbol.asyncDispose]());
   const hold = join(stand.host.workspace, "hold");
   writeFileSync(join(stand.host.workspace, "mark"), MARK);
@@ -104,11 +104,11 @@ function putBack(folder: string, from: string): void {
 }
 
 /** Starts the brain and says that its state came back. */
-async function raiseRestored(stand: LinkStand): Promise<void> {
+async function raiseRestored(stand: LinkHarness): Promise<void> {
   const { http, south } = stand.ports;
   const flags = ["--port", `${http}`, "--southbound-port", `${south}`, "--no-local-hand", "--restored"];
   const [program = "", ...rest] = stand.stage.command.argv;
-  const argv = [program, ...QUICK, ...rest, "up", "--json", ...flags];
+  const argv = [program, ...SHORT_REDIALS_FLAGS, ...rest, "up", "--json", ...flags];
   stand.brain = await Peer.start({ argv, cwd: stand.stage.workspace, env: stand.stage.command.env });
 }
 

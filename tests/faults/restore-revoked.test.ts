@@ -8,7 +8,7 @@ import type { JsonObject } from "@vidro/core";
 import { lines } from "../../packages/cli/src/stage.fixture.ts";
 import type { Line } from "../../packages/cli/src/stage.fixture.ts";
 import { until } from "../support/daemon-process.ts";
-import { LINKS, LinkStand } from "../support/link-harness.ts";
+import { LINKS, LinkHarness } from "../support/link-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
 /*
@@ -17,8 +17,8 @@ import { temporaryFolder } from "../support/local-runs.ts";
  */
 
 /** A brain with a hand on another machine, over a certificate. */
-async function joined(t: TestContext): Promise<LinkStand> {
-  const stand = await LinkStand.set(
+async function joined(t: TestContext): Promise<LinkHarness> {
+  const stand = await LinkHarness.set(
     LINKS.find(({ name }) => name === "agent-ws")!,
     temporaryFolder(t),
   );
@@ -28,27 +28,27 @@ async function joined(t: TestContext): Promise<LinkStand> {
   return stand;
 }
 
-async function hostOf(stand: LinkStand): Promise<JsonObject> {
+async function hostOf(stand: LinkHarness): Promise<JsonObject> {
   const { hands } = (await (await stand.ask("/v1/hands")).json()) as { hands: readonly JsonObject[] };
   return hands.find(({ name }) => name === "host") ?? {};
 }
 
-async function revoked(stand: LinkStand, token: string): Promise<void> {
+async function revoked(stand: LinkHarness, token: string): Promise<void> {
   const { status } = await stand.ask("/v1/hands/host/revoke", { why: "stolen" });
   assert.equal(status, 200);
   assert.equal((await stand.stage.run("tokens", "revoke", token.split(".")[0]!)).code, 0);
 }
 
-async function newToken(stand: LinkStand): Promise<string> {
+async function newToken(stand: LinkHarness): Promise<string> {
   const [made] = lines((await stand.stage.run("tokens", "create", "--owner", "ana", "--json")).stdout);
   return String(made?.["token"]);
 }
 
-async function statusOf(stand: LinkStand, token: string): Promise<number> {
+async function statusOf(stand: LinkHarness, token: string): Promise<number> {
   return (await fetch(`${stand.url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } })).status;
 }
 
-async function doctorSays(stand: LinkStand): Promise<Line> {
+async function doctorSays(stand: LinkHarness): Promise<Line> {
   const rows = lines((await stand.stage.run("doctor", "--json")).stdout);
   return rows.find((row) => row["id"] === "restored") ?? { body: {} };
 }

@@ -10,19 +10,19 @@ import { connect } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { Line } from "../../packages/cli/src/stage.fixture.ts";
-import { certificate } from "../support/certificate.ts";
+import { makeCertificate } from "../support/certificate.ts";
 import { until } from "../support/daemon-process.ts";
-import { portsOf } from "../support/listening-ports.ts";
-import { Serving } from "../support/serving-process.ts";
+import { listeningPorts } from "../support/listening-ports.ts";
+import { ServingProcess } from "../support/serving-process.ts";
 
 /* Signals that do not ask a process to end do not end it: real processes, and the ports that they listen on. */
 
 const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
 
-const up = (stage: Stage, ...flags: readonly string[]): Promise<Serving> =>
-  Serving.start(stage, [...stage.command.argv, "up", "--json", "--port", "0", ...flags]);
+const up = (stage: Stage, ...flags: readonly string[]): Promise<ServingProcess> =>
+  ServingProcess.start(stage, [...stage.command.argv, "up", "--json", "--port", "0", ...flags]);
 
-async function finished(stage: Stage, { url }: Serving, task: string): Promise<Line> {
+async function finished(stage: Stage, { url }: ServingProcess, task: string): Promise<Line> {
   const token = (await stage.run("tokens", "create", "--scopes", "*", "--json")).stdout;
   const authorization = `Bearer ${String(lines(token)[0]?.["token"])}`;
   const headers = { authorization, "content-type": "application/json" };
@@ -39,14 +39,14 @@ async function finished(stage: Stage, { url }: Serving, task: string): Promise<L
 test("a daemon outlives SIGHUP, SIGUSR1 and SIGUSR2, and opens no port for a debugger", async () => {
   await using stage = await Stage.set();
   await using daemon = await up(stage);
-  const ports = portsOf(daemon.pid);
+  const ports = listeningPorts(daemon.pid);
   await daemon.hears("SIGUSR1", '"signal":"SIGUSR1"');
   await daemon.hears("SIGUSR2", '"signal":"SIGUSR2"');
   await daemon.hears("SIGHUP", '"what":"agents"');
   for (const signal of ["SIGUSR1", "SIGUSR2"] as const) daemon.child.kill(signal);
   await daemon.hears("SIGHUP", '"what":"agents"', 2);
   assert.equal((await fetch(`${daemon.url}/healthz`)).status, 200);
-  assert.deepEqual(portsOf(daemon.pid), ports);
+  assert.deepEqual(listeningPorts(daemon.pid), ports);
   assert.equal(daemon.log.split('"signal":"SIGUSR').length - 1, 2, "each is told once");
   const gone = once(daemon.child, "exit");
   daemon.child.kill("SIGTERM");
@@ -81,7 +81,7 @@ test("SIGHUP reads policy and agents anew, and a file that cannot be used leaves
 
 test("SIGHUP has new connections see a new certificate, and never half of one", async () => {
   await using stage = await Stage.set();
-  const { cert, key } = certificate(stage.workspace, "127.0.0.1");
+  const { cert, key } = makeCertificate(stage.workspace, "127.0.0.1");
   await using daemon = await up(stage, "--tls-cert", cert, "--tls-key", key);
   const shown = async (): Promise<string> => {
     const socket = connect({ port: Number(new URL(daemon.url).port), host: "127.0.0.1", rejectUnauthorized: false });
@@ -91,7 +91,7 @@ test("SIGHUP has new connections see a new certificate, and never half of one", 
     return fingerprint256;
   };
   const first = await shown();
-  certificate(stage.workspace, "127.0.0.1");
+  makeCertificate(stage.workspace, "127.0.0.1");
   assert.equal(await shown(), first);
   await daemon.hears("SIGHUP", '"what":"TLS certificate"');
   const second = await shown();
@@ -112,14 +112,14 @@ test("a hand that listens outlives the same signals, and reads its policy anew",
     [...stage.command.argv, "hands", ...tcp],
   ]) {
     await writeFile(join(stage.home, "policy.json"), JSON.stringify({ trusted: [], secrets: [], env: {}, rules: [] }));
-    await using hand = await Serving.start(stage, argv);
-    const ports = portsOf(hand.pid);
+    await using hand = await ServingProcess.start(stage, argv);
+    const ports = listeningPorts(hand.pid);
     await hand.hears("SIGUSR1", "SIGUSR1: a signal does nothing here");
     await hand.hears("SIGUSR2", "SIGUSR2: a signal does nothing here");
     await hand.hears("SIGHUP", "policy: read anew");
     await writeFile(join(stage.home, "policy.json"), "{");
     await hand.hears("SIGHUP", "policy: cannot be read anew; the one before stays in force");
-    assert.deepEqual(portsOf(hand.pid), ports);
+    assert.deepEqual(listeningPorts(hand.pid), ports);
   }
 });
 
@@ -149,7 +149,7 @@ test("a hand that joins outlives the same signals, while the brain has yet to an
   });
   child.kill("SIGKILL");
   await gone;
-  await using hand = await Serving.start(stage, [node, ...joining(String(daemon.ready["southbound"]))]);
+  await using hand = await ServingProcess.start(stage, [node, ...joining(String(daemon.ready["southbound"]))]);
   await hand.hears("SIGHUP", "policy: read anew");
 });
 
@@ -162,7 +162,7 @@ test("a run whose terminal is gone is left open and goes on later", async () => 
     await until("the command runs", () => said.includes("action.started"));
     child.kill(signal);
   }
-  assert.deepEqual(portsOf(child.pid ?? 0), []);
+  assert.deepEqual(listeningPorts(child.pid ?? 0), []);
   const gone = once(child, "exit");
   child.kill("SIGHUP");
   assert.deepEqual(await gone, [129, null]);

@@ -8,9 +8,9 @@ import { STREAM_LIMITS } from "@vidro/core";
 import type { Event } from "@vidro/core";
 import { boundKey, keyOf } from "../../packages/brain/src/http/idempotency.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { COLLECTING, GIVING_BACK } from "../support/frequent-gc.ts";
+import { FREQUENT_GC_FLAGS, RETURN_MEMORY_ENV } from "../support/frequent-gc.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
-import { seed } from "../support/seed-store.ts";
+import { seedStore } from "../support/seed-store.ts";
 
 /*
  * Consumers that stop reading in the middle of a long run. What the system itself buffers for them is not ours, so the
@@ -164,7 +164,7 @@ async function resumes(daemon: DaemonProcess, wire: Wire, cutOff: Socket): Promi
 /** A daemon that has the long run. */
 async function daemonOf(stage: Stage, node: readonly string[] = []): Promise<DaemonProcess> {
   const key = boundKey(keyOf(LOCAL_OWNER, CHAT, "slow"), { params: {}, query: {}, body: CHAT_BODY });
-  await seed(stage.home, [{ id: RUN, thread: "thread_long", task: TASK, key, events: [...steps()] }]);
+  await seedStore(stage.home, [{ id: RUN, thread: "thread_long", task: TASK, key, events: [...steps()] }]);
   return DaemonProcess.up(stage, { flags: ["--port", "0"], node });
 }
 
@@ -174,8 +174,8 @@ test("F13 a consumer that does not read costs the daemon less than 2 MiB on any 
   // They are left alone until the patience of that daemon is over, while the memory of the other one is looked at.
   const unread = WIRES.map((wire) => open(patient, wire));
   await until("all are connected", async () => (await patient.streams()) === unread.length);
-  await using stage = await Stage.set(GIVING_BACK);
-  await using daemon = await daemonOf(stage, COLLECTING);
+  await using stage = await Stage.set(RETURN_MEMORY_ENV);
+  await using daemon = await daemonOf(stage, FREQUENT_GC_FLAGS);
   for (const wire of WIRES) await t.test(wire.name, () => costs(daemon, wire));
   await t.test("those who never read are cut off, and go on where they were", async () => {
     await until("all are cut off", async () => (await patient.streams()) === 0, 2 * STREAM_LIMITS.drainMs);

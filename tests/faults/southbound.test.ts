@@ -11,7 +11,7 @@ import { HandState } from "../../packages/hands/src/enrol/identity.ts";
 import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
-import { Client, helloOf, JoinedHand, South } from "../support/southbound-harness.ts";
+import { ForeignAgent, helloOf, JoinedHand, SouthboundHarness } from "../support/southbound-harness.ts";
 
 /* What becomes of hands on WebSockets when the wire, a brain or a host fails. */
 
@@ -22,7 +22,10 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const HURRIED = { heartbeatMs: 100 };
 
 /** A hand whose every byte goes through a wire that can fail. */
-async function behindProxy(t: TestContext, south: South): Promise<{ proxy: FaultProxy; identity: Identity }> {
+async function behindProxy(
+  t: TestContext,
+  south: SouthboundHarness,
+): Promise<{ proxy: FaultProxy; identity: Identity }> {
   const proxy = await new FaultProxy(south.place).open();
   t.after(() => proxy.close());
   const identity = await south.enrolled();
@@ -54,7 +57,7 @@ function marksIn(folder: string): readonly string[] {
 }
 
 test("F9: a link that is reset after any number of bytes comes back, and nothing is done twice or lost", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { proxy, identity } = await behindProxy(t, south);
   const { workspace } = await JoinedHand.join(t, south, { identity });
   const hand = await south.hands.at(identity.agentId, noLocal);
@@ -73,7 +76,7 @@ test("F9: a link that is reset after any number of bytes comes back, and nothing
 
 test("F10, F11: a link that is dead in silence, both ways or one, is seen by both ends within three heartbeats", async (t) => {
   for (const directions of [["up", "down"], ["up"], ["down"]] as const) {
-    const south = await South.up(t, HURRIED);
+    const south = await SouthboundHarness.up(t, HURRIED);
     const { proxy, identity } = await behindProxy(t, south);
     const joined = await JoinedHand.join(t, south, { identity, bounds: HURRIED });
     proxy.stall(...directions);
@@ -86,7 +89,7 @@ test("F10, F11: a link that is dead in silence, both ways or one, is seen by bot
 });
 
 test("F16, F18: what ended while the link was cut is told after it, and ran once", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const { proxy, identity } = await behindProxy(t, south);
   const { workspace, told } = await JoinedHand.join(t, south, { identity });
   const hand = await south.hands.at(identity.agentId, noLocal);
@@ -109,7 +112,7 @@ test("F16, F18: what ended while the link was cut is told after it, and ran once
 });
 
 test("F20: a session older than one that the hand has seen is refused, also after the hand was started anew", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   const first = await JoinedHand.join(t, south, { identity });
   await first.leave();
@@ -121,7 +124,7 @@ test("F20: a session older than one that the hand has seen is refused, also afte
 });
 
 test("F20: our hand leaves a brain whose sessions have gone back", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const joined = await JoinedHand.join(t, south);
   await joined.state.enter(joined.identity.agentId, 1000);
   await south.restart();
@@ -130,7 +133,7 @@ test("F20: our hand leaves a brain whose sessions have gone back", async (t) => 
 });
 
 test("F29: of two hands with one identity the newest counts, an alert is written, and the other steps back for long", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const first = await JoinedHand.join(t, south);
   const second = await JoinedHand.join(t, south, { identity: first.identity });
   await first.tells("down");
@@ -143,7 +146,7 @@ test("F29: of two hands with one identity the newest counts, an alert is written
 });
 
 test("F30: a host that is enrolled again under its name is another hand, and the first one stays what it was", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const first = await JoinedHand.join(t, south, { name: "web-1" });
   await south.hands.revoke(first.identity.agentId, "reinstalled");
   await first.ended;
@@ -158,7 +161,7 @@ test("F30: a host that is enrolled again under its name is another hand, and the
 });
 
 test("F28: a host that was off for days comes back by itself, unless it was revoked meanwhile", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   for (const isRevoked of [false, true]) {
     const identity = await south.enrolled(isRevoked ? "web-2" : "web-1");
     const { key, csr } = newKeyAndRequest("web-1");
@@ -175,10 +178,10 @@ test("F28: a host that was off for days comes back by itself, unless it was revo
 });
 
 test("a listener that goes down waits for nobody: not for who says nothing, and not for who does not hang up", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const silent = connect(south.place);
   await once(silent, "connect");
-  const deaf = await Client.open(await south.enrolled());
+  const deaf = await ForeignAgent.open(await south.enrolled());
   deaf.socket.pause();
   const began = performance.now();
   await south.down();
@@ -188,7 +191,7 @@ test("a listener that goes down waits for nobody: not for who says nothing, and 
 });
 
 test("a brain that goes down and comes back finds its hands again without anybody's help", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const joined = await JoinedHand.join(t, south);
   await south.restart();
   await joined.tells("up", 2);
@@ -197,9 +200,13 @@ test("a brain that goes down and comes back finds its hands again without anybod
 });
 
 test("F29: several who say hello with one identity at the same time are one hand in the end", async (t) => {
-  const south = await South.up(t);
+  const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
-  const clients = await Promise.all([Client.open(identity), Client.open(identity), Client.open(identity)]);
+  const clients = await Promise.all([
+    ForeignAgent.open(identity),
+    ForeignAgent.open(identity),
+    ForeignAgent.open(identity),
+  ]);
   const replies = await Promise.all(clients.map((client) => client.ask(helloOf(identity))));
   const welcome = replies.filter(({ ok }) => ok === true);
   assert.ok(welcome.length >= 1);

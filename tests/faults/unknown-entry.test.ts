@@ -9,7 +9,7 @@ import { linkHash } from "../../packages/brain/src/stores/hash-chain.ts";
 import { sqliteJournalAt, startedEvent } from "../../packages/brain/src/stores/journal.fixture.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { until } from "../support/daemon-process.ts";
-import { Serving } from "../support/serving-process.ts";
+import { ServingProcess } from "../support/serving-process.ts";
 
 /* Open runs whose second entry this version does not understand, beside one that it does. */
 
@@ -61,7 +61,7 @@ test("a run with an entry that this version does not know is not driven and says
   assert.ok(String(newer?.["reason"]).includes(said), JSON.stringify(newer));
   assert.equal(audit.find(({ run_id: run }) => run === "run_sound")?.["ok"], true);
 
-  await using daemon = await Serving.start(stage, [...stage.command.argv, "up", "--json", "--port", "0"]);
+  await using daemon = await ServingProcess.start(stage, [...stage.command.argv, "up", "--json", "--port", "0"]);
   const token = readFileSync(join(stage.home, "token"), "utf8").trim();
   const ask = (path: string, method = "GET"): Promise<Response> =>
     fetch(daemon.url + path, { method, headers: { authorization: `Bearer ${token}` } });

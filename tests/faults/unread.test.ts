@@ -11,7 +11,7 @@ import { OUTPUT_LIMITS } from "@vidro/core";
 import type { Event } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { until } from "../support/daemon-process.ts";
-import { seed } from "../support/seed-store.ts";
+import { seedStore } from "../support/seed-store.ts";
 
 /* Pipes that are left unread: what our processes write to them must not pile up in their memory. */
 
@@ -72,7 +72,7 @@ test(
     await using stage = await Stage.set();
     const note: Event = { type: "note.observed", note: "word ".repeat(800) };
     const entries = 10_000;
-    await seed(stage.home, [
+    await seedStore(stage.home, [
       { id: "run_long", thread: "t", task: "x", events: Array.from({ length: entries }, () => note) },
     ]);
     for (const words of [

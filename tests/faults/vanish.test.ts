@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { test } from "node:test";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { COUNTED } from "../support/live-objects.ts";
-import type { Census } from "../support/live-objects.ts";
+import { COUNT_OBJECTS_FLAGS } from "../support/live-objects.ts";
+import type { LiveObjects } from "../support/live-objects.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { fakeOpenAi, hangAfter } from "../support/fake-openai.ts";
 
@@ -43,7 +43,7 @@ async function vanish(port: string, request: string, turn: number): Promise<void
 }
 
 /** What is alive in the daemon, and what it has open. */
-async function left(daemon: DaemonProcess): Promise<Census & { readonly descriptors: number }> {
+async function left(daemon: DaemonProcess): Promise<LiveObjects & { readonly descriptors: number }> {
   return { ...(await daemon.census()), descriptors: daemon.descriptors };
 }
 
@@ -55,7 +55,7 @@ test("F24 ten thousand clients that connect and vanish leave no listener, timer 
   const model = await fakeOpenAi(hangAfter("Once upon "));
   t.after(() => model.close());
   await using stage = await Stage.set({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: model.url });
-  await using daemon = await DaemonProcess.up(stage, { flags: ["--port", "0"], node: COUNTED });
+  await using daemon = await DaemonProcess.up(stage, { flags: ["--port", "0"], node: COUNT_OBJECTS_FLAGS });
   const body = JSON.stringify({ model: "bunny", stream: true, messages: [{ role: "user", content: TASK }] });
   const headers = { "idempotency-key": "vanish" };
   const begun = await daemon.ask("/v1/chat/completions", { method: "POST", body, headers });

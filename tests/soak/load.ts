@@ -3,8 +3,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { runOf } from "../chaos/plan.ts";
 import { taskOf } from "../chaos/model.ts";
 import type { ChaosStand } from "../chaos/harness.ts";
-import { Visitor } from "../chaos/planned-client.ts";
-import { Chance } from "../support/seeded-random.ts";
+import { PlannedClient } from "../chaos/planned-client.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
 
 /* What a brain is asked by many at once for a long time: work, chats, looks at lists, visits that are cut short, rubbish. */
 
@@ -29,14 +29,14 @@ const HAND_EVERY_MS = 3000;
 export class Load {
   readonly counts = { runs: 0, unsettled: 0, visits: 0, chats: 0, lists: 0, rubbish: 0, reconnects: 0 };
   readonly #stand: ChaosStand;
-  readonly #chance: Chance;
+  readonly #chance: SeededRandom;
   readonly #recent: string[] = [];
   #isOver = false;
   #keys = 0;
 
   constructor(stand: ChaosStand, seed: number) {
     this.#stand = stand;
-    this.#chance = new Chance(seed);
+    this.#chance = new SeededRandom(seed);
   }
 
   /** Goes on for so long; resolves when the last of them is gone. */
@@ -70,7 +70,7 @@ export class Load {
     this.#keys += 1;
     const plan = runOf(this.#chance, { key: `s${this.#keys}`, atMs: 0, aborts: true });
     const steps = plan.steps.slice(0, STEPS).map((step) => ({ ...step, workMs: 0, thinkMs: 0 }));
-    const visitor = new Visitor(this.#stand, { ...plan, steps });
+    const visitor = new PlannedClient(this.#stand, { ...plan, steps });
     await visitor.begin();
     if (visitor.run !== undefined) this.#recent.push(visitor.run);
     if (this.#recent.length > RECENT) this.#recent.shift();

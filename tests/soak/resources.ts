@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import type { Census } from "../support/live-objects.ts";
+import type { LiveObjects } from "../support/live-objects.ts";
 
 /** What a process holds at a moment. */
 export interface Resources {
@@ -36,12 +36,12 @@ export function resourcesOf(pid: number, home: string, metrics: string): Resourc
 }
 
 /** Has a process that counts collect its garbage and tell what is alive in it. */
-export async function censusOf(child: ChildProcess): Promise<Census> {
+export async function censusOf(child: ChildProcess): Promise<LiveObjects> {
   const { stdout } = child;
   if (stdout === null) throw new Error("It has no standard output.");
   const told = once(stdout, "data");
   child.kill("SIGUSR2");
-  return JSON.parse(((await told) as [Buffer])[0].toString("utf8")) as Census;
+  return JSON.parse(((await told) as [Buffer])[0].toString("utf8")) as LiveObjects;
 }
 
 function linksOf(pid: number): readonly string[] {

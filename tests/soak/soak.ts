@@ -1,8 +1,8 @@
 import type { ChildProcess } from "node:child_process";
 import { setTimeout as pause } from "node:timers/promises";
 import { ChaosStand } from "../chaos/harness.ts";
-import { COUNTED } from "../support/live-objects.ts";
-import type { Census } from "../support/live-objects.ts";
+import { COUNT_OBJECTS_FLAGS } from "../support/live-objects.ts";
+import type { LiveObjects } from "../support/live-objects.ts";
 import { Load } from "./load.ts";
 import { censusOf, resourcesOf } from "./resources.ts";
 import type { Resources } from "./resources.ts";
@@ -25,7 +25,7 @@ export interface SoakReport {
 }
 
 /** All that is looked at in one moment. */
-type Look = Resources & Partial<Omit<Census, "sockets">>;
+type Look = Resources & Partial<Omit<LiveObjects, "sockets">>;
 
 const WARM_MS = 5000;
 const LOOKS = 10;
@@ -56,7 +56,7 @@ const RETURNING = {
 
 /** Soaks a brain and tells a table as it goes. */
 export async function soak({ minutes, seed }: SoakOptions, say: (line: string) => void): Promise<SoakReport> {
-  await using stand = await ChaosStand.set(COUNTED);
+  await using stand = await ChaosStand.set(COUNT_OBJECTS_FLAGS);
   const { child } = await stand.members.brain.up();
   const load = new Load(stand, seed);
   say(row("", COLUMNS));

@@ -13,12 +13,12 @@ import type { Runs } from "../../packages/brain/src/run/runs.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
-import { handsOver } from "./hands.ts";
-import { served } from "./test-server.ts";
-import { handIn, runsOver, temporaryFolder } from "./local-runs.ts";
+import { openHands } from "./hands.ts";
+import { serveSurfaces } from "./test-server.ts";
+import { openHand, openRuns, temporaryFolder } from "./local-runs.ts";
 
 /** A brain behind all surfaces that show its runs, over real sockets. */
-export interface AgentEnd {
+export interface AgentServer {
   readonly url: string;
   readonly runs: Runs;
   readonly workspace: string;
@@ -27,14 +27,14 @@ export interface AgentEnd {
   /** A token of somebody else. */
   token(owner: string, ...scopes: string[]): Promise<string>;
   /** A request; of `ana` unless a token is given. */
-  ask(method: string, path: string, more?: Ask): Promise<Response>;
+  ask(method: string, path: string, more?: AgentRequest): Promise<Response>;
   /** A session of `ana`. */
   session(): Promise<string>;
   close(): Promise<void>;
 }
 
 /** What a request brings. */
-export interface Ask {
+export interface AgentRequest {
   readonly body?: Json;
   readonly token?: string;
   readonly headers?: { readonly [name: string]: string };
@@ -44,33 +44,33 @@ export interface Ask {
 type Test = { after(done: () => Promise<void> | void): void };
 
 /** Starts a brain that is driven by a model. */
-export async function agentEnd(
+export async function startAgentServer(
   t: Test,
   model: Model,
   options: { readonly production?: boolean; readonly change?: (hand: Hand) => Hand } = {},
-): Promise<AgentEnd> {
+): Promise<AgentServer> {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, "workspace"));
   const workspace = realpathSync(join(folder, "workspace"));
   const store = await openStore("sqlite", join(folder, "journal.db"));
   const { records } = store;
-  const real = await handIn(folder, workspace);
+  const real = await openHand(folder, workspace);
   const hand = options.change?.(real) ?? real;
-  const runs = runsOver({ journal: store.journal, model, hand });
+  const runs = openRuns({ journal: store.journal, model, hand });
   const tools = async (): Promise<typeof hand.tools> => hand.tools;
   const agents = new Agents(records);
   const threads = new Threads(records, { agents, tools });
   const tokens = new Tokens(records);
   const production = options.production ?? false;
-  const hands = await handsOver(records, hand);
+  const hands = await openHands(records, hand);
   const world = { runs, agents, threads, tools, workspace, production, hands, worker: async () => false };
   const behind = [runs, real, store];
   const surfaces = [agentSse(world), journal(world), catalogSurface(world), openaiSurface(world)];
-  const server = await served(t, { surfaces, tokens, records, production, behind });
+  const server = await serveSurfaces(t, { surfaces, tokens, records, production, behind });
   const token = async (owner: string, ...scopes: string[]): Promise<string> =>
     (await tokens.create({ owner, scopes: scopes.length === 0 ? ["runs"] : scopes })).token;
   const own = await token("ana", "runs", "approve");
-  const ask: AgentEnd["ask"] = (method, path, more = {}) =>
+  const ask: AgentServer["ask"] = (method, path, more = {}) =>
     fetch(`${server.url}${path}`, {
       method,
       headers: {
@@ -95,7 +95,7 @@ export interface Frame {
 }
 
 /** The frames of an answer, as they come. */
-export async function* frames(response: Response): AsyncGenerator<Frame, void, undefined> {
+export async function* readFrames(response: Response): AsyncGenerator<Frame, void, undefined> {
   const decoder = sseDecoder();
   for await (const chunk of response.body ?? []) {
     for (const item of decoder.push(chunk)) {
@@ -106,12 +106,12 @@ export async function* frames(response: Response): AsyncGenerator<Frame, void, u
 }
 
 /** The data of all frames of an answer; what `during` does with each happens before the next is looked at. */
-export async function dataOf(
+export async function readFrameData(
   response: Response,
   during: (data: JsonObject) => Promise<unknown> | undefined = () => undefined,
 ): Promise<JsonObject[]> {
   const all: JsonObject[] = [];
-  for await (const { data } of frames(response)) {
+  for await (const { data } of readFrames(response)) {
     all.push(data);
     await during(data);
   }

@@ -23,7 +23,7 @@ interface Link {
  * A hand in a process of its own, which may be killed at any time: the next request starts another one on the same
  * state, and an order that was cut off is sent again under the same id, as a brain would.
  */
-export function childHand(options: HandProcessOptions): ChildHand {
+export function startChildHand(options: HandProcessOptions): ChildHand {
   return new ChildHand(options);
 }
 

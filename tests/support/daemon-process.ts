@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Interface } from "node:readline";
 import type { Stage } from "../../packages/cli/src/stage.fixture.ts";
-import type { Census } from "./live-objects.ts";
-import type { Host } from "./namespaces.ts";
+import type { LiveObjects } from "./live-objects.ts";
+import type { NetworkHost } from "./namespaces.ts";
 
 /** The line with which a daemon says that it is ready. */
 interface Ready {
@@ -21,7 +21,7 @@ export interface DaemonStart {
   /** Flags of Node. */
   readonly node?: readonly string[];
   /** The machine that it runs on; this one when none is named. */
-  readonly host?: Host;
+  readonly host?: NetworkHost;
   /** A program and its words that the daemon is started by, such as `unshare`. */
   readonly wrap?: readonly string[];
 }
@@ -84,10 +84,10 @@ export class DaemonProcess implements AsyncDisposable {
   }
 
   /** What is alive in it, when it was started so that it counts. */
-  async census(): Promise<Census> {
+  async census(): Promise<LiveObjects> {
     const line = once(this.#lines, "line");
     this.#child.kill("SIGUSR2");
-    return JSON.parse(((await line) as [string])[0]) as Census;
+    return JSON.parse(((await line) as [string])[0]) as LiveObjects;
   }
 
   /** How many answers it is streaming. */

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { ourExecutor } from "./our-executor.ts";
+import { startOurExecutor } from "./our-executor.ts";
 
 /*
  * An executor without a task in a process of its own, under the shipped policy. Started with the address and the token
@@ -10,6 +10,6 @@ import { ourExecutor } from "./our-executor.ts";
 const [url = "", token = "", folder = ""] = process.argv.slice(2);
 const project = join(folder, "workspace");
 mkdirSync(project, { recursive: true });
-const { executor } = await ourExecutor({ url, token, task: { id: "asleep" } }, { state: folder, project });
+const { executor } = await startOurExecutor({ url, token, task: { id: "asleep" } }, { state: folder, project });
 const { session_id: session } = await executor.joined;
 process.stdout.write(`${JSON.stringify({ ready: true, session })}\n`);

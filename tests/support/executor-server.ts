@@ -15,7 +15,7 @@ import { temporaryFolder } from "./local-runs.ts";
 type Test = { after(done: () => Promise<void> | void): void };
 
 /** A daemon whose model says what a test has told it. */
-export interface ExecutorEnd {
+export interface ExecutorServer {
   readonly url: string;
   /** The administrator's. */
   readonly token: string;
@@ -32,7 +32,7 @@ export interface ExecutorEnd {
 }
 
 /** A message as a model is given it. */
-export interface Said {
+export interface ModelMessage {
   readonly role: string;
   readonly content: string;
   readonly tool_call_id?: string;
@@ -40,13 +40,13 @@ export interface Said {
 }
 
 /** What a model was given with its n-th call; the last one without a number. */
-export function given({ requests }: FakeOpenAi, call = -1): readonly Said[] {
-  const { messages } = (requests.at(call)?.body ?? {}) as { messages?: readonly Said[] };
+export function messagesOfCall({ requests }: FakeOpenAi, call = -1): readonly ModelMessage[] {
+  const { messages } = (requests.at(call)?.body ?? {}) as { messages?: readonly ModelMessage[] };
   return messages ?? [];
 }
 
 /** Starts a daemon in this process, without a hand of its own. */
-export async function executorEnd(t: Test, ...replies: FakeReply[]): Promise<ExecutorEnd> {
+export async function startExecutorServer(t: Test, ...replies: FakeReply[]): Promise<ExecutorServer> {
   const model = await fakeOpenAi(...replies);
   t.after(() => model.close());
   const folder = realpathSync(temporaryFolder(t));
@@ -55,14 +55,14 @@ export async function executorEnd(t: Test, ...replies: FakeReply[]): Promise<Exe
 }
 
 /** Starts another daemon of the same home, at the same address. */
-export function daemonAgain(t: Test, { model, home, project, url }: ExecutorEnd): Promise<ExecutorEnd> {
+export function restartExecutorServer(t: Test, { model, home, project, url }: ExecutorServer): Promise<ExecutorServer> {
   return daemonOf(t, { model, home, project, port: Number(new URL(url).port) });
 }
 
 async function daemonOf(
   t: Test,
-  { model, home, project, port }: Pick<ExecutorEnd, "model" | "home" | "project"> & { readonly port: number },
-): Promise<ExecutorEnd> {
+  { model, home, project, port }: Pick<ExecutorServer, "model" | "home" | "project"> & { readonly port: number },
+): Promise<ExecutorServer> {
   const env = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake", PATH: process.env["PATH"] };
   const daemon = await startDaemon({
     home,
@@ -104,18 +104,18 @@ async function daemonOf(
 }
 
 /** The gateway alone, with bounds of its own. */
-export interface GatewayEnd {
+export interface ExecutorGateway {
   readonly url: string;
   readonly brain: Brain;
   readonly tokens: Tokens;
 }
 
 /** Serves the gateway of executors with other times than it has by itself, and a model that says what it is told. */
-export async function gatewayEnd(
+export async function startExecutorGateway(
   t: Test,
   options: Pick<ExecutorGatewayOptions, "bounds" | "now">,
   ...replies: FakeReply[]
-): Promise<GatewayEnd> {
+): Promise<ExecutorGateway> {
   const model = await fakeOpenAi(...replies);
   t.after(() => model.close());
   const env = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake" };

@@ -17,7 +17,7 @@ import type { Host } from "../../packages/brain/src/south/hosts.fixture.ts";
 import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
-import { served } from "./test-server.ts";
+import { serveSurfaces } from "./test-server.ts";
 
 /** A brain with hands on other hosts, behind its surfaces on a real socket. */
 export interface Fleet {
@@ -35,7 +35,7 @@ export interface Fleet {
 }
 
 /** Starts a brain whose model is the built-in one. */
-export async function fleet(t: { after(done: () => Promise<void>): void }): Promise<Fleet> {
+export async function startFleet(t: { after(done: () => Promise<void>): void }): Promise<Fleet> {
   const land = new Landscape();
   const { folder: workspace } = land;
   const brain = await openBrain({ home: join(workspace, "brain"), env: { VIDRO_MODEL: "offline" } });
@@ -58,7 +58,7 @@ export async function fleet(t: { after(done: () => Promise<void>): void }): Prom
     ...[agentSse, catalogSurface, openaiSurface, journal, handsSurface].map((surface) => surface(world)),
   ];
   const behind = [brain, { close: async () => metrics.close() }, { close: () => land[Symbol.asyncDispose]() }];
-  const { url } = await served(t, { surfaces: all, tokens, records, production, behind });
+  const { url } = await serveSurfaces(t, { surfaces: all, tokens, records, production, behind });
   return {
     url,
     brain,

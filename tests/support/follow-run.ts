@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry, Event, JsonObject } from "@vidro/core";
-import type { LinkStand } from "./link-harness.ts";
+import type { LinkHarness } from "./link-harness.ts";
 import { assertOutcomes } from "./outcomes.ts";
 import { processesIn } from "./processes.ts";
 
 /** What came of one run. */
-export interface Ran {
+export interface RunRecord {
   readonly entries: readonly Entry[];
   /** Marks in the host's file, in their order. */
   readonly effects: readonly string[];
@@ -18,8 +18,8 @@ export interface Ran {
  * Follows a run to its end through whatever happens to the brain, and answers what it asks: an unknown outcome with
  * `continue`. After each entry, and each piece of output, `passed` is told and waited for.
  */
-export async function followed(
-  stand: LinkStand,
+export async function followRun(
+  stand: LinkHarness,
   run: string,
   passed: () => Promise<void> = async () => undefined,
 ): Promise<readonly Entry[]> {
@@ -52,7 +52,7 @@ async function* items(response: Response): AsyncGenerator<JsonObject, void, unde
   }
 }
 
-async function answered(stand: LinkStand, run: string, { event }: JsonObject): Promise<void> {
+async function answered(stand: LinkHarness, run: string, { event }: JsonObject): Promise<void> {
   const { type, id, about } = (event ?? {}) as { type?: string; id?: string; about?: { kind: string } };
   if (type !== "question.asked") return;
   const answer = about?.kind === "unknown" ? "continue" : "yes";
@@ -65,7 +65,7 @@ const isEnd = (event: Event | undefined): boolean =>
   event !== undefined && ["run.finished", "run.failed", "run.aborted"].includes(event.type);
 
 /** Each effect at most once, each finished one exactly once, a whole journal, a good end, and nothing left running. */
-export function assertOnce(stand: LinkStand, entries: readonly Entry[], file: string): Ran {
+export function assertEffectsOnce(stand: LinkHarness, entries: readonly Entry[], file: string): RunRecord {
   assert.deepEqual(
     entries.map(({ seq }) => seq),
     entries.map((_, index) => index + 1),

@@ -4,21 +4,21 @@ import type { JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
 
 /** A message as it came over the wire. */
-export interface Told {
+export interface WireMessage {
   readonly type: string;
   readonly payload: JsonObject;
   readonly seq?: number;
 }
 
 /** What a foreign executor does when it is told to run a tool: the fields of its result besides the ids. */
-export type Does = (call: {
+export type ToolBehaviour = (call: {
   readonly name: string;
   readonly parameters: JsonObject;
   readonly id: string;
 }) => JsonObject | undefined;
 
 /** Where executors dial in, and as whom. */
-export interface Dialled {
+export interface DialTarget {
   readonly url: string;
   readonly token: string;
   readonly path?: string;
@@ -26,19 +26,19 @@ export interface Dialled {
 
 /** An executor that somebody else wrote: nothing but a WebSocket and the messages of the flows. */
 export class ForeignExecutor implements AsyncDisposable {
-  readonly told: Told[] = [];
+  readonly told: WireMessage[] = [];
   readonly socket: WebSocket;
   /** Resolves with the close code when the connection is gone. */
   readonly gone: Promise<number>;
   #look: (() => void) | undefined;
   #read = 0;
-  #does: Does = () => undefined;
+  #does: ToolBehaviour = () => undefined;
 
   private constructor(socket: WebSocket) {
     this.socket = socket;
     this.gone = once(socket, "close").then(([code]) => Number(code));
     socket.on("message", (data: Buffer) => {
-      const message = JSON.parse(data.toString("utf8")) as Told;
+      const message = JSON.parse(data.toString("utf8")) as WireMessage;
       this.told.push(message);
       this.#look?.();
       if (message.type === "run_tool") this.#run(message.payload);
@@ -48,7 +48,7 @@ export class ForeignExecutor implements AsyncDisposable {
   }
 
   /** Dials; rejects with the status of a refusal. */
-  static async dial({ url, token, path = "/executor" }: Dialled): Promise<ForeignExecutor> {
+  static async dial({ url, token, path = "/executor" }: DialTarget): Promise<ForeignExecutor> {
     const socket = new WebSocket(url.replace("http", "ws") + path, { headers: { authorization: `Bearer ${token}` } });
     const refused = new Promise<never>((_, reject) => {
       socket.once("unexpected-response", (_request, response) => {
@@ -64,7 +64,7 @@ export class ForeignExecutor implements AsyncDisposable {
   }
 
   /** Does this when it is told to run a tool; nothing is answered while it gives nothing. */
-  does(does: Does): this {
+  does(does: ToolBehaviour): this {
     this.#does = does;
     return this;
   }
@@ -85,7 +85,7 @@ export class ForeignExecutor implements AsyncDisposable {
   }
 
   /** The next message of one of these types, among those that were not waited for yet. */
-  async hears(...types: readonly string[]): Promise<Told> {
+  async hears(...types: readonly string[]): Promise<WireMessage> {
     for (;;) {
       while (this.#read < this.told.length) {
         const message = this.told[this.#read];
@@ -123,7 +123,7 @@ export class ForeignExecutor implements AsyncDisposable {
 }
 
 /** A folder as a foreign executor shows it: what it answers to the looks of the bootstrap. */
-export function folderOf(files: { readonly [path: string]: string }): Does {
+export function folderOf(files: { readonly [path: string]: string }): ToolBehaviour {
   return ({ name, parameters }) => {
     if (name === "GetWorkingDirectory") return { status: "success", result: "/home/user/project" };
     if (name === "ReadFolder")

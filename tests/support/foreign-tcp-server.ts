@@ -10,15 +10,15 @@ import { frame } from "./tcp-hand.ts";
 export const HELLO = { v: 1, t: "hello", data: { maxFrame: 262_144, heartbeat: 30_000 } };
 
 /** A request, as a server sees it. */
-export type Said = { readonly id: string; readonly act: string; readonly data?: JsonObject };
+export type TcpRequest = { readonly id: string; readonly act: string; readonly data?: JsonObject };
 
 /** The answer to a request. */
-export const answer = ({ id, act }: Said, data: Json = {}): Json => ({ v: 1, t: "res", id, act, data });
+export const answer = ({ id, act }: TcpRequest, data: Json = {}): Json => ({ v: 1, t: "res", id, act, data });
 
 /** Somebody else's server: greets, and does with each request what the test says. */
-export async function played(
+export async function startForeignTcpServer(
   t: TestContext,
-  heed: (said: Said, socket: Socket) => Json | undefined,
+  heed: (said: TcpRequest, socket: Socket) => Json | undefined,
   hello: Json = HELLO,
 ): Promise<{ readonly port: number; readonly server: Server; readonly sockets: Socket[] }> {
   const sockets: Socket[] = [];

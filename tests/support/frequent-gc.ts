@@ -4,9 +4,13 @@
  */
 
 /** How to have a program collect its garbage, as flags of Node. */
-export const COLLECTING = ["--expose-gc", "--max-semi-space-size=1", "--import", import.meta.url] as const;
+export const FREQUENT_GC_FLAGS = ["--expose-gc", "--max-semi-space-size=1", "--import", import.meta.url] as const;
 
 /** How to have it give back to the system what it has freed: an environment for glibc. */
-export const GIVING_BACK = { MALLOC_ARENA_MAX: "1", MALLOC_TRIM_THRESHOLD_: "0", MALLOC_MMAP_THRESHOLD_: "16384" };
+export const RETURN_MEMORY_ENV = {
+  MALLOC_ARENA_MAX: "1",
+  MALLOC_TRIM_THRESHOLD_: "0",
+  MALLOC_MMAP_THRESHOLD_: "16384",
+};
 
 if (globalThis.gc !== undefined) setInterval(() => globalThis.gc?.(), 100).unref();

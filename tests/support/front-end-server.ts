@@ -13,13 +13,13 @@ import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { fakeOpenAi } from "./fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
-import { handsOver } from "./hands.ts";
-import { promisedFetch } from "./schema-checking-fetch.ts";
-import { served } from "./test-server.ts";
-import { handIn, runsOver, temporaryFolder } from "./local-runs.ts";
+import { openHands } from "./hands.ts";
+import { schemaCheckingFetch } from "./schema-checking-fetch.ts";
+import { serveSurfaces } from "./test-server.ts";
+import { openHand, openRuns, temporaryFolder } from "./local-runs.ts";
 
 /** A brain that the front end talks to, over real sockets on both sides. */
-export interface FrontEnd {
+export interface FrontEndServer {
   /** Ends with `/v1`. */
   readonly url: string;
   /** The official client, with a token for runs and approvals. */
@@ -31,11 +31,11 @@ export interface FrontEnd {
   readonly hand: Hand;
   readonly workspace: string;
   /** Ends the brain, and starts another one on what it left behind, as if so much time had passed. */
-  restarted(aheadMs?: number): Promise<FrontEnd>;
+  restarted(aheadMs?: number): Promise<FrontEndServer>;
   /** A token of somebody. */
   token(owner: string, ...scopes: string[]): Promise<string>;
   /** A plain request; of the caller of `client` unless a token is given. */
-  ask(method: string, path: string, options?: AskOptions): Promise<Asked>;
+  ask(method: string, path: string, options?: AskOptions): Promise<ReadAnswer>;
 }
 
 /** What a request has besides its method and path. */
@@ -46,7 +46,7 @@ export interface AskOptions {
 }
 
 /** An answer that was read to its end. */
-export interface Asked {
+export interface ReadAnswer {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -55,7 +55,7 @@ export interface Asked {
 }
 
 /** Starts a brain whose model answers with these replies, one after the other. */
-export async function frontEnd(t: Test, ...replies: FakeReply[]): Promise<FrontEnd> {
+export async function startFrontEndServer(t: Test, ...replies: FakeReply[]): Promise<FrontEndServer> {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, "workspace"));
   const fake = await fakeOpenAi(...replies);
@@ -65,27 +65,27 @@ export async function frontEnd(t: Test, ...replies: FakeReply[]): Promise<FrontE
 
 type Test = { after(done: () => Promise<void> | void): void };
 
-async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Promise<FrontEnd> {
+async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Promise<FrontEndServer> {
   const workspace = realpathSync(join(folder, "workspace"));
   const store = await openStore("sqlite", join(folder, "journal.db"));
-  const hand = await handIn(folder, workspace);
+  const hand = await openHand(folder, workspace);
   const model = await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url });
-  const runs = runsOver({ journal: store.journal, model, hand, aheadMs });
+  const runs = openRuns({ journal: store.journal, model, hand, aheadMs });
   const { records } = store;
   const tokens = new Tokens(records);
   const tools = async (): Promise<Hand["tools"]> => hand.tools;
   const agents = new Agents(records, SHIPPED_AGENTS);
   const threads = new Threads(records, { agents, tools });
-  const hands = await handsOver(records, hand);
+  const hands = await openHands(records, hand);
   const world = { runs, agents, threads, tools, hands, workspace, production: false };
   const surfaces = [catalogSurface(world), openaiSurface(world)] as const;
   const behind = [runs, hand, store];
-  const server = await served(t, { surfaces, tokens, records, production: false, behind });
+  const server = await serveSurfaces(t, { surfaces, tokens, records, production: false, behind });
   const token = async (owner: string, ...scopes: string[]): Promise<string> =>
     (await tokens.create({ owner, scopes })).token;
   const own = await token("ana", "runs", "approve");
   const url = `${server.url}/v1`;
-  const fetch = promisedFetch([...surfaces]);
+  const fetch = schemaCheckingFetch([...surfaces]);
   return {
     url,
     client: new OpenAI({ baseURL: url, apiKey: own, maxRetries: 0, fetch }),
@@ -112,7 +112,7 @@ async function asked(
     token,
     headers,
   }: AskOptions & { method: string; token: string; fetch: typeof globalThis.fetch },
-): Promise<Asked> {
+): Promise<ReadAnswer> {
   const sent = new Headers(headers);
   sent.set("authorization", `Bearer ${token}`);
   if (body !== undefined) sent.set("content-type", "application/json");

@@ -3,7 +3,7 @@ import { AllHands } from "../../packages/brain/src/south/register/all-hands.ts";
 import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 
 /** All hands of a brain that so far has one: this. */
-export async function handsOver(records: Records, hand: Hand): Promise<AllHands> {
+export async function openHands(records: Records, hand: Hand): Promise<AllHands> {
   const far = new Hands({ records, log: () => undefined, now: Date.now });
   const { workspace } = hand;
   const local = async (): Promise<Hand> => hand;

@@ -9,12 +9,12 @@ import { HandState } from "../../packages/hands/src/enrol/identity.ts";
 import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
 import { tool } from "../../packages/hands/src/tools/tool.ts";
-import { gatewayEnd } from "./executor-server.ts";
-import { ourExecutor } from "./our-executor.ts";
+import { startExecutorGateway } from "./executor-server.ts";
+import { startOurExecutor } from "./our-executor.ts";
 import { SignedBrain, signedHost } from "./signed-http-harness.ts";
-import { South } from "./southbound-harness.ts";
-import { ALLOW, listening } from "./tcp-hand.ts";
-import { handIn, temporaryFolder } from "./local-runs.ts";
+import { SouthboundHarness } from "./southbound-harness.ts";
+import { ALLOW_ALL, startTcpHand } from "./tcp-hand.ts";
+import { openHand, temporaryFolder } from "./local-runs.ts";
 
 /*
  * Both ends of a link in this process, over real sockets, with something between them that a test puts there. The hand
@@ -25,14 +25,14 @@ import { handIn, temporaryFolder } from "./local-runs.ts";
 export interface Target {
   readonly port: number;
   /** Where certificates count: who gives them out, and the identity of the hand. */
-  readonly trust?: { readonly south: South; readonly identity: Identity };
+  readonly trust?: { readonly south: SouthboundHarness; readonly identity: Identity };
 }
 
 /** Puts something before the end that listens, and gives the port to dial instead. */
 export type Between = (target: Target) => Promise<number>;
 
 /** A brain's view of a hand. */
-export interface NearLink {
+export interface InProcessLink {
   readonly hand: Hand;
   /** What was done on the host, in its order. */
   readonly marks: () => readonly string[];
@@ -59,14 +59,14 @@ export const markTool = tool({
 
 interface Host {
   readonly hand: Hand;
-  readonly marks: NearLink["marks"];
+  readonly marks: InProcessLink["marks"];
 }
 
 async function hostIn(t: TestContext): Promise<Host> {
   const folder = temporaryFolder(t);
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
-  const hand = await handIn(folder, workspace, { policy: ALLOW, tools: [markTool] });
+  const hand = await openHand(folder, workspace, { policy: ALLOW_ALL, tools: [markTool] });
   t.after(() => hand.close());
   return { hand, marks: () => marksIn(workspace) };
 }
@@ -82,8 +82,8 @@ function marksIn(workspace: string): readonly string[] {
 const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
 const QUICKLY = { redialMs: 1, redialCapMs: 2 } as const;
 
-async function agentWs(t: TestContext, between: Between): Promise<NearLink> {
-  const south = await South.up(t);
+async function agentWs(t: TestContext, between: Between): Promise<InProcessLink> {
+  const south = await SouthboundHarness.up(t);
   const enrolled = await south.enrolled();
   const port = await between({ port: south.place.port, trust: { south, identity: enrolled } });
   const host = await hostIn(t);
@@ -101,7 +101,7 @@ async function agentWs(t: TestContext, between: Between): Promise<NearLink> {
   return { hand: await south.hands.at(enrolled.agentId, noLocal), marks: host.marks };
 }
 
-async function agentHttp(t: TestContext, between: Between): Promise<NearLink> {
+async function agentHttp(t: TestContext, between: Between): Promise<InProcessLink> {
   const brain = await SignedBrain.open(t, temporaryFolder(t));
   const { keyid, root } = await brain.enrol("h1");
   const port = await between({ port: Number(new URL(brain.url).port) });
@@ -111,20 +111,20 @@ async function agentHttp(t: TestContext, between: Between): Promise<NearLink> {
   return { hand: await brain.hands.at("h1", noLocal), marks: host.marks };
 }
 
-async function executorWs(t: TestContext, between: Between): Promise<NearLink> {
-  const end = await gatewayEnd(t, {});
+async function executorWs(t: TestContext, between: Between): Promise<InProcessLink> {
+  const end = await startExecutorGateway(t, {});
   const { token } = await end.tokens.create({ owner: "ana" });
   const port = await between({ port: Number(new URL(end.url).port) });
   const { hand, marks } = await hostIn(t);
   const about = { url: `http://127.0.0.1:${port}`, token, task: { id: "near" }, hand };
-  const it = await ourExecutor({ ...about, redialling: { bounds: QUICKLY } }, { state: "", project: "" });
+  const it = await startOurExecutor({ ...about, redialling: { bounds: QUICKLY } }, { state: "", project: "" });
   t.after(() => it.executor.close());
   const { session_id: session } = await it.executor.joined;
   return { hand: await end.brain.hands.at(`executor:${session}`, noLocal), marks };
 }
 
-async function agentTcp(t: TestContext, between: Between): Promise<NearLink> {
-  const host = await listening(t, { policy: ALLOW, tools: [markTool], bounds: { burst: 1e9 } });
+async function agentTcp(t: TestContext, between: Between): Promise<InProcessLink> {
+  const host = await startTcpHand(t, { policy: ALLOW_ALL, tools: [markTool], bounds: { burst: 1e9 } });
   const port = await between({ port: host.port });
   const hands = new Hands({ records: memoryStore().records, log: () => undefined, now: Date.now });
   await hands.load();
@@ -136,7 +136,7 @@ async function agentTcp(t: TestContext, between: Between): Promise<NearLink> {
 }
 
 /** All four. */
-export const NEAR_LINKS = {
+export const IN_PROCESS_LINKS = {
   "agent-ws": agentWs,
   "agent-http": agentHttp,
   "executor-ws": executorWs,

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { freePort, Peer } from "./peer-process.ts";
-import { QUICK } from "./short-redials.ts";
+import { SHORT_REDIALS_FLAGS } from "./short-redials.ts";
 import type { TcpBrain } from "./tcp-brain-process.ts";
 
 /*
@@ -23,15 +23,15 @@ const RUNS = 40;
 export interface LinkKind {
   readonly name: "agent-ws" | "agent-http" | "executor-ws" | "agent-tcp";
   /** Starts the brain, at the address that it had before. */
-  readonly brain: (stand: LinkStand) => Promise<Peer>;
+  readonly brain: (stand: LinkHarness) => Promise<Peer>;
   /** Starts the hand, which works for the brain that it knows. */
-  readonly hand: (stand: LinkStand) => Promise<Peer>;
+  readonly hand: (stand: LinkHarness) => Promise<Peer>;
   /** Begins a run on the hand and gives its id; the hand is there after it. */
-  readonly begin: (stand: LinkStand, task: string) => Promise<string>;
+  readonly begin: (stand: LinkHarness, task: string) => Promise<string>;
 }
 
 /** One brain, one hand, and what happened to them. */
-export class LinkStand implements AsyncDisposable {
+export class LinkHarness implements AsyncDisposable {
   readonly kind: LinkKind;
   readonly stage: Stage;
   /** The other machine: its home is the hand's own. */
@@ -42,18 +42,18 @@ export class LinkStand implements AsyncDisposable {
   /** What the kind of link has to remember. */
   readonly known = new Map<string, string>();
 
-  private constructor(parts: Pick<LinkStand, "kind" | "stage" | "host" | "ports">) {
+  private constructor(parts: Pick<LinkHarness, "kind" | "stage" | "host" | "ports">) {
     this.kind = parts.kind;
     this.stage = parts.stage;
     this.host = parts.host;
     this.ports = parts.ports;
   }
 
-  static async set(kind: LinkKind, cache: string): Promise<LinkStand> {
+  static async set(kind: LinkKind, cache: string): Promise<LinkHarness> {
     const env = { NODE_COMPILE_CACHE: cache };
     const [stage, host] = [await Stage.set(env), await Stage.set(env)];
     const ports = { http: await freePort(), south: await freePort(), tcp: await freePort() };
-    const stand = new LinkStand({ kind, stage, host, ports });
+    const stand = new LinkHarness({ kind, stage, host, ports });
     mkdirSync(host.home, { recursive: true, mode: 0o700 });
     writeFileSync(join(host.workspace, "mark"), MARK);
     writeFileSync(join(host.home, "policy.json"), JSON.stringify(POLICY));
@@ -97,7 +97,7 @@ export class LinkStand implements AsyncDisposable {
   argv(where: "brain" | "host", ...words: readonly string[]): readonly string[] {
     const { argv } = (where === "brain" ? this.stage : this.host).command;
     const [program = "", ...rest] = argv;
-    return [program, ...QUICK, ...rest, ...words];
+    return [program, ...SHORT_REDIALS_FLAGS, ...rest, ...words];
   }
 
   /** Starts a process on the host; its own folder is not the one that the hand works in. */
@@ -145,7 +145,7 @@ const POLICY = {
   ],
 };
 
-async function started(stand: LinkStand, task: string): Promise<string> {
+async function started(stand: LinkHarness, task: string): Promise<string> {
   await stand.raise("hand");
   const response = await stand.ask("/v1/runs", { task, hand: "host" });
   const { id, ...said } = (await response.json()) as { id?: string };
@@ -153,7 +153,7 @@ async function started(stand: LinkStand, task: string): Promise<string> {
   return id;
 }
 
-const daemon = (stand: LinkStand): Promise<Peer> => {
+const daemon = (stand: LinkHarness): Promise<Peer> => {
   const { http, south } = stand.ports;
   const flags = ["--port", `${http}`, "--southbound-port", `${south}`, "--no-local-hand"];
   return stand.onBrain(stand.argv("brain", "up", "--json", ...flags));
@@ -167,7 +167,7 @@ function joining(name: LinkKind["name"], ...transport: readonly string[]): LinkK
     begin: started,
     async hand(stand) {
       const { home, workspace, command } = stand.host;
-      const program = [command.argv[0] ?? "", ...QUICK, ...command.argv.slice(1, -1), HAND];
+      const program = [command.argv[0] ?? "", ...SHORT_REDIALS_FLAGS, ...command.argv.slice(1, -1), HAND];
       const flags = ["--json", "--state", home];
       if (stand.known.has("joined")) return stand.onHost([...program, "serve", ...flags]);
       const [letter] = lines((await stand.stage.run("hands", "invite", "--name", "host", "--json")).stdout);
@@ -193,7 +193,7 @@ const executor: LinkKind = {
   },
 };
 
-function code(stand: LinkStand, words: readonly string[]): Promise<Peer> {
+function code(stand: LinkHarness, words: readonly string[]): Promise<Peer> {
   const { url, token, host } = stand;
   const flags = ["--json", "--yes", "--url", url, "--token", token, "--workspace", host.workspace];
   return stand.onHost(stand.argv("host", "code", ...flags, ...words));
@@ -207,7 +207,13 @@ const listening: LinkKind = {
     const hand = { port: tcp, token: stand.known.get("token") ?? "", name: "host" };
     const about: TcpBrain = { home: stand.stage.home, port: http, hand };
     const { argv } = stand.stage.command;
-    return stand.onBrain([argv[0] ?? "", ...QUICK, ...argv.slice(1, -1), TCP_BRAIN, JSON.stringify(about)]);
+    return stand.onBrain([
+      argv[0] ?? "",
+      ...SHORT_REDIALS_FLAGS,
+      ...argv.slice(1, -1),
+      TCP_BRAIN,
+      JSON.stringify(about),
+    ]);
   },
   async hand(stand) {
     const { workspace } = stand.host;
@@ -226,7 +232,7 @@ const listening: LinkKind = {
   },
 };
 
-async function isKnown(stand: LinkStand): Promise<boolean> {
+async function isKnown(stand: LinkHarness): Promise<boolean> {
   return (await (await stand.ask("/v1/hands")).text()).includes('"host"');
 }
 

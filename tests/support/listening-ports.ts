@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 /** The TCP ports that a process of this machine listens on. */
-export function portsOf(pid: number): readonly number[] {
+export function listeningPorts(pid: number): readonly number[] {
   const inodes = new Set(readdirSync(`/proc/${pid}/fd`).map((fd) => inodeOf(`/proc/${pid}/fd/${fd}`)));
   const ports = ["tcp", "tcp6"].flatMap((table) =>
     readFileSync(`/proc/${pid}/net/${table}`, "utf8")

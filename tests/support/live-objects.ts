@@ -9,7 +9,7 @@ import { queryObjects } from "node:v8";
  */
 
 /** What is alive in a process. */
-export interface Census {
+export interface LiveObjects {
   readonly timers: number;
   readonly sockets: number;
   readonly responses: number;
@@ -18,12 +18,12 @@ export interface Census {
 }
 
 /** How to have a program count, as flags of Node. */
-export const COUNTED = ["--import", import.meta.url] as const;
+export const COUNT_OBJECTS_FLAGS = ["--import", import.meta.url] as const;
 
 const alive = (kind: Parameters<typeof queryObjects>[0]): number => queryObjects(kind, { format: "count" });
 
 process.on("SIGUSR2", () => {
-  const census: Census = {
+  const census: LiveObjects = {
     timers: process.getActiveResourcesInfo().filter((name) => name === "Timeout").length,
     sockets: alive(Socket),
     responses: alive(ServerResponse),

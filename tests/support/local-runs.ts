@@ -21,7 +21,7 @@ export function temporaryFolder(t: { after(done: () => void): void }): string {
 }
 
 /** The waist over a journal, a model and a hand, by a clock that may be ahead. */
-export function runsOver(world: {
+export function openRuns(world: {
   journal: Journal;
   model: Model;
   hand: Hand | (() => Promise<Hand>);
@@ -45,7 +45,7 @@ export function runsOver(world: {
 }
 
 /** The hand of this machine under the shipped policy, with its state in a folder. */
-export function handIn(folder: string, workspace: string, more: Partial<LocalHandOptions> = {}): Promise<Hand> {
+export function openHand(folder: string, workspace: string, more: Partial<LocalHandOptions> = {}): Promise<Hand> {
   const home = join(folder, "home");
   mkdirSync(home, { recursive: true });
   const policy = openPolicy({ file: join(home, "policy.json"), workspace, state: home });
@@ -56,7 +56,7 @@ export function handIn(folder: string, workspace: string, more: Partial<LocalHan
  * Follows a run to its end and answers its questions: the n-th one with the n-th answer, an unknown outcome with
  * `continue`. Resolves to the whole journal.
  */
-export async function finish(runs: Runs, run: string, answers: readonly string[]): Promise<Entry[]> {
+export async function finishRun(runs: Runs, run: string, answers: readonly string[]): Promise<Entry[]> {
   const entries: Entry[] = [];
   let asked = 0;
   for await (const followed of runs.follow(run)) {

@@ -17,12 +17,12 @@ import type { Target } from "./in-process-links.ts";
  */
 
 /** What is passed on in the place of a message, one after the other. */
-export type Meddle = (message: JsonObject) => readonly JsonObject[];
+export type Tamper = (message: JsonObject) => readonly JsonObject[];
 
 const MIB = 1024 * 1024;
 
 /** Stands between the ends of a WebSocket, with certificates where they count. */
-export async function meddledWebSocket(t: TestContext, { port, trust }: Target, meddle: Meddle): Promise<number> {
+export async function tamperWebSocket(t: TestContext, { port, trust }: Target, meddle: Tamper): Promise<number> {
   const authority = await trust?.south.authorityAt(Date.now);
   const server =
     authority === undefined ? createHttp() : createHttps({ ...(await authority.forListener(["127.0.0.1"])) });
@@ -46,7 +46,7 @@ export async function meddledWebSocket(t: TestContext, { port, trust }: Target, 
   return portOf(t, server);
 }
 
-function carry(from: WebSocket, to: WebSocket, meddle: Meddle): void {
+function carry(from: WebSocket, to: WebSocket, meddle: Tamper): void {
   from.on("message", (data: RawData) => {
     const message = JSON.parse((data as Buffer).toString("utf8")) as JsonObject;
     for (const passed of meddle(message)) to.send(JSON.stringify(passed));
@@ -56,7 +56,7 @@ function carry(from: WebSocket, to: WebSocket, meddle: Meddle): void {
 }
 
 /** Stands between the ends of a connection that carries frames. */
-export async function meddledFrames(t: TestContext, { port }: Target, meddle: Meddle): Promise<number> {
+export async function tamperFrames(t: TestContext, { port }: Target, meddle: Tamper): Promise<number> {
   const open = new Set<Socket>();
   const server = createServer((near) => {
     const far = connect(port, "127.0.0.1");
@@ -79,7 +79,11 @@ export async function meddledFrames(t: TestContext, { port }: Target, meddle: Me
 }
 
 /** Stands between the ends of HTTP and sends every request again, byte by byte; `again` gets what came of that. */
-export async function replayed(t: TestContext, { port }: Target, again: (status: number) => void): Promise<number> {
+export async function replayRequests(
+  t: TestContext,
+  { port }: Target,
+  again: (status: number) => void,
+): Promise<number> {
   const server = createHttp((asked, response) => {
     const pass = async (): Promise<void> => {
       const body = await bytesOf(asked);

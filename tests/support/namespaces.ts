@@ -12,7 +12,7 @@ const run = promisify(execFile);
 const NAMES = "/run/netns";
 
 /** A machine at one end of the way. */
-export interface Host {
+export interface NetworkHost {
   /** Where the other one reaches it. */
   readonly address: string;
   /** The words that run a command on it. */
@@ -27,9 +27,9 @@ export interface Host {
 export type Cut = "to near" | "to far" | "both ways";
 
 /** Two machines and the way between them; it is all gone in the end. */
-export interface Way extends AsyncDisposable {
-  readonly near: Host;
-  readonly far: Host;
+export interface NetworkPath extends AsyncDisposable {
+  readonly near: NetworkHost;
+  readonly far: NetworkHost;
   /** Loses packets from now on. */
   cut(what: Cut): Promise<void>;
   /** Loses none any more. */
@@ -44,7 +44,7 @@ const ENDS = [
 let made = 0;
 
 /** Makes two machines that reach each other; needs `ip` (iproute2) and to be root. */
-export async function way(): Promise<Way> {
+export async function makeNetworkPath(): Promise<NetworkPath> {
   if (process.getuid?.() !== 0)
     throw new Error("A test of cut links makes networks, which only root may: run it as root.");
   await removeOrphans();
@@ -56,12 +56,12 @@ export async function way(): Promise<Way> {
   const remove = async (): Promise<void> => {
     await Promise.all(names.map((name) => ip("netns", "del", name).catch(() => undefined)));
   };
-  const [near, far] = ENDS.map(({ end, address }) => hostIn(named(end), address)) as [Host, Host];
+  const [near, far] = ENDS.map(({ end, address }) => hostIn(named(end), address)) as [NetworkHost, NetworkHost];
   const lost = { "to near": [near], "to far": [far], "both ways": [near, far] };
-  const eachRoute = async (verb: "replace" | "del", hosts: readonly Host[]): Promise<void> => {
+  const eachRoute = async (verb: "replace" | "del", hosts: readonly NetworkHost[]): Promise<void> => {
     for (const { address } of hosts) await ip("-n", middle, "route", verb, "blackhole", `${address}/32`);
   };
-  let cutNow: readonly Host[] = [];
+  let cutNow: readonly NetworkHost[] = [];
   try {
     for (const name of names) await ip("netns", "add", name);
     for (const { end, network, address } of ENDS) await join({ name: named(end), middle, end, network, address });
@@ -85,7 +85,7 @@ export async function way(): Promise<Way> {
   };
 }
 
-function hostIn(name: string, address: string): Host {
+function hostIn(name: string, address: string): NetworkHost {
   const argv = (...command: readonly string[]): readonly [string, ...string[]] => [
     "ip",
     "netns",

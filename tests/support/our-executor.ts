@@ -2,7 +2,7 @@ import type { Hand } from "@vidro/core";
 import { Executor } from "../../packages/hands/src/links/executor-ws.ts";
 import type { ExecutorOptions } from "../../packages/hands/src/links/executor-ws.ts";
 import type { ExecutorEvent, ExecutorState } from "../../packages/hands/src/links/executor-ws/state.ts";
-import { handIn } from "./local-runs.ts";
+import { openHand } from "./local-runs.ts";
 
 /** Our executor at work in a folder, with what happens to it on record. */
 export interface OurExecutor extends AsyncDisposable {
@@ -13,11 +13,11 @@ export interface OurExecutor extends AsyncDisposable {
 }
 
 /** Starts an executor under the shipped policy; it redials quickly. */
-export async function ourExecutor(
+export async function startOurExecutor(
   about: Pick<ExecutorOptions, "url" | "token" | "task"> & Partial<ExecutorOptions>,
   places: { readonly state: string; readonly project: string },
 ): Promise<OurExecutor> {
-  const hand: Hand = about.hand ?? (await handIn(places.state, places.project));
+  const hand: Hand = about.hand ?? (await openHand(places.state, places.project));
   const events: ExecutorEvent[] = [];
   const waiting = new Set<{ type: string; resolve: (state: ExecutorState) => void }>();
   const executor = new Executor({

@@ -30,12 +30,12 @@ export function assertOutcomes(entries: readonly Entry[], where = ""): void {
 }
 
 /** The types of the events that say what became of actions and of the run. */
-export function ends(entries: readonly Entry[]): readonly string[] {
+export function outcomeTypes(entries: readonly Entry[]): readonly string[] {
   return entries.flatMap(({ event: { type } }) => (ENDS.has(type) || type.startsWith("run.") ? [type] : [])).slice(1);
 }
 
 /** A model that calls one tool once and then says so. */
-export function callingModel(tool: string, input: JsonObject): Model {
+export function modelThatCalls(tool: string, input: JsonObject): Model {
   const usage = { inputTokens: 1, outputTokens: 1 };
   return scriptedModel([
     { model: "scripted", text: "", calls: [{ id: "c1", tool, input }], usage },
@@ -44,7 +44,7 @@ export function callingModel(tool: string, input: JsonObject): Model {
 }
 
 /** Follows a run until it has an event of a type, and gives that. */
-export async function reached<Type extends Event["type"]>(
+export async function waitForEvent<Type extends Event["type"]>(
   runs: Runs,
   run: string,
   type: Type,

@@ -12,7 +12,7 @@ export interface PeerStart {
 }
 
 /** A process that was started and may not be ready yet. */
-export interface Launched {
+export interface LaunchedPeer {
   readonly child: ChildProcess;
   /** Resolves when it says that it is ready; rejects with its last words when it ends before that. */
   readonly ready: Promise<Peer>;
@@ -42,7 +42,7 @@ export class Peer implements AsyncDisposable {
   }
 
   /** Starts it and does not wait; `hear` gets what it writes to its standard error. */
-  static launch({ argv: [program = "", ...args], cwd, env }: PeerStart, hear?: (words: string) => void): Launched {
+  static launch({ argv: [program = "", ...args], cwd, env }: PeerStart, hear?: (words: string) => void): LaunchedPeer {
     const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
     let said = "";
     child.stderr.on("data", (chunk: Buffer) => {

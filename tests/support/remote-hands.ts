@@ -7,10 +7,10 @@ import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { gatewayEnd } from "./executor-server.ts";
+import { startExecutorGateway } from "./executor-server.ts";
 import { freePort, Peer } from "./peer-process.ts";
-import { QUICK } from "./short-redials.ts";
-import { South } from "./southbound-harness.ts";
+import { SHORT_REDIALS_FLAGS } from "./short-redials.ts";
+import { SouthboundHarness } from "./southbound-harness.ts";
 
 /*
  * A brain's end of a link in this process, and a hand in another: the program that people start on a host. What can
@@ -18,14 +18,14 @@ import { South } from "./southbound-harness.ts";
  */
 
 /** A hand in another process. */
-export interface FarHand {
+export interface RemoteHandProcess {
   readonly hand: Hand;
   readonly peer: Peer;
   readonly workspace: string;
 }
 
 /** Where the hand is, and what its program is started with, such as a bound on its descriptors. */
-export interface FarPlace {
+export interface RemotePlace {
   /** Holds its workspace and its state. */
   readonly folder: string;
   /** Words before its command. */
@@ -38,9 +38,14 @@ const VIDRO = program("../../packages/cli/src/main.ts");
 const EXECUTOR = program("executor-process.ts");
 const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
 
-async function started(t: TestContext, place: FarPlace, words: readonly string[]): Promise<Peer> {
+async function started(t: TestContext, place: RemotePlace, words: readonly string[]): Promise<Peer> {
   const { folder, within = [] } = place;
-  const node = [process.execPath, "--conditions=vidro-source", "--disable-warning=ExperimentalWarning", ...QUICK];
+  const node = [
+    process.execPath,
+    "--conditions=vidro-source",
+    "--disable-warning=ExperimentalWarning",
+    ...SHORT_REDIALS_FLAGS,
+  ];
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   const env = { PATH, NODE_COMPILE_CACHE, HOME: folder, VIDRO_HOME: join(folder, "state") };
   const peer = await Peer.start({ argv: [...within, ...node, ...words], cwd: folder, env });
@@ -55,8 +60,8 @@ function workspaceIn(folder: string): string {
 }
 
 function joined(...transport: readonly string[]) {
-  return async (t: TestContext, place: FarPlace): Promise<FarHand> => {
-    const south = await South.up(t);
+  return async (t: TestContext, place: RemotePlace): Promise<RemoteHandProcess> => {
+    const south = await SouthboundHarness.up(t);
     const workspace = workspaceIn(place.folder);
     const token = await south.invite("far");
     const flags = ["--workspace", workspace, "--state", join(place.folder, "state"), "--json"];
@@ -65,15 +70,15 @@ function joined(...transport: readonly string[]) {
   };
 }
 
-async function executor(t: TestContext, place: FarPlace): Promise<FarHand> {
-  const end = await gatewayEnd(t, {});
+async function executor(t: TestContext, place: RemotePlace): Promise<RemoteHandProcess> {
+  const end = await startExecutorGateway(t, {});
   const { token } = await end.tokens.create({ owner: "ana" });
   const workspace = workspaceIn(place.folder);
   const peer = await started(t, place, [EXECUTOR, end.url, token, place.folder]);
   return { hand: await end.brain.hands.at(`executor:${String(peer.line["session"])}`, noLocal), peer, workspace };
 }
 
-async function listening(t: TestContext, place: FarPlace): Promise<FarHand> {
+async function listening(t: TestContext, place: RemotePlace): Promise<RemoteHandProcess> {
   const workspace = workspaceIn(place.folder);
   await using stage = await Stage.set({ VIDRO_HOME: join(place.folder, "state") });
   const [made] = lines((await stage.run("tokens", "create", "--scopes", "hand,approve", "--json")).stdout);
@@ -93,7 +98,7 @@ async function listening(t: TestContext, place: FarPlace): Promise<FarHand> {
 }
 
 /** All four. */
-export const FAR_HANDS = {
+export const REMOTE_HANDS = {
   "agent-ws": joined(),
   "agent-http": joined("--transport", "http"),
   "executor-ws": executor,

@@ -1,27 +1,27 @@
 import type { JsonObject } from "@vidro/core";
-import { frames } from "./agent-server.ts";
+import { readFrames } from "./agent-server.ts";
 
 /** A way to follow a run that can be resumed after any entry. */
-export interface Wire {
+export interface ResumableWire {
   readonly name: string;
   /** What to ask for to get all that comes after an entry. */
   request(run: string, after: number): { readonly path: string; readonly headers: { readonly [name: string]: string } };
   /** What is kept, as it comes; what is only live is left out. */
-  kept(response: Response): AsyncGenerator<Kept, void, undefined>;
+  kept(response: Response): AsyncGenerator<JournalItem, void, undefined>;
 }
 
 /** An item of a stream that carries the `seq` of its entry. */
-export interface Kept extends JsonObject {
+export interface JournalItem extends JsonObject {
   readonly seq: number;
 }
 
 const SSE = "text/event-stream";
 
-async function* keptFrames(response: Response): AsyncGenerator<Kept, void, undefined> {
-  for await (const { data } of frames(response)) if (isKept(data)) yield data;
+async function* keptFrames(response: Response): AsyncGenerator<JournalItem, void, undefined> {
+  for await (const { data } of readFrames(response)) if (isKept(data)) yield data;
 }
 
-async function* keptLines(response: Response): AsyncGenerator<Kept, void, undefined> {
+async function* keptLines(response: Response): AsyncGenerator<JournalItem, void, undefined> {
   let rest = "";
   for await (const text of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const lines = (rest + text).split("\n");
@@ -36,12 +36,12 @@ async function* keptLines(response: Response): AsyncGenerator<Kept, void, undefi
   }
 }
 
-function isKept(data: JsonObject): data is Kept {
+function isKept(data: JsonObject): data is JournalItem {
   return typeof data["seq"] === "number";
 }
 
 /** The agent's events, resumed by their header. */
-export const AGENT_SSE: Wire = {
+export const AGENT_SSE: ResumableWire = {
   name: "agent SSE",
   request: (run, after) => ({
     path: `/agent/runs/${run}/events`,
@@ -51,14 +51,14 @@ export const AGENT_SSE: Wire = {
 };
 
 /** The journal as events, resumed by their header. */
-export const JOURNAL_SSE: Wire = {
+export const JOURNAL_SSE: ResumableWire = {
   ...AGENT_SSE,
   name: "journal SSE",
   request: (run, after) => ({ ...AGENT_SSE.request(run, after), path: `/v1/runs/${run}/events` }),
 };
 
 /** The journal as lines, resumed by the address. */
-export const JOURNAL_NDJSON: Wire = {
+export const JOURNAL_NDJSON: ResumableWire = {
   name: "journal NDJSON",
   request: (run, after) => ({
     path: `/v1/runs/${run}/events?after=${after}`,

@@ -4,7 +4,7 @@ import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
 import type { TakeSample } from "../../packages/brain/src/observe/telemetry.ts";
 
 /** Takes samples into a real telemetry; the list has all that it keeps, hand by hand. */
-export function listedSamples(list: JsonObject[], now: () => number): TakeSample {
+export function collectSamples(list: JsonObject[], now: () => number): TakeSample {
   const telemetry = new Telemetry({ now });
   const hands = new Set<string>();
   return (hand, push) => {

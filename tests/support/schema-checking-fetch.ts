@@ -4,7 +4,7 @@ import type { Surface } from "../../packages/brain/src/http/route.ts";
 import { router } from "../../packages/brain/src/http/router.ts";
 
 /** `fetch`, with each good JSON answer held against the schema that the API's own description promises for it. */
-export function promisedFetch(surfaces: readonly [Surface, ...Surface[]]): typeof fetch {
+export function schemaCheckingFetch(surfaces: readonly [Surface, ...Surface[]]): typeof fetch {
   const ajv = new Ajv2020({ allowUnionTypes: true, validateFormats: false });
   const routes = router(surfaces);
   return async (input, init) => {

@@ -6,7 +6,7 @@ import { thisHolder } from "../../packages/brain/src/stores/lease-holder.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 
 /** A run as it is found in a store. */
-export interface Seed {
+export interface SeedRun {
   readonly id: string;
   readonly thread: string;
   readonly task: string;
@@ -19,7 +19,7 @@ export interface Seed {
 const BATCH = 500;
 
 /** Puts runs that are over into the store of a home whose daemon is not up yet. */
-export async function seed(home: string, runs: Iterable<Seed>): Promise<void> {
+export async function seedStore(home: string, runs: Iterable<SeedRun>): Promise<void> {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const store = await openStore("sqlite", join(home, "journal.db"));
   let open: Promise<void>[] = [];
@@ -34,7 +34,7 @@ export async function seed(home: string, runs: Iterable<Seed>): Promise<void> {
   await store.close();
 }
 
-async function keep(journal: Journal, { events, task, ...named }: Seed): Promise<void> {
+async function keep(journal: Journal, { events, task, ...named }: SeedRun): Promise<void> {
   const started: Event = {
     type: "run.started",
     task,

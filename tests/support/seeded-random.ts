@@ -1,5 +1,5 @@
 /** Chance that is the same each time for the same seed. */
-export class Chance {
+export class SeededRandom {
   #state: number;
 
   constructor(seed: number) {

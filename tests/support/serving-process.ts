@@ -7,7 +7,7 @@ import type { Line, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { until } from "./daemon-process.ts";
 
 /** A process that serves, and what it has said. */
-export class Serving implements AsyncDisposable {
+export class ServingProcess implements AsyncDisposable {
   readonly child: ChildProcess;
   readonly pid: number;
   ready: Line = { body: {} };
@@ -19,9 +19,9 @@ export class Serving implements AsyncDisposable {
     child.stderr?.setEncoding("utf8").on("data", (chunk: string) => (this.log += chunk));
   }
 
-  static async start(stage: Stage, argv: readonly string[]): Promise<Serving> {
+  static async start(stage: Stage, argv: readonly string[]): Promise<ServingProcess> {
     const [program = "", ...args] = argv;
-    const serving = new Serving(spawn(program, args, { cwd: stage.workspace, env: stage.command.env }));
+    const serving = new ServingProcess(spawn(program, args, { cwd: stage.workspace, env: stage.command.env }));
     const gone = once(serving.child, "exit");
     const line = once(createInterface({ input: serving.child.stdout! }), "line");
     const first = await Promise.race([line, gone]);

@@ -1,5 +1,5 @@
 import { EXECUTOR_LIMITS, REGISTER_LIMITS, SIGNED_HTTP_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
-import { HURRIED } from "./short-timeouts.ts";
+import { SHORT_TIMEOUTS_FLAGS } from "./short-timeouts.ts";
 
 /*
  * Loaded before a program with `node --import`: besides what is hurried elsewhere, a hand and its brain show each other
@@ -7,7 +7,7 @@ import { HURRIED } from "./short-timeouts.ts";
  */
 
 /** How to have both ends of a link hurry, as flags of Node. */
-export const HURRIED_HANDS = [...HURRIED, "--import", import.meta.url] as const;
+export const SHORT_HEARTBEATS_FLAGS = [...SHORT_TIMEOUTS_FLAGS, "--import", import.meta.url] as const;
 
 /** Three of these without a sign of life are too many. */
 export const HEARTBEAT_MS = 500;

@@ -7,7 +7,7 @@ import { CLIENT_LIMITS, REGISTER_LIMITS } from "@vidro/core";
  */
 
 /** How to have a program come back quickly, as flags of Node. */
-export const QUICK = ["--import", import.meta.url] as const;
+export const SHORT_REDIALS_FLAGS = ["--import", import.meta.url] as const;
 
 Object.assign(REGISTER_LIMITS, { redialMs: 20, redialCapMs: 100, firstDials: 1000 });
 Object.assign(CLIENT_LIMITS, { backoffMs: 20, backoffCapMs: 100, retries: 1000 });

@@ -6,7 +6,7 @@ import { CLIENT_LIMITS, HTTP_LIMITS, STREAM_LIMITS } from "@vidro/core";
  */
 
 /** How to have a program hurry, as flags of Node. */
-export const HURRIED = ["--import", import.meta.url] as const;
+export const SHORT_TIMEOUTS_FLAGS = ["--import", import.meta.url] as const;
 
 Object.assign(STREAM_LIMITS, { sseHeartbeatMs: 1000, glassHeartbeatMs: 700 });
 Object.assign(HTTP_LIMITS, { probeIdleMs: 1000, unansweredMs: 1000 });

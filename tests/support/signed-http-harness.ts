@@ -23,15 +23,15 @@ import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { agentHttp } from "../../packages/hands/src/links/agent-http.ts";
 import type { AgentHttpOptions } from "../../packages/hands/src/links/agent-http.ts";
 import { KeyRing } from "../../packages/hands/src/links/agent-http/key-ring.ts";
-import { listedSamples } from "./samples.ts";
-import { handIn, temporaryFolder } from "./local-runs.ts";
+import { collectSamples } from "./samples.ts";
+import { openHand, temporaryFolder } from "./local-runs.ts";
 
 /* A brain that listens for signed messages on a free port, hosts that come to it, and strangers that try. */
 
 const ALLOW = { decision: "allow", rule: "test", class: "code-exec", reason: "It is a test." } as const;
 
 /** How the brain of a test differs from any other. */
-export interface SouthOptions {
+export interface SignedBrainOptions {
   readonly bounds?: AgentHttpWorld["bounds"];
   /** Whether the reply to a message is lost on its way, after the message was handled. */
   readonly isLost?: (path: string, message: string) => boolean;
@@ -48,9 +48,9 @@ export class SignedBrain {
   readonly gateway: AgentHttp;
   readonly #server: Server;
   readonly #close: () => Promise<void>;
-  readonly #isLost: NonNullable<SouthOptions["isLost"]>;
+  readonly #isLost: NonNullable<SignedBrainOptions["isLost"]>;
 
-  private constructor(folder: string, store: Awaited<ReturnType<typeof openStore>>, options: SouthOptions) {
+  private constructor(folder: string, store: Awaited<ReturnType<typeof openStore>>, options: SignedBrainOptions) {
     const { records, journal } = store;
     const now = (): number => this.clock();
     this.records = records;
@@ -66,7 +66,7 @@ export class SignedBrain {
       identities: new Identities(records),
       records,
       warrants: async (_, order) => order,
-      take: listedSamples(this.samples, now),
+      take: collectSamples(this.samples, now),
       standardTools,
       log: () => undefined,
       now,
@@ -87,7 +87,7 @@ export class SignedBrain {
     };
   }
 
-  static async open(t: TestContext, folder: string, options: SouthOptions = {}): Promise<SignedBrain> {
+  static async open(t: TestContext, folder: string, options: SignedBrainOptions = {}): Promise<SignedBrain> {
     const brain = new SignedBrain(folder, await openStore("sqlite", join(folder, "journal.db")), options);
     await brain.hands.load();
     brain.#server.listen(0, "127.0.0.1");
@@ -134,11 +134,11 @@ export interface SignedHost {
   readonly ring: KeyRing;
   readonly workspace: string;
   /** Begins to come to a brain; resolves when it was welcomed. */
-  join(url: string, more?: Partial<AgentHttpOptions>): Promise<Joined>;
+  join(url: string, more?: Partial<AgentHttpOptions>): Promise<JoinedSignedHost>;
 }
 
 /** A host that comes to a brain. */
-export interface Joined {
+export interface JoinedSignedHost {
   /** Resolves when the link has ended, with why if it did by itself. */
   readonly ended: Promise<unknown>;
   leave(): void;
@@ -149,7 +149,7 @@ export async function signedHost(t: TestContext, keyid: string, root: Uint8Array
   const folder = temporaryFolder(t);
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
-  const hand = await handIn(folder, workspace, { policy: { version: "test", judge: () => ALLOW } });
+  const hand = await openHand(folder, workspace, { policy: { version: "test", judge: () => ALLOW } });
   t.after(() => hand.close());
   const ring = await KeyRing.create(join(folder, "key.json"), { keyid, root: Buffer.from(root).toString("base64") });
   return {

@@ -14,7 +14,7 @@ export type CrashPoint =
 const NEVER = new Promise<never>(() => undefined);
 
 /** One life of a process: ends at the crash point, or lives on when it never gets there. */
-export class Life {
+export class ProcessLife {
   /** Resolves at the crash. */
   readonly ended: Promise<void>;
   /** How many appends, and passings of each point of the hand, there were. */

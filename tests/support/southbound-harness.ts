@@ -18,15 +18,15 @@ import { HandState } from "../../packages/hands/src/enrol/identity.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
 import type { AgentWsOptions } from "../../packages/hands/src/links/agent-ws.ts";
-import { listedSamples } from "./samples.ts";
-import { handIn, temporaryFolder } from "./local-runs.ts";
+import { collectSamples } from "./samples.ts";
+import { openHand, temporaryFolder } from "./local-runs.ts";
 
 /* A brain that listens for hands on a free port, hosts that were invited to it, and strangers that were not. */
 
 const ALLOW = { decision: "allow", rule: "test", class: "code-exec", reason: "It is a test." } as const;
 
 /** A brain's southbound side, over real sockets. */
-export class South {
+export class SouthboundHarness {
   readonly folder: string;
   readonly records: Records;
   readonly hands: Hands;
@@ -51,7 +51,7 @@ export class South {
       hosts: [],
       records,
       hands: this.hands,
-      take: listedSamples(this.samples, now),
+      take: collectSamples(this.samples, now),
       standardTools,
       version: "1.2.3",
       log,
@@ -61,9 +61,9 @@ export class South {
     this.#door = new SouthboundDoor(this.#options);
   }
 
-  static async up(t: TestContext, bounds?: SouthboundOptions["bounds"]): Promise<South> {
+  static async up(t: TestContext, bounds?: SouthboundOptions["bounds"]): Promise<SouthboundHarness> {
     const { records } = await openStore("memory", "");
-    const south = new South(temporaryFolder(t), records, bounds);
+    const south = new SouthboundHarness(temporaryFolder(t), records, bounds);
     await south.hands.load();
     south.url = await south.#door.listen();
     t.after(() => south.down());
@@ -136,7 +136,7 @@ export class South {
 export type TlsClient = Pick<ClientOptions, "cert" | "key">;
 
 /** A client of the southbound WebSocket that is not ours: it says what it is told to. */
-export class Client {
+export class ForeignAgent {
   readonly socket: WebSocket;
   readonly heard: JsonObject[] = [];
   #look: (() => void) | undefined;
@@ -150,8 +150,8 @@ export class Client {
     });
   }
 
-  static async open({ url, ca, certificate: cert, key }: Identity): Promise<Client> {
-    const client = new Client(new WebSocket(url, { ca, cert, key }));
+  static async open({ url, ca, certificate: cert, key }: Identity): Promise<ForeignAgent> {
+    const client = new ForeignAgent(new WebSocket(url, { ca, cert, key }));
     await once(client.socket, "open");
     return client;
   }
@@ -187,7 +187,7 @@ export function helloOf({ agentId, name }: Identity, capabilities: readonly stri
 const SEED_CAPABILITIES = ["command.exec", "telemetry.push", "file.diff", "file.apply"];
 
 /** Why a WebSocket was not let in: the status and the body of the answer. */
-export async function refusal(url: string, options: ClientOptions): Promise<{ status: number; body: JsonObject }> {
+export async function openRefused(url: string, options: ClientOptions): Promise<{ status: number; body: JsonObject }> {
   const socket = new WebSocket(url, options);
   socket.on("error", () => undefined);
   const [, response] = await Promise.race([
@@ -231,11 +231,11 @@ export class JoinedHand {
     }).catch((thrown: unknown) => thrown);
   }
 
-  static async join(t: TestContext, south: South, more: Joining = {}): Promise<JoinedHand> {
+  static async join(t: TestContext, south: SouthboundHarness, more: JoinOptions = {}): Promise<JoinedHand> {
     const folder = temporaryFolder(t);
     const workspace = join(folder, "workspace");
     mkdirSync(workspace);
-    const hand = await handIn(folder, workspace, { policy: { version: "test", judge: () => ALLOW } });
+    const hand = await openHand(folder, workspace, { policy: { version: "test", judge: () => ALLOW } });
     const state = await HandState.open(join(folder, "state"));
     const identity = more.identity ?? (await south.enrolled(more.name, workspace));
     await state.become(identity);
@@ -266,7 +266,7 @@ export class JoinedHand {
 }
 
 /** How a hand joins. */
-export interface Joining {
+export interface JoinOptions {
   readonly name?: string;
   /** One that was enrolled before. */
   readonly identity?: Identity;

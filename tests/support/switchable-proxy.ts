@@ -2,7 +2,7 @@ import { connect, createServer } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 
 /** A way to a server that can be shut, and opened again. */
-export interface Gate extends AsyncDisposable {
+export interface SwitchableProxy extends AsyncDisposable {
   readonly url: string;
   /** How many connections were begun. */
   readonly tries: number;
@@ -15,7 +15,7 @@ export interface Gate extends AsyncDisposable {
 }
 
 /** Passes bytes on to a server. */
-export async function gate(target: string): Promise<Gate> {
+export async function startSwitchableProxy(target: string): Promise<SwitchableProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let way: "open" | "shut" | "frozen" = "open";

@@ -12,7 +12,7 @@ const chunk = (delta: unknown, finish: string | null = null): string =>
 const USAGE = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
 
 /** Waits for a word to go, then says a word, rests, says the next, and so on: a model that many talk to at once. */
-export const talking =
+export const talkingModel =
   (words: readonly string[], restMs: number, go: Promise<void>): FakeReply =>
   (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();

@@ -16,7 +16,7 @@ import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 
 /** A hand that listens, with tokens of its own; all of it is gone when the test is over. */
-export interface Listening {
+export interface ListeningHand {
   readonly port: number;
   readonly address: string;
   readonly folder: string;
@@ -36,13 +36,13 @@ export type ListeningOptions = Partial<TcpHandOptions> &
   Pick<LocalHandOptions, "tools"> & { readonly policy?: HandPolicy; readonly folder?: string };
 
 /** A policy that lets everything run. */
-export const ALLOW: HandPolicy = {
+export const ALLOW_ALL: HandPolicy = {
   version: "allow",
   judge: () => ({ decision: "allow", rule: "allow", class: "read", reason: "The test wants it so." }),
 };
 
 /** Serves a hand on a free port of this machine. */
-export async function listening(t: TestContext, options: ListeningOptions = {}): Promise<Listening> {
+export async function startTcpHand(t: TestContext, options: ListeningOptions = {}): Promise<ListeningHand> {
   const { policy, folder: given, tools, ...rest } = options;
   const folder = given ?? scratch(t);
   const [workspace, state] = [join(folder, "workspace"), join(folder, "state")];

@@ -4,7 +4,7 @@ import type { Surface } from "../../packages/brain/src/http/route.ts";
 import type { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 
 /** What is served, and what else goes down with it. */
-export interface Serving {
+export interface TestServerParts {
   readonly surfaces: readonly Surface[];
   readonly tokens: Tokens;
   readonly records: Records;
@@ -14,9 +14,9 @@ export interface Serving {
 }
 
 /** Surfaces on a free port of this machine, until they are closed or the test is over. */
-export async function served(
+export async function serveSurfaces(
   t: { after(done: () => Promise<void>): void },
-  { behind, ...what }: Serving,
+  { behind, ...what }: TestServerParts,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const quiet = { log: () => undefined, bounds: { drainMs: 100 } };
   const server = await serveHttp({ ...what, ...quiet, host: "127.0.0.1", port: 0 });

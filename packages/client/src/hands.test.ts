@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { directTask } from "@vidro/core/run";
-import { fleet } from "../../../tests/support/fleet.ts";
+import { startFleet } from "../../../tests/support/fleet.ts";
 import { Vidro } from "./client.ts";
 
 test("hands are listed, found, chosen, barred and released, and what they tell is read", async (t) => {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   const { card } = await brain.host("web1", { tags: ["web"] });
   const { hands } = new Vidro({ url: brain.url, token: await brain.token("root", "*"), retries: 0 });
   brain.telemetry.take(card.id, { id: "1", payload: { cpu: 0.5 }, at: 1000 });
@@ -23,7 +23,7 @@ test("hands are listed, found, chosen, barred and released, and what they tell i
 });
 
 test("a run and a conversation work on the hand that they name", async (t) => {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   const { hand } = await brain.host("web1");
   const vidro = new Vidro({ url: brain.url, token: await brain.token("ana"), retries: 0 });
   const run = await vidro.run(directTask(["pwd"]), { agent: "direct", hand: "web1" });

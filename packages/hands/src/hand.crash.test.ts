@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { childHand, type ChildHand } from "../../../tests/support/child-hand.ts";
+import { startChildHand, type ChildHand } from "../../../tests/support/child-hand.ts";
 import type { ProbePoint } from "./hand.ts";
 import { TAG } from "./exec/orphans.ts";
 import { pids, processVariable } from "./exec/proc.ts";
@@ -17,7 +17,7 @@ const marking = (seconds: number): string =>
 
 function child(t: TestContext, crashAt?: ProbePoint): { hand: ChildHand; marks: () => number } {
   const { workspace, state } = benchIn(scratch(t));
-  const hand = childHand({ workspace, state, ...(crashAt === undefined ? {} : { crashAt }) });
+  const hand = startChildHand({ workspace, state, ...(crashAt === undefined ? {} : { crashAt }) });
   t.after(() => hand.close());
   const marks = (): number => {
     try {
@@ -89,7 +89,7 @@ describe("a hand that is killed", () => {
 describe("a hand in another process on the same state", () => {
   it("waits for nobody: says that the action is in hand, and gives its outcome later", async (t) => {
     const { workspace, state } = benchIn(scratch(t));
-    const [one, two] = [childHand({ workspace, state }), childHand({ workspace, state })];
+    const [one, two] = [startChildHand({ workspace, state }), startChildHand({ workspace, state })];
     t.after(() => Promise.all([one.close(), two.close()]));
     const order = shellOrder("act_shared", "echo begun; until [ -e go ]; do sleep 0.02; done; echo over");
     let seen: string | undefined;

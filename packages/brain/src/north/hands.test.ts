@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { directTask } from "@vidro/core/run";
 import type { Json, JsonObject } from "@vidro/core";
-import { fleet } from "../../../../tests/support/fleet.ts";
+import { startFleet } from "../../../../tests/support/fleet.ts";
 import type { Fleet } from "../../../../tests/support/fleet.ts";
 
 interface Answer {
@@ -27,7 +27,7 @@ async function asking(brain: Fleet, owner: string, ...scopes: string[]): Promise
 const names = ({ json }: Answer): unknown => (json["hands"] as JsonObject[]).map((hand) => hand["name"]);
 
 test("everybody lists this machine and the hands that are theirs; what is another's is not there", async (t) => {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   await brain.host("web1", { tags: ["web"] });
   await brain.host("web2", { owner: "ben" });
   const [ana, ben, root] = [await asking(brain, "ana"), await asking(brain, "ben"), await asking(brain, "root", "*")];
@@ -47,7 +47,7 @@ test("everybody lists this machine and the hands that are theirs; what is anothe
 });
 
 test("only an administrator bars a hand, and it counts at once", async (t) => {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   const { link, attached } = await brain.host("web1");
   const [ana, root] = [await asking(brain, "ana"), await asking(brain, "root", "admin")];
   assert.equal((await ana("POST", "/v1/hands/web1/revoke", {})).status, 403);
@@ -65,7 +65,7 @@ test("only an administrator bars a hand, and it counts at once", async (t) => {
 });
 
 test("what a hand tells of its host is shown and counted", async (t) => {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   const { card } = await brain.host("web1");
   const ana = await asking(brain, "ana");
   brain.telemetry.take(card.id, { id: "1", payload: { cpu: 0.25, mem: 512 }, at: Date.UTC(2026, 0, 1) });
@@ -79,7 +79,7 @@ test("what a hand tells of its host is shown and counted", async (t) => {
 });
 
 test("a run, a session and a conversation work on the hands that they name", async (t) => {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   const [web1, web2] = [await brain.host("web1", { tags: ["web"] }), await brain.host("web2", { owner: "ben" })];
   const ana = await asking(brain, "ana");
   const handOf = async (run: unknown): Promise<unknown> => {
@@ -110,7 +110,7 @@ test("a run, a session and a conversation work on the hands that they name", asy
 });
 
 test("the direct agent carries out its command on each hand of a run, and answers with what it said", async (t) => {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   await brain.host("web1");
   await brain.host("web2");
   const ana = await asking(brain, "ana");

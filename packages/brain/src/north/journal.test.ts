@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject, ModelReply, RunHead } from "@vidro/core";
-import { agentEnd, dataOf, linesOf } from "../../../../tests/support/agent-server.ts";
-import type { AgentEnd } from "../../../../tests/support/agent-server.ts";
+import { startAgentServer, readFrameData, linesOf } from "../../../../tests/support/agent-server.ts";
+import type { AgentServer } from "../../../../tests/support/agent-server.ts";
 import { scriptedModel } from "../../../../tests/support/scenario.ts";
 
 const said = (text: string): ModelReply => ({
@@ -13,41 +13,41 @@ const said = (text: string): ModelReply => ({
 });
 const ASK = said(JSON.stringify({ type: "ask", question: "Go on?", options: ["yes", "no"] }));
 
-async function start(end: AgentEnd, body: JsonObject, headers: Record<string, string> = {}): Promise<Response> {
+async function start(end: AgentServer, body: JsonObject, headers: Record<string, string> = {}): Promise<Response> {
   return end.ask("POST", "/v1/runs", { body, headers });
 }
 
 const headOf = async (response: Response): Promise<RunHead> => (await response.json()) as RunHead;
 
 /** Follows the journal of a run until it asks. */
-async function untilAsked(end: AgentEnd, run: string): Promise<void> {
+async function untilAsked(end: AgentServer, run: string): Promise<void> {
   const cut = new AbortController();
   const watched = await end.ask("GET", `/v1/runs/${run}/events`, { signal: cut.signal });
-  await dataOf(watched, ({ event }) => {
+  await readFrameData(watched, ({ event }) => {
     if ((event as JsonObject | undefined)?.["type"] === "question.asked") cut.abort();
     return undefined;
   }).catch((thrown: Error) => assert.equal(thrown.name, "AbortError"));
 }
 
 test("a run is started with 201, found again under its key with the same head, and stands where it stands", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Done.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Done.")]));
   const made = await start(end, { task: "x" }, { "idempotency-key": "k" });
   const head = await headOf(made);
   assert.deepEqual([made.status, made.headers.get("location")], [201, `/v1/runs/${head.id}`]);
   assert.equal((await headOf(await start(end, { task: "x" }, { "idempotency-key": "k" }))).id, head.id);
   assert.equal((await start(end, { task: "y" }, { "idempotency-key": "k" })).status, 409);
-  await dataOf(await end.ask("GET", `/v1/runs/${head.id}/events`));
+  await readFrameData(await end.ask("GET", `/v1/runs/${head.id}/events`));
   const now = await headOf(await end.ask("GET", `/v1/runs/${head.id}`));
   assert.deepEqual([now.status, now.owner, now.task, now.seq], ["finished", "ana", "x", 4]);
 });
 
 test("runs are listed newest first, by thread and by whether they are open", async (t) => {
-  const end = await agentEnd(t, scriptedModel([ASK, said("Done.")]));
+  const end = await startAgentServer(t, scriptedModel([ASK, said("Done.")]));
   const first = await headOf(await start(end, { task: "one" }));
   const second = await headOf(await start(end, { task: "two", thread: first.thread }));
   for (const { id } of [first, second]) await untilAsked(end, id);
   await end.ask("POST", `/v1/runs/${first.id}/answers`, { body: { answer: "yes" } });
-  await dataOf(await end.ask("GET", `/v1/runs/${first.id}/events`));
+  await readFrameData(await end.ask("GET", `/v1/runs/${first.id}/events`));
   const listed = async (query: string): Promise<string[]> => {
     const { runs } = (await (await end.ask("GET", `/v1/runs${query}`)).json()) as { runs: RunHead[] };
     return runs.map(({ task }) => task);
@@ -60,9 +60,9 @@ test("runs are listed newest first, by thread and by whether they are open", asy
 });
 
 test("a run takes an agent, tools and a budget, and refuses those that there are not", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Done.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Done.")]));
   const made = await headOf(await start(end, { task: "x", agent: "bunny", tools: ["shell"], budget: { steps: 3 } }));
-  const [first] = await dataOf(await end.ask("GET", `/v1/runs/${made.id}/events?live=false`));
+  const [first] = await readFrameData(await end.ask("GET", `/v1/runs/${made.id}/events?live=false`));
   const event = first?.["event"] as { tools: { name: string }[]; budget: { steps: number }; agent: string };
   assert.deepEqual([event.tools.map(({ name }) => name), event.budget.steps, event.agent], [["shell"], 3, "bunny"]);
   for (const [body, status, word] of [
@@ -80,7 +80,7 @@ test("a run takes an agent, tools and a budget, and refuses those that there are
 });
 
 test("a run is answered and aborted, and both say where it stands then", async (t) => {
-  const end = await agentEnd(t, scriptedModel([ASK, ASK]));
+  const end = await startAgentServer(t, scriptedModel([ASK, ASK]));
   const { id } = await headOf(await start(end, { task: "x" }));
   await untilAsked(end, id);
   const wrong = await end.ask("POST", `/v1/runs/${id}/answers`, { body: { answer: "yes", question: "q99" } });
@@ -90,12 +90,12 @@ test("a run is answered and aborted, and both say where it stands then", async (
   const stopped = await end.ask("POST", `/v1/runs/${id}/abort`, { body: { reason: "enough" } });
   assert.equal((await headOf(stopped)).status, "aborted");
   assert.equal((await end.ask("POST", `/v1/runs/${id}/abort`, { body: {} })).status, 409);
-  const last = (await dataOf(await end.ask("GET", `/v1/runs/${id}/events`))).at(-1)?.["event"];
+  const last = (await readFrameData(await end.ask("GET", `/v1/runs/${id}/events`))).at(-1)?.["event"];
   assert.deepEqual(last, { type: "run.aborted", reason: "enough" });
 });
 
 test("a cursor that is no number is refused, in the query and in the header", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Done.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Done.")]));
   const { id } = await headOf(await start(end, { task: "x" }));
   assert.equal((await end.ask("GET", `/v1/runs/${id}/events?after=two`)).status, 422);
   const refused = await end.ask("GET", `/v1/runs/${id}/events`, { headers: { "last-event-id": "two" } });
@@ -103,9 +103,9 @@ test("a cursor that is no number is refused, in the query and in the header", as
 });
 
 test("001-05 as NDJSON every line of the journal is an AON event, the last one is the only result or error, and the entries are whole", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Done.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Done.")]));
   const { id } = await headOf(await start(end, { task: "x" }));
-  const sse = await dataOf(await end.ask("GET", `/v1/runs/${id}/events?live=false`));
+  const sse = await readFrameData(await end.ask("GET", `/v1/runs/${id}/events?live=false`));
   const headers = { accept: "application/x-ndjson" };
   const lines = await linesOf(await end.ask("GET", `/v1/runs/${id}/events`, { headers }));
   const known: unknown[] = ["status", "intent_analysis", "healing", "result", "error"];
@@ -120,7 +120,7 @@ test("001-05 as NDJSON every line of the journal is an AON event, the last one i
 });
 
 test("live=false leaves out what is only live, and the header wins over the query", async (t) => {
-  const end = await agentEnd(t, scriptedModel([said("Done.")]));
+  const end = await startAgentServer(t, scriptedModel([said("Done.")]));
   const { id } = await headOf(await start(end, { task: "x" }));
   const headers = { accept: "application/x-ndjson", "last-event-id": "2" };
   const lines = await linesOf(await end.ask("GET", `/v1/runs/${id}/events?live=false&after=0`, { headers }));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, Event, Model } from "@vidro/core";
-import { runsOver } from "../../../../tests/support/local-runs.ts";
+import { openRuns } from "../../../../tests/support/local-runs.ts";
 import type { Followed } from "./follow.ts";
 import { thisHolder } from "../stores/lease-holder.ts";
 import { Shown } from "../north/shown.fixture.ts";
@@ -37,7 +37,7 @@ test("G6 a run that another brain took over is followed to the end that comes fr
   };
   const { journal } = memoryStore();
   const hand = { id: "none", workspace: "/", tools: [] };
-  const runs = runsOver({ journal, model, hand: hand as never });
+  const runs = openRuns({ journal, model, hand: hand as never });
   const { run } = await runs.start({ task: "wait", workspace: "/" });
   const following = seqs(runs.follow(run.id));
   while (((await journal.head(run.id))?.seq ?? 0) < 2) await new Promise(setImmediate);

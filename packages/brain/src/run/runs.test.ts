@@ -7,7 +7,7 @@ import { Fault } from "@vidro/core";
 import type { Entry, Event, Hand, Journal, Model, ModelReply } from "@vidro/core";
 import { makeWorkspace, scriptedModel } from "../../../../tests/support/scenario.ts";
 import type { Scenario } from "../../../../tests/support/scenario.ts";
-import { finish, handIn, runsOver, sweep, temporaryFolder } from "../../../../tests/support/local-runs.ts";
+import { finishRun, openHand, openRuns, sweep, temporaryFolder } from "../../../../tests/support/local-runs.ts";
 import { thisHolder } from "../stores/lease-holder.ts";
 import type { Runs } from "./runs.ts";
 import { openStore } from "../stores/stores.ts";
@@ -39,7 +39,7 @@ async function world(
   const folder = temporaryFolder(t);
   const workspace = makeWorkspace(NOTHING, folder);
   const { journal } = await openStore("sqlite", join(folder, "journal.db"));
-  const real = await handIn(folder, workspace);
+  const real = await openHand(folder, workspace);
   const hand: Hand = {
     id: real.id,
     workspace,
@@ -50,7 +50,7 @@ async function world(
     close: () => real.close(),
     ...change(real),
   };
-  const runs = runsOver({ journal, model: "call" in model ? model : scriptedModel(model), hand });
+  const runs = openRuns({ journal, model: "call" in model ? model : scriptedModel(model), hand });
   t.after(async () => {
     await runs.close();
     await real.close();
@@ -75,7 +75,7 @@ test("the same key gives the same run, and its work is done once", async (t) => 
   const [one, two] = await Promise.all([runs.start(asked), runs.start(asked)]);
   assert.equal(one.run.id, two.run.id);
   assert.notEqual(one.existed, two.existed);
-  await finish(runs, one.run.id, []);
+  await finishRun(runs, one.run.id, []);
   const again = await runs.start(asked);
   assert.equal(again.run.id, one.run.id);
   assert.equal((await runs.list({ limit: 10 })).length, 1);
@@ -91,7 +91,7 @@ test("a task that is empty or endless is refused by name", async (t) => {
 test("G5 a follower that comes back after entry n gets n+1 and all that follows, once each", async (t) => {
   const { runs, workspace } = await world(t, [shell("true"), said("done")]);
   const { run } = await runs.start({ task: "x", workspace });
-  const whole = await finish(runs, run.id, ["yes"]);
+  const whole = await finishRun(runs, run.id, ["yes"]);
   for (let after = 0; after < whole.length; after++) {
     const rest: Entry[] = [];
     for await (const followed of runs.follow(run.id, after)) if ("entry" in followed) rest.push(followed.entry);
@@ -111,7 +111,7 @@ test("F8 aborting ends the command and its whole tree before the run is over", a
     if ("live" in followed && followed.live.type === "action.output") break;
   }
   await runs.abort(run.id, "enough");
-  const entries = await finish(runs, run.id, []);
+  const entries = await finishRun(runs, run.id, []);
   assert.deepEqual(types(entries).slice(-2), ["action.finished", "run.aborted"]);
   assert.equal((await runs.find(run.id)).status, "aborted");
   await assert.rejects(runs.abort(run.id, "again"), { code: "CONFLICT" });
@@ -133,7 +133,7 @@ test("an answer to a question that is closed is a conflict, and the open one sta
   assert.ok(asked.event.type === "question.asked");
   await runs.answer(run.id, { text: "yes", by: "me", question: asked.event.id });
   await assert.rejects(runs.answer(run.id, { text: "yes", by: "me" }), { code: "CONFLICT" });
-  await finish(runs, run.id, []);
+  await finishRun(runs, run.id, []);
 });
 
 test("a run that was left open goes on where it stood, also when it waits for an answer", async (t) => {
@@ -142,13 +142,13 @@ test("a run that was left open goes on where it stood, also when it waits for an
   await until(first.runs, run.id, "question.asked");
   await first.runs.close();
   assert.equal((await first.runs.find(run.id)).status, "asking");
-  const second = runsOver({
+  const second = openRuns({
     journal: first.journal,
     model: scriptedModel([shell("echo x >> effects.txt"), said("done")]),
     hand: first.hand,
   });
   assert.equal((await sweep(second)).resumed, 1);
-  const entries = await finish(second, run.id, ["yes"]);
+  const entries = await finishRun(second, run.id, ["yes"]);
   assert.equal(entries.at(-1)?.event.type, "run.finished");
   assert.equal(readFileSync(join(first.workspace, "effects.txt"), "utf8"), "x\n");
 });
@@ -159,7 +159,7 @@ test("G9 a run whose hand cannot be had is taken up, waits by name, and goes on 
   await until(first.runs, run.id, "question.asked");
   await first.runs.close();
   let tries = 0;
-  const second = runsOver({
+  const second = openRuns({
     journal: first.journal,
     model: scriptedModel([shell("echo x >> effects.txt"), said("done")]),
     hand: async () => {
@@ -170,7 +170,7 @@ test("G9 a run whose hand cannot be had is taken up, waits by name, and goes on 
   });
   await assert.rejects(second.resume(run.id), { code: "NOT_FOUND" });
   assert.equal((await sweep(second)).resumed, 1);
-  const entries = await finish(second, run.id, ["yes"]);
+  const entries = await finishRun(second, run.id, ["yes"]);
   assert.equal(entries.at(-1)?.event.type, "run.finished");
   assert.equal(readFileSync(join(first.workspace, "effects.txt"), "utf8"), "x\n");
 });
@@ -192,7 +192,7 @@ test("a secret in a task, a reply or an output never reaches the journal", async
     said(`it is ${secret}`),
   ]);
   const { run } = await runs.start({ task: `use ${secret}`, workspace });
-  const entries = await finish(runs, run.id, ["yes"]);
+  const entries = await finishRun(runs, run.id, ["yes"]);
   assert.equal(entries.at(-1)?.event.type, "run.finished");
   assert.ok(!JSON.stringify(entries).includes(secret));
 });
@@ -203,7 +203,7 @@ test("a run that nobody drives is ended without its hand or its model", async (t
   await until(runs, run.id, "question.asked");
   await runs.close();
   const gone = { close: async () => undefined } as unknown as Hand;
-  const other = runsOver({ journal, model: scriptedModel([]), hand: gone });
+  const other = openRuns({ journal, model: scriptedModel([]), hand: gone });
   await other.abort(run.id, "enough");
   assert.equal((await other.find(run.id)).status, "aborted");
 });
@@ -217,7 +217,7 @@ test("a bug inside an effect ends the run by name with a trace id, and the stack
   };
   const { runs, workspace } = await world(t, silent);
   const { run } = await runs.start({ task: "x", workspace });
-  const last = (await finish(runs, run.id, [])).at(-1)!.event;
+  const last = (await finishRun(runs, run.id, [])).at(-1)!.event;
   assert.ok(last.type === "run.failed" && last.fault.code === "INTERNAL_ERROR");
   assert.match(last.fault.message, /without a terminal event.*\(trace act_/);
 });
@@ -233,7 +233,7 @@ test("a hand that cannot be reached is ordered again under the same id, and the 
     },
   }));
   const { run } = await runs.start({ task: "x", workspace });
-  const entries = await finish(runs, run.id, ["yes"]);
+  const entries = await finishRun(runs, run.id, ["yes"]);
   assert.equal(orders, 3);
   assert.equal(ids.size, 1);
   assert.equal(types(entries).filter((type) => type === "heal.tried").length, 1);
@@ -247,7 +247,7 @@ test("an outcome that is unknown is asked about before the run goes on", async (
     },
   }));
   const { run } = await runs.start({ task: "x", workspace });
-  const entries = await finish(runs, run.id, ["yes"]);
+  const entries = await finishRun(runs, run.id, ["yes"]);
   const asked = entries.flatMap(({ event }) => (event.type === "question.asked" ? [event.about.kind] : []));
   assert.deepEqual(asked, ["approval", "unknown"]);
   assert.equal(entries.at(-1)?.event.type, "run.finished");
@@ -264,23 +264,23 @@ test("a run whose journal is damaged is refused alone; the others are resumed", 
     "UPDATE entry SET body = replace(body, 'bad', 'mad') WHERE seq = 1 AND run = (SELECT number FROM run WHERE id = ?)";
   assert.equal(file.prepare(damage).run(bad.run.id).changes, 1);
   file.close();
-  const second = runsOver({ journal, model: scriptedModel([shell("true"), said("done")]), hand });
+  const second = openRuns({ journal, model: scriptedModel([shell("true"), said("done")]), hand });
   const recovered = await sweep(second);
   assert.equal(recovered.resumed, 1);
   assert.deepEqual(
     recovered.refused.map(({ run, fault }) => [run, fault.code]),
     [[bad.run.id, "JOURNAL_CORRUPT"]],
   );
-  assert.equal((await finish(second, good.run.id, ["yes"])).at(-1)?.event.type, "run.finished");
+  assert.equal((await finishRun(second, good.run.id, ["yes"])).at(-1)?.event.type, "run.finished");
 });
 
 test("a follow-up in the same thread is told what was said before", async (t) => {
   const model = scriptedModel([said("You have one disk."), said("It is empty.")]);
   const { runs, workspace } = await world(t, model);
   const first = await runs.start({ task: "how many disks?", workspace });
-  await finish(runs, first.run.id, []);
+  await finishRun(runs, first.run.id, []);
   const second = await runs.start({ task: "and how full?", workspace, thread: first.run.thread });
-  await finish(runs, second.run.id, []);
+  await finishRun(runs, second.run.id, []);
   assert.deepEqual(
     model.requests[1]?.turns.map((turn) => turn.text),
     ["how many disks?", "You have one disk.", "and how full?"],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Entry, Event, JsonObject, ModelReply } from "@vidro/core";
 import { scriptedModel } from "../../../../tests/support/scenario.ts";
-import { finish, sweep } from "../../../../tests/support/local-runs.ts";
+import { finishRun, sweep } from "../../../../tests/support/local-runs.ts";
 import type { Runs } from "../run/runs.ts";
 import { BareLink, Landscape } from "./hosts.fixture.ts";
 
@@ -46,7 +46,7 @@ test("004-25 a run whose hand is cut off waits, and goes on with the one outcome
   writeFileSync(join(hand.workspace, "go"), "");
   const next = new BareLink(hand);
   await hands.attach(card, next);
-  const entries = await finish(runs, run.id, []);
+  const entries = await finishRun(runs, run.id, []);
   const { outcome } = eventOf(entries, "action.finished");
   assert.ok(outcome.kind === "process");
   assert.equal(outcome.stdout.text, "x\n", "it began once");
@@ -73,7 +73,7 @@ test("a brain that goes down leaves the work to its host, and the next one finds
   assert.equal((await sweep(runs)).resumed, 1);
   writeFileSync(join(hand.workspace, "go"), "");
   await second.hands.attach(card, new BareLink(hand));
-  const entries = await finish(runs, run.id, []);
+  const entries = await finishRun(runs, run.id, []);
   assert.equal(readFileSync(join(hand.workspace, "effects"), "utf8"), "x\n");
   assert.equal(typesOf(entries).at(-1), "run.finished");
 });
@@ -87,7 +87,7 @@ test("F8 aborting a run ends its command on the other machine first", async () =
   const { run } = await runs.start({ task: "x", workspace: "", hand: card.id });
   for await (const followed of runs.follow(run.id)) if ("live" in followed) break;
   await runs.abort(run.id, "enough");
-  const entries = await finish(runs, run.id, []);
+  const entries = await finishRun(runs, run.id, []);
   assert.deepEqual(typesOf(entries).slice(-2), ["action.finished", "run.aborted"]);
 });
 
@@ -102,7 +102,7 @@ test("G3 a hand that is revoked at work leaves an outcome that nobody knows, and
   await link.ordered;
   await hands.revoke(card.id, "Stolen.");
   attached.detach();
-  const entries = await finish(runs, run.id, []);
+  const entries = await finishRun(runs, run.id, []);
   assert.equal(eventOf(entries, "action.unknown").fault.code, "OUTCOME_UNKNOWN");
   assert.equal(eventOf(entries, "question.asked").about.kind, "unknown");
   writeFileSync(join(hand.workspace, "go"), "");
@@ -127,7 +127,7 @@ test("G3 what was ordered before the brain went down is unknown when its hand is
   await second.hands.attach(card, new BareLink(hand));
   const runs = land.runs(second.store, second.hands, model);
   await sweep(runs);
-  const entries = await finish(runs, run.id, []);
+  const entries = await finishRun(runs, run.id, []);
   assert.match(eventOf(entries, "action.unknown").fault.message, /ordered and may have been carried out/);
 });
 
@@ -140,7 +140,7 @@ test("a hand in quarantine refuses what is new by name, and the model is told", 
   const model = scriptedModel([shell("touch done"), said("It is not allowed.")]);
   const runs = land.runs(store, hands, model);
   const { run } = await runs.start({ task: "x", workspace: "", hand: card.id });
-  const entries = await finish(runs, run.id, []);
+  const entries = await finishRun(runs, run.id, []);
   assert.equal(eventOf(entries, "action.failed").fault.code, "HAND_QUARANTINED");
   assert.equal(existsSync(join(hand.workspace, "done")), false);
 });
@@ -158,7 +158,7 @@ test("a run works with several hands, and the model says in a field which of the
   ]);
   const runs = land.runs(store, hands, model);
   const { run } = await runs.start({ task: "x", workspace: "", hand: hands.select("tag:web", ANA) });
-  const entries = await finish(runs, run.id, []);
+  const entries = await finishRun(runs, run.id, []);
   const left = hosts.map(({ hand }) =>
     ["one", "two", "three"].filter((name) => existsSync(join(hand.workspace, name))),
   );

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { fleet } from "../../../../tests/support/fleet.ts";
+import { startFleet } from "../../../../tests/support/fleet.ts";
 import type { Fleet } from "../../../../tests/support/fleet.ts";
 import { ended, lines, Stage } from "../stage.fixture.ts";
 
-type Test = Parameters<typeof fleet>[0];
+type Test = Parameters<typeof startFleet>[0];
 
 async function staged(t: Test): Promise<{ brain: Fleet; stage: Stage }> {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   return { brain, stage: await Stage.set({ VIDRO_URL: brain.url, VIDRO_TOKEN: await brain.token("ana") }) };
 }
 

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fleet } from "../../../../tests/support/fleet.ts";
+import { startFleet } from "../../../../tests/support/fleet.ts";
 import { lines, Stage } from "../stage.fixture.ts";
 
 test("hands are listed and shown, for people and for programs", async (t) => {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   await using stage = await Stage.set({ VIDRO_URL: brain.url, VIDRO_TOKEN: await brain.token("ana", "*") });
   const alone = await stage.run("hands", "list");
   assert.match(alone.stdout, /^local {17}ok /);
@@ -27,7 +27,7 @@ test("hands are listed and shown, for people and for programs", async (t) => {
 });
 
 test("a hand is put in quarantine, released and revoked, and each of these has its exit code", async (t) => {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   await brain.host("web1");
   await using stage = await Stage.set({ VIDRO_URL: brain.url, VIDRO_TOKEN: await brain.token("root", "*") });
   assert.equal((await stage.run("hands", "quarantine", "web1", "--why", "Odd.")).stderr, "web1 is quarantined.\n");
@@ -45,7 +45,7 @@ test("a hand is put in quarantine, released and revoked, and each of these has i
 });
 
 test("a run works where --on says", async (t) => {
-  const brain = await fleet(t);
+  const brain = await startFleet(t);
   const { hand } = await brain.host("web1", { tags: ["web"] });
   await using stage = await Stage.set({ VIDRO_URL: brain.url, VIDRO_TOKEN: await brain.token("ana") });
   const ran = await stage.run("run", "--on", "tag:web", "where am I?");

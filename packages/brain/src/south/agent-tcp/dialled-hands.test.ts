@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Records } from "@vidro/core";
-import { certificate } from "../../../../../tests/support/certificate.ts";
-import { listening, scratch } from "../../../../../tests/support/tcp-hand.ts";
-import { answer, played } from "../../../../../tests/support/foreign-tcp-server.ts";
+import { makeCertificate } from "../../../../../tests/support/certificate.ts";
+import { startTcpHand, scratch } from "../../../../../tests/support/tcp-hand.ts";
+import { answer, startForeignTcpServer } from "../../../../../tests/support/foreign-tcp-server.ts";
 import { dialTcpHand } from "../agent-tcp.ts";
 import { memoryStore } from "../../stores/memory.ts";
 import { Dialer } from "./dialer.ts";
@@ -61,7 +61,7 @@ async function nobodysPort(): Promise<number> {
 }
 
 test("a hand that was dialled once is dialled by the next brain, and its token lies nowhere open", async (t) => {
-  const hand = await listening(t, { name: "web-2" });
+  const hand = await startTcpHand(t, { name: "web-2" });
   const first = await stand(t);
   const token = await hand.token("hand");
   const url = `tcp://127.0.0.1:${hand.port}`;
@@ -85,7 +85,7 @@ test("a hand that was dialled once is dialled by the next brain, and its token l
 });
 
 test("an address that is named again is the same hand with another token, name and tags", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const { dialer, hands, records } = await stand(t);
   const url = `tcp://127.0.0.1:${hand.port}`;
   const [token, better] = [await hand.token("ps"), await hand.token("hand")];
@@ -103,14 +103,14 @@ test("an address that is named again is the same hand with another token, name a
 test("a hand that is away is there as down, with the reason, and is reached when it comes", async (t) => {
   const port = await nobodysPort();
   const { dialer, hands, state } = await stand(t);
-  const away = await listening(t);
+  const away = await startTcpHand(t);
   const token = await away.token("hand");
   const id = await dialer.dial({ owner: "ana", url: `tcp://127.0.0.1:${port}`, token, name: "web-2" });
   const row = hands.find("web-2", ANA);
   assert.equal(row.state, "down");
   assert.match(row.why ?? "", /cannot be reached: .*ECONNREFUSED/);
   assert.deepEqual(hands.count(), { ok: 0, degraded: 0, down: 1 });
-  await listening(t, { port, verify: (shown) => away.tokens.verify(shown) });
+  await startTcpHand(t, { port, verify: (shown) => away.tokens.verify(shown) });
   await state(id, "ok");
   assert.equal(hands.find("web-2", ANA).why, undefined);
 });
@@ -119,7 +119,7 @@ test("a hand that is away is there as down, with the reason, and is reached when
 async function refusing(t: TestContext) {
   const shown: number[] = [];
   let next = Promise.withResolvers<void>();
-  const { port } = await played(t, (said) => {
+  const { port } = await startForeignTcpServer(t, (said) => {
     if (said.act !== "AUTH") return answer(said);
     shown.push(performance.now());
     next.resolve();
@@ -157,7 +157,7 @@ test("a hand that refuses a token is shown it again after rests that double, eac
 });
 
 test("a hand that is revoked is dialled no more, connected or not, now or by the next brain", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const first = await stand(t);
   const { dialer, hands, records } = first;
   const token = await hand.token("hand");
@@ -183,7 +183,7 @@ test("a hand that is revoked is dialled no more, connected or not, now or by the
 });
 
 test("with another secret a hand is down with the reason, and can be dialled with its token again", async (t) => {
-  const hand = await listening(t);
+  const hand = await startTcpHand(t);
   const first = await stand(t);
   const request = { owner: "ana", url: `tcp://127.0.0.1:${hand.port}`, token: await hand.token("hand") };
   const id = await first.dialer.dial(request);
@@ -199,9 +199,9 @@ test("with another secret a hand is down with the reason, and can be dialled wit
 
 test("a hand with TLS is believed by the certificate that was given, and by nothing less", async (t) => {
   const folder = scratch(t);
-  const { cert, key } = certificate(folder, "127.0.0.1");
+  const { cert, key } = makeCertificate(folder, "127.0.0.1");
   const [pem, secret] = [readFileSync(cert, "utf8"), readFileSync(key, "utf8")];
-  const hand = await listening(t, { tls: { cert: pem, key: secret } });
+  const hand = await startTcpHand(t, { tls: { cert: pem, key: secret } });
   const { dialer, hands } = await stand(t);
   const request = { owner: "ana", url: `tls://127.0.0.1:${hand.port}`, token: await hand.token("hand") };
   const id = await dialer.dial(request);
