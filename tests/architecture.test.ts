@@ -90,7 +90,6 @@ const AGAINST_ARROWS = [
   "packages/brain/src/daemon/start-daemon.ts",
   "packages/brain/src/south/executor-ws.ts",
   "packages/brain/src/south/executor-ws/",
-  "packages/brain/src/south/fallback-policy.ts",
 ];
 
 test("folders of the brain import only what their arrows allow", () => {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonical } from "@vidro/core";
 import type { Action, Judgement, ToolSpec } from "@vidro/core";
-import { HISTORY_LINE } from "../models/bootstrap.ts";
+import { HISTORY_LINE } from "@vidro/core/run";
 
 /**
  * The judgement of an action for a hand that judges nothing itself: what only reads may run, and everything else is

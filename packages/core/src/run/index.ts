@@ -1,3 +1,4 @@
+export * from "./bootstrap.ts";
 export * from "./decide.ts";
 export * from "./direct.ts";
 export * from "./ended.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Outcome } from "@vidro/core";
-import type { Look } from "../../models/bootstrap.ts";
+import type { Look } from "@vidro/core/run";
 import { bootstrapContext } from "./context.ts";
 
 test("004-09 the context is made of data where there is some, and of words where there is none", () => {

@@ -1,6 +1,6 @@
 import { isObject, outcomeText } from "@vidro/core";
 import type { JsonObject, Outcome } from "@vidro/core";
-import type { Look } from "../../models/bootstrap.ts";
+import type { Look } from "@vidro/core/run";
 
 /** What an executor is told when the looks are over [004-10]. */
 interface BootstrapContext {

@@ -14,8 +14,8 @@ import type {
 } from "@vidro/core";
 import { callOf } from "@vidro/core/wire/executor-ws";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
-import { isLook, nextLook } from "../../models/bootstrap.ts";
-import type { Look, Seen } from "../../models/bootstrap.ts";
+import { isLook, nextLook } from "@vidro/core/run";
+import type { Look, LookTexts } from "@vidro/core/run";
 import { bootstrapContext } from "./context.ts";
 
 /** A question of the run, as the executor's person can answer it. */
@@ -45,7 +45,7 @@ export class Telling {
   #open: OpenQuestion | undefined;
   readonly #changed = new Set<string>();
   readonly #outcomes = new Map<Look, Outcome>();
-  #seen: Seen | undefined = {};
+  #seen: LookTexts | undefined = {};
 
   constructor(run: string, task: string) {
     this.#run = run;

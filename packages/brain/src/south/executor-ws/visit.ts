@@ -5,7 +5,7 @@ import { EXTENSIONS, textOf } from "@vidro/core/wire/executor-ws";
 import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { FROM_EXECUTOR, OPTIONAL } from "@vidro/core/wire/executor-ws-schemas";
 import type { Log } from "../../observe/log.ts";
-import { BOOTSTRAP } from "../../models/bootstrap.ts";
+import { BOOTSTRAP } from "@vidro/core/run";
 import { checks, lenient } from "../wire-check.ts";
 import type { Attached } from "../register/hands.ts";
 import { Channel } from "./channel.ts";
