@@ -174,7 +174,7 @@ test("invariant 10: the brain opens no file of a workspace; only its own state",
 test("what commands write leaves by one file of each program, where it is made printable", () => {
   const allowed = [
     "packages/cli/src/program/tell.ts",
-    "packages/hands/src/program/tell.ts",
+    "packages/hands/src/program/terminal.ts",
     "packages/hands/src/program/signals.ts",
   ];
   const writers = product.filter(({ path, text }) => {

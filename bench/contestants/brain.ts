@@ -13,7 +13,7 @@ import { SouthboundDoor } from "../../packages/brain/src/south/agent-ws/southbou
 import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
 import type { TakeSample } from "../../packages/brain/src/observe/telemetry.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
-import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
+import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import { serveMember } from "../contest/member.ts";
 import { medianMs } from "../contest/spread.ts";

@@ -5,7 +5,7 @@ import { REGISTER_LIMITS } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
-import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
+import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeAnswer, FakeOpenAi } from "../support/fake-openai.ts";

@@ -11,7 +11,7 @@ import type { HandEvent, JsonObject, Order } from "@vidro/core";
 import { askSigned } from "@vidro/core/wire/agent-http";
 import { HandAddresses } from "../../packages/brain/src/south/agent-http/direct-call.ts";
 import { seal } from "../../packages/brain/src/south/agent-http/seal.ts";
-import { listenSigned } from "../../packages/hands/src/links/agent-http/listener.ts";
+import { listenSigned } from "../../packages/hands/src/links/agent-http/signed-listener.ts";
 import {
   orderOf,
   requestBytes,

@@ -8,7 +8,7 @@ import type { Action, Hand, JsonObject, Order } from "@vidro/core";
 import { CAPABILITIES, fitted } from "@vidro/core/wire/agent-ws";
 import { southboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
 import type { SouthboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
-import { Southbound } from "../../packages/hands/src/links/southbound.ts";
+import { Southbound } from "../../packages/hands/src/links/message-handler.ts";
 import { openHand, temporaryFolder } from "../support/local-runs.ts";
 
 /* Both ends of the southbound messages, joined without a network between them: what is said, and what comes of it. */

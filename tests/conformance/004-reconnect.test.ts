@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { textOf } from "@vidro/core/wire/executor-ws";
-import type { ExecutorEvent } from "../../packages/hands/src/links/executor-ws/state.ts";
+import type { ExecutorEvent } from "../../packages/hands/src/links/executor-ws/executor-state.ts";
 import { until } from "../support/daemon-process.ts";
 import {
   restartExecutorServer,

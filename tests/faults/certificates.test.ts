@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
-import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
+import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { ForeignAgent, helloOf, JoinedHand, openRefused, SouthboundHarness } from "../support/southbound-harness.ts";
 
 /* Certificates that were copied, renewed too often, or met by a clock that is wrong. */

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Hand } from "@vidro/core";
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
-import type { Identity } from "../../packages/hands/src/enrol/identity.ts";
+import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
 import { SouthboundHarness } from "../support/southbound-harness.ts";
 

@@ -1,7 +1,7 @@
 import type { Hand } from "@vidro/core";
 import { Executor } from "../../packages/hands/src/links/executor-ws.ts";
 import type { ExecutorOptions } from "../../packages/hands/src/links/executor-ws.ts";
-import type { ExecutorEvent, ExecutorState } from "../../packages/hands/src/links/executor-ws/state.ts";
+import type { ExecutorEvent, ExecutorState } from "../../packages/hands/src/links/executor-ws/executor-state.ts";
 import { openHand } from "./local-runs.ts";
 
 /** Our executor at work in a folder, with what happens to it on record. */

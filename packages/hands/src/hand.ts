@@ -20,9 +20,9 @@ import {
   type Verdict,
 } from "@vidro/core";
 import { admit, anothers, busy, failed, onRecord, reused } from "./policy/approval-check.ts";
-import { checkArguments } from "./tools/arguments.ts";
+import { checkArguments } from "./tools/check-arguments.ts";
 import { environmentFrom } from "./exec/environment.ts";
-import { folderAt, workspaceAt } from "./files/folders.ts";
+import { folderAt, workspaceAt } from "./files/resolve-folder.ts";
 import { isAlive, thisProcess } from "./host/process-identity.ts";
 import { endInTime } from "./exec/deadline.ts";
 import { openLedger, type Known, type Ledger, type Start } from "./ledger.ts";

@@ -3,7 +3,7 @@ export { localHand } from "./hand.ts";
 export type { HandPolicy, LocalHandOptions, ProbePoint } from "./hand.ts";
 export type { AgentTcp, Bearer, Verify } from "./links/agent-tcp.ts";
 export type { Executor, ExecutorOptions } from "./links/executor-ws.ts";
-export type { ExecutorEvent, ExecutorState } from "./links/executor-ws/state.ts";
+export type { ExecutorEvent, ExecutorState } from "./links/executor-ws/executor-state.ts";
 export { keepPolicy, openPolicy } from "./policy/policy-file.ts";
 export type { KeptPolicy, OpenPolicy } from "./policy/policy-file.ts";
 export type { Reloadable } from "./program/signals.ts";

@@ -3,9 +3,9 @@ import { isAbsolute, join as joinPath, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { asFault, Fault, FAULTS } from "@vidro/core";
 import { nextForJoining } from "@vidro/core/wire/enrolment";
-import { join, keyLine, serveHand, VERSION } from "./program/program.ts";
+import { join, keyLine, serveHand, VERSION } from "./program/hand-commands.ts";
 import { ignoreUserSignals } from "./program/signals.ts";
-import { print, say, sayJson } from "./program/tell.ts";
+import { print, say, sayJson } from "./program/terminal.ts";
 
 const HELP = `vidro-hand: lets a brain work on this host, under this host's own policy.
 
@@ -98,7 +98,7 @@ function joining(url: string | undefined, values: Values): Promise<number> {
 }
 
 async function servingTcp(tcp: string, values: Values): Promise<number> {
-  const { serveTcp } = await import("./program/tcp-program.ts");
+  const { serveTcp } = await import("./program/serve-tcp.ts");
   const { state, workspace, json } = flagsOf(values);
   const { name, tokens, brain, lab, "tls-cert": tlsCert, "tls-key": tlsKey } = values;
   return serveTcp({

@@ -10,7 +10,7 @@ import type { FaultCode, JsonObject } from "@vidro/core";
 import { ENROL_PATH, invitationIn, invitationProof, RENEW_PATH, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import type { EnrolRequest } from "@vidro/core/wire/enrolment";
 import { newKeyAndRequest } from "./csr.ts";
-import type { Identity } from "./identity.ts";
+import type { Identity } from "./hand-state-folder.ts";
 
 /** What a host was given to join a brain with, and what it calls itself. */
 export interface Joining {

@@ -1,6 +1,6 @@
 import { delimiter, isAbsolute } from "node:path";
 import { QUIET_ENV } from "../policy/default-policy.ts";
-import { within } from "../files/within.ts";
+import { within } from "../files/is-within.ts";
 
 /** Variables that programs need to find their way and that are no secrets. */
 const ALLOWED = new Set(["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"]);

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, HAND_LIMITS, type ProcessOutcome } from "@vidro/core";
 import { handOver } from "./inherited-descriptor.ts";
-import { watchMemory } from "./memory.ts";
+import { watchMemory } from "./memory-watch.ts";
 import { hold, members, release, signalMember, TAG, tagOf, type Member } from "./orphans.ts";
 import { Capture, Live } from "./output.ts";
 import { processStat } from "./proc.ts";

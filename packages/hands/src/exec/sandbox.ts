@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { HAND_LIMITS } from "@vidro/core";
-import { SECRETS } from "../policy/default-policy/files.ts";
+import { SECRETS } from "../policy/default-policy/file-rules.ts";
 import { handOver, HANDED_OVER } from "./inherited-descriptor.ts";
-import { ForeignLinks } from "./sandbox/foreign.ts";
-import { filterFor } from "./sandbox/filter.ts";
-import { coveringBy, type Cover } from "./sandbox/cover.ts";
-import { viewOf, type Scope } from "./sandbox/view.ts";
+import { ForeignLinks } from "./sandbox/foreign-links.ts";
+import { filterFor } from "./sandbox/seccomp-filter.ts";
+import { coveringBy, type Cover } from "./sandbox/state-cover.ts";
+import { viewOf, type Scope } from "./sandbox/file-view.ts";
 
-export { isInView, type Scope } from "./sandbox/view.ts";
+export { isInView, type Scope } from "./sandbox/file-view.ts";
 
 /** A command line that runs another one held to a scope. */
 interface HeldLine {

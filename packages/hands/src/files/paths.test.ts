@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
 import { readPlan, shown, writePlan } from "./paths.ts";
-import { within } from "./within.ts";
+import { within } from "./is-within.ts";
 import { scratch } from "../tools/files.fixture.ts";
 
 void test("a plan shows the absolute path of a relative one", async (t) => {

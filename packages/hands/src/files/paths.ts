@@ -6,7 +6,7 @@ import type { FilePlan, Json } from "@vidro/core";
 import { codeOf, fileFault, sha256 } from "./files.ts";
 import type { Bench } from "../tools/tool.ts";
 import { isOwn, isOwnFile, stateTwin } from "./hard-links.ts";
-import { within } from "./within.ts";
+import { within } from "./is-within.ts";
 
 /** Places where a file is a door to the kernel or a device, not a text. */
 const KERNEL = ["/proc", "/sys", "/dev"];

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { Folder, FolderEntry } from "./files.ts";
 import { reservedFor } from "./paths.ts";
-import { within } from "./within.ts";
+import { within } from "./is-within.ts";
 import type { Work } from "../tools/tool.ts";
 
 /** Folders that are large, made by machines and rarely meant; a walk enters one only when it is asked for by name. */

@@ -1,7 +1,7 @@
 import { Fault, WATCH_LIMITS } from "@vidro/core";
 import { ownFolders } from "../policy/own-state.ts";
-import { within } from "../files/within.ts";
-import { Tree } from "./watches/tree.ts";
+import { within } from "../files/is-within.ts";
+import { Tree } from "./watches/watched-tree.ts";
 import { WatchLog } from "./watches/watch-log.ts";
 import type { EventQuery, Watch, WatchEvent, WatchEventType } from "./watches/watch-log.ts";
 

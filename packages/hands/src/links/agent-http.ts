@@ -6,17 +6,17 @@ import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import { CAPABILITIES, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { HelloPolicy, Welcome } from "@vidro/core/wire/agent-ws";
 import { brainKey } from "../enrol/brain-key.ts";
-import type { HandState, Identity } from "../enrol/identity.ts";
-import type { Listening } from "../program/listening.ts";
+import type { HandState, Identity } from "../enrol/hand-state-folder.ts";
+import type { Listening } from "../program/listen-flags.ts";
 import { redial, REDIAL_BOUNDS, restAfter } from "./redial.ts";
 import type { Connection, RedialOptions } from "./redial.ts";
-import { Caller, patience } from "./agent-http/caller.ts";
-import type { CallerOptions } from "./agent-http/caller.ts";
+import { Caller, patience } from "./agent-http/signed-client.ts";
+import type { CallerOptions } from "./agent-http/signed-client.ts";
 import { KeyRing } from "./agent-http/key-ring.ts";
-import { listenSigned } from "./agent-http/listener.ts";
-import type { Listener, ListenOptions } from "./agent-http/listener.ts";
-import { Telling } from "./agent-http/telling.ts";
-import { Southbound } from "./southbound.ts";
+import { listenSigned } from "./agent-http/signed-listener.ts";
+import type { Listener, ListenOptions } from "./agent-http/signed-listener.ts";
+import { Telling } from "./agent-http/outgoing-messages.ts";
+import { Southbound } from "./message-handler.ts";
 
 /** How a hand comes to a brain over signed HTTP. */
 export interface AgentHttpOptions extends CallerOptions {

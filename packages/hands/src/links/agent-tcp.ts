@@ -3,14 +3,14 @@ import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import { CODEC_LIMITS, Fault, listenFault } from "@vidro/core";
-import { Attempts } from "./agent-tcp/attempts.ts";
-import { TCP_BOUNDS } from "./agent-tcp/bounds.ts";
-import type { Bounds } from "./agent-tcp/bounds.ts";
+import { Attempts } from "./agent-tcp/auth-attempts.ts";
+import { TCP_BOUNDS } from "./agent-tcp/tcp-bounds.ts";
+import type { Bounds } from "./agent-tcp/tcp-bounds.ts";
 import type { CommandWorld } from "./agent-tcp/command.ts";
 import { COMMANDS } from "./agent-tcp/commands.ts";
-import { Connection } from "./agent-tcp/connection.ts";
-import type { ConnectionWorld } from "./agent-tcp/connection.ts";
-import { Registry } from "./agent-tcp/registry.ts";
+import { Connection } from "./agent-tcp/tcp-connection.ts";
+import type { ConnectionWorld } from "./agent-tcp/tcp-connection.ts";
+import { Registry } from "./agent-tcp/command-registry.ts";
 
 export type { Bearer, Verify } from "./agent-tcp/command.ts";
 

@@ -4,12 +4,12 @@ import type { Hand, JsonObject } from "@vidro/core";
 import { CAPABILITIES, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { Hello } from "@vidro/core/wire/agent-ws";
 import { brainKey } from "../enrol/brain-key.ts";
-import type { HandState, Identity } from "../enrol/identity.ts";
+import type { HandState, Identity } from "../enrol/hand-state-folder.ts";
 import { renewLapsed } from "../enrol/join.ts";
 import { redial } from "./redial.ts";
 import type { Connection, RedialOptions } from "./redial.ts";
 import { Line } from "./agent-ws/ws-connection.ts";
-import { Southbound } from "./southbound.ts";
+import { Southbound } from "./message-handler.ts";
 
 /** What a hand keeps its connection to a brain with. */
 export interface AgentWsOptions {

@@ -12,12 +12,12 @@ import {
 import type { CustomTool, ExecutorMessage, Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { TO_EXECUTOR } from "@vidro/core/wire/executor-ws-schemas";
 import type { ValidateFunction } from "ajv";
-import { compiler, explain } from "../tools/arguments.ts";
+import { compiler, explain } from "../tools/check-arguments.ts";
 import { redial } from "./redial.ts";
 import type { RedialOptions } from "./redial.ts";
-import { BrainSocket } from "./executor-ws/socket.ts";
-import { INITIAL, reduce } from "./executor-ws/state.ts";
-import type { ExecutorEvent, ExecutorState } from "./executor-ws/state.ts";
+import { BrainSocket } from "./executor-ws/brain-socket.ts";
+import { INITIAL, reduce } from "./executor-ws/executor-state.ts";
+import type { ExecutorEvent, ExecutorState } from "./executor-ws/executor-state.ts";
 import { sleepWatch } from "./sleep-detector.ts";
 
 /** What an executor is made of. */

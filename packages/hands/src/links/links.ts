@@ -1,6 +1,6 @@
 import type { Fault, Hand } from "@vidro/core";
-import type { HandState, Identity } from "../enrol/identity.ts";
-import type { Listening } from "../program/listening.ts";
+import type { HandState, Identity } from "../enrol/hand-state-folder.ts";
+import type { Listening } from "../program/listen-flags.ts";
 import type { Sampler } from "../host/sampler.ts";
 
 /** What a link works with, and whom it tells how it fares. */

@@ -1,7 +1,7 @@
 import { Fault } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { REQUESTS } from "@vidro/core/wire/agent-ws-schemas";
-import { compiler, explain } from "../tools/arguments.ts";
+import { compiler, explain } from "../tools/check-arguments.ts";
 import type { ValidateFunction } from "ajv";
 
 const compiled = new Map<string, ValidateFunction>();

@@ -1,12 +1,12 @@
 import type { PolicySource } from "@vidro/core/policy";
-import { ASK_RULES } from "./default-policy/ask.ts";
-import { DENY_RULES } from "./default-policy/deny.ts";
-import { FILE_RULES, SECRETS } from "./default-policy/files.ts";
-import { GIT_RULES } from "./default-policy/git.ts";
-import { INSTALLED_RULES } from "./default-policy/installed.ts";
-import { READER_RULES } from "./default-policy/readers.ts";
-import { SYSTEM_RULES } from "./default-policy/system.ts";
-import { words } from "./default-policy/words.ts";
+import { ASK_RULES } from "./default-policy/ask-rules.ts";
+import { DENY_RULES } from "./default-policy/deny-rules.ts";
+import { FILE_RULES, SECRETS } from "./default-policy/file-rules.ts";
+import { GIT_RULES } from "./default-policy/git-rules.ts";
+import { INSTALLED_RULES } from "./default-policy/installed-rules.ts";
+import { READER_RULES } from "./default-policy/reader-rules.ts";
+import { SYSTEM_RULES } from "./default-policy/system-rules.ts";
+import { words } from "./default-policy/rule-builders.ts";
 
 /**
  * Variables for every command, so that the files of a project run nothing when a read-only command looks at it:

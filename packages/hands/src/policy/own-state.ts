@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
 import type { Plan, Verdict } from "@vidro/core";
-import { within } from "../files/within.ts";
+import { within } from "../files/is-within.ts";
 import { pids } from "../exec/proc.ts";
 
 /*

@@ -8,11 +8,11 @@ import type { Json } from "@vidro/core";
 import type { Policy } from "@vidro/core/policy";
 import { DEFAULT_POLICY } from "./default-policy.ts";
 import { codeOf } from "../files/files.ts";
-import { workspaceAt } from "../files/folders.ts";
+import { workspaceAt } from "../files/resolve-folder.ts";
 import type { HandPolicy } from "../hand.ts";
 import { HOST_POLICY } from "./own-state.ts";
-import { within } from "../files/within.ts";
-import { isClosed } from "../exec/sandbox/closed.ts";
+import { within } from "../files/is-within.ts";
+import { isClosed } from "../exec/sandbox/closed-paths.ts";
 import { isOwn, stateTwin } from "../files/hard-links.ts";
 
 /** A policy that is in force: its version is the hash of what it says. */

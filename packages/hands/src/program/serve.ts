@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
 import { localHand } from "../hand.ts";
-import type { HandState } from "../enrol/identity.ts";
+import type { HandState } from "../enrol/hand-state-folder.ts";
 import { LINKS } from "../links/links.ts";
 import type { LinkWorld } from "../links/links.ts";
 import { keepPolicy } from "../policy/policy-file.ts";

@@ -1,4 +1,4 @@
-import { say } from "./tell.ts";
+import { say } from "./terminal.ts";
 
 /**
  * From now on an error that reaches the process, whatever message or timer brought it about, is told whole and ends

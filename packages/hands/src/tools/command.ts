@@ -1,9 +1,9 @@
 import { Fault, HAND_LIMITS, type ProcessPlan } from "@vidro/core";
-import { folderAt } from "../files/folders.ts";
+import { folderAt } from "../files/resolve-folder.ts";
 import { pathField } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
-import { hasRightsOfItsOwn, NO_NUL, programFor, scriptPrints } from "../exec/executable.ts";
-import { runCovered, stateFor } from "./covered.ts";
+import { hasRightsOfItsOwn, NO_NUL, programFor, scriptPrints } from "../exec/fingerprints.ts";
+import { runCovered, stateFor } from "./run-under-cover.ts";
 import { scopeOf, tool } from "./tool.ts";
 
 const word = { type: "string", maxLength: HAND_LIMITS.argChars, pattern: NO_NUL } as const;

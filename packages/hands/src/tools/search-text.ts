@@ -5,7 +5,7 @@ import type { FilePlan } from "@vidro/core";
 import { Folder, isBinary } from "../files/files.ts";
 import { glob } from "../files/glob.ts";
 import { pathField, readPlan, shown } from "../files/paths.ts";
-import { within } from "../files/within.ts";
+import { within } from "../files/is-within.ts";
 import { identity, isOwnFile, isShared, twinsIn, type Twins } from "../files/hard-links.ts";
 import { omissions, SELDOM_MEANT, Walk } from "../files/walk.ts";
 import { anyDepth } from "./find-files.ts";

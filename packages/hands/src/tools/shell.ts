@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { Fault, HAND_LIMITS, type ShellPlan } from "@vidro/core";
-import { folderAt } from "../files/folders.ts";
+import { folderAt } from "../files/resolve-folder.ts";
 import { pathField } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
-import { linePrints, NO_NUL } from "../exec/executable.ts";
+import { linePrints, NO_NUL } from "../exec/fingerprints.ts";
 import { isInView } from "../exec/sandbox.ts";
-import { runCovered, stateFor } from "./covered.ts";
+import { runCovered, stateFor } from "./run-under-cover.ts";
 import { scopeOf, tool } from "./tool.ts";
 
 /** Models write for bash; a host without it gets what POSIX promises. */

@@ -2,7 +2,7 @@ import { GET_OS_INFO_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { Hand, JsonObject } from "@vidro/core";
 import type { Sampler } from "../../host/sampler.ts";
 import { command } from "./command.ts";
-import { judged } from "./judged.ts";
+import { judged } from "./policy-check.ts";
 
 /** Hands whose policy lets the machine be looked at; a hand has one policy for its whole life. */
 const allowed = new WeakSet<Hand>();

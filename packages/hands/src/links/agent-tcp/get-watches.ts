@@ -2,7 +2,7 @@ import { Fault } from "@vidro/core";
 import { GET_WATCHES_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { WatchEvent } from "../../host/watches/watch-log.ts";
 import { command } from "./command.ts";
-import { fitting } from "./fitting.ts";
+import { fitting } from "./fit-frame.ts";
 
 /** Tells what a watch saw, a page at a time [002-34]. Who has the token of a watch may see what it saw. */
 export const getWatches = command({

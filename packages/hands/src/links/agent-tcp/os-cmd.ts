@@ -3,8 +3,8 @@ import { Fault, TCP_LIMITS } from "@vidro/core";
 import { OS_CMD_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { Ended, Hand, JsonObject, Order, ProcessOutcome } from "@vidro/core";
 import { command } from "./command.ts";
-import { fittingText } from "./fitting.ts";
-import { judged } from "./judged.ts";
+import { fittingText } from "./fit-frame.ts";
+import { judged } from "./policy-check.ts";
 
 /** What an answer has besides its texts, generously. */
 const FRAME_BYTES = 1024;

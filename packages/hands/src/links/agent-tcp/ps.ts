@@ -5,8 +5,8 @@ import { readProcesses } from "../../exec/proc.ts";
 import type { ProcessRow } from "../../exec/proc.ts";
 import type { Input } from "../../tools/tool.ts";
 import { command } from "./command.ts";
-import { fitting } from "./fitting.ts";
-import { judged } from "./judged.ts";
+import { fitting } from "./fit-frame.ts";
+import { judged } from "./policy-check.ts";
 
 /** The part of a command line that is told. */
 const COMMAND_CHARS = 400;

@@ -1,7 +1,7 @@
 import { Fault } from "@vidro/core";
 import { WATCH_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import { command } from "./command.ts";
-import { judged } from "./judged.ts";
+import { judged } from "./policy-check.ts";
 
 /** Begins to watch a path that the hand's policy lets be read [002-33]. */
 export const watch = command({

@@ -9,7 +9,7 @@ import type { Hello, Welcome } from "@vidro/core/wire/agent-ws";
 import { WebSocket } from "ws";
 import type { RawData } from "ws";
 import { newKeyAndRequest } from "../../enrol/csr.ts";
-import type { Identity } from "../../enrol/identity.ts";
+import type { Identity } from "../../enrol/hand-state-folder.ts";
 import { refusalIn } from "../../enrol/join.ts";
 import type { Connection } from "../redial.ts";
 

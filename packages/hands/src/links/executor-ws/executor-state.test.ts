@@ -3,8 +3,8 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { REGISTER_LIMITS } from "@vidro/core";
 import type { ExecutorMessage, HandshakeAck } from "@vidro/core/wire/executor-ws";
-import { INITIAL, reduce } from "./state.ts";
-import type { ExecutorEvent, ExecutorState } from "./state.ts";
+import { INITIAL, reduce } from "./executor-state.ts";
+import type { ExecutorEvent, ExecutorState } from "./executor-state.ts";
 
 const ACK = { session_id: "thread_1", session_epoch: 1 } as HandshakeAck;
 const resultOf = (tool: string): ExecutorMessage => ({ type: "tool_result", payload: { tool_id: tool } });

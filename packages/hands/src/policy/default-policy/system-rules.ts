@@ -1,5 +1,5 @@
 import type { ProcessRule } from "@vidro/core/policy";
-import { each, flags, lines, looks, words } from "./words.ts";
+import { each, flags, lines, looks, words } from "./rule-builders.ts";
 
 const ANY_PATH = { paths: ["/**"] } as const;
 

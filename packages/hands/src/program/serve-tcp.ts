@@ -13,7 +13,7 @@ import { openReceipts } from "../enrol/receipt-signer.ts";
 import { serveTcpHand } from "./tcp-hand.ts";
 import { surviveErrors } from "./uncaught-errors.ts";
 import { sayNote, secured, serveSignals } from "./signals.ts";
-import { logJson, say, sayJson } from "./tell.ts";
+import { logJson, say, sayJson } from "./terminal.ts";
 import { TokenFile } from "../enrol/token-file.ts";
 
 /** What a hand that listens for TCP may be told. */

@@ -1,5 +1,5 @@
 import type { FactsRule, FileRule, ShellRule } from "@vidro/core/policy";
-import { words } from "./words.ts";
+import { words } from "./rule-builders.ts";
 
 /** Keys and passwords that nobody is asked about: reading or changing one is refused. */
 export const KEYS = words(`

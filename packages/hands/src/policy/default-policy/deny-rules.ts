@@ -1,6 +1,6 @@
 import type { ProcessRule } from "@vidro/core/policy";
-import { KEYS } from "./files.ts";
-import { lines, words } from "./words.ts";
+import { KEYS } from "./file-rules.ts";
+import { lines, words } from "./rule-builders.ts";
 
 const DISKS = words(`
   /dev/sd* /dev/hd* /dev/vd* /dev/xvd* /dev/nvme* /dev/mmcblk* /dev/md* /dev/dm-* /dev/disk* /dev/rdisk* /dev/mapper/*

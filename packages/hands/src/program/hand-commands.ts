@@ -3,20 +3,20 @@ import { resolve } from "node:path";
 import { Fault, REGISTER_LIMITS } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
 import manifest from "../../package.json" with { type: "json" };
-import { HandState } from "../enrol/identity.ts";
-import type { Identity } from "../enrol/identity.ts";
+import { HandState } from "../enrol/hand-state-folder.ts";
+import type { Identity } from "../enrol/hand-state-folder.ts";
 import { invitationFrom } from "../enrol/invitation.ts";
 import type { InvitationFlags } from "../enrol/invitation.ts";
 import { enrol } from "../enrol/join.ts";
 import type { Joining } from "../enrol/join.ts";
-import { listeningOf } from "./listening.ts";
-import type { ListenFlags } from "./listening.ts";
+import { listeningOf } from "./listen-flags.ts";
+import type { ListenFlags } from "./listen-flags.ts";
 import { openReceipts } from "../enrol/receipt-signer.ts";
 import { serve } from "./serve.ts";
 import { surviveErrors } from "./uncaught-errors.ts";
 import { sayNote, serveSignals } from "./signals.ts";
 import type { Reloadable } from "./signals.ts";
-import { say, sayJson } from "./tell.ts";
+import { say, sayJson } from "./terminal.ts";
 
 /** What a hand's program may be told. */
 interface HandFlags extends ListenFlags {

@@ -1,5 +1,5 @@
 import type { ProcessRule } from "@vidro/core/policy";
-import { flags, lines, looks } from "./words.ts";
+import { flags, lines, looks } from "./rule-builders.ts";
 
 /** What is installed, and in which version. */
 export const INSTALLED_RULES: readonly ProcessRule[] = [

@@ -3,9 +3,9 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
 import type { Confinement } from "@vidro/core";
-import { within } from "../../files/within.ts";
+import { within } from "../../files/is-within.ts";
 import { secretPaths } from "../../policy/secret-paths.ts";
-import { ClosedPaths } from "./closed.ts";
+import { ClosedPaths } from "./closed-paths.ts";
 
 /** What a sandboxed command may see and touch. */
 export interface Scope {

@@ -1,5 +1,5 @@
 import { Fault, TCP_LIMITS } from "@vidro/core";
-import { Bucket } from "./bucket.ts";
+import { Bucket } from "./token-bucket.ts";
 
 /** Counts tokens that were shown and are not good, by the address that they came from, over all its connections. */
 export class Attempts {

@@ -3,7 +3,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, delimiter, join, resolve } from "node:path";
 import { Fault, HAND_LIMITS } from "@vidro/core";
-import { runBesides, runsFiles } from "./runners.ts";
+import { runBesides, runsFiles } from "./implied-files.ts";
 
 /** What stands between the words of a line for a shell. */
 const BETWEEN = /[\s;&|<>()`"'$={},]+/u;

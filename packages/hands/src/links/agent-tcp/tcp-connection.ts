@@ -6,14 +6,14 @@ import { NO_ID, TCP_VERSION, tcpRefusal } from "@vidro/core/wire/agent-tcp";
 import type { JsonObject } from "@vidro/core";
 import type { FrameItem } from "@vidro/core/codec";
 import type { TcpHello } from "@vidro/core/wire/agent-tcp";
-import type { Attempts } from "./attempts.ts";
-import { Bucket } from "./bucket.ts";
-import type { Bounds } from "./bounds.ts";
+import type { Attempts } from "./auth-attempts.ts";
+import { Bucket } from "./token-bucket.ts";
+import type { Bounds } from "./tcp-bounds.ts";
 import type { Call, Command, CommandWorld, Session } from "./command.ts";
 import { readEnvelope } from "./envelope.ts";
 import type { Request } from "./envelope.ts";
-import { Outbox } from "./outbox.ts";
-import type { Registry } from "./registry.ts";
+import { Outbox } from "./frame-writer.ts";
+import type { Registry } from "./command-registry.ts";
 
 /** What every connection of a server shares. */
 export interface ConnectionWorld extends CommandWorld {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { asFault, Fault } from "@vidro/core";
-import type { ListenOptions } from "../links/agent-http/listener.ts";
+import type { ListenOptions } from "../links/agent-http/signed-listener.ts";
 
 /** What a host that listens may be told. */
 export interface ListenFlags {

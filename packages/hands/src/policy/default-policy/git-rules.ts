@@ -1,5 +1,5 @@
 import type { ProcessRule } from "@vidro/core/policy";
-import { each, flags, lines, looks } from "./words.ts";
+import { each, flags, lines, looks } from "./rule-builders.ts";
 
 /*
  * What git may be asked without changing anything. Nothing here writes a file (--output), runs a program of the

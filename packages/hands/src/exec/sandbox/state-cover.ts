@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { within } from "../../files/within.ts";
-import { existing } from "./view.ts";
+import { within } from "../../files/is-within.ts";
+import { existing } from "./file-view.ts";
 
 /** What is run as the user, and may use all of the host but for some folders. */
 export interface Cover {

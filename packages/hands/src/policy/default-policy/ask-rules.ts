@@ -1,6 +1,6 @@
 import type { ActionClass } from "@vidro/core";
 import type { Arguments, ProcessRule } from "@vidro/core/policy";
-import { lines, words } from "./words.ts";
+import { lines, words } from "./rule-builders.ts";
 
 interface Question {
   readonly class: ActionClass;

@@ -1,6 +1,6 @@
 import type { PathValue, ProcessRule } from "@vidro/core/policy";
-import { OPEN_FOLDERS } from "./files.ts";
-import { each, flags, lines, looks } from "./words.ts";
+import { OPEN_FOLDERS } from "./file-rules.ts";
+import { each, flags, lines, looks } from "./rule-builders.ts";
 
 const PROC_FILES = ["cpuinfo", "meminfo", "loadavg", "version", "uptime", "stat", "cmdline", "swaps", "diskstats"];
 

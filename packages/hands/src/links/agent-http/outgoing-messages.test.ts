@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
-import { Telling } from "./telling.ts";
+import { Telling } from "./outgoing-messages.ts";
 
 const HERE = new AbortController().signal;
 const WIDE = 1_000_000;

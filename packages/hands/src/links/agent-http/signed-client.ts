@@ -8,7 +8,7 @@ import type { JsonObject } from "@vidro/core";
 import { askSigned } from "@vidro/core/wire/agent-http";
 import { faultOf } from "@vidro/core/wire/agent-ws";
 import { seal } from "./node-crypto.ts";
-import { Clock } from "./clock.ts";
+import { Clock } from "./signing-clock.ts";
 import type { KeyRing } from "./key-ring.ts";
 
 /** Whom to call, and as whom. */
