@@ -88,7 +88,7 @@ export class Drive {
         if (this.#ending !== undefined) await this.#end(this.#ending);
         this.#tellWait();
         const decision = decide(this.#state, momentIn(this.#lease.run, this.#world));
-        if (decision.do === "rest") break;
+        if (decision.do === "stop") break;
         if (decision.do === "record") this.#record([decision.event]);
         else await this.#carryOut(decision);
       }
@@ -146,7 +146,7 @@ export class Drive {
     this.#wake?.();
   }
 
-  async #carryOut(decision: Exclude<Decision, { do: "rest" | "record" }>): Promise<void> {
+  async #carryOut(decision: Exclude<Decision, { do: "stop" | "record" }>): Promise<void> {
     switch (decision.do) {
       case "judge":
         return this.#record(await this.#guarded(() => this.#inTime(this.#judge(decision.action), [])));
@@ -174,13 +174,13 @@ export class Drive {
     if (phase.name === "acting")
       this.#record(await this.#guarded(() => this.#act(phase.action, phase.approved), phase.action));
     else if (action !== undefined) await this.#inTime(this.#recall(action), undefined);
-    if (this.#state.phase.name !== "over") this.#record([ending]);
+    if (this.#state.phase.name !== "ended") this.#record([ending]);
     if (action !== undefined) this.#acknowledge(action);
   }
 
   /** The hand may forget the outcome only when it is durable here; what nobody knows yet it may still be asked for. */
   #acknowledge({ id }: Action): void {
-    if (this.#state.phase.name === "lost") return;
+    if (this.#state.phase.name === "outcome-unknown") return;
     // A failed save is reported by the loop.
     void this.#saved.then(() => this.#world.hand.acknowledge(id)).catch(() => undefined);
   }
@@ -355,7 +355,7 @@ export class Drive {
   /** A wait for the store is on record once the store is back; not where a healing would be taken for the model's. */
   #tellWait(): void {
     const { name } = this.#state.phase;
-    const wait = name === "over" || name === "faulted" ? undefined : this.#writer.takeWait();
+    const wait = name === "ended" || name === "model-failed" ? undefined : this.#writer.takeWait();
     if (wait !== undefined) this.#record([wait]);
   }
 }

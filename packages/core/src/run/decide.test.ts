@@ -95,7 +95,7 @@ test("a verdict to ask becomes a question that is bound to the plan's hash, and 
   const answered = (more: { answer: string; by?: string }) =>
     stateOf(...events, asked, { type: "question.answered", id: asked.id, ...more });
   const answer = (text: string) => answered({ answer: text, by: "me" });
-  assert.deepEqual(answer("yes").phase, { name: "cleared", action, approved: "h" });
+  assert.deepEqual(answer("yes").phase, { name: "approved", action, approved: "h" });
   const refusals = [answer("no"), answer("YES"), answer(""), answered({ answer: "" })].map((state) =>
     decide(state, MOMENT),
   );

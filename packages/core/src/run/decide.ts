@@ -23,7 +23,7 @@ export type Decision =
   | { readonly do: "judge"; readonly action: Action }
   | { readonly do: "act"; readonly action: Action; readonly approved?: string }
   | { readonly do: "wait"; readonly until: number; readonly question?: QuestionAsked }
-  | { readonly do: "rest" };
+  | { readonly do: "stop" };
 
 /** What a decision may know of the world besides the run. */
 export interface Moment {
@@ -43,19 +43,19 @@ export function decide(state: RunState, moment: Moment): Decision {
   const { generation = FIRST_GENERATION } = moment;
   if (generation > state.generation && !HARMLESS.has(phase.name)) return record(restored(state, moment, generation));
   switch (phase.name) {
-    case "thinking":
+    case "ready":
       return think(state, moment.now);
-    case "resting":
+    case "backing-off":
       return moment.now < phase.until ? { do: "wait", until: phase.until } : think(state, moment.now);
-    case "calling":
+    case "calling-model":
       return { do: "call_model" };
-    case "faulted": {
+    case "model-failed": {
       const healing = heal(phase.fault, state.attempt, moment.chance);
       return record(healing ?? stuck(state, phase.fault, moment));
     }
-    case "wondering":
+    case "question-drafted":
       return record(ask(state, moment, { about: { kind: "ask" }, text: phase.text, options: phase.options }));
-    case "proposing":
+    case "tool-proposed":
       return record(
         ask(state, moment, {
           about: { kind: "tool", tool: phase.tool },
@@ -63,7 +63,7 @@ export function decide(state: RunState, moment: Moment): Decision {
           options: ["yes", "no"],
         }),
       );
-    case "chosen":
+    case "action-proposed":
       return choose(state, phase.action, moment);
     case "judged":
       return afterVerdict(state, phase, moment);
@@ -71,13 +71,13 @@ export function decide(state: RunState, moment: Moment): Decision {
       return moment.now < phase.question.expiresAt
         ? { do: "wait", until: phase.question.expiresAt, question: phase.question }
         : record({ type: "question.answered", id: phase.question.id, answer: "" });
-    case "cleared":
+    case "approved":
       return record({ type: "action.started", action: phase.action, hand: state.started.hand });
     case "refused":
       return record({ type: "action.failed", action: phase.action.id, fault: phase.fault });
     case "acting":
       return { do: "act", action: phase.action, ...(phase.approved === undefined ? {} : { approved: phase.approved }) };
-    case "lost":
+    case "outcome-unknown":
       return record(
         ask(state, moment, {
           about: { kind: "unknown", action: phase.action.id },
@@ -87,15 +87,15 @@ export function decide(state: RunState, moment: Moment): Decision {
       );
     case "answered":
       return record({ type: "run.finished", result: phase.answer });
-    case "stopped":
+    case "failing":
       return record({ type: "run.failed", fault: phase.fault });
-    case "over":
-      return { do: "rest" };
+    case "ended":
+      return { do: "stop" };
   }
 }
 
 /** Phases that lead to no effect before something else is decided. */
-const HARMLESS: ReadonlySet<RunState["phase"]["name"]> = new Set(["asking", "answered", "stopped", "over"]);
+const HARMLESS: ReadonlySet<RunState["phase"]["name"]> = new Set(["asking", "answered", "failing", "ended"]);
 
 /** What a store that came back from a backup lacks may have had effects: a person says whether the run goes on. */
 function restored(state: RunState, moment: Moment, generation: number): QuestionAsked {

@@ -159,7 +159,7 @@ test("F37 the truth about an unknown outcome settles the question about it, and 
   ];
   const outcome = { kind: "value", text: "it was done" } as const;
   const settled = stateOf(...asked, { type: "action.finished", action: "act_1", outcome });
-  assert.equal(settled.phase.name, "thinking");
+  assert.equal(settled.phase.name, "ready");
   assert.deepEqual(settled.turns.items.at(-1), {
     role: "tool",
     callId: "c1",

@@ -20,13 +20,13 @@ import type { Turns } from "./turns.ts";
 
 /** Where a run stands: each phase has exactly one way on, and decide() names it. */
 export type Phase =
-  | { readonly name: "thinking" }
-  | { readonly name: "calling" }
-  | { readonly name: "faulted"; readonly fault: FaultReport }
-  | { readonly name: "resting"; readonly until: number }
-  | { readonly name: "wondering"; readonly text: string; readonly options: readonly string[] }
-  | { readonly name: "proposing"; readonly tool: ToolSpec }
-  | { readonly name: "chosen"; readonly action: Action }
+  | { readonly name: "ready" }
+  | { readonly name: "calling-model" }
+  | { readonly name: "model-failed"; readonly fault: FaultReport }
+  | { readonly name: "backing-off"; readonly until: number }
+  | { readonly name: "question-drafted"; readonly text: string; readonly options: readonly string[] }
+  | { readonly name: "tool-proposed"; readonly tool: ToolSpec }
+  | { readonly name: "action-proposed"; readonly action: Action }
   | {
       readonly name: "judged";
       readonly action: Action;
@@ -42,13 +42,13 @@ export type Phase =
       /** Where the run stood when the question came in between, and where it goes on after it. */
       readonly interrupted?: Phase;
     }
-  | { readonly name: "cleared"; readonly action: Action; readonly approved?: string }
+  | { readonly name: "approved"; readonly action: Action; readonly approved?: string }
   | { readonly name: "refused"; readonly action: Action; readonly fault: FaultReport }
   | { readonly name: "acting"; readonly action: Action; readonly approved?: string }
-  | { readonly name: "lost"; readonly action: Action; readonly fault: FaultReport }
+  | { readonly name: "outcome-unknown"; readonly action: Action; readonly fault: FaultReport }
   | { readonly name: "answered"; readonly answer: Json }
-  | { readonly name: "stopped"; readonly fault: FaultReport }
-  | { readonly name: "over"; readonly end: TerminalEvent };
+  | { readonly name: "failing"; readonly fault: FaultReport }
+  | { readonly name: "ended"; readonly end: TerminalEvent };
 
 /** All that is known of a run: the fold of its journal and nothing else. */
 export interface RunState {
@@ -118,7 +118,7 @@ function begin(started: RunStarted, at: number): RunState {
     seq: 1,
     started,
     at,
-    phase: { name: "thinking" },
+    phase: { name: "ready" },
     tools: started.tools,
     turns: NO_TURNS,
     digest: "",
@@ -135,7 +135,7 @@ function begin(started: RunStarted, at: number): RunState {
 }
 
 type Change = Partial<RunState>;
-const THINKING: Phase = { name: "thinking" };
+const READY: Phase = { name: "ready" };
 
 function after(state: RunState, event: Event, at: number): Change {
   switch (event.type) {
@@ -151,18 +151,18 @@ function after(state: RunState, event: Event, at: number): Change {
       return { turns: compactTurns(state.turns, event.dropped), digest: event.digest };
     case "model.called":
       return {
-        phase: { name: "calling" },
+        phase: { name: "calling-model" },
         attempt: event.attempt,
         used: event.attempt === 1 ? { ...state.used, steps: state.used.steps + 1 } : state.used,
       };
     case "model.replied":
       return afterReply(state, event);
     case "model.failed":
-      return { phase: { name: "faulted", fault: event.fault } };
+      return { phase: { name: "model-failed", fault: event.fault } };
     case "heal.tried":
       return afterHealing(state, event, at);
     case "tool.proposed":
-      return { phase: { name: "proposing", tool: event.tool } };
+      return { phase: { name: "tool-proposed", tool: event.tool } };
     case "question.asked":
       return afterQuestion(state, event);
     case "question.answered":
@@ -173,7 +173,7 @@ function after(state: RunState, event: Event, at: number): Change {
       return { phase: { name: "judged", action, verdict, plan, hash, policy }, ledger };
     }
     case "action.started": {
-      const approved = state.phase.name === "cleared" ? state.phase.approved : undefined;
+      const approved = state.phase.name === "approved" ? state.phase.approved : undefined;
       return {
         phase: { name: "acting", action: event.action, ...(approved === undefined ? {} : { approved }) },
         used: { ...state.used, actions: state.used.actions + 1 },
@@ -184,11 +184,11 @@ function after(state: RunState, event: Event, at: number): Change {
     case "action.failed":
       return answerAction(state, actionOf(state, event.action), { text: faultText(event.fault), failed: true });
     case "action.unknown":
-      return { phase: { name: "lost", action: actionOf(state, event.action), fault: event.fault } };
+      return { phase: { name: "outcome-unknown", action: actionOf(state, event.action), fault: event.fault } };
     case "run.finished":
     case "run.failed":
     case "run.aborted":
-      return { phase: { name: "over", end: event } };
+      return { phase: { name: "ended", end: event } };
   }
 }
 
@@ -210,19 +210,19 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
     const times = call === state.repeated.call ? state.repeated.times + 1 : 1;
     const phase: Phase =
       event.refusal === undefined
-        ? { name: "chosen", action: event.action }
+        ? { name: "action-proposed", action: event.action }
         : { name: "refused", action: event.action, fault: event.refusal };
     return { ...change, repeated: { call, times }, phase };
   }
   if (event.answer !== undefined) return { ...change, phase: { name: "answered", answer: event.answer } };
-  if (event.question !== undefined) return { ...change, phase: { name: "wondering", ...event.question } };
+  if (event.question !== undefined) return { ...change, phase: { name: "question-drafted", ...event.question } };
   return { ...change, ...reply({ ...state, ...change }, "Noted.", false) };
 }
 
 function afterHealing(state: RunState, event: HealTried, at: number): Change {
   // A healing inside an effect that goes on (another model took over, a hand is waited for) is only told.
-  if (state.phase.name !== "faulted") return {};
-  return { phase: { name: "resting", until: at + event.delayMs } };
+  if (state.phase.name !== "model-failed") return {};
+  return { phase: { name: "backing-off", until: at + event.delayMs } };
 }
 
 function afterQuestion({ phase }: RunState, question: QuestionAsked): Change {
@@ -254,22 +254,22 @@ function afterAnswer(state: RunState, event: QuestionAnswered): Change {
     }
     case "approval": {
       if (action === undefined) throw new Fault("JOURNAL_CORRUPT", "An approval was asked for no action.");
-      if (yes) return { phase: { name: "cleared", action, approved: question.about.hash } };
+      if (yes) return { phase: { name: "approved", action, approved: question.about.hash } };
       return { phase: { name: "refused", action, fault: refusal(event) } };
     }
     case "unknown": {
       if (action === undefined) throw new Fault("JOURNAL_CORRUPT", "An outcome was asked about for no action.");
       const fault: FaultReport = { code: "OUTCOME_UNKNOWN", message: FAULTS.OUTCOME_UNKNOWN.says };
-      if (!yes) return { phase: { name: "stopped", fault } };
+      if (!yes) return { phase: { name: "failing", fault } };
       const text = `${fault.message} Look at what is there before you go on; it will not be run again by itself.`;
       return { ...answerAction(state, action, { text, failed: true }) };
     }
     case "restored": {
       const fault: FaultReport = { code: "STORE_RESTORED", message: FAULTS.STORE_RESTORED.says };
-      return { phase: yes ? (interrupted ?? THINKING) : { name: "stopped", fault } };
+      return { phase: yes ? (interrupted ?? READY) : { name: "failing", fault } };
     }
     case "healing":
-      return yes ? { phase: THINKING, attempt: 0 } : { phase: { name: "stopped", fault: question.about.fault } };
+      return yes ? { phase: READY, attempt: 0 } : { phase: { name: "failing", fault: question.about.fault } };
   }
 }
 
@@ -286,13 +286,13 @@ function reply(state: RunState, text: string, failed: boolean): Change {
     state.control === undefined
       ? { role: "user", text: said }
       : { role: "tool", callId: state.control.callId, tool: state.control.tool, text: said, failed };
-  return { turns: pushTurn(state.turns, turn), told: [], control: undefined, phase: THINKING };
+  return { turns: pushTurn(state.turns, turn), told: [], control: undefined, phase: READY };
 }
 
 function answerAction(state: RunState, action: Action, answer: { text: string; failed: boolean }): Change {
   const text = [answer.text, ...state.told].join("\n");
   const turn: Turn = { role: "tool", callId: action.callId, tool: action.tool, text, failed: answer.failed };
-  return { turns: pushTurn(state.turns, turn), told: [], phase: THINKING };
+  return { turns: pushTurn(state.turns, turn), told: [], phase: READY };
 }
 
 function faultText(fault: FaultReport): string {

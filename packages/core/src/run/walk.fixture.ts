@@ -93,7 +93,7 @@ export function worldAnswers(state: RunState, decision: Decision, luck: Luck): r
     case "wait":
       if (decision.question === undefined) return [];
       return [{ type: "question.answered", id: decision.question.id, answer: luck.answer, by: "test" }];
-    case "rest":
+    case "stop":
       return [];
   }
 }
@@ -111,7 +111,7 @@ export function play(
     now += luck.gapMs;
     const decision = decide(state, { run: "run_1", now, chance: 0.5 });
     decisions.push(decision);
-    if (decision.do === "rest") break;
+    if (decision.do === "stop") break;
     if (decision.do === "wait" && decision.question === undefined) now = decision.until;
     for (const event of worldAnswers(state, decision, luck)) {
       const entry = { seq: state.seq + 1, at: now, event };
