@@ -22,7 +22,7 @@ interface Between {
   readonly open: (model: string, folder: string) => Promise<Server>;
 }
 
-const DIRECT: Between = { name: "nobody: the model itself", open: () => scriptServer("contestants/model.ts") };
+const DIRECT: Between = { name: "none: the model itself", open: () => scriptServer("contestants/model.ts") };
 const PIPE: Between = { name: "bare node:http pipe", open: (model) => scriptServer("contestants/pipe.ts", model) };
 const DURABLE_PIPE: Between = {
   name: "the same after a bare node:sqlite commit, WAL FULL",

@@ -76,7 +76,7 @@ function reportOf(of: (scene: Scene, what: keyof Took) => number[]): Awaited<Ret
   };
 }
 
-/** Somebody who follows: when the stream is over, and how long each entry took in milliseconds. */
+/** A follower: when the stream is over, and how long each entry took in milliseconds. */
 interface Following {
   readonly ended: Promise<unknown>;
   readonly delays: readonly number[];

@@ -24,7 +24,7 @@ export const fanOut: Figure = {
   name: "fan-out",
   title: "Fan-out",
   method:
-    "One run grows by the five entries of a step in each turn of the event loop, in memory, and everybody who follows it gets all of it. From the word to go until the last follower, in another process, has the last byte. Plain is what one writes with node:http alone: each event of each follower is encoded and written by itself, and nobody is waited for.",
+    "One run grows by the five entries of a step in each turn of the event loop, in memory, and each follower gets all of it. From the word to go until the last follower, in another process, has the last byte. Plain is what one writes with node:http alone: each event of each follower is encoded and written by itself, and no follower is waited for.",
   async measure() {
     const found = new Map<string, Took[]>();
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -63,7 +63,7 @@ async function measured(): Promise<Took> {
   await first.ask("enrol", HANDS, identities);
   const port = Number(new URL(first.ready.south).port);
   await first.end();
-  // Whoever has made a thousand certificates is not what is to be measured.
+  // The process that made a thousand certificates is not the one to be measured.
   const brain = await member<BrainReady>("contestants/brain.ts", { home, south: port, http: 0 });
   const emptyMb = rssMbOf(brain.pid);
   const settings = { wire: "agent-ws", real: false, folder: home, from: 0, count: HANDS, identities };

@@ -39,7 +39,7 @@ interface Took {
 export const reconnect: Figure = {
   name: "reconnect",
   title: "All hands come back",
-  method: `A brain with so many hands is killed, and started again at the same address; from the kill until the last hand is back. The links are real, with their rests of random length, and the hands say of themselves what every hand says, and do nothing; they are in ${PROCESSES} processes on the same two cores as the brain, and take more of them than it does. Over TCP it is the brain that dials. Plain is what one writes with node:https and ws alone, for the same hands: it asks for certificates, looks nobody up and writes nothing down. Tokens are hashed once for the brain, not for each hand. ${ROUNDS} rounds.`,
+  method: `A brain with so many hands is killed, and started again at the same address; from the kill until the last hand is back. The links are real, with their rests of random length, and the hands say of themselves what every hand says, and do nothing; they are in ${PROCESSES} processes on the same two cores as the brain, and take more of them than it does. Over TCP it is the brain that dials. Plain is what one writes with node:https and ws alone, for the same hands: it asks for certificates, looks up no hand and stores nothing. Tokens are hashed once for the brain, not for each hand. ${ROUNDS} rounds.`,
   async measure() {
     const found = new Map<string, Took[]>();
     for (const fleet of FLEETS)

@@ -73,7 +73,7 @@ export const remoteCommand: Figure = {
   },
 };
 
-/** Somebody who runs `true`. */
+/** A contestant that runs `true`. */
 interface Entrant {
   readonly name: string;
   /** What one takes, of so many in a row. */

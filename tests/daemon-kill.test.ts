@@ -22,7 +22,7 @@ const DEATHS = ["model.replied", "policy.judged", "question.asked", "action.star
 const NTH = 2;
 const ENDS: readonly unknown[] = ["run.finished", "run.failed", "run.aborted", "done", "error"];
 
-/** A daemon that dies once; whoever loses it can wait for its next life. */
+/** A daemon that is killed once; its clients can wait for its next start. */
 class Mortal implements AsyncDisposable {
   readonly #stage: Stage;
   #life: RunningDaemon;
@@ -160,7 +160,7 @@ class Person {
       await this.#daemon.reborn;
       return answer();
     });
-    // A conflict: the answer got through although nobody could say so any more.
+    // A conflict: the answer was taken, and the daemon was killed before it could confirm it.
     assert.ok(status === 200 || status === 409, `answered with ${status}`);
   }
 }
@@ -177,7 +177,7 @@ async function round(stage: Stage, daemon: Mortal, death: (typeof DEATHS)[number
   const others = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
   const watch = (item: JournalItem): void => {
     const isDue = typeOf(item) === death && ++passed === NTH;
-    // Nobody can be cut off who was not there yet.
+    // Each follower has to be connected before it can be cut off.
     if (isDue) risen = Promise.all(others.map(({ promise }) => promise)).then(() => daemon.dieAndRise());
     answers.push(person.hears(item));
   };

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { Socket } from "node:net";
 
-/** Somebody with a connection to a server of requests. */
+/** A client with a connection to a server of requests. */
 export interface Caller {
   /** Sends so many requests at once; resolves when all are answered. */
   round(requests: number): Promise<void>;

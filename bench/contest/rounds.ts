@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Measured, Order } from "./host.ts";
 
-/** Somebody who takes part. */
+/** A program that takes part in a contest. */
 export interface Entrant {
   readonly name: string;
   readonly module: string;

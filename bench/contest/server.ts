@@ -8,7 +8,7 @@ import { assertLoopback } from "./loopback.ts";
 export interface Server {
   readonly pid: number;
   readonly url: string;
-  /** What a caller has to show; empty where nobody asks. */
+  /** The token that a caller has to show; empty where none is asked for. */
   readonly token: string;
   end(): Promise<void>;
 }

@@ -50,7 +50,7 @@ async function ours(journal: Journal, first: Entry, index: number): Promise<Grow
   const all = runsOver(
     journal,
     () => {
-      throw new Error("Nobody drives this run.");
+      throw new Error("No process drives this run.");
     },
     INSTANT_HAND,
   );

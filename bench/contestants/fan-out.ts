@@ -45,7 +45,7 @@ async function ours(first: Entry, wire: "sse" | "ndjson"): Promise<Show> {
   const runs = runsOver(
     journal,
     () => {
-      throw new Error("Nobody drives this run.");
+      throw new Error("No process drives this run.");
     },
     INSTANT_HAND,
   );

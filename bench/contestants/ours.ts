@@ -29,7 +29,7 @@ export function overJournal(journal: Journal): Contestant {
       const script = scriptedModel(steps, called);
       next = script.model;
       const { run } = await runs.start({ task: TASK, workspace: "/", budget: ENDLESS });
-      // Nobody follows while it runs, as nobody follows the others: only its last entry is waited for.
+      // The run has no follower, as the runs of the others have none: only its last entry is waited for.
       await script.over;
       const last = FIRST_EVENTS + EVENTS_PER_STEP * steps + LAST_EVENTS;
       for await (const followed of runs.follow(run.id, last - 1)) {

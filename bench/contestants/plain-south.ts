@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { WebSocketServer } from "ws";
 import { serveMember } from "../contest/member.ts";
 
-/* What one writes with node:https and ws alone: each hand shows its certificate, and whoever says hello is welcome. */
+/* What one writes with node:https and ws alone: each hand shows its certificate, and every hello is welcomed. */
 
 /** The folder with the certificates of a brain, and its port. */
 export interface PlainSettings {

@@ -59,7 +59,7 @@ async function serve(folder: string): Promise<number> {
     "KbdInteractiveAuthentication no",
     "StrictModes no",
     "UsePAM no",
-    // The shell of whoever measures reads nothing of theirs.
+    // No file of the measuring user's shell is read.
     `SetEnv HOME=${folder}`,
     "MaxStartups 100",
   ];

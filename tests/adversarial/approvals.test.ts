@@ -186,7 +186,7 @@ test("a no that speaks of a yes approves nothing", async (t) => {
   assert.deepEqual(faults, ["APPROVAL_DENIED", "APPROVAL_DENIED"]);
 });
 
-test("an approval that nobody gives in time is a refusal", async (t) => {
+test("an approval that is not given in time is a refusal", async (t) => {
   const { marks, faults } = await runWith(t, undefined);
   assert.equal(marks, "");
   assert.deepEqual(faults, ["APPROVAL_EXPIRED", "APPROVAL_EXPIRED"]);

@@ -51,7 +51,7 @@ function wrongs(right: Claim): readonly (readonly [string, Claim, string])[] {
     ["another run", { ...right, run: "run_2" }, "APPROVAL_INVALID"],
     ["another action", { ...right, action: "act_2" }, "APPROVAL_INVALID"],
     ["another plan", { ...right, plan: "0".repeat(64) }, "APPROVAL_INVALID"],
-    ["another hand", { ...right, hand: "somebody" }, "APPROVAL_INVALID"],
+    ["another hand", { ...right, hand: "ana" }, "APPROVAL_INVALID"],
     ["another ledger", { ...right, ledger: "elsewhere.0" }, "APPROVAL_INVALID"],
     ["the past", { ...right, expiresAt: Date.now() - 1 }, "APPROVAL_EXPIRED"],
   ];
@@ -109,7 +109,7 @@ async function answer(client: ForeignAgent, message: JsonObject): Promise<JsonOb
   }
 }
 
-test("a hand that joined takes no approval from whoever has its brain's place, but only what its brain signed for it", async (t) => {
+test("a hand that joined takes no approval from another brain at its brain's address, but only what its brain signed for it", async (t) => {
   const south = await SouthboundHarness.up(t);
   const { agent, workspace } = await joined(t, south);
   await south.down();

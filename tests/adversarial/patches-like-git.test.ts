@@ -105,7 +105,7 @@ test("a patch makes what git makes of it, and is said to be in only where git co
     const about = `${JSON.stringify(text)}\n${patch}${said}`;
     if (fault !== undefined) {
       assert.deepEqual([fault, now], ["CONFLICT", text], about);
-      // What can be read both ways, and a bare removal that would fit again, is nobody's to decide.
+      // Patches that can be read both ways, and a bare removal that would fit again, have no right answer.
       const isAmbiguous = forth.has(name) && (back.has(name) || isBare);
       assert.ok(!forth.has(name) || isAmbiguous, `git applies it:\n${about}`);
       count[isAmbiguous ? "ambiguous" : "refused"] += 1;

@@ -8,7 +8,7 @@ import { Worker } from "node:worker_threads";
 import type { JsonObject } from "@vidro/core";
 import { approved, judged, perform, SECRET, target } from "./attack.fixture.ts";
 
-/* Ways to write where nobody was asked about, above all by changing the ground between the plan and the deed. */
+/* Attempts to write to a path that no approval named, mostly by replacing folders between the plan and the write. */
 
 /** Deeds that are tried with each tool. */
 const TRIES = 40;
@@ -23,7 +23,7 @@ const SWAPPER = `
     try {
       symlinkSync(outside, folder);
     } catch {
-      // Whoever writes has made the folder anew just now.
+      // The attacker has just made the folder again.
     }
     while (true) {
       try {

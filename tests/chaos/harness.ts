@@ -250,6 +250,6 @@ function begun(store: DatabaseSync): boolean {
     store.exec("BEGIN IMMEDIATE");
     return true;
   } catch {
-    return false; // Somebody writes at this moment.
+    return false; // Another process writes at this moment.
   }
 }

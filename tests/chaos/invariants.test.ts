@@ -70,7 +70,7 @@ const CASES: { readonly [what: string]: readonly [Case, string] } = {
     { events: [STARTED, UNKNOWN, ASKED, ANSWERED, FINISHED, OVER] },
     "each action that was started has one outcome",
   ],
-  "a run that nobody drives": [{ events: [STARTED, FINISHED] }, "a run is over or waits for an answer by name"],
+  "a run without a driver": [{ events: [STARTED, FINISHED] }, "a run is over or waits for an answer by name"],
   "a follower that missed an entry": [{ seen: ([, ...rest]) => rest }, "followers see every entry in its place"],
   "a follower that was told something else": [
     { seen: (all) => all.map((entry) => ({ ...entry, at: 1 })) },

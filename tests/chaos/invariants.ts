@@ -37,7 +37,7 @@ export function violationsOf(known: Known): readonly Violation[] {
   );
 }
 
-/** How many actions of a run were started, and of how many nobody knows how they ended. */
+/** How many actions of a run were started, and how many have an unknown outcome. */
 export function actionsOf(entries: readonly Entry[]): ActionCount {
   const count = (type: Event["type"]): number => entries.filter(({ event }) => event.type === type).length;
   return { started: count("action.started"), unknown: count("action.unknown") };
@@ -81,7 +81,7 @@ function startsOf(entries: readonly Entry[]): readonly ActionStarted[] {
 function outcomeMisfits(entries: readonly Entry[]): readonly string[] {
   return startsOf(entries).flatMap(({ action }) => {
     const ends = outcomes(entries, action.id).map(({ type }) => type);
-    // What really came of it may still be told while a person is asked about an outcome that nobody knew.
+    // While a person is asked about an unknown outcome the true one may still arrive.
     const [first, second, ...more] = ends;
     const isSettledLate = first === "action.unknown" && second !== "action.unknown" && more.length === 0;
     return ends.length === 1 || (ends.length === 2 && isSettledLate && !isAnswered(entries, action.id))

@@ -103,7 +103,7 @@ export class PlannedClient {
         // The run went on meanwhile, with this answer or another one.
         if (said.code === "CONFLICT" && path !== RUNS) return undefined;
       } catch {
-        // The brain is gone, or does not answer: nobody knows whether it was heard.
+        // The brain is gone or does not answer: the request may or may not have been taken.
         this.refusals.push(0);
       }
       await pause(AGAIN_MS);

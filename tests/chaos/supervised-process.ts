@@ -12,7 +12,7 @@ const LAST_WORDS = 1500;
 /** A process that is started again whenever it ends, as a supervisor does, unless it is to be dead for a while. */
 export class SupervisedProcess {
   readonly name: string;
-  /** What it said last whenever it ended although nobody had signalled it. */
+  /** The last output of each life that ended without a signal from this test. */
   readonly deaths: string[] = [];
   readonly #start: () => PeerStart;
   #wanted: "up" | "dead" | "over" = "dead";

@@ -28,7 +28,7 @@ function yesTo(end: AgentServer, session: string) {
       : undefined;
 }
 
-/** A model that says nothing before its time: words that nobody follows yet are only in its reply. */
+/** A model that waits before it streams: words without a follower are only in its reply. */
 function after(time: Promise<void>, model: Model): Model {
   return {
     name: model.name,

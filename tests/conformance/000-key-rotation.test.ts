@@ -117,7 +117,7 @@ test("000-53: when the secret of the home is another, no key opens and nothing i
   chmodSync(file, 0o644);
   writeFileSync(file, Buffer.alloc(SIGNED_HTTP_LIMITS.keyBytes));
   assert.equal(await status(brain, first), 500);
-  assert.equal(statSync(file).mode & 0o777, 0o600, "whoever could read it meanwhile can do so no more");
+  assert.equal(statSync(file).mode & 0o777, 0o600, "the file is closed to other users again");
   writeFileSync(file, "short");
   assert.equal(await status(brain, first), 500);
 });

@@ -35,7 +35,7 @@ async function trueWith(hand: Hand, argChars: number): Promise<Ended> {
 
 const ARGS = 20;
 
-/** A hand of ours, as the brain sees it through somebody in the middle. */
+/** A hand of ours behind a proxy that tampers with messages, as the brain sees it. */
 async function meddledHand(t: TestContext, meddle: Tamper): Promise<Hand> {
   const south = await SouthboundHarness.up(t);
   const enrolled = await south.enrolled();

@@ -198,7 +198,7 @@ test("G6 a brain that stops ends its streams without a last event", async (t) =>
   assert.ok(lines.every(({ type }) => type !== "result" && type !== "error"));
 });
 
-test("somebody else's run is not there on any wire", async (t) => {
+test("another owner's run is not found on any wire", async (t) => {
   const { end, run } = await started(t);
   const token = await end.token("bo");
   const requests = [

@@ -129,7 +129,7 @@ test("000-40: vidro hands join does the same, says so to a person, and leaves wh
   });
 });
 
-test("a daemon opens no port for hands, and makes no authority, before somebody is invited or it is asked to", async () => {
+test("a daemon opens no port for hands, and makes no authority, before a host is invited or a port is asked for", async () => {
   await using stage = await Stage.set();
   await using daemon = await daemonOf(stage);
   assert.equal(daemon.line["southbound"], undefined);

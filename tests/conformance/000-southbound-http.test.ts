@@ -169,7 +169,7 @@ test("F16, F18: a brain that is started again while a command runs orders it aga
   assert.equal(marks(host), "ran\n");
 });
 
-test("F10: a hand that stops asking is gone after a while, and whoever waits is told; it is back when it comes again", async (t) => {
+test("F10: a hand that stops asking is gone after a while, and waiting callers are told; it is back when it comes again", async (t) => {
   const folder = temporaryFolder(t);
   const brain = await SignedBrain.open(t, folder, { bounds: { silenceMs: 50 } });
   const first = await brain.enrol("h1");

@@ -205,7 +205,7 @@ test("F18: a result that ended while the brain was away is told when it is back,
   assert.equal(readFileSync(join(workspace, "marks"), "utf8"), "ran\n");
 });
 
-test("other tools are run by name, judged by the hand, heard while they run and cancelled when nobody wants them", async (t) => {
+test("other tools are run by name, judged by the hand, heard while they run and cancelled when their run is", async (t) => {
   const { link, asked } = await joined(t);
   const judged = await link.judge(action("shell", { command: "echo hello" }));
   assert.ok(!("code" in judged) && judged.verdict.decision === "allow");

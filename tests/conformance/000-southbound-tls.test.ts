@@ -40,7 +40,7 @@ test("000-52: a certificate that is not one of a hand of this brain does not cou
     "for anything": south.forged([uri]),
     "no name": south.forged([usage]),
     "another brain": south.forged([usage, `subjectAltName=URI:spiffe://other/hand/${agentId}`]),
-    "nobody's name": south.forged([usage, `subjectAltName=URI:spiffe://${brain}/hand/nobody`]),
+    "the name of no hand": south.forged([usage, `subjectAltName=URI:spiffe://${brain}/hand/nobody`]),
     "two names": south.forged([usage, `${uri},URI:spiffe://${brain}/hand/other`]),
     "a name of DNS": south.forged([usage, `subjectAltName=DNS:${agentId}`]),
     "an authority of its own": south.forged([usage, uri, "basicConstraints=critical,CA:TRUE"]),
@@ -269,7 +269,7 @@ test("an enrolment with a wrong secret or a request that cannot be used does not
   assert.deepEqual([status, reply["name"]], [200, "web-1"], "the invitation's name counts, not the host's");
 });
 
-test("whoever tries invitations is slowed down", async (t) => {
+test("a client that guesses invitations is slowed down", async (t) => {
   const south = await SouthboundHarness.up(t);
   const { certificate: ca } = await south.authorityAt(Date.now);
   const body = { token: `${"0".repeat(32)}.${"A".repeat(43)}`, csr: "x", name: "x" };

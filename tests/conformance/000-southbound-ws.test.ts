@@ -200,7 +200,7 @@ test("000-67: a hello that is wrong or another's is refused and hung up on", asy
   assert.deepEqual(connected(south), [], "none of them is connected");
 });
 
-test("000-40, 000-52: wscat, a client that nobody here wrote, says hello and is welcome", async (t) => {
+test("000-40, 000-52: wscat, a client of others, says hello and is welcome", async (t) => {
   const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   const { ca, key, certificate } = identity;

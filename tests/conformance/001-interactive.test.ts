@@ -11,7 +11,7 @@ import type { FakeOpenAi, FakeReply } from "../support/fake-openai.ts";
 
 /*
  * The healing of this brain that can get stuck is that of its model: every model of the chain was asked as often as it
- * may be, and each failed. A store that is down cannot hold a question, so nobody is asked about that.
+ * may be, and each failed. A store that is down cannot hold a question, so no question is asked about that.
  */
 
 const GLASS = { accept: "application/x-ndjson" };
@@ -93,7 +93,7 @@ test("001-31 a chat through the glass box asks as well, and the question is open
   assert.deepEqual([types.at(0), types.at(-1)], ["status", "result"]);
 });
 
-test("001-31 without the header, or without the glass box, nobody is asked and the run fails", async (t) => {
+test("001-31 without the header, or without the glass box, no question is asked and the run fails", async (t) => {
   for (const headers of [GLASS, { accept: "application/json", "x-crystal-mode": "interactive" }]) {
     const { end, fake } = await brain(t, DOWN);
     const body = { session_id: await end.session(), prompt: "greet" };

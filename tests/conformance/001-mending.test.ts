@@ -80,7 +80,7 @@ test("001-29 a task in Portuguese names reaches the agent, and each way of watch
   assert.equal(lines.at(-1)?.["data"], "Feito.");
 });
 
-test("000-67 what nobody can place, what two names claim and what would lose something is refused, and nothing is done", async (t) => {
+test("000-67 an unknown field, a field that two names claim and a lossy conversion are refused, and nothing is done", async (t) => {
   const end = await startAgentServer(t, scriptedModel([]));
   const session_id = await end.session();
   for (const [path, body] of [

@@ -186,7 +186,7 @@ test("002-36 output that does not fit into a frame is cut and marked", async (t)
   assert.ok(JSON.stringify(stdout).length > 100_000);
 });
 
-test("002-36 a command with an action id runs once, whoever asks again, and belongs to its token", async (t) => {
+test("002-36 a command with an action id runs once, however often it is asked for, and belongs to its token", async (t) => {
   const hand = await startTcpHand(t, { policy: ALLOW_ALL });
   const token = await hand.token("oscmd");
   const log = join(hand.workspace, "log");

@@ -21,7 +21,7 @@ test("002-14 002-38 AUTH is the only action without a session; others are AUTH_R
 test("002-15 002-27 AUTH gives a session of this connection alone, with the token's scopes and end", async (t) => {
   const hand = await startTcpHand(t);
   const expiresAt = Date.now() + 60_000;
-  const made = await hand.tokens.create({ owner: "somebody", scopes: ["getosinfo", "ps"], expiresAt });
+  const made = await hand.tokens.create({ owner: "ana", scopes: ["getosinfo", "ps"], expiresAt });
   const sessions = new Set<string>();
   for (let round = 0; round < 2; round += 1) {
     const caller = await hand.caller();
@@ -58,10 +58,10 @@ test("002-40 a token that has expired is TOKEN_EXPIRED, and so is a session whos
   const tokens = new Tokens(memoryStore().records, { now: () => now });
   t.after(() => tokens.close());
   const hand = await startTcpHand(t, { verify: (token) => tokens.verify(token) });
-  const short = await tokens.create({ owner: "somebody", scopes: ["ps"], expiresAt: now + 1000 });
+  const short = await tokens.create({ owner: "ana", scopes: ["ps"], expiresAt: now + 1000 });
   now += 2000;
   assert.equal((await (await hand.caller()).ask("AUTH", { token: short.token })).code, "TOKEN_EXPIRED");
-  const soon = await tokens.create({ owner: "somebody", scopes: ["ps"], expiresAt: now + 1000 });
+  const soon = await tokens.create({ owner: "ana", scopes: ["ps"], expiresAt: now + 1000 });
   now -= 5000;
   // For the clock of the store it is good; for that of the hand its end comes while the session is open.
   const caller = await hand.caller();
@@ -74,7 +74,7 @@ test("002-20 002-21 002-22 a token is 16 bytes hex and 32 bytes base64url; only 
   const { records } = memoryStore();
   const tokens = new Tokens(records);
   t.after(() => tokens.close());
-  const { token, tokenId } = await tokens.create({ owner: "somebody", scopes: ["getosinfo"] });
+  const { token, tokenId } = await tokens.create({ owner: "ana", scopes: ["getosinfo"] });
   assert.match(token, /^[0-9a-f]{32}\.[\w-]{43}$/);
   const row = (await records.get("token", tokenId))?.body ?? {};
   assert.deepEqual(Object.keys(row).sort(), ["expires_at", "revoked", "scopes", "secretHash", "tokenId"]);
@@ -99,12 +99,12 @@ test("002-23 002-25 002-41 each action takes its own scope, and says which one i
 
 test("002-24 002-26 an administrator's token has the scope *, which grants everything", async (t) => {
   const hand = await startTcpHand(t);
-  const { token, scopes } = await hand.tokens.create({ owner: "somebody", role: "admin" });
+  const { token, scopes } = await hand.tokens.create({ owner: "ana", role: "admin" });
   assert.deepEqual(scopes, ["*"]);
   const caller = await hand.caller();
   await caller.ask("AUTH", { token });
   for (const act of ["PING", "GET_OS_INFO", "PS"]) assert.equal((await caller.ask(act)).t, "res");
-  const user = await hand.tokens.create({ owner: "somebody", role: "user" });
+  const user = await hand.tokens.create({ owner: "ana", role: "user" });
   assert.ok(!user.scopes.includes("*"));
   const looking = await hand.caller();
   await looking.ask("AUTH", { token: user.token });

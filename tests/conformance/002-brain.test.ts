@@ -19,9 +19,9 @@ import { answer, startForeignTcpServer } from "../support/foreign-tcp-server.ts"
 async function dialled(t: TestContext, hand: Partial<TcpHand> & Pick<TcpHand, "port" | "token">) {
   const hands = new Hands({ records: memoryStore().records, log: () => undefined, now: Date.now });
   await hands.load();
-  const asker = { owner: "somebody", admin: false };
+  const asker = { owner: "ana", admin: false };
   const dialling = dialTcpHand(
-    { host: "127.0.0.1", owner: "somebody", redialMs: 5, ...hand },
+    { host: "127.0.0.1", owner: "ana", redialMs: 5, ...hand },
     { hands, log: () => undefined },
   );
   t.after(() => dialling.close());
@@ -205,7 +205,7 @@ test("a token without the scope of brains is no hand of ours, and says so", asyn
   await assert.rejects(dialled(t, { port: hand.port, token: "nobody.knows" }), { code: "INVALID_TOKEN" });
 });
 
-test("somebody else's server offers commands and facts; a person decides, and a cut leaves the outcome unknown", async (t) => {
+test("a server of others offers commands and facts; a person decides, and a cut leaves the outcome unknown", async (t) => {
   const seen: unknown[] = [];
   const { port } = await startForeignTcpServer(t, (said, socket) => {
     if (said.act === "AUTH") return answer(said, { sessionId: "S-1", scopes: ["*"] });

@@ -30,7 +30,7 @@ test("the client connects, authenticates and asks", async (t) => {
   await assert.rejects(client.request("OS_CMD", { cmd: "id" }), { code: "FORBIDDEN", message: "scope oscmd required" });
 });
 
-test("002-17 the client sends PING every heartbeat, and 002-46 three that nobody answers are CONNECTION", async (t) => {
+test("002-17 the client sends PING every heartbeat, and 002-46 three without an answer are CONNECTION", async (t) => {
   const pings: string[] = [];
   const { port } = await startForeignTcpServer(t, (said) => {
     if (said.act === "PING") pings.push(said.id);
@@ -62,7 +62,7 @@ test("002-17 the heartbeat is the one that the server wishes for, and answers ke
   assert.deepEqual(await client.request("PING"), { pong: true, ts: 1 });
 });
 
-test("002-46 a request that is not answered in time is CONNECTION, and a late answer harms nobody", async (t) => {
+test("002-46 a request that is not answered in time is CONNECTION, and a late answer is dropped", async (t) => {
   const late: (() => void)[] = [];
   const { port } = await startForeignTcpServer(t, (said, socket) => {
     if (said.act !== "SLOW") return answer(said, { act: said.act });
@@ -75,7 +75,7 @@ test("002-46 a request that is not answered in time is CONNECTION, and a late an
   assert.deepEqual(await client.request("FAST"), { act: "FAST" });
 });
 
-test("002-46 nobody there, and somebody who is no agent, are CONNECTION", async (t) => {
+test("002-46 a closed port, and a server that is no agent, are CONNECTION", async (t) => {
   const { port, server } = await startForeignTcpServer(t, () => undefined);
   server.close();
   await once(server, "close");

@@ -16,7 +16,7 @@ async function fresh(t: TestContext, { port }: ListeningHand): Promise<Caller> {
   return new Caller(socket);
 }
 
-test("002-01 002-13 whoever connects is greeted at once with maxFrame and heartbeat", async (t) => {
+test("002-01 002-13 every connection is greeted at once with maxFrame and heartbeat", async (t) => {
   const hello = await (await fresh(t, await startTcpHand(t))).hears();
   assert.deepEqual([hello.v, hello.t], [1, "hello"]);
   const { maxFrame, heartbeat, maxInFlight, serverVersion, extensions } = hello.data;

@@ -77,8 +77,8 @@ test("002-52 vidro hands serve says where it listens, and vidro tcp asks it", as
   assert.equal(lines(run.stdout)[0]?.["stdout"], "Linux\n");
   const refused = await stage.run("tcp", tcp, "PS", "--token", token, "--json");
   assert.deepEqual([refused.code, lines(refused.stdout)[0]?.["code"]], [5, "FORBIDDEN"]);
-  const nobody = await stage.run("tcp", tcp, "PS", "--token", "x.y", "--json");
-  assert.deepEqual([nobody.code, lines(nobody.stdout)[0]?.["code"]], [4, "INVALID_TOKEN"]);
+  const unknown = await stage.run("tcp", tcp, "PS", "--token", "x.y", "--json");
+  assert.deepEqual([unknown.code, lines(unknown.stdout)[0]?.["code"]], [4, "INVALID_TOKEN"]);
   const wrong = await stage.run("tcp", "not an address", "PING");
   assert.equal(wrong.code, 2);
   hand.kill("SIGTERM");

@@ -229,7 +229,7 @@ suite("a stream", () => {
     assert.deepEqual(last.entry.event, { type: "run.finished", result: "finished anyway" });
   });
 
-  test("003-08 the same route is a glass box for whoever accepts NDJSON", async (t) => {
+  test("003-08 the same route is a glass box for clients that accept NDJSON", async (t) => {
     const brain = await startFrontEndServer(t, read("none.txt"), text("There is no such file."));
     const answer = await brain.ask("POST", "/chat/completions", {
       body: { model: "bunny", messages: [{ role: "user", content: "read none.txt" }] },

@@ -82,7 +82,7 @@ suite("agents", () => {
     });
   });
 
-  test("agents are made, replaced and forgotten by whoever has the scope for it", async (t) => {
+  test("agents are made, replaced and forgotten by callers with the scope for it", async (t) => {
     const brain = await startFrontEndServer(t);
     const token = await brain.token("root", "agents:write", "runs");
     const draft = {
@@ -223,7 +223,7 @@ suite("conversations", () => {
     );
   });
 
-  test("somebody else's conversation is not there", async (t) => {
+  test("another owner's conversation is not found", async (t) => {
     const brain = await startFrontEndServer(t, text("ok"));
     const thread = await begin(brain);
     const token = await brain.token("bob", "runs");

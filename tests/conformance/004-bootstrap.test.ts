@@ -41,7 +41,7 @@ test("004-07 004-08 004-09 004-10 the brain asks where it is, what is there, wha
   );
   assert.equal(payload["generation_id"], asked.at(-1)?.["generation_id"]);
   assert.equal(new Set(asked.map((call) => call["generation_id"])).size, 4);
-  // All of it is in the journal, and nobody was asked for an approval.
+  // All of it is in the journal, and no approval was asked for.
   const entries = await end.entries(textOf(ack, "run_id"));
   assert.equal(entries.filter(({ event }) => event.type === "action.finished").length, 4);
   assert.equal(entries.filter(({ event }) => event.type === "question.asked").length, 0);

@@ -121,7 +121,7 @@ test("004-05 the handshake is kept for an hour under its session", async (t) => 
   assert.equal(await end.brain.records.get("handshake", session), undefined);
 });
 
-test("004-03 a handshake with fields that nobody knows, and with nulls for what it does not say, is taken", async (t) => {
+test("004-03 a handshake with unknown fields, and with nulls for what it does not say, is taken", async (t) => {
   const end = await startExecutorGateway(t, {});
   const { token } = await end.tokens.create({ owner: "ana" });
   await using executor = await ForeignExecutor.dial({ url: end.url, token });

@@ -15,7 +15,7 @@ const NONSENSE: readonly (readonly [string, string, string])[] = [
   ["a list", "[]", "BAD_REQUEST"],
   ["JSON that is too deep", `${'{"type":"tool_output","payload":'.repeat(70)}{}${"}".repeat(70)}`, "BAD_REQUEST"],
   ["a prototype", '{"type":"tool_output","payload":{"__proto__":{"tool_id":"a"}}}', "BAD_REQUEST"],
-  ["a message that nobody knows", '{"type":"constructor","payload":{}}', "BAD_REQUEST"],
+  ["a message of an unknown type", '{"type":"constructor","payload":{}}', "BAD_REQUEST"],
   ["output of another kind", '{"type":"tool_output","payload":{"tool_id":"a","stream":"x","chunk":""}}', "BAD_REQUEST"],
   ["a result without an id", '{"type":"tool_result","payload":{"status":"success"}}', "BAD_REQUEST"],
   ["an answer to nothing", '{"type":"user_input","payload":{"input_request_id":"q1","response":"yes"}}', "CONFLICT"],
@@ -38,7 +38,7 @@ test("nonsense after the handshake is answered with its code, and the executor s
   assert.equal(await executor.gone, 1008, "a second handshake is the end");
 });
 
-test("results that nobody asked for are not kept, however many there are", async (t) => {
+test("unordered results are not kept, however many there are", async (t) => {
   const end = await startExecutorGateway(t, {});
   const { token } = await end.tokens.create({ owner: "ana" });
   await using executor = await ForeignExecutor.dial({ url: end.url, token });
@@ -55,7 +55,7 @@ test("results that nobody asked for are not kept, however many there are", async
   assert.ok(grownMib < 120, `${grownMib} MiB for 170 MiB of results`);
 });
 
-test("nobody answers, resumes or uses what is another owner's", async (t) => {
+test("an owner cannot answer, resume or use what is another owner's", async (t) => {
   const shell = calls({ id: "call-1", name: "shell", input: '{"command":"make"}' });
   const end = await startExecutorGateway(t, {}, shell, text("Made."));
   const [ana, bea] = [await end.tokens.create({ owner: "ana" }), await end.tokens.create({ owner: "bea" })];

@@ -106,7 +106,7 @@ test("a question that is answered on another wire is cleared on this one", async
   assert.equal((await executor.hears("error")).payload["code"], "CONFLICT");
 });
 
-test("004-14 progress is told to the executor, and to whoever follows the journal of the task", async (t) => {
+test("004-14 progress is told to the executor, and to followers of the task's journal", async (t) => {
   const plan = text(
     `${JSON.stringify({ type: "plan", steps: ["read", "tell"] })}\n{"type":"use_tool","name":"read_file","args":{"file_path":"main.py"}}`,
   );
@@ -127,7 +127,7 @@ test("004-14 progress is told to the executor, and to whoever follows the journa
   assert.ok(kinds(entries).includes("plan.made"));
 });
 
-test("004-19 a result that makes no sense is refused before the next step: nobody knows whether it was done", async (t) => {
+test("004-19 a result that makes no sense is refused before the next step: its outcome is unknown", async (t) => {
   const end = await startExecutorServer(t, call("read_file", { file_path: "main.py" }), text("It cannot be read."));
   await using executor = await ForeignExecutor.dial(end);
   const confused: ToolBehaviour = (asked) =>

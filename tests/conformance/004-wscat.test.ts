@@ -10,7 +10,7 @@ import { calls, text } from "../support/fake-openai.ts";
 
 const WSCAT = fileURLToPath(new URL("../../node_modules/wscat/bin/wscat", import.meta.url));
 
-test("004-02 004-17 004-18 a client that nobody here wrote plays the executor by hand", async (t) => {
+test("004-02 004-17 004-18 wscat, a client of others, plays the executor by hand", async (t) => {
   const read = calls({ id: "call-1", name: "read_file", input: '{"file_path":"main.py"}' });
   const end = await startExecutorServer(t, read, text("It prints 1."));
   const address = `${end.url.replace("http", "ws")}/executor`;

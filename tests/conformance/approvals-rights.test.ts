@@ -90,7 +90,7 @@ test("an administrator sees, follows and stops every run", async () => {
     ((await client.ask(`/v1/runs${query}`)).json["runs"] as readonly JsonObject[]).map(({ id }) => id);
   assert.deepEqual(await idsOf(root), [run]);
   assert.deepEqual(await idsOf(root, "?owner=bo"), []);
-  assert.deepEqual(await idsOf(bo, "?owner=ana"), [], "nobody else looks at another's runs");
+  assert.deepEqual(await idsOf(bo, "?owner=ana"), [], "only its owner and administrators see a run");
   assert.equal((await bo.ask(`/v1/runs/${run}`)).status, 404);
   const stopped = await root.ask(`/v1/runs/${run}/abort`, {});
   assert.deepEqual([stopped.status, stopped.json["status"]], [200, "aborted"]);

@@ -106,7 +106,7 @@ test("F35 G13 a run whose hand is away is aborted in time, and its command ends 
   await hasBegun(far);
   await first.hangUp();
   assert.deepEqual(await aborted(runs, run.id), ["action.unknown", "run.aborted"]);
-  assert.ok(far.isAlive(), "nobody could tell the hand yet");
+  assert.ok(far.isAlive(), "the hand has not been told yet");
   const second = await Brain.up(t, store, where);
   await second.dial();
   await until("the command is gone", () => !far.isAlive());
@@ -115,7 +115,7 @@ test("F35 G13 a run whose hand is away is aborted in time, and its command ends 
   });
 });
 
-test("F35 G13 a run that nobody drives is aborted, and the command that it left behind ends with it", async (t) => {
+test("F35 G13 a run without a driver is aborted, and the command that it left behind ends with it", async (t) => {
   const far = await host(t);
   const store = memoryStore();
   const where = { port: far.port, token: await far.token("hand") };
@@ -133,7 +133,7 @@ test("F35 G13 a run that nobody drives is aborted, and the command that it left 
   assert.ok(!far.isAlive(), "its outcome says that it has ended");
 });
 
-/** Somebody's server that takes a brain's orders and does with them what the test says; the rest it answers. */
+/** A foreign server that takes a brain's orders and does with them what the test says; the rest it answers. */
 async function silent(
   t: TestContext,
   heed: (said: TcpRequest) => Json | undefined = () => undefined,

@@ -75,7 +75,7 @@ test("a copy that is renewed before its owner comes locks the hand when the owne
   assertLocked(south, identity);
 });
 
-test("a certificate whose answer was lost is asked for again, and locks nobody until somebody comes with it", async (t) => {
+test("a certificate whose answer was lost is asked for again, and locks no identity until it is used", async (t) => {
   const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled();
   const client = await greeted(identity);

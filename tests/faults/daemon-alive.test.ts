@@ -42,11 +42,11 @@ test("G12 an error that escapes from a run's code ends that run by a trace id, i
   const entries = await (
     await daemon.ask(`/v1/runs/${hurt}/events`, { headers: { accept: "application/x-ndjson" } })
   ).text();
-  const [, trace = ""] = /an error nobody awaits \(trace ([\w-]+)\)/.exec(entries) ?? [];
+  const [, trace = ""] = /an error outside every guard \(trace ([\w-]+)\)/.exec(entries) ?? [];
   assert.ok(trace !== "", entries);
   await until("the log has the stack", () => daemon.log.includes(trace));
   const line = daemon.log.split("\n").find((one) => one.includes(trace) && one.includes("reached the process")) ?? "";
-  assert.match((JSON.parse(line) as { stack: string }).stack, /an error nobody awaits\n\s+at /);
+  assert.match((JSON.parse(line) as { stack: string }).stack, /an error outside every guard\n\s+at /);
   assert.match(await (await daemon.ask("/metrics")).text(), /^vidro_uncaught_errors_total 1$/m);
   const next = await daemon.run("leave this one alone");
   await until("the next run finishes", async () => (await statusOf(daemon, next)) === "finished");
@@ -62,7 +62,10 @@ test("G12 an error that reaches the process of a hand is told whole and does not
   const hand = spawn(program, ["--import", saboteur, ...rest, ...words], { cwd: stage.workspace, env });
   const [ready] = (await once(createInterface({ input: hand.stdout }), "line")) as [string];
   const [said] = (await once(hand.stderr, "data")) as [Buffer];
-  assert.match(said.toString("utf8"), /an error reached the process, which goes on: Error: an error nobody awaits/);
+  assert.match(
+    said.toString("utf8"),
+    /an error reached the process, which goes on: Error: an error outside every guard/,
+  );
   const [, port = ""] = /:(\d+)$/.exec((JSON.parse(ready) as { tcp: string }).tcp) ?? [];
   const caller = connect(Number(port), "127.0.0.1");
   const [hello] = (await once(caller, "data")) as [Buffer];

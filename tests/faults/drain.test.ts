@@ -94,7 +94,7 @@ test("a request that comes in while the daemon ends is 503, with the time to com
   assert.match(head, /^HTTP\/1\.1 503 [^]*\r\nretry-after: \d+/i);
   assert.match(body, /SHUTTING_DOWN/);
   assert.equal(await code, 0);
-  await assert.rejects(daemon.ask("/healthz"), "nobody listens any more");
+  await assert.rejects(daemon.ask("/healthz"), "the port is closed");
 });
 
 test("G5 the client that was sent away follows the run in the next life of the daemon, without a gap", async () => {

@@ -161,13 +161,13 @@ test(
         assert.ok(bodyOf(texts[index]!).includes(end), `${name} tells the end`);
         if (name !== "agent SSE") assert.deepEqual(seqsIn(texts[index]!), range(1, seq), `${name} tells every entry`);
       }
-    await until("nobody follows", async () => (await daemon.streams()) <= 1);
+    await until("no follower is left", async () => (await daemon.streams()) <= 1);
     first.destroy();
   },
 );
 
 test(
-  "G6 whoever has the last entry already is told so at once, and a cursor beyond it starts over and ends",
+  "G6 a follower that has the last entry already is told so at once, and a cursor beyond it starts over and ends",
   LONG,
   async (t) => {
     const { daemon, goOn } = await stand(t);

@@ -73,7 +73,7 @@ test("a disk that is full is down and 503, in the log and in numbers, and room m
     lines(daemon.log).some(({ level, thing, health }) => level === "error" && thing === "disk" && health === "down"),
   );
   rmSync(ballast);
-  // Nobody writes: it finds out by itself.
+  // Nothing is written: the daemon finds out by itself.
   await until("the store is well again", async () => (await readiness(daemon)).checks["store"] === "ok");
   assert.equal((await readiness(daemon)).code, 200);
   assert.equal((await ask(daemon, "/v1/runs", { task: "which files are here?" })).status, 201);

@@ -50,7 +50,7 @@ function listIn(message: JsonObject, field: string): readonly string[] {
 }
 
 for (const [name, between] of Object.entries(WIRES) as [keyof typeof WIRES, typeof tamperWebSocket][])
-  test(`F26 ${name}: whoever greets with another version and more than is known here is taken, with what both know`, async (t) => {
+  test(`F26 ${name}: a peer that greets with another version and unknown fields is taken, with what both know`, async (t) => {
     const { hand, marks } = await IN_PROCESS_LINKS[name](t, (target: Target) => between(t, target, laterGreeting));
     const order = markOrder();
     assert.equal((await insisted(hand, order)).type, "finished");
@@ -86,7 +86,7 @@ test("F26 a hand whose ledger is of a later version refuses to start, names both
   assert.notEqual(status, 0);
 });
 
-test("F27 a brain without descriptors lets nobody in, keeps the hands it has, and takes all when it has some again", async (t) => {
+test("F27 a brain without descriptors lets no hand in, keeps the hands it has, and takes all when it has some again", async (t) => {
   const kind = LINKS.find(({ name }) => name === "agent-ws") ?? assert.fail();
   await using stand = await LinkHarness.set(kind, temporaryFolder(t));
   const run = await stand.kind.begin(stand, taskOf("r0"));

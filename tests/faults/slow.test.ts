@@ -144,11 +144,11 @@ async function costs(daemon: DaemonProcess, wire: Wire): Promise<void> {
   const quick = wire.seen(await rest(open(daemon, wire)));
   const grew = ((await settled(daemon)) - before) / more.length;
   assert.equal(await daemon.streams(), first.length + more.length, "none of them was cut off yet");
-  assert.deepEqual(quick, whole, "somebody who reads gets all of it meanwhile");
+  assert.deepEqual(quick, whole, "a follower that reads gets all of it meanwhile");
   assert.ok(grew < 2 * MIB, `${grew / MIB} MiB for each`);
   const [one, ...others] = [...first, ...more];
   for (const socket of others) socket.destroy();
-  assert.deepEqual(wire.seen(await rest(one!)), whole, "whoever reads on gets the rest");
+  assert.deepEqual(wire.seen(await rest(one!)), whole, "a follower that reads on gets the rest");
   await until("all are gone", async () => (await daemon.streams()) === 0);
 }
 

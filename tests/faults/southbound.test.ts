@@ -177,7 +177,7 @@ test("F28: a host that was off for days comes back by itself, unless it was revo
   }
 });
 
-test("a listener that goes down waits for nobody: not for who says nothing, and not for who does not hang up", async (t) => {
+test("a listener that goes down waits for no peer: not for a silent one, and not for one that does not hang up", async (t) => {
   const south = await SouthboundHarness.up(t);
   const silent = connect(south.place);
   await once(silent, "connect");

@@ -48,7 +48,7 @@ async function left(daemon: DaemonProcess): Promise<LiveObjects & { readonly des
 }
 
 const NAMES = ["timers", "sockets", "responses", "signals", "emitters", "descriptors"] as const;
-/** Whoever asks for the numbers has a connection, too. */
+/** The client that asks for the numbers has a connection, too. */
 const SPARE = 2;
 
 test("F24 ten thousand clients that connect and vanish leave no listener, timer or descriptor behind", async (t) => {

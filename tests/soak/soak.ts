@@ -86,7 +86,7 @@ async function lookAt(stand: ChaosStand, { pid = 0 }: ChildProcess): Promise<Loo
   return resourcesOf(pid, stand.stage.home, metrics);
 }
 
-/** What it holds when nobody asks for anything, once that is steady and, if it can be, back at what it was. */
+/** What the daemon holds without load, once that is steady and, if possible, back at what it was. */
 async function settled(stand: ChaosStand, child: ChildProcess, base?: Look): Promise<Look> {
   const endsAt = performance.now() + SETTLE_MS;
   for (let before = -1; ;) {

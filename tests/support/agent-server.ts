@@ -24,7 +24,7 @@ export interface AgentServer {
   readonly workspace: string;
   /** The token of `ana`. */
   readonly own: string;
-  /** A token of somebody else. */
+  /** A token of another owner. */
   token(owner: string, ...scopes: string[]): Promise<string>;
   /** A request; of `ana` unless a token is given. */
   ask(method: string, path: string, more?: AgentRequest): Promise<Response>;

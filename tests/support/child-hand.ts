@@ -101,7 +101,7 @@ export class ChildHand implements Hand {
     const before = this.#link;
     const link = await before;
     if (this.#closed) throw new Error("The hand is closed.");
-    // Whoever waited at the same time may have started the next process already.
+    // Another caller that waited may have started the next process already.
     if (this.#link !== before) return this.#connected();
     if (link !== undefined && !link.isCut()) return link;
     // Only the first process crashes at the point that was asked for: the next ones see what it left behind.
@@ -158,7 +158,7 @@ async function connect(options: HandProcessOptions): Promise<Link> {
   };
 }
 
-/** What is given before and while somebody reads, in order, until the value that ends it or undefined. */
+/** A queue with one reader: values in order, until the one that ends it or undefined. */
 async function* drain(queue: (HandAnswer | undefined)[], next: () => Promise<void>): AsyncGenerator<HandAnswer> {
   for (;;) {
     if (queue.length === 0) await next();

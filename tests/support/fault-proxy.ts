@@ -7,7 +7,7 @@ import type { AddressInfo, Socket } from "node:net";
  * It knows nothing of what it carries.
  */
 
-/** Which way bytes go: up from whoever dials, down from whoever listens. */
+/** Which way bytes go: up from the end that dials, down from the end that listens. */
 export type Direction = "up" | "down";
 
 /** A connection through the proxy. */

@@ -30,7 +30,7 @@ export interface Fleet {
     name: string,
     more?: Partial<HandCard>,
   ): Promise<Host & { readonly link: BareLink; readonly attached: Attached }>;
-  /** A token of somebody. */
+  /** A token of an owner. */
   token(owner: string, ...scopes: string[]): Promise<string>;
 }
 

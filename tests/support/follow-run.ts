@@ -57,7 +57,7 @@ async function answered(stand: LinkHarness, run: string, { event }: JsonObject):
   if (type !== "question.asked") return;
   const answer = about?.kind === "unknown" ? "continue" : "yes";
   const { status } = await stand.ask(`/v1/runs/${run}/answers`, { question: id ?? "", answer });
-  // A conflict: somebody else answered, or it was answered before the brain went down.
+  // A conflict: another client answered, or it was answered before the brain went down.
   assert.ok(status === 200 || status === 409, `answered with ${status}`);
 }
 

@@ -24,7 +24,7 @@ export interface DialTarget {
   readonly path?: string;
 }
 
-/** An executor that somebody else wrote: nothing but a WebSocket and the messages of the flows. */
+/** An executor of others: nothing but a WebSocket and the messages of the flows. */
 export class ForeignExecutor implements AsyncDisposable {
   readonly told: WireMessage[] = [];
   readonly socket: WebSocket;

@@ -15,7 +15,7 @@ export type TcpRequest = { readonly id: string; readonly act: string; readonly d
 /** The answer to a request. */
 export const answer = ({ id, act }: TcpRequest, data: Json = {}): Json => ({ v: 1, t: "res", id, act, data });
 
-/** Somebody else's server: greets, and does with each request what the test says. */
+/** A server of others: greets, and does with each request what the test says. */
 export async function startForeignTcpServer(
   t: TestContext,
   heed: (said: TcpRequest, socket: Socket) => Json | undefined,

@@ -32,7 +32,7 @@ export interface FrontEndServer {
   readonly workspace: string;
   /** Ends the brain, and starts another one on what it left behind, as if so much time had passed. */
   restarted(aheadMs?: number): Promise<FrontEndServer>;
-  /** A token of somebody. */
+  /** A token of an owner. */
   token(owner: string, ...scopes: string[]): Promise<string>;
   /** A plain request; of the caller of `client` unless a token is given. */
   ask(method: string, path: string, options?: AskOptions): Promise<ReadAnswer>;

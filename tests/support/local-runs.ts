@@ -85,7 +85,7 @@ async function answerOnce(
   });
 }
 
-/** Takes up the runs that nobody drives, as a daemon does every few seconds. */
+/** Takes up the runs without a driver, as a daemon does every few seconds. */
 export function sweep(runs: Runs): Promise<Swept> {
   return new Sweeper({ runs, log: () => undefined, now: Date.now }).sweep();
 }

@@ -12,7 +12,7 @@ import type { RawData } from "ws";
 import type { Target } from "./in-process-links.ts";
 
 /*
- * Somebody in the middle who reads the messages of a link and passes them on as a test likes: twice, in another order,
+ * A proxy that reads the messages of a link and passes them on as a test says: twice, in another order,
  * or late.
  */
 

@@ -2,7 +2,7 @@ import { flushCompileCache } from "node:module";
 import { CLIENT_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 
 /*
- * Loaded before a program with `node --import`: whoever has lost the other end looks for it again at once and as often
+ * Loaded before a program with `node --import`: an end that has lost the other dials again at once and as often
  * as it takes, so that a test which kills both ends again and again need not wait for them. Nothing else changes.
  */
 

@@ -69,7 +69,7 @@ export async function startTcpHand(t: TestContext, options: ListeningOptions = {
   const close = (): Promise<void> => (closed ??= server.close().then(() => tokens.close()));
   t.after(close);
   const token = async (...scopes: readonly string[]): Promise<string> =>
-    (await tokens.create({ owner: "somebody", scopes })).token;
+    (await tokens.create({ owner: "ana", scopes })).token;
   const caller = (): Promise<Caller> => Caller.greeted(t, server.port);
   return {
     port: server.port,

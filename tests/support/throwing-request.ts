@@ -10,7 +10,7 @@ http.request = ((url: URL, options: RequestOptions): ClientRequest => {
   made.end = ((body?: string) => {
     if (!String(body).includes("sabotage")) return end(body);
     setTimeout(() => {
-      throw new Error("an error nobody awaits");
+      throw new Error("an error outside every guard");
     }, 1);
     return made;
   }) as typeof made.end;

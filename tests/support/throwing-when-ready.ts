@@ -4,7 +4,7 @@ const write = process.stdout.write.bind(process.stdout);
 process.stdout.write = (text: string, ...more: never[]) => {
   if (text.includes('"ready":true')) {
     setTimeout(() => {
-      throw new Error("an error nobody awaits");
+      throw new Error("an error outside every guard");
     }, 1);
   }
   return write(text, ...more);
