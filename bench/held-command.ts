@@ -18,32 +18,33 @@ const COMMANDS = [
   { name: "`uname`, which sees the host", input: { command: "uname", args: [] } },
 ] as const;
 
-/** What the sandbox adds to a command that is allowed without a question. */
+/** What holding a command, and hiding Vidro's own state from one, adds to a bare process. */
 export const heldCommand: Figure = {
   name: "held-command",
   title: "Command that is held without a question",
-  method: `A hand in this process, with the shipped policy, its ledger and its spool, runs a command ${IN_A_ROW} times in a row in each of ${ROUNDS} rounds: held by the sandbox as policy says, and by the side of it on a hand whose policy says the same and holds nothing. The difference is what the sandbox takes: making the view, starting bubblewrap, its namespaces and its end.`,
+  method: `A hand in this process, with the shipped policy, its ledger and its spool, runs a command ${IN_A_ROW} times in a row in each of ${ROUNDS} rounds, in three ways: as a bare process of the user (access \`all\`), held by the sandbox as policy says of commands that need no approval, and covered, as approved commands are: the whole host without Vidro's own state. What is added is making the view, starting bubblewrap or the cover, its namespaces and their end. The user is ${process.getuid?.() === 0 ? "root" : "not root"}.`,
   async measure() {
     const folder = mkdtempSync(join(homedir(), ".vidro-bench-"));
-    const [held, bare] = [await handIn(join(folder, "held"), true), await handIn(join(folder, "bare"), false)];
+    const [held, free] = [await handIn(join(folder, "held"), true), await handIn(join(folder, "free"), false)];
     try {
       const rows = [];
       for (const { name, input } of COMMANDS) {
-        const [holding, without]: [number[], number[]] = [[], []];
+        const ways = { bare: [] as number[], held: [] as number[], covered: [] as number[] };
         for (let round = 0; round < ROUNDS; round += 1) {
-          without.push(await medianMs(IN_A_ROW, () => run(bare, input)));
-          holding.push(await medianMs(IN_A_ROW, () => run(held, input)));
+          ways.bare.push(await medianMs(IN_A_ROW, () => run(free, { ...input, access: "all" })));
+          ways.held.push(await medianMs(IN_A_ROW, () => run(held, input)));
+          ways.covered.push(await medianMs(IN_A_ROW, () => run(free, input)));
         }
-        const added = spreadOf(holding.map((ms, round) => ms - (without[round] ?? NaN)));
-        rows.push({ name, heldMs: spreadOf(holding).median, bareMs: spreadOf(without).median, added });
+        const addedTo = (way: readonly number[]) => spreadOf(way.map((ms, round) => ms - (ways.bare[round] ?? NaN)));
+        rows.push({ name, bare: spreadOf(ways.bare), held: addedTo(ways.held), covered: addedTo(ways.covered) });
       }
       const table: Table = [
-        ["ms", "nothing holds it", "held", "added"],
-        ...rows.map((row) => [row.name, figure(row.bareMs), figure(row.heldMs), figure(row.added.median)]),
+        ["ms", "bare process", "added when held", "added when covered"],
+        ...rows.map(({ name, ...of }) => [name, ...[of.bare, of.held, of.covered].map(({ median }) => figure(median))]),
       ];
-      return { tables: [table], goals: rows.map(({ name, added }) => atMost(`${name}: ms added`, GOAL_MS, added)) };
+      return { tables: [table], goals: rows.map((row) => atMost(`${row.name}: ms added`, GOAL_MS, row.held)) };
     } finally {
-      for (const hand of [held, bare]) await hand.close();
+      for (const hand of [held, free]) await hand.close();
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     }
   },
@@ -57,13 +58,13 @@ async function handIn(folder: string, isHeld: boolean): Promise<Hand> {
   return localHand({ id: "bench", workspace, state, policy: isHeld ? policy : unholding(policy) });
 }
 
-/** A policy that says the same, and of no command that it has to be held. */
+/** A policy that takes as long to judge, and allows every command without holding it. */
 function unholding(policy: HandPolicy): HandPolicy {
   return {
     version: policy.version,
     judge(plan) {
-      const { confined: _, ...verdict } = policy.judge(plan.kind === "process" ? { ...plan, confined: "files" } : plan);
-      return verdict;
+      const { confined: _, ...verdict } = policy.judge(plan);
+      return { ...verdict, decision: "allow" };
     },
   };
 }
