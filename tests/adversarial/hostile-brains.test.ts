@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
-import type { Action, Ended, JsonObject, Order } from "@vidro/core";
+import type { Action, ActionEnd, JsonObject, Order } from "@vidro/core";
 import { SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import { tcpHandName, warrantOf, warrantText } from "@vidro/core/wire/warrant";
 import { WebSocketServer } from "ws";
@@ -193,9 +193,9 @@ test("a hand that listens and was told its brain's key takes no approval but tha
   const { judgement } = (await caller.ask("JUDGE", { actionId: "act_1", tool, input })).data;
   const { hash, ledger } = judgement as { hash: string; ledger: string };
   const right = { hand: name, run: "run_1", action: "act_1", plan: hash, ledger, expiresAt: Date.now() + 60_000 };
-  const end = async (more: JsonObject): Promise<Ended> => {
+  const end = async (more: JsonObject): Promise<ActionEnd> => {
     const order = { actionId: "act_1", tool, input, run: "run_1", epoch: 1, ttlMs: 60_000, ledger, approved: hash };
-    return (await caller.ask("RUN_TOOL", { ...order, ...more })).data["ended"] as Ended;
+    return (await caller.ask("RUN_TOOL", { ...order, ...more })).data["ended"] as ActionEnd;
   };
   const wrong = wrongs(right).map(
     ([what, claim, code]) => [what, { warrant: warrant(authority, claim) }, code] as const,

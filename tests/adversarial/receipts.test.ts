@@ -8,7 +8,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "@vidro/core/run";
-import type { Action, Ended, Hand, JsonObject } from "@vidro/core";
+import type { Action, ActionEnd, Hand, JsonObject } from "@vidro/core";
 import { checkReceipt, keysByHand } from "../../packages/brain/src/south/receipt-check.ts";
 import type { ReceiptVerdict } from "../../packages/brain/src/south/receipt-check.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
@@ -31,17 +31,17 @@ async function ended(
   hand: Hand,
   action: Action,
   approve: boolean,
-): Promise<{ readonly plan: string; readonly end: Ended }> {
+): Promise<{ readonly plan: string; readonly end: ActionEnd }> {
   const judged = await hand.judge(action);
   assert.ok("hash" in judged, JSON.stringify(judged));
   const { hash: plan, ledger = "" } = judged;
   const order = { action, run: "run_1", epoch: 1, ttlMs: 60_000, ledger, ...(approve ? { approved: plan } : {}) };
   const events = await Array.fromAsync(hand.perform(order, new AbortController().signal));
-  return { plan, end: events.at(-1) as Ended };
+  return { plan, end: events.at(-1) as ActionEnd };
 }
 
-function verdictOf(end: Ended, action: Action, { plan, hand }: { plan: string; hand: string }): ReceiptVerdict {
-  const event = outcomeOf(end, { action, tools: [], before: false });
+function verdictOf(end: ActionEnd, action: Action, { plan, hand }: { plan: string; hand: string }): ReceiptVerdict {
+  const event = outcomeOf(end, { action, tools: [], hasEarlierOrder: false });
   const key = end.receipt?.key ?? "";
   const keys = keysByHand([{ hand, key, since: 0 }]);
   return checkReceipt({ run: "run_1", seq: 1, at: 1, hands: [hand], plan, event }, keys);

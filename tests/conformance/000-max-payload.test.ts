@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { REGISTER_LIMITS, textIn } from "@vidro/core";
-import type { Ended, Hand, JsonObject } from "@vidro/core";
+import type { ActionEnd, Hand, JsonObject } from "@vidro/core";
 import { bytesOf } from "@vidro/core/wire/agent-ws";
 import { tamperWebSocket } from "../support/message-tamperer.ts";
 import type { Tamper } from "../support/message-tamperer.ts";
@@ -26,7 +26,7 @@ function padding(bytes: number, message: (text: string) => JsonObject): string {
 let last = 0;
 
 /** Has a hand run `true` with so many characters of arguments. */
-async function trueWith(hand: Hand, argChars: number): Promise<Ended> {
+async function trueWith(hand: Hand, argChars: number): Promise<ActionEnd> {
   last += 1;
   const args = Array.from({ length: ARGS }, (_, at) => "x".repeat(Math.floor((argChars + at) / ARGS)));
   const action = { id: `act_payload_${last}`, tool: "command", input: { command: "true", args }, callId: "c" };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import type { Action, Ended, Hand, JsonObject } from "@vidro/core";
+import type { Action, ActionEnd, Hand, JsonObject } from "@vidro/core";
 import { ForeignAgent, helloOf, JoinedHand, openRefused, SouthboundHarness } from "../support/southbound-harness.ts";
 
 /* The southbound contract over WebSockets with certificates at both ends [000 §3]. */
@@ -22,7 +22,7 @@ function action(tool: string, input: JsonObject): Action {
 }
 
 /** Has a hand carry out an action, and gives its end and what was heard before. */
-async function done(hand: Hand, what: Action): Promise<{ ended: Ended; heard: string }> {
+async function done(hand: Hand, what: Action): Promise<{ ended: ActionEnd; heard: string }> {
   let heard = "";
   const order = { action: what, run: "run_1", epoch: 1, ttlMs: 60_000 };
   for await (const event of hand.perform(order, new AbortController().signal)) {

@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import type { Action, Ended, HandEvent, Order } from "@vidro/core";
+import type { Action, ActionEnd, HandEvent, Order } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import type { TcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { Hands } from "../../packages/brain/src/south/register/hands.ts";
@@ -88,7 +88,8 @@ async function events(hand: RemoteHand, given: Order, signal = new AbortControll
   return Array.fromAsync(hand.perform(given, signal));
 }
 
-const endOf = async (hand: RemoteHand, given: Order): Promise<Ended> => (await events(hand, given)).at(-1) as Ended;
+const endOf = async (hand: RemoteHand, given: Order): Promise<ActionEnd> =>
+  (await events(hand, given)).at(-1) as ActionEnd;
 
 test("a hand of ours that listens is a hand like any other: judged, ordered, heard live, remembered", async (t) => {
   const hand = await startTcpHand(t, { name: "web-1" });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import type { Ended, Hand, Order } from "@vidro/core";
+import type { ActionEnd, Hand, Order } from "@vidro/core";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import type { Direction } from "../support/fault-proxy.ts";
 import { insisted, markOrder, IN_PROCESS_LINKS } from "../support/in-process-links.ts";
@@ -24,7 +24,7 @@ async function proxied(t: TestContext, name: Name): Promise<InProcessLink & { re
 }
 
 /** One order and its end, and that the brain has it. */
-async function exchanged(hand: Hand, order: Order): Promise<Ended> {
+async function exchanged(hand: Hand, order: Order): Promise<ActionEnd> {
   const ended = await insisted(hand, order);
   await hand.acknowledge(order.action.id);
   return ended;
@@ -75,10 +75,10 @@ for (const [name, step] of Object.entries(STEP_BYTES) as [Name, number][])
   });
 
 /** Orders one after the other, then some at once whose messages come together; their ends without what differs. */
-async function answers(hand: Hand): Promise<readonly Ended[]> {
+async function answers(hand: Hand): Promise<readonly ActionEnd[]> {
   const alone = [markOrder(), markOrder(), markOrder()];
   const together = Array.from({ length: 6 }, () => markOrder());
-  const ends: Ended[] = [];
+  const ends: ActionEnd[] = [];
   for (const order of alone) ends.push(await insisted(hand, order));
   ends.push(...(await Promise.all(together.map((order) => insisted(hand, order)))));
   for (const [index, order] of [...alone, ...together].entries()) {

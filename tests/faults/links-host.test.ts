@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import type { Ended, Hand, Order } from "@vidro/core";
+import type { ActionEnd, Hand, Order } from "@vidro/core";
 import { REMOTE_HANDS } from "../support/remote-hands.ts";
 import type { RemoteHandProcess } from "../support/remote-hands.ts";
 import { insisted } from "../support/in-process-links.ts";
@@ -29,7 +29,7 @@ async function approved(hand: Hand, command: string, ttlMs = 60_000): Promise<Or
 
 const mark = (name: string): string => `echo ${name} >> marks`;
 const marksIn = ({ workspace }: RemoteHandProcess): string => readFileSync(join(workspace, "marks"), "utf8");
-const codeOf = (ended: Ended): string => (ended.type === "finished" ? ended.type : ended.fault.code);
+const codeOf = (ended: ActionEnd): string => (ended.type === "finished" ? ended.type : ended.fault.code);
 
 /** As with a lid that is closed. */
 const SLEEP_MS = 2600;

@@ -6,7 +6,7 @@ import { connect } from "node:net";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { SOUTHBOUND_LIMITS } from "@vidro/core";
-import type { Action, Ended, Hand } from "@vidro/core";
+import type { Action, ActionEnd, Hand } from "@vidro/core";
 import { HandState } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
@@ -40,7 +40,7 @@ function marking(id = `act_fault_${(last += 1)}`): Action {
 }
 
 /** Orders as the engine does: the same id again while the hand cannot be reached. */
-async function done(hand: Hand, action: Action): Promise<Ended> {
+async function done(hand: Hand, action: Action): Promise<ActionEnd> {
   for (;;) {
     for await (const event of hand.perform({ action, run: "run_1", epoch: 1, ttlMs: 60_000 }, NEVER)) {
       if (event.type === "output") continue;
@@ -96,7 +96,7 @@ test("F16, F18: what ended while the link was cut is told after it, and ran once
   const args = ["-c", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo ran >> marks; echo done"];
   const slow = { id: "act_slow", tool: "command", input: { command: "sh", args }, callId: "c" };
   const order = { action: slow, run: "run_1", epoch: 1, ttlMs: 60_000 };
-  let ended: Ended | undefined;
+  let ended: ActionEnd | undefined;
   for await (const event of hand.perform(order, NEVER)) {
     if (event.type === "output") proxy.sever();
     else ended = event;

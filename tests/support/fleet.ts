@@ -1,4 +1,4 @@
-import type { HandCard } from "@vidro/core";
+import type { HandDescription } from "@vidro/core";
 import { join } from "node:path";
 import { Agents } from "../../packages/brain/src/catalog/agents.ts";
 import { openBrain } from "../../packages/brain/src/brain.ts";
@@ -28,7 +28,7 @@ export interface Fleet {
   /** Connects a host; the hand allows everything. */
   host(
     name: string,
-    more?: Partial<HandCard>,
+    more?: Partial<HandDescription>,
   ): Promise<Host & { readonly link: BareLink; readonly attached: Attached }>;
   /** A token of an owner. */
   token(owner: string, ...scopes: string[]): Promise<string>;

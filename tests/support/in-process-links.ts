@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import type { Action, Ended, Hand, Order } from "@vidro/core";
+import type { Action, ActionEnd, Hand, Order } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
@@ -159,7 +159,7 @@ export function markOrder(): Order & { readonly action: Action & { readonly inpu
 const NEVER = new AbortController().signal;
 
 /** Orders as the engine does: the same id again as long as the hand cannot be reached. */
-export async function insisted(hand: Hand, order: Order): Promise<Ended> {
+export async function insisted(hand: Hand, order: Order): Promise<ActionEnd> {
   for (;;) {
     for await (const event of hand.perform(order, NEVER)) {
       if (event.type === "output") continue;

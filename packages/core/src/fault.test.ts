@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asFault, Fault, FAULTS } from "./fault.ts";
 import type { FaultCode } from "./fault.ts";
-import { heal } from "./run/heal.ts";
+import { nextHealing } from "./run/heal.ts";
 import { MODEL_LIMITS } from "./limits.ts";
 
 test("every fault says what happened and what to do, and has an exit code of the command line", () => {
@@ -24,21 +24,22 @@ test("a stranger's error becomes a fault with its words, ours stays as it is", (
 
 test("only faults whose fate is to be retried are healed, and not for ever", () => {
   for (const code of Object.keys(FAULTS) as FaultCode[]) {
-    const healing = heal({ code, message: "x" }, 1, 0.5);
+    const healing = nextHealing({ code, message: "x" }, 1, 0.5);
     assert.equal(healing !== undefined, FAULTS[code].fate === "retry", code);
-    assert.equal(heal({ code, message: "x" }, MODEL_LIMITS.attempts, 0.5), undefined, code);
+    assert.equal(nextHealing({ code, message: "x" }, MODEL_LIMITS.attempts, 0.5), undefined, code);
   }
 });
 
 test("a server that says when to come back is obeyed, up to a bound", () => {
   const limited = { code: "MODEL_RATE_LIMITED", message: "slow down" } as const;
-  assert.equal(heal({ ...limited, retryAfterMs: 3000 }, 1, 0)?.delayMs, 3000);
-  assert.equal(heal({ ...limited, retryAfterMs: 3000 }, 1, 0)?.healing, "handle_rate_limit");
-  assert.equal(heal({ ...limited, retryAfterMs: 9e9 }, 1, 0)?.delayMs, MODEL_LIMITS.retryAfterCapMs);
+  assert.equal(nextHealing({ ...limited, retryAfterMs: 3000 }, 1, 0)?.delayMs, 3000);
+  assert.equal(nextHealing({ ...limited, retryAfterMs: 3000 }, 1, 0)?.healing, "handle_rate_limit");
+  assert.equal(nextHealing({ ...limited, retryAfterMs: 9e9 }, 1, 0)?.delayMs, MODEL_LIMITS.retryAfterCapMs);
 });
 
 test("rests grow, are capped, and chance spreads them", () => {
-  const rest = (attempt: number, chance: number) => heal({ code: "MODEL_CUT", message: "x" }, attempt, chance)?.delayMs;
+  const rest = (attempt: number, chance: number) =>
+    nextHealing({ code: "MODEL_CUT", message: "x" }, attempt, chance)?.delayMs;
   assert.deepEqual([rest(1, 1), rest(2, 1), rest(3, 1)], [1000, 2000, 4000]);
   assert.deepEqual([rest(1, 0), rest(3, 0)], [500, 2000]);
 });

@@ -9,7 +9,7 @@ import type { ToolSpec } from "./tool.ts";
 export type GatewayName = "local" | "executor-ws" | "agent-ws" | "agent-http" | "agent-tcp";
 
 /** What is known of a hand: what it said of itself, as far as its gateway believes it. */
-export interface HandCard {
+export interface HandDescription {
   /** Never changes, whatever the hand is called. */
   readonly id: string;
   /** Whose runs may use it; an administrator's may use any. */
@@ -26,15 +26,15 @@ export interface HandCard {
 }
 
 /** Why a hand that may be there gets no work. */
-export type Barred = "revoked" | "quarantined";
+export type HandRestriction = "revoked" | "quarantined";
 
 /** How a hand is: ok works, degraded is connected but gets no work, down is not connected. */
 export type HandState = "ok" | "degraded" | "down";
 
 /** A hand in a list. */
-export interface HandRow extends HandCard {
+export interface HandRow extends HandDescription {
   readonly state: HandState;
-  readonly barred?: Barred;
+  readonly barred?: HandRestriction;
   /** Why it is barred, or cannot be reached, in words for people. */
   readonly why?: string;
   readonly lastSeenAt: number;
@@ -68,7 +68,7 @@ export interface HandCatalog {
 }
 
 /** Whom an invitation is for. */
-export interface Invited {
+export interface Invitee {
   /** Whose hand it will be. */
   readonly owner: string;
   /** What it will be called; the host says it when this does not. */
@@ -91,7 +91,7 @@ export interface InvitationLetter {
 /** Lets hosts become hands of a brain. Rejections are Faults. */
 export interface HandAdmission {
   /** Invites a host; durable when it resolves. */
-  invite(who: Invited, lifeMs?: number): Promise<InvitationLetter>;
+  invite(who: Invitee, lifeMs?: number): Promise<InvitationLetter>;
   /** Gives a hand that signs its messages its next key, and tells the name of that key. */
   rotateKey(hand: string): Promise<string>;
   /** Lets a hand that listens be called at an address, or at none. */

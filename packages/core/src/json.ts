@@ -16,13 +16,13 @@ export function textIn(object: JsonObject | undefined, field: string): string | 
 }
 
 /** The one spelling of a JSON value: keys sorted, so that equal values have equal text and equal hashes. */
-export function canonical(value: Json | undefined): string {
-  if (Array.isArray(value)) return `[${value.map((item: Json) => canonical(item)).join(",")}]`;
+export function canonicalJson(value: Json | undefined): string {
+  if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(",")}]`;
   if (isObject(value)) {
     const fields = Object.keys(value)
       .filter((key) => value[key] !== undefined)
       .sort()
-      .map((key) => `${JSON.stringify(key)}:${canonical(value[key])}`);
+      .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key])}`);
     return `{${fields.join(",")}}`;
   }
   return JSON.stringify(value ?? null);

@@ -1,7 +1,7 @@
 import type { Entry, HealTried, LiveEvent, Sampling, ToolChoice, Turn, Usage } from "./event.ts";
 import type { FaultReport } from "./fault.ts";
 import type { JsonObject } from "./json.ts";
-import type { Action, Ended, Judgement, ToolSpec } from "./tool.ts";
+import type { Action, ActionEnd, Judgement, ToolSpec } from "./tool.ts";
 
 /*
  * The whole hexagon on one page. The engine knows nothing else of the world.
@@ -209,7 +209,7 @@ export interface Order {
 /** What a hand streams; all but `output` are terminal. */
 export type HandEvent =
   | { readonly type: "output"; readonly stream: "stdout" | "stderr"; readonly chunk: string }
-  | Ended;
+  | ActionEnd;
 
 /** Anything that executes. */
 export interface Hand {
@@ -243,7 +243,7 @@ export interface Hand {
 // ---------------------------------------------------------------------------------------------- what is live
 
 /** A live event, and the last entry that came before it. */
-export interface Live {
+export interface LiveItem {
   readonly after: number;
   readonly event: LiveEvent;
 }
@@ -251,7 +251,7 @@ export interface Live {
 /** Live events of runs in this process, for whoever watches. */
 export interface LiveBus {
   /** Tells everybody who watches the run; nobody is waited for. */
-  tell(run: string, live: Live): void;
+  publish(run: string, live: LiveItem): void;
   /** Calls `hear` for each live event; returns how to stop. */
-  hear(run: string, hear: (live: Live) => void): () => void;
+  watch(run: string, hear: (live: LiveItem) => void): () => void;
 }

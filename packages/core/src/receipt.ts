@@ -1,7 +1,7 @@
 import type { ActionFailed, ActionFinished, ActionUnknown } from "./event.ts";
-import { canonical } from "./json.ts";
+import { canonicalJson } from "./json.ts";
 import type { Json } from "./json.ts";
-import type { Ended, Receipt } from "./tool.ts";
+import type { ActionEnd, Receipt } from "./tool.ts";
 
 /*
  * What a hand signs of an outcome. The facts survive the removal of secrets, since they are numbers, codes and hashes of
@@ -15,27 +15,27 @@ export function receiptText(receipt: Omit<Receipt, "signature">): string {
 }
 
 /** The facts of an end, in the text that `outcome` of a receipt is the SHA-256 of. */
-export function endFacts(ended: Ended): string {
-  if (ended.type !== "finished") return canonical({ type: ended.type, code: ended.fault.code });
+export function endFacts(ended: ActionEnd): string {
+  if (ended.type !== "finished") return canonicalJson({ type: ended.type, code: ended.fault.code });
   const { outcome } = ended;
-  if (outcome.kind === "value") return canonical({ type: "finished", kind: "value" });
+  if (outcome.kind === "value") return canonicalJson({ type: "finished", kind: "value" });
   const { exitCode, signal, timedOut, durationMs, stdout, stderr } = outcome;
   const streams = [stdout, stderr].map(({ bytes, sha256 }) => ({ bytes, sha256 }));
-  return canonical({ type: "finished", kind: "process", exitCode, signal, timedOut, durationMs, streams });
+  return canonicalJson({ type: "finished", kind: "process", exitCode, signal, timedOut, durationMs, streams });
 }
 
 /** The words of an end, in the text that `words` of a receipt is the SHA-256 of. */
-export function endWords(ended: Ended): string {
-  if (ended.type === "failed") return canonical([ended.fault.message]);
-  if (ended.type === "unknown") return canonical([ended.fault.message, ended.partial ?? null]);
+export function endWords(ended: ActionEnd): string {
+  if (ended.type === "failed") return canonicalJson([ended.fault.message]);
+  if (ended.type === "unknown") return canonicalJson([ended.fault.message, ended.partial ?? null]);
   const { outcome } = ended;
   const said: Json =
     outcome.kind === "value" ? [outcome.text, outcome.data ?? null] : [outcome.stdout.text, outcome.stderr.text];
-  return canonical(said);
+  return canonicalJson(said);
 }
 
 /** The end that an entry says an action had. */
-export function endIn(event: ActionFinished | ActionFailed | ActionUnknown): Ended {
+export function endOfEvent(event: ActionFinished | ActionFailed | ActionUnknown): ActionEnd {
   if (event.type === "action.finished") return { type: "finished", outcome: event.outcome };
   if (event.type === "action.failed") return { type: "failed", fault: event.fault };
   const { fault, partial } = event;

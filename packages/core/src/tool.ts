@@ -201,9 +201,9 @@ export interface Receipt {
 }
 
 /** What came of an action, or why nothing did; with the receipt of a hand that signs. */
-export type Ended = End & { readonly receipt?: Receipt };
+export type ActionEnd = BareActionEnd & { readonly receipt?: Receipt };
 
-type End =
+type BareActionEnd =
   | { readonly type: "finished"; readonly outcome: Outcome }
   | {
       readonly type: "failed";
@@ -239,11 +239,11 @@ export function handAction(action: Action, tools: readonly ToolSpec[]): Action {
     });
   // Each word stays one word whatever the input holds: there is no shell between the template and the program.
   const [command = "", ...args] = argv.map((word) => fill(word));
-  return { ...action, tool: "command", input: { command, args, ...placeOf(action, tools) } };
+  return { ...action, tool: "command", input: { command, args, ...handFieldOf(action, tools) } };
 }
 
 /** Where a run with several hands wants it done: its commands have a field for that. */
-function placeOf({ input: { hand } }: Action, tools: readonly ToolSpec[]): JsonObject {
+function handFieldOf({ input: { hand } }: Action, tools: readonly ToolSpec[]): JsonObject {
   const fields = tools.find((tool) => tool.name === "command")?.parameters["properties"];
   return hand !== undefined && isObject(fields) && "hand" in fields ? { hand } : {};
 }

@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import type { Ended } from "@vidro/core";
+import type { ActionEnd } from "@vidro/core";
 import { localHand } from "./hand.ts";
 import { endOf, policyOf, processOf, shellOrder } from "./scratch.fixture.ts";
 
@@ -14,7 +14,7 @@ const [workspace, state, ballast] = [join(folder, "work"), join(folder, "disk/st
 mkdirSync(workspace);
 const hand = await localHand({ id: "full", workspace, state, policy: policyOf("allow") });
 const mark = (name: string) => shellOrder(`act_${name}`, `echo ${name} >> marks`);
-const word = (ended: Ended): string => (ended.type === "finished" ? ended.type : ended.fault.code);
+const word = (ended: ActionEnd): string => (ended.type === "finished" ? ended.type : ended.fault.code);
 
 function fill(): void {
   const file = openSync(ballast, "w");

@@ -3,13 +3,13 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import {
   asFault,
-  canonical,
+  canonicalJson,
   Fault,
   HAND_LIMITS,
   LiveQueue,
   outcomeText,
   type Action,
-  type Ended,
+  type ActionEnd,
   type FaultReport,
   type Hand,
   type HandEvent,
@@ -109,7 +109,7 @@ interface Underway {
   readonly by: string | undefined;
   readonly abort: AbortController;
   readonly listeners: Set<LiveQueue>;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<ActionEnd>;
 }
 
 /** An order on its way. */
@@ -183,10 +183,10 @@ class LocalHand implements Hand {
   }
 
   /** Carries the order out, or joins whoever does already. */
-  async #join(order: Order, signal: AbortSignal, live: LiveQueue): Promise<Ended> {
+  async #join(order: Order, signal: AbortSignal, live: LiveQueue): Promise<ActionEnd> {
     const receivedAt = performance.now();
     const { id, tool, input } = order.action;
-    const payload = sha256(canonical({ tool, input }));
+    const payload = sha256(canonicalJson({ tool, input }));
     const underway = this.#underway.get(id) ?? this.#begin({ order, payload, receivedAt });
     if (underway.by !== order.by) return anothers();
     if (underway.payload !== payload) throw reused(id);
@@ -221,7 +221,7 @@ class LocalHand implements Hand {
    * The whole life of an action: known already, or admitted, on record, run, on record. The ledger is looked into before
    * anything else: what this hand knows or allows today says nothing of what it did under the same id before.
    */
-  async #carryOut(job: Job, tie: Tie): Promise<Ended> {
+  async #carryOut(job: Job, tie: Tie): Promise<ActionEnd> {
     const { id } = job.order.action;
     const known = this.#ledger.find(id);
     const settled = known === undefined ? this.#forgotten(job) : this.#settled(known, job);
@@ -257,7 +257,7 @@ class LocalHand implements Hand {
   }
 
   /** How an action that the ledger knows has ended; undefined when it may begin again. */
-  #settled(known: Known, { order, payload }: Job): Ended | undefined {
+  #settled(known: Known, { order, payload }: Job): ActionEnd | undefined {
     const { id, tool } = order.action;
     if (known.state === "evicted") return { type: "unknown", fault: new Fault("OUTCOME_EVICTED").report() };
     if (known.by !== order.by) return anothers();
@@ -277,7 +277,7 @@ class LocalHand implements Hand {
   }
 
   /** The end of an action that another ledger may have seen begin; undefined when this one would know of it. */
-  #forgotten(job: Job): Ended | undefined {
+  #forgotten(job: Job): ActionEnd | undefined {
     const { action, ledger } = job.order;
     if (ledger === undefined || this.#ledger.knows(ledger)) return undefined;
     if (this.#tools.get(action.tool)?.idempotent === true) return undefined;
@@ -288,7 +288,7 @@ class LocalHand implements Hand {
     return this.#ledger.start(startOf(job)) ? this.#record(job.order, ended) : ended;
   }
 
-  async #run({ id, input }: Action, tool: Tool, plan: Plan, { signal, output }: Tie): Promise<Ended> {
+  async #run({ id, input }: Action, tool: Tool, plan: Plan, { signal, output }: Tie): Promise<ActionEnd> {
     const work = { plan, bench: this.#bench, action: id, spool: this.#spoolOf(id), output };
     const overdueMs = this.#options.overdueMs ?? HAND_LIMITS.overdueMs;
     try {
@@ -303,7 +303,7 @@ class LocalHand implements Hand {
   }
 
   /** Makes an end durable; an end that nobody could repeat later is told as unknown, with what is known of it. */
-  #record({ run, action: { id } }: Order, ended: Ended, plan = ""): Ended {
+  #record({ run, action: { id } }: Order, ended: ActionEnd, plan = ""): ActionEnd {
     const of = { run, action: id, plan, at: Date.now(), ledger: this.#ledger.mark };
     const receipt = this.#options.receipts?.sign(of, ended);
     const kept = receipt === undefined ? ended : { ...ended, receipt };
@@ -337,7 +337,7 @@ class LocalHand implements Hand {
     // Asked for in the same turn as the verdict: a policy that is read anew in between is another one.
     const { version } = policy;
     const { plan, verdict } = await this.#freest(planned);
-    const hash = sha256(canonical({ plan: { ...plan }, policy: version }));
+    const hash = sha256(canonicalJson({ plan: { ...plan }, policy: version }));
     const { workspace, reserved } = this.#bench;
     return { plan, hash, verdict: whyKeptOut(plan, { workspace, folders: reserved() }) ?? verdict, policy: version };
   }

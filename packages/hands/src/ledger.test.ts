@@ -12,12 +12,12 @@ import {
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, it, type TestContext } from "node:test";
-import { Fault, HAND_LIMITS, type Ended } from "@vidro/core";
+import { Fault, HAND_LIMITS, type ActionEnd } from "@vidro/core";
 import { thisProcess } from "./host/process-identity.ts";
 import { openLedger, type Ledger, type Start } from "./ledger.ts";
 import { scratch } from "./scratch.fixture.ts";
 
-const ENDED: Ended = { type: "finished", outcome: { kind: "value", text: "done" } };
+const ENDED: ActionEnd = { type: "finished", outcome: { kind: "value", text: "done" } };
 
 function start(id: string, more: Partial<Start> = {}): Start {
   return { id, payload: "p", tool: "shell", run: "run_1", epoch: 1, holder: thisProcess(), ...more };

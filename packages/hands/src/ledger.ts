@@ -1,6 +1,6 @@
 import { chmodSync, closeSync, openSync, statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { Fault, HAND_LIMITS, isObject, type Ended, type LeaseHolder } from "@vidro/core";
+import { Fault, HAND_LIMITS, isObject, type ActionEnd, type LeaseHolder } from "@vidro/core";
 import { OPENING_TABLES, Openings } from "./ledger-openings.ts";
 
 /*
@@ -55,7 +55,7 @@ export interface Start {
 /** What the ledger knows of an action. */
 export type Known = ({ readonly state: "started"; readonly holder: LeaseHolder } & Payload) | Finished | Evicted;
 
-type Finished = { readonly state: "finished"; readonly ended: Ended } & Payload;
+type Finished = { readonly state: "finished"; readonly ended: ActionEnd } & Payload;
 type Evicted = { readonly state: "evicted" };
 
 interface Payload {
@@ -79,7 +79,7 @@ export interface Ledger {
    */
   start(start: Start, from?: LeaseHolder): boolean;
   /** Durable when it returns; the first outcome stays. */
-  finish(id: string, ended: Ended): void;
+  finish(id: string, ended: ActionEnd): void;
   /** The outcome may be forgotten after its retention time; only who ordered can say so. */
   acknowledge(id: string, by?: string): void;
   close(): void;
@@ -135,7 +135,7 @@ class SqliteLedger implements Ledger {
       const owner = row["owner"];
       const asked = { payload: String(row["payload"]), ...(owner === null ? {} : { by: String(owner) }) };
       if (row["ended"] !== null) {
-        const ended: Ended = JSON.parse(String(row["ended"]));
+        const ended: ActionEnd = JSON.parse(String(row["ended"]));
         return { state: "finished", ...asked, ended };
       }
       const holder = {
@@ -171,7 +171,7 @@ class SqliteLedger implements Ledger {
     });
   }
 
-  finish(id: string, ended: Ended): void {
+  finish(id: string, ended: ActionEnd): void {
     guarded(this.#path, () => this.#statements.finish.run(JSON.stringify(ended), this.#now(), id));
   }
 

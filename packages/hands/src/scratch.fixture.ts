@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
-import type { Ended, Hand, HandEvent, Order, Plan, ProcessOutcome } from "@vidro/core";
+import type { ActionEnd, Hand, HandEvent, Order, Plan, ProcessOutcome } from "@vidro/core";
 import { localHand, type LocalHandOptions } from "./hand.ts";
 import type { Bench, Work } from "./tools/tool.ts";
 
@@ -72,7 +72,7 @@ export async function eventsOf(hand: Hand, order: Order, signal = new AbortContr
 }
 
 /** How an order ends; fails unless that is the one terminal event, and the last. */
-export async function endOf(hand: Hand, order: Order, signal?: AbortSignal): Promise<Ended> {
+export async function endOf(hand: Hand, order: Order, signal?: AbortSignal): Promise<ActionEnd> {
   const terminal = (await eventsOf(hand, order, signal)).filter((event) => event.type !== "output");
   const [ended] = terminal;
   if (ended === undefined || terminal.length !== 1) throw new Error(`${terminal.length} terminal events`);
@@ -80,13 +80,13 @@ export async function endOf(hand: Hand, order: Order, signal?: AbortSignal): Pro
 }
 
 /** The process outcome of an order that finished. */
-export function processOf(ended: Ended): ProcessOutcome {
+export function processOf(ended: ActionEnd): ProcessOutcome {
   if (ended.type !== "finished" || ended.outcome.kind !== "process") throw new Error(JSON.stringify(ended));
   return ended.outcome;
 }
 
 /** The code of the fault that ended an order. */
-export function codeOf(ended: Ended): string {
+export function codeOf(ended: ActionEnd): string {
   if (ended.type === "finished") throw new Error(JSON.stringify(ended));
   return ended.fault.code;
 }

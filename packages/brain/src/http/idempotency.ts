@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonical, Fault, HTTP_LIMITS, isObject } from "@vidro/core";
+import { canonicalJson, Fault, HTTP_LIMITS, isObject } from "@vidro/core";
 import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 import type { Reply } from "./route.ts";
 
@@ -31,7 +31,7 @@ export class Answers {
    * again, and is told the key so that it can find what it began.
    */
   async once(request: Repeatable, work: () => Promise<Reply>): Promise<Reply> {
-    const digest = hash(canonical(request.asked));
+    const digest = hash(canonicalJson(request.asked));
     for (;;) {
       const open = this.#open.get(request.key);
       if (open === undefined) break;
@@ -81,7 +81,7 @@ export class Answers {
 
 /** The name under which a caller's key is kept: the same key of another caller, or on another path, is another. */
 export function keyOf(owner: string, route: string, key: string): string {
-  return hash(canonical([owner, route, key]));
+  return hash(canonicalJson([owner, route, key]));
 }
 
 /**
@@ -89,7 +89,7 @@ export function keyOf(owner: string, route: string, key: string): string {
  * request when its record is gone finds nothing, and never what the first request began.
  */
 export function boundKey(key: string, asked: Json): string {
-  return hash(canonical([key, asked]));
+  return hash(canonicalJson([key, asked]));
 }
 
 function refuseOther(digest: Json | undefined, asked: string): void {

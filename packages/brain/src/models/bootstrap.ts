@@ -1,4 +1,4 @@
-import { BOOTSTRAP, isLook, nextLook, taskIn } from "@vidro/core/run";
+import { BOOTSTRAP, isLook, nextLook, taskBeforeDigest } from "@vidro/core/run";
 import type { Look, LookTexts } from "@vidro/core/run";
 import type { Model, ModelCall, ModelEvent, ModelRequest, Turn } from "@vidro/core";
 
@@ -25,7 +25,7 @@ async function* replyWith(call: ModelCall, model: string): AsyncGenerator<ModelE
 /** Whether the conversation has only looks since the task. A compacted conversation may have lost its looks. */
 function isLooking(turns: readonly Turn[]): boolean {
   const task = turns.findLast(({ role }) => role === "user");
-  if (task === undefined || taskIn(task.text) !== task.text) return false;
+  if (task === undefined || taskBeforeDigest(task.text) !== task.text) return false;
   const first = turns.findIndex((turn) => turn.role === "assistant" && turn.action && isLook(turn.action));
   if (first === -1) return turns.at(-1) === task;
   return turns.slice(first).every((turn) => {

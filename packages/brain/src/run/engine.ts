@@ -1,9 +1,9 @@
 import { asFault, Fault, handAction, MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
-import { decide, heal, isSettled, outcomeOf, prompt, recallOf, reduce, replyEvents } from "@vidro/core/run";
+import { decide, nextHealing, isSettled, outcomeOf, buildPrompt, recallOf, reduce, replyEvents } from "@vidro/core/run";
 import { isApproval, readAnswer } from "@vidro/core/text";
 import type {
   Action,
-  Ended,
+  ActionEnd,
   Entry,
   Event,
   FaultReport,
@@ -215,7 +215,7 @@ export class Drive {
   async #callModel(): Promise<readonly Event[]> {
     const { model, redactor, newActionId } = this.#world;
     let speech = new Speech(this.#state, redactor);
-    for await (const event of model.call(prompt(this.#state), this.#halt.signal)) {
+    for await (const event of model.call(buildPrompt(this.#state), this.#halt.signal)) {
       switch (event.type) {
         case "delta":
           this.#tell(speech.more(event));
@@ -250,7 +250,7 @@ export class Drive {
       const ended = before || !isAborted ? await this.#order(action, approved, before) : NOT_ORDERED;
       const isAway = ended.type === "failed" && ended.fault.code === "HAND_UNAVAILABLE";
       const isGivenUp = isAborted || this.#world.now() >= givenUpAt;
-      if (!isAway || isGivenUp) return [outcomeOf(ended, { action, tools, before: before || isAway })];
+      if (!isAway || isGivenUp) return [outcomeOf(ended, { action, tools, hasEarlierOrder: before || isAway })];
       await this.#rest(ended.fault, attempt);
     }
   }
@@ -271,14 +271,14 @@ export class Drive {
     for await (const ended of this.#world.hand.perform(order, this.#halt.signal)) {
       if (ended.type === "output" || !isSettled(ended) || lostAction(this.#state)?.id !== action.id) continue;
       if (this.#stopped) return;
-      this.#record([outcomeOf(ended, { action, tools: this.#state.tools, before: true })]);
+      this.#record([outcomeOf(ended, { action, tools: this.#state.tools, hasEarlierOrder: true })]);
       this.#wake?.();
     }
   }
 
   /** Waits a while for a hand that is away, and says so once; false when the drive is to end instead. */
   async #rest(fault: FaultReport, attempt: number): Promise<boolean> {
-    const healing = heal(fault, Math.min(attempt, MODEL_LIMITS.attempts - 1), this.#world.chance());
+    const healing = nextHealing(fault, Math.min(attempt, MODEL_LIMITS.attempts - 1), this.#world.chance());
     if (healing !== undefined && !this.#halt.signal.aborted) {
       if (attempt === 1) this.#record([healing]);
       const forget = this.#world.hand.watch?.(() => this.#wake?.());
@@ -301,7 +301,7 @@ export class Drive {
   }
 
   /** How an order ends; a hand that does not stop in time when the run is aborted is left to it. */
-  async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<Ended> {
+  async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<ActionEnd> {
     const { hand, redactor } = this.#world;
     const audience = { redactor, tell: (output: LiveEvent) => this.#tell(output), isRepeated: wasOrdered };
     const performed = perform(hand, this.#orderOf(action, approved), this.#halt.signal, audience);
@@ -329,14 +329,14 @@ export class Drive {
       const { code, message } = asFault(thrown);
       const fault = { code, message: `${message} (trace ${traceId})` };
       const ended = { type: "failed", fault: { code: "INTERNAL_ERROR", message: fault.message } } as const;
-      const lost = action && outcomeOf(ended, { action, tools: this.#state.tools, before: true });
+      const lost = action && outcomeOf(ended, { action, tools: this.#state.tools, hasEarlierOrder: true });
       return [...(lost === undefined ? [] : [lost]), { type: "run.failed", fault }];
     }
   }
 
   #tell(event: LiveEvent): void {
     if ((event.type === "model.delta" ? event.text : event.chunk) === "") return;
-    this.#world.live.tell(this.#lease.run, { after: this.#state.seq, event });
+    this.#world.live.publish(this.#lease.run, { after: this.#state.seq, event });
   }
 
   #wait(until: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { Fault, FOLLOW_LIMITS, isTerminal } from "@vidro/core";
-import type { Entry, Journal, Live, LiveBus, LiveEvent } from "@vidro/core";
+import type { Entry, Journal, LiveItem, LiveBus, LiveEvent } from "@vidro/core";
 import { Bell } from "./wakeup.ts";
 import { isOpen } from "../stores/run-rules.ts";
 
@@ -36,7 +36,7 @@ export async function* follow(what: Follow): AsyncGenerator<Followed, void, unde
 /** The same, with all that one read gave at a time: for those who pass on much more than they look at. */
 export async function* followInBatches(what: Follow): AsyncGenerator<readonly Followed[], void, undefined> {
   const bell = new Bell();
-  const waiting: Live[] = [];
+  const waiting: LiveItem[] = [];
   // The journal says when there is more to read: a token that comes live must not cost a read.
   let hasNews = true;
   const stops = [
@@ -44,7 +44,7 @@ export async function* followInBatches(what: Follow): AsyncGenerator<readonly Fo
       hasNews = true;
       bell.ring();
     }),
-    what.live.hear(what.run, (live) => {
+    what.live.watch(what.run, (live) => {
       if (waiting.length >= FOLLOW_LIMITS.live) waiting.shift();
       waiting.push(live);
       bell.ring();
@@ -95,7 +95,7 @@ async function isPastEnd({ journal, run }: Follow, cursor: number): Promise<bool
 }
 
 /** Entries, each after what was live before it, and what is live since the last of them. */
-function inOrder(entries: readonly Entry[], waiting: Live[], cursor: number): readonly Followed[] {
+function inOrder(entries: readonly Entry[], waiting: LiveItem[], cursor: number): readonly Followed[] {
   const batch: Followed[] = [];
   for (const entry of entries) {
     while ((waiting[0]?.after ?? entry.seq) < entry.seq) batch.push(spoken(waiting.shift()!));
@@ -105,6 +105,6 @@ function inOrder(entries: readonly Entry[], waiting: Live[], cursor: number): re
   return batch;
 }
 
-function spoken(live: Live): Followed {
+function spoken(live: LiveItem): Followed {
   return { live: live.event, after: live.after };
 }

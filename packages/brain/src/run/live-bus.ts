@@ -1,13 +1,13 @@
-import type { Live, LiveBus } from "@vidro/core";
+import type { LiveItem, LiveBus } from "@vidro/core";
 
 /** A bus of live events inside this process. */
 export function liveBus(): LiveBus {
-  const listeners = new Map<string, Set<(live: Live) => void>>();
+  const listeners = new Map<string, Set<(live: LiveItem) => void>>();
   return {
-    tell(run, live) {
+    publish(run, live) {
       for (const hear of listeners.get(run) ?? []) hear(live);
     },
-    hear(run, hear) {
+    watch(run, hear) {
       const hearing = listeners.get(run) ?? new Set();
       listeners.set(run, hearing.add(hear));
       return () => {

@@ -1,18 +1,18 @@
-import type { Action, ActionOutput, Ended, Hand, Order } from "@vidro/core";
+import type { Action, ActionOutput, ActionEnd, Hand, Order } from "@vidro/core";
 import type { Redactor, TextStream } from "@vidro/core/redact";
 import type { Phase, RunState } from "@vidro/core/run";
 
 /* What the engine makes of a hand's answers. */
 
 /** The end of an action whose run was aborted before the hand got it. */
-export const NOT_ORDERED: Ended = {
+export const NOT_ORDERED: ActionEnd = {
   type: "failed",
   fault: { code: "ACTION_EXPIRED", message: "The run was aborted before this was ordered; nothing was done." },
   settled: true,
 };
 
 /** The end of an action whose hand was told to stop it and has not said in time that it did. */
-export const NOT_STOPPED: Ended = {
+export const NOT_STOPPED: ActionEnd = {
   type: "unknown",
   fault: {
     code: "OUTCOME_UNKNOWN",
@@ -44,7 +44,7 @@ export async function perform(
   order: Order,
   signal: AbortSignal,
   { redactor, tell, isRepeated }: Audience,
-): Promise<Ended> {
+): Promise<ActionEnd> {
   const streams = new Map<"stdout" | "stderr", TextStream>();
   const told = { stdout: 0, stderr: 0 };
   const pass = (stream: "stdout" | "stderr", chunk: string): void => {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Fault, REGISTER_LIMITS, isObject, SIGNED_HTTP_LIMITS, textIn } from "@vidro/core";
-import type { HandCard, JsonObject, Records, ToolSpec } from "@vidro/core";
+import type { HandDescription, JsonObject, Records, ToolSpec } from "@vidro/core";
 import { answerSigned, keysFrom, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import type { Authentic, Door } from "@vidro/core/wire/agent-http";
 import { opened } from "@vidro/core/wire/agent-ws";
@@ -195,7 +195,7 @@ export class AgentHttp {
   }
 
   /** Whose hand it is and what it is called is on record; what it can do is what it says. */
-  async #cardOf(hand: string, hello: Hello): Promise<HandCard> {
+  async #cardOf(hand: string, hello: Hello): Promise<HandDescription> {
     const identity = await this.#world.identities.find(hand);
     if (identity === undefined) throw new Fault("HAND_REVOKED", "This hand is not on record any more.");
     const { tools, refused } = await declaredTools(hello, identity.name, this.#world.standardTools);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonical } from "@vidro/core";
+import { canonicalJson } from "@vidro/core";
 import type { Action, Judgement, ToolSpec } from "@vidro/core";
 import { HISTORY_LINE } from "@vidro/core/run";
 
@@ -15,7 +15,7 @@ export function unjudged({ tool, input }: Action, tools: readonly ToolSpec[]): J
   return {
     plan,
     hash: createHash("sha256")
-      .update(canonical({ plan, policy: POLICY }))
+      .update(canonicalJson({ plan, policy: POLICY }))
       .digest("hex"),
     policy: POLICY,
     verdict: {

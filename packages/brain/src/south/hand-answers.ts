@@ -1,12 +1,12 @@
 import { Fault, isObject } from "@vidro/core";
-import type { Ended, FaultReport, JsonObject, Judgement } from "@vidro/core";
-import { ENDED, knownEnd } from "@vidro/core/wire/ended";
-import { JUDGEMENT } from "@vidro/core/wire/judgement";
+import type { ActionEnd, FaultReport, JsonObject, Judgement } from "@vidro/core";
+import { ACTION_END_SCHEMA, withKnownCode } from "@vidro/core/wire/ended";
+import { JUDGEMENT_SCHEMA } from "@vidro/core/wire/judgement";
 import { endedOf } from "@vidro/core/wire/agent-ws";
 import { REPLY } from "@vidro/core/wire/agent-ws-schemas";
 import { checks } from "./wire-check.ts";
 
-const check = checks({ judgement: JUDGEMENT, end: ENDED, reply: REPLY });
+const check = checks({ judgement: JUDGEMENT_SCHEMA, end: ACTION_END_SCHEMA, reply: REPLY });
 
 /** A judgement that came over a wire, when it is one; a fault that says what is wrong with it when it is none. */
 export function soundJudgement(value: unknown): Judgement | FaultReport {
@@ -21,18 +21,18 @@ export function nonsense(misfit: string): FaultReport {
 }
 
 /** The end of an action that came over a wire in our own words; of one that makes no sense nobody knows. */
-export function soundEnd(value: unknown): Ended {
-  if (isObject(value) && check("end")?.(value) === undefined) return knownEnd(value as unknown as Ended);
+export function soundEnd(value: unknown): ActionEnd {
+  if (isObject(value) && check("end")?.(value) === undefined) return withKnownCode(value as unknown as ActionEnd);
   return unknown("it is no end of an action.");
 }
 
 /** The end of an action in a reply in the words of the contract; of one that makes no sense nobody knows. */
-export function soundReply(reply: JsonObject): Ended {
+export function soundReply(reply: JsonObject): ActionEnd {
   const misfit = check("reply")?.(reply);
   return misfit === undefined ? endedOf(reply) : unknown(misfit);
 }
 
-function unknown(misfit: string): Ended {
+function unknown(misfit: string): ActionEnd {
   const fault = new Fault("OUTCOME_UNKNOWN", `What the hand says of how the action ended makes no sense: ${misfit}`);
   return { type: "unknown", fault: fault.report() };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
 import { redactor } from "@vidro/core/redact";
-import type { Action, Ended, FaultReport, Hand, HandCard, Judgement, Model, Order } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, Hand, HandDescription, Judgement, Model, Order } from "@vidro/core";
 import { localHand } from "@vidro/hands";
 import { thisHolder } from "../stores/lease-holder.ts";
 import { liveBus } from "../run/live-bus.ts";
@@ -36,7 +36,7 @@ export class BareLink implements HandLink {
     return Promise.race([this.#gone.promise, this.#hand.judge(action)]);
   }
 
-  perform(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
+  perform(order: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd> {
     const ended = this.#ended(order, hear, signal);
     this.#ordered.resolve(order);
     return Promise.race([this.#gone.promise, ended]);
@@ -57,7 +57,7 @@ export class BareLink implements HandLink {
     this.#gone.reject(new Fault("HAND_UNAVAILABLE", "The link is cut."));
   }
 
-  async #ended(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
+  async #ended(order: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd> {
     for await (const event of this.#hand.perform(order, signal)) {
       if (event.type !== "output") return event;
       hear(event.stream, event.chunk);
@@ -68,7 +68,7 @@ export class BareLink implements HandLink {
 
 /** A host: a hand that allows everything, and how it is known. */
 export interface Host {
-  readonly card: HandCard;
+  readonly card: HandDescription;
   readonly hand: Hand;
 }
 
@@ -95,7 +95,7 @@ export class Landscape implements AsyncDisposable {
   }
 
   /** A hand of a host of its own. */
-  async host(name: string, more: Partial<HandCard> = {}): Promise<Host> {
+  async host(name: string, more: Partial<HandDescription> = {}): Promise<Host> {
     const home = join(this.folder, `host-${more.id ?? name}`);
     const workspace = join(home, "workspace");
     mkdirSync(workspace, { recursive: true });
@@ -132,7 +132,10 @@ export class Landscape implements AsyncDisposable {
 }
 
 /** What a host says of itself. */
-function cardOf(hand: Hand, more: Partial<HandCard> & { readonly id: string; readonly name: string }): HandCard {
+function cardOf(
+  hand: Hand,
+  more: Partial<HandDescription> & { readonly id: string; readonly name: string },
+): HandDescription {
   const { workspace, tools } = hand;
   return { owner: "ana", gateway: "agent-ws", version: "1.2.3", workspace, tools, tags: [], ...more };
 }

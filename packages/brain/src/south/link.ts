@@ -1,4 +1,4 @@
-import type { Action, Ended, FaultReport, Judgement, Order } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, Judgement, Order } from "@vidro/core";
 
 /** Gets the live output of an action. */
 export type Hear = (stream: "stdout" | "stderr", chunk: string) => void;
@@ -11,7 +11,7 @@ export interface HandLink {
   /** Asks what the hand would do and whether its policy lets it. */
   judge(action: Action): Promise<Judgement | FaultReport>;
   /** Gives an order; when the signal is aborted the hand is told to stop, and how it ended is still awaited. */
-  perform(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended>;
+  perform(order: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd>;
   /** The outcome has arrived and is durable; nothing is awaited. */
   acknowledge(action: string): void;
   /** Says why, and hangs up. */

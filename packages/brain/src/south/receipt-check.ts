@@ -1,5 +1,5 @@
 import { createPublicKey, hash, verify } from "node:crypto";
-import { endFacts, endIn, endWords, isObject, receiptText } from "@vidro/core";
+import { endFacts, endOfEvent, endWords, isObject, receiptText } from "@vidro/core";
 import { REDACTED } from "@vidro/core/redact";
 import type { Entry, Event, Json, Receipt } from "@vidro/core";
 import type { OutcomeEvent } from "@vidro/core/run";
@@ -64,7 +64,7 @@ export function checkReceipt(outcome: OutcomeOnRecord, keys: KeysOfHands): Recei
   const { receipt } = event;
   const wrong = whyNotSigned(receipt, outcome, keys) ?? whyAnother(receipt, outcome);
   if (wrong !== undefined) return { wrong };
-  const ended = endIn(event);
+  const ended = endOfEvent(event);
   if (sha256(endFacts(ended)) !== receipt.outcome) return { wrong: "is not the outcome that the hand signed" };
   const words = endWords(ended);
   if (sha256(words) === receipt.words) return "sound";

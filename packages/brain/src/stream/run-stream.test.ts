@@ -189,7 +189,7 @@ test("what is live comes between its entries and is not kept", async (t) => {
   const shown = await new Shown().open(t);
   const whole = shown.lines();
   while (shown.watching < 1) await new Promise((resolve) => setImmediate(resolve));
-  shown.live.tell(shown.run, { after: 1, event: { type: "model.delta", text: "so", from: 0 } });
+  shown.live.publish(shown.run, { after: 1, event: { type: "model.delta", text: "so", from: 0 } });
   await shown.notes(1);
   await shown.finish();
   const kinds = (await whole).map((line) => line["seq"] ?? line["live"]);
@@ -259,7 +259,7 @@ test(
     const feed = feedFor({ runs: shown.runs, run: shown.run, encoder: PLAIN }, 1);
     feed.join(first);
     while (shown.watching < 1) await new Promise((resolve) => setImmediate(resolve));
-    shown.live.tell(shown.run, {
+    shown.live.publish(shown.run, {
       after: 1,
       event: { type: "model.delta", text: "w".repeat(STREAM_LIMITS.batchChars), from: 0 },
     });

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Fault, FAULTS } from "@vidro/core";
-import { explain } from "@vidro/core/policy";
+import { explainVerdict } from "@vidro/core/policy";
 import { countWords, planWords } from "@vidro/core/text";
 import type { Action, Judgement } from "@vidro/core";
-import type { Finding } from "@vidro/core/policy";
+import type { RuleFinding } from "@vidro/core/policy";
 import type { OpenPolicy } from "@vidro/hands";
 import { EXIT } from "../program/exit-codes.ts";
 import { folderAt } from "../program/folder.ts";
@@ -49,7 +49,7 @@ export async function explainCommand(
       sayFault(judged);
       return FAULTS[judged.code].exit;
     }
-    const { findings } = explain(judged.plan, (await openAt(policyFile(), true)).policy);
+    const { findings } = explainVerdict(judged.plan, (await openAt(policyFile(), true)).policy);
     if (flags.json === true)
       sayJson({ ...judged.verdict, plan: judged.plan, hash: judged.hash, policy: judged.policy, findings });
     else print(...explanation(judged, findings));
@@ -57,7 +57,7 @@ export async function explainCommand(
   });
 }
 
-function explanation({ plan, verdict }: Judgement, findings: readonly Finding[]): readonly string[] {
+function explanation({ plan, verdict }: Judgement, findings: readonly RuleFinding[]): readonly string[] {
   const { decision, rule, class: kind, reason } = verdict;
   return [
     `${paint([COLOURS[decision], "bold"], decision)} ${planWords(plan)}`,

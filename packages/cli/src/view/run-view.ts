@@ -11,7 +11,7 @@ import {
   outcomeWords,
   planWords,
   printable,
-  sentence,
+  eventSentence,
   SHORT_ID_CHARS,
   spanWords,
 } from "@vidro/core/text";
@@ -131,12 +131,12 @@ class TerminalScreen implements Screen {
         return;
       case "policy.judged":
         this.#judged = event;
-        if (this.#options.verbose) this.#aside(this.#marks.note, sentence(event));
+        if (this.#options.verbose) this.#aside(this.#marks.note, eventSentence(event));
         return;
       case "question.asked":
         return this.#asked(event);
       case "question.answered":
-        return this.#line(" ", paint("dim", sentence(event)));
+        return this.#line(" ", paint("dim", eventSentence(event)));
       case "action.started":
         this.#action = event.action;
         return this.#begin(actionWords(event.action, this.#room), at);
@@ -152,12 +152,12 @@ class TerminalScreen implements Screen {
       case "model.failed":
       case "heal.tried":
         if (voidsWords(event)) this.#fold = new Fold();
-        return this.#line(paint("yellow", this.#marks.heal), sentence(event));
+        return this.#line(paint("yellow", this.#marks.heal), eventSentence(event));
       case "note.observed":
       case "knowledge.committed":
       case "tool.proposed":
       case "context.compacted":
-        return this.#aside(this.#marks.note, sentence(event));
+        return this.#aside(this.#marks.note, eventSentence(event));
       case "run.finished":
         this.#plan.finish();
         this.#end(at);
@@ -165,7 +165,7 @@ class TerminalScreen implements Screen {
       case "run.failed":
         return this.#end(at);
       case "run.aborted":
-        this.#line(paint("yellow", this.#marks.stop), sentence(event));
+        this.#line(paint("yellow", this.#marks.stop), eventSentence(event));
         return this.#end(at);
     }
   }

@@ -2,12 +2,12 @@ import { Fault } from "../fault.ts";
 import { HAND_LIMITS } from "../limits.ts";
 import { isWrapper, unsafeOptions } from "./command.ts";
 import { matchesPath, normalPath } from "./path.ts";
-import type { Places, Policy, ProcessRule, Rule, ShellExample, ShellRule } from "./rule.ts";
-import { DEFAULT_RULE, misfit, outvoting } from "./policy.ts";
+import type { PolicyFolders, Policy, ProcessRule, Rule, ShellExample, ShellRule } from "./rule.ts";
+import { DEFAULT_RULE, misfit, stricterRule } from "./policy.ts";
 import type { FilePlan, Plan, ProcessPlan, ShellPlan } from "../tool.ts";
 
 /** Where examples are tried: whether a policy is sound does not depend on the folders of the machine it is read on. */
-const EXAMPLE_PLACES: Places = { workspace: "/srv/example", home: "/home/example", state: "/var/lib/example" };
+const EXAMPLE_PLACES: PolicyFolders = { workspace: "/srv/example", home: "/home/example", state: "/var/lib/example" };
 
 /** Throws BAD_POLICY when a rule promises more than a rule may, or when one of its examples proves it wrong. */
 export function checkPolicy(policy: Policy): void {
@@ -62,7 +62,7 @@ function checkExamples(rule: Rule, policy: Policy): void {
   for (const { plan, text } of examplePlans(rule, "match", policy)) {
     const why = misfit(rule, plan, policy);
     if (why !== undefined) wrong(rule, `its example ${text} must match, but ${why}`);
-    const stricter = outvoting(rule, plan, policy);
+    const stricter = stricterRule(rule, plan, policy);
     if (stricter !== undefined)
       wrong(rule, `its example ${text} must give ${rule.decision}, but rule ${stricter.id} says ${stricter.decision}`);
   }
@@ -112,5 +112,5 @@ function processPlan(example: readonly string[], policy: Policy): ProcessPlan {
   return { kind: "process", program, argv, cwd, env: {}, timeoutMs: HAND_LIMITS.commandMs, digests: {} };
 }
 
-const filled = (text: string, places: Places): string =>
-  text.replaceAll(/\{(workspace|home|state)\}/g, (_, place: keyof Places) => places[place]);
+const filled = (text: string, places: PolicyFolders): string =>
+  text.replaceAll(/\{(workspace|home|state)\}/g, (_, place: keyof PolicyFolders) => places[place]);

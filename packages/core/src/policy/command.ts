@@ -1,7 +1,7 @@
 import { grammarMisfit } from "./grammar.ts";
 import { lastSegment, matchesPath, matchesWord, meanings, normalPath, pathMisfit, type Scene } from "./path.ts";
 import { spelled } from "../text/printable.ts";
-import type { Marks, Policy, ProcessRule } from "./rule.ts";
+import type { ArgumentPatterns, Policy, ProcessRule } from "./rule.ts";
 import type { ActionClass, Confinement, ProcessPlan } from "../tool.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
@@ -135,14 +135,14 @@ function isKnown(name: string, value: string, policy: Policy): boolean {
 function argumentsMisfit(rule: ProcessRule, args: readonly string[], scene: Scene): string | undefined {
   if (rule.arguments === "any") return undefined;
   if ("fit" in rule.arguments) return grammarMisfit(args, rule.arguments.fit, scene);
-  if ("contain" in rule.arguments) return marksMisfit(args, rule.arguments.contain, scene);
+  if ("contain" in rule.arguments) return argumentPatternsMisfit(args, rule.arguments.contain, scene);
   const same = rule.arguments.exact.some(
     (exact) => exact.length === args.length && exact.every((word, index) => word === args[index]),
   );
   return same ? undefined : "the arguments are not exactly those of the rule";
 }
 
-function marksMisfit(args: readonly string[], marks: Marks, scene: Scene): string | undefined {
+function argumentPatternsMisfit(args: readonly string[], marks: ArgumentPatterns, scene: Scene): string | undefined {
   const command = args.find((arg) => !arg.startsWith("-")) ?? "nothing";
   if (marks.commands !== undefined && !marks.commands.includes(command)) return `${command} is not its sub-command`;
   if (marks.options !== undefined && !marks.options.some((option) => args.some((arg) => betrays(arg, option))))

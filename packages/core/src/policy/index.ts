@@ -1,5 +1,5 @@
-export { explain, judge } from "./policy.ts";
-export type { Explanation, Finding } from "./policy.ts";
+export { explainVerdict, judgePlan } from "./policy.ts";
+export type { Explanation, RuleFinding } from "./policy.ts";
 export { isWrapper } from "./command.ts";
 export { parsePolicy } from "./parse.ts";
 export { matchesWord } from "./path.ts";
@@ -10,7 +10,7 @@ export type {
   Options,
   OptionValue,
   PathValue,
-  Places,
+  PolicyFolders,
   Policy,
   PolicySource,
   ProcessRule,

@@ -7,11 +7,11 @@ import type {
   Arguments,
   Examples,
   Grammar,
-  Marks,
+  ArgumentPatterns,
   Options,
   OptionValue,
   PathValue,
-  Places,
+  PolicyFolders,
   Policy,
   Rule,
   ShellExample,
@@ -24,7 +24,7 @@ type Read<T> = (value: unknown, where: string) => T;
  * The policy in a JSON value, or a BAD_POLICY fault that names the rule and what is wrong with it.
  * Every example of every rule has been tried; a key that is not known is refused, so that a slip of the pen is not silence.
  */
-export function parsePolicy(json: unknown, places: Places): Policy {
+export function parsePolicy(json: unknown, places: PolicyFolders): Policy {
   const source = object(json, "the policy", ["trusted", "secrets", "env", "rules", "host", "memory"]);
   const policy: Policy = {
     trusted: list(pattern)(source["trusted"], "trusted"),
@@ -146,7 +146,7 @@ const grammar: Read<Grammar> = (json, where) => {
   };
 };
 
-const marks: Read<Marks> = (json, where) => {
+const marks: Read<ArgumentPatterns> = (json, where) => {
   const source = object(json, where, ["commands", "options", "paths"]);
   return {
     ...maybe(source, "commands", list(text), where),

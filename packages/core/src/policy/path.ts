@@ -1,4 +1,4 @@
-import type { PathValue, Places, Policy } from "./rule.ts";
+import type { PathValue, PolicyFolders, Policy } from "./rule.ts";
 
 /** Where words are read: relative paths begin at `cwd`. */
 export interface Scene {
@@ -65,9 +65,9 @@ interface Pattern {
 }
 
 /** Patterns are few and judged by the thousand, so each is taken apart once for the places that it is used with. */
-const known = new WeakMap<Places, Map<string, Pattern>>();
+const known = new WeakMap<PolicyFolders, Map<string, Pattern>>();
 
-function compiled(pattern: string, places: Places): Pattern {
+function compiled(pattern: string, places: PolicyFolders): Pattern {
   let here = known.get(places);
   if (here === undefined) known.set(places, (here = new Map()));
   let found = here.get(pattern);
@@ -75,7 +75,7 @@ function compiled(pattern: string, places: Places): Pattern {
   return found;
 }
 
-function takeApart(pattern: string, places: Places): Pattern {
+function takeApart(pattern: string, places: PolicyFolders): Pattern {
   const place = PLACE.exec(pattern)?.[1];
   const root = place === "workspace" || place === "home" || place === "state" ? places[place] : "";
   const tail = parts(pattern.replace(PLACE, ""));
@@ -94,7 +94,7 @@ const fits = (segment: Segment | undefined, part: string): boolean =>
   segment === undefined || (segment.wild ? matchesWord(segment.text, part) : segment.text === part);
 
 /** Whether a normal path matches one of the patterns. */
-export function matchesPath(patterns: readonly string[], path: string, places: Places): boolean {
+export function matchesPath(patterns: readonly string[], path: string, places: PolicyFolders): boolean {
   const names = parts(path);
   return patterns.some((pattern) => {
     const { segments, open } = compiled(pattern, places);
@@ -104,7 +104,7 @@ export function matchesPath(patterns: readonly string[], path: string, places: P
 }
 
 /** Whether something that matches one of the patterns can lie below a normal path. */
-function reaches(patterns: readonly string[], path: string, places: Places): boolean {
+function reaches(patterns: readonly string[], path: string, places: PolicyFolders): boolean {
   const names = parts(path);
   return patterns.some((pattern) => {
     const { segments, open } = compiled(pattern, places);

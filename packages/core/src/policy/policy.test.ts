@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import { test } from "node:test";
 import * as fc from "fast-check";
 import { parsePolicy } from "./parse.ts";
-import type { Decision, Policy, ProcessRule, Rule } from "./rule.ts";
-import { explain, judge } from "./policy.ts";
+import type { RuleDecision, Policy, ProcessRule, Rule } from "./rule.ts";
+import { explainVerdict, judgePlan } from "./policy.ts";
 import type { ProcessPlan, ShellPlan } from "../tool.ts";
 
 const PLACES = { workspace: "/srv/work", home: "/home/ada", state: "/home/ada/.vidro" };
@@ -58,8 +58,8 @@ const shell = (command: string): ShellPlan => ({
   sandboxed: false,
 });
 
-const decide = (argv: readonly string[], more: Partial<ProcessPlan> = {}): Decision =>
-  judge(plan(argv, more), policy(LOG)).decision;
+const decide = (argv: readonly string[], more: Partial<ProcessPlan> = {}): RuleDecision =>
+  judgePlan(plan(argv, more), policy(LOG)).decision;
 
 test("a rule that allows a command takes options alone, combined, with a value attached or apart, and operands", () => {
   for (const line of [
@@ -123,7 +123,7 @@ test("a rule that allows a command does not take a program by its name alone", (
 test("a rule that allows a command does not take a trusted folder that lies in the workspace", () => {
   const rules = policy(LOG);
   const inside = { ...rules, places: { ...PLACES, workspace: "/usr" } };
-  assert.equal(judge(plan(["git", "log"]), inside).decision, "ask");
+  assert.equal(judgePlan(plan(["git", "log"]), inside).decision, "ask");
 });
 
 test("a rule that allows a command does not take a variable that it does not know", () => {
@@ -149,7 +149,7 @@ const refusal: Rule = {
 };
 
 test("a verdict names the rule, its class and its reason", () => {
-  const verdict = judge(plan(["rm", "-fr", "/etc/"]), policy(refusal));
+  const verdict = judgePlan(plan(["rm", "-fr", "/etc/"]), policy(refusal));
   assert.deepEqual(verdict, { decision: "deny", rule: "no-removal", class: "destructive", reason: "it destroys" });
 });
 
@@ -159,17 +159,17 @@ test("a verdict denies a command behind a wrapper as well", () => {
     "env A=1 timeout 5 /bin/rm -r --force /",
     "busybox rm --recurs /home/ada/x/..",
   ])
-    assert.equal(judge(plan(line.split(" ")), policy(refusal)).decision, "deny", line);
-  assert.equal(judge(plan("echo rm -rf /".split(" ")), policy(refusal)).decision, "ask");
+    assert.equal(judgePlan(plan(line.split(" ")), policy(refusal)).decision, "deny", line);
+  assert.equal(judgePlan(plan("echo rm -rf /".split(" ")), policy(refusal)).decision, "ask");
 });
 
 test("a verdict is to ask, under the name default, where no rule matches", () => {
-  const verdict = judge(plan(["git", "log", "--output=x"]), policy(LOG));
+  const verdict = judgePlan(plan(["git", "log", "--output=x"]), policy(LOG));
   assert.equal(verdict.rule, "default");
   assert.match(verdict.reason, /log: the option --output is not among those allowed/);
-  assert.equal(judge(plan(["sudo", "ls"]), policy()).class, "privileged");
+  assert.equal(judgePlan(plan(["sudo", "ls"]), policy()).class, "privileged");
   assert.equal(
-    judge({ kind: "file", operation: "write", path: "/etc/x", inWorkspace: false }, policy()).class,
+    judgePlan({ kind: "file", operation: "write", path: "/etc/x", inWorkspace: false }, policy()).class,
     "privileged",
   );
 });
@@ -183,20 +183,20 @@ test("a verdict never comes from reading the text of a shell line", () => {
     decision: "allow",
     examples: { match: [{ command: "make all", access: "host", sandboxed: false }], not_match: [] },
   };
-  assert.equal(judge(shell("make all"), policy(exact)).decision, "allow");
+  assert.equal(judgePlan(shell("make all"), policy(exact)).decision, "allow");
   for (const line of ["make all ", "make all;id", "make  all", "make all\n", "MAKE all"])
-    assert.equal(judge(shell(line), policy(exact)).decision, "ask", JSON.stringify(line));
+    assert.equal(judgePlan(shell(line), policy(exact)).decision, "ask", JSON.stringify(line));
 });
 
 test("a verdict is explained by every rule that speaks of the program", () => {
-  const { verdict, findings } = explain(plan(["git", "push"]), policy(refusal, LOG));
+  const { verdict, findings } = explainVerdict(plan(["git", "push"]), policy(refusal, LOG));
   assert.equal(verdict.rule, "default");
   assert.deepEqual(findings, [
     { rule: "log", decision: "allow", matched: false, why: "push is not among the allowed sub-commands" },
   ]);
 });
 
-const matching = (decision: Decision, id: string): Rule => ({
+const matching = (decision: RuleDecision, id: string): Rule => ({
   kind: "process",
   id,
   program: ["git"],
@@ -207,17 +207,17 @@ const matching = (decision: Decision, id: string): Rule => ({
 });
 
 // Examples are checked with the whole policy, where a stricter rule rightly outvotes a weaker one's.
-const unchecked = (kinds: readonly Decision[]): Policy => ({
+const unchecked = (kinds: readonly RuleDecision[]): Policy => ({
   ...policy(),
   rules: kinds.map((decision, index) => matching(decision, `r${index}`)),
 });
 
-const decisions = fc.array(fc.constantFrom<Decision>("allow", "ask", "deny"), { minLength: 1, maxLength: 8 });
+const decisions = fc.array(fc.constantFrom<RuleDecision>("allow", "ask", "deny"), { minLength: 1, maxLength: 8 });
 test("any policy lets deny beat ask and ask beat allow, whatever the order of the rules", () => {
   fc.assert(
     fc.property(decisions, (kinds) => {
       const strictest = kinds.includes("deny") ? "deny" : kinds.includes("ask") ? "ask" : "allow";
-      assert.equal(judge(plan(["git", "log"]), unchecked(kinds)).decision, strictest);
+      assert.equal(judgePlan(plan(["git", "log"]), unchecked(kinds)).decision, strictest);
     }),
   );
 });
@@ -228,8 +228,8 @@ test("any policy judges the same plan the same way and names a rule that exists"
   fc.assert(
     fc.property(decisions, fc.array(word), program, (kinds, argv, path) => {
       const rules = { ...unchecked(kinds), rules: [...unchecked(kinds).rules, LOG] };
-      const verdict = judge(plan(argv, { program: path }), rules);
-      assert.deepEqual(verdict, judge(plan(argv, { program: path }), rules));
+      const verdict = judgePlan(plan(argv, { program: path }), rules);
+      assert.deepEqual(verdict, judgePlan(plan(argv, { program: path }), rules));
       assert.ok(verdict.rule === "default" || rules.rules.some(({ id }) => id === verdict.rule));
     }),
   );
@@ -240,7 +240,7 @@ test("any policy allows nothing once an unknown option is added to an allowed co
   fc.assert(
     fc.property(option, fc.nat(3), (unknown, at) => {
       const argv = ["git", "log", "-p", "a"].toSpliced(at + 1, 0, unknown);
-      assert.equal(judge(plan(argv), policy(LOG)).decision, "ask");
+      assert.equal(judgePlan(plan(argv), policy(LOG)).decision, "ask");
     }),
   );
 });
@@ -251,7 +251,7 @@ test("any policy keeps every path operand that it allows in the root", () => {
     .map((all) => all.join("/"));
   fc.assert(
     fc.property(path, (operand) => {
-      if (judge(plan(["git", "log", "--", operand]), policy(LOG)).decision !== "allow") return;
+      if (judgePlan(plan(["git", "log", "--", operand]), policy(LOG)).decision !== "allow") return;
       assert.match(`${resolve(PLACES.workspace, operand)}/`, /^\/srv\/work\//);
     }),
     { numRuns: 1000 },
@@ -259,7 +259,8 @@ test("any policy keeps every path operand that it allows in the root", () => {
 });
 
 test("a rule that allows a command has it held to what its class is about, and matches nothing that is not held", () => {
-  const confinedBy = (more: Partial<ProcessRule>): unknown => judge(plan(["git", "log"]), policy({ ...LOG, ...more }));
+  const confinedBy = (more: Partial<ProcessRule>): unknown =>
+    judgePlan(plan(["git", "log"]), policy({ ...LOG, ...more }));
   const allowed = { decision: "allow", rule: "log", reason: "rule log says allow" };
   for (const [kind, confined] of [
     ["read", "files"],
@@ -269,7 +270,7 @@ test("a rule that allows a command has it held to what its class is about, and m
   ] as const) {
     assert.deepEqual(confinedBy({ class: kind }), { ...allowed, class: kind, confined });
     const { confined: _, ...unheld } = plan(["git", "log"]);
-    assert.equal(judge(unheld, policy({ ...LOG, class: kind })).decision, "ask");
+    assert.equal(judgePlan(unheld, policy({ ...LOG, class: kind })).decision, "ask");
   }
   assert.deepEqual(confinedBy({ sees: "host" }), { ...allowed, class: "read", confined: "facts" });
   assert.deepEqual(confinedBy({ class: "privileged" }), { ...allowed, class: "privileged" });
@@ -281,14 +282,14 @@ test("a policy can keep the host from everything that nothing holds, whatever it
   const open = policy(LOG, free);
   const shut: Policy = { ...open, host: "deny" };
   const { confined: _, ...unheld } = plan(["git", "log"]);
-  assert.deepEqual([judge(unheld, open).decision, judge(unheld, shut).decision], ["allow", "deny"]);
-  assert.equal(judge(unheld, shut).rule, "host");
-  assert.equal(judge(plan(["git", "log"]), shut).decision, "allow");
-  assert.equal(judge(shell("ls"), shut).decision, "deny");
-  assert.equal(judge({ ...shell("ls"), access: "workspace", sandboxed: true }, shut).decision, "ask");
+  assert.deepEqual([judgePlan(unheld, open).decision, judgePlan(unheld, shut).decision], ["allow", "deny"]);
+  assert.equal(judgePlan(unheld, shut).rule, "host");
+  assert.equal(judgePlan(plan(["git", "log"]), shut).decision, "allow");
+  assert.equal(judgePlan(shell("ls"), shut).decision, "deny");
+  assert.equal(judgePlan({ ...shell("ls"), access: "workspace", sandboxed: true }, shut).decision, "ask");
   const write = { kind: "file", operation: "write", path: "/etc/hosts", inWorkspace: false } as const;
-  assert.deepEqual([judge(write, open).decision, judge(write, shut).decision], ["ask", "deny"]);
-  assert.equal(judge({ ...write, path: "/srv/work/a", inWorkspace: true }, shut).decision, "ask");
+  assert.deepEqual([judgePlan(write, open).decision, judgePlan(write, shut).decision], ["ask", "deny"]);
+  assert.equal(judgePlan({ ...write, path: "/srv/work/a", inWorkspace: true }, shut).decision, "ask");
   assert.equal(parsePolicy({ trusted: [], secrets: [], env: {}, rules: [], host: "deny" }, PLACES).host, "deny");
   assert.throws(() => parsePolicy({ trusted: [], secrets: [], env: {}, rules: [], host: "no" }, PLACES));
 });

@@ -1,15 +1,15 @@
 import { commandClass, commandMisfit, confinementOf, isAbout, UNHELD } from "./command.ts";
 import { matchesPath, matchesWord, normalPath } from "./path.ts";
-import type { Decision, FactsRule, FileRule, Policy, Rule, ShellRule } from "./rule.ts";
+import type { RuleDecision, FactsRule, FileRule, Policy, Rule, ShellRule } from "./rule.ts";
 import type { ActionClass, FactsPlan, FilePlan, Plan, ShellPlan, Verdict } from "../tool.ts";
 
 /** The name under which a verdict stands that no rule gave. */
 export const DEFAULT_RULE = "default";
 
 /** What one rule says of a plan, and why it does or does not match. */
-export interface Finding {
+export interface RuleFinding {
   readonly rule: string;
-  readonly decision: Decision;
+  readonly decision: RuleDecision;
   readonly matched: boolean;
   readonly why: string;
 }
@@ -18,10 +18,10 @@ export interface Finding {
 export interface Explanation {
   readonly verdict: Verdict;
   /** One for each rule that speaks of such a plan, in the order of the policy. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly RuleFinding[];
 }
 
-const STRICTEST_FIRST: readonly Decision[] = ["deny", "ask", "allow"];
+const STRICTEST_FIRST: readonly RuleDecision[] = ["deny", "ask", "allow"];
 
 /** The name under which a verdict stands that the policy gives of all that touches the host. */
 export const HOST_RULE = "host";
@@ -30,15 +30,15 @@ export const HOST_RULE = "host";
  * The verdict of a policy on a plan; what no rule matches, a person decides, unless the policy keeps the host from all
  * that nothing holds.
  */
-export function judge(plan: Plan, policy: Policy): Verdict {
-  const verdict = graver(ruled(plan, policy), plan);
+export function judgePlan(plan: Plan, policy: Policy): Verdict {
+  const verdict = withStateRisk(verdictOfRules(plan, policy), plan);
   if (policy.host !== "deny" || verdict.decision === "deny" || !touchesHost(plan)) return verdict;
   const reason = "the policy of this host forbids what no sandbox holds to the workspace";
   return { decision: "deny", rule: HOST_RULE, class: verdict.class, reason };
 }
 
 /** What a person decides about with Vidro's own state in reach is privileged, whatever the rule says of its class. */
-function graver(verdict: Verdict, plan: Plan): Verdict {
+function withStateRisk(verdict: Verdict, plan: Plan): Verdict {
   const isOpen = (plan.kind === "process" && plan.confined === undefined) || plan.kind === "shell";
   const reaches = isOpen && plan.state === "open" && verdict.decision === "ask" && verdict.class !== "destructive";
   return reaches ? { ...verdict, class: "privileged" } : verdict;
@@ -51,7 +51,7 @@ function touchesHost(plan: Plan): boolean {
   return plan.kind === "order";
 }
 
-function ruled(plan: Plan, policy: Policy): Verdict {
+function verdictOfRules(plan: Plan, policy: Policy): Verdict {
   const matching = policy.rules.filter((rule) => misfit(rule, plan, policy) === undefined);
   for (const decision of STRICTEST_FIRST) {
     const rule = matching.find((candidate) => candidate.decision === decision);
@@ -65,14 +65,14 @@ function ruled(plan: Plan, policy: Policy): Verdict {
 }
 
 /** The verdict of a policy on a plan, with what every rule that speaks of such a plan says. */
-export function explain(plan: Plan, policy: Policy): Explanation {
+export function explainVerdict(plan: Plan, policy: Policy): Explanation {
   const findings = policy.rules
-    .filter((rule) => speaksOf(rule, plan))
+    .filter((rule) => isAboutPlan(rule, plan))
     .map((rule) => {
       const why = misfit(rule, plan, policy);
       return { rule: rule.id, decision: rule.decision, matched: why === undefined, why: why ?? "it matches" };
     });
-  return { verdict: judge(plan, policy), findings };
+  return { verdict: judgePlan(plan, policy), findings };
 }
 
 /** Why a rule does not match a plan, or nothing when it does. */
@@ -85,21 +85,21 @@ export function misfit(rule: Rule, plan: Plan, policy: Policy): string | undefin
 }
 
 /** The rule that outvotes another one on a plan that both match, if there is one. */
-export function outvoting(rule: Rule, plan: Plan, policy: Policy): Rule | undefined {
+export function stricterRule(rule: Rule, plan: Plan, policy: Policy): Rule | undefined {
   const rank = STRICTEST_FIRST.indexOf(rule.decision);
   return policy.rules.find(
     (other) => STRICTEST_FIRST.indexOf(other.decision) < rank && misfit(other, plan, policy) === undefined,
   );
 }
 
-function speaksOf(rule: Rule, plan: Plan): boolean {
+function isAboutPlan(rule: Rule, plan: Plan): boolean {
   if (rule.kind === "process" && plan.kind === "process") return isAbout(rule, plan);
   if (rule.kind === "file" && plan.kind === "file") return rule.operations.includes(plan.operation);
   return rule.kind === plan.kind;
 }
 
 function whyAsked(plan: Plan, policy: Policy): string {
-  const allowing = policy.rules.filter((rule) => rule.decision === "allow" && speaksOf(rule, plan));
+  const allowing = policy.rules.filter((rule) => rule.decision === "allow" && isAboutPlan(rule, plan));
   // The rule that would fit on a host with a sandbox says more than any other.
   const near = allowing.find((rule) => misfit(rule, plan, policy) === UNHELD) ?? allowing[0];
   if (near === undefined) return "no rule covers it, so a person decides";

@@ -9,10 +9,10 @@ import type { ActionClass, ShellAccess, Verdict } from "../tool.ts";
  */
 
 /** What a rule may say. */
-export type Decision = Verdict["decision"];
+export type RuleDecision = Verdict["decision"];
 
 /** The folders that a policy's patterns name: absolute, with symlinks resolved. */
-export interface Places {
+export interface PolicyFolders {
   readonly workspace: string;
   readonly home: string;
   /** The folder of Vidro itself: journal, ledger, keys. */
@@ -56,7 +56,7 @@ export interface Grammar {
 }
 
 /** Marks that betray a command wherever they stand; all that are given must be there, one of each list. */
-export interface Marks {
+export interface ArgumentPatterns {
   /** The first word that is no option. */
   readonly commands?: readonly string[];
   /** An option, also combined or shortened. */
@@ -70,12 +70,12 @@ export type Arguments =
   | "any"
   | { readonly exact: readonly (readonly string[])[] }
   | { readonly fit: Grammar }
-  | { readonly contain: Marks };
+  | { readonly contain: ArgumentPatterns };
 
 interface RuleHead {
   readonly id: string;
   readonly class: ActionClass;
-  readonly decision: Decision;
+  readonly decision: RuleDecision;
   /** Why, for the person who is asked or refused. */
   readonly reason?: string;
 }
@@ -156,7 +156,7 @@ export interface PolicySource {
 
 /** A policy that was checked and knows its places: only `parsePolicy` makes one. */
 export interface Policy extends PolicySource {
-  readonly places: Places;
+  readonly places: PolicyFolders;
   /**
    * Where an absolute path really leads, every symlink followed as the system does; undefined when that cannot be
    * said. Core sees no disk, so whoever does brings this along; without it only the letters of a path count.

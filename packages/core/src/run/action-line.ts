@@ -7,7 +7,7 @@ import { CONTROL_TOOLS } from "./prompt.ts";
 /* The action language: one JSON object on a line of its own, for models that call no tools. */
 
 /** One thing that a reply says besides prose. */
-export interface Said {
+export interface ReplyItem {
   /** aside: only recorded. action: an effect. ask, propose, done: the step ends with it. */
   readonly kind: "aside" | "action" | "ask" | "propose" | "done";
   readonly name: string;
@@ -20,10 +20,10 @@ export interface Said {
 }
 
 /** The names of the tools that only talk to the brain. */
-export const CONTROL: ReadonlySet<string> = new Set(CONTROL_TOOLS.map(({ name }) => name));
+export const CONTROL_TOOL_NAMES: ReadonlySet<string> = new Set(CONTROL_TOOLS.map(({ name }) => name));
 
 /** A line of the action language, or undefined when it is prose. */
-export function readLine(line: string): Said | undefined {
+export function readActionLine(line: string): ReplyItem | undefined {
   const trimmed = line.trim();
   if (!trimmed.startsWith("{") || !trimmed.endsWith("}")) return undefined;
   let value: unknown;
@@ -41,15 +41,15 @@ export function readLine(line: string): Said | undefined {
     case "ask":
     case "tool_spec":
     case "done":
-      return saidBy(word, value);
+      return itemOfCall(word, value);
     case "shell":
-      return { kind: "action", name: "shell", input: without(value, "type", "action") };
+      return { kind: "action", name: "shell", input: omitFields(value, "type", "action") };
     case "research":
-      return { kind: "action", name: "research", input: without(value, "type", "action") };
+      return { kind: "action", name: "research", input: omitFields(value, "type", "action") };
     case "use_tool":
       return {
         kind: "action",
-        name: asLine(value["name"]),
+        name: boundedText(value["name"]),
         input: isObject(value["args"]) ? value["args"] : {},
       };
     default:
@@ -58,7 +58,7 @@ export function readLine(line: string): Said | undefined {
 }
 
 /** What the tool of that name says. */
-export function saidBy(name: string, input: JsonObject): Said {
+export function itemOfCall(name: string, input: JsonObject): ReplyItem {
   const kind =
     name === "ask"
       ? "ask"
@@ -66,20 +66,20 @@ export function saidBy(name: string, input: JsonObject): Said {
         ? "propose"
         : name === "done"
           ? "done"
-          : CONTROL.has(name)
+          : CONTROL_TOOL_NAMES.has(name)
             ? "aside"
             : "action";
   return { kind, name, input };
 }
 
 /** A value as a text of bounded length. */
-export function asLine(value: Json | undefined): string {
+export function boundedText(value: Json | undefined): string {
   return (typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value)).slice(
     0,
     RUN_LIMITS.lineChars,
   );
 }
 
-function without(value: JsonObject, ...keys: string[]): JsonObject {
+function omitFields(value: JsonObject, ...keys: string[]): JsonObject {
   return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.includes(key)));
 }

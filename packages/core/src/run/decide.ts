@@ -2,10 +2,10 @@ import { approvalWords } from "../text/approval-words.ts";
 import type { Event, Question, QuestionAsked } from "../event.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
-import { heal } from "./heal.ts";
+import { nextHealing } from "./heal.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { commandLine } from "../text/printable.ts";
-import { compaction } from "./prompt.ts";
+import { compactConversation } from "./prompt.ts";
 import { questionId } from "./question-id.ts";
 import { REDACTED } from "../redact/scan.ts";
 import { FIRST_GENERATION, workedMs } from "./run.ts";
@@ -41,32 +41,33 @@ export interface Moment {
 export function decide(state: RunState, moment: Moment): Decision {
   const { phase } = state;
   const { generation = FIRST_GENERATION } = moment;
-  if (generation > state.generation && !HARMLESS.has(phase.name)) return record(restored(state, moment, generation));
+  if (generation > state.generation && !PHASES_WITHOUT_EFFECT.has(phase.name))
+    return record(restoredQuestion(state, moment, generation));
   switch (phase.name) {
     case "ready":
-      return think(state, moment.now);
+      return decideWhenReady(state, moment.now);
     case "backing-off":
-      return moment.now < phase.until ? { do: "wait", until: phase.until } : think(state, moment.now);
+      return moment.now < phase.until ? { do: "wait", until: phase.until } : decideWhenReady(state, moment.now);
     case "calling-model":
       return { do: "call_model" };
     case "model-failed": {
-      const healing = heal(phase.fault, state.attempt, moment.chance);
-      return record(healing ?? stuck(state, phase.fault, moment));
+      const healing = nextHealing(phase.fault, state.attempt, moment.chance);
+      return record(healing ?? giveUp(state, phase.fault, moment));
     }
     case "question-drafted":
-      return record(ask(state, moment, { about: { kind: "ask" }, text: phase.text, options: phase.options }));
+      return record(questionFrom(state, moment, { about: { kind: "ask" }, text: phase.text, options: phase.options }));
     case "tool-proposed":
       return record(
-        ask(state, moment, {
+        questionFrom(state, moment, {
           about: { kind: "tool", tool: phase.tool },
           text: `May the tool ${phase.tool.name} be made? It runs: ${commandLine(phase.tool.argv ?? [])}`,
           options: ["yes", "no"],
         }),
       );
     case "action-proposed":
-      return choose(state, phase.action, moment);
+      return decideOnAction(state, phase.action, moment);
     case "judged":
-      return afterVerdict(state, phase, moment);
+      return decideOnVerdict(state, phase, moment);
     case "asking":
       return moment.now < phase.question.expiresAt
         ? { do: "wait", until: phase.question.expiresAt, question: phase.question }
@@ -79,7 +80,7 @@ export function decide(state: RunState, moment: Moment): Decision {
       return { do: "act", action: phase.action, ...(phase.approved === undefined ? {} : { approved: phase.approved }) };
     case "outcome-unknown":
       return record(
-        ask(state, moment, {
+        questionFrom(state, moment, {
           about: { kind: "unknown", action: phase.action.id },
           text: `${phase.fault.message} (${phase.action.tool}) Should the run go on and find out?`,
           options: ["continue", "stop"],
@@ -95,46 +96,51 @@ export function decide(state: RunState, moment: Moment): Decision {
 }
 
 /** Phases that lead to no effect before something else is decided. */
-const HARMLESS: ReadonlySet<RunState["phase"]["name"]> = new Set(["asking", "answered", "failing", "ended"]);
+const PHASES_WITHOUT_EFFECT: ReadonlySet<RunState["phase"]["name"]> = new Set([
+  "asking",
+  "answered",
+  "failing",
+  "ended",
+]);
 
 /** What a store that came back from a backup lacks may have had effects: a person says whether the run goes on. */
-function restored(state: RunState, moment: Moment, generation: number): QuestionAsked {
+function restoredQuestion(state: RunState, moment: Moment, generation: number): QuestionAsked {
   const text =
     "The brain came back from a backup: what this run did after the backup is not known here. Should the run go on?";
-  return ask(state, moment, { about: { kind: "restored", generation }, text, options: ["continue", "stop"] });
+  return questionFrom(state, moment, { about: { kind: "restored", generation }, text, options: ["continue", "stop"] });
 }
 
 function record(event: Event): Decision {
   return { do: "record", event };
 }
 
-function think(state: RunState, now: number): Decision {
+function decideWhenReady(state: RunState, now: number): Decision {
   const spent = overBudget(state, now);
-  if (spent !== undefined) return fail(spent);
+  if (spent !== undefined) return failRun(spent);
   // A call that is refused each time never gets as far as being chosen, and is a loop all the same.
-  if (state.repeated.times >= RUN_LIMITS.identicalCalls) return fail("LOOP_DETECTED");
+  if (state.repeated.times >= RUN_LIMITS.identicalCalls) return failRun("LOOP_DETECTED");
   if (state.turns.chars > MODEL_LIMITS.contextChars && state.turns.length > MODEL_LIMITS.freshTurns)
-    return record(compaction(state));
+    return record(compactConversation(state));
   const step = state.attempt === 0 ? state.used.steps + 1 : state.used.steps;
   return record({ type: "model.called", step, attempt: state.attempt + 1 });
 }
 
-function choose(state: RunState, action: Action, moment: Moment): Decision {
-  if (state.repeated.times >= RUN_LIMITS.identicalCalls) return fail("LOOP_DETECTED");
-  if (state.used.actions >= state.started.budget.actions) return fail("ACTION_LIMIT");
+function decideOnAction(state: RunState, action: Action, moment: Moment): Decision {
+  if (state.repeated.times >= RUN_LIMITS.identicalCalls) return failRun("LOOP_DETECTED");
+  if (state.used.actions >= state.started.budget.actions) return failRun("ACTION_LIMIT");
   if (state.repeated.call.includes(REDACTED)) {
     const fault = { code: "SECRET_IN_ACTION", message: FAULTS.SECRET_IN_ACTION.says } as const;
     return record({ type: "action.failed", action: action.id, fault });
   }
   if (state.tools.some((tool) => tool.name === action.tool && tool.caller === true)) {
     return record(
-      ask(state, moment, { about: { kind: "call", call: action }, text: `Call ${action.tool}.`, options: [] }),
+      questionFrom(state, moment, { about: { kind: "call", call: action }, text: `Call ${action.tool}.`, options: [] }),
     );
   }
   return { do: "judge", action };
 }
 
-function afterVerdict(
+function decideOnVerdict(
   state: RunState,
   phase: Extract<RunState["phase"], { name: "judged" }>,
   moment: Moment,
@@ -151,7 +157,7 @@ function afterVerdict(
       });
     case "ask":
       return record(
-        ask(state, moment, {
+        questionFrom(state, moment, {
           about: approvalOf(state, phase),
           text: approvalWords({ ...phase, hand: handOf(state, action) }, state.started.language),
           options: ["yes", "no"],
@@ -173,7 +179,11 @@ function handOf({ started: { hand } }: RunState, { input }: Action): string {
   return hand.includes(",") && typeof named === "string" ? named : hand;
 }
 
-function ask(state: RunState, moment: Moment, draft: Pick<QuestionAsked, "about" | "text" | "options">): QuestionAsked {
+function questionFrom(
+  state: RunState,
+  moment: Moment,
+  draft: Pick<QuestionAsked, "about" | "text" | "options">,
+): QuestionAsked {
   return {
     type: "question.asked",
     id: questionId(moment.run, state.seq + 1),
@@ -184,10 +194,10 @@ function ask(state: RunState, moment: Moment, draft: Pick<QuestionAsked, "about"
 }
 
 /** What follows when nothing is left to be tried: a person may know more, where one is there to be asked. */
-function stuck(state: RunState, fault: FaultReport, moment: Moment): Event {
+function giveUp(state: RunState, fault: FaultReport, moment: Moment): Event {
   if (state.started.interactive !== true) return { type: "run.failed", fault };
   const text = `${fault.message} Shall the model be asked again?`;
-  const question = ask(state, moment, { about: { kind: "healing", fault }, text, options: HEALING_OPTIONS });
+  const question = questionFrom(state, moment, { about: { kind: "healing", fault }, text, options: HEALING_OPTIONS });
   return { ...question, expiresAt: Math.min(question.expiresAt, moment.now + MODEL_LIMITS.askedMs) };
 }
 
@@ -202,6 +212,6 @@ function overBudget(state: RunState, now: number): FaultCode | undefined {
   return undefined;
 }
 
-function fail(code: FaultCode): Decision {
+function failRun(code: FaultCode): Decision {
   return record({ type: "run.failed", fault: { code, message: FAULTS[code].says } });
 }

@@ -1,7 +1,7 @@
 import type { ActionFailed, ActionFinished, ActionUnknown } from "../event.ts";
 import { HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
-import type { Action, Ended, ToolSpec } from "../tool.ts";
+import type { Action, ActionEnd, ToolSpec } from "../tool.ts";
 
 /* What the end of an order means for the action, which may have been ordered more than once. */
 
@@ -9,11 +9,11 @@ import type { Action, Ended, ToolSpec } from "../tool.ts";
 export type OutcomeEvent = ActionFinished | ActionFailed | ActionUnknown;
 
 /** What is known of the order whose end is judged. */
-export interface Ordered {
+export interface OrderFacts {
   readonly action: Action;
   readonly tools: readonly ToolSpec[];
   /** Whether an earlier order of the same action may have reached the hand. */
-  readonly before: boolean;
+  readonly hasEarlierOrder: boolean;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface Ordered {
  * have reached the hand it counts only when it is said to be the end of the action, or when an idempotent tool ran now
  * and failed. A bug says nothing at all of what was done.
  */
-export function outcomeOf(ended: Ended, { action, tools, before }: Ordered): OutcomeEvent {
+export function outcomeOf(ended: ActionEnd, { action, tools, hasEarlierOrder: before }: OrderFacts): OutcomeEvent {
   const { id } = action;
   const receipt = ended.receipt === undefined ? {} : { receipt: ended.receipt };
   if (ended.type === "finished") return { type: "action.finished", action: id, outcome: ended.outcome, ...receipt };
@@ -38,7 +38,7 @@ export function outcomeOf(ended: Ended, { action, tools, before }: Ordered): Out
 }
 
 /** Whether an end is that of the action, whatever was ordered before. */
-export function isSettled(ended: Ended): boolean {
+export function isSettled(ended: ActionEnd): boolean {
   return ended.type === "finished" || (ended.type === "failed" && ended.settled === true);
 }
 

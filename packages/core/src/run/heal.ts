@@ -7,7 +7,7 @@ import { MODEL_LIMITS } from "../limits.ts";
  * The next healing for a fault that the model met, or none when it has to be final.
  * `chance` is a number from 0 to 1 that spreads the rests of many runs apart.
  */
-export function heal(fault: FaultReport, attempt: number, chance: number): HealTried | undefined {
+export function nextHealing(fault: FaultReport, attempt: number, chance: number): HealTried | undefined {
   const { fate, severity } = FAULTS[fault.code];
   if (fate !== "retry" || attempt >= MODEL_LIMITS.attempts) return undefined;
   const healing = healingOf(fault, attempt, chance);

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import type { Event, ToolChoice, Turn } from "../event.ts";
 import { MODEL_LIMITS } from "../limits.ts";
-import { compaction, prompt } from "./prompt.ts";
+import { compactConversation, buildPrompt } from "./prompt.ts";
 import { fold, reduce } from "./run.ts";
 import type { RunState } from "./run.ts";
 import type { ToolSpec } from "../tool.ts";
@@ -26,9 +26,9 @@ test("the system text and the task are in every prompt, whole", () => {
     fc.property(fc.array(fc.nat({ max: MODEL_LIMITS.turnChars }), { maxLength: 60 }), (sizes) => {
       let state = talk(stateOf(), sizes);
       if (state.turns.length > MODEL_LIMITS.freshTurns) {
-        state = reduce(state, { seq: state.seq + 1, at: 1, event: compaction(state) });
+        state = reduce(state, { seq: state.seq + 1, at: 1, event: compactConversation(state) });
       }
-      const request = prompt(state);
+      const request = buildPrompt(state);
       assert.ok(request.system.startsWith("You are a test."));
       assert.ok(request.turns[0]?.text.startsWith("say it"));
     }),
@@ -39,7 +39,7 @@ test("compaction brings a conversation below its bound, keeps the newest turns w
   fc.assert(
     fc.property(fc.array(fc.nat({ max: MODEL_LIMITS.turnChars }), { minLength: 10, maxLength: 80 }), (sizes) => {
       const state = talk(stateOf(), sizes);
-      const event = compaction(state);
+      const event = compactConversation(state);
       const after = reduce(state, { seq: state.seq + 1, at: 1, event });
       assert.ok(
         after.turns.chars <= Math.max(MODEL_LIMITS.compactedChars, MODEL_LIMITS.freshTurns * MODEL_LIMITS.turnChars),
@@ -57,7 +57,7 @@ test("old output is cut short before any turn is dropped", () => {
     stateOf(),
     Array.from({ length: 30 }, () => 30_000),
   );
-  const event = compaction(state);
+  const event = compactConversation(state);
   assert.equal(event.dropped, 0);
   assert.equal(event.digest, "");
   const [, output] = turnsOf(reduce(state, { seq: 2, at: 1, event }).turns);
@@ -67,13 +67,13 @@ test("old output is cut short before any turn is dropped", () => {
 test("turns that are dropped stay as lines of a digest, and a second compaction adds to it", () => {
   const sizes = Array.from({ length: 600 }, () => MODEL_LIMITS.oldOutputChars);
   const once = talk(stateOf(), sizes);
-  const first = reduce(once, { seq: 2, at: 1, event: compaction(once) });
+  const first = reduce(once, { seq: 2, at: 1, event: compactConversation(once) });
   assert.match(first.digest, /step 9\d · echo \{"text":"9\d"\}/);
   const twice = talk(first, sizes);
-  const second = compaction(twice);
+  const second = compactConversation(twice);
   assert.ok(second.dropped > 0);
   assert.ok(second.digest.length <= MODEL_LIMITS.digestChars);
-  assert.match(prompt(first).turns[0]!.text, /^say it\n\n\[What happened earlier/);
+  assert.match(buildPrompt(first).turns[0]!.text, /^say it\n\n\[What happened earlier/);
 });
 
 test("a text that is too long for a turn keeps its beginning and its end", () => {
@@ -105,7 +105,7 @@ test("two ways on from one conversation do not see each other's turns", () => {
 
 test("control tools are offered beside tools of a hand, and tool_spec only beside command", () => {
   const offered = (...tools: readonly ToolSpec[]): readonly string[] =>
-    prompt(fold(entriesOf([started({ tools })]))!).tools.map(({ name }) => name);
+    buildPrompt(fold(entriesOf([started({ tools })]))!).tools.map(({ name }) => name);
   assert.deepEqual(offered(COMMAND), ["command", "plan", "ask", "observe", "commit_kb", "tool_spec"]);
   assert.deepEqual(offered(ECHO), ["echo", "plan", "ask", "observe", "commit_kb"]);
   assert.deepEqual(offered({ ...COMMAND, caller: true }), ["command"]);
@@ -113,7 +113,7 @@ test("control tools are offered beside tools of a hand, and tool_spec only besid
 });
 
 test("the rules name only the JSON lines that the run can use", () => {
-  const rules = (...tools: readonly ToolSpec[]): string => prompt(fold(entriesOf([started({ tools })]))!).system;
+  const rules = (...tools: readonly ToolSpec[]): string => buildPrompt(fold(entriesOf([started({ tools })]))!).system;
   assert.match(rules(COMMAND), /"type":"tool_spec"/);
   assert.doesNotMatch(rules(COMMAND), /"type":"(shell|research)"/);
   assert.doesNotMatch(rules(ECHO), /"type":"tool_spec"/);
@@ -123,7 +123,7 @@ test("the rules name only the JSON lines that the run can use", () => {
 
 test("003-12 a call that must be made is said in each way until it is made, and then the model is free", () => {
   const chosen = (choice: ToolChoice, ...events: Event[]) =>
-    prompt(fold(entriesOf([started({ choice }), { type: "model.called", step: 1, attempt: 1 }, ...events]))!);
+    buildPrompt(fold(entriesOf([started({ choice }), { type: "model.called", step: 1, attempt: 1 }, ...events]))!);
   for (const [choice, words] of [
     ["required", /Call one of your tools before you answer\.$/],
     [{ tool: "echo" }, /Call the tool echo before you answer\.$/],
@@ -144,6 +144,6 @@ test("003-12 a call that must be made is said in each way until it is made, and 
 
 test("a run's way of drawing words is in every prompt of it", () => {
   const sampling = { temperature: 0.1, stop: ["END"] };
-  assert.deepEqual(prompt(fold(entriesOf([started({ sampling })]))!).sampling, sampling);
-  assert.equal(prompt(stateOf()).sampling, undefined);
+  assert.deepEqual(buildPrompt(fold(entriesOf([started({ sampling })]))!).sampling, sampling);
+  assert.equal(buildPrompt(stateOf()).sampling, undefined);
 });

@@ -19,7 +19,7 @@ When the task is done, answer in plain words, in the language of the task, witho
 const WORDS_RULES = `You have no tools: answer in plain words, in the language of the task. You have read nothing and run nothing for this task; say so where the answer would need it.`;
 
 /** The JSON lines of a model that cannot call tools natively, each with the tool that it needs to be of use. */
-const LINES: readonly (readonly [line: string, tool?: string])[] = [
+const ACTION_LINES: readonly (readonly [line: string, tool?: string])[] = [
   [`{"type":"plan","steps":[…]}`, "plan"],
   [`{"type":"shell","command":"…"}`, "shell"],
   [`{"type":"use_tool","name":"…","args":{…}}`],
@@ -31,49 +31,60 @@ const LINES: readonly (readonly [line: string, tool?: string])[] = [
   [`{"type":"done","result":"…"}`],
 ];
 
-const text = (description: string) => ({ type: "string", description });
-const texts = (description: string) => ({ type: "array", items: { type: "string" }, description });
+const textField = (description: string) => ({ type: "string", description });
+const textListField = (description: string) => ({ type: "array", items: { type: "string" }, description });
 
 /** Calls that talk to the brain and have no effect on any host. */
 export const CONTROL_TOOLS: readonly ToolSpec[] = [
-  control("plan", "Say in a few short steps what you mean to do.", { steps: texts("The steps, in order.") }, ["steps"]),
-  control(
+  controlTool(
+    "plan",
+    "Say in a few short steps what you mean to do.",
+    { steps: textListField("The steps, in order.") },
+    ["steps"],
+  ),
+  controlTool(
     "ask",
     "Ask the person a question and wait for the answer. Only for what no tool can find out.",
-    { question: text("The question."), options: texts("Answers to choose from, if there are any.") },
+    { question: textField("The question."), options: textListField("Answers to choose from, if there are any.") },
     ["question"],
   ),
-  control("observe", "Note down what you have found so far.", { summary: text("What you found.") }, ["summary"]),
-  control(
+  controlTool("observe", "Note down what you have found so far.", { summary: textField("What you found.") }, [
+    "summary",
+  ]),
+  controlTool(
     "commit_kb",
     "Keep a finding that will help in later tasks.",
     {
-      title: text("A title."),
-      tags: texts("Tags."),
-      snippet: text("What is worth knowing."),
-      status: text("How sure it is."),
+      title: textField("A title."),
+      tags: textListField("Tags."),
+      snippet: textField("What is worth knowing."),
+      status: textField("How sure it is."),
     },
     ["title", "snippet"],
   ),
-  control(
+  controlTool(
     "tool_spec",
     "Propose a new tool: a program with arguments, in which {name} stands for an input. A person approves it first.",
     {
-      name: text("Name, in snake_case."),
-      description: text("What it does."),
+      name: textField("Name, in snake_case."),
+      description: textField("What it does."),
       parameters: { type: "object", description: "JSON Schema of its input." },
-      command: text("The program."),
-      args: texts("Its arguments."),
+      command: textField("The program."),
+      args: textListField("Its arguments."),
     },
     ["name", "description", "command"],
   ),
 ];
 
-const RESERVED: ReadonlySet<string> = new Set(["done", "use_tool", ...CONTROL_TOOLS.map(({ name }) => name)]);
+const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
+  "done",
+  "use_tool",
+  ...CONTROL_TOOLS.map(({ name }) => name),
+]);
 
 /** Whether a name means something else in a model's answer, so that no tool of a host or a caller may have it. */
 export function isReservedTool(name: string): boolean {
-  return RESERVED.has(name);
+  return RESERVED_TOOL_NAMES.has(name);
 }
 
 /**
@@ -91,19 +102,24 @@ export function controlTools({ tools }: Pick<RunStarted, "tools">): readonly Too
 function houseRules({ tools }: Pick<RunStarted, "tools">): string {
   if (tools.length === 0) return WORDS_RULES;
   const offered = new Set([...tools, ...controlTools({ tools })].map(({ name }) => name));
-  const lines = LINES.filter(([, tool]) => tool === undefined || offered.has(tool)).map(([line]) => line);
+  const lines = ACTION_LINES.filter(([, tool]) => tool === undefined || offered.has(tool)).map(([line]) => line);
   return `${TOOL_RULES}\nIf you cannot call tools natively, write one JSON object alone on a line instead: ${lines.join(", ")}.`;
 }
 
-function control(name: string, description: string, properties: ToolSpec["parameters"], required: string[]): ToolSpec {
+function controlTool(
+  name: string,
+  description: string,
+  properties: ToolSpec["parameters"],
+  required: string[],
+): ToolSpec {
   return { name, description, idempotent: true, parameters: { type: "object", properties, required } };
 }
 
 /** What the model is asked in this state. */
-export function prompt(state: RunState): ModelRequest {
+export function buildPrompt(state: RunState): ModelRequest {
   const { started } = state;
   const task: Turn = { role: "user", text: state.digest === "" ? started.task : `${started.task}\n\n${state.digest}` };
-  const { choice, rule } = chosen(state);
+  const { choice, rule } = requiredCall(state);
   const system = `${started.system}\n\n${houseRules(started)}\nYou work in the folder ${started.workspace}.`;
   return {
     system: rule === "" ? system : `${system}\n${rule}`,
@@ -120,7 +136,7 @@ export function prompt(state: RunState): ModelRequest {
  * What the model must or must not call in its next reply, and the words for it, since not every model takes it in any
  * other way. A call that is asked for is asked for once: a model that had to call at each step could never answer.
  */
-function chosen({ started, repeated, tools }: RunState): { readonly choice?: ToolChoice; readonly rule: string } {
+function requiredCall({ started, repeated, tools }: RunState): { readonly choice?: ToolChoice; readonly rule: string } {
   const { choice } = started;
   if (choice === undefined || choice === "none") return { ...(choice && { choice }), rule: "" };
   const isMet = repeated.times > 0 || tools.length === 0;
@@ -133,16 +149,16 @@ function chosen({ started, repeated, tools }: RunState): { readonly choice?: Too
 
 /** The first line of a digest of earlier turns. */
 const DIGEST_TITLE = "[What happened earlier in this task, in short]";
-const DIGEST_BEGINNING = `\n\n${DIGEST_TITLE}`;
+const DIGEST_START = `\n\n${DIGEST_TITLE}`;
 
 /** The task as the person gave it, without the digest of a long run's earlier turns that may stand behind it. */
-export function taskIn(turn: string): string {
-  const at = turn.indexOf(DIGEST_BEGINNING);
+export function taskBeforeDigest(turn: string): string {
+  const at = turn.indexOf(DIGEST_START);
   return at < 0 ? turn : turn.slice(0, at);
 }
 
 /** The event that makes a conversation fit again: its oldest turns become lines of a digest. */
-export function compaction(state: RunState): ContextCompacted {
+export function compactConversation(state: RunState): ContextCompacted {
   const dropped = turnsToDrop(state.turns);
   const before = state.digest === "" ? [] : state.digest.split("\n").slice(1);
   const lines = [...before, ...state.turns.items.slice(0, dropped).map((turn) => digestLine(turn))];

@@ -1,4 +1,4 @@
-import { readLine } from "./action-line.ts";
+import { readActionLine } from "./action-line.ts";
 import type { Event } from "../event.ts";
 import type { RunState } from "./run.ts";
 
@@ -30,7 +30,7 @@ const FENCE_BEGUN = /^\s*(?:`{1,2}|```\w*\s*)$/;
 const FENCE_CLOSED = /^\s*```\s*$/;
 
 /** Why the line that comes in is held: nothing but white space so far, a brace first, or ticks first. */
-type Held = "blank" | "brace" | "ticks";
+type HeldText = "blank" | "brace" | "ticks";
 
 /**
  * Takes a reply apart as it comes in. Only a line that may be one for the brain is held back, and only until it is
@@ -46,7 +46,7 @@ export class ProseReader {
   #isFenceUsed = false;
   /** The line that comes in, as far as it is held, and why; undefined when it is known to be prose. */
   #line = "";
-  #held: Held | undefined = "blank";
+  #held: HeldText | undefined = "blank";
 
   constructor(reading: Reading) {
     this.#reading = reading;
@@ -84,7 +84,7 @@ export class ProseReader {
     return this.#held === undefined ? this.#release("") : "";
   }
 
-  #whyHeld(): Held | undefined {
+  #whyHeld(): HeldText | undefined {
     if (this.#line.trimStart().startsWith("{")) return "brace";
     const mayBeFence = this.#reading === "lines" && this.#line.length <= FENCE_CHARS && FENCE_BEGUN.test(this.#line);
     return mayBeFence ? "ticks" : undefined;
@@ -103,7 +103,7 @@ export class ProseReader {
   }
 
   #isTaken(mark: string): boolean {
-    if (readLine(this.#line) === undefined) return false;
+    if (readActionLine(this.#line) === undefined) return false;
     this.#lines.push(this.#line.trim());
     this.#isFenceUsed = true;
     // Words that follow make it prose.

@@ -1,5 +1,5 @@
-import { asLine, CONTROL, readLine, saidBy } from "./action-line.ts";
-import type { Said } from "./action-line.ts";
+import { boundedText, CONTROL_TOOL_NAMES, readActionLine, itemOfCall } from "./action-line.ts";
+import type { ReplyItem } from "./action-line.ts";
 import type { Event, ModelReplied, ToolProposed } from "../event.ts";
 import type { FaultReport } from "../fault.ts";
 import { isObject } from "../json.ts";
@@ -24,16 +24,16 @@ export type NewId = () => string;
 export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): readonly Event[] {
   const isNative = reply.native === true || reply.calls.length > 0 || state.native;
   const offered = new Set(controlTools(state.started).map(({ name }) => name));
-  if (reply.text.length > MODEL_LIMITS.replyChars) return [rubbish(state, "The answer is too long.")];
-  const { prose, said, quoted } = read(reply, { state, offered });
-  if (prose === "" && said.length === 0) return [rubbish(state, "The answer is empty.")];
+  if (reply.text.length > MODEL_LIMITS.replyChars) return [unusableReply(state, "The answer is too long.")];
+  const { prose, said, quoted } = parseReply(reply, { state, offered });
+  if (prose === "" && said.length === 0) return [unusableReply(state, "The answer is empty.")];
 
   const first = said.findIndex((item) => item.kind !== "aside");
   const taken = said[first];
-  const proposed = taken?.kind === "propose" ? proposal(taken, state) : undefined;
+  const proposed = taken?.kind === "propose" ? readProposal(taken, state) : undefined;
   const told = [
     ...(typeof proposed === "string" ? [proposed] : []),
-    ...said.filter((_, index) => first !== -1 && index > first).flatMap((item) => notRun(item)),
+    ...said.filter((_, index) => first !== -1 && index > first).flatMap((item) => notRunNotice(item)),
   ];
   const asides = said.filter((item) => item.kind === "aside");
   const replied: ModelReplied = {
@@ -43,15 +43,15 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
     usage: reply.usage,
     ...(reply.cutShort === undefined ? {} : { cutShort: reply.cutShort }),
     ...(isNative ? { native: true } : {}),
-    ...writtenIn(said, quoted),
-    ...(taken === undefined ? withoutEffect(prose, asides) : takenAs(taken, state, newId)),
+    ...writtenLines(said, quoted),
+    ...(taken === undefined ? effectOfAsides(prose, asides) : effectOf(taken, state, newId)),
     ...(told.length === 0 ? {} : { told }),
   };
   return [replied, ...asides.flatMap((item) => asideEvent(item)), ...(typeof proposed === "object" ? [proposed] : [])];
 }
 
 /** Lines that the model would not know of in its next prompt: they only talk to us, or were no order, and are no call. */
-function writtenIn(said: readonly Said[], quoted: readonly string[]): Pick<ModelReplied, "written"> {
+function writtenLines(said: readonly ReplyItem[], quoted: readonly string[]): Pick<ModelReplied, "written"> {
   const lines = said.flatMap(({ kind, line }) =>
     line === undefined || kind === "action" || kind === "done" ? [] : [line],
   );
@@ -61,56 +61,56 @@ function writtenIn(said: readonly Said[], quoted: readonly string[]): Pick<Model
 
 /** Whether a text is lines for the brain and nothing else. */
 function isLinesAlone(text: string): boolean {
-  return text.split("\n").every((line) => line.trim() === "" || readLine(line) !== undefined);
+  return text.split("\n").every((line) => line.trim() === "" || readActionLine(line) !== undefined);
 }
 
 /** A reply taken apart. */
-interface Read {
+interface ParsedReply {
   readonly prose: string;
-  readonly said: readonly Said[];
+  readonly said: readonly ReplyItem[];
   /** Lines for the brain that are no orders: the model made a call beside them, and wrote more than such lines. */
   readonly quoted: readonly string[];
 }
 
-function read(
+function parseReply(
   reply: ModelReply,
   { state, offered }: { readonly state: RunState; readonly offered: ReadonlySet<string> },
-): Read {
+): ParsedReply {
   const reader = new ProseReader(readingOf(state, reply.native === true));
   const prose = (reader.push(reply.text) + reader.end()).trim();
   const isQuoting = reply.calls.length > 0 && !isLinesAlone(reply.text);
   // A control tool that the run was not offered is a tool that does not exist.
-  const withinOffer = (item: Said): Said =>
-    CONTROL.has(item.name) && !offered.has(item.name) ? { ...item, kind: "action" } : item;
-  const said: Said[] = [];
-  for (const line of isQuoting ? [] : reader.lines) said.push(withinOffer({ ...readLine(line)!, line }));
+  const withinOffer = (item: ReplyItem): ReplyItem =>
+    CONTROL_TOOL_NAMES.has(item.name) && !offered.has(item.name) ? { ...item, kind: "action" } : item;
+  const said: ReplyItem[] = [];
+  for (const line of isQuoting ? [] : reader.lines) said.push(withinOffer({ ...readActionLine(line)!, line }));
   for (const call of reply.calls) {
     if (typeof call.input === "string") {
       const fault: FaultReport = { code: "BAD_ARGUMENTS", message: "The arguments are not a JSON object." };
       said.push({ kind: "action", name: call.tool, input: {}, callId: call.id, fault });
-    } else said.push(withinOffer({ ...saidBy(call.tool, call.input), callId: call.id }));
+    } else said.push(withinOffer({ ...itemOfCall(call.tool, call.input), callId: call.id }));
   }
   return { prose, said, quoted: isQuoting ? reader.lines : [] };
 }
 
-type Taken = Pick<ModelReplied, "action" | "control" | "refusal" | "answer" | "question">;
+type ReplyEffect = Pick<ModelReplied, "action" | "control" | "refusal" | "answer" | "question">;
 
 /** A reply without effect: words alone are the answer; a plan or a note alone means that the model goes on. */
-function withoutEffect(prose: string, asides: readonly Said[]): Partial<Taken> {
+function effectOfAsides(prose: string, asides: readonly ReplyItem[]): Partial<ReplyEffect> {
   const called = asides.find((item) => item.callId !== undefined);
   if (called !== undefined) return { control: controlCall(called) };
   return asides.length === 0 ? { answer: prose } : {};
 }
 
-function takenAs(taken: Said, state: RunState, newId: NewId): Partial<Taken> {
+function effectOf(taken: ReplyItem, state: RunState, newId: NewId): Partial<ReplyEffect> {
   switch (taken.kind) {
     case "done":
       return { answer: taken.input["result"] ?? "" };
     case "ask":
       return {
         question: {
-          text: asLine(taken.input["question"]),
-          options: asLines(taken.input["options"], RUN_LIMITS.options),
+          text: boundedText(taken.input["question"]),
+          options: boundedTexts(taken.input["options"], RUN_LIMITS.options),
         },
         ...(taken.callId === undefined ? {} : { control: controlCall(taken) }),
       };
@@ -124,44 +124,44 @@ function takenAs(taken: Said, state: RunState, newId: NewId): Partial<Taken> {
         input: taken.input,
         callId: taken.callId ?? `call_${state.seq}`,
       };
-      const fault = taken.fault ?? unknownTool(taken.name, state);
+      const fault = taken.fault ?? unknownToolFault(taken.name, state);
       return fault === undefined ? { action } : { action, refusal: fault };
     }
   }
 }
 
-function unknownTool(name: string, state: RunState): FaultReport | undefined {
+function unknownToolFault(name: string, state: RunState): FaultReport | undefined {
   if (state.tools.some((tool) => tool.name === name)) return undefined;
   const names = state.tools.map((tool) => tool.name).join(", ");
   return { code: "UNKNOWN_TOOL", message: `There is no tool named ${JSON.stringify(name)}. The tools are: ${names}.` };
 }
 
-function controlCall(said: Said): Action {
+function controlCall(said: ReplyItem): Action {
   return { id: "", tool: said.name, input: said.input, callId: said.callId ?? "" };
 }
 
-function notRun(said: Said): string[] {
+function notRunNotice(said: ReplyItem): string[] {
   if (said.kind === "aside") return [];
   return [
     `Not run: ${said.name} ${JSON.stringify(said.input).slice(0, 200)}. One action at a time; ask again if it is still needed.`,
   ];
 }
 
-function asideEvent(said: Said): Event[] {
+function asideEvent(said: ReplyItem): Event[] {
   const { input } = said;
   switch (said.name) {
     case "plan":
-      return [{ type: "plan.made", steps: asLines(input["steps"], RUN_LIMITS.planSteps) }];
+      return [{ type: "plan.made", steps: boundedTexts(input["steps"], RUN_LIMITS.planSteps) }];
     case "observe":
-      return [{ type: "note.observed", note: asLine(input["summary"]) }];
+      return [{ type: "note.observed", note: boundedText(input["summary"]) }];
     case "commit_kb":
       return [
         {
           type: "knowledge.committed",
-          title: asLine(input["title"]),
-          tags: asLines(input["tags"], RUN_LIMITS.options),
-          snippet: asLine(input["snippet"]),
-          status: asLine(input["status"]),
+          title: boundedText(input["title"]),
+          tags: boundedTexts(input["tags"], RUN_LIMITS.options),
+          snippet: boundedText(input["snippet"]),
+          status: boundedText(input["status"]),
         },
       ];
     default:
@@ -170,23 +170,23 @@ function asideEvent(said: Said): Event[] {
 }
 
 /** The tool that the model wants, or why it cannot even be proposed. */
-function proposal(said: Said, state: RunState): ToolProposed | string {
+function readProposal(said: ReplyItem, state: RunState): ToolProposed | string {
   const { input } = said;
-  const name = asLine(input["name"]);
+  const name = boundedText(input["name"]);
   if (!/^[a-z][a-z0-9_]{0,63}$/.test(name))
     return "Not proposed: a tool's name is in snake_case, at most 64 characters.";
   if (state.started.tools.some((tool) => tool.name === name))
     return `Not proposed: there is a tool named ${name} already.`;
-  const argv = [asLine(input["command"]), ...asLines(input["args"], RUN_LIMITS.options)];
+  const argv = [boundedText(input["command"]), ...boundedTexts(input["args"], RUN_LIMITS.options)];
   const parameters = isObject(input["parameters"]) ? input["parameters"] : { type: "object", properties: {} };
-  const tool = { name, description: asLine(input["description"]), parameters, idempotent: false, argv };
+  const tool = { name, description: boundedText(input["description"]), parameters, idempotent: false, argv };
   return { type: "tool.proposed", tool };
 }
 
-function rubbish(state: RunState, message: string): Event {
+function unusableReply(state: RunState, message: string): Event {
   return { type: "model.failed", attempt: state.attempt, fault: { code: "MODEL_RUBBISH", message } };
 }
 
-function asLines(value: Json | undefined, most: number): readonly string[] {
-  return Array.isArray(value) ? value.slice(0, most).map((item: Json) => asLine(item)) : [];
+function boundedTexts(value: Json | undefined, most: number): readonly string[] {
+  return Array.isArray(value) ? value.slice(0, most).map((item: Json) => boundedText(item)) : [];
 }

@@ -11,7 +11,7 @@ import type {
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
 import { RUN_LIMITS } from "../limits.ts";
-import { canonical } from "../json.ts";
+import { canonicalJson } from "../json.ts";
 import type { Json } from "../json.ts";
 import { outcomeText } from "../tool.ts";
 import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
@@ -89,13 +89,13 @@ export function reduce(state: RunState | undefined, entry: Entry): RunState {
     if (entry.event.type !== "run.started" || entry.seq !== 1) {
       throw new Fault("JOURNAL_CORRUPT", `A run begins with run.started, not with ${entry.event.type}.`);
     }
-    return begin(entry.event, entry.at);
+    return initialState(entry.event, entry.at);
   }
   if (entry.seq !== state.seq + 1) {
     throw new Fault("JOURNAL_CORRUPT", `Entry ${entry.seq} follows entry ${state.seq}: something is missing.`);
   }
   const worked = { ...state, used: { ...state.used, workMs: state.used.workMs + workedMs(state, entry.at) } };
-  return { ...worked, ...after(worked, entry.event, entry.at), seq: entry.seq, at: entry.at };
+  return { ...worked, ...changeAfter(worked, entry.event, entry.at), seq: entry.seq, at: entry.at };
 }
 
 /** The state after all these entries, or undefined when there are none. */
@@ -113,7 +113,7 @@ export function workedMs(state: RunState, now: number): number {
   return state.phase.name === "asking" ? 0 : Math.min(Math.max(0, now - state.at), RUN_LIMITS.silenceMs);
 }
 
-function begin(started: RunStarted, at: number): RunState {
+function initialState(started: RunStarted, at: number): RunState {
   return {
     seq: 1,
     started,
@@ -134,10 +134,10 @@ function begin(started: RunStarted, at: number): RunState {
   };
 }
 
-type Change = Partial<RunState>;
+type StateChange = Partial<RunState>;
 const READY: Phase = { name: "ready" };
 
-function after(state: RunState, event: Event, at: number): Change {
+function changeAfter(state: RunState, event: Event, at: number): StateChange {
   switch (event.type) {
     case "run.started":
       throw new Fault("JOURNAL_CORRUPT", "A run starts only once.");
@@ -192,7 +192,7 @@ function after(state: RunState, event: Event, at: number): Change {
   }
 }
 
-function afterReply(state: RunState, event: Extract<Event, { type: "model.replied" }>): Change {
+function afterReply(state: RunState, event: Extract<Event, { type: "model.replied" }>): StateChange {
   const called = event.action ?? event.control;
   const text = event.written === undefined ? event.text : `${event.text}\n${event.written}`.trim();
   const turn: Turn = { role: "assistant", text, ...(called === undefined ? {} : { action: called }) };
@@ -206,7 +206,7 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
     used: { ...state.used, tokens: state.used.tokens + event.usage.inputTokens + event.usage.outputTokens },
   };
   if (event.action !== undefined) {
-    const call = `${event.action.tool} ${canonical(event.action.input)}`;
+    const call = `${event.action.tool} ${canonicalJson(event.action.input)}`;
     const times = call === state.repeated.call ? state.repeated.times + 1 : 1;
     const phase: Phase =
       event.refusal === undefined
@@ -216,35 +216,35 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
   }
   if (event.answer !== undefined) return { ...change, phase: { name: "answered", answer: event.answer } };
   if (event.question !== undefined) return { ...change, phase: { name: "question-drafted", ...event.question } };
-  return { ...change, ...reply({ ...state, ...change }, "Noted.", false) };
+  return { ...change, ...answerModel({ ...state, ...change }, "Noted.", false) };
 }
 
-function afterHealing(state: RunState, event: HealTried, at: number): Change {
+function afterHealing(state: RunState, event: HealTried, at: number): StateChange {
   // A healing inside an effect that goes on (another model took over, a hand is waited for) is only told.
   if (state.phase.name !== "model-failed") return {};
   return { phase: { name: "backing-off", until: at + event.delayMs } };
 }
 
-function afterQuestion({ phase }: RunState, question: QuestionAsked): Change {
+function afterQuestion({ phase }: RunState, question: QuestionAsked): StateChange {
   const asking = { name: "asking", question, ...openAction(phase) } as const;
   if (question.about.kind !== "restored") return { phase: asking };
   return { phase: { ...asking, interrupted: phase }, generation: question.about.generation };
 }
 
-function afterAnswer(state: RunState, event: QuestionAnswered): Change {
+function afterAnswer(state: RunState, event: QuestionAnswered): StateChange {
   if (state.phase.name !== "asking")
     throw new Fault("JOURNAL_CORRUPT", `No question is open, yet ${event.id} was answered.`);
   const { question, action, interrupted } = state.phase;
   const yes = event.answer === question.options[0];
   switch (question.about.kind) {
     case "ask":
-      return { ...reply(state, event.answer === "" ? "Nobody answered. Decide without." : event.answer, false) };
+      return { ...answerModel(state, event.answer === "" ? "Nobody answered. Decide without." : event.answer, false) };
     case "tool": {
-      if (!yes) return { ...reply(state, "A person did not approve this tool.", true) };
+      if (!yes) return { ...answerModel(state, "A person did not approve this tool.", true) };
       const { tool } = question.about;
       return {
         tools: [...state.tools.filter((other) => other.name !== tool.name), tool],
-        ...reply(state, "Approved. You can use the tool now.", false),
+        ...answerModel(state, "Approved. You can use the tool now.", false),
       };
     }
     case "call": {
@@ -255,7 +255,7 @@ function afterAnswer(state: RunState, event: QuestionAnswered): Change {
     case "approval": {
       if (action === undefined) throw new Fault("JOURNAL_CORRUPT", "An approval was asked for no action.");
       if (yes) return { phase: { name: "approved", action, approved: question.about.hash } };
-      return { phase: { name: "refused", action, fault: refusal(event) } };
+      return { phase: { name: "refused", action, fault: refusalFault(event) } };
     }
     case "unknown": {
       if (action === undefined) throw new Fault("JOURNAL_CORRUPT", "An outcome was asked about for no action.");
@@ -273,14 +273,14 @@ function afterAnswer(state: RunState, event: QuestionAnswered): Change {
   }
 }
 
-function refusal(answered: QuestionAnswered): FaultReport {
+function refusalFault(answered: QuestionAnswered): FaultReport {
   if (answered.by === undefined) return { code: "APPROVAL_EXPIRED", message: FAULTS.APPROVAL_EXPIRED.says };
   const words = answered.answer === "no" || answered.answer === "" ? "" : ` They said: ${answered.answer}`;
   return { code: "APPROVAL_DENIED", message: `${FAULTS.APPROVAL_DENIED.says}${words}` };
 }
 
 /** Answers what the model last said to us, by its call when it made one. */
-function reply(state: RunState, text: string, failed: boolean): Change {
+function answerModel(state: RunState, text: string, failed: boolean): StateChange {
   const said = [text, ...state.told].join("\n");
   const turn: Turn =
     state.control === undefined
@@ -289,7 +289,7 @@ function reply(state: RunState, text: string, failed: boolean): Change {
   return { turns: pushTurn(state.turns, turn), told: [], control: undefined, phase: READY };
 }
 
-function answerAction(state: RunState, action: Action, answer: { text: string; failed: boolean }): Change {
+function answerAction(state: RunState, action: Action, answer: { text: string; failed: boolean }): StateChange {
   const text = [answer.text, ...state.told].join("\n");
   const turn: Turn = { role: "tool", callId: action.callId, tool: action.tool, text, failed: answer.failed };
   return { turns: pushTurn(state.turns, turn), told: [], phase: READY };

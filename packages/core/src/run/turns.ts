@@ -39,7 +39,7 @@ export function turnsOf(turns: Turns): readonly Turn[] {
 export function compactTurns(turns: Turns, dropped: number): Turns {
   const kept = turns.items.slice(dropped, turns.length);
   const fresh = kept.length - MODEL_LIMITS.freshTurns;
-  const items = kept.map((turn, index) => (index < fresh ? shortened(turn) : turn));
+  const items = kept.map((turn, index) => (index < fresh ? shortenTurn(turn) : turn));
   return { items, length: items.length, chars: items.reduce((sum, turn) => sum + sizeOf(turn), 0) };
 }
 
@@ -49,7 +49,7 @@ export function turnsToDrop(turns: Turns): number {
   let chars = compactTurns(turns, 0).chars;
   let dropped = 0;
   while (dropped < most && chars > MODEL_LIMITS.compactedChars) {
-    chars -= sizeOf(shortened(turns.items[dropped]!));
+    chars -= sizeOf(shortenTurn(turns.items[dropped]!));
     dropped += 1;
   }
   while (dropped < turns.length && turns.items[dropped]?.role === "tool") dropped += 1;
@@ -77,7 +77,7 @@ export function headAndTail(text: string, chars: number): string {
   return `${text.slice(0, head)}\n[… ${left} characters left out …]\n${text.slice(text.length - tail)}`;
 }
 
-function shortened(turn: Turn): Turn {
+function shortenTurn(turn: Turn): Turn {
   if (turn.role !== "tool" || turn.text.length <= MODEL_LIMITS.oldOutputChars) return turn;
   const left = turn.text.length - MODEL_LIMITS.oldOutputChars;
   return {

@@ -41,11 +41,11 @@ const SENTENCES: Sentences = {
 };
 
 /** What happened, in one sentence for a person. */
-export function sentence(event: Event): string {
-  return oneLine(told(event.type, event), LINE_CHARS);
+export function eventSentence(event: Event): string {
+  return oneLine(sentenceOf(event.type, event), LINE_CHARS);
 }
 
-function told<Kind extends EventType>(kind: Kind, event: EventOf[Kind]): string {
+function sentenceOf<Kind extends EventType>(kind: Kind, event: EventOf[Kind]): string {
   return SENTENCES[kind](event);
 }
 

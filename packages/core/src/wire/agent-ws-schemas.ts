@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { HAND_LIMITS, REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "../limits.ts";
 import { TOOL_EFFECTS } from "../tool.ts";
-import { RECEIPT, RECEIPT_KEY } from "./receipt.ts";
+import { RECEIPT_SCHEMA, RECEIPT_KEY_SCHEMA } from "./receipt.ts";
 
 /*
  * What each message must be. What has an effect is taken strictly: a field that nobody knows might be one that
@@ -74,7 +74,7 @@ export const REPLY: JsonObject = {
     error: saidText,
     code: { type: ["string", "null"], maxLength: REGISTER_LIMITS.nameChars },
     words: saidText,
-    receipt: RECEIPT,
+    receipt: RECEIPT_SCHEMA,
   },
 };
 
@@ -106,7 +106,7 @@ export const TELLINGS: { readonly [method: string]: JsonObject } = {
       workspace: PATH,
       tags: names(REGISTER_LIMITS.tags),
       session_epoch: count,
-      receipt_key: RECEIPT_KEY,
+      receipt_key: RECEIPT_KEY_SCHEMA,
     },
   },
   "telemetry.push": message(["payload"], {

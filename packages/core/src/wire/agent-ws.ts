@@ -4,7 +4,7 @@ import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { HAND_LIMITS, REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
-import type { Action, Ended, Output, ProcessOutcome, Receipt, ToolSpec } from "../tool.ts";
+import type { Action, ActionEnd, Output, ProcessOutcome, Receipt, ToolSpec } from "../tool.ts";
 import { headAndTail } from "../run/turns.ts";
 
 /*
@@ -178,7 +178,7 @@ export function judgedAction(fields: JsonObject): Action {
 }
 
 /** How an action ended, in the words of what asked for it. */
-export function endedReply(method: string, ended: Ended): JsonObject {
+export function endedReply(method: string, ended: ActionEnd): JsonObject {
   if (ended.type !== "finished") {
     const { code, message } = ended.fault;
     const partial = ended.type === "unknown" && ended.partial !== undefined ? { partial: ended.partial } : {};
@@ -212,7 +212,7 @@ function sizeOf({ bytes, truncated, sha256 }: Output): JsonObject {
 }
 
 /** The same with the receipt, and with the words that it is about where the contract has none for them. */
-export function receiptedReply(method: string, ended: Ended): JsonObject {
+export function receiptedReply(method: string, ended: ActionEnd): JsonObject {
   const { receipt } = ended;
   const reply = endedReply(method, ended);
   if (receipt === undefined) return reply;
@@ -222,14 +222,14 @@ export function receiptedReply(method: string, ended: Ended): JsonObject {
 }
 
 /** How an action ended, as a reply says that has passed its schema. */
-export function endedOf(reply: JsonObject): Ended {
+export function endedOf(reply: JsonObject): ActionEnd {
   const ended = bareEnd(reply);
   const { receipt } = reply;
   if (receipt === undefined || (ended.type !== "finished" && ended.fault.code !== reply["code"])) return ended;
   return { ...ended, receipt: receipt as unknown as Receipt };
 }
 
-function bareEnd(reply: JsonObject): Ended {
+function bareEnd(reply: JsonObject): ActionEnd {
   if (reply["ok"] === false) return failureOf(reply);
   if ("exit_code" in reply) return { type: "finished", outcome: processOf(reply) };
   if (typeof reply["text"] === "string") {
@@ -246,7 +246,7 @@ function bareEnd(reply: JsonObject): Ended {
   };
 }
 
-function failureOf(reply: JsonObject): Ended {
+function failureOf(reply: JsonObject): ActionEnd {
   const fault = faultOf(reply);
   const partial = textIn(reply, "partial");
   if (fault.code !== "OUTCOME_UNKNOWN" && fault.code !== "OUTCOME_EVICTED")

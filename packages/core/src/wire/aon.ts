@@ -4,7 +4,7 @@ import type { FaultReport, Severity } from "../fault.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { printable } from "../text/printable.ts";
 import { questionName, readQuestionName } from "../run/question-id.ts";
-import { liveSentence, sentence } from "../text/sentences.ts";
+import { liveSentence, eventSentence } from "../text/sentences.ts";
 
 /*
  * A run in the words of AON: what the five kinds of AON events ask for, and beside it the entry as it is, so that
@@ -42,9 +42,9 @@ interface IntentAnalysis {
 type EventOf = { readonly [Kind in EventType]: Extract<Event, { type: Kind }> };
 type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind], run: string, at: number) => AonFields };
 
-const status = (event: Event): AonFields => ({ type: "status", message: sentence(event) });
+const status = (event: Event): AonFields => ({ type: "status", message: eventSentence(event) });
 
-const failing = (action: string, fault: FaultReport, metadata: JsonObject): AonFields => ({
+const healingFields = (action: string, fault: FaultReport, metadata: JsonObject): AonFields => ({
   type: "healing",
   severity: FAULTS[fault.code].severity,
   action,
@@ -62,7 +62,7 @@ const ENCODERS: Encoders = {
   }),
   "model.called": status,
   "model.replied": status,
-  "model.failed": ({ fault, attempt }) => failing("report_model_fault", fault, { attempt }),
+  "model.failed": ({ fault, attempt }) => healingFields("report_model_fault", fault, { attempt }),
   "plan.made": status,
   "note.observed": status,
   "knowledge.committed": status,
@@ -79,8 +79,8 @@ const ENCODERS: Encoders = {
   "policy.judged": status,
   "action.started": status,
   "action.finished": status,
-  "action.failed": ({ fault, action }) => failing("tell_model", fault, { action_id: action }),
-  "action.unknown": ({ fault, action }) => failing("ask_person", fault, { action_id: action }),
+  "action.failed": ({ fault, action }) => healingFields("tell_model", fault, { action_id: action }),
+  "action.unknown": ({ fault, action }) => healingFields("ask_person", fault, { action_id: action }),
   "heal.tried": ({ healing, severity, description, attempt, delayMs, metadata }) => ({
     type: "healing",
     severity,
@@ -90,11 +90,11 @@ const ENCODERS: Encoders = {
   }),
   "run.finished": ({ result }) => ({ type: "result", data: result }),
   "run.failed": ({ fault }, run) => ({ type: "error", code: fault.code, message: fault.message, trace_id: run }),
-  "run.aborted": ({ reason }, run) => ({ type: "error", code: ABORTED, message: reason, trace_id: run }),
+  "run.aborted": ({ reason }, run) => ({ type: "error", code: ABORTED_CODE, message: reason, trace_id: run }),
 };
 
 /** The code under which the wires report a run that somebody stopped: it is no fault, and so not in the table. */
-export const ABORTED = "ABORTED";
+export const ABORTED_CODE = "ABORTED";
 
 /** The id of a healing that is stuck: it leads to the run that waits, and to the question there. */
 export function healingId(run: string, question: string): string {
@@ -109,11 +109,15 @@ export function readHealingId(id: string): { readonly run: string; readonly ques
 /** An entry as an AON event: what AON asks for, its place in the journal, and all that it says. */
 export function aonEntry(run: string, { seq, at, event }: Entry): JsonObject {
   const { type, ...body } = event;
-  const { type: kind, ...fields } = encoded(event, run, at);
+  const { type: kind, ...fields } = encodeEvent(event, run, at);
   return { type: kind, event: type, seq, timestamp: at, run_id: run, ...fields, body: body as JsonObject };
 }
 
-function encoded<Kind extends EventType>(event: EventOf[Kind] & { type: Kind }, run: string, at: number): AonFields {
+function encodeEvent<Kind extends EventType>(
+  event: EventOf[Kind] & { type: Kind },
+  run: string,
+  at: number,
+): AonFields {
   return ENCODERS[event.type](event, run, at);
 }
 

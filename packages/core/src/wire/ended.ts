@@ -2,8 +2,8 @@ import { FAULTS } from "../fault.ts";
 import type { FaultCode } from "../fault.ts";
 import type { JsonObject } from "../json.ts";
 import { HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
-import type { Ended } from "../tool.ts";
-import { RECEIPT } from "./receipt.ts";
+import type { ActionEnd } from "../tool.ts";
+import { RECEIPT_SCHEMA } from "./receipt.ts";
 
 /* The end of an action in our own words, as peers of ours send it on the wires that have room for it. */
 
@@ -12,47 +12,61 @@ const count: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAF
 const flag: JsonObject = { type: "boolean" };
 
 /** An object that has at least these fields: a newer peer may say more. */
-function ours(required: readonly string[], properties: JsonObject): JsonObject {
+function openObject(required: readonly string[], properties: JsonObject): JsonObject {
   return { type: "object", required, properties };
 }
 
-const FAULT = ours(["code", "message"], {
+const FAULT_SCHEMA = openObject(["code", "message"], {
   code: { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars },
   message: anyText,
   retryAfterMs: count,
 });
 
-const OUTPUT = ours(["text", "bytes", "truncated", "sha256"], {
+const OUTPUT_SCHEMA = openObject(["text", "bytes", "truncated", "sha256"], {
   text: anyText,
   bytes: count,
   truncated: flag,
   sha256: { type: "string", maxLength: 64 },
 });
 
-const PROCESS = ours(["kind", "exitCode", "signal", "timedOut", "durationMs", "stdout", "stderr"], {
+const PROCESS_SCHEMA = openObject(["kind", "exitCode", "signal", "timedOut", "durationMs", "stdout", "stderr"], {
   kind: { const: "process" },
   exitCode: { type: ["integer", "null"] },
   signal: { type: ["string", "null"], maxLength: REGISTER_LIMITS.nameChars },
   timedOut: flag,
   durationMs: { type: "number", minimum: 0 },
-  stdout: OUTPUT,
-  stderr: OUTPUT,
+  stdout: OUTPUT_SCHEMA,
+  stderr: OUTPUT_SCHEMA,
   spool: { type: "string", minLength: 1, maxLength: HAND_LIMITS.pathChars },
 });
 
-const VALUE = ours(["kind", "text"], { kind: { const: "value" }, text: anyText, data: {} });
+const VALUE_SCHEMA = openObject(["kind", "text"], { kind: { const: "value" }, text: anyText, data: {} });
 
 /** What an end must be, as JSON Schema. */
-export const ENDED: JsonObject = {
+export const ACTION_END_SCHEMA: JsonObject = {
   oneOf: [
-    ours(["type", "outcome"], { type: { const: "finished" }, outcome: { oneOf: [PROCESS, VALUE] }, receipt: RECEIPT }),
-    ours(["type", "fault"], { type: { const: "failed" }, fault: FAULT, settled: flag, receipt: RECEIPT }),
-    ours(["type", "fault"], { type: { const: "unknown" }, fault: FAULT, partial: anyText, receipt: RECEIPT }),
+    openObject(["type", "outcome"], {
+      type: { const: "finished" },
+      outcome: { oneOf: [PROCESS_SCHEMA, VALUE_SCHEMA] },
+      receipt: RECEIPT_SCHEMA,
+    }),
+    openObject(["type", "fault"], {
+      type: { const: "failed" },
+      fault: FAULT_SCHEMA,
+      settled: flag,
+      receipt: RECEIPT_SCHEMA,
+    }),
+    openObject(["type", "fault"], {
+      type: { const: "unknown" },
+      fault: FAULT_SCHEMA,
+      partial: anyText,
+      receipt: RECEIPT_SCHEMA,
+    }),
   ],
 };
 
 /** An end that has passed its schema; a code that only a newer peer knows becomes the nearest of ours, and no receipt fits. */
-export function knownEnd(ended: Ended): Ended {
+export function withKnownCode(ended: ActionEnd): ActionEnd {
   if (ended.type === "finished" || Object.hasOwn(FAULTS, ended.fault.code)) return ended;
   const code: FaultCode = ended.type === "unknown" ? "OUTCOME_UNKNOWN" : "TOOL_FAILED";
   const { receipt: _, ...bare } = ended;

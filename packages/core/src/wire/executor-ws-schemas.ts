@@ -1,8 +1,8 @@
 import type { JsonObject } from "../json.ts";
 import { EXECUTOR_LIMITS, HAND_LIMITS, REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { TOOL_EFFECTS } from "../tool.ts";
-import { ENDED } from "./ended.ts";
-import { JUDGEMENT } from "./judgement.ts";
+import { ACTION_END_SCHEMA } from "./ended.ts";
+import { JUDGEMENT_SCHEMA } from "./judgement.ts";
 
 /* What each message must be, as plain JSON Schema; whoever receives one compiles what it needs. */
 
@@ -17,16 +17,16 @@ function list(items: JsonObject, maxItems: number): JsonObject {
 }
 
 /** An object of these fields and no others. */
-function exact(required: readonly string[], properties: JsonObject): JsonObject {
+function closedObject(required: readonly string[], properties: JsonObject): JsonObject {
   return { type: "object", additionalProperties: false, required, properties };
 }
 
 /** An object of ours that has at least these fields: a newer peer may say more. */
-function ours(required: readonly string[], properties: JsonObject): JsonObject {
+function openObject(required: readonly string[], properties: JsonObject): JsonObject {
   return { type: "object", required, properties };
 }
 
-const CUSTOM_TOOL = ours(["name", "description", "parameters"], {
+const CUSTOM_TOOL = openObject(["name", "description", "parameters"], {
   name,
   description: text(REGISTER_LIMITS.schemaChars, 0),
   parameters: { type: "object" },
@@ -35,17 +35,17 @@ const CUSTOM_TOOL = ours(["name", "description", "parameters"], {
 });
 
 /** What decides what happens has to fit: nobody gets another task, or none, because the wish for one cannot be read. */
-const HANDSHAKE = ours(["client_type", "known_tools"], {
+const HANDSHAKE = openObject(["client_type", "known_tools"], {
   client_type: name,
   client_version: name,
   initial_prompt: text(RUN_LIMITS.taskChars),
   known_tools: list(name, EXECUTOR_LIMITS.knownTools),
   custom_tools: list(CUSTOM_TOOL, REGISTER_LIMITS.tools),
-  project_spec: ours(["content"], {
+  project_spec: openObject(["content"], {
     content: text(EXECUTOR_LIMITS.specChars, 0),
     file_paths: list(text(HAND_LIMITS.pathChars), EXECUTOR_LIMITS.specFiles),
   }),
-  resume: ours(["session_id"], { session_id: name, last_seq: count }),
+  resume: openObject(["session_id"], { session_id: name, last_seq: count }),
   open_actions: list(name, REGISTER_LIMITS.orders),
   name,
   working_directory: text(HAND_LIMITS.pathChars),
@@ -62,7 +62,7 @@ export const OPTIONAL: { readonly [type: string]: readonly string[] } = {
 /** What an executor may say, by type: the schemas of the payloads. */
 export const FROM_EXECUTOR: { readonly [type: string]: JsonObject } = {
   handshake: HANDSHAKE,
-  tool_result: ours(["tool_id"], {
+  tool_result: openObject(["tool_id"], {
     tool_id: name,
     generation_id: {},
     status: { enum: ["success", "error"] },
@@ -74,19 +74,19 @@ export const FROM_EXECUTOR: { readonly [type: string]: JsonObject } = {
     exit_code: { type: ["integer", "null"] },
     truncated: flag,
     duration_ms: { type: "number", minimum: 0 },
-    ended: ENDED,
+    ended: ACTION_END_SCHEMA,
   }),
-  tool_output: ours(["tool_id", "stream", "chunk"], {
+  tool_output: openObject(["tool_id", "stream", "chunk"], {
     tool_id: name,
     stream: { enum: ["stdout", "stderr"] },
     chunk: anyText,
   }),
-  tool_approval: exact(["tool_call_id", "approved"], { tool_call_id: name, approved: flag, modifications: {} }),
-  user_input: exact(["input_request_id", "response"], {
+  tool_approval: closedObject(["tool_call_id", "approved"], { tool_call_id: name, approved: flag, modifications: {} }),
+  user_input: closedObject(["input_request_id", "response"], {
     input_request_id: name,
     response: text(RUN_LIMITS.answerChars, 0),
   }),
-  tool_judgement: ours(["tool_id"], { tool_id: name, judgement: JUDGEMENT, error: anyText, code: name }),
+  tool_judgement: openObject(["tool_id"], { tool_id: name, judgement: JUDGEMENT_SCHEMA, error: anyText, code: name }),
 };
 
 const CALL: JsonObject = {
@@ -98,7 +98,7 @@ const CALL: JsonObject = {
 
 /** What a brain may ask of an executor, by type: the schemas of the payloads; all else is only told. */
 export const TO_EXECUTOR: { readonly [type: string]: JsonObject } = {
-  run_tool: exact(["tool_name", "tool_id", "parameters"], {
+  run_tool: closedObject(["tool_name", "tool_id", "parameters"], {
     ...CALL,
     generation_id: name,
     ttl_ms: count,
@@ -108,7 +108,7 @@ export const TO_EXECUTOR: { readonly [type: string]: JsonObject } = {
     approved: name,
     ledger: name,
   }),
-  judge_tool: exact(["tool_name", "tool_id", "parameters"], CALL),
-  cancel_tool: exact(["tool_id"], { tool_id: name }),
-  tool_acknowledged: exact(["tool_id"], { tool_id: name }),
+  judge_tool: closedObject(["tool_name", "tool_id", "parameters"], CALL),
+  cancel_tool: closedObject(["tool_id"], { tool_id: name }),
+  tool_acknowledged: closedObject(["tool_id"], { tool_id: name }),
 };

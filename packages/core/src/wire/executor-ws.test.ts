@@ -4,7 +4,7 @@ import fc from "fast-check";
 import type { JsonObject } from "../json.ts";
 import { HAND_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
-import type { Ended, Output } from "../tool.ts";
+import type { ActionEnd, Output } from "../tool.ts";
 import { endedOf, fits, orderOf, runToolOf, toolNamed, toolResultOf, wireName } from "./executor-ws.ts";
 
 const PLACE = { generation: "run_1:1", sessionEpoch: 3 };
@@ -59,7 +59,7 @@ test("a shell that is decoded twice is the same shell, so that its ledger knows 
   assert.deepEqual(decoded(once).action.input, once.action.input);
 });
 
-const process = (exitCode: number, text = "out"): Ended => ({
+const process = (exitCode: number, text = "out"): ActionEnd => ({
   type: "finished",
   outcome: {
     kind: "process",
@@ -73,7 +73,7 @@ const process = (exitCode: number, text = "out"): Ended => ({
 });
 
 test("004-18 a peer that knows only the flows reads status, output and exit code; one of ours reads the end itself", () => {
-  const ends: readonly Ended[] = [
+  const ends: readonly ActionEnd[] = [
     process(0),
     process(2),
     { type: "finished", outcome: { kind: "value", text: "a", data: { path: "a" } } },
@@ -95,7 +95,7 @@ test("004-18 a peer that knows only the flows reads status, output and exit code
 });
 
 test("004-18 004-19 the result of a stranger is read by its fields", () => {
-  const read = (payload: JsonObject): Ended => endedOf({ tool_id: "act_1", ...payload });
+  const read = (payload: JsonObject): ActionEnd => endedOf({ tool_id: "act_1", ...payload });
   assert.deepEqual(read({ status: "success", result: "text" }), {
     type: "finished",
     outcome: { kind: "value", text: "text" },

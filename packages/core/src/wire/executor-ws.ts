@@ -5,9 +5,9 @@ import { isObject, textIn } from "../json.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
-import type { Action, Ended, Judgement, Outcome, Output, ToolEffect } from "../tool.ts";
+import type { Action, ActionEnd, Judgement, Outcome, Output, ToolEffect } from "../tool.ts";
 import { headAndTail } from "../run/turns.ts";
-import { knownEnd } from "./ended.ts";
+import { withKnownCode } from "./ended.ts";
 
 /*
  * The messages between a brain and an executor (004), each `{type, payload}`. Fields and messages that the published
@@ -167,18 +167,18 @@ export interface EndPlace {
 
 /** How an action ended, as a message of at most `maxBytes`: what is too long loses its middle. */
 export function toolResultOf(
-  ended: Ended,
+  ended: ActionEnd,
   place: EndPlace,
   maxBytes: number = REGISTER_LIMITS.messageBytes,
 ): ExecutorMessage {
-  const message = (of: Ended, beside: JsonObject): ExecutorMessage => ({
+  const message = (of: ActionEnd, beside: JsonObject): ExecutorMessage => ({
     type: "tool_result",
     payload: { ...place, ...beside, ended: of as unknown as JsonObject },
   });
   const whole = message(ended, resultFields(ended));
   if (fits(whole, maxBytes)) return whole;
   // `ended` holds everything that the other fields say, so they are the first to go.
-  const bare = (of: Ended): ExecutorMessage => message(of, { status: statusOf(of), truncated: true });
+  const bare = (of: ActionEnd): ExecutorMessage => message(of, { status: statusOf(of), truncated: true });
   if (fits(bare(ended), maxBytes)) return bare(ended);
   let chars = maxBytes;
   let cut = ended;
@@ -197,14 +197,14 @@ export function fits(message: ExecutorMessage, maxBytes: number = REGISTER_LIMIT
   return encoder.encode(JSON.stringify(message)).length <= maxBytes;
 }
 
-function statusOf(ended: Ended): "success" | "error" {
+function statusOf(ended: ActionEnd): "success" | "error" {
   if (ended.type !== "finished") return "error";
   const { outcome } = ended;
   return outcome.kind === "value" || (outcome.exitCode === 0 && !outcome.timedOut) ? "success" : "error";
 }
 
 /** The fields that the flows name. */
-function resultFields(ended: Ended): JsonObject {
+function resultFields(ended: ActionEnd): JsonObject {
   const status = statusOf(ended);
   if (ended.type !== "finished") {
     const { code, message } = ended.fault;
@@ -226,7 +226,7 @@ function resultFields(ended: Ended): JsonObject {
   };
 }
 
-function shortened(ended: Ended, chars: number): Ended {
+function shortened(ended: ActionEnd, chars: number): ActionEnd {
   if (ended.type !== "finished") {
     const fault = { ...ended.fault, message: headAndTail(ended.fault.message, chars) };
     if (ended.type === "failed") return { ...ended, fault };
@@ -246,9 +246,9 @@ function shortOutcome(outcome: Outcome, chars: number): Outcome {
  * How an action ended, as a message says whose fields fit their schemas; a peer of ours says it in our own words, too.
  * Of a message that does not say whether it was done nobody knows.
  */
-export function endedOf(payload: JsonObject): Ended {
+export function endedOf(payload: JsonObject): ActionEnd {
   const { status, result, error, ended } = payload;
-  if (ended !== undefined) return knownEnd(ended as unknown as Ended);
+  if (ended !== undefined) return withKnownCode(ended as unknown as ActionEnd);
   const isProcess = typeof payload["exit_code"] === "number" || (typeof payload["stdout"] === "string" && !result);
   if (isProcess && (status !== undefined || typeof payload["exit_code"] === "number"))
     return { type: "finished", outcome: processOf(payload) };

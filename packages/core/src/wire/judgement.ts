@@ -14,7 +14,7 @@ function list(items: JsonObject, maxItems: number): JsonObject {
 }
 
 /** An object that has at least these fields: a newer peer may say more. */
-function ours(required: readonly string[], properties: JsonObject): JsonObject {
+function openObject(required: readonly string[], properties: JsonObject): JsonObject {
   return { type: "object", required, properties };
 }
 
@@ -24,7 +24,7 @@ const UNSEEN = list(anyText, HAND_LIMITS.argChars);
 const STATE: JsonObject = { enum: ["hidden", "open"] };
 
 const PLANS: readonly JsonObject[] = [
-  ours(["kind", "program", "argv", "cwd", "env", "timeoutMs", "digests"], {
+  openObject(["kind", "program", "argv", "cwd", "env", "timeoutMs", "digests"], {
     kind: { const: "process" },
     program: text(HAND_LIMITS.pathChars),
     argv: list(anyText, HAND_LIMITS.args + 1),
@@ -35,7 +35,7 @@ const PLANS: readonly JsonObject[] = [
     unseen: UNSEEN,
     state: STATE,
   }),
-  ours(["kind", "command", "cwd", "env", "timeoutMs", "access", "sandboxed"], {
+  openObject(["kind", "command", "cwd", "env", "timeoutMs", "access", "sandboxed"], {
     kind: { const: "shell" },
     command: anyText,
     cwd: text(HAND_LIMITS.pathChars),
@@ -46,18 +46,18 @@ const PLANS: readonly JsonObject[] = [
     unseen: UNSEEN,
     state: STATE,
   }),
-  ours(["kind", "operation", "path", "inWorkspace"], {
+  openObject(["kind", "operation", "path", "inWorkspace"], {
     kind: { const: "file" },
     operation: { enum: ["read", "write"] },
     path: text(HAND_LIMITS.pathChars),
     inWorkspace: flag,
     digest: name,
   }),
-  ours(["kind", "facts"], { kind: { const: "facts" }, facts: anyText }),
-  ours(["kind", "tool", "input"], { kind: { const: "order" }, tool: name, input: { type: "object" } }),
+  openObject(["kind", "facts"], { kind: { const: "facts" }, facts: anyText }),
+  openObject(["kind", "tool", "input"], { kind: { const: "order" }, tool: name, input: { type: "object" } }),
 ];
 
-const VERDICT = ours(["decision", "rule", "class", "reason"], {
+const VERDICT = openObject(["decision", "rule", "class", "reason"], {
   decision: { enum: ["allow", "ask", "deny"] },
   rule: name,
   class: { enum: ["read", "write", "code-exec", "network", "privileged", "destructive"] },
@@ -65,7 +65,7 @@ const VERDICT = ours(["decision", "rule", "class", "reason"], {
 });
 
 /** What a judgement must be, as JSON Schema. */
-export const JUDGEMENT: JsonObject = ours(["plan", "hash", "verdict", "policy"], {
+export const JUDGEMENT_SCHEMA: JsonObject = openObject(["plan", "hash", "verdict", "policy"], {
   plan: { oneOf: PLANS },
   hash: name,
   verdict: VERDICT,

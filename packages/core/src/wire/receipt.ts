@@ -5,10 +5,10 @@ const hex = (chars: number): JsonObject => ({ type: "string", pattern: `^[0-9a-f
 const name: JsonObject = { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars };
 
 /** The public key of a hand's receipts: 32 bytes of Ed25519. */
-export const RECEIPT_KEY = hex(64);
+export const RECEIPT_KEY_SCHEMA = hex(64);
 
 /** What a receipt must be, as JSON Schema. */
-export const RECEIPT: JsonObject = {
+export const RECEIPT_SCHEMA: JsonObject = {
   type: "object",
   additionalProperties: false,
   required: ["run", "action", "plan", "outcome", "words", "at", "ledger", "key", "signature"],
@@ -20,7 +20,7 @@ export const RECEIPT: JsonObject = {
     words: hex(64),
     at: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     ledger: name,
-    key: RECEIPT_KEY,
+    key: RECEIPT_KEY_SCHEMA,
     signature: hex(128),
   },
 };

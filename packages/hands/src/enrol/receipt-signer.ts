@@ -2,14 +2,14 @@ import { createHash, createPrivateKey, createPublicKey, randomBytes, sign } from
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { asFault, endFacts, endWords, Fault, receiptText } from "@vidro/core";
-import type { Ended, Receipt } from "@vidro/core";
+import type { ActionEnd, Receipt } from "@vidro/core";
 
 /** What a hand signs its receipts with. */
 export interface Receipts {
   /** The public key, in hexadecimal digits. */
   readonly key: string;
   /** A receipt for an end; of an action whose plan is not known any more, the plan is empty. */
-  sign(of: Pick<Receipt, "run" | "action" | "plan" | "at" | "ledger">, ended: Ended): Receipt;
+  sign(of: Pick<Receipt, "run" | "action" | "plan" | "at" | "ledger">, ended: ActionEnd): Receipt;
 }
 
 const SEED_BYTES = 32;

@@ -1,4 +1,4 @@
-import { Fault, HAND_LIMITS, type Ended, type Outcome, type Plan } from "@vidro/core";
+import { Fault, HAND_LIMITS, type ActionEnd, type Outcome, type Plan } from "@vidro/core";
 import type { Tool } from "../tools/tool.ts";
 
 /** A tool at work on a plan. */
@@ -15,10 +15,10 @@ export interface Running {
  * Waits for a tool, which is told to end when its time and some more are over. One that does not end even then is given
  * up: its outcome is unknown, or a failure where running it again does no harm. Throws what the tool throws.
  */
-export async function endInTime(run: (signal: AbortSignal) => Promise<Outcome>, running: Running): Promise<Ended> {
+export async function endInTime(run: (signal: AbortSignal) => Promise<Outcome>, running: Running): Promise<ActionEnd> {
   const { tool, plan, signal, overdueMs } = running;
   const late = new AbortController();
-  const { promise: overdue, resolve } = Promise.withResolvers<Ended>();
+  const { promise: overdue, resolve } = Promise.withResolvers<ActionEnd>();
   const timer = setTimeout(
     () => {
       late.abort();
@@ -27,7 +27,10 @@ export async function endInTime(run: (signal: AbortSignal) => Promise<Outcome>, 
     timeOf(plan) + overdueMs,
   );
   try {
-    const ran = run(AbortSignal.any([signal, late.signal])).then((outcome): Ended => ({ type: "finished", outcome }));
+    const ran = run(AbortSignal.any([signal, late.signal])).then((outcome): ActionEnd => ({
+      type: "finished",
+      outcome,
+    }));
     return await Promise.race([ran, overdue]);
   } finally {
     clearTimeout(timer);
@@ -39,7 +42,7 @@ function timeOf(plan: Plan): number {
   return plan.kind === "process" || plan.kind === "shell" ? plan.timeoutMs : HAND_LIMITS.commandMs;
 }
 
-function neverEnded({ name, idempotent }: Running["tool"]): Ended {
+function neverEnded({ name, idempotent }: Running["tool"]): ActionEnd {
   const why = `The tool ${name} did not end in its time, nor when it was told to.`;
   if (idempotent) return { type: "failed", fault: new Fault("TOOL_FAILED", why).report(), settled: true };
   return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };

@@ -1,7 +1,7 @@
 import type { BigIntStats } from "node:fs";
 import { lstat, readlink } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
-import { canonical, Fault, HAND_LIMITS } from "@vidro/core";
+import { canonicalJson, Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan, Json } from "@vidro/core";
 import { codeOf, fileFault, sha256 } from "./files.ts";
 import type { Bench } from "../tools/tool.ts";
@@ -47,7 +47,7 @@ export function refuseForeign(stat: BigIntStats, { path, inWorkspace }: FilePlan
 /** The plan to write a file whose new content is decided by `input`. */
 export async function writePlan(asked: string, input: Json, bench: Bench): Promise<FilePlan> {
   const path = await realPath(asked, bench);
-  const digest = sha256(canonical(input));
+  const digest = sha256(canonicalJson(input));
   return { kind: "file", operation: "write", path, inWorkspace: isOfWorkspace(path, bench), digest };
 }
 

@@ -1,5 +1,5 @@
 import { asFault, Fault, REGISTER_LIMITS } from "@vidro/core";
-import type { Ended, Hand, JsonObject } from "@vidro/core";
+import type { ActionEnd, Hand, JsonObject } from "@vidro/core";
 import {
   actionOf,
   EXTENSIONS,
@@ -179,7 +179,7 @@ export class Executor {
     }
   }
 
-  #ended(payload: JsonObject, ended: Ended, tookMs: number): void {
+  #ended(payload: JsonObject, ended: ActionEnd, tookMs: number): void {
     const tool = textOf(payload, "tool_id");
     this.#aborts.delete(tool);
     const place = {

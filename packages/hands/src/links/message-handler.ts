@@ -1,5 +1,5 @@
 import { asFault, Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
-import type { Ended, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
+import type { ActionEnd, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
 import {
   bytesOf,
   endedReply,
@@ -105,7 +105,7 @@ export class Southbound {
     }
   }
 
-  async #perform(request: Opened): Promise<Ended> {
+  async #perform(request: Opened): Promise<ActionEnd> {
     const { fields } = request;
     if (Number(fields["session_epoch"] ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
     const read = this.#sleep.heard(orderOf({ ...request, fields: this.#obeying(fields) }));

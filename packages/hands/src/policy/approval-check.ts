@@ -1,5 +1,5 @@
 import { Fault } from "@vidro/core";
-import type { Ended, Judgement, Order } from "@vidro/core";
+import type { ActionEnd, Judgement, Order } from "@vidro/core";
 
 /** Throws unless policy lets the plan run: by itself, or because a person approved exactly this plan. */
 export function admit({ hash, verdict }: Judgement, { approved, unproven }: Order): void {
@@ -11,12 +11,12 @@ export function admit({ hash, verdict }: Judgement, { approved, unproven }: Orde
 }
 
 /** The end of an order that a fault stopped. */
-export function failed(fault: Fault): Extract<Ended, { type: "failed" }> {
+export function failed(fault: Fault): Extract<ActionEnd, { type: "failed" }> {
   return { type: "failed", fault: fault.report() };
 }
 
 /** An end as the ledger has it: those of earlier versions do not say that they are from there. */
-export function onRecord(ended: Ended): Ended {
+export function onRecord(ended: ActionEnd): ActionEnd {
   return ended.type === "failed" ? { ...ended, settled: true } : ended;
 }
 
@@ -24,7 +24,7 @@ export function onRecord(ended: Ended): Ended {
  * The end of an action that was begun for another, or before the hand kept for whom: what came of it is not told, and
  * it is not begun again, since whoever orders may be the same with another token.
  */
-export function anothers(): Ended {
+export function anothers(): ActionEnd {
   const message = "An action of that id was begun for another who orders here; what came of it is told to that one.";
   return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", message).report() };
 }

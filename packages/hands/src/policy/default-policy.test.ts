@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ProcessPlan, Verdict } from "@vidro/core";
-import { judge, parsePolicy, type Policy } from "@vidro/core/policy";
+import { judgePlan, parsePolicy, type Policy } from "@vidro/core/policy";
 import * as fc from "fast-check";
 import { DEFAULT_POLICY, QUIET_ENV } from "./default-policy.ts";
 
@@ -13,7 +13,7 @@ function judgeArgv(argv: readonly string[], more: Partial<ProcessPlan> = {}, pol
   const program = `/usr/bin/${argv[0]}`;
   // A host with a sandbox: only what it holds is allowed without a question.
   const held = { confined: "files" } as const;
-  return judge(
+  return judgePlan(
     { kind: "process", program, argv, cwd: PLACES.workspace, env, timeoutMs: 1000, digests: {}, ...held, ...more },
     policy,
   );
@@ -44,11 +44,11 @@ test("the default policy allows a look at the host and at the workspace", () => 
 test("without a sandbox a person is asked about every program", () => {
   for (const rule of allowRules) {
     const words = rule.examples.match[0]?.map(fill) ?? [];
-    const { decision, reason } = judge({ ...barePlan(words), confined: "files" }, POLICY);
+    const { decision, reason } = judgePlan({ ...barePlan(words), confined: "files" }, POLICY);
     assert.deepEqual([rule.id, decision], [rule.id, "allow"], reason);
-    assert.equal(judge(barePlan(words), POLICY).decision, "ask", rule.id);
+    assert.equal(judgePlan(barePlan(words), POLICY).decision, "ask", rule.id);
   }
-  assert.match(judge(barePlan(["git", "status"]), POLICY).reason, /no sandbox of this host holds it/);
+  assert.match(judgePlan(barePlan(["git", "status"]), POLICY).reason, /no sandbox of this host holds it/);
 });
 
 function barePlan(argv: readonly string[]): ProcessPlan {
@@ -64,16 +64,16 @@ test("the default policy allows programs by the files they really are", () => {
 
 test("the default policy allows reading files of the workspace and open files of the host, facts, and a shell that can only look", () => {
   const file = (path: string, inWorkspace: boolean): Verdict =>
-    judge({ kind: "file", operation: "read", path, inWorkspace }, POLICY);
+    judgePlan({ kind: "file", operation: "read", path, inWorkspace }, POLICY);
   assert.equal(file("/srv/work/a", true).decision, "allow");
   assert.equal(file("/etc/os-release", false).decision, "allow");
   assert.equal(file("/opt/a", false).decision, "ask");
   assert.equal(file("/proc/self/environ", false).decision, "ask");
-  assert.equal(judge({ kind: "facts", facts: "system" }, POLICY).decision, "allow");
+  assert.equal(judgePlan({ kind: "facts", facts: "system" }, POLICY).decision, "allow");
   const shell = { kind: "shell", command: "ls | wc", cwd: "/srv/work", env: {}, timeoutMs: 1 } as const;
-  assert.equal(judge({ ...shell, access: "read", sandboxed: true }, POLICY).decision, "allow");
-  assert.equal(judge({ ...shell, access: "read", sandboxed: false }, POLICY).decision, "ask");
-  assert.equal(judge({ ...shell, access: "workspace", sandboxed: true }, POLICY).decision, "ask");
+  assert.equal(judgePlan({ ...shell, access: "read", sandboxed: true }, POLICY).decision, "allow");
+  assert.equal(judgePlan({ ...shell, access: "read", sandboxed: false }, POLICY).decision, "ask");
+  assert.equal(judgePlan({ ...shell, access: "workspace", sandboxed: true }, POLICY).decision, "ask");
 });
 
 test("the default policy asks about options that run programs, write files or never end", () => {
@@ -131,9 +131,9 @@ test("the default policy asks with the class of what is at stake", () => {
     assert.deepEqual([verdict.decision, verdict.class], ["ask", expected], line);
   }
   const write = { kind: "file", operation: "write" } as const;
-  assert.equal(judge({ ...write, path: "/srv/work/a", inWorkspace: true }, POLICY).class, "write");
-  assert.equal(judge({ ...write, path: "/etc/hosts", inWorkspace: false }, POLICY).class, "privileged");
-  assert.equal(judge({ ...write, path: "/srv/work/.git/config", inWorkspace: true }, POLICY).class, "code-exec");
+  assert.equal(judgePlan({ ...write, path: "/srv/work/a", inWorkspace: true }, POLICY).class, "write");
+  assert.equal(judgePlan({ ...write, path: "/etc/hosts", inWorkspace: false }, POLICY).class, "privileged");
+  assert.equal(judgePlan({ ...write, path: "/srv/work/.git/config", inWorkspace: true }, POLICY).class, "code-exec");
 });
 
 test("the default policy denies what destroys the host, also behind a wrapper", () => {
@@ -160,7 +160,7 @@ test("the default policy denies keys, passwords and our own state", () => {
     "/home/ada/.vidro/journal.db",
   ])
     for (const operation of ["read", "write"] as const)
-      assert.equal(judge({ kind: "file", operation, path, inWorkspace: false }, POLICY).decision, "deny", path);
+      assert.equal(judgePlan({ kind: "file", operation, path, inWorkspace: false }, POLICY).decision, "deny", path);
 });
 
 test("the default policy never allows what the not_match examples of its allow rules forbid", () => {

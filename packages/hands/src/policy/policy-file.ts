@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname } from "node:path";
-import { canonical, Fault, HAND_LIMITS } from "@vidro/core";
-import { judge, parsePolicy } from "@vidro/core/policy";
+import { canonicalJson, Fault, HAND_LIMITS } from "@vidro/core";
+import { judgePlan, parsePolicy } from "@vidro/core/policy";
 import type { Json } from "@vidro/core";
 import type { Policy } from "@vidro/core/policy";
 import { DEFAULT_POLICY } from "./default-policy.ts";
@@ -54,11 +54,11 @@ export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state
     real: (path: string) => realPathOf(path, places.state),
     kept: (path: string) => whyKept(path, places.workspace),
   };
-  const text = source === undefined ? JSON.stringify(DEFAULT_POLICY) : canonical(source);
+  const text = source === undefined ? JSON.stringify(DEFAULT_POLICY) : canonicalJson(source);
   return {
     version: hash("sha256", text),
     policy,
-    judge: (plan) => judge(plan, policy),
+    judge: (plan) => judgePlan(plan, policy),
     secrets: policy.secrets,
     ...(policy.memory === undefined ? {} : { memoryBytes: policy.memory * MIB }),
     file,

@@ -1,5 +1,5 @@
 import { OFFLINE_LIMITS } from "@vidro/core";
-import { taskIn } from "@vidro/core/run";
+import { taskBeforeDigest } from "@vidro/core/run";
 import type { ModelRequest, Turn } from "@vidro/core";
 import { understand } from "./intents.ts";
 import { introduction, PHRASES } from "./phrases.ts";
@@ -34,7 +34,7 @@ export function nextMove({ turns, tools }: ModelRequest): Move {
 function understandTurns(turns: readonly Turn[]): Understanding {
   const tasks = turns.filter((turn) => turn.role === "user").slice(-OFFLINE_LIMITS.history);
   let understanding: Understanding = { language: "en", wants: [], leftOut: 0 };
-  for (const { text } of tasks) understanding = understand(taskIn(text), understanding);
+  for (const { text } of tasks) understanding = understand(taskBeforeDigest(text), understanding);
   return understanding;
 }
 

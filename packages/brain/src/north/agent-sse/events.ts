@@ -1,8 +1,8 @@
 import { isObject, outcomeText, STREAM_LIMITS } from "@vidro/core";
 import { encodeSse, SSE_HEARTBEAT } from "@vidro/core/codec";
 import { voidsWords } from "@vidro/core/run";
-import { actionWords, oneLine, planWords, sentence } from "@vidro/core/text";
-import { ABORTED } from "@vidro/core/wire/aon";
+import { actionWords, oneLine, planWords, eventSentence } from "@vidro/core/text";
+import { ABORTED_CODE } from "@vidro/core/wire/aon";
 import type { Action, Event, EventType, Json, JsonObject, LiveEvent, Outcome } from "@vidro/core";
 import { questionShape } from "../question-words.ts";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
@@ -21,7 +21,7 @@ const NOTE_CHARS = 2000;
 const VOIDS = { voids: "token" } as const;
 const silent = (): Words => [];
 const observe = (note: string, more: JsonObject = {}): Words => [{ type: "observe", note, ...more }];
-const told = (event: Event): Words => observe(sentence(event));
+const told = (event: Event): Words => observe(eventSentence(event));
 
 const ENCODERS: Encoders = {
   "run.started": silent,
@@ -51,7 +51,7 @@ const ENCODERS: Encoders = {
   "heal.tried": (event) => observe(event.description, voidsWords(event) ? VOIDS : {}),
   "run.finished": ({ result }) => [{ type: "done", result }],
   "run.failed": ({ fault }) => [{ type: "error", message: fault.message, code: fault.code }],
-  "run.aborted": ({ reason }) => [{ type: "error", message: reason, code: ABORTED }],
+  "run.aborted": ({ reason }) => [{ type: "error", message: reason, code: ABORTED_CODE }],
 };
 
 /** The agent's event stream. */

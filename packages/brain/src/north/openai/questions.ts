@@ -1,4 +1,4 @@
-import { canonical, Fault } from "@vidro/core";
+import { canonicalJson, Fault } from "@vidro/core";
 import type { Entry, QuestionAnswered, RunHead } from "@vidro/core";
 import type { Runs } from "../../run/runs.ts";
 import { onlyOne, openQuestion, questionText, takesWords, waitingAmong } from "../question-words.ts";
@@ -26,7 +26,7 @@ export async function callIn(
     const question = (await openQuestion(runs, head))?.question;
     if (question?.about.kind !== "call" || (task !== "" && task.trim() !== head.task)) continue;
     const { tool, input } = question.about.call;
-    const same = call?.arguments ? canonical(inputOf(call.arguments)) === canonical(input) : true;
+    const same = call?.arguments ? canonicalJson(inputOf(call.arguments)) === canonicalJson(input) : true;
     if (same && (call === undefined || call.name === tool)) return { head, question: question.id };
   }
   return undefined;

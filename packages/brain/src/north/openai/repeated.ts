@@ -1,4 +1,4 @@
-import { canonical } from "@vidro/core";
+import { canonicalJson } from "@vidro/core";
 import type { Json, RunHead, RunStarted, Turn } from "@vidro/core";
 import type { Runs, StartRequest } from "../../run/runs.ts";
 
@@ -32,6 +32,6 @@ function isSame(started: RunStarted, { setting: { agent, callerTools = [] }, his
     started.agent === agent?.name &&
     started.system === agent.prompt &&
     callerTools.every(({ name }) => offered.has(name)) &&
-    canonical(started.history as unknown as Json) === canonical(history as unknown as Json)
+    canonicalJson(started.history as unknown as Json) === canonicalJson(history as unknown as Json)
   );
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { asFault, Fault, REGISTER_LIMITS, TCP_LIMITS } from "@vidro/core";
 import { isRecall } from "@vidro/core/run";
-import type { Action, Ended, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
+import type { Action, ActionEnd, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
 import type { HandLink } from "../link.ts";
 import { unjudged } from "../fallback-policy.ts";
 import { ask } from "./tcp-link.ts";
@@ -11,7 +11,7 @@ import type { TcpWire } from "./tcp-link.ts";
 const ANSWER_MS = 10_000;
 
 /** How each tool is asked for in the protocol, and what its answer means. */
-const TOOLS: { readonly [tool: string]: (wire: TcpWire, input: JsonObject) => Promise<Ended> } = {
+const TOOLS: { readonly [tool: string]: (wire: TcpWire, input: JsonObject) => Promise<ActionEnd> } = {
   command,
   os_info: async (wire) => told(await ask(wire, "GET_OS_INFO", {})),
   processes: async (wire, { limit, sort_by: sortBy, name_pattern: namePattern }) =>
@@ -32,7 +32,7 @@ export function foreignLink(wire: TcpWire, tools: readonly ToolSpec[]): HandLink
   };
 }
 
-async function performed(wire: TcpWire, { tool, input }: Action): Promise<Ended> {
+async function performed(wire: TcpWire, { tool, input }: Action): Promise<ActionEnd> {
   const known = TOOLS[tool];
   if (known === undefined) return failed(new Fault("UNKNOWN_TOOL", `This hand has no tool "${tool}".`));
   return known(wire, input);
@@ -41,7 +41,10 @@ async function performed(wire: TcpWire, { tool, input }: Action): Promise<Ended>
 /** Faults after which a command may have run: nobody remembers it there, so it is never sent a second time. */
 const DOUBTFUL: readonly string[] = ["HAND_UNAVAILABLE", "INTERNAL_ERROR"];
 
-async function command(wire: TcpWire, { command: cmd, args, timeout_ms: timeout, cwd }: JsonObject): Promise<Ended> {
+async function command(
+  wire: TcpWire,
+  { command: cmd, args, timeout_ms: timeout, cwd }: JsonObject,
+): Promise<ActionEnd> {
   if (cwd !== undefined)
     return failed(new Fault("BAD_ARGUMENTS", "This hand runs commands in one folder: leave out cwd."));
   // Asked before anything is sent: then nothing has run.
@@ -81,15 +84,15 @@ function outputOf(said: Json | undefined, truncated: boolean): Output {
   return { text, bytes: bytes.length, truncated, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
-function told(answer: JsonObject): Ended {
+function told(answer: JsonObject): ActionEnd {
   return { type: "finished", outcome: { kind: "value", text: JSON.stringify(answer), data: answer } };
 }
 
-function failed(fault: Fault): Ended {
+function failed(fault: Fault): ActionEnd {
   return { type: "failed", fault: fault.report() };
 }
 
-function unknown(why: string): Ended {
+function unknown(why: string): ActionEnd {
   return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };
 }
 

@@ -1,4 +1,4 @@
-import type { HandAdmission, InvitationLetter, Invited } from "@vidro/core";
+import type { HandAdmission, InvitationLetter, Invitee } from "@vidro/core";
 import { join } from "node:path";
 import { asFault } from "@vidro/core";
 import { hasAuthority, openAuthority } from "../enrolment/authority.ts";
@@ -45,7 +45,7 @@ export class Door implements HandAdmission {
   }
 
   /** Invites a host. */
-  async invite(who: Invited, lifeMs?: number): Promise<InvitationLetter> {
+  async invite(who: Invitee, lifeMs?: number): Promise<InvitationLetter> {
     return (await this.#loaded()).invite(who, lifeMs);
   }
 

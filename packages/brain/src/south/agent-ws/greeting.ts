@@ -1,4 +1,4 @@
-import type { HandCard, ToolSpec } from "@vidro/core";
+import type { HandDescription, ToolSpec } from "@vidro/core";
 import { toolsOf } from "@vidro/core/wire/agent-ws";
 import type { Hello, Welcome } from "@vidro/core/wire/agent-ws";
 import type { Identity } from "../enrolment/identities.ts";
@@ -21,8 +21,8 @@ export async function declaredTools(
 export function cardOf(
   { version, workspace = ".", receipt_key: receiptKey }: Hello,
   { id, owner, name, tags }: Identity,
-  came: Pick<HandCard, "gateway" | "tools">,
-): HandCard {
+  came: Pick<HandDescription, "gateway" | "tools">,
+): HandDescription {
   const signing = receiptKey === undefined ? {} : { receiptKey };
   return { id, owner, name, version, workspace, tags, ...signing, ...came };
 }

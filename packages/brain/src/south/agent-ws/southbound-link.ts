@@ -1,6 +1,6 @@
 import { Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
 import { isRecall, recallOf } from "@vidro/core/run";
-import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
 import { bareOrder, faultOf, judgeMessage, orderMessage, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { HandLink, Hear } from "../link.ts";
 import { soundJudgement, soundReply } from "../hand-answers.ts";
@@ -79,11 +79,11 @@ class MessageLink implements SouthboundLink {
     return reply["ok"] === true ? soundJudgement(reply["judgement"]) : faultOf(reply);
   }
 
-  async perform(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
+  async perform(order: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd> {
     if (this.#names) return this.#order(signal.aborted ? recallOf(order) : order, hear, signal);
     // The contract has no words for asking what became of an order.
     if (isRecall(order)) return unknown(new Fault("OUTCOME_UNKNOWN", FORGETFUL));
-    const { promise: left, resolve: leave } = Promise.withResolvers<Ended>();
+    const { promise: left, resolve: leave } = Promise.withResolvers<ActionEnd>();
     const notGiven = (): void => leave({ type: "failed", fault: new Fault("ACTION_EXPIRED", NOT_BEGUN).report() });
     signal.addEventListener("abort", notGiven, { once: true });
     if (signal.aborted) notGiven();
@@ -130,7 +130,7 @@ class MessageLink implements SouthboundLink {
     return this.#names ? undefined : [...this.#waiting.values()][0];
   }
 
-  async #order(given: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
+  async #order(given: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd> {
     // Only what a person approved waits for a signature.
     const order = given.approved === undefined ? given : ((await this.#warranting?.(given)) ?? given);
     const { id } = order.action;
@@ -186,7 +186,7 @@ const NOT_BEGUN = "The action was aborted before it was ordered; nothing was run
 const NO_END = "The hand took the order and never said how it ended.";
 const FORGETFUL = "This hand cannot be asked what became of an earlier order.";
 
-function unknown(fault: Fault): Ended {
+function unknown(fault: Fault): ActionEnd {
   return { type: "unknown", fault: fault.report() };
 }
 

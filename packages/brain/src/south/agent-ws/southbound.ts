@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
-import type { InvitationLetter, Invited, Records, ToolSpec } from "@vidro/core";
+import type { InvitationLetter, Invitee, Records, ToolSpec } from "@vidro/core";
 import { invitationText, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../observe/log.ts";
 import type { TakeSample } from "../../observe/telemetry.ts";
@@ -94,7 +94,7 @@ export class SouthboundDoor {
   }
 
   /** Invites a host; durable when it resolves. */
-  async invite(who: Invited, lifeMs?: number): Promise<InvitationLetter> {
+  async invite(who: Invitee, lifeMs?: number): Promise<InvitationLetter> {
     if (who.name !== undefined) this.#options.hands.assertFree(who.name);
     const url = await this.listen();
     const { fingerprint } = await this.#ca();

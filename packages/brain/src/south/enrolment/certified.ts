@@ -1,4 +1,4 @@
-import type { Barred } from "@vidro/core";
+import type { HandRestriction } from "@vidro/core";
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
@@ -19,7 +19,7 @@ export interface CertifiedWorld {
   readonly brain: string;
   readonly identities: Identities;
   /** Read from the record each time: when it cannot be read, nobody comes in. */
-  readonly barred: (hand: string) => Promise<Barred | undefined>;
+  readonly barred: (hand: string) => Promise<HandRestriction | undefined>;
   /** Is told of a hand of whose certificates a second copy is in use, before the one that shows it is refused. */
   readonly copied: (hand: string, serial: string) => Promise<void>;
   readonly now: () => number;

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
-import type { Invited, JsonObject, Records, StoredRecord } from "@vidro/core";
+import type { Invitee, JsonObject, Records, StoredRecord } from "@vidro/core";
 import { proofIn } from "@vidro/core/wire/enrolment";
 
 /** A new invitation; the secret is nowhere else. */
@@ -25,7 +25,7 @@ export class Invitations {
   }
 
   /** Makes an invitation, durable when it resolves; BAD_REQUEST when it is to live too long. */
-  async make({ owner, ...who }: Invited, lifeMs: number = SOUTHBOUND_LIMITS.invitationMs): Promise<Invitation> {
+  async make({ owner, ...who }: Invitee, lifeMs: number = SOUTHBOUND_LIMITS.invitationMs): Promise<Invitation> {
     if (!(lifeMs > 0 && lifeMs <= SOUTHBOUND_LIMITS.invitationMs))
       throw new Fault("BAD_REQUEST", "An invitation lives for an hour at most.");
     await this.#makeRoom();
@@ -41,7 +41,7 @@ export class Invitations {
    * Uses an invitation up, for good when it resolves: of several who come with one, a single one gets it. One that is
    * unknown, wrong, used or too old is INVALID_TOKEN, whichever of these it is.
    */
-  async redeem(proof: string): Promise<Invited> {
+  async redeem(proof: string): Promise<Invitee> {
     const record = await this.#open(proof);
     const { kind, id, owner, body, version } = record;
     await this.#records.put({ kind, id, owner, body: { ...body, used: true } }, version).catch((thrown: unknown) => {
@@ -51,7 +51,7 @@ export class Invitations {
   }
 
   /** Whom an invitation is for that could be used now; rejects like `redeem`. */
-  async check(proof: string): Promise<Invited> {
+  async check(proof: string): Promise<Invitee> {
     return invitedIn(await this.#open(proof));
   }
 
@@ -90,7 +90,7 @@ function bodyOf({ body }: Pick<StoredRecord, "body">): Body {
   return body as unknown as Body;
 }
 
-function invitedIn(record: StoredRecord): Invited {
+function invitedIn(record: StoredRecord): Invitee {
   const { name, tags } = bodyOf(record);
   return { owner: record.owner, ...(name === undefined ? {} : { name }), ...(tags === undefined ? {} : { tags }) };
 }

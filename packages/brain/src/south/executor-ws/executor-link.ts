@@ -1,6 +1,6 @@
 import { Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import { isIdempotent, isRecall, recallOf, timeoutOf } from "@vidro/core/run";
-import type { Action, Ended, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
 import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf } from "@vidro/core/wire/executor-ws";
 import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { HandLink, Hear } from "../link.ts";
@@ -31,7 +31,7 @@ export interface ExecutorWire {
 
 interface Waiting {
   readonly hear: Hear;
-  readonly resolve: (ended: Ended) => void;
+  readonly resolve: (ended: ActionEnd) => void;
   readonly reject: (fault: Fault) => void;
   /** Something was heard of the order. */
   readonly heard: () => void;
@@ -84,14 +84,14 @@ export class ExecutorLink implements HandLink {
     });
   }
 
-  async perform(order: Order, hear: Hear, signal: AbortSignal): Promise<Ended> {
+  async perform(order: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd> {
     const { action } = order;
     const { memory } = this.#wire;
     const early = memory.take(action.id);
     if (early !== undefined) return early;
     if (this.#gone) throw lost();
     if (this.#waiting.size >= REGISTER_LIMITS.orders) throw away(`It has ${REGISTER_LIMITS.orders} orders already.`);
-    const { promise, resolve, reject } = Promise.withResolvers<Ended>();
+    const { promise, resolve, reject } = Promise.withResolvers<ActionEnd>();
     // Who has lost the link before anybody listens is told by what follows.
     promise.catch(() => undefined);
     const silence = new Silence(this.#patience(action), () => resolve(this.#silent(action)));
@@ -128,7 +128,7 @@ export class ExecutorLink implements HandLink {
     const said = endedOf(payload);
     // An executor without a ledger gets an order that must not be repeated only once: its end is the action's.
     const isOnly = said.type === "failed" && !this.#wire.extensions.has("ledger");
-    const ended: Ended = isOnly ? { ...said, settled: true } : said;
+    const ended: ActionEnd = isOnly ? { ...said, settled: true } : said;
     const waiting = this.#waiting.get(action);
     if (waiting !== undefined) return waiting.resolve(ended);
     if (!this.#wire.memory.wasGiven(action) && !this.#wire.open.has(action)) return;
@@ -174,13 +174,13 @@ export class ExecutorLink implements HandLink {
     return Math.max(this.#wire.bounds.messageMs, timeoutOf(action) + HAND_LIMITS.graceMs);
   }
 
-  #cancel({ id }: Action, resolve: (ended: Ended) => void): void {
+  #cancel({ id }: Action, resolve: (ended: ActionEnd) => void): void {
     if (this.#wire.extensions.has("cancel")) return this.#wire.send({ type: "cancel_tool", payload: { tool_id: id } });
     const fault = new Fault("OUTCOME_UNKNOWN", "It was aborted here; this executor cannot be told to stop.");
     resolve({ type: "unknown", fault: fault.report() });
   }
 
-  #silent(action: Action): Ended {
+  #silent(action: Action): ActionEnd {
     const why = "The executor got the order and never said how it ended.";
     if (isIdempotent(action, this.#wire.tools))
       return { type: "failed", fault: new Fault("TOOL_FAILED", why).report() };

@@ -1,5 +1,5 @@
 import { FOLLOW_LIMITS, REGISTER_LIMITS } from "@vidro/core";
-import type { Ended, Journal } from "@vidro/core";
+import type { ActionEnd, Journal } from "@vidro/core";
 
 /**
  * What a brain remembers of an executor from one connection to the next: which orders it may have, and ends that came
@@ -7,7 +7,7 @@ import type { Ended, Journal } from "@vidro/core";
  */
 export class Memory {
   readonly #given = new Set<string>();
-  readonly #early = new Map<string, Ended>();
+  readonly #early = new Map<string, ActionEnd>();
 
   /** Whether the executor may have got the order. */
   wasGiven(action: string): boolean {
@@ -20,14 +20,14 @@ export class Memory {
   }
 
   /** Keeps an end that nobody waits for yet; the oldest goes when there are too many. */
-  keep(action: string, ended: Ended): void {
+  keep(action: string, ended: ActionEnd): void {
     const [oldest] = this.#early.keys();
     if (this.#early.size >= REGISTER_LIMITS.orders && oldest !== undefined) this.#early.delete(oldest);
     this.#early.set(action, ended);
   }
 
   /** An end that came early, once. */
-  take(action: string): Ended | undefined {
+  take(action: string): ActionEnd | undefined {
     const ended = this.#early.get(action);
     this.#early.delete(action);
     return ended;

@@ -1,6 +1,6 @@
 import type { WebSocket } from "ws";
 import { asFault, EXECUTOR_LIMITS, Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
-import type { HandCard, JsonObject, RunHead, ToolSpec, Turn } from "@vidro/core";
+import type { HandDescription, JsonObject, RunHead, ToolSpec, Turn } from "@vidro/core";
 import { EXTENSIONS, textOf } from "@vidro/core/wire/executor-ws";
 import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { FROM_EXECUTOR, OPTIONAL } from "@vidro/core/wire/executor-ws-schemas";
@@ -234,7 +234,7 @@ export class Visit {
   }
 }
 
-function cardOf(handshake: Handshake, { tools }: Toolbelt, who: { owner: string; session: string }): HandCard {
+function cardOf(handshake: Handshake, { tools }: Toolbelt, who: { owner: string; session: string }): HandDescription {
   const { client_version = "", working_directory = "." } = handshake;
   return {
     id: handOf(who.session),

@@ -1,16 +1,16 @@
-import type { Barred, HandCard, Records, StoredRecord } from "@vidro/core";
+import type { HandRestriction, HandDescription, Records, StoredRecord } from "@vidro/core";
 import { ReceiptKeys } from "../receipt-keys.ts";
 import { ToolLists } from "./tool-lists.ts";
 
 /** Why a hand gets no work. */
 export interface Bar {
-  readonly barred: Barred;
+  readonly barred: HandRestriction;
   readonly why: string;
 }
 
 /** A hand as it was when it was last written down. */
 export interface KeptHand {
-  readonly card: HandCard;
+  readonly card: HandDescription;
   readonly epoch: number;
   readonly lastSeenAt: number;
   readonly createdAt: number;
@@ -22,7 +22,7 @@ const BARRED = "hand-bar";
 /** Records that are read at once. */
 const PAGE = 1000;
 
-interface Body extends Omit<HandCard, "id" | "owner" | "tools"> {
+interface Body extends Omit<HandDescription, "id" | "owner" | "tools"> {
   /** The name of its list of tools. */
   readonly toolList: string;
   readonly epoch: number;
@@ -49,7 +49,7 @@ export class HandRecords {
   }
 
   /** Writes a hand down; durable when it resolves. */
-  async keep(card: HandCard, { epoch, lastSeenAt }: Pick<KeptHand, "epoch" | "lastSeenAt">): Promise<void> {
+  async keep(card: HandDescription, { epoch, lastSeenAt }: Pick<KeptHand, "epoch" | "lastSeenAt">): Promise<void> {
     const { id, owner, tools, ...rest } = card;
     const { name, receiptKey: key } = card;
     if (key !== undefined) await this.#receiptKeys.keep({ hand: id, name, key, owner });
@@ -63,7 +63,7 @@ export class HandRecords {
   }
 
   /** Bars a hand; durable when it resolves. */
-  async bar({ id, owner }: HandCard, bar: Bar): Promise<void> {
+  async bar({ id, owner }: HandDescription, bar: Bar): Promise<void> {
     await this.#records.put({ kind: BARRED, id, owner, body: { ...bar } });
   }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { REGISTER_LIMITS } from "@vidro/core";
-import type { FaultReport, HandCard } from "@vidro/core";
+import type { FaultReport, HandDescription } from "@vidro/core";
 import { openStore } from "../../stores/stores.ts";
 import { Hands } from "./hands.ts";
 import { BareLink, Landscape } from "../hosts.fixture.ts";
@@ -199,7 +199,7 @@ test("F30 a host that is enrolled again under its name is another hand, and the 
   const { hands } = await land.register();
   const { card, hand } = await land.host("web1");
   await hands.attach(card, new BareLink(hand));
-  const again: HandCard = { ...card, id: "hand-web1-again" };
+  const again: HandDescription = { ...card, id: "hand-web1-again" };
   await hands.attach(again, new BareLink(hand));
   assert.throws(() => hands.find("web1", ANA), { code: "CONFLICT", message: /hand-web1, hand-web1-again/ });
   await hands.revoke(card.id, "It was set up anew.");
@@ -232,7 +232,7 @@ test("a hand that came for one session is forgotten a week after it left, and ot
   let now = 1_000_000;
   const { hands, store } = await land.register(() => now);
   const { card, hand } = await land.host("web1");
-  const visitor: HandCard = { ...card, id: "session-1", name: "cli", gateway: "executor-ws" };
+  const visitor: HandDescription = { ...card, id: "session-1", name: "cli", gateway: "executor-ws" };
   for (const one of [card, visitor]) (await hands.attach(one, new BareLink(hand))).detach();
   now += REGISTER_LIMITS.visitorMs + 1;
   const ids = (known: Hands): string[] => known.list(ANA).map(({ id }) => id);
@@ -252,7 +252,7 @@ test("G7 a register that is full forgets the hand that has been away the longest
     acknowledge: () => undefined,
     close: () => undefined,
   };
-  const card = (id: string): HandCard => ({
+  const card = (id: string): HandDescription => ({
     id,
     owner: "ana",
     name: id,

@@ -1,6 +1,6 @@
 import { asFault, Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
-import type { Asker, Barred, Hand, HandCard, HandRow, HandState, Records } from "@vidro/core";
+import type { Asker, HandRestriction, Hand, HandDescription, HandRow, HandState, Records } from "@vidro/core";
 import type { Log } from "../../observe/log.ts";
 import type { HandCount } from "../../observe/metrics.ts";
 import { findHand, selectHands } from "./hand-list.ts";
@@ -84,7 +84,7 @@ export class Hands {
    * until now is told so: CONFLICT for one that was still being let in. FORBIDDEN when the identity is somebody
    * else's, HAND_REVOKED when it was revoked, STALE_EPOCH when the hand has `seen` a later epoch than this brain gave.
    */
-  async attach(said: HandCard, link: HandLink, seen = 0): Promise<Attached> {
+  async attach(said: HandDescription, link: HandLink, seen = 0): Promise<Attached> {
     const card = inWords(said);
     const before = this.#known.get(card.id);
     const known = before ?? (await this.#admit(card));
@@ -124,7 +124,7 @@ export class Hands {
   }
 
   /** Knows a hand that was enrolled and has not come yet, so that it can be waited for and revoked; durable when it resolves. */
-  async expect(card: HandCard): Promise<void> {
+  async expect(card: HandDescription): Promise<void> {
     const known = await this.#admit(card);
     await this.#save(known);
   }
@@ -202,7 +202,7 @@ export class Hands {
   }
 
   /** Why a hand is barred, as it is on record now. */
-  async barred(id: string): Promise<Barred | undefined> {
+  async barred(id: string): Promise<HandRestriction | undefined> {
     return (await this.#records.barOf(id))?.barred;
   }
 
@@ -219,13 +219,13 @@ export class Hands {
     await Promise.all([...this.#known.values()].map(({ hand }) => hand.close()));
   }
 
-  #refuseUnless({ hand }: Known, { id, owner }: HandCard): void {
+  #refuseUnless({ hand }: Known, { id, owner }: HandDescription): void {
     if (hand.card.owner !== owner) throw new Fault("FORBIDDEN", `The hand ${id} belongs to somebody else.`);
     if (hand.barred === "revoked") throw new Fault("HAND_REVOKED");
   }
 
   /** Two connections under one identity may be a host whose first one has silently died, or a stolen key [F29]. */
-  #alarm({ id }: HandCard): Fault {
+  #alarm({ id }: HandDescription): Fault {
     this.#world.log("warn", "a second hand came with the identity of one that is connected; the newest counts", {
       agent_id: id,
     });
@@ -233,7 +233,7 @@ export class Hands {
   }
 
   /** A brain that gave this hand epochs which it does not remember lacks its last past, and so what it ordered then. */
-  #isOlder({ id }: HandCard, seen: number): Fault {
+  #isOlder({ id }: HandDescription, seen: number): Fault {
     const message =
       "This brain is an older state of the one that the hand knows, such as a backup: it is to be started with " +
       "vidro up --restored";
@@ -251,7 +251,7 @@ export class Hands {
   }
 
   /** A hand that is new here, or that was forgotten: that it was revoked is never forgotten. */
-  async #admit(card: HandCard): Promise<Known> {
+  async #admit(card: HandDescription): Promise<Known> {
     if (card.gateway === VISITING) await this.#forgetVisitors();
     if (this.#known.size >= REGISTER_LIMITS.known) await this.#makeRoom();
     const bar = await this.#records.barOf(card.id);
@@ -267,7 +267,7 @@ export class Hands {
     return admitted;
   }
 
-  #remote(card: HandCard): RemoteHand {
+  #remote(card: HandDescription): RemoteHand {
     return new RemoteHand(card, { stops: this.#stops, overdueMs: this.#world.overdueMs });
   }
 
@@ -341,7 +341,7 @@ export class Hands {
 }
 
 /** What a hand says of itself, as text that people and models only read. */
-function inWords(card: HandCard): HandCard {
+function inWords(card: HandDescription): HandDescription {
   const { nameChars } = REGISTER_LIMITS;
   return {
     ...card,

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { Fault } from "@vidro/core";
-import type { Action, Ended, FaultReport, Hand, HandEvent, Order } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, Hand, HandEvent, Order } from "@vidro/core";
 import { BareLink, Landscape } from "../hosts.fixture.ts";
 import { RemoteHand } from "./remote-hand.ts";
 
@@ -19,7 +19,7 @@ function order(action: Action): Order {
 
 const shell = (id: string, command: string): Order => order(act(id, "shell", { command, access: "host" }));
 
-async function performed(hand: Hand, given: Order, signal = NEVER): Promise<{ output: string; ended: Ended }> {
+async function performed(hand: Hand, given: Order, signal = NEVER): Promise<{ output: string; ended: ActionEnd }> {
   let output = "";
   for await (const event of hand.perform(given, signal)) {
     if (event.type !== "output") return { output, ended: event };

@@ -2,11 +2,11 @@ import { asFault, Fault, REGISTER_LIMITS, LiveQueue } from "@vidro/core";
 import { deadlineMs, isIdempotent, isSettled, recallOf } from "@vidro/core/run";
 import type {
   Action,
-  Barred,
-  Ended,
+  HandRestriction,
+  ActionEnd,
   FaultReport,
   Hand,
-  HandCard,
+  HandDescription,
   HandEvent,
   Judgement,
   Order,
@@ -28,19 +28,19 @@ interface RemoteHandOptions {
  * the same id, and the hand's ledger answers. Only what has to be stopped is kept until the hand has stopped it.
  */
 export class RemoteHand implements Hand {
-  #card: HandCard;
+  #card: HandDescription;
   #link: HandLink | undefined;
-  #barred: Barred | undefined;
+  #barred: HandRestriction | undefined;
   /** Outcomes that are durable here and of which the hand does not know it yet. */
   readonly #unacknowledged = new Set<string>();
   /** Those who wait for it to be back. */
   readonly #wakes = new Set<() => void>();
   /** Ends that came when nobody waited for them any more, until they are acknowledged. */
-  readonly #late = new Map<string, Ended>();
+  readonly #late = new Map<string, ActionEnd>();
   readonly #stops: Stops;
   readonly #overdueMs: number | undefined;
 
-  constructor(card: HandCard, { stops = new Stops(), overdueMs }: RemoteHandOptions = {}) {
+  constructor(card: HandDescription, { stops = new Stops(), overdueMs }: RemoteHandOptions = {}) {
     this.#card = card;
     this.#stops = stops;
     this.#overdueMs = overdueMs;
@@ -60,7 +60,7 @@ export class RemoteHand implements Hand {
   }
 
   /** What is known of it. */
-  get card(): HandCard {
+  get card(): HandDescription {
     return this.#card;
   }
 
@@ -70,17 +70,17 @@ export class RemoteHand implements Hand {
   }
 
   /** Why it gets no work, if so. */
-  get barred(): Barred | undefined {
+  get barred(): HandRestriction | undefined {
     return this.#barred;
   }
 
   /** Bars it, or lets it work again; what runs is not touched. */
-  bar(barred: Barred | undefined): void {
+  bar(barred: HandRestriction | undefined): void {
     this.#barred = barred;
   }
 
   /** Works through a new connection from now on, and tells it what was missed. */
-  attach(card: HandCard, link: HandLink): void {
+  attach(card: HandDescription, link: HandLink): void {
     this.#card = card;
     this.#link = link;
     for (const action of this.#unacknowledged) link.acknowledge(action);
@@ -117,7 +117,7 @@ export class RemoteHand implements Hand {
 
   async *perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent> {
     const live = new LiveQueue();
-    const ended = this.#ordered(order, live, signal).catch((thrown: unknown): Ended => ({
+    const ended = this.#ordered(order, live, signal).catch((thrown: unknown): ActionEnd => ({
       type: "failed",
       fault: asFault(thrown).report(),
     }));
@@ -137,13 +137,13 @@ export class RemoteHand implements Hand {
     this.#link = undefined;
   }
 
-  async #ordered(order: Order, live: LiveQueue, signal: AbortSignal): Promise<Ended> {
+  async #ordered(order: Order, live: LiveQueue, signal: AbortSignal): Promise<ActionEnd> {
     const { action } = order;
     const known = this.#late.get(action.id);
     if (known !== undefined) return known;
     const link = await this.#linkFor(order, signal);
     const hear = (stream: "stdout" | "stderr", chunk: string): void => live.put({ type: "output", stream, chunk });
-    const left = Promise.withResolvers<Ended>();
+    const left = Promise.withResolvers<ActionEnd>();
     const stop = new AbortController();
     // A brain that goes down leaves work on other machines alone: the next one finds it under the same id.
     const onAbort = (): void => {
@@ -175,7 +175,7 @@ export class RemoteHand implements Hand {
   }
 
   /** The hand said how an order ended; a late end is kept for who still asks. */
-  #ended({ action }: Order, ended: Ended, isLate: boolean): void {
+  #ended({ action }: Order, ended: ActionEnd, isLate: boolean): void {
     this.#stops.drop(action.id).catch(() => undefined);
     if (!isLate || !isSettled(ended)) return;
     const [oldest] = this.#late.keys();
@@ -218,7 +218,7 @@ function isStopped(signal: AbortSignal): boolean {
   return signal.aborted && asFault(signal.reason).code !== "SHUTTING_DOWN";
 }
 
-function neverEnded(action: Action, tools: readonly ToolSpec[]): Ended {
+function neverEnded(action: Action, tools: readonly ToolSpec[]): ActionEnd {
   const why = "The hand got the order and did not say in time how it ended.";
   if (isIdempotent(action, tools)) return { type: "failed", fault: new Fault("TOOL_FAILED", why).report() };
   return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };

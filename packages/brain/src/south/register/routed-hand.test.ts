@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Action, Ended, FaultReport, Hand, JsonObject, ToolSpec } from "@vidro/core";
+import type { Action, ActionEnd, FaultReport, Hand, JsonObject, ToolSpec } from "@vidro/core";
 import { Landscape } from "../hosts.fixture.ts";
 import { routedHand } from "./routed-hand.ts";
 
@@ -31,7 +31,7 @@ function act(input: JsonObject, tool = "command"): Action {
   return { id: "act_1", tool, input, callId: "c" };
 }
 
-async function ended(hand: Hand, action: Action): Promise<Ended> {
+async function ended(hand: Hand, action: Action): Promise<ActionEnd> {
   for await (const event of hand.perform({ action, epoch: 1, run: "run_1", ttlMs: 60_000 }, NEVER))
     if (event.type !== "output") return event;
   throw new Error("No end came.");

@@ -1,5 +1,5 @@
 import { Fault } from "@vidro/core";
-import type { Action, Ended, Hand, HandEvent, JsonObject, ToolSpec } from "@vidro/core";
+import type { Action, ActionEnd, Hand, HandEvent, JsonObject, ToolSpec } from "@vidro/core";
 
 /** A hand as people call it. */
 interface NamedHand {
@@ -54,7 +54,7 @@ export function routedHand(named: readonly NamedHand[]): Hand {
         found = route(order.action);
       } catch (thrown) {
         if (!(thrown instanceof Fault)) throw thrown;
-        yield { type: "failed", fault: thrown.report() } satisfies Ended;
+        yield { type: "failed", fault: thrown.report() } satisfies ActionEnd;
         return;
       }
       const [hand, action] = found;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { HandCard, ToolSpec } from "@vidro/core";
+import type { HandDescription, ToolSpec } from "@vidro/core";
 import { memoryStore } from "../../stores/memory.ts";
 import { HandRecords } from "./hand-records.ts";
 
@@ -8,7 +8,7 @@ function toolsOf(name: string): readonly ToolSpec[] {
   return [{ name, description: "Does it.", parameters: { type: "object" }, idempotent: true }];
 }
 
-function cardOf(id: string, tools: readonly ToolSpec[]): HandCard {
+function cardOf(id: string, tools: readonly ToolSpec[]): HandDescription {
   return { id, owner: "ana", name: id, gateway: "agent-ws", version: "1", workspace: "/", tools, tags: [] };
 }
 

@@ -1,6 +1,6 @@
 import { ACTION_SCHEMA, JUDGE_SCHEMA, RUN_TOOL_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import { Fault } from "@vidro/core";
-import type { Ended, JsonObject, Order } from "@vidro/core";
+import type { ActionEnd, JsonObject, Order } from "@vidro/core";
 import { proven } from "../../enrol/brain-key.ts";
 import { sleepWatch } from "../sleep-detector.ts";
 import { command } from "./command.ts";
@@ -53,7 +53,7 @@ export const runTool = command({
     const stop = orders.get(own) ?? new AbortController();
     orders.set(own, stop);
     const signal = session === undefined ? stop.signal : AbortSignal.any([stop.signal, session.revoked]);
-    let ended: Ended | undefined;
+    let ended: ActionEnd | undefined;
     try {
       for await (const event of world.hand.perform(order, signal)) {
         if (event.type !== "output") ended = event;

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
 import { Fault, TCP_LIMITS } from "@vidro/core";
 import { OS_CMD_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
-import type { Ended, Hand, JsonObject, Order, ProcessOutcome } from "@vidro/core";
+import type { ActionEnd, Hand, JsonObject, Order, ProcessOutcome } from "@vidro/core";
 import { command } from "./command.ts";
 import { fittingText } from "./fit-frame.ts";
 import { judged } from "./policy-check.ts";
@@ -34,12 +34,12 @@ export const osCmd = command({
 });
 
 /** How an order ends; its live output goes nowhere. */
-async function endOf(hand: Hand, order: Order, stop: AbortSignal): Promise<Ended> {
+async function endOf(hand: Hand, order: Order, stop: AbortSignal): Promise<ActionEnd> {
   for await (const event of hand.perform(order, stop)) if (event.type !== "output") return event;
   throw new Error("The hand gave no end.");
 }
 
-function answerOf(ended: Ended, maxBytes: number): JsonObject {
+function answerOf(ended: ActionEnd, maxBytes: number): JsonObject {
   if (ended.type === "finished" && ended.outcome.kind === "process") return outcomeOf(ended.outcome, maxBytes);
   if (ended.type === "finished") throw new Error("A command gave something that is no process.");
   throw new Fault(ended.fault.code, ended.fault.message);
