@@ -4,6 +4,7 @@ import { commandPage } from "./commands.ts";
 import { errorPage } from "./errors.ts";
 import { eventPage } from "./events.ts";
 import { limitPage } from "./limits.ts";
+import { logPage } from "./log.ts";
 import { metricPage } from "./metrics.ts";
 
 /** The pages that are made from the code, by the name of their file. */
@@ -12,6 +13,7 @@ const PAGES: Readonly<Record<string, () => string>> = {
   errors: errorPage,
   events: eventPage,
   limits: limitPage,
+  log: logPage,
   metrics: metricPage,
 };
 

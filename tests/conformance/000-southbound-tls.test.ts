@@ -288,7 +288,7 @@ test("a host tells nothing to a listener that is not the brain which invited it"
     code: "CERTIFICATE_INVALID",
   });
   assert.deepEqual(
-    other.log.map((line) => line["message"]).filter((message) => /refused|enrolled/.test(String(message))),
+    other.log.map(({ event }) => event).filter((event) => /refused|enrolled/.test(String(event))),
     [],
   );
   const misled = { url: south.url, token: invitationText({ ...token, fingerprint }), ...name };

@@ -44,7 +44,7 @@ function refused(
 function assertLocked(south: SouthboundHarness, identity: Identity): void {
   const { barred, why = "" } = south.hands.find(identity.agentId, LOCAL);
   assert.deepEqual([barred, /copy/.test(why)], ["quarantined", true]);
-  const alerts = south.log.filter(({ level, message }) => level === "error" && /copy/.test(String(message)));
+  const alerts = south.log.filter(({ event }) => event === "hand.certificate_copied");
   assert.equal(alerts.length, 1, "it is alerted, once");
 }
 

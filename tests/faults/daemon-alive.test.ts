@@ -45,7 +45,7 @@ test("G12 an error that escapes from a run's code ends that run by a trace id, i
   const [, trace = ""] = /an error outside every guard \(trace ([\w-]+)\)/.exec(entries) ?? [];
   assert.ok(trace !== "", entries);
   await until("the log has the stack", () => daemon.log.includes(trace));
-  const line = daemon.log.split("\n").find((one) => one.includes(trace) && one.includes("reached the process")) ?? "";
+  const line = daemon.log.split("\n").find((one) => one.includes(trace) && one.includes("error.contained")) ?? "";
   assert.match((JSON.parse(line) as { stack: string }).stack, /an error outside every guard\n\s+at /);
   assert.match(await (await daemon.ask("/metrics")).text(), /^vidro_uncaught_errors_total 1$/m);
   const next = await daemon.run("leave this one alone");

@@ -66,8 +66,8 @@ test("SIGHUP reads policy and agents anew, and a file that cannot be used leaves
   assert.match((await stage.run("agents", "list", "--json")).stdout, /"mole"/);
   await writeFile(join(stage.home, "policy.json"), "{");
   await writeFile(join(stage.home, "agents", "mole.md"), "no head");
-  await daemon.hears("SIGHUP", "cannot be read anew", 2);
-  const told = lines(daemon.log).filter(({ message }) => String(message).startsWith("cannot be read anew"));
+  await daemon.hears("SIGHUP", "settings.reload_failed", 2);
+  const told = lines(daemon.log).filter(({ event }) => event === "settings.reload_failed");
   assert.deepEqual(
     told.map(({ what, level }) => [what, level]),
     [
@@ -97,7 +97,7 @@ test("SIGHUP has new connections see a new certificate, and never half of one", 
   const second = await shown();
   assert.notEqual(second, first);
   await writeFile(cert, "rubbish");
-  await daemon.hears("SIGHUP", "cannot be read anew");
+  await daemon.hears("SIGHUP", "settings.reload_failed");
   assert.equal(await shown(), second);
 });
 

@@ -138,7 +138,7 @@ test("F29: of two hands with one identity the newest counts, an alert is written
   const second = await JoinedHand.join(t, south, { identity: first.identity });
   await first.tells("down");
   assert.match(first.told.at(-1) ?? "", /^down CONNECTION_LOST (\d{6,})$/);
-  assert.equal(south.log.filter((line) => /identity of one that is connected/.test(String(line["message"]))).length, 1);
+  assert.equal(south.log.filter(({ event }) => event === "hand.duplicated").length, 1);
   const hand = await south.hands.at(first.identity.agentId, noLocal);
   assert.equal((await done(hand, marking())).type, "finished");
   assert.equal(marksIn(second.workspace).length, 1);

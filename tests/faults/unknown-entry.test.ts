@@ -69,7 +69,7 @@ test("a run with an entry that this version does not know is not driven and says
     const { status } = (await (await ask("/v1/runs/run_sound")).json()) as { status: string };
     return status !== "running";
   });
-  const refused = lines(daemon.log).filter(({ message }) => message === "a run cannot be taken up again");
+  const refused = lines(daemon.log).filter(({ event }) => event === "run.resume_failed");
   assert.deepEqual(refused.map(({ run_id: run, code }) => `${String(run)} ${String(code)}`).sort(), [
     "run_altered JOURNAL_CORRUPT",
     "run_newer STORE_NEWER",

@@ -58,9 +58,9 @@ test(
     await until("the log says what was dropped", () => /"dropped":\d+\}\n/.test(log));
     assert.ok(log.length < OUTPUT_LIMITS.unreadBytes + PIPE_BYTES, `${log.length} bytes of the log were kept`);
     await ask(port, 1);
-    await until("the log goes on", () => lines(log).at(-1)?.["message"] === "request");
+    await until("the log goes on", () => lines(log).at(-1)?.["event"] === "http.answered");
     const dropped = lines(log).reduce((sum, line) => sum + Number(line["dropped"] ?? 0), 0);
-    const kept = lines(log).filter(({ message }) => message === "request").length;
+    const kept = lines(log).filter(({ event }) => event === "http.answered").length;
     assert.equal(kept + dropped, REQUESTS * CONNECTIONS + 1);
   },
 );

@@ -6,7 +6,8 @@ import type { TestContext } from "node:test";
 import type { Hand, JsonObject, Records } from "@vidro/core";
 import { WebSocket } from "ws";
 import type { ClientOptions } from "ws";
-import type { LogFields } from "../../packages/brain/src/observe/log.ts";
+import { lineHead } from "../../packages/brain/src/observe/log.ts";
+import type { Log, LogFields } from "../../packages/brain/src/observe/log.ts";
 import { openAuthority } from "../../packages/brain/src/south/enrolment/authority.ts";
 import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";
@@ -39,8 +40,7 @@ export class SouthboundHarness {
   readonly #options: SouthboundOptions;
 
   private constructor(folder: string, records: Records, bounds: SouthboundOptions["bounds"]) {
-    const log = (level: string, message: string, fields?: LogFields): void =>
-      void this.log.push({ level, message, ...fields });
+    const log: Log = (event, fields) => void this.log.push({ ...lineHead(event), ...fields });
     const now = (): number => Date.now() + this.aheadMs;
     this.folder = folder;
     this.records = records;

@@ -139,14 +139,14 @@ test("000-59, 000-60: a run is counted, and logged with the names of its run, se
   ])
     assert.ok(metrics.includes(`\n${line}\n`), `${line} is missing in\n${metrics}`);
   assert.match(metrics, /^vidro_journal_commit_seconds_count [1-9]/m);
-  const acted = home.lines.find(({ message }) => message === "action.finished");
+  const acted = home.lines.find(({ event }) => event === "action.finished");
   assert.match(textOf(acted?.["timestamp"]), /^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
   assert.equal(acted?.["level"], "info");
   assert.match(textOf(acted?.["run_id"]), /^run_/);
   assert.match(textOf(acted?.["session_id"]), /^[\da-f-]{36}$/);
   assert.equal(acted?.["agent_id"], "local");
   assert.match(textOf(acted?.["action_id"]), /^act_/);
-  const ended = home.lines.find(({ message }) => message === "run.finished");
+  const ended = home.lines.find(({ event }) => event === "run.finished");
   assert.equal(ended?.["session_id"], acted?.["session_id"]);
   const asked = home.lines.find(({ path }) => path === "/agent/generate");
   assert.equal(asked?.["run_id"], acted?.["run_id"]);

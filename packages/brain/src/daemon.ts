@@ -18,7 +18,7 @@ import { surfaces } from "./north/surfaces.ts";
 import type { SurfaceWorld } from "./north/surfaces.ts";
 import { observed } from "./observe/journal-observer.ts";
 import { unreviewed } from "./auth/revocation-review.ts";
-import { signedTokens, tokensWarning } from "./auth/jwt-settings.ts";
+import { signedTokens, unsetRestrictions } from "./auth/jwt-settings.ts";
 import { AllHands } from "./south/register/all-hands.ts";
 import { Dialer } from "./south/agent-tcp/dialer.ts";
 import { Door, southFolder } from "./south/agent-ws/door.ts";
@@ -124,7 +124,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     observe: (journal) => observed(journal, { metrics, log, wrote: (thrown) => watch?.wrote(thrown) }),
     log,
     report: (traceId, thrown) =>
-      log("error", "a run met a fault of our own", { trace_id: traceId, stack: stackOf(thrown) }),
+      log("run.faulted", { trace_id: traceId, stack: stackOf(thrown) }),
   });
   const holdsRuns = options.onRestart === "hold";
   watch = new HealthWatch({ home, ...brain, metrics, log, holdsRuns });
@@ -148,7 +148,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     tokens.close();
     await brain.close();
     metrics.close();
-    log("info", "the daemon is down");
+    log("daemon.stopped");
   };
   try {
     await firstToken(tokens, tokenFile(home));
@@ -171,7 +171,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   if (options.hidden !== true)
     await writeDaemonFile(home, { ...said, workspace: options.workspace, startedAt: Date.now() });
   if (options.hidden !== true) survey.start();
-  log("info", "the daemon is up", { url, pid: process.pid });
+  log("daemon.started", { url, pid: process.pid });
   return { ...said, ...(southbound === undefined ? {} : { southbound }), pid: process.pid, log, close, ...rest };
 }
 
@@ -283,8 +283,8 @@ async function keptTokens(
 ): Promise<JwtVerifier | undefined> {
   let verify = await signedTokens(env);
   if (verify === undefined) return undefined;
-  const warning = tokensWarning(env);
-  if (warning !== undefined) log("warn", warning);
+  const unset = unsetRestrictions(env);
+  if (unset.length > 0) log("jwt.unrestricted", { unset: unset.join(", ") });
   const reload = async (): Promise<void> => void (verify = await signedTokens(env));
   reloadables.push({ what: "keys of signed tokens", reload });
   return async (token) => verify!(token);
@@ -297,7 +297,7 @@ async function keptTokens(
 async function tellRestored({ incarnation: { restored, generation }, runs, records }: Brain, log: Log): Promise<void> {
   if (restored !== undefined) {
     const held = await runs.list({ open: true, limit: RUN_LIMITS.recovered });
-    log("warn", "the store came back from a backup; runs that were open wait for an answer", {
+    log("store.restored", {
       reason: restored,
       generation,
       runs: held.length,
@@ -305,7 +305,7 @@ async function tellRestored({ incarnation: { restored, generation }, runs, recor
   }
   const unseen = await unreviewed(generation, (kind) => records.list(kind, { limit: PAGE_LIMITS.items }));
   if (unseen === undefined) return;
-  log("warn", "hands and tokens count as they did in the backup: one that was revoked later may be let in again", {
+  log("store.unreviewed", {
     hands: unseen.hands.join(", "),
     tokens: unseen.tokens,
     next: "vidro hands revoke, vidro tokens revoke; then vidro hands reviewed",

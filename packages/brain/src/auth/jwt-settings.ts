@@ -1,14 +1,12 @@
 import { readPem } from "./pem.ts";
 import type { JwtVerifier } from "./jwt.ts";
 
-/** The names that say whose signed tokens are meant, and for whom; each that is missing lets tokens of others in. */
-const MEANT = ["ISSUER", "AUDIENCE"];
+/** Settings that restrict signed tokens to one issuer and one audience. */
+const RESTRICTIONS = ["VIDRO_JWT_ISSUER", "VIDRO_JWT_AUDIENCE"];
 
-/** What a brain with signed tokens should be told at its start; nothing when all is said. */
-export function tokensWarning(env: { readonly [name: string]: string | undefined }): string | undefined {
-  const names = MEANT.map((name) => `VIDRO_JWT_${name}`).filter((name) => (env[name] ?? "") === "");
-  if (names.length === 0) return undefined;
-  return `${names.join(" and ")} not set: every token that the same key has signed is good here, for whomever it was made`;
+/** Restrictions that are not set: without them a token signed with the same key for another service is accepted. */
+export function unsetRestrictions(env: { readonly [name: string]: string | undefined }): readonly string[] {
+  return RESTRICTIONS.filter((name) => (env[name] ?? "") === "");
 }
 
 /**

@@ -192,7 +192,7 @@ function reply(it: Exchange, fault: Fault): void {
 function told({ house, traceId, requestId }: Exchange, thrown: unknown): Fault {
   if (thrown instanceof Fault && FAULTS[thrown.code].fate !== "bug") return thrown;
   const stack = stackOf(thrown);
-  house.log("error", "a request met a fault of our own", { trace_id: traceId, request_id: requestId, stack });
+  house.log("http.faulted", { trace_id: traceId, request_id: requestId, stack });
   return new Fault("INTERNAL_ERROR", `${FAULTS.INTERNAL_ERROR.says} The trace is ${traceId}.`, { cause: thrown });
 }
 
@@ -205,7 +205,7 @@ function note(it: Exchange, tookMs: number): void {
   house.metrics.requests.inc(labels);
   house.metrics.requestTime.observe(tookMs / 1000, labels);
   const runId = response.getHeader("x-run-id");
-  house.log(status >= 500 ? "warn" : "info", "request", {
+  house.log(status >= 500 ? "http.failed" : "http.answered", {
     method,
     path,
     status,

@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import type { Socket } from "node:net";
 import { Fault, isObject } from "@vidro/core";
 import type { Json, JsonObject, Records } from "@vidro/core";
+import { lineHead } from "../observe/log.ts";
 import type { Log, LogFields } from "../observe/log.ts";
 import { Metrics } from "../observe/metrics.ts";
 import { openStore } from "../stores/stores.ts";
@@ -143,7 +144,7 @@ export class Served implements AsyncDisposable {
     const tokens = new Tokens(records);
     const trial = new Trial();
     const lines: LogFields[] = [];
-    const log: Log = (level, message, fields) => void lines.push({ level, message, ...fields });
+    const log: Log = (event, fields) => void lines.push({ ...lineHead(event), ...fields });
     const metrics = new Metrics();
     const server = await serveHttp({
       surfaces: [trialSurface(trial)],

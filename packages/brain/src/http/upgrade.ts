@@ -75,7 +75,7 @@ export function upgrader(
     const [webSockets, takeOver] = await Promise.all([(server ??= webSocketServer()), upgrade.opener()]);
     if (socket.destroyed) return;
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      house.log("info", "websocket", { path: upgrade.path, owner: caller.owner, token_id: caller.tokenId });
+      house.log("websocket.opened", { path: upgrade.path, owner: caller.owner, token_id: caller.tokenId });
       const fields = { owner: caller.owner, token_id: caller.tokenId };
       const contained = { fields, end: () => webSocket.terminate() };
       containEvents(contained, webSocket);
@@ -132,7 +132,7 @@ function endOf(socket: WebSocket, { revoked, expiresAt }: Verified, going: Abort
 function refuse(house: UpgradeHouse, request: IncomingMessage, socket: Duplex, thrown: unknown): void {
   const fault = asFault(thrown);
   const isOurs = FAULTS[fault.code].fate === "bug";
-  if (isOurs) house.log("error", "an upgrade met a fault of our own", { stack: fault.stack ?? fault.message });
+  if (isOurs) house.log("websocket.faulted", { stack: fault.stack ?? fault.message });
   const { ServerResponse } = process.getBuiltinModule("node:http");
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

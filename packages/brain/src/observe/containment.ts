@@ -45,7 +45,7 @@ export function endContained(thrown: unknown, { log, metrics }: Observed): void 
   const contained = containers.getStore();
   const traceId = randomUUIDv7();
   metrics.uncaught.inc();
-  log("error", "an error reached the process; the daemon goes on", {
+  log("error.contained", {
     trace_id: traceId,
     ...contained?.fields,
     stack: stackOf(thrown),

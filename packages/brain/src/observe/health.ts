@@ -31,7 +31,7 @@ interface Finding {
 }
 
 const OK: Finding = { health: "ok", why: "" };
-const LEVELS = { ok: "info", degraded: "warn", down: "error" } as const;
+const LOG_NAMES = { ok: "health.restored", degraded: "health.degraded", down: "health.lost" } as const;
 
 /**
  * Knows how a daemon is: it looks at disk, descriptors, store and open runs again and again, is told of each write to
@@ -153,7 +153,7 @@ export class HealthWatch {
   #take(findings: { readonly [thing: string]: Finding }): void {
     for (const [thing, { health, why }] of Object.entries(findings)) {
       const before = this.#findings[thing]?.health ?? "ok";
-      if (before !== health) this.#world.log(LEVELS[health], "health has changed", { thing, health, before, why });
+      if (before !== health) this.#world.log(LOG_NAMES[health], { thing, health, before, why });
     }
     this.#findings = findings;
   }

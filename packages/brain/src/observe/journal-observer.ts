@@ -1,5 +1,5 @@
-import type { Entry, Event, EventType, Journal, Outcome } from "@vidro/core";
-import type { Level, Log, LogFields } from "./log.ts";
+import type { Entry, Event, Journal, Outcome } from "@vidro/core";
+import type { Log, LogFields } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
 /** Who is told of what became durable. */
@@ -148,18 +148,11 @@ function isGood(outcome: Outcome): boolean {
   return outcome.kind === "value" || outcome.exitCode === 0;
 }
 
-/** What went wrong is worth a warning; what was said and done is in the journal and not in the log. */
-const LEVELS: { readonly [Type in EventType]?: Level } = {
-  "run.failed": "warn",
-  "model.failed": "warn",
-  "action.unknown": "warn",
-  "heal.tried": "warn",
-};
-
+/** Logs that an event became durable; its content stays in the journal. */
 function write(log: Log, event: Event, names: LogFields): void {
   const fields: { [name: string]: string | undefined } = {};
   if ("action" in event && event.action !== undefined)
     fields["action_id"] = typeof event.action === "string" ? event.action : event.action.id;
   if ("fault" in event) fields["code"] = event.fault.code;
-  log(LEVELS[event.type] ?? "info", event.type, { ...names, ...fields });
+  log(event.type, { ...names, ...fields });
 }

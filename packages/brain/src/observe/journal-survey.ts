@@ -34,7 +34,7 @@ export class Survey {
     for (const { id, damaged } of await this.#journal.list({ limit: HEALTH_LIMITS.surveyedRuns })) {
       if (this.#end.signal.aborted) return;
       if (damaged === undefined) await this.#one(id).catch((thrown: unknown) => this.#tell(id, thrown));
-      else this.#log("warn", "a run cannot be read", { run_id: id, code: "JOURNAL_CORRUPT", reason: damaged });
+      else this.#log("run.unreadable", { run_id: id, code: "JOURNAL_CORRUPT", reason: damaged });
     }
   }
 
@@ -50,7 +50,7 @@ export class Survey {
   #tell(run: string, thrown: unknown): void {
     if (this.#end.signal.aborted) return;
     const { code, message } = asFault(thrown);
-    this.#log("warn", "a run cannot be read", { run_id: run, code, reason: message });
+    this.#log("run.unreadable", { run_id: run, code, reason: message });
   }
 
   async #rest(): Promise<void> {

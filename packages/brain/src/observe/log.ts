@@ -1,10 +1,9 @@
 import { jsonLine } from "@vidro/core/text";
 import type { Redactor } from "@vidro/core/redact";
+import { LOG_EVENTS } from "./log-events.ts";
+import type { Level, LogEventName } from "./log-events.ts";
 
-/** How much a line of the log matters. */
-export type Level = "debug" | "info" | "warn" | "error";
-
-/** What a line says besides its words; the first six have the same names on every line that has them. */
+/** Fields of a log line beside its name and sentence; the first six have the same names on every line that has them. */
 export interface LogFields {
   readonly run_id?: string;
   /** The thread. */
@@ -17,13 +16,26 @@ export interface LogFields {
   readonly [name: string]: string | number | boolean | undefined;
 }
 
-/** Writes a line to the log. */
-export type Log = (level: Level, message: string, fields?: LogFields) => void;
+/** Writes a line to the log; its level and sentence come from the table of names. */
+export type Log = (event: LogEventName, fields?: LogFields) => void;
 
-/** A log that writes one JSON object a line, with secrets taken out. */
+/** What every line of the log begins with. */
+interface LineHead {
+  readonly level: Level;
+  readonly event: LogEventName;
+  readonly message: string;
+}
+
+/** Level, name and sentence of a log line. */
+export function lineHead(event: LogEventName): LineHead {
+  const [level, message] = LOG_EVENTS[event];
+  return { level, event, message };
+}
+
+/** A log that writes one JSON object a line, with secrets redacted. */
 export function jsonLog(write: (line: string) => void, redactor?: Redactor, now: () => number = Date.now): Log {
-  return (level, message, fields = {}) => {
-    const line = { timestamp: new Date(now()).toISOString(), level, message, ...fields };
+  return (event, fields = {}) => {
+    const line = { timestamp: new Date(now()).toISOString(), ...lineHead(event), ...fields };
     write(jsonLine(redactor === undefined ? line : redactor.value(line)));
   };
 }

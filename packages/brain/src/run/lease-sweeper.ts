@@ -105,12 +105,12 @@ export class Sweeper {
     try {
       const { resumed, refused } = await this.sweep();
       this.#trouble = undefined;
-      if (resumed > 0) log("info", "runs are taken up again", { runs: resumed });
+      if (resumed > 0) log("runs.resumed", { runs: resumed });
       for (const { run, fault } of refused)
-        log("warn", "a run cannot be taken up again", { run_id: run, code: fault.code, reason: fault.message });
+        log("run.resume_failed", { run_id: run, code: fault.code, reason: fault.message });
     } catch (thrown) {
       const { code, message } = asFault(thrown);
-      if (code !== this.#trouble) log("warn", "open runs cannot be looked for", { code, reason: message });
+      if (code !== this.#trouble) log("runs.search_failed", { code, reason: message });
       this.#trouble = code;
     }
   }

@@ -50,7 +50,7 @@ export class RevokedRuns {
         for (const token of await this.#revoked()) await this.#end(token);
       } catch (thrown) {
         const { code, message } = asFault(thrown);
-        this.#world.log("warn", "runs of revoked tokens could not be ended yet", { code, reason: message });
+        this.#world.log("runs.revoke_failed", { code, reason: message });
         clearTimeout(this.#recheck);
         this.#recheck = setTimeout(() => void this.#look(), TOKEN_LIMITS.recheckMs).unref();
       }
@@ -78,7 +78,7 @@ export class RevokedRuns {
       const [first] = await runs.read(id, 0, 1).catch(() => []);
       if (first?.event.type !== "run.started" || first.event.startedWith !== tokenId) continue;
       await runs.abort(id, "The token that this run was asked for with was revoked.").catch(unlessOver);
-      log("info", "a run ended with its token", { run_id: id, token_id: tokenId });
+      log("run.revoked", { run_id: id, token_id: tokenId });
     }
     this.#done.add(tokenId);
   }

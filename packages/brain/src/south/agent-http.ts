@@ -81,7 +81,7 @@ export class AgentHttp {
       throw new Fault("CONFLICT", "This hand cannot change its key by itself: revoke it and invite the host again.");
     const { keyid } = await this.#world.keys.rotate(hand);
     if (session !== undefined) await this.#tellNextKey(hand, session);
-    this.#world.log("info", "a hand gets its next key", { agent_id: hand, keyid });
+    this.#world.log("hand.key_rotated", { agent_id: hand, keyid });
     return { keyid };
   }
 
@@ -114,8 +114,7 @@ export class AgentHttp {
         try {
           return await this.#answer(authentic, gone);
         } catch (thrown) {
-          if (!(thrown instanceof Fault))
-            log("error", "a message of a hand met a fault of our own", told(authentic, thrown));
+          if (!(thrown instanceof Fault)) log("hand.message_faulted", told(authentic, thrown));
           throw thrown;
         }
       },
@@ -170,7 +169,7 @@ export class AgentHttp {
     const url = textIn(hello as unknown as JsonObject, "listen_url");
     if (url === undefined) return {};
     if (await this.#addresses.isAllowed(hand, url)) return { direct: directCall({ hand, url, keys, now }) };
-    log("warn", "a hand names an address to be called at that nobody has allowed", { agent_id: hand, url });
+    log("hand.address_refused", { agent_id: hand, url });
     return {};
   }
 
@@ -199,8 +198,7 @@ export class AgentHttp {
     const identity = await this.#world.identities.find(hand);
     if (identity === undefined) throw new Fault("HAND_REVOKED", "This hand is not on record any more.");
     const { tools, refused } = await declaredTools(hello, identity.name, this.#world.standardTools);
-    if (refused.length > 0)
-      this.#world.log("warn", "tools of a hand are refused", { agent_id: hand, tools: refused.join(", ") });
+    if (refused.length > 0) this.#world.log("hand.tools_refused", { agent_id: hand, tools: refused.join(", ") });
     return cardOf(hello, identity, { gateway: "agent-http", tools });
   }
 

@@ -139,7 +139,7 @@ class Dialling implements Dialled {
     this.#tried.resolve();
     if (why === this.#lastTrouble) return;
     this.#lastTrouble = why;
-    this.#world.log("warn", "a hand that listens is not there for us", { agent_id: this.#id, reason: why });
+    this.#world.log("hand.unreachable", { agent_id: this.#id, reason: why });
   }
 
   /** One connection, which the register knows when it resolves. */

@@ -182,8 +182,7 @@ class Session {
     if (hello.agent_id !== peer.identity.id)
       throw new Fault("FORBIDDEN", "The agent_id of a hello is the one in the certificate.");
     const { tools, refused } = await declaredTools(hello, peer.identity.name, world.standardTools);
-    if (refused.length > 0)
-      world.log("warn", "tools of a hand are refused", { agent_id: peer.identity.id, tools: refused.join(", ") });
+    if (refused.length > 0) world.log("hand.tools_refused", { agent_id: peer.identity.id, tools: refused.join(", ") });
     const link = this.#linkTo(hello, tools);
     const card = cardOf(hello, peer.identity, { gateway: "agent-ws", tools });
     const attached = await world.hands.attach(card, link, hello.session_epoch);
@@ -237,13 +236,13 @@ class Session {
     const { bounds, world, peer } = this.#parts;
     const isOurs = FAULTS[fault.code].fate === "bug";
     const traceId = randomUUID();
-    if (isOurs) world.log("error", "a message met a fault of our own", { trace_id: traceId, stack: fault.stack ?? "" });
+    if (isOurs) world.log("hand.message_faulted", { trace_id: traceId, stack: fault.stack ?? "" });
     const { code, message: error } = isOurs ? new Fault("INTERNAL_ERROR", `Vidro is at fault (${traceId}).`) : fault;
     this.#reply(message, { ok: false, error, code });
     this.#rubbish += 1;
     const isStranger = this.#attached === undefined;
     if (!isStranger && this.#rubbish < bounds.rubbish) return;
-    world.log("warn", "a hand is hung up on", { agent_id: peer.identity.id, code, reason: error });
+    world.log("hand.hung_up", { agent_id: peer.identity.id, code, reason: error });
     this.#close(
       isStranger ? fault.report() : { code: "RATE_LIMITED", message: "Too much of what came made no sense." },
     );

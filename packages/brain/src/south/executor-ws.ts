@@ -44,7 +44,7 @@ async function load(options: ExecutorGatewayOptions): ReturnType<ExecutorDoor["o
   const sessions = new Sessions({ runs, hands, records, journal, now });
   sessions
     .sweep()
-    .catch((thrown: unknown) => log("warn", "old executors are not forgotten", { reason: String(thrown) }));
+    .catch((thrown: unknown) => log("executor.purge_failed", { reason: String(thrown) }));
   const bounds = { ...EXECUTOR_LIMITS, heartbeatMs: REGISTER_LIMITS.heartbeatMs, ...options.bounds };
   const world: VisitWorld = { runs, hands, sessions, standardTools, log, version, bounds };
   return (visitor) => void new Visit(world, visitor);

@@ -8,7 +8,8 @@ import type { Action, ActionEnd, FaultReport, Hand, HandDescription, Judgement, 
 import { localHand } from "@vidro/hands";
 import { thisHolder } from "../stores/lease-holder.ts";
 import { liveBus } from "../run/live-bus.ts";
-import type { LogFields } from "../observe/log.ts";
+import { lineHead } from "../observe/log.ts";
+import type { Log, LogFields } from "../observe/log.ts";
 import { Runs } from "../run/runs.ts";
 import { openStore } from "../stores/stores.ts";
 import type { Store } from "../stores/store.ts";
@@ -86,8 +87,7 @@ export class Landscape implements AsyncDisposable {
   /** A brain's register on the disk of this landscape. */
   async register(now: () => number = Date.now): Promise<{ readonly hands: Hands; readonly store: Store }> {
     const store = await openStore("sqlite", this.file);
-    const log = (level: string, message: string, fields?: LogFields): void =>
-      void this.log.push({ level, message, ...fields });
+    const log: Log = (event, fields) => void this.log.push({ ...lineHead(event), ...fields });
     const hands = new Hands({ records: store.records, log, now });
     await hands.load();
     this.#open.push({ close: () => hands.close() }, store.journal);

@@ -9,8 +9,11 @@ import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 
 type Kept = Pick<StoredRecord, "kind" | "id" | "owner" | "body">;
 
-/** Writes a line to the log. */
-type WriteLine = (level: "warn" | "error", message: string, fields: { readonly [name: string]: string }) => void;
+/** Writes a line to the log; the store knows only these two kinds of line. */
+type RevocationLog = (
+  event: "revocation.reapplied" | "revocation.not_mirrored",
+  fields: { readonly [name: string]: string },
+) => void;
 
 /** For each kind of record, the part of its body that ends it for good. */
 const ENDINGS: { readonly [kind: string]: (body: JsonObject) => JsonObject | undefined } = {
@@ -21,7 +24,7 @@ const ENDINGS: { readonly [kind: string]: (body: JsonObject) => JsonObject | und
 };
 
 /** Records whose revocations are kept in a file, too; what the file has and the records lack is revoked again. */
-export async function keepRevoked(records: Records, file: string, log: WriteLine): Promise<Records> {
+export async function keepRevoked(records: Records, file: string, log: RevocationLog): Promise<Records> {
   await revokeAgain(records, await read(file), log);
   return {
     get: (kind, id) => records.get(kind, id),
@@ -34,7 +37,7 @@ export async function keepRevoked(records: Records, file: string, log: WriteLine
       const ending = ENDINGS[kind]?.(body);
       if (ending !== undefined) {
         await append(file, { kind, id, owner, body: ending }).catch((thrown: unknown) =>
-          log("error", "a revocation is on record and not beside the store", { kind, reason: asFault(thrown).message }),
+          log("revocation.not_mirrored", { kind, reason: asFault(thrown).message }),
         );
       }
       return stored;
@@ -42,13 +45,13 @@ export async function keepRevoked(records: Records, file: string, log: WriteLine
   };
 }
 
-async function revokeAgain(records: Records, revoked: readonly Kept[], log: WriteLine): Promise<void> {
+async function revokeAgain(records: Records, revoked: readonly Kept[], log: RevocationLog): Promise<void> {
   for (const { kind, id, owner, body } of revoked) {
     const record = await records.get(kind, id);
     // A token or an invitation that the store does not know counts for nothing as it is.
     if (record === undefined ? kind !== "hand-bar" : ENDINGS[kind]?.(record.body) !== undefined) continue;
     await records.put({ kind, id, owner, body: { ...record?.body, ...body } }, record?.version);
-    log("warn", "what was revoked before the store came back from a backup is revoked again", { kind, id });
+    log("revocation.reapplied", { kind, id });
   }
 }
 

@@ -43,7 +43,7 @@ async function call(stage: Stage, { url }: Up, path: string, body?: object): Pro
 /** Gives a task whose command a person has to approve, and waits until they are asked. */
 async function ask(stage: Stage, up: Up): Promise<void> {
   await call(stage, up, "/v1/runs", { task: "run `touch made`" });
-  while (!up.log().some(({ message }) => message === "question.asked")) await once(up.child.stderr, "data");
+  while (!up.log().some(({ event }) => event === "question.asked")) await once(up.child.stderr, "data");
 }
 
 test("up on a port that is taken says so and what to do, and does nothing", async (t) => {
@@ -93,7 +93,7 @@ test("SIGTERM ends it in order, and nothing says that it is up", async () => {
   const up = await start(stage);
   up.child.kill("SIGTERM");
   assert.equal(await up.ended, 0);
-  assert.equal(up.log().at(-1)?.["message"], "the daemon is down");
+  assert.equal(up.log().at(-1)?.["event"], "daemon.stopped");
   await assert.rejects(stat(join(stage.home, "daemon.json")));
   const said = await stage.run("status", "--json");
   assert.equal(said.code, 7);
@@ -110,7 +110,7 @@ test("a second signal ends it at once", async () => {
     messages: [{ role: "user", content: "run `sleep 60`" }],
   });
   stuck.catch(() => undefined);
-  while (up.log().filter(({ message }) => message === "run.started").length < 2) await once(up.child.stderr, "data");
+  while (up.log().filter(({ event }) => event === "run.started").length < 2) await once(up.child.stderr, "data");
   up.child.kill("SIGTERM");
   await assert.rejects(async () => {
     for (;;) await fetch(`${up.url}/healthz`);
@@ -130,7 +130,7 @@ test("runs that were open when it was killed are taken up again, or held", async
   const held = await start(stage, "--on-restart", "hold");
   held.child.kill("SIGTERM");
   await held.ended;
-  const isTakenUp = ({ message }: Line): boolean => message === "runs are taken up again";
+  const isTakenUp = ({ event }: Line): boolean => event === "runs.resumed";
   assert.ok(!held.log().some(isTakenUp));
   const resumed = await start(stage);
   assert.equal(resumed.log().find(isTakenUp)?.["runs"], 1);

@@ -110,8 +110,8 @@ function southboundOf({ southboundPort: port, southboundHost }: UpFlags) {
 
 /** Writes lines of the log, which must not fill the memory of a daemon that is left alone by its log's reader. */
 const toStderr = errorLines((dropped) => {
-  const message = "lines of the log were dropped, since they were not read in time";
-  return jsonLine({ timestamp: new Date().toISOString(), level: "warn", message, dropped });
+  const message = "Lines of the log were dropped because their reader was too slow.";
+  return jsonLine({ timestamp: new Date().toISOString(), level: "warn", event: "log.dropped", message, dropped });
 });
 
 /** A person at a terminal is told only what needs one. */

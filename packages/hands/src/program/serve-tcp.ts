@@ -56,7 +56,8 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
       reserved: state,
       verify: (token) => tokens.verify(token),
       version: manifest.version,
-      report: (traceId, thrown) => logJson({ level: "error", trace_id: traceId, message: stackOf(thrown) }),
+      report: (traceId, thrown) =>
+        logJson({ level: "error", event: "hand.faulted", trace_id: traceId, message: stackOf(thrown) }),
       ...tcpAddress(flags.tcp),
       ...(name === undefined ? {} : { name }),
       ...(lab === undefined ? {} : { lab }),

@@ -8,8 +8,14 @@ export interface Reloadable {
   readonly reload: () => void | Promise<void>;
 }
 
+const MESSAGES = {
+  "signal.ignored": "a signal does nothing here",
+  "settings.reloaded": "read anew",
+  "settings.reload_failed": "cannot be read anew; the one before stays in force",
+} as const;
+
 /** Gets what became of a signal: what was done, or what was kept as it was and why. */
-type SignalNote = (level: "info" | "warn", message: string, fields: { readonly [name: string]: string }) => void;
+type SignalNote = (event: keyof typeof MESSAGES, fields: { readonly [name: string]: string }) => void;
 
 /** A certificate and its key, in PEM. */
 interface Pem {
@@ -47,8 +53,7 @@ export function ignoreUserSignals(): void {
  */
 export function serveSignals(reloadables: () => readonly Reloadable[], note: SignalNote): void {
   ignoreUserSignals();
-  for (const signal of ["SIGUSR1", "SIGUSR2"] as const)
-    process.once(signal, () => note("info", "a signal does nothing here", { signal }));
+  for (const signal of ["SIGUSR1", "SIGUSR2"] as const) process.once(signal, () => note("signal.ignored", { signal }));
   let last = Promise.resolve();
   process.on("SIGHUP", () => {
     last = last.then(() => reloadAll(reloadables(), note));
@@ -59,17 +64,17 @@ async function reloadAll(reloadables: readonly Reloadable[], note: SignalNote): 
   for (const { what, reload } of reloadables) {
     try {
       await reload();
-      note("info", "read anew", { what });
+      note("settings.reloaded", { what });
     } catch (thrown) {
       const [{ asFault }, { oneLine }] = await Promise.all([import("@vidro/core"), import("@vidro/core/text")]);
       const { code, message } = asFault(thrown, "BAD_REQUEST");
       const reason = oneLine(message, REASON_CHARS);
-      note("warn", "cannot be read anew; the one before stays in force", { what, code, reason });
+      note("settings.reload_failed", { what, code, reason });
     }
   }
 }
 
 /** Notes for a person at a terminal, or for whoever reads what a service says. */
-export const sayNote: SignalNote = (_, message, { what, signal, reason }) => {
-  process.stderr.write(`${what ?? signal ?? ""}: ${message}${reason === undefined ? "" : `: ${reason}`}\n`);
+export const sayNote: SignalNote = (event, { what, signal, reason }) => {
+  process.stderr.write(`${what ?? signal ?? ""}: ${MESSAGES[event]}${reason === undefined ? "" : `: ${reason}`}\n`);
 };

@@ -23,5 +23,10 @@ export function sayJson(value: unknown): void {
 export const logJson: (value: object) => void = (value) => log(jsonLine(value));
 
 const log = boundedLines(process.stderr, (dropped) =>
-  jsonLine({ level: "warn", message: "lines of the log were dropped, since they were not read in time", dropped }),
+  jsonLine({
+    level: "warn",
+    event: "log.dropped",
+    message: "Lines of the log were dropped because their reader was too slow.",
+    dropped,
+  }),
 );

@@ -127,7 +127,7 @@ export class DialledHands {
   }
 
   readonly #report = (thrown: unknown): undefined => {
-    this.#options.log("error", "a hand that listens cannot be dialled", { reason: asFault(thrown).message });
+    this.#options.log("hand.dial_failed", { reason: asFault(thrown).message });
   };
 }
 

@@ -69,10 +69,10 @@ test("a port that is taken is told to who asked for it, and keeps no daemon from
   const first = await doorOf(t, home);
   await first.invite(WHO);
   await first.close();
-  const messages: string[] = [];
-  const door = await doorOf(t, home, { port, log: (_, message) => void messages.push(message) });
+  const events: string[] = [];
+  const door = await doorOf(t, home, { port, log: (event) => void events.push(event) });
   assert.equal(await door.open(), undefined);
-  assert.equal(messages.length, 1);
+  assert.deepEqual(events, ["southbound.open_failed"]);
   await assert.rejects(door.invite(WHO), { code: "PORT_TAKEN" });
   const asked = await doorOf(t, home, { port, asked: true });
   await assert.rejects(asked.open(), { code: "PORT_TAKEN" });

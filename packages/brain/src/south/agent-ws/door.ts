@@ -39,7 +39,7 @@ export class Door implements HandAdmission {
     if (asked) return (await this.#loaded()).listen();
     if (!(await hasAuthority(this.#folder))) return undefined;
     return (await this.#loaded()).listen().catch((thrown: unknown) => {
-      log("warn", "hands on other machines cannot come back", { reason: asFault(thrown).message });
+      log("southbound.open_failed", { reason: asFault(thrown).message });
       return undefined;
     });
   }

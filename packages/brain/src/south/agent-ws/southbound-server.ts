@@ -100,7 +100,7 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
     throw listenFault(`Port ${options.port} for hands`, cause);
   });
   // Without a descriptor a host cannot be taken in, and comes again; those that are here stay.
-  server.on("error", ({ message }) => options.log("warn", "a host cannot be taken in", { reason: message }));
+  server.on("error", ({ message }) => options.log("southbound.accept_failed", { reason: message }));
   const renewal = setInterval(() => void renew(server, options), SOUTHBOUND_LIMITS.serverRenewMs / 2).unref();
   return {
     port: (server.address() as AddressInfo).port,
@@ -176,7 +176,7 @@ async function renew(server: Server, { credentials, ca, log }: SouthboundServerO
     const { minVersion, maxVersion, secureOptions } = SETTINGS;
     server.setSecureContext({ minVersion, maxVersion, secureOptions, ca, ...(await credentials()) });
   } catch (thrown) {
-    log("error", "the certificate of the southbound listener cannot be renewed", { reason: asFault(thrown).message });
+    log("southbound.renewal_failed", { reason: asFault(thrown).message });
   }
 }
 
@@ -205,7 +205,7 @@ async function upgrade(
       contain(contained, () => accept(opened, peer));
     });
   } catch (thrown) {
-    refuse(socket, shown(thrown, { log, request, what: "a hand was refused" }));
+    refuse(socket, shown(thrown, { log, request, event: "hand.refused" }));
   }
 }
 
@@ -234,7 +234,7 @@ async function answer({ routes, log }: SouthboundServerOptions, exchange: Exchan
     const said = await handled(routes, exchange);
     send(response, said);
   } catch (thrown) {
-    const fault = shown(thrown, { log, request, what: "a southbound request was refused" });
+    const fault = shown(thrown, { log, request, event: "southbound.refused" });
     const wait = Math.ceil((fault.retryAfterMs ?? 0) / 1000);
     const headers = wait === 0 ? {} : { "retry-after": String(wait) };
     send(response, { status: FAULTS[fault.code].http, headers, json: faultBody(fault) });
@@ -242,10 +242,13 @@ async function answer({ routes, log }: SouthboundServerOptions, exchange: Exchan
 }
 
 /** What the other end is told of a refusal: all of it, unless it is a fault of our own, which is for the log. */
-function shown(thrown: unknown, { log, request, what }: { log: Log; request: IncomingMessage; what: string }): Fault {
+function shown(
+  thrown: unknown,
+  { log, request, event }: { log: Log; request: IncomingMessage; event: "hand.refused" | "southbound.refused" },
+): Fault {
   const fault = asFault(thrown);
   const isOurs = FAULTS[fault.code].fate === "bug";
-  log(isOurs ? "error" : "warn", what, {
+  log(isOurs ? "southbound.faulted" : event, {
     code: fault.code,
     reason: isOurs ? (fault.stack ?? fault.message) : fault.message,
     address: addressOf(request),

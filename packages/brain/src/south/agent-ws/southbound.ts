@@ -180,7 +180,7 @@ export class SouthboundDoor {
     this.#renewals.take(hand);
     const issued = await authority.forHand(hand, csr);
     const generation = await this.#identities.renew(hand, { used, fresh: issued.serial });
-    this.#options.log("info", "a hand has its next certificate", { agent_id: hand, serial: issued.serial, generation });
+    this.#options.log("hand.certificate_renewed", { agent_id: hand, serial: issued.serial, generation });
     return issued;
   }
 
@@ -188,7 +188,7 @@ export class SouthboundDoor {
   async #lock(hand: string, serial: string): Promise<void> {
     const { hands, log } = this.#options;
     if ((await hands.barred(hand)) !== undefined) return;
-    log("error", "a certificate was used again after the next one: there is a copy of it", { agent_id: hand, serial });
+    log("hand.certificate_copied", { agent_id: hand, serial });
     await hands.quarantine(hand, COPIED);
   }
 }

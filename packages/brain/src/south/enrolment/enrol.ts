@@ -59,11 +59,11 @@ async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<Enrolled> 
   await hands.expect({ id, owner, name, tags, gateway, tools, version: "", workspace: "." });
   const enrolled = { ok: true, agent_id: id, name, ca: authority.certificate } as const;
   if (issued !== undefined) {
-    log("info", "a host is enrolled", { agent_id: id, name, serial: issued.serial });
+    log("hand.enrolled", { agent_id: id, name, serial: issued.serial });
     return { ...enrolled, certificate: issued.certificate };
   }
   const { keyid, root } = await world.keys.enrol(id, owner);
-  log("info", "a host is enrolled", { agent_id: id, name, keyid });
+  log("hand.enrolled", { agent_id: id, name, keyid });
   return { ...enrolled, key_id: keyid, key: Buffer.from(root).toString("base64") };
 }
 

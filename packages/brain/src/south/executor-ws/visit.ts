@@ -216,8 +216,7 @@ export class Visit {
   }
 
   #refuse(fault: Fault): void {
-    if (fault.code === "INTERNAL_ERROR")
-      this.#world.log("error", "an executor met a fault of our own", { stack: fault.stack ?? fault.message });
+    if (fault.code === "INTERNAL_ERROR") this.#world.log("executor.faulted", { stack: fault.stack ?? fault.message });
     this.#channel.hangUp(fault.report());
   }
 

@@ -165,7 +165,7 @@ test("a quarantine that another process lays and lifts is heeded here", async ()
     new Promise<void>((resolve) => {
       const push = land.log.push.bind(land.log);
       land.log.push = (...lines) => {
-        if (lines.some(({ message }) => message === "what a hand may do has changed")) resolve();
+        if (lines.some(({ event }) => event === "hand.restriction_changed")) resolve();
         return push(...lines);
       };
     });

@@ -69,7 +69,7 @@ export class Hands {
   async load(): Promise<void> {
     this.#stopWatching = this.#records.watchBars(() => {
       this.#heed().catch((thrown: unknown) =>
-        this.#world.log("error", "it cannot be read which hands are barred", { reason: asFault(thrown).message }),
+        this.#world.log("hand.restrictions_unreadable", { reason: asFault(thrown).message }),
       );
     });
     await this.#stops.load();
@@ -101,13 +101,13 @@ export class Hands {
     known.hand.link?.close(this.#alarm(card).report());
     known.hand.attach(card, link);
     known.away = undefined;
-    this.#world.log("info", "a hand is connected", { agent_id: card.id, name: card.name, gateway: card.gateway });
+    this.#world.log("hand.connected", { agent_id: card.id, name: card.name, gateway: card.gateway });
     return {
       epoch,
       hand: known.hand,
       seen: () => this.#seen(known),
       detach: () => {
-        if (known.hand.detach(link)) this.#world.log("info", "a hand is gone", { agent_id: card.id });
+        if (known.hand.detach(link)) this.#world.log("hand.disconnected", { agent_id: card.id });
       },
     };
   }
@@ -226,7 +226,7 @@ export class Hands {
 
   /** Two connections under one identity may be a host whose first one has silently died, or a stolen key [F29]. */
   #alarm({ id }: HandDescription): Fault {
-    this.#world.log("warn", "a second hand came with the identity of one that is connected; the newest counts", {
+    this.#world.log("hand.duplicated", {
       agent_id: id,
     });
     return new Fault("CONFLICT", "Another connection of this hand took over.");
@@ -237,7 +237,7 @@ export class Hands {
     const message =
       "This brain is an older state of the one that the hand knows, such as a backup: it is to be started with " +
       "vidro up --restored";
-    this.#world.log("error", "a hand has seen a later state of this brain; vidro up --restored lets it in", {
+    this.#world.log("hand.ahead", {
       agent_id: id,
       epoch: seen,
     });
@@ -297,7 +297,7 @@ export class Hands {
   async #forget({ hand: { id } }: Known): Promise<void> {
     this.#known.delete(id);
     await this.#records.forget(id);
-    this.#world.log("info", "a hand that has been away for long is forgotten", { agent_id: id });
+    this.#world.log("hand.forgotten", { agent_id: id });
   }
 
   /** A crash may lose the last minute of when a hand was seen, and nothing else. */
@@ -332,7 +332,7 @@ export class Hands {
       known.why = bar?.why;
       if (known.hand.barred === bar?.barred) continue;
       known.hand.bar(bar?.barred);
-      this.#world.log("warn", "what a hand may do has changed", { agent_id: id, barred: bar?.barred ?? "no" });
+      this.#world.log("hand.restriction_changed", { agent_id: id, barred: bar?.barred ?? "no" });
       if (bar?.barred !== "revoked") continue;
       known.hand.link?.close(new Fault("HAND_REVOKED").report());
       for (const heed of this.#onRevoked) heed(id);
