@@ -7,6 +7,7 @@ import { serveHttp } from "../../packages/brain/src/http/server.ts";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { openAuthority } from "../../packages/brain/src/south/enrolment/authority.ts";
 import { executorGateway } from "../../packages/brain/src/south/executor-ws.ts";
+import { executorUpgrades } from "../../packages/brain/src/south/executor-ws/surface.ts";
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";
 import { SouthboundDoor } from "../../packages/brain/src/south/agent-ws/southbound.ts";
@@ -53,7 +54,7 @@ await serveMember(async ({ home, south, http }: BrainSettings) => {
   const door = new SouthboundDoor({ ...world, folder, port: south, hosts: [] });
   const server = await serveHttp({
     surfaces: [{ name: "none", routes: [], faultBody: ({ code }) => ({ code }) }],
-    upgrades: executorGateway({ ...brain, log, version: "1" }),
+    upgrades: executorUpgrades({ ...brain, gateway: () => executorGateway({ hands, log }), log, version: "1" }),
     tokens,
     records,
     host: "127.0.0.1",

@@ -7,6 +7,7 @@ import { startDaemon } from "../../packages/brain/src/daemon.ts";
 import { serveHttp } from "../../packages/brain/src/http/server.ts";
 import { executorGateway } from "../../packages/brain/src/south/executor-ws.ts";
 import type { ExecutorGatewayOptions } from "../../packages/brain/src/south/executor-ws.ts";
+import { executorUpgrades } from "../../packages/brain/src/south/executor-ws/surface.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { fakeOpenAi } from "./fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";
@@ -113,7 +114,7 @@ export interface ExecutorGateway {
 /** Serves the gateway of executors with other times than it has by itself, and a model that says what it is told. */
 export async function startExecutorGateway(
   t: Test,
-  options: Pick<ExecutorGatewayOptions, "bounds" | "now">,
+  { now = Date.now, bounds = {} }: Pick<ExecutorGatewayOptions, "bounds"> & { readonly now?: () => number },
   ...replies: FakeReply[]
 ): Promise<ExecutorGateway> {
   const model = await fakeOpenAi(...replies);
@@ -124,7 +125,13 @@ export async function startExecutorGateway(
   const log = (): void => undefined;
   const server = await serveHttp({
     surfaces: [{ name: "none", routes: [], faultBody: (fault) => ({ code: fault.code }) }],
-    upgrades: executorGateway({ ...brain, log, version: "1", ...options }),
+    upgrades: executorUpgrades({
+      ...brain,
+      gateway: () => executorGateway({ hands: brain.hands, log, bounds }),
+      log,
+      version: "1",
+      now,
+    }),
     tokens,
     records: brain.records,
     host: "127.0.0.1",

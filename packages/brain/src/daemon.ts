@@ -23,6 +23,7 @@ import { AllHands } from "./south/register/all-hands.ts";
 import { Dialer } from "./south/agent-tcp/dialer.ts";
 import { Door, southFolder } from "./south/agent-ws/door.ts";
 import { executorGateway } from "./south/executor-ws.ts";
+import { executorUpgrades } from "./south/executor-ws/surface.ts";
 import { standardTools } from "./south/local.ts";
 import { Sweeper } from "./run/lease-sweeper.ts";
 import type { OnRestart } from "./run/lease-sweeper.ts";
@@ -221,7 +222,12 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
       ownersApprove: isOn(env["VIDRO_OWNERS_APPROVE"]),
     }),
     tokens,
-    upgrades: executorGateway({ ...brain, log, version: options.version }),
+    upgrades: executorUpgrades({
+      ...brain,
+      gateway: () => executorGateway({ hands: brain.hands, log }),
+      log,
+      version: options.version,
+    }),
     records: brain.records,
     host,
     port,

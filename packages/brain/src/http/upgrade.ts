@@ -13,7 +13,7 @@ import { sendFault, shield } from "./send.ts";
 import type { Verified } from "../auth/caller.ts";
 
 /** A connection that has become a WebSocket. */
-interface Upgraded {
+export interface Upgraded {
   readonly socket: WebSocket;
   readonly caller: Caller;
   readonly params: { readonly [name: string]: string };

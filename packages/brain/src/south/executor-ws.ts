@@ -1,51 +1,41 @@
+import type { WebSocket } from "ws";
 import { EXECUTOR_LIMITS, REGISTER_LIMITS } from "@vidro/core";
-import type { Brain } from "../brain.ts";
+import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
 import type { Log } from "../observe/log.ts";
-import type { Visitor, VisitWorld } from "./executor-ws/visit.ts";
-import { standardTools } from "./local.ts";
+import type { ConnectedExecutorWorld } from "./executor-ws/connected-executor.ts";
+import type { Hands } from "./register/hands.ts";
 
 /** What the gateway of executors needs. */
-export interface ExecutorGatewayOptions extends Pick<Brain, "runs" | "hands" | "records" | "journal"> {
+export interface ExecutorGatewayOptions {
+  readonly hands: Hands;
   readonly log: Log;
-  readonly version: string;
-  readonly now?: () => number;
-  /** Shorter times than those of EXECUTOR and HANDS, for tests. */
-  readonly bounds?: Partial<VisitWorld["bounds"]>;
-}
-
-/** A path on which executors come in. */
-interface ExecutorDoor {
-  /** With `{name}` for parameters. */
-  readonly path: string;
-  /** The scope that a token needs. */
-  readonly scope: string;
-  opener(): Promise<(visitor: Visitor) => void>;
+  /** Shorter times than those of EXECUTOR_LIMITS and REGISTER_LIMITS, for tests. */
+  readonly bounds?: Partial<ConnectedExecutorWorld["bounds"]>;
 }
 
 /**
- * The gateway of executors (004): a program that dials in, offers its tools, brings a task if it likes, carries out
- * what the brain decides and is told how the run goes.
+ * The gateway of executors (004): programs that dial in, offer their tools and carry out what the brain decides. Loaded
+ * with the first connection, so that a daemon is up before.
  */
-export function executorGateway(options: ExecutorGatewayOptions): readonly ExecutorDoor[] {
-  let loaded: ReturnType<ExecutorDoor["opener"]> | undefined;
-  const opener = (): ReturnType<ExecutorDoor["opener"]> => (loaded ??= load(options));
-  // Executors of an earlier brain that will not come back are forgotten, also when no other ever comes.
-  setTimeout(() => void opener().catch(() => undefined), EXECUTOR_LIMITS.sweepAfterMs).unref();
-  return ["/executor", "/ws/tasks/{task_id}"].map((path) => ({ path, scope: "runs", opener }));
-}
-
-/** Loaded with the first who comes: a daemon is up before. */
-async function load(options: ExecutorGatewayOptions): ReturnType<ExecutorDoor["opener"]> {
-  const { runs, hands, records, journal, log, version, now = Date.now } = options;
-  const [{ Sessions }, { Visit }] = await Promise.all([
-    import("./executor-ws/sessions.ts"),
-    import("./executor-ws/visit.ts"),
+export async function executorGateway(options: ExecutorGatewayOptions): Promise<ExecutorGateway<WebSocket>> {
+  const { hands, log } = options;
+  const [{ ConnectedExecutor }, { ExecutorMemories, handOf, sessionOf }] = await Promise.all([
+    import("./executor-ws/connected-executor.ts"),
+    import("./executor-ws/memories.ts"),
   ]);
-  const sessions = new Sessions({ runs, hands, records, journal, now });
-  sessions
-    .sweep()
-    .catch((thrown: unknown) => log("executor.purge_failed", { reason: String(thrown) }));
+  const memories = new ExecutorMemories();
   const bounds = { ...EXECUTOR_LIMITS, heartbeatMs: REGISTER_LIMITS.heartbeatMs, ...options.bounds };
-  const world: VisitWorld = { runs, hands, sessions, standardTools, log, version, bounds };
-  return (visitor) => void new Visit(world, visitor);
+  return {
+    accept: (connection) => void new ConnectedExecutor({ hands, memories, log, bounds }, connection),
+    sessionsSeenBefore: (time) =>
+      hands.list({ owner: "", admin: true }).flatMap(({ id, lastSeenAt }) => {
+        const session = sessionOf(id);
+        return session === undefined || lastSeenAt >= time ? [] : [session];
+      }),
+    async forget(session) {
+      if (hands.isConnected(handOf(session))) return;
+      memories.delete(session);
+      await hands.forget(handOf(session));
+    },
+  };
 }

@@ -1,15 +1,15 @@
 import { Fault, isTerminal } from "@vidro/core";
 import type { Entry } from "@vidro/core";
+import type { ExecutorPeer } from "@vidro/core/wire/executor-gateway";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { Runs } from "../../run/runs.ts";
-import type { Channel } from "./channel.ts";
 import { Telling } from "./telling.ts";
 import type { OpenQuestion } from "./telling.ts";
 
 /** What is followed, and for whom. */
 export interface Following {
   readonly runs: Runs;
-  readonly channel: Channel;
+  readonly peer: Pick<ExecutorPeer, "send" | "drained">;
   readonly run: string;
   /** What the executor calls it. */
   readonly task: string;
@@ -45,13 +45,13 @@ export class Follower {
 
   /** Tells everything up to the end of the run, or until the executor is gone. */
   async follow(): Promise<void> {
-    const { runs, channel, run, signal } = this.#following;
+    const { runs, peer, run, signal } = this.#following;
     try {
       // From the beginning, since what comes is told in the light of what was; old entries are only taken in.
       for await (const followed of runs.follow(run, 0, signal)) {
         const messages = "live" in followed ? this.#telling.live(followed.live) : await this.#told(followed.entry);
-        for (const message of messages) channel.send(message);
-        await channel.drained();
+        for (const message of messages) peer.send(message);
+        await peer.drained();
       }
     } finally {
       const away = new Fault("HAND_UNAVAILABLE", "The executor is gone.");

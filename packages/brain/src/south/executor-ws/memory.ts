@@ -1,5 +1,5 @@
-import { FOLLOW_LIMITS, REGISTER_LIMITS } from "@vidro/core";
-import type { ActionEnd, Journal } from "@vidro/core";
+import { REGISTER_LIMITS } from "@vidro/core";
+import type { ActionEnd } from "@vidro/core";
 
 /**
  * What a brain remembers of an executor from one connection to the next: which orders it may have, and ends that came
@@ -37,21 +37,5 @@ export class Memory {
   forget(action: string): void {
     this.#given.delete(action);
     this.#early.delete(action);
-  }
-}
-
-/** The action of a run that was begun and of which nobody knows the end, as the journal has it. */
-export async function openAction(journal: Journal, run: string): Promise<string | undefined> {
-  let open: string | undefined;
-  for (let after = 0; ;) {
-    const entries = await journal.read(run, after, FOLLOW_LIMITS.batch);
-    for (const { event } of entries) {
-      if (event.type === "action.started") open = event.action.id;
-      // An unknown outcome is open until a person has said what to do about it.
-      else if (["action.finished", "action.failed", "question.answered"].includes(event.type)) open = undefined;
-    }
-    const last = entries.at(-1);
-    if (last === undefined || entries.length < FOLLOW_LIMITS.batch) return open;
-    after = last.seq;
   }
 }

@@ -1,15 +1,15 @@
 import { createHash, randomUUIDv7 } from "node:crypto";
 import { EXECUTOR_LIMITS, Fault, RUN_LIMITS } from "@vidro/core";
 import type { Journal, JsonObject, Records, RunHead } from "@vidro/core";
+import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
 import type { Handshake } from "@vidro/core/wire/executor-ws";
 import type { Runs } from "../../run/runs.ts";
-import type { Hands } from "../register/hands.ts";
-import { Memory, openAction } from "./memory.ts";
+import { openAction } from "./open-action.ts";
 
 /** What sessions are kept in. */
-export interface SessionsWorld {
+interface SessionsWorld {
   readonly runs: Runs;
-  readonly hands: Hands;
+  readonly gateway: Pick<ExecutorGateway<never>, "sessionsSeenBefore" | "forget">;
   readonly records: Records;
   readonly journal: Journal;
   readonly now: () => number;
@@ -25,17 +25,9 @@ export interface Place {
 }
 
 const KIND = "handshake";
-const HAND_PREFIX = "executor:";
-
-/** The hand that is the executor of a session. */
-export function handOf(session: string): string {
-  return `${HAND_PREFIX}${session}`;
-}
-
 /** The sessions of executors: one session is one executor, at most one task, and as many connections as it takes. */
 export class Sessions {
   readonly #world: SessionsWorld;
-  readonly #memories = new Map<string, Memory>();
   #sweptAt = 0;
 
   constructor(world: SessionsWorld) {
@@ -63,15 +55,9 @@ export class Sessions {
     return { session, run: await this.#runOf(session, owner), task };
   }
 
-  /** What is remembered of the executor of a session; in a new process, what the journal tells of it. */
-  async memory({ session, run }: Place): Promise<Memory> {
-    const known = this.#memories.get(session);
-    if (known !== undefined) return known;
-    const memory = new Memory();
-    const open = run === undefined ? undefined : await openAction(this.#world.journal, run.id);
-    if (open !== undefined) memory.gives(open);
-    this.#memories.set(session, memory);
-    return memory;
+  /** The action of a run that was started and has no recorded end. */
+  openAction(run: string): Promise<string | undefined> {
+    return openAction(this.#world.journal, run);
   }
 
   /** Keeps a handshake for an hour [004-05]. */
@@ -88,27 +74,17 @@ export class Sessions {
   /** The executor of a session has left: it is forgotten when its task is over. */
   async left(session: string): Promise<void> {
     const [run] = await this.#world.runs.list({ thread: session, limit: 1 });
-    if (run !== undefined && !isOpen(run)) await this.#forget(session);
+    if (run !== undefined && !isOpen(run)) await this.#world.gateway.forget(session);
   }
 
   /** Forgets executors that were away for longer than any order is waited for, unless their task is still open. */
   async sweep(): Promise<void> {
-    const { hands, runs, now } = this.#world;
+    const { gateway, runs, now } = this.#world;
     this.#sweptAt = now();
-    const before = now() - RUN_LIMITS.handMs;
-    for (const { id, lastSeenAt } of hands.list({ owner: "", admin: true })) {
-      if (!id.startsWith(HAND_PREFIX) || lastSeenAt >= before) continue;
-      const session = id.slice(HAND_PREFIX.length);
+    for (const session of gateway.sessionsSeenBefore(now() - RUN_LIMITS.handMs)) {
       const [open] = await runs.list({ thread: session, open: true, limit: 1 });
-      if (open === undefined) await this.#forget(session);
+      if (open === undefined) await gateway.forget(session);
     }
-  }
-
-  async #forget(session: string): Promise<void> {
-    const { hands } = this.#world;
-    if (hands.isConnected(handOf(session))) return;
-    this.#memories.delete(session);
-    await hands.forget(handOf(session));
   }
 
   async #runOf(session: string, owner: string): Promise<RunHead | undefined> {

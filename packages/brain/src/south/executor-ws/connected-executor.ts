@@ -1,0 +1,184 @@
+import type { WebSocket } from "ws";
+import { asFault, Fault } from "@vidro/core";
+import type { HandDescription, JsonObject } from "@vidro/core";
+import type {
+  AttachedExecutor,
+  AttachRequest,
+  ExecutorAnswer,
+  ExecutorListener,
+  ExecutorPeer,
+} from "@vidro/core/wire/executor-gateway";
+import { EXTENSIONS } from "@vidro/core/wire/executor-ws";
+import type { ExecutorMessage, Handshake } from "@vidro/core/wire/executor-ws";
+import { FROM_EXECUTOR, OPTIONAL } from "@vidro/core/wire/executor-ws-schemas";
+import type { Log } from "../../observe/log.ts";
+import { checks, lenient } from "../wire-check.ts";
+import type { Attached, Hands } from "../register/hands.ts";
+import { Channel } from "./channel.ts";
+import { ExecutorLink } from "./executor-link.ts";
+import type { ExecutorWire } from "./executor-link.ts";
+import type { ExecutorMemories } from "./memories.ts";
+import { handOf } from "./memories.ts";
+import { hostName, toolbelt } from "./toolbelt.ts";
+import type { Toolbelt } from "./toolbelt.ts";
+import { standardTools } from "../local.ts";
+
+/** What a connection of an executor needs of its gateway. */
+export interface ConnectedExecutorWorld {
+  readonly hands: Hands;
+  readonly memories: ExecutorMemories;
+  readonly log: Log;
+  readonly bounds: ExecutorWire["bounds"] & { readonly heartbeatMs: number; readonly handshakeMs: number };
+}
+
+/** One connection, as its surface opened it. */
+interface ExecutorSocket {
+  readonly socket: WebSocket;
+  /** Aborted with a Fault when the executor may not stay. */
+  readonly ended: AbortSignal;
+  readonly listen: (peer: ExecutorPeer) => ExecutorListener;
+}
+
+const check = checks(FROM_EXECUTOR);
+const withoutMisfits = new Map(
+  Object.entries(OPTIONAL).map(([type, fields]) => [type, lenient(FROM_EXECUTOR[type] ?? {}, fields)]),
+);
+
+/** One connection of an executor, from its handshake to its end. */
+export class ConnectedExecutor implements ExecutorPeer {
+  readonly #world: ConnectedExecutorWorld;
+  readonly #ended: AbortSignal;
+  readonly #channel: Channel;
+  readonly #listener: ExecutorListener;
+  readonly #lateHandshake: NodeJS.Timeout;
+  #link: ExecutorLink | undefined;
+  #attached: Attached | undefined;
+  /** Whether the handshake came. */
+  #isGreeted = false;
+  #isJoining = false;
+  #isGone = false;
+
+  constructor(world: ConnectedExecutorWorld, { socket, ended, listen }: ExecutorSocket) {
+    this.#world = world;
+    this.#ended = ended;
+    this.#listener = listen(this);
+    const listener = {
+      take: (type: string, payload: JsonObject) => this.#take(type, payload),
+      misheard: (fault: Fault) => (this.#isGreeted ? this.#channel.complain(fault.report()) : this.hangUp(fault)),
+      seen: () => this.#attached?.seen(),
+      gone: () => this.#leave(),
+    };
+    this.#channel = new Channel(socket, listener, world.bounds.heartbeatMs);
+    // The brain may be the slow one: CONNECTION_LOST lets the executor connect again.
+    this.#lateHandshake = setTimeout(
+      () => this.hangUp(new Fault("CONNECTION_LOST", "The handshake did not come in time.")),
+      world.bounds.handshakeMs,
+    );
+    ended.addEventListener("abort", this.#end, { once: true });
+    if (ended.aborted) this.#end();
+  }
+
+  async attach(request: AttachRequest): Promise<AttachedExecutor> {
+    const { handshake, session } = request;
+    const belt = toolbelt(handshake, await standardTools());
+    const link = new ExecutorLink(await this.#wire(request, belt));
+    const attached = await this.#world.hands.attach(cardOf(request, belt), link);
+    this.#link = link;
+    this.#attached = attached;
+    const { epoch } = attached;
+    const { accepted, rejected } = belt;
+    return { hand: handOf(session), epoch, accepted, rejected, open: () => link.open(epoch) };
+  }
+
+  send(message: ExecutorMessage): void {
+    this.#channel.send(message);
+  }
+
+  drained(): Promise<void> {
+    return this.#channel.drained();
+  }
+
+  hangUp(fault: Fault): void {
+    if (fault.code === "INTERNAL_ERROR") this.#world.log("executor.faulted", { stack: fault.stack ?? fault.message });
+    this.#channel.hangUp(fault.report());
+  }
+
+  readonly #end = (): void => this.hangUp(asFault(this.#ended.reason));
+
+  #take(type: string, received: JsonObject): void {
+    const misfitOf = check(type);
+    if (misfitOf === undefined) throw new Fault("BAD_REQUEST", `There is no message ${JSON.stringify(type)}.`);
+    const payload = withoutMisfits.get(type)?.(received) ?? received;
+    const misfit = misfitOf(payload);
+    const link = this.#link;
+    if (link === undefined || type === "handshake") return this.#greet(type, payload, misfit);
+    // An unreadable judgement still ends the wait for it.
+    if (type === "tool_judgement" && typeof payload["tool_id"] === "string") return link.judged(payload, misfit);
+    if (misfit !== undefined) throw new Fault("BAD_REQUEST", `${type}: ${misfit}`);
+    if (type === "tool_result") return link.result(payload);
+    if (type === "tool_output") return link.output(payload);
+    this.#listener
+      .answer(type as ExecutorAnswer, payload)
+      .catch((thrown: unknown) => this.#channel.complain(asFault(thrown).report()));
+  }
+
+  /** The first message must be a handshake, and no later one may be. */
+  #greet(type: string, payload: JsonObject, misfit: string | undefined): void {
+    if (type !== "handshake" || this.#isGreeted)
+      return this.hangUp(new Fault("BAD_REQUEST", "The handshake comes first, and once."));
+    this.#isGreeted = true;
+    clearTimeout(this.#lateHandshake);
+    if (misfit !== undefined) return this.hangUp(new Fault("BAD_REQUEST", `handshake: ${misfit}`));
+    // Messages behind the handshake wait until it is answered.
+    this.#channel.pause();
+    this.#isJoining = true;
+    this.#listener
+      .join(payload as unknown as Handshake)
+      .catch((thrown: unknown) => this.hangUp(asFault(thrown)))
+      .finally(() => {
+        this.#isJoining = false;
+        this.#channel.resume();
+        if (this.#isGone) this.#leave();
+      });
+  }
+
+  async #wire(request: AttachRequest, { tools }: Toolbelt): Promise<ExecutorWire> {
+    const { extensions = [], open_actions = [] } = request.handshake;
+    return {
+      send: (message) => this.#channel.send(message),
+      hangUp: (why) => this.#channel.hangUp(why),
+      tools,
+      extensions: new Set(EXTENSIONS.filter((extension) => extensions.includes(extension))),
+      open: new Set(open_actions),
+      memory: await this.#world.memories.of(request.session, request.openAction),
+      isOwn: request.isOwnRun,
+      generation: request.generation,
+      late: () => this.#attached?.hand.wake(),
+      bounds: this.#world.bounds,
+    };
+  }
+
+  /** Called when the socket is closed, and again behind a handshake that was still being answered then. */
+  #leave(): void {
+    this.#isGone = true;
+    clearTimeout(this.#lateHandshake);
+    this.#ended.removeEventListener("abort", this.#end);
+    this.#link?.drop();
+    this.#attached?.detach();
+    if (!this.#isJoining) this.#listener.leave();
+  }
+}
+
+function cardOf({ handshake, session, owner }: AttachRequest, { tools }: Toolbelt): HandDescription {
+  const { client_version = "", working_directory = "." } = handshake;
+  return {
+    id: handOf(session),
+    owner,
+    name: hostName(handshake),
+    gateway: "executor-ws",
+    version: client_version,
+    workspace: working_directory,
+    tools,
+    tags: ["executor"],
+  };
+}

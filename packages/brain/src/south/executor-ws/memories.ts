@@ -1,0 +1,34 @@
+import { Memory } from "./memory.ts";
+
+const HAND_PREFIX = "executor:";
+
+/** The id of the hand that is the executor of a session. */
+export function handOf(session: string): string {
+  return `${HAND_PREFIX}${session}`;
+}
+
+/** The session whose executor is a hand; undefined for a hand that is no executor. */
+export function sessionOf(hand: string): string | undefined {
+  return hand.startsWith(HAND_PREFIX) ? hand.slice(HAND_PREFIX.length) : undefined;
+}
+
+/** The memories of executors, by session. */
+export class ExecutorMemories {
+  readonly #memories = new Map<string, Memory>();
+
+  /** The memory of a session; a new one knows the action that the executor may still have. */
+  async of(session: string, openAction: () => Promise<string | undefined>): Promise<Memory> {
+    const known = this.#memories.get(session);
+    if (known !== undefined) return known;
+    const memory = new Memory();
+    const open = await openAction();
+    if (open !== undefined) memory.gives(open);
+    this.#memories.set(session, memory);
+    return memory;
+  }
+
+  /** Forgets a session. */
+  delete(session: string): void {
+    this.#memories.delete(session);
+  }
+}

@@ -1,0 +1,48 @@
+import { EXECUTOR_LIMITS } from "@vidro/core";
+import type { Journal, Records } from "@vidro/core";
+import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
+import type { Upgrade, Upgraded } from "../../http/upgrade.ts";
+import type { Log } from "../../observe/log.ts";
+import type { Runs } from "../../run/runs.ts";
+
+/** What the surface of executors may ask for. */
+interface ExecutorSurfaceOptions {
+  readonly runs: Runs;
+  readonly records: Records;
+  readonly journal: Journal;
+  /** Loads the gateway that makes executors hands. */
+  readonly gateway: () => Promise<ExecutorGateway<Upgraded["socket"]>>;
+  readonly log: Log;
+  readonly version: string;
+  readonly now?: () => number;
+}
+
+/**
+ * The surface of executors (004): an executor may bring a task, is shown how its run goes, and answers its questions.
+ * The same connection makes it a hand, by its gateway.
+ */
+export function executorUpgrades(options: ExecutorSurfaceOptions): readonly Upgrade[] {
+  let loaded: ReturnType<Upgrade["opener"]> | undefined;
+  const opener = (): ReturnType<Upgrade["opener"]> => (loaded ??= load(options));
+  // Executors of an earlier brain that will not come back are forgotten, also when no other one connects.
+  setTimeout(() => void opener().catch(() => undefined), EXECUTOR_LIMITS.sweepAfterMs).unref();
+  return ["/executor", "/ws/tasks/{task_id}"].map((path) => ({ path, scope: "runs", opener }));
+}
+
+/** Loaded with the first connection, so that a daemon is up before. */
+async function load(options: ExecutorSurfaceOptions): ReturnType<Upgrade["opener"]> {
+  const { runs, records, journal, log, version, now = Date.now } = options;
+  const [gateway, { Sessions }, { ExecutorConnection }] = await Promise.all([
+    options.gateway(),
+    import("./sessions.ts"),
+    import("./visit.ts"),
+  ]);
+  const sessions = new Sessions({ runs, gateway, records, journal, now });
+  sessions.sweep().catch((thrown: unknown) => log("executor.purge_failed", { reason: String(thrown) }));
+  return ({ socket, ended, caller: { owner, tokenId }, params: { task_id: task } }) =>
+    gateway.accept({
+      socket,
+      ended,
+      listen: (peer) => new ExecutorConnection({ runs, sessions, version }, { owner, tokenId, task }, peer),
+    });
+}
