@@ -85,20 +85,13 @@ const BRAIN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   stream: ["http", "run", "stores"],
 };
 
-/** Files that import against the arrows: an executor is a surface and a hand in one, and one loads the daemon late. */
-const AGAINST_ARROWS = [
-  "packages/brain/src/daemon/start-daemon.ts",
-  "packages/brain/src/south/executor-ws.ts",
-  "packages/brain/src/south/executor-ws/",
-];
-
 test("folders of the brain import only what their arrows allow", () => {
   const root = "packages/brain/src/";
   const folderOf = (path: string): string =>
     path.startsWith(root) ? (path.slice(root.length).split("/")[0] ?? "") : "";
   const offenders = inside("packages/brain/src").flatMap(({ path, imports }) => {
     const own = folderOf(path);
-    if (own.endsWith(".ts") || AGAINST_ARROWS.some((known) => path.startsWith(known))) return [];
+    if (own.endsWith(".ts")) return [];
     const others = imports.filter((name) => name.startsWith(root) && folderOf(name) !== own);
     return others
       .filter((name) => !BRAIN_ARROWS[own]?.includes(folderOf(name)))

@@ -7,7 +7,7 @@ import { serveHttp } from "../../packages/brain/src/http/server.ts";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { openAuthority } from "../../packages/brain/src/south/enrolment/authority.ts";
 import { executorGateway } from "../../packages/brain/src/south/executor-ws.ts";
-import { executorUpgrades } from "../../packages/brain/src/south/executor-ws/surface.ts";
+import { executorUpgrades } from "../../packages/brain/src/north/executor.ts";
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";
 import { SouthboundDoor } from "../../packages/brain/src/south/agent-ws/southbound.ts";

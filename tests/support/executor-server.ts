@@ -7,7 +7,7 @@ import { startDaemon } from "../../packages/brain/src/daemon.ts";
 import { serveHttp } from "../../packages/brain/src/http/server.ts";
 import { executorGateway } from "../../packages/brain/src/south/executor-ws.ts";
 import type { ExecutorGatewayOptions } from "../../packages/brain/src/south/executor-ws.ts";
-import { executorUpgrades } from "../../packages/brain/src/south/executor-ws/surface.ts";
+import { executorUpgrades } from "../../packages/brain/src/north/executor.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { fakeOpenAi } from "./fake-openai.ts";
 import type { FakeOpenAi, FakeReply } from "./fake-openai.ts";

@@ -23,7 +23,7 @@ import { AllHands } from "./south/register/all-hands.ts";
 import { Dialer } from "./south/agent-tcp/dialer.ts";
 import { Door, southFolder } from "./south/agent-ws/door.ts";
 import { executorGateway } from "./south/executor-ws.ts";
-import { executorUpgrades } from "./south/executor-ws/surface.ts";
+import { executorUpgrades } from "./north/executor.ts";
 import { standardTools } from "./south/local.ts";
 import { Sweeper } from "./run/lease-sweeper.ts";
 import type { OnRestart } from "./run/lease-sweeper.ts";
@@ -124,8 +124,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     localHand: options.localHand,
     observe: (journal) => observed(journal, { metrics, log, wrote: (thrown) => watch?.wrote(thrown) }),
     log,
-    report: (traceId, thrown) =>
-      log("run.faulted", { trace_id: traceId, stack: stackOf(thrown) }),
+    report: (traceId, thrown) => log("run.faulted", { trace_id: traceId, stack: stackOf(thrown) }),
   });
   const holdsRuns = options.onRestart === "hold";
   watch = new HealthWatch({ home, ...brain, metrics, log, holdsRuns });

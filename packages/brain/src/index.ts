@@ -3,7 +3,7 @@ export type { Brain, BrainOptions } from "./brain.ts";
 export { findDaemon } from "./daemon/daemon-file.ts";
 export type { DaemonFile } from "./daemon/daemon-file.ts";
 export type { Daemon, DaemonOptions } from "./daemon.ts";
-export { startDaemon } from "./daemon/start-daemon.ts";
+export { startDaemon } from "./start-daemon.ts";
 export { follow } from "./run/follow.ts";
 export type { Followed } from "./run/follow.ts";
 export { HomeAgents } from "./north/catalog/home-agents.ts";

@@ -46,7 +46,7 @@ test("a daemon is up before any package of others is loaded", async (t) => {
   const loaded = watchLoading(t);
   const folder = await mkdtemp(join(tmpdir(), "vidro-brain-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const { startDaemon } = await import("./daemon/start-daemon.ts");
+  const { startDaemon } = await import("./start-daemon.ts");
   const daemon = await startDaemon({
     home: join(folder, "state"),
     env: { VIDRO_MODEL: "offline" },

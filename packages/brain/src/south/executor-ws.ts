@@ -21,7 +21,7 @@ export async function executorGateway(options: ExecutorGatewayOptions): Promise<
   const { hands, log } = options;
   const [{ ConnectedExecutor }, { ExecutorMemories, handOf, sessionOf }] = await Promise.all([
     import("./executor-ws/connected-executor.ts"),
-    import("./executor-ws/memories.ts"),
+    import("./executor-ws/executor-memories.ts"),
   ]);
   const memories = new ExecutorMemories();
   const bounds = { ...EXECUTOR_LIMITS, heartbeatMs: REGISTER_LIMITS.heartbeatMs, ...options.bounds };

@@ -6,7 +6,7 @@ import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { HandLink, Hear } from "../link.ts";
 import { nonsense } from "../hand-answers.ts";
 import { unjudged } from "../fallback-policy.ts";
-import type { Memory } from "./memory.ts";
+import type { Memory } from "./order-memory.ts";
 
 /** What a link to an executor stands on. */
 export interface ExecutorWire {

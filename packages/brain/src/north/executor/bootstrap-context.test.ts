@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Outcome } from "@vidro/core";
 import type { Look } from "@vidro/core/run";
-import { bootstrapContext } from "./context.ts";
+import { bootstrapContext } from "./bootstrap-context.ts";
 
 test("004-09 the context is made of data where there is some, and of words where there is none", () => {
   const value = (text: string, data?: Extract<Outcome, { kind: "value" }>["data"]): Outcome =>

@@ -3,8 +3,8 @@ import type { Entry } from "@vidro/core";
 import type { ExecutorPeer } from "@vidro/core/wire/executor-gateway";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { Runs } from "../../run/runs.ts";
-import { Telling } from "./telling.ts";
-import type { OpenQuestion } from "./telling.ts";
+import { Telling } from "./encoder.ts";
+import type { OpenQuestion } from "./encoder.ts";
 
 /** What is followed, and for whom. */
 export interface Following {

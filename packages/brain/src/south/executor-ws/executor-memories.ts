@@ -1,4 +1,4 @@
-import { Memory } from "./memory.ts";
+import { Memory } from "./order-memory.ts";
 
 const HAND_PREFIX = "executor:";
 

@@ -1,9 +1,9 @@
 import { EXECUTOR_LIMITS } from "@vidro/core";
 import type { Journal, Records } from "@vidro/core";
 import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
-import type { Upgrade, Upgraded } from "../../http/upgrade.ts";
-import type { Log } from "../../observe/log.ts";
-import type { Runs } from "../../run/runs.ts";
+import type { Upgrade, Upgraded } from "../http/upgrade.ts";
+import type { Log } from "../observe/log.ts";
+import type { Runs } from "../run/runs.ts";
 
 /** What the surface of executors may ask for. */
 interface ExecutorSurfaceOptions {
@@ -34,8 +34,8 @@ async function load(options: ExecutorSurfaceOptions): ReturnType<Upgrade["opener
   const { runs, records, journal, log, version, now = Date.now } = options;
   const [gateway, { Sessions }, { ExecutorConnection }] = await Promise.all([
     options.gateway(),
-    import("./sessions.ts"),
-    import("./visit.ts"),
+    import("./executor/sessions.ts"),
+    import("./executor/executor-connection.ts"),
   ]);
   const sessions = new Sessions({ runs, gateway, records, journal, now });
   sessions.sweep().catch((thrown: unknown) => log("executor.purge_failed", { reason: String(thrown) }));

@@ -16,7 +16,7 @@ import { callOf } from "@vidro/core/wire/executor-ws";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import { isLook, nextLook } from "@vidro/core/run";
 import type { Look, LookTexts } from "@vidro/core/run";
-import { bootstrapContext } from "./context.ts";
+import { bootstrapContext } from "./bootstrap-context.ts";
 
 /** A question of the run, as the executor's person can answer it. */
 export interface OpenQuestion {
