@@ -8,7 +8,7 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Action, ActionEnd, JsonObject, Order } from "@vidro/core";
 import { SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
-import { tcpHandName, warrantOf, warrantText } from "@vidro/core/wire/warrant";
+import { tcpHandName, formatWarrant, warrantText } from "@vidro/core/wire/warrant";
 import { WebSocketServer } from "ws";
 import { openAuthority } from "../../packages/brain/src/south/enrolment/authority.ts";
 import type { Authority } from "../../packages/brain/src/south/enrolment/authority.ts";
@@ -42,7 +42,7 @@ interface Claim {
 function warrant(authority: Pick<Authority, "sign">, claim: Claim): string {
   const { hand, run, action, plan, ledger, expiresAt } = claim;
   const order = { run, action: { id: action, tool: "", input: {}, callId: "" }, approved: plan, ledger };
-  return warrantOf({ expiresAt, signature: authority.sign(warrantText({ hand, order, expiresAt })) });
+  return formatWarrant({ expiresAt, signature: authority.sign(warrantText({ hand, order, expiresAt })) });
 }
 
 /** Claims that are each wrong in one thing, and what a hand says to them. */

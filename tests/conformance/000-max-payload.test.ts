@@ -141,7 +141,7 @@ test("000-43 agent-http: a signed message of max_payload bytes is taken, and one
   await host.join(brain.url);
   const url = `${brain.url}/southbound/v1/messages`;
   const signed = signedBytes(host.ring.current(), { url, message: result(padding(MOST, result)) });
-  assert.deepEqual(signed.asked.believe(await sent(brain.url, signed.bytes)), { ok: true });
+  assert.deepEqual(signed.asked.verifyReply(await sent(brain.url, signed.bytes)), { ok: true });
 });
 
 interface Posted {

@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { isObject } from "@vidro/core";
 import type { Hand, HandEvent, JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA, RENEW_SCHEMA } from "@vidro/core/wire/enrolment";
-import { FROM_EXECUTOR, TO_EXECUTOR } from "@vidro/core/wire/executor-ws-schemas";
-import { REQUESTS, TELLINGS } from "@vidro/core/wire/agent-ws-schemas";
+import { EXECUTOR_MESSAGE_SCHEMAS, BRAIN_MESSAGE_SCHEMAS } from "@vidro/core/wire/executor-ws-schemas";
+import { REQUEST_SCHEMAS, HAND_MESSAGE_SCHEMAS } from "@vidro/core/wire/agent-ws-schemas";
 import * as tcp from "@vidro/core/wire/agent-tcp-schemas";
 import { Ajv } from "ajv";
 import { JoinedHand, SouthboundHarness } from "../support/southbound-harness.ts";
@@ -32,7 +32,12 @@ test("000-01 JSON Schemas of every wire to a hand are exported, sound, and named
   const acts = Object.entries<unknown>(tcp).flatMap(([name, schema]) =>
     name.endsWith("_SCHEMA") && isObject(schema) ? [[name, schema] as const] : [],
   );
-  const wires: readonly Record<string, JsonObject>[] = [REQUESTS, TELLINGS, FROM_EXECUTOR, TO_EXECUTOR];
+  const wires: readonly Record<string, JsonObject>[] = [
+    REQUEST_SCHEMAS,
+    HAND_MESSAGE_SCHEMAS,
+    EXECUTOR_MESSAGE_SCHEMAS,
+    BRAIN_MESSAGE_SCHEMAS,
+  ];
   for (const schema of [
     ...wires.flatMap((wire) => Object.values(wire)),
     ...acts.map(([, one]) => one),

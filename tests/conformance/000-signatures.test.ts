@@ -69,13 +69,13 @@ test("000-53, 000-47: a signed message is taken, and its reply is signed and bou
   const { brain, signer, messages } = await stage(t);
   const { bytes, asked } = signedBytes(signer, { url: messages, message: sample() });
   const reply = await sent(brain.url, bytes);
-  assert.deepEqual(asked.believe(reply), { ok: true });
+  assert.deepEqual(asked.verifyReply(reply), { ok: true });
   assert.equal(brain.samples.length, 1);
   const other = signedBytes(signer, { url: messages, message: sample() });
-  assert.throws(() => other.asked.believe(reply), { code: "SIGNATURE_INVALID" }, "a reply to another request");
+  assert.throws(() => other.asked.verifyReply(reply), { code: "SIGNATURE_INVALID" }, "a reply to another request");
   const forged = { ...reply, body: Buffer.from(reply.body.toString().replace("true", "null")) };
-  assert.throws(() => asked.believe(forged), { code: "SIGNATURE_INVALID" }, "an altered reply");
-  assert.throws(() => asked.believe({ ...reply, status: 201 }), { code: "SIGNATURE_INVALID" }, "an altered status");
+  assert.throws(() => asked.verifyReply(forged), { code: "SIGNATURE_INVALID" }, "an altered reply");
+  assert.throws(() => asked.verifyReply({ ...reply, status: 201 }), { code: "SIGNATURE_INVALID" }, "an altered status");
 });
 
 test("000-53: a signed request with any one of its signed bytes changed is refused, and nothing comes of it", async (t) => {
@@ -134,7 +134,7 @@ test("000-54, F19: a message that has not expired and was signed at most 300 s a
     const { bytes, asked } = signedBytes(signer, { url: messages, message: sample(), now: at + offS * 1000 });
     const reply = await sent(brain.url, bytes);
     assert.deepEqual(answered(reply), [401, "CLOCK_SKEW"]);
-    assert.equal(asked.believe(reply)["server_time"], Math.floor(at / 1000));
+    assert.equal(asked.verifyReply(reply)["server_time"], Math.floor(at / 1000));
   }
   assert.equal(brain.samples.length, 4);
 });

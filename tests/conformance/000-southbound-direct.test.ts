@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { HandEvent, JsonObject, Order } from "@vidro/core";
-import { askSigned } from "@vidro/core/wire/agent-http";
+import { signMessage } from "@vidro/core/wire/agent-http";
 import { HandAddresses } from "../../packages/brain/src/south/agent-http/direct-call.ts";
 import { seal } from "../../packages/brain/src/south/agent-http/seal.ts";
 import { listenSigned } from "../../packages/hands/src/links/agent-http/signed-listener.ts";
@@ -127,10 +127,20 @@ test("000-53, 000-54: a host that listens takes nothing that the brain has not s
   t.after(() => listener.close());
   const { keys } = signerOf({ keyid, root });
   const url = new URL("/southbound/v1/messages", listen.url);
-  const ask = (more: Partial<Parameters<typeof askSigned>[0]> = {}) => {
+  const ask = (more: Partial<Parameters<typeof signMessage>[0]> = {}) => {
     const nonce = randomBytes(16).toString("base64url");
     const message = { method: "command.exec", action_id: "a", command: "true" };
-    const asked = askSigned({ url, message, seal, from: "toHand", keys, keyid, nonce, now: Date.now(), ...more });
+    const asked = signMessage({
+      url,
+      message,
+      crypto: seal,
+      from: "toHand",
+      keys,
+      keyid,
+      nonce,
+      now: Date.now(),
+      ...more,
+    });
     return { asked, bytes: requestBytes(url, asked.headers, asked.body) };
   };
   const good = ask();

@@ -72,7 +72,7 @@ test("000-47, 000-51: telemetry.push is answered with ok, and one that comes twi
   const message = { method: "telemetry.push", action_id: "tel_1", payload: { load: 2 }, ts: "2026-01-01T00:00:00Z" };
   for (let times = 0; times < 2; times += 1) {
     const { bytes, asked } = signedBytes({ keyid, keys }, { url, message });
-    assert.deepEqual(asked.believe(await sent(brain.url, bytes)), { ok: true });
+    assert.deepEqual(asked.verifyReply(await sent(brain.url, bytes)), { ok: true });
     joined.leave();
     await joined.ended;
     joined = await host.join(brain.url);
@@ -92,10 +92,10 @@ test("000-50, 000-67: a message without an action id, of no known method, or wit
   for (const message of bad) {
     const { bytes, asked } = signedBytes(host.ring.current(), { url, message });
     const reply = await sent(brain.url, bytes);
-    assert.deepEqual([reply.status, asked.believe(reply)["code"]], [400, "BAD_REQUEST"]);
+    assert.deepEqual([reply.status, asked.verifyReply(reply)["code"]], [400, "BAD_REQUEST"]);
   }
   const { bytes, asked } = signedBytes(host.ring.current(), { url, message: { messages: [push, 7] } });
-  const { replies } = asked.believe(await sent(brain.url, bytes));
+  const { replies } = asked.verifyReply(await sent(brain.url, bytes));
   assert.deepEqual(
     (replies as readonly JsonObject[]).map(({ ok }) => ok),
     [false, false],
@@ -114,7 +114,7 @@ test("000-65, 000-66: type is taken for method, and the envelope {id, method, pa
   ];
   for (const message of forms) {
     const { bytes, asked } = signedBytes(host.ring.current(), { url, message });
-    assert.equal(asked.believe(await sent(brain.url, bytes))["ok"], true);
+    assert.equal(asked.verifyReply(await sent(brain.url, bytes))["ok"], true);
   }
   assert.equal(brain.samples.length, 2);
 });
@@ -192,7 +192,7 @@ test("a peer that knows only the contract is given its work when it asks, and te
   const signer = signerOf(await brain.enrol("h1"));
   const ask = async (path: string, message: JsonObject): Promise<JsonObject> => {
     const { bytes, asked } = signedBytes(signer, { url: `${brain.url}/southbound/v1/${path}`, message });
-    return asked.believe(await sent(brain.url, bytes));
+    return asked.verifyReply(await sent(brain.url, bytes));
   };
   const capabilities = ["command.exec", "telemetry.push", "file.diff", "file.apply"];
   const timestamp = "2026-01-01T00:00:00Z";

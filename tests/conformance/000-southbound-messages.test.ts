@@ -5,7 +5,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { textIn } from "@vidro/core";
 import type { Action, Hand, JsonObject, Order } from "@vidro/core";
-import { CAPABILITIES, fitted } from "@vidro/core/wire/agent-ws";
+import { CAPABILITIES, fitReply } from "@vidro/core/wire/agent-ws";
 import { southboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
 import type { SouthboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
 import { Southbound } from "../../packages/hands/src/links/message-handler.ts";
@@ -274,7 +274,7 @@ test("a lost connection is told to everybody who waits, at once", async () => {
 
 test("a reply that cannot be made to fit says so instead of nothing", () => {
   const reply = { ok: true, list: Array.from({ length: 1000 }, () => "word") };
-  assert.equal(fitted(reply, 1024)["code"], "OUTCOME_UNKNOWN", "what was done is not said to have failed");
-  assert.equal(fitted({ ok: true, judgement: reply }, 1024)["code"], "PAYLOAD_TOO_LARGE");
-  assert.equal(fitted({ ok: true, text: "short" }, 1024)["text"], "short");
+  assert.equal(fitReply(reply, 1024)["code"], "OUTCOME_UNKNOWN", "what was done is not said to have failed");
+  assert.equal(fitReply({ ok: true, judgement: reply }, 1024)["code"], "PAYLOAD_TOO_LARGE");
+  assert.equal(fitReply({ ok: true, text: "short" }, 1024)["text"], "short");
 });

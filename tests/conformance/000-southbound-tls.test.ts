@@ -10,7 +10,7 @@ import { connect as connectTls } from "node:tls";
 import { promisify } from "node:util";
 import { REGISTER_LIMITS, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { invitationIn, invitationProof, invitationText } from "@vidro/core/wire/enrolment";
+import { parseInvitation, formatInvitationProof, formatInvitation } from "@vidro/core/wire/enrolment";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { ForeignAgent, helloOf, JoinedHand, openRefused, SouthboundHarness } from "../support/southbound-harness.ts";
@@ -240,14 +240,14 @@ async function post(
 test("an invitation counts once, also for many who come at the same time, and not when it is too old", async (t) => {
   const south = await SouthboundHarness.up(t);
   const { certificate: ca } = await south.authorityAt(Date.now);
-  const token = invitationProof(invitationIn(await south.invite("web-1")));
+  const token = formatInvitationProof(parseInvitation(await south.invite("web-1")));
   const tries = Array.from({ length: 6 }, () => {
     const { csr } = newKeyAndRequest("x");
     return enrolBy(south, ca, { token, csr, name: "x" });
   });
   const statuses = (await Promise.all(tries)).map(({ status }) => status).sort((a, b) => a - b);
   assert.deepEqual(statuses, [200, 401, 401, 401, 401, 401]);
-  const late = invitationProof(invitationIn(await south.invite("web-2", 1000)));
+  const late = formatInvitationProof(parseInvitation(await south.invite("web-2", 1000)));
   south.aheadMs = 1000;
   const { reply } = await enrolBy(south, ca, { token: late, csr: newKeyAndRequest("x").csr, name: "x" });
   assert.equal(reply["code"], "INVALID_TOKEN");
@@ -256,16 +256,16 @@ test("an invitation counts once, also for many who come at the same time, and no
 test("an enrolment with a wrong secret or a request that cannot be used does not use the invitation up", async (t) => {
   const south = await SouthboundHarness.up(t);
   const { certificate: ca } = await south.authorityAt(Date.now);
-  const token = invitationIn(await south.invite("web-1"));
+  const token = parseInvitation(await south.invite("web-1"));
   const { csr } = newKeyAndRequest("x");
-  const wrong = invitationProof({ ...token, secret: "A".repeat(43) });
+  const wrong = formatInvitationProof({ ...token, secret: "A".repeat(43) });
   assert.equal((await enrolBy(south, ca, { token: wrong, csr, name: "x" })).status, 401);
-  const rubbish = { token: invitationProof(token), csr: "rubbish", name: "x" };
+  const rubbish = { token: formatInvitationProof(token), csr: "rubbish", name: "x" };
   assert.equal((await enrolBy(south, ca, rubbish)).status, 400);
-  const extra = { token: invitationProof(token), csr, name: "x", owner: "root" };
+  const extra = { token: formatInvitationProof(token), csr, name: "x", owner: "root" };
   const refused = await enrolBy(south, ca, extra);
   assert.deepEqual([refused.status, /owner/.test(textIn(refused.reply, "error") ?? "")], [400, true]);
-  const { status, reply } = await enrolBy(south, ca, { token: invitationProof(token), csr, name: "x" });
+  const { status, reply } = await enrolBy(south, ca, { token: formatInvitationProof(token), csr, name: "x" });
   assert.deepEqual([status, reply["name"]], [200, "web-1"], "the invitation's name counts, not the host's");
 });
 
@@ -281,19 +281,19 @@ test("a client that guesses invitations is slowed down", async (t) => {
 
 test("a host tells nothing to a listener that is not the brain which invited it", async (t) => {
   const [south, other] = [await SouthboundHarness.up(t), await SouthboundHarness.up(t)];
-  const token = invitationIn(await south.invite());
-  const { fingerprint } = invitationIn(await other.invite());
+  const token = parseInvitation(await south.invite());
+  const { fingerprint } = parseInvitation(await other.invite());
   const name = { name: "x", workspace: "/" };
-  await assert.rejects(enrol({ url: other.url, token: invitationText(token), ...name }), {
+  await assert.rejects(enrol({ url: other.url, token: formatInvitation(token), ...name }), {
     code: "CERTIFICATE_INVALID",
   });
   assert.deepEqual(
     other.log.map(({ event }) => event).filter((event) => /refused|enrolled/.test(String(event))),
     [],
   );
-  const misled = { url: south.url, token: invitationText({ ...token, fingerprint }), ...name };
+  const misled = { url: south.url, token: formatInvitation({ ...token, fingerprint }), ...name };
   await assert.rejects(enrol(misled), { code: "CERTIFICATE_INVALID" });
-  assert.ok((await enrol({ url: south.url, token: invitationText(token), ...name })).agentId);
+  assert.ok((await enrol({ url: south.url, token: formatInvitation(token), ...name })).agentId);
 });
 
 test("000-56: folders are closed to other users, and so is every file with a secret in it", async (t) => {

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA } from "@vidro/core/wire/enrolment";
-import { REQUESTS, TELLINGS } from "@vidro/core/wire/agent-ws-schemas";
+import { REQUEST_SCHEMAS, HAND_MESSAGE_SCHEMAS } from "@vidro/core/wire/agent-ws-schemas";
 import { SignedBrain } from "../support/signed-http-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
@@ -80,7 +80,7 @@ test("000-39 SPEC.md names what an enrolment takes and gives, and each message o
   const [, taken = ""] = /`POST \/southbound\/v1\/enrol` with `\{([^}]*)\}`/.exec(SPEC) ?? [];
   const fields = taken.split(", ").map((field) => field.replace("?", ""));
   assert.deepEqual(fields.toSorted(), Object.keys(ENROL_SCHEMA["properties"] as JsonObject).toSorted());
-  for (const [method, { required = [] }] of Object.entries({ ...REQUESTS, ...TELLINGS })) {
+  for (const [method, { required = [] }] of Object.entries({ ...REQUEST_SCHEMAS, ...HAND_MESSAGE_SCHEMAS })) {
     const rows = SPEC.split("\n").filter((line) => line.startsWith("| ") && line.includes(`\`${method}\``));
     for (const field of required as readonly string[])
       assert.ok(

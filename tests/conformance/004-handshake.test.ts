@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor-ws";
+import { textOrEmpty } from "@vidro/core/wire/executor-ws";
 import { EXECUTOR_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import { startExecutorServer, startExecutorGateway } from "../support/executor-server.ts";
 import { text } from "../support/fake-openai.ts";
@@ -21,7 +21,7 @@ test("004-02 004-03 004-06 an executor dials, shakes hands with its tools and co
     custom_tools: [{ name: "count", ...TOOL }],
     project_spec: { content: "It is written in Python.", file_paths: ["README.md"] },
   });
-  assert.match(textOf(ack, "session_id"), /^thread_/);
+  assert.match(textOrEmpty(ack, "session_id"), /^thread_/);
   assert.equal(ack["task_id"], ack["run_id"]);
   assert.deepEqual(ack["tools_accepted"], ["GetWorkingDirectory", "ReadFolder", "ReadFile", "count"]);
   assert.deepEqual(ack["tools_rejected"], []);
@@ -89,7 +89,7 @@ for (const [what, message] of BAD) {
     await using executor = await ForeignExecutor.dial({ url: end.url, token });
     executor.socket.send(typeof message === "string" ? message : JSON.stringify(message));
     const { payload } = await executor.hears("error");
-    assert.match(textOf(payload, "code"), what.includes("session") ? /^NOT_FOUND$/ : /^BAD_REQUEST$/);
+    assert.match(textOrEmpty(payload, "code"), what.includes("session") ? /^NOT_FOUND$/ : /^BAD_REQUEST$/);
     assert.notEqual(payload["message"], "");
     assert.equal(await executor.gone, 1008);
   });
@@ -103,7 +103,7 @@ test("004-05 the handshake is kept for an hour under its session", async (t) => 
   await using first = await ForeignExecutor.dial({ url: end.url, token });
   const ack = await first.shake({ client_version: "7" });
   assert.equal(ack["task_id"], null);
-  const session = textOf(ack, "session_id");
+  const session = textOrEmpty(ack, "session_id");
   const kept = await end.brain.records.get("handshake", session);
   assert.equal(kept?.owner, "ana");
   assert.equal(kept.body["client_version"], "7");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { RUN_LIMITS } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor-ws";
+import { textOrEmpty } from "@vidro/core/wire/executor-ws";
 import { until } from "../support/daemon-process.ts";
 import { startExecutorServer, startExecutorGateway } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
@@ -65,7 +65,7 @@ test("an owner cannot answer, resume or use what is another owner's", async (t) 
   await using hers = await ForeignExecutor.dial({
     url: end.url,
     token: bea.token,
-    path: `/ws/tasks/${textOf(ack, "run_id")}`,
+    path: `/ws/tasks/${textOrEmpty(ack, "run_id")}`,
   });
   const other = await hers.shake({});
   assert.notEqual(other["session_id"], ack["session_id"]);

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor-ws";
+import { textOrEmpty } from "@vidro/core/wire/executor-ws";
 import { ended, lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { startExecutorServer } from "../support/executor-server.ts";
@@ -113,7 +113,7 @@ test("a task is aborted at once, also when its executor cannot be told to stop",
   const { payload } = await executor.hears("tool_call_request");
   executor.say("tool_approval", { tool_call_id: payload["tool_call_id"] ?? "", approved: true });
   await executor.hears("run_tool");
-  const aborted = await end.ask(`/v1/runs/${textOf(ack, "run_id")}/abort`, { reason: "enough" });
+  const aborted = await end.ask(`/v1/runs/${textOrEmpty(ack, "run_id")}/abort`, { reason: "enough" });
   assert.equal(aborted.status, 200, JSON.stringify((await aborted.json()) as JsonObject));
   const completed = await executor.hears("task_completed");
   assert.deepEqual([completed.payload["final_status"], completed.payload["summary"]], ["aborted", "enough"]);

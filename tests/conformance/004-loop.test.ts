@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { questionId } from "@vidro/core/run";
 import type { Entry, JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor-ws";
+import { textOrEmpty } from "@vidro/core/wire/executor-ws";
 import { startExecutorServer, messagesOfCall } from "../support/executor-server.ts";
 import type { ExecutorServer } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
@@ -40,13 +40,13 @@ test("004-17 004-18 a shell command runs under an id that comes back with its ou
   assert.deepEqual(asked["arguments"], { command: "npm test", dir_path: "." });
   assert.equal(asked["risk_level"], "code-exec");
   assert.equal(asked["requires_approval"], true);
-  assert.match(textOf(asked, "preview"), /npm test/);
+  assert.match(textOrEmpty(asked, "preview"), /npm test/);
   assert.equal(executor.all("run_tool").length, 2, "nothing runs before it is approved");
   executor.say("tool_approval", { tool_call_id: asked["tool_call_id"] ?? "", approved: true });
   await executor.hears("task_completed");
   assert.equal(executor.all("run_tool").at(-1)?.["tool_id"], asked["tool_call_id"]);
   assert.match(lastTold(end), /1 ok[\s\S]*2 failed[\s\S]*exit code 1/);
-  const entries = await end.entries(textOf(ack, "run_id"));
+  const entries = await end.entries(textOrEmpty(ack, "run_id"));
   const finished = entries.map(({ event }) => event).findLast((event) => event.type === "action.finished");
   assert.ok(finished?.type === "action.finished" && finished.outcome.kind === "process");
   assert.equal(finished.outcome.exitCode, 1);
@@ -96,7 +96,7 @@ test("a question that is answered on another wire is cleared on this one", async
     asked.name === "Shell" ? { status: "success", result: "built" } : look(asked);
   const ack = await executor.does(builds).shake({ initial_prompt: "build", known_tools: TOOLS });
   const { payload, seq } = await executor.hears("tool_call_request");
-  const run = textOf(ack, "run_id");
+  const run = textOrEmpty(ack, "run_id");
   const answered = await end.ask(`/v1/runs/${run}/answers`, { answer: "yes", question: questionId(run, seq ?? 0) });
   assert.equal(answered.status, 200);
   const cleared = await executor.hears("status_update");
@@ -117,7 +117,7 @@ test("004-14 progress is told to the executor, and to followers of the task's jo
   const updates = executor.all("status_update");
   assert.ok(updates.some(({ status, plan: steps }) => status === "planning" && Array.isArray(steps)));
   assert.ok(updates.every(({ progress }) => Number(progress) >= 0 && Number(progress) <= 1));
-  const entries = await end.entries(textOf(ack, "run_id"));
+  const entries = await end.entries(textOrEmpty(ack, "run_id"));
   const told = executor.told.flatMap(({ seq }) => (seq === undefined ? [] : [seq]));
   assert.deepEqual(
     told,
@@ -134,7 +134,7 @@ test("004-19 a result that makes no sense is refused before the next step: its o
     asked.name === "ReadFile" ? { status: "perhaps", result: 1 } : look(asked);
   await executor.does(confused).shake({ initial_prompt: "read it" });
   const { payload } = await executor.hears("input_request");
-  assert.match(textOf(payload, "question"), /does not say whether it was done/);
+  assert.match(textOrEmpty(payload, "question"), /does not say whether it was done/);
   executor.say("user_input", { input_request_id: payload["input_request_id"] ?? "", response: "continue" });
   await executor.hears("task_completed");
   assert.match(lastTold(end), /its outcome cannot be known/);
@@ -168,7 +168,7 @@ test("004-23 004-24 a tool's error is in the history, and the model plans anothe
   assert.equal(last?.role, "tool");
   assert.match(last.content, /^TOOL_FAILED: ENOENT: no such file app\.py/);
   assert.equal(last.tool_call_id, before?.tool_calls?.[0]?.id);
-  const failed = (await end.entries(textOf(ack, "run_id"))).find(({ event }) => event.type === "action.failed");
+  const failed = (await end.entries(textOrEmpty(ack, "run_id"))).find(({ event }) => event.type === "action.failed");
   assert.ok(failed !== undefined);
 });
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import type { Entry, JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor-ws";
+import { textOrEmpty } from "@vidro/core/wire/executor-ws";
 import { startExecutorServer } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 import { folderOf, ForeignExecutor } from "../support/foreign-executor.ts";
@@ -36,7 +36,7 @@ async function ordered(t: TestContext): Promise<Told> {
   const { payload } = await executor.hears("tool_call_request");
   executor.say("tool_approval", { tool_call_id: payload["tool_call_id"] ?? "", approved: true });
   const { payload: order } = await executor.hears("run_tool");
-  return { executor, order, entries: () => end.entries(textOf(ack, "run_id")) };
+  return { executor, order, entries: () => end.entries(textOrEmpty(ack, "run_id")) };
 }
 
 const RESULTS: readonly (readonly [string, JsonObject, string, RegExp])[] = [

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { WebSocket } from "ws";
 import type { JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor-ws";
+import { textOrEmpty } from "@vidro/core/wire/executor-ws";
 
 /** A message as it came over the wire. */
 export interface WireMessage {
@@ -115,8 +115,8 @@ export class ForeignExecutor implements AsyncDisposable {
 
   #run(payload: JsonObject): void {
     const { generation_id, parameters } = payload;
-    const id = textOf(payload, "tool_id");
-    const result = this.#does({ name: textOf(payload, "tool_name"), parameters: parameters as JsonObject, id });
+    const id = textOrEmpty(payload, "tool_id");
+    const result = this.#does({ name: textOrEmpty(payload, "tool_name"), parameters: parameters as JsonObject, id });
     if (result !== undefined)
       this.say("tool_result", { tool_id: id, generation_id, duration_ms: 1, result: null, ...result });
   }
@@ -128,10 +128,10 @@ export function folderOf(files: { readonly [path: string]: string }): ToolBehavi
     if (name === "GetWorkingDirectory") return { status: "success", result: "/home/user/project" };
     if (name === "ReadFolder")
       return { status: "success", result: [...new Set(Object.keys(files).map((path) => path.split("/")[0] ?? ""))] };
-    const content = files[textOf(parameters, "file_path")];
+    const content = files[textOrEmpty(parameters, "file_path")];
     if (name !== "ReadFile") return undefined;
     if (content === undefined)
-      return { status: "error", error: `ENOENT: no such file ${textOf(parameters, "file_path")}` };
+      return { status: "error", error: `ENOENT: no such file ${textOrEmpty(parameters, "file_path")}` };
     return { status: "success", result: content };
   };
 }

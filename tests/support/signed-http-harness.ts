@@ -9,8 +9,8 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { Action, Hand, JsonObject, Order, Records } from "@vidro/core";
-import { askSigned, keysFrom } from "@vidro/core/wire/agent-http";
-import type { Asked, Keys } from "@vidro/core/wire/agent-http";
+import { signMessage, deriveKeys } from "@vidro/core/wire/agent-http";
+import type { SignedMessage, DirectionKeys } from "@vidro/core/wire/agent-http";
 import { AgentHttp } from "../../packages/brain/src/south/agent-http.ts";
 import type { AgentHttpWorld } from "../../packages/brain/src/south/agent-http.ts";
 import { Hands } from "../../packages/brain/src/south/register/hands.ts";
@@ -176,7 +176,7 @@ export async function signedHost(t: TestContext, keyid: string, root: Uint8Array
 /** A key, ready to sign with. */
 export interface Signer {
   readonly keyid: string;
-  readonly keys: Keys;
+  readonly keys: DirectionKeys;
 }
 
 /** What is signed, and when. */
@@ -189,17 +189,17 @@ export interface Signable {
 
 /** The keys of a hand that was enrolled. */
 export function signerOf({ keyid, root }: { readonly keyid: string; readonly root: Uint8Array }): Signer {
-  return { keyid, keys: keysFrom(root, keyid, seal) };
+  return { keyid, keys: deriveKeys(root, keyid, seal) };
 }
 
 /** A request as raw bytes, signed as our own client signs; and how to believe its reply. */
 export function signedBytes(
   { keyid, keys }: Signer,
   what: Signable,
-): { readonly bytes: Buffer; readonly asked: Asked } {
+): { readonly bytes: Buffer; readonly asked: SignedMessage } {
   const { message, now = Date.now(), nonce = randomBytes(16).toString("base64url") } = what;
   const url = new URL(what.url);
-  const asked = askSigned({ url, message, seal, from: "toBrain", keys, keyid, nonce, now });
+  const asked = signMessage({ url, message, crypto: seal, from: "toBrain", keys, keyid, nonce, now });
   return { bytes: requestBytes(url, asked.headers, asked.body), asked };
 }
 

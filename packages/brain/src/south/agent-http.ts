@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { Fault, REGISTER_LIMITS, isObject, SIGNED_HTTP_LIMITS, textIn } from "@vidro/core";
 import type { HandDescription, JsonObject, Records, ToolSpec } from "@vidro/core";
-import { answerSigned, keysFrom, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
-import type { Authentic, Door } from "@vidro/core/wire/agent-http";
-import { opened } from "@vidro/core/wire/agent-ws";
-import type { Hello, Opened } from "@vidro/core/wire/agent-ws";
+import { answerSigned, deriveKeys, MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
+import type { VerifiedMessage, SignedMessageServer } from "@vidro/core/wire/agent-http";
+import { openEnvelope } from "@vidro/core/wire/agent-ws";
+import type { Hello, AgentRequest } from "@vidro/core/wire/agent-ws";
 import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
 import { directCall, HandAddresses } from "./agent-http/direct-call.ts";
@@ -38,7 +38,7 @@ export interface AgentHttpWorld {
   /** Version of the brain. */
   readonly version: string;
   /** How the listener is reached. */
-  readonly scheme: Door["scheme"];
+  readonly scheme: SignedMessageServer["scheme"];
   readonly bounds?: Partial<typeof AGENT_HTTP_BOUNDS>;
 }
 
@@ -54,7 +54,7 @@ export class AgentHttp {
   readonly #bounds: typeof AGENT_HTTP_BOUNDS;
   readonly #nonces: Nonces;
   readonly #addresses: HandAddresses;
-  readonly #nobody = keysFrom(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", seal);
+  readonly #nobody = deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", seal);
   readonly #sessions = new Map<string, HttpSession>();
 
   constructor(world: AgentHttpWorld) {
@@ -100,14 +100,14 @@ export class AgentHttp {
     return { status: reply.status, headers: reply.headers, text: Buffer.from(reply.body).toString("utf8") };
   }
 
-  #door(gone: AbortSignal): Door {
+  #door(gone: AbortSignal): SignedMessageServer {
     const { keys, now, scheme, log } = this.#world;
     return {
-      seal,
+      crypto: seal,
       scheme,
       now,
       from: "toBrain",
-      nobody: this.#nobody,
+      decoyKeys: this.#nobody,
       keys: (keyid) => keys.keys(keyid),
       isFirst: (claim) => this.#nonces.isFirst(claim),
       answer: async (authentic) => {
@@ -121,7 +121,7 @@ export class AgentHttp {
     };
   }
 
-  async #answer({ keyid, path, message }: Authentic, gone: AbortSignal): Promise<JsonObject> {
+  async #answer({ keyid, path, message }: VerifiedMessage, gone: AbortSignal): Promise<JsonObject> {
     const hand = handIn(keyid);
     if ((await this.#world.hands.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
     await this.#world.keys.used(keyid);
@@ -145,7 +145,7 @@ export class AgentHttp {
   }
 
   async #take(hand: string, message: JsonObject): Promise<JsonObject> {
-    const telling = opened(message);
+    const telling = openEnvelope(message);
     const { id, method, fields } = telling;
     checkTelling(method, fields);
     const named = id === undefined ? {} : { id };
@@ -156,7 +156,7 @@ export class AgentHttp {
     return { ...named, ok: true };
   }
 
-  #heard(hand: string, session: HttpSession, { method, id, fields }: Opened): void {
+  #heard(hand: string, session: HttpSession, { method, id, fields }: AgentRequest): void {
     if (method === "action.result") return session.reply(id === undefined ? fields : { ...fields, id });
     if (method === "exec.output") return session.output(fields);
     if (method !== "telemetry.push") throw new Fault("BAD_REQUEST", `${method} is not taken here.`);
@@ -225,6 +225,6 @@ function refusal(thrown: unknown): JsonObject {
   return { ok: false, code: thrown.code, error: thrown.message };
 }
 
-function told({ keyid }: Authentic, thrown: unknown): { readonly agent_id: string; readonly stack: string } {
+function told({ keyid }: VerifiedMessage, thrown: unknown): { readonly agent_id: string; readonly stack: string } {
   return { agent_id: handIn(keyid), stack: thrown instanceof Error ? (thrown.stack ?? "") : String(thrown) };
 }

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { asFault, Fault, FAULTS, HAND_LIMITS, REGISTER_LIMITS, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { FaultReport, JsonObject, ToolSpec } from "@vidro/core";
-import { opened, tooLong } from "@vidro/core/wire/agent-ws";
-import type { Hello, Opened, Welcome } from "@vidro/core/wire/agent-ws";
+import { openEnvelope, tooLongFault } from "@vidro/core/wire/agent-ws";
+import type { Hello, AgentRequest, Welcome } from "@vidro/core/wire/agent-ws";
 import type { RawData, WebSocket } from "ws";
 import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
@@ -134,12 +134,12 @@ class Session {
 
   async #hear(data: RawData, isBinary: boolean): Promise<void> {
     if (this.#parts.socket.readyState !== this.#parts.socket.OPEN) return;
-    let message: Opened | undefined;
+    let message: AgentRequest | undefined;
     try {
       const said = messageIn(data, isBinary);
-      const refused = tooLong((data as Buffer).length, REGISTER_LIMITS.messageBytes);
+      const refused = tooLongFault((data as Buffer).length, REGISTER_LIMITS.messageBytes);
       if (isReply(said)) return this.#replied(refused === undefined ? said : unread(said, refused));
-      message = opened(said);
+      message = openEnvelope(said);
       if (refused !== undefined) throw refused;
       checkTelling(message.method, message.fields);
       await this.#told(message);
@@ -153,7 +153,7 @@ class Session {
     this.#link.reply(reply);
   }
 
-  async #told(message: Opened): Promise<void> {
+  async #told(message: AgentRequest): Promise<void> {
     const { world, peer } = this.#parts;
     const { method, fields } = message;
     if (method === "hello") return this.#greet(message);
@@ -174,7 +174,7 @@ class Session {
     }
   }
 
-  async #greet(message: Opened): Promise<void> {
+  async #greet(message: AgentRequest): Promise<void> {
     if (this.#link !== undefined) throw new Fault("CONFLICT", "There was a hello already.");
     this.#isGreeting = true;
     const { world, peer } = this.#parts;
@@ -232,7 +232,7 @@ class Session {
     return { ok: true, certificate };
   }
 
-  #refuse(message: Opened | undefined, fault: Fault): void {
+  #refuse(message: AgentRequest | undefined, fault: Fault): void {
     const { bounds, world, peer } = this.#parts;
     const isOurs = FAULTS[fault.code].fate === "bug";
     const traceId = randomUUID();
@@ -248,7 +248,7 @@ class Session {
     );
   }
 
-  #reply(message: Opened | undefined, reply: JsonObject | Welcome): void {
+  #reply(message: AgentRequest | undefined, reply: JsonObject | Welcome): void {
     const action = message?.fields["action_id"];
     this.#send({
       ...(message?.id === undefined ? {} : { id: message.id }),
@@ -261,7 +261,7 @@ class Session {
     const { socket } = this.#parts;
     if (socket.readyState !== socket.OPEN) throw new Fault("HAND_UNAVAILABLE", "The connection to it is lost.");
     const text = JSON.stringify(message);
-    const refused = tooLong(Buffer.byteLength(text), REGISTER_LIMITS.messageBytes);
+    const refused = tooLongFault(Buffer.byteLength(text), REGISTER_LIMITS.messageBytes);
     if (refused !== undefined) throw refused;
     socket.send(text);
     if (socket.bufferedAmount <= SOUTHBOUND_LIMITS.unsentBytes) return;

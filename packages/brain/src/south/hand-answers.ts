@@ -2,11 +2,11 @@ import { Fault, isObject } from "@vidro/core";
 import type { ActionEnd, FaultReport, JsonObject, Judgement } from "@vidro/core";
 import { ACTION_END_SCHEMA, withKnownCode } from "@vidro/core/wire/ended";
 import { JUDGEMENT_SCHEMA } from "@vidro/core/wire/judgement";
-import { endedOf } from "@vidro/core/wire/agent-ws";
-import { REPLY } from "@vidro/core/wire/agent-ws-schemas";
+import { endOfReply } from "@vidro/core/wire/agent-ws";
+import { REPLY_SCHEMA } from "@vidro/core/wire/agent-ws-schemas";
 import { checks } from "./wire-check.ts";
 
-const check = checks({ judgement: JUDGEMENT_SCHEMA, end: ACTION_END_SCHEMA, reply: REPLY });
+const check = checks({ judgement: JUDGEMENT_SCHEMA, end: ACTION_END_SCHEMA, reply: REPLY_SCHEMA });
 
 /** A judgement that came over a wire, when it is one; a fault that says what is wrong with it when it is none. */
 export function soundJudgement(value: unknown): Judgement | FaultReport {
@@ -29,7 +29,7 @@ export function soundEnd(value: unknown): ActionEnd {
 /** The end of an action in a reply in the words of the contract; of one that makes no sense nobody knows. */
 export function soundReply(reply: JsonObject): ActionEnd {
   const misfit = check("reply")?.(reply);
-  return misfit === undefined ? endedOf(reply) : unknown(misfit);
+  return misfit === undefined ? endOfReply(reply) : unknown(misfit);
 }
 
 function unknown(misfit: string): ActionEnd {

@@ -1,7 +1,7 @@
 import { REGISTER_LIMITS } from "@vidro/core";
 import { isRecall } from "@vidro/core/run";
 import type { Order } from "@vidro/core";
-import { warrantOf, warrantText } from "@vidro/core/wire/warrant";
+import { formatWarrant, warrantText } from "@vidro/core/wire/warrant";
 import type { Authority } from "./enrolment/authority.ts";
 
 /** Gives an order the brain's signature over its approval, where it has one and the brain has a key. */
@@ -16,6 +16,6 @@ export function warrants(authority: () => Promise<Pick<Authority, "sign"> | unde
     if (signer === undefined) return order;
     const expiresAt = now() + REGISTER_LIMITS.warrantMs;
     const signature = signer.sign(warrantText({ hand, order, expiresAt }));
-    return { ...order, warrant: warrantOf({ expiresAt, signature }) };
+    return { ...order, warrant: formatWarrant({ expiresAt, signature }) };
   };
 }

@@ -35,7 +35,7 @@ const PATH = text(HAND_LIMITS.pathChars);
 const TOOL: JsonObject = { tool: text(REGISTER_LIMITS.nameChars), input: { type: "object" } };
 
 /** What a brain may ask of a hand, by method; the envelope is opened before. */
-export const REQUESTS: { readonly [method: string]: JsonObject } = {
+export const REQUEST_SCHEMAS: { readonly [method: string]: JsonObject } = {
   "command.exec": message(["command"], {
     ...ORDER,
     command: PATH,
@@ -63,7 +63,7 @@ export const REQUESTS: { readonly [method: string]: JsonObject } = {
 const saidText: JsonObject = { type: ["string", "null"], maxLength: REGISTER_LIMITS.messageBytes };
 
 /** What the end of an order must be, where the contract names its fields; all others are heeded as far as they fit. */
-export const REPLY: JsonObject = {
+export const REPLY_SCHEMA: JsonObject = {
   type: "object",
   required: ["ok"],
   properties: {
@@ -78,7 +78,7 @@ export const REPLY: JsonObject = {
   },
 };
 
-const TOOL_SPEC: JsonObject = {
+const TOOL_SPEC_SCHEMA: JsonObject = {
   type: "object",
   required: ["name", "description", "parameters", "idempotent"],
   properties: {
@@ -93,7 +93,7 @@ const TOOL_SPEC: JsonObject = {
 const names = (maxItems: number): JsonObject => ({ type: "array", maxItems, items: text(REGISTER_LIMITS.nameChars) });
 
 /** What a hand may tell a brain, by method; the envelope is opened before. */
-export const TELLINGS: { readonly [method: string]: JsonObject } = {
+export const HAND_MESSAGE_SCHEMAS: { readonly [method: string]: JsonObject } = {
   hello: {
     type: "object",
     required: ["agent_id", "name", "version", "capabilities"],
@@ -102,7 +102,7 @@ export const TELLINGS: { readonly [method: string]: JsonObject } = {
       name: text(REGISTER_LIMITS.nameChars),
       version: text(REGISTER_LIMITS.nameChars),
       capabilities: names(REGISTER_LIMITS.tools),
-      tools: { type: "array", maxItems: REGISTER_LIMITS.tools, items: TOOL_SPEC },
+      tools: { type: "array", maxItems: REGISTER_LIMITS.tools, items: TOOL_SPEC_SCHEMA },
       workspace: PATH,
       tags: names(REGISTER_LIMITS.tags),
       session_epoch: count,

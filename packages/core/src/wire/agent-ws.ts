@@ -67,7 +67,7 @@ export interface Welcome {
 }
 
 /** A message whose envelope was opened: `type` for `method` and `{id, method, params, timestamp}` are accepted. */
-export interface Opened {
+export interface AgentRequest {
   readonly method: string;
   /** Echoed in the reply. */
   readonly id?: string;
@@ -75,7 +75,7 @@ export interface Opened {
 }
 
 /** Opens the envelope of a message that asks for something. */
-export function opened(message: JsonObject): Opened {
+export function openEnvelope(message: JsonObject): AgentRequest {
   const { id, method, type, params, timestamp: _, ...rest } = message;
   const name = method ?? type;
   if (typeof name !== "string")
@@ -87,46 +87,49 @@ export function opened(message: JsonObject): Opened {
 }
 
 /** How a tool of ours is said in the words of the contract. */
-interface Saying {
+interface ToolMapping {
   readonly method: Capability;
   readonly fields: (input: JsonObject) => JsonObject;
   readonly input: (fields: JsonObject) => JsonObject;
 }
 
-const SAYINGS: { readonly [tool: string]: Saying } = {
+const TOOL_MAPPINGS: { readonly [tool: string]: ToolMapping } = {
   command: {
     method: "command.exec",
     fields: ({ command, args = [], cwd = ".", timeout_ms = HAND_LIMITS.commandMs }) =>
-      given({ command, args, timeout: timeout_ms, cwd }),
-    input: ({ command, args, cwd, timeout }) => given({ command, args, cwd, timeout_ms: timeout }),
+      definedFields({ command, args, timeout: timeout_ms, cwd }),
+    input: ({ command, args, cwd, timeout }) => definedFields({ command, args, cwd, timeout_ms: timeout }),
   },
   file_diff: {
     method: "file.diff",
-    fields: ({ path, want }) => given({ path, want }),
-    input: ({ path, want }) => given({ path, want }),
+    fields: ({ path, want }) => definedFields({ path, want }),
+    input: ({ path, want }) => definedFields({ path, want }),
   },
   file_apply: {
     method: "file.apply",
-    fields: ({ path, patch, base_sha256 }) => given({ path, patch, base_sha256 }),
-    input: ({ path, patch, base_sha256 }) => given({ path, patch, base_sha256 }),
+    fields: ({ path, patch, base_sha256 }) => definedFields({ path, patch, base_sha256 }),
+    input: ({ path, patch, base_sha256 }) => definedFields({ path, patch, base_sha256 }),
   },
 };
 
 /** The tools that a hand has by its capabilities alone. */
-export function toolsOf(capabilities: readonly string[], standard: readonly ToolSpec[]): readonly ToolSpec[] {
-  return standard.filter(({ name }) => capabilities.includes(SAYINGS[name]?.method ?? ""));
+export function toolsOfCapabilities(
+  capabilities: readonly string[],
+  standard: readonly ToolSpec[],
+): readonly ToolSpec[] {
+  return standard.filter(({ name }) => capabilities.includes(TOOL_MAPPINGS[name]?.method ?? ""));
 }
 
 /** An order with the fields of the contract and no others, for a hand that may refuse what it does not know. */
 export function bareOrder({ action }: Order): JsonObject {
-  return asked(action);
+  return actionRequest(action);
 }
 
 /** What is asked of a hand that is to carry out an action. */
 export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
   const { action, approved, run, epoch, ttlMs, ledger, warrant } = order;
   return {
-    ...asked(action),
+    ...actionRequest(action),
     session_epoch: sessionEpoch,
     ttl_ms: ttlMs,
     run_id: run,
@@ -137,8 +140,8 @@ export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
   };
 }
 
-function asked({ id, tool, input }: Action): JsonObject {
-  const saying = SAYINGS[tool];
+function actionRequest({ id, tool, input }: Action): JsonObject {
+  const saying = TOOL_MAPPINGS[tool];
   if (saying === undefined) return { method: "tool.run", action_id: id, tool, input };
   return { method: saying.method, action_id: id, ...saying.fields(input) };
 }
@@ -149,7 +152,7 @@ export function judgeMessage({ id, tool, input }: Action): JsonObject {
 }
 
 /** The order behind a message that has passed its schema. */
-export function orderOf({ method, fields }: Opened): Order {
+export function orderOfRequest({ method, fields }: AgentRequest): Order {
   const { run_epoch, session_epoch = 0, ttl_ms = RUN_LIMITS.orderMs } = fields;
   const [approved, ledger] = [textIn(fields, "approved"), textIn(fields, "ledger")];
   const warrant = textIn(fields, "warrant");
@@ -167,18 +170,18 @@ export function orderOf({ method, fields }: Opened): Order {
 
 function actionOf(method: string, fields: JsonObject): Action {
   const id = textIn(fields, "action_id") ?? "";
-  const [tool, saying] = Object.entries(SAYINGS).find(([, one]) => one.method === method) ?? [];
+  const [tool, saying] = Object.entries(TOOL_MAPPINGS).find(([, one]) => one.method === method) ?? [];
   if (tool !== undefined && saying !== undefined) return { id, tool, input: saying.input(fields), callId: id };
   return { id, tool: textIn(fields, "tool") ?? "", input: (fields["input"] ?? {}) as JsonObject, callId: id };
 }
 
 /** The action behind a request to judge it. */
-export function judgedAction(fields: JsonObject): Action {
+export function actionToJudge(fields: JsonObject): Action {
   return actionOf("action.judge", fields);
 }
 
 /** How an action ended, in the words of what asked for it. */
-export function endedReply(method: string, ended: ActionEnd): JsonObject {
+export function endReply(method: string, ended: ActionEnd): JsonObject {
   if (ended.type !== "finished") {
     const { code, message } = ended.fault;
     const partial = ended.type === "unknown" && ended.partial !== undefined ? { partial: ended.partial } : {};
@@ -187,7 +190,7 @@ export function endedReply(method: string, ended: ActionEnd): JsonObject {
   }
   const { outcome } = ended;
   if (outcome.kind === "process") return processReply(outcome);
-  if (method === "tool.run") return given({ ok: true, text: outcome.text, data: outcome.data });
+  if (method === "tool.run") return definedFields({ ok: true, text: outcome.text, data: outcome.data });
   return { ok: true, ...(isObject(outcome.data) ? outcome.data : {}) };
 }
 
@@ -212,9 +215,9 @@ function sizeOf({ bytes, truncated, sha256 }: Output): JsonObject {
 }
 
 /** The same with the receipt, and with the words that it is about where the contract has none for them. */
-export function receiptedReply(method: string, ended: ActionEnd): JsonObject {
+export function endReplyWithReceipt(method: string, ended: ActionEnd): JsonObject {
   const { receipt } = ended;
-  const reply = endedReply(method, ended);
+  const reply = endReply(method, ended);
   if (receipt === undefined) return reply;
   const value = ended.type === "finished" && ended.outcome.kind === "value" ? ended.outcome : undefined;
   const words = value === undefined || method === "tool.run" ? {} : { words: value.text };
@@ -222,14 +225,14 @@ export function receiptedReply(method: string, ended: ActionEnd): JsonObject {
 }
 
 /** How an action ended, as a reply says that has passed its schema. */
-export function endedOf(reply: JsonObject): ActionEnd {
-  const ended = bareEnd(reply);
+export function endOfReply(reply: JsonObject): ActionEnd {
+  const ended = endWithoutReceipt(reply);
   const { receipt } = reply;
   if (receipt === undefined || (ended.type !== "finished" && ended.fault.code !== reply["code"])) return ended;
   return { ...ended, receipt: receipt as unknown as Receipt };
 }
 
-function bareEnd(reply: JsonObject): ActionEnd {
+function endWithoutReceipt(reply: JsonObject): ActionEnd {
   if (reply["ok"] === false) return failureOf(reply);
   if ("exit_code" in reply) return { type: "finished", outcome: processOf(reply) };
   if (typeof reply["text"] === "string") {
@@ -289,10 +292,10 @@ function outputOf(text: Json | undefined, size: Json | undefined, truncated: boo
 }
 
 /** A reply that is at most so long: what people read of it loses its middle, and what programs read of it goes, and with it the receipt of the whole. */
-export function fitted(reply: JsonObject, maxBytes: number): JsonObject {
+export function fitReply(reply: JsonObject, maxBytes: number): JsonObject {
   let fits: JsonObject = reply;
   for (let chars = maxBytes; bytesOf(fits) > maxBytes; chars = Math.floor(chars / 2)) {
-    if (chars < SHORTEST) return unsendable(reply);
+    if (chars < SHORTEST_CHARS) return unsendableReply(reply);
     const { data: _, receipt: _receipt, ...kept } = reply;
     const cut = Object.entries(kept).map(([name, value]) => [
       name,
@@ -303,11 +306,11 @@ export function fitted(reply: JsonObject, maxBytes: number): JsonObject {
   return fits;
 }
 
-const SHORTEST = 64;
+const SHORTEST_CHARS = 64;
 const encoder = new TextEncoder();
 
 /** What is said instead of a reply that cannot be made short enough: that of an action does not say that it failed. */
-function unsendable({ ok, judgement }: JsonObject): JsonObject {
+function unsendableReply({ ok, judgement }: JsonObject): JsonObject {
   const isOutcome = ok === true && judgement === undefined;
   const code: FaultCode = isOutcome ? "OUTCOME_UNKNOWN" : "PAYLOAD_TOO_LARGE";
   return { ok: false, code, error: isOutcome ? "It was done; what came of it is too long to be sent." : "Too long." };
@@ -319,7 +322,7 @@ export function bytesOf(value: Json): number {
 }
 
 /** The fault of a message of so many bytes that is longer than it may be; undefined when it is not. */
-export function tooLong(bytes: number, maxBytes: number): Fault | undefined {
+export function tooLongFault(bytes: number, maxBytes: number): Fault | undefined {
   if (bytes <= maxBytes) return undefined;
   return new Fault("PAYLOAD_TOO_LARGE", `A message has at most ${maxBytes} bytes; this one has ${bytes}.`);
 }
@@ -334,6 +337,6 @@ export function outputParts(chunk: string, maxBytes: number, message: (part: str
   return [chunk.slice(0, at), chunk.slice(at)].flatMap((part) => outputParts(part, maxBytes, message));
 }
 
-function given(fields: { readonly [name: string]: Json | undefined }): JsonObject {
+function definedFields(fields: { readonly [name: string]: Json | undefined }): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter((entry) => entry[1] !== undefined));
 }

@@ -35,7 +35,7 @@ export interface EnrolRequest {
 }
 
 /** What an enrolled host gets. */
-export interface Enrolled {
+export interface EnrolReply {
   readonly ok: true;
   readonly agent_id: string;
   readonly name: string;
@@ -57,7 +57,7 @@ export function joinCommand(url: string, token: string): string {
   return `${INVITATION_VARIABLE}=${token} vidro hands join ${url}`;
 }
 
-const NEXT: { readonly [Code in FaultCode]?: string } = {
+const NEXT_FOR_JOINING: { readonly [Code in FaultCode]?: string } = {
   INVALID_TOKEN: "Ask for another invitation: vidro hands invite",
   CONFLICT: "Choose another --name, or revoke the hand that has it: vidro hands list",
   FORBIDDEN: "Ask for an invitation with these tags: vidro hands invite --tags a,b",
@@ -65,18 +65,18 @@ const NEXT: { readonly [Code in FaultCode]?: string } = {
 
 /** What to do next when a host cannot be invited or cannot join: the token that is wrong then is an invitation. */
 export function nextForJoining(code: FaultCode): string {
-  return NEXT[code] ?? FAULTS[code].next;
+  return NEXT_FOR_JOINING[code] ?? FAULTS[code].next;
 }
 
 const TOKEN = /^([0-9a-f]{32})\.([\w-]{43})\.([\w-]{43})$/;
 
 /** The token as it is pasted. */
-export function invitationText({ id, secret, fingerprint }: InvitationToken): string {
+export function formatInvitation({ id, secret, fingerprint }: InvitationToken): string {
   return `${id}.${secret}.${fingerprint}`;
 }
 
 /** What is in a token that was pasted; BAD_REQUEST when it is none. */
-export function invitationIn(text: string): InvitationToken {
+export function parseInvitation(text: string): InvitationToken {
   const [, id, secret, fingerprint] = TOKEN.exec(text.trim()) ?? [];
   if (id === undefined || secret === undefined || fingerprint === undefined)
     throw new Fault("BAD_REQUEST", "That is no token of an invitation; copy the whole of it: vidro hands invite");
@@ -84,12 +84,12 @@ export function invitationIn(text: string): InvitationToken {
 }
 
 /** The part of a token that goes to the brain. */
-export function invitationProof({ id, secret }: InvitationToken): string {
+export function formatInvitationProof({ id, secret }: InvitationToken): string {
   return `${id}.${secret}`;
 }
 
 /** The id and the secret that a host shows; nothing when they are none. */
-export function proofIn(text: string): Omit<InvitationToken, "fingerprint"> | undefined {
+export function parseInvitationProof(text: string): Omit<InvitationToken, "fingerprint"> | undefined {
   const [, id, secret] = /^([0-9a-f]{32})\.([\w-]{43})$/.exec(text) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
 }

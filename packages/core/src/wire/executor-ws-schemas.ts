@@ -26,7 +26,7 @@ function openObject(required: readonly string[], properties: JsonObject): JsonOb
   return { type: "object", required, properties };
 }
 
-const CUSTOM_TOOL = openObject(["name", "description", "parameters"], {
+const CUSTOM_TOOL_SCHEMA = openObject(["name", "description", "parameters"], {
   name,
   description: text(REGISTER_LIMITS.schemaChars, 0),
   parameters: { type: "object" },
@@ -35,12 +35,12 @@ const CUSTOM_TOOL = openObject(["name", "description", "parameters"], {
 });
 
 /** What decides what happens has to fit: nobody gets another task, or none, because the wish for one cannot be read. */
-const HANDSHAKE = openObject(["client_type", "known_tools"], {
+const HANDSHAKE_SCHEMA = openObject(["client_type", "known_tools"], {
   client_type: name,
   client_version: name,
   initial_prompt: text(RUN_LIMITS.taskChars),
   known_tools: list(name, EXECUTOR_LIMITS.knownTools),
-  custom_tools: list(CUSTOM_TOOL, REGISTER_LIMITS.tools),
+  custom_tools: list(CUSTOM_TOOL_SCHEMA, REGISTER_LIMITS.tools),
   project_spec: openObject(["content"], {
     content: text(EXECUTOR_LIMITS.specChars, 0),
     file_paths: list(text(HAND_LIMITS.pathChars), EXECUTOR_LIMITS.specFiles),
@@ -60,8 +60,8 @@ export const OPTIONAL: { readonly [type: string]: readonly string[] } = {
 };
 
 /** What an executor may say, by type: the schemas of the payloads. */
-export const FROM_EXECUTOR: { readonly [type: string]: JsonObject } = {
-  handshake: HANDSHAKE,
+export const EXECUTOR_MESSAGE_SCHEMAS: { readonly [type: string]: JsonObject } = {
+  handshake: HANDSHAKE_SCHEMA,
   tool_result: openObject(["tool_id"], {
     tool_id: name,
     generation_id: {},
@@ -97,7 +97,7 @@ const CALL: JsonObject = {
 };
 
 /** What a brain may ask of an executor, by type: the schemas of the payloads; all else is only told. */
-export const TO_EXECUTOR: { readonly [type: string]: JsonObject } = {
+export const BRAIN_MESSAGE_SCHEMAS: { readonly [type: string]: JsonObject } = {
   run_tool: closedObject(["tool_name", "tool_id", "parameters"], {
     ...CALL,
     generation_id: name,

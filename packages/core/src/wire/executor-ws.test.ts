@@ -5,7 +5,15 @@ import type { JsonObject } from "../json.ts";
 import { HAND_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { ActionEnd, Output } from "../tool.ts";
-import { endedOf, fits, orderOf, runToolOf, toolNamed, toolResultOf, wireName } from "./executor-ws.ts";
+import {
+  endOfToolResult,
+  fits,
+  orderOfMessage,
+  runToolMessage,
+  toolOfWireName,
+  toolResultMessage,
+  wireName,
+} from "./executor-ws.ts";
 
 const PLACE = { generation: "run_1:1", sessionEpoch: 3 };
 const END = { tool_id: "act_1", generation_id: "run_1:1", duration_ms: 5 };
@@ -15,18 +23,18 @@ const order = (tool: string, input: JsonObject): Order => ({
   epoch: 2,
   ttlMs: 1000,
 });
-const decoded = (given: Order): Order => orderOf(runToolOf(given, PLACE).payload);
+const decoded = (given: Order): Order => orderOfMessage(runToolMessage(given, PLACE).payload);
 const output = (text: string): Output => ({ text, bytes: text.length, truncated: false, sha256: "ab" });
 
 test("each tool of the flows has one name here, and it is the way back", () => {
   const names = "GetWorkingDirectory ReadFolder ReadFile WriteFile Edit FindFiles SearchText Shell".split(" ");
-  for (const name of names) assert.equal(wireName(toolNamed(name) ?? ""), name);
-  assert.equal(toolNamed("toString"), undefined);
+  for (const name of names) assert.equal(wireName(toolOfWireName(name) ?? ""), name);
+  assert.equal(toolOfWireName("toString"), undefined);
   assert.equal(wireName("count"), "count");
 });
 
 test("004-17 an order has the fields of the flows, and the time of a shell stands beside its parameters", () => {
-  const { type, payload } = runToolOf(order("shell", { command: "ls", timeout_ms: 9 }), PLACE);
+  const { type, payload } = runToolMessage(order("shell", { command: "ls", timeout_ms: 9 }), PLACE);
   assert.equal(type, "run_tool");
   assert.deepEqual(payload, {
     tool_name: "Shell",
@@ -80,8 +88,8 @@ test("004-18 a peer that knows only the flows reads status, output and exit code
     { type: "failed", fault: { code: "TOOL_FAILED", message: "no such file" } },
     { type: "unknown", fault: { code: "OUTCOME_UNKNOWN", message: "?" }, partial: "half" },
   ];
-  for (const ended of ends) assert.deepEqual(endedOf(toolResultOf(ended, END).payload), ended);
-  const { ended: _, ...seen } = toolResultOf(process(2), END).payload;
+  for (const ended of ends) assert.deepEqual(endOfToolResult(toolResultMessage(ended, END).payload), ended);
+  const { ended: _, ...seen } = toolResultMessage(process(2), END).payload;
   assert.deepEqual(seen, {
     ...END,
     status: "error",
@@ -95,7 +103,7 @@ test("004-18 a peer that knows only the flows reads status, output and exit code
 });
 
 test("004-18 004-19 the result of a stranger is read by its fields", () => {
-  const read = (payload: JsonObject): ActionEnd => endedOf({ tool_id: "act_1", ...payload });
+  const read = (payload: JsonObject): ActionEnd => endOfToolResult({ tool_id: "act_1", ...payload });
   assert.deepEqual(read({ status: "success", result: "text" }), {
     type: "finished",
     outcome: { kind: "value", text: "text" },
@@ -123,13 +131,13 @@ test("an end of any length fits its message, keeps its kind and its exit code", 
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 30_000 }), fc.constantFrom("x", "\u0000", "é", "😀"), (length, letter) => {
       const text = letter.repeat(length);
-      const message = toolResultOf(process(7, text), END, most);
-      const ended = endedOf(message.payload);
+      const message = toolResultMessage(process(7, text), END, most);
+      const ended = endOfToolResult(message.payload);
       assert.ok(fits(message, most));
       assert.ok(ended.type === "finished" && ended.outcome.kind === "process" && ended.outcome.exitCode === 7);
     }),
   );
   const data = { type: "finished", outcome: { kind: "value", text: "short", data: "y".repeat(most) } } as const;
-  const cut = endedOf(toolResultOf(data, END, most).payload);
+  const cut = endOfToolResult(toolResultMessage(data, END, most).payload);
   assert.deepEqual(cut, { type: "finished", outcome: { kind: "value", text: "short" } });
 });

@@ -71,7 +71,7 @@ export interface HandshakeAck {
 }
 
 /** The tools that the flows name, and what they are called here. */
-const NAMES: { readonly [wire: string]: string } = {
+const TOOLS_BY_WIRE_NAME: { readonly [wire: string]: string } = {
   GetWorkingDirectory: "working_directory",
   ReadFolder: "read_folder",
   ReadFile: "read_file",
@@ -81,11 +81,11 @@ const NAMES: { readonly [wire: string]: string } = {
   SearchText: "search_text",
   Shell: "shell",
 };
-const WIRE_NAMES = new Map(Object.entries(NAMES).map(([wire, tool]) => [tool, wire]));
+const WIRE_NAMES = new Map(Object.entries(TOOLS_BY_WIRE_NAME).map(([wire, tool]) => [tool, wire]));
 
 /** The tool behind a name of the wire, if the flows name it. */
-export function toolNamed(wire: string): string | undefined {
-  return Object.hasOwn(NAMES, wire) ? NAMES[wire] : undefined;
+export function toolOfWireName(wire: string): string | undefined {
+  return Object.hasOwn(TOOLS_BY_WIRE_NAME, wire) ? TOOLS_BY_WIRE_NAME[wire] : undefined;
 }
 
 /** What a tool is called on the wire; one that the flows do not name has its own name there. */
@@ -94,12 +94,12 @@ export function wireName(tool: string): string {
 }
 
 /** A field that is a text; one that is not there, or is none, is empty. */
-export function textOf(payload: JsonObject, field: string): string {
+export function textOrEmpty(payload: JsonObject, field: string): string {
   return textIn(payload, field) ?? "";
 }
 
 /** What an action asks for, in the words of the wire. */
-export function callOf({ tool, input }: Pick<Action, "tool" | "input">): {
+export function toolCallOf({ tool, input }: Pick<Action, "tool" | "input">): {
   readonly tool_name: string;
   readonly parameters: JsonObject;
 } {
@@ -110,26 +110,26 @@ export function callOf({ tool, input }: Pick<Action, "tool" | "input">): {
 }
 
 /** The action behind a call on the wire. */
-export function actionOf(payload: JsonObject): Action {
+export function actionOfCall(payload: JsonObject): Action {
   const { parameters, timeout_ms } = payload;
-  const [name, id] = [textOf(payload, "tool_name"), textOf(payload, "tool_id")];
-  const tool = toolNamed(name) ?? name;
+  const [name, id] = [textOrEmpty(payload, "tool_name"), textOrEmpty(payload, "tool_id")];
+  const tool = toolOfWireName(name) ?? name;
   const given = isObject(parameters) ? parameters : {};
   const input = tool === "shell" && timeout_ms !== undefined ? { ...given, timeout_ms } : given;
   return { id, tool, input, callId: id };
 }
 
 /** What an order carries besides itself. */
-export interface OrderPlace {
+export interface OrderEnvelope {
   readonly generation: string;
   readonly sessionEpoch: number;
 }
 
 /** The order to run a tool. */
-export function runToolOf(order: Order, { generation, sessionEpoch }: OrderPlace): ExecutorMessage {
+export function runToolMessage(order: Order, { generation, sessionEpoch }: OrderEnvelope): ExecutorMessage {
   const { action, run, epoch, ttlMs, approved, ledger } = order;
   const payload = {
-    ...callOf(action),
+    ...toolCallOf(action),
     tool_id: action.id,
     generation_id: generation,
     timeout_ms: timeoutOf(action),
@@ -144,13 +144,13 @@ export function runToolOf(order: Order, { generation, sessionEpoch }: OrderPlace
 }
 
 /** The order behind a message that has passed its schema. */
-export function orderOf(payload: JsonObject): Order {
+export function orderOfMessage(payload: JsonObject): Order {
   const { run_epoch, session_epoch = 0, ttl_ms = RUN_LIMITS.orderMs } = payload;
-  const [approved, ledger] = [textOf(payload, "approved"), textOf(payload, "ledger")];
+  const [approved, ledger] = [textOrEmpty(payload, "approved"), textOrEmpty(payload, "ledger")];
   return {
-    action: actionOf(payload),
+    action: actionOfCall(payload),
     // A brain that names no run is fenced by its sessions: an older one is refused like an older driver of a run.
-    run: textOf(payload, "run_id") || "session",
+    run: textOrEmpty(payload, "run_id") || "session",
     epoch: Number(run_epoch ?? session_epoch),
     ttlMs: Number(ttl_ms),
     ...(approved === "" ? {} : { approved }),
@@ -159,16 +159,16 @@ export function orderOf(payload: JsonObject): Order {
 }
 
 /** Whose end it is, and how long it took. */
-export interface EndPlace {
+export interface EndEnvelope {
   readonly tool_id: string;
   readonly generation_id: string;
   readonly duration_ms: number;
 }
 
 /** How an action ended, as a message of at most `maxBytes`: what is too long loses its middle. */
-export function toolResultOf(
+export function toolResultMessage(
   ended: ActionEnd,
-  place: EndPlace,
+  place: EndEnvelope,
   maxBytes: number = REGISTER_LIMITS.messageBytes,
 ): ExecutorMessage {
   const message = (of: ActionEnd, beside: JsonObject): ExecutorMessage => ({
@@ -184,7 +184,7 @@ export function toolResultOf(
   let cut = ended;
   do {
     chars = Math.floor(chars / 2);
-    cut = shortened(ended, chars);
+    cut = shortenEnd(ended, chars);
   } while (!fits(bare(cut), maxBytes) && chars > SHORTEST_CHARS);
   return bare(cut);
 }
@@ -226,16 +226,16 @@ function resultFields(ended: ActionEnd): JsonObject {
   };
 }
 
-function shortened(ended: ActionEnd, chars: number): ActionEnd {
+function shortenEnd(ended: ActionEnd, chars: number): ActionEnd {
   if (ended.type !== "finished") {
     const fault = { ...ended.fault, message: headAndTail(ended.fault.message, chars) };
     if (ended.type === "failed") return { ...ended, fault };
     return { ...ended, fault, ...(ended.partial === undefined ? {} : { partial: headAndTail(ended.partial, chars) }) };
   }
-  return { type: "finished", outcome: shortOutcome(ended.outcome, chars) };
+  return { type: "finished", outcome: shortenOutcome(ended.outcome, chars) };
 }
 
-function shortOutcome(outcome: Outcome, chars: number): Outcome {
+function shortenOutcome(outcome: Outcome, chars: number): Outcome {
   if (outcome.kind === "value") return { kind: "value", text: headAndTail(outcome.text, chars) };
   const short = (output: Output): Output =>
     output.text.length > chars ? { ...output, text: headAndTail(output.text, chars), truncated: true } : output;
@@ -246,7 +246,7 @@ function shortOutcome(outcome: Outcome, chars: number): Outcome {
  * How an action ended, as a message says whose fields fit their schemas; a peer of ours says it in our own words, too.
  * Of a message that does not say whether it was done nobody knows.
  */
-export function endedOf(payload: JsonObject): ActionEnd {
+export function endOfToolResult(payload: JsonObject): ActionEnd {
   const { status, result, error, ended } = payload;
   if (ended !== undefined) return withKnownCode(ended as unknown as ActionEnd);
   const isProcess = typeof payload["exit_code"] === "number" || (typeof payload["stdout"] === "string" && !result);
@@ -305,19 +305,19 @@ function processOf(payload: JsonObject): Outcome {
 }
 
 /** Asks an executor that judges what it would do. */
-export function judgeToolOf(action: Action): ExecutorMessage {
-  return { type: "judge_tool", payload: { ...callOf(action), tool_id: action.id, timeout_ms: timeoutOf(action) } };
+export function judgeToolMessage(action: Action): ExecutorMessage {
+  return { type: "judge_tool", payload: { ...toolCallOf(action), tool_id: action.id, timeout_ms: timeoutOf(action) } };
 }
 
 /** What an executor says that it would do. */
-export function toolJudgementOf(action: string, judged: Judgement | FaultReport): ExecutorMessage {
+export function toolJudgementMessage(action: string, judged: Judgement | FaultReport): ExecutorMessage {
   if ("code" in judged)
     return { type: "tool_judgement", payload: { tool_id: action, error: judged.message, code: judged.code } };
   return { type: "tool_judgement", payload: { tool_id: action, judgement: judged as unknown as JsonObject } };
 }
 
 /** The judgement in a message that has passed its schema, or the fault that the action would meet. */
-export function judgementOf(payload: JsonObject): Judgement | FaultReport {
+export function readJudgement(payload: JsonObject): Judgement | FaultReport {
   const { judgement, error } = payload;
   if (judgement !== undefined) return judgement as unknown as Judgement;
   return faultOf(payload, errorText(error) ?? "The executor did not say why.");

@@ -4,11 +4,11 @@ import { SIGNED_HTTP_LIMITS } from "../limits.ts";
 /*
  * HTTP Message Signatures (RFC 9421) as a brain and its hands use them: one label, one algorithm, one list of
  * components for requests and one for replies. What is not exactly this profile is refused, so that there is nothing
- * to choose for whoever attacks. There is no cryptography here: each side brings its own as a `Seal`.
+ * to choose for whoever attacks. There is no cryptography here: each side brings its own as a `SignatureCrypto`.
  */
 
 /** The cryptography that the profile needs; what it gives is base64, so that each value has one spelling only. */
-export interface Seal {
+export interface SignatureCrypto {
   /** HMAC-SHA-256. */
   mac(key: Uint8Array, text: string): string;
   /** SHA-256. */
@@ -49,7 +49,7 @@ export interface SignatureFields {
 }
 
 /** What a signature says of itself. */
-export interface Stamp {
+export interface SignatureParameters {
   /** Seconds since 1970. */
   readonly created: number;
   /** Of requests only: seconds since 1970 after which the signature counts no more. */
@@ -61,7 +61,7 @@ export interface Stamp {
 }
 
 /** The fields of a signature after parsing; nothing of it is to be believed before the MAC is checked. */
-export interface Claim extends Stamp {
+export interface SignatureClaim extends SignatureParameters {
   readonly digest: string;
   readonly mac: string;
   /** The components and parameters, as they were signed. */
@@ -82,47 +82,55 @@ export function signatureBase(components: readonly Component[], params: string):
 }
 
 /** What a message is signed with. */
-export interface Signing extends Stamp {
-  readonly seal: Seal;
+export interface SigningKey extends SignatureParameters {
+  readonly crypto: SignatureCrypto;
   readonly key: Uint8Array;
 }
 
 /** The fields that sign a request. */
-export function signRequest(head: RequestHead, body: Uint8Array, signing: Signing): SignatureFields {
-  const digest = digestField(signing.seal.digest(body));
-  return signed(requestComponents(head, digest), digest, signing);
+export function signRequest(head: RequestHead, body: Uint8Array, signing: SigningKey): SignatureFields {
+  const digest = digestField(signing.crypto.digest(body));
+  return signComponents(requestComponents(head, digest), digest, signing);
 }
 
 /** The fields that sign a reply. */
-export function signReply(head: ReplyHead, body: Uint8Array, signing: Signing): SignatureFields {
-  const digest = digestField(signing.seal.digest(body));
-  return signed(replyComponents(head, digest), digest, signing);
+export function signReply(head: ReplyHead, body: Uint8Array, signing: SigningKey): SignatureFields {
+  const digest = digestField(signing.crypto.digest(body));
+  return signComponents(replyComponents(head, digest), digest, signing);
 }
 
 /** Whether whoever has the key signed this request. */
-export function isRequestOf(head: RequestHead, claim: Claim, { seal, key }: Pick<Signing, "seal" | "key">): boolean {
+export function isRequestSignedBy(
+  head: RequestHead,
+  claim: SignatureClaim,
+  { crypto, key }: Pick<SigningKey, "crypto" | "key">,
+): boolean {
   const components = requestComponents(head, digestField(claim.digest));
-  return seal.same(seal.mac(key, signatureBase(components, claim.params)), claim.mac);
+  return crypto.same(crypto.mac(key, signatureBase(components, claim.params)), claim.mac);
 }
 
 /** Whether whoever has the key signed this reply. */
-export function isReplyOf(head: ReplyHead, claim: Claim, { seal, key }: Pick<Signing, "seal" | "key">): boolean {
+export function isReplySignedBy(
+  head: ReplyHead,
+  claim: SignatureClaim,
+  { crypto, key }: Pick<SigningKey, "crypto" | "key">,
+): boolean {
   const components = replyComponents(head, digestField(claim.digest));
-  return seal.same(seal.mac(key, signatureBase(components, claim.params)), claim.mac);
+  return crypto.same(crypto.mac(key, signatureBase(components, claim.params)), claim.mac);
 }
 
 /** Reads the fields of a signed request; SIGNATURE_INVALID when they are not exactly as the profile has them. */
-export function requestClaim(fields: SignatureFields): Claim {
-  return claimIn(fields, REQUEST, ["created", "expires", "nonce", "keyid", "alg", "tag"]);
+export function readRequestClaim(fields: SignatureFields): SignatureClaim {
+  return readClaim(fields, REQUEST, ["created", "expires", "nonce", "keyid", "alg", "tag"]);
 }
 
 /** Reads the fields of a signed reply; SIGNATURE_INVALID when they are not exactly as the profile has them. */
-export function replyClaim(fields: SignatureFields): Claim {
-  return claimIn(fields, REPLY, ["created", "keyid", "alg", "tag"]);
+export function readReplyClaim(fields: SignatureFields): SignatureClaim {
+  return readClaim(fields, REPLY, ["created", "keyid", "alg", "tag"]);
 }
 
 /** That a signature is not good; why is nobody's business who cannot sign. */
-export function invalid(): Fault {
+export function invalidSignature(): Fault {
   return new Fault("SIGNATURE_INVALID");
 }
 
@@ -136,12 +144,12 @@ function replyComponents({ status, contentType, asked }: ReplyHead, digest: stri
   return REPLY.map((name, index) => [name, values[index] ?? ""]);
 }
 
-function signed(components: readonly Component[], digest: string, signing: Signing): SignatureFields {
-  const { seal, key, created, nonce, keyid } = signing;
+function signComponents(components: readonly Component[], digest: string, signing: SigningKey): SignatureFields {
+  const { crypto, key, created, nonce, keyid } = signing;
   const names = components.map(([name]) => name).join(" ");
   const once = nonce === undefined ? "" : `;expires=${created + SIGNED_HTTP_LIMITS.lifeS};nonce="${nonce}"`;
   const params = `(${names});created=${created}${once};keyid="${keyid}";alg="${ALG}";tag="${TAG}"`;
-  const mac = seal.mac(key, signatureBase(components, params));
+  const mac = crypto.mac(key, signatureBase(components, params));
   return { "content-digest": digest, "signature-input": `${LABEL}=${params}`, signature: `${LABEL}=:${mac}:` };
 }
 
@@ -161,27 +169,32 @@ const PARAMETER = /;([a-z]+)=(?:(\d+)|"([^"]*)")/g;
 const NONCE = new RegExp(`^[A-Za-z0-9+/_=-]{${SIGNED_HTTP_LIMITS.nonceChars},${SIGNED_HTTP_LIMITS.nonceCharsAtMost}}$`);
 const KEYID = new RegExp(`^[\\w.:-]+/[\\w-]+$`);
 
-function claimIn(fields: SignatureFields, components: readonly string[], expected: readonly string[]): Claim {
-  for (const text of Object.values(fields)) if (text.length > SIGNED_HTTP_LIMITS.fieldChars) throw invalid();
+function readClaim(
+  fields: SignatureFields,
+  components: readonly string[],
+  expected: readonly string[],
+): SignatureClaim {
+  for (const text of Object.values(fields)) if (text.length > SIGNED_HTTP_LIMITS.fieldChars) throw invalidSignature();
   const [, digest] = DIGEST_FIELD.exec(fields["content-digest"]) ?? [];
   const [, mac] = SIGNATURE_FIELD.exec(fields.signature) ?? [];
   const [, params, names, given = ""] = INPUT_FIELD.exec(fields["signature-input"]) ?? [];
   if (digest === undefined || mac === undefined || params === undefined || names !== components.join(" "))
-    throw invalid();
-  const { numbers, texts } = parametersIn(given, expected);
-  if (texts.get("alg") !== ALG || texts.get("tag") !== TAG) throw invalid();
+    throw invalidSignature();
+  const { numbers, texts } = readParameters(given, expected);
+  if (texts.get("alg") !== ALG || texts.get("tag") !== TAG) throw invalidSignature();
   const created = numbers.get("created");
   const keyid = texts.get("keyid") ?? "";
-  if (created === undefined || !KEYID.test(keyid)) throw invalid();
+  if (created === undefined || !KEYID.test(keyid)) throw invalidSignature();
   if (!expected.includes("nonce")) return { created, keyid, digest, mac, params };
   const nonce = texts.get("nonce") ?? "";
   const expires = numbers.get("expires") ?? 0;
-  if (!NONCE.test(nonce) || expires <= created || expires > created + SIGNED_HTTP_LIMITS.lifeS) throw invalid();
+  if (!NONCE.test(nonce) || expires <= created || expires > created + SIGNED_HTTP_LIMITS.lifeS)
+    throw invalidSignature();
   return { created, expires, nonce, keyid, digest, mac, params };
 }
 
 /** The parameters by their types, which RFC 8941 tells apart: each of the expected names once, in any order. */
-function parametersIn(
+function readParameters(
   given: string,
   expected: readonly string[],
 ): { readonly numbers: ReadonlyMap<string, number>; readonly texts: ReadonlyMap<string, string> } {
@@ -190,11 +203,11 @@ function parametersIn(
   let count = 0;
   for (const [, name = "", number, text = ""] of given.matchAll(PARAMETER)) {
     count += 1;
-    if (!expected.includes(name)) throw invalid();
+    if (!expected.includes(name)) throw invalidSignature();
     if (number === undefined) texts.set(name, text);
     else numbers.set(name, Number(number));
   }
   // As many as expected, none unexpected, none twice.
-  if (count !== expected.length || numbers.size + texts.size !== count) throw invalid();
+  if (count !== expected.length || numbers.size + texts.size !== count) throw invalidSignature();
   return { numbers, texts };
 }

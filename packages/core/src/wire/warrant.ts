@@ -6,7 +6,7 @@ import type { Order } from "../ports.ts";
  */
 
 /** What a warrant is for. */
-export interface Warranted {
+export interface WarrantTerms {
   /** The hand that is to believe it. */
   readonly hand: string;
   readonly order: Pick<Order, "run" | "action" | "approved" | "ledger">;
@@ -15,7 +15,7 @@ export interface Warranted {
 }
 
 /** What is signed: no other text that a brain signs begins like this. */
-export function warrantText({ hand, order, expiresAt }: Warranted): string {
+export function warrantText({ hand, order, expiresAt }: WarrantTerms): string {
   const { run, action, approved = "", ledger = "" } = order;
   return JSON.stringify(["vidro-approval-1", hand, run, action.id, approved, ledger, expiresAt]);
 }
@@ -33,12 +33,12 @@ export interface Warrant {
 }
 
 /** The text of a warrant. */
-export function warrantOf({ expiresAt, signature }: Warrant): string {
+export function formatWarrant({ expiresAt, signature }: Warrant): string {
   return `${expiresAt}.${signature}`;
 }
 
 /** The warrant in a text; nothing when it is none. */
-export function warrantIn(text: string): Warrant | undefined {
+export function parseWarrant(text: string): Warrant | undefined {
   const [, expiresAt, signature] = /^(\d{1,15})\.([\w-]{86})$/.exec(text) ?? [];
   return signature === undefined ? undefined : { expiresAt: Number(expiresAt), signature };
 }

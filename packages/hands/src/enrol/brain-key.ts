@@ -2,7 +2,7 @@ import { verify, X509Certificate } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { asFault, Fault } from "@vidro/core";
 import type { Order } from "@vidro/core";
-import { warrantIn, warrantText } from "@vidro/core/wire/warrant";
+import { parseWarrant, warrantText } from "@vidro/core/wire/warrant";
 
 /** The key of the one brain whose approvals count here. */
 export interface BrainKey {
@@ -31,7 +31,7 @@ function whyNot(order: Order, brain: BrainKey | undefined, now: number): Fault |
   if (brain === undefined) return new Fault("APPROVAL_INVALID", "This hand knows no key that could approve.");
   if (order.warrant === undefined)
     return new Fault("APPROVAL_INVALID", "The approval is not signed. A brain of an older version signs none.");
-  const warrant = warrantIn(order.warrant);
+  const warrant = parseWarrant(order.warrant);
   if (warrant === undefined) return new Fault("APPROVAL_INVALID", "The signature of the approval cannot be read.");
   const { expiresAt, signature } = warrant;
   const text = Buffer.from(warrantText({ hand: brain.hand, order, expiresAt }));

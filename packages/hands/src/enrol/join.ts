@@ -7,7 +7,13 @@ import { connect } from "node:tls";
 import { asFault, Fault, FAULTS, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { FaultCode, JsonObject } from "@vidro/core";
-import { ENROL_PATH, invitationIn, invitationProof, RENEW_PATH, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
+import {
+  ENROL_PATH,
+  parseInvitation,
+  formatInvitationProof,
+  RENEW_PATH,
+  SOUTHBOUND_PATH,
+} from "@vidro/core/wire/enrolment";
 import type { EnrolRequest } from "@vidro/core/wire/enrolment";
 import { newKeyAndRequest } from "./csr.ts";
 import type { Identity } from "./hand-state-folder.ts";
@@ -31,9 +37,9 @@ export interface Joining {
 export async function enrol(joining: Joining): Promise<Identity> {
   const { name, tags, workspace } = joining;
   const url = addressIn(joining.url);
-  const token = invitationIn(joining.token);
+  const token = parseInvitation(joining.token);
   const ca = await shownAuthority(url, token.fingerprint);
-  const asked = { token: invitationProof(token), name, ...(tags === undefined ? {} : { tags }) };
+  const asked = { token: formatInvitationProof(token), name, ...(tags === undefined ? {} : { tags }) };
   if (joining.keep !== undefined) return enrolSigning({ ...joining, keep: joining.keep }, { url, ca, asked });
   const { key, csr } = newKeyAndRequest(name);
   const reply = await post({ url, path: ENROL_PATH, tls: { ca } }, { ...asked, csr });

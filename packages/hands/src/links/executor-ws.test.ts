@@ -8,7 +8,7 @@ import type { TestContext } from "node:test";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
 import type { JsonObject } from "@vidro/core";
-import { textOf } from "@vidro/core/wire/executor-ws";
+import { textOrEmpty } from "@vidro/core/wire/executor-ws";
 import { handIn, policyOf, scratch } from "../scratch.fixture.ts";
 import { Executor } from "./executor-ws.ts";
 
@@ -134,7 +134,7 @@ test("004-18 what it is told to run it runs once, whoever asks how often, and gi
   assert.deepEqual([first["tool_id"], first["status"], first["stdout"]], ["act_1", "success", "out\n"]);
   assert.equal(readFileSync(join(workspace, "count"), "utf8"), "x\n");
   const output = brain.heard.filter(({ type }) => type === "tool_output");
-  assert.equal(output.map(({ payload }) => textOf(payload, "chunk")).join(""), "out\n");
+  assert.equal(output.map(({ payload }) => textOrEmpty(payload, "chunk")).join(""), "out\n");
   brain.runs("act_1", "echo another");
   assert.equal((await brain.hears("tool_result"))["code"], "ACTION_ID_REUSED");
 });

@@ -1,16 +1,16 @@
 import { asFault, Fault, REGISTER_LIMITS } from "@vidro/core";
 import type { ActionEnd, Hand, JsonObject } from "@vidro/core";
 import {
-  actionOf,
+  actionOfCall,
   EXTENSIONS,
-  orderOf,
-  textOf,
-  toolJudgementOf,
-  toolResultOf,
+  orderOfMessage,
+  textOrEmpty,
+  toolJudgementMessage,
+  toolResultMessage,
   wireName,
 } from "@vidro/core/wire/executor-ws";
 import type { CustomTool, ExecutorMessage, Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
-import { TO_EXECUTOR } from "@vidro/core/wire/executor-ws-schemas";
+import { BRAIN_MESSAGE_SCHEMAS } from "@vidro/core/wire/executor-ws-schemas";
 import type { ValidateFunction } from "ajv";
 import { compiler, explain } from "../tools/check-arguments.ts";
 import { redial } from "./redial.ts";
@@ -138,19 +138,19 @@ export class Executor {
   #take({ type, payload, seq }: ExecutorMessage): void {
     if (seq !== undefined) this.#dispatch({ type: "RUN_TOLD", seq });
     if (type === "task_completed")
-      return this.#dispatch({ type: "TASK_COMPLETED", final: textOf(payload, "final_status") });
+      return this.#dispatch({ type: "TASK_COMPLETED", final: textOrEmpty(payload, "final_status") });
     // All else is only told, to whoever shows the run.
-    if (!Object.hasOwn(TO_EXECUTOR, type)) return;
+    if (!Object.hasOwn(BRAIN_MESSAGE_SCHEMAS, type)) return;
     this.#obey(type, payload).catch((thrown: unknown) => this.#refuse(type, payload, asFault(thrown)));
   }
 
   async #obey(type: string, payload: JsonObject): Promise<void> {
     await checkPayload(type, payload);
     const { hand } = this.#options;
-    const tool = textOf(payload, "tool_id");
+    const tool = textOrEmpty(payload, "tool_id");
     switch (type) {
       case "judge_tool":
-        return void this.#socket?.send(toolJudgementOf(tool, await hand.judge(actionOf(payload))));
+        return void this.#socket?.send(toolJudgementMessage(tool, await hand.judge(actionOfCall(payload))));
       case "cancel_tool":
         return this.#aborts.get(tool)?.abort();
       case "tool_acknowledged":
@@ -166,7 +166,7 @@ export class Executor {
     if (Number(payload["session_epoch"] ?? Infinity) < (ack?.session_epoch ?? 0)) throw new Fault("STALE_EPOCH");
     // Somebody who orders it again while it runs waits for the same end.
     if (this.#state.running.includes(tool)) return;
-    const order = this.#sleep.heard(orderOf(payload));
+    const order = this.#sleep.heard(orderOfMessage(payload));
     const startedAt = performance.now();
     const abort = new AbortController();
     this.#aborts.set(tool, abort);
@@ -180,23 +180,23 @@ export class Executor {
   }
 
   #ended(payload: JsonObject, ended: ActionEnd, tookMs: number): void {
-    const tool = textOf(payload, "tool_id");
+    const tool = textOrEmpty(payload, "tool_id");
     this.#aborts.delete(tool);
     const place = {
       tool_id: tool,
-      generation_id: textOf(payload, "generation_id"),
+      generation_id: textOrEmpty(payload, "generation_id"),
       duration_ms: Math.round(tookMs),
     };
-    const result = toolResultOf(ended, place, this.#state.ack?.policy?.max_payload);
+    const result = toolResultMessage(ended, place, this.#state.ack?.policy?.max_payload);
     this.#dispatch({ type: "TOOL_ENDED", tool, result });
     this.#socket?.send(result);
   }
 
   /** A message that cannot be obeyed gets its answer all the same. */
   #refuse(type: string, payload: JsonObject, fault: Fault): void {
-    const tool = textOf(payload, "tool_id");
+    const tool = textOrEmpty(payload, "tool_id");
     if (type === "run_tool") this.#ended(payload, { type: "failed", fault: fault.report() }, 0);
-    else if (type === "judge_tool") this.#socket?.send(toolJudgementOf(tool, fault.report()));
+    else if (type === "judge_tool") this.#socket?.send(toolJudgementMessage(tool, fault.report()));
   }
 
   #dispatch(event: ExecutorEvent): void {
@@ -206,7 +206,7 @@ export class Executor {
 }
 
 async function checkPayload(type: string, payload: JsonObject): Promise<void> {
-  const validate = compiled.get(type) ?? (await compiler()).compile(TO_EXECUTOR[type] ?? {});
+  const validate = compiled.get(type) ?? (await compiler()).compile(BRAIN_MESSAGE_SCHEMAS[type] ?? {});
   compiled.set(type, validate);
   if (validate(payload)) return;
   const error = validate.errors?.[0];

@@ -1,6 +1,6 @@
 import { Fault } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { REQUESTS } from "@vidro/core/wire/agent-ws-schemas";
+import { REQUEST_SCHEMAS } from "@vidro/core/wire/agent-ws-schemas";
 import { compiler, explain } from "../tools/check-arguments.ts";
 import type { ValidateFunction } from "ajv";
 
@@ -8,7 +8,7 @@ const compiled = new Map<string, ValidateFunction>();
 
 /** Refuses a request that is not exactly as its method has it, and says where it is wrong. */
 export async function checkMessage(method: string, fields: JsonObject): Promise<void> {
-  const schema = REQUESTS[method];
+  const schema = REQUEST_SCHEMAS[method];
   if (schema === undefined) throw new Fault("BAD_REQUEST", `There is no method ${JSON.stringify(method)}.`);
   const validate = compiled.get(method) ?? (await compiler()).compile(schema);
   compiled.set(method, validate);

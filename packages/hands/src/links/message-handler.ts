@@ -2,15 +2,15 @@ import { asFault, Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
 import type { ActionEnd, FaultReport, Hand, JsonObject, Judgement } from "@vidro/core";
 import {
   bytesOf,
-  endedReply,
-  fitted,
-  judgedAction,
-  opened,
-  orderOf,
+  endReply,
+  fitReply,
+  actionToJudge,
+  openEnvelope,
+  orderOfRequest,
   outputParts,
-  receiptedReply,
+  endReplyWithReceipt,
 } from "@vidro/core/wire/agent-ws";
-import type { HelloPolicy, Opened } from "@vidro/core/wire/agent-ws";
+import type { HelloPolicy, AgentRequest } from "@vidro/core/wire/agent-ws";
 import { proven } from "../enrol/brain-key.ts";
 import type { BrainKey } from "../enrol/brain-key.ts";
 import { checkMessage } from "./message-check.ts";
@@ -43,7 +43,7 @@ export class Southbound {
   #epoch = 0;
   #brain: BrainKey | undefined;
   /** How an end is told to the brain that is there. */
-  #replyOf = endedReply;
+  #replyOf = endReply;
 
   constructor(options: SouthboundOptions) {
     this.#options = options;
@@ -58,15 +58,15 @@ export class Southbound {
     this.#epoch = welcome.session_epoch ?? this.#epoch;
     this.#policy = welcome.policy;
     this.#brain = brain;
-    this.#replyOf = welcome.receipts === true ? receiptedReply : endedReply;
+    this.#replyOf = welcome.receipts === true ? endReplyWithReceipt : endReply;
     for (const [action, reply] of this.#unsent) if (this.#options.send(reply)) this.#unsent.delete(action);
   }
 
   /** Does what a message asks for and sends the reply; it never rejects. */
   async receive(message: JsonObject): Promise<void> {
-    let request: Opened | undefined;
+    let request: AgentRequest | undefined;
     try {
-      request = opened(message);
+      request = openEnvelope(message);
       const reply = await this.#answer(request);
       if (reply !== undefined) this.#send(request, reply);
     } catch (thrown) {
@@ -80,7 +80,7 @@ export class Southbound {
     for (const running of this.#running.values()) running.abort();
   }
 
-  async #answer(request: Opened): Promise<JsonObject | undefined> {
+  async #answer(request: AgentRequest): Promise<JsonObject | undefined> {
     const { method, fields } = request;
     if (!this.#options.capabilities.includes(method))
       throw new Fault(
@@ -92,7 +92,7 @@ export class Southbound {
     const action = textIn(fields, "action_id") ?? "";
     switch (method) {
       case "action.judge":
-        return judged(await hand.judge(judgedAction(fields)));
+        return judged(await hand.judge(actionToJudge(fields)));
       case "action.cancel":
         this.#running.get(action)?.abort();
         return undefined;
@@ -105,10 +105,10 @@ export class Southbound {
     }
   }
 
-  async #perform(request: Opened): Promise<ActionEnd> {
+  async #perform(request: AgentRequest): Promise<ActionEnd> {
     const { fields } = request;
     if (Number(fields["session_epoch"] ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
-    const read = this.#sleep.heard(orderOf({ ...request, fields: this.#obeying(fields) }));
+    const read = this.#sleep.heard(orderOfRequest({ ...request, fields: this.#obeying(fields) }));
     const order = proven(read, this.#brain, Date.now());
     const { id } = order.action;
     const stop = this.#running.get(id) ?? new AbortController();
@@ -139,13 +139,13 @@ export class Southbound {
     return exec === undefined || typeof timeout !== "number" ? fields : { ...fields, timeout: Math.min(timeout, exec) };
   }
 
-  #send(request: Opened | undefined, reply: JsonObject): void {
+  #send(request: AgentRequest | undefined, reply: JsonObject): void {
     const action = textIn(request?.fields, "action_id");
     const named = {
       ...(request?.id === undefined ? {} : { id: request.id }),
       ...(action === undefined ? {} : { action_id: action }),
     };
-    const whole = { ...named, ...fitted(reply, this.#maxBytes - bytesOf(named) - METHOD_BYTES) };
+    const whole = { ...named, ...fitReply(reply, this.#maxBytes - bytesOf(named) - METHOD_BYTES) };
     if (this.#options.send(whole) || action === undefined || request?.method === "action.judge") return;
     if (this.#unsent.size < REGISTER_LIMITS.orders) this.#unsent.set(action, whole);
   }

@@ -12,7 +12,7 @@ import type {
   PolicyJudged,
   ToolSpec,
 } from "@vidro/core";
-import { callOf } from "@vidro/core/wire/executor-ws";
+import { toolCallOf } from "@vidro/core/wire/executor-ws";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import { isLook, nextLook } from "@vidro/core/run";
 import type { Look, LookTexts } from "@vidro/core/run";
@@ -193,7 +193,7 @@ const VOIDS: JsonObject = { voids: "agent_message_delta" };
 const WRITERS: ReadonlySet<string> = new Set(["write_file", "edit", "file_apply"]);
 
 function approvalOf(action: Action, judged: PolicyJudged | undefined, words: string): JsonObject {
-  const { tool_name, parameters } = callOf(action);
+  const { tool_name, parameters } = toolCallOf(action);
   return {
     tool_call_id: action.id,
     tool_name,

@@ -7,7 +7,7 @@ import type {
   ExecutorListener,
   ExecutorPeer,
 } from "@vidro/core/wire/executor-gateway";
-import { textOf } from "@vidro/core/wire/executor-ws";
+import { textOrEmpty } from "@vidro/core/wire/executor-ws";
 import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { BUNNY } from "../../catalog/agent.ts";
 import type { Caller } from "../../auth/caller.ts";
@@ -81,7 +81,7 @@ export class ExecutorConnection implements ExecutorListener {
         : open?.id === payload["input_request_id"];
     if (run === undefined || open === undefined || !isMeant)
       throw new Fault("CONFLICT", "Nothing waits for this answer; somebody may have given it already.");
-    const text = type === "tool_approval" ? approvalText(payload, open.options) : textOf(payload, "response");
+    const text = type === "tool_approval" ? approvalText(payload, open.options) : textOrEmpty(payload, "response");
     // The person at an executor decides about the executor's own host, which takes no right to approve for other hosts.
     await this.#world.runs.answer(run.id, { text, by: this.#caller.owner, question: open.id });
   }

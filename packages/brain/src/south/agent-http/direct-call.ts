@@ -5,7 +5,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { asFault, Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
 import type { JsonObject, Records } from "@vidro/core";
-import { askSigned, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
+import { signMessage, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
 import type { HandKeys } from "./keys.ts";
 import { allowedOnly, bareHost, isForbidden, isHere } from "../allowed-addresses.ts";
 import { seal } from "./seal.ts";
@@ -59,9 +59,9 @@ export function directCall({ hand, url: base, keys, now }: DirectWorld): (messag
     const held = await keys.keys(keyid);
     if (held === undefined) throw new Fault("HAND_REVOKED");
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");
-    const asked = askSigned({ url, message, seal, from: "toHand", keys: held, keyid, nonce, now: now() });
+    const asked = signMessage({ url, message, crypto: seal, from: "toHand", keys: held, keyid, nonce, now: now() });
     const reply = await post(url, asked.headers, asked.body);
-    const said = asked.believe(reply);
+    const said = asked.verifyReply(reply);
     // A refusal before the message was looked at is no reply to it.
     if (reply.status !== 200) throw new Fault("HAND_UNAVAILABLE", textIn(said, "error"));
     return said;

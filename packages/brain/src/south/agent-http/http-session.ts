@@ -1,6 +1,6 @@
 import { asFault, Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
-import { bytesOf, tooLong } from "@vidro/core/wire/agent-ws";
+import { bytesOf, tooLongFault } from "@vidro/core/wire/agent-ws";
 import type { Welcome } from "@vidro/core/wire/agent-ws";
 import type { Attached } from "../register/hands.ts";
 import { Outbox } from "./outbox.ts";
@@ -64,7 +64,7 @@ export class HttpSession implements SouthboundWire {
       throw new Fault("HAND_UNAVAILABLE");
     if (this.#held !== undefined) return void this.#held.push(message);
     if (this.#options.direct === undefined) return this.#outbox.put(message);
-    const refused = tooLong(bytesOf(message), REGISTER_LIMITS.messageBytes);
+    const refused = tooLongFault(bytesOf(message), REGISTER_LIMITS.messageBytes);
     if (refused !== undefined) throw refused;
     // A hand that cannot be reached now may come and ask; that it may have got the message already is no harm.
     this.#options.direct(message).then(

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { Fault, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
-import { keysFrom, nextRoot } from "@vidro/core/wire/agent-http";
-import type { Keys } from "@vidro/core/wire/agent-http";
+import { deriveKeys, deriveNextRoot } from "@vidro/core/wire/agent-http";
+import type { DirectionKeys } from "@vidro/core/wire/agent-http";
 import { Safe } from "../secret-box.ts";
 import type { Secret } from "../secret-box.ts";
 import { seal } from "./seal.ts";
@@ -76,11 +76,11 @@ export class HandKeys {
   }
 
   /** The keys of that name while they are valid; rejects when they cannot be read. */
-  async keys(keyid: string): Promise<Keys | undefined> {
+  async keys(keyid: string): Promise<DirectionKeys | undefined> {
     const key = (await this.#known(handIn(keyid))).find(({ id }) => keyid.endsWith(`/${id}`));
     const isGood = key !== undefined && this.#isValid(key);
     const [name, encrypted] = isGood ? [keyid, key.root] : [NOBODY, await this.#nobodys()];
-    const keys = keysFrom(await this.#safe.decrypt(name, encrypted), name, seal);
+    const keys = deriveKeys(await this.#safe.decrypt(name, encrypted), name, seal);
     return isGood ? keys : undefined;
   }
 
@@ -103,7 +103,7 @@ export class HandKeys {
     const salt = randomBytes(SIGNED_HTTP_LIMITS.keyBytes);
     const from = `${hand}/${active.id}`;
     const before = await this.#safe.decrypt(from, active.root);
-    const root = await this.#safe.encrypt(keyid, nextRoot(before, salt, { keyid, seal }));
+    const root = await this.#safe.encrypt(keyid, deriveNextRoot(before, salt, { keyid, crypto: seal }));
     const next: KeptKey = { id, state: "next", root, salt: salt.toString("base64") };
     await this.#put(hand, record.owner, [active, next], record.version);
     return { keyid, from, salt: salt.toString("base64") };

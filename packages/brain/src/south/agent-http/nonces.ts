@@ -1,6 +1,6 @@
 import { Fault, REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { Records } from "@vidro/core";
-import type { Claim } from "@vidro/core/wire/signature";
+import type { SignatureClaim } from "@vidro/core/wire/signature";
 import { Tries } from "../enrolment/tries.ts";
 
 const KIND = "nonce";
@@ -26,7 +26,7 @@ export class Nonces {
   }
 
   /** Keeps a nonce; false when it has come before, RATE_LIMITED when a key is used too often. */
-  async isFirst({ keyid, nonce = "" }: Claim): Promise<boolean> {
+  async isFirst({ keyid, nonce = "" }: SignatureClaim): Promise<boolean> {
     this.#tries.take(keyid);
     const id = `${keyid} ${nonce}`;
     try {

@@ -1,6 +1,6 @@
 import { Fault, REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
-import { bytesOf, tooLong } from "@vidro/core/wire/agent-ws";
+import { bytesOf, tooLongFault } from "@vidro/core/wire/agent-ws";
 
 /** What a hand gets when it asks: messages, and the place up to which it has them then. */
 export interface Batch {
@@ -27,7 +27,7 @@ export class Outbox {
   /** Adds a message; HAND_UNAVAILABLE when too much waits already. */
   put(message: JsonObject): void {
     const bytes = bytesOf(message);
-    const refused = tooLong(bytes, REGISTER_LIMITS.messageBytes);
+    const refused = tooLongFault(bytes, REGISTER_LIMITS.messageBytes);
     if (refused !== undefined) throw refused;
     if (this.#waiting.length >= REGISTER_LIMITS.orders || this.#bytes + bytes > SIGNED_HTTP_LIMITS.outboxBytes)
       throw new Fault("HAND_UNAVAILABLE", "The hand does not fetch what waits for it.");

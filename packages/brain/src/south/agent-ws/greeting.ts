@@ -1,5 +1,5 @@
 import type { HandDescription, ToolSpec } from "@vidro/core";
-import { toolsOf } from "@vidro/core/wire/agent-ws";
+import { toolsOfCapabilities } from "@vidro/core/wire/agent-ws";
 import type { Hello, Welcome } from "@vidro/core/wire/agent-ws";
 import type { Identity } from "../enrolment/identities.ts";
 import { offeredTools } from "../register/offered-tools.ts";
@@ -13,7 +13,7 @@ export async function declaredTools(
 ): Promise<Offered> {
   const standard = await standardTools();
   if (tools === undefined || !capabilities.includes("tool.run"))
-    return { tools: toolsOf(capabilities, standard), refused: [] };
+    return { tools: toolsOfCapabilities(capabilities, standard), refused: [] };
   return offeredTools({ offered: tools, standard, host });
 }
 

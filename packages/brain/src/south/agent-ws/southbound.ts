@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { InvitationLetter, Invitee, Records, ToolSpec } from "@vidro/core";
-import { invitationText, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
+import { formatInvitation, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../observe/log.ts";
 import type { TakeSample } from "../../observe/telemetry.ts";
 import { AgentHttp } from "../agent-http.ts";
@@ -99,7 +99,7 @@ export class SouthboundDoor {
     const url = await this.listen();
     const { fingerprint } = await this.#ca();
     const { id, secret, expiresAt } = await this.#invitations.make(who, lifeMs);
-    const token = invitationText({ id, secret, fingerprint });
+    const token = formatInvitation({ id, secret, fingerprint });
     return { command: joinCommand(url, token), token, url, expiresAt, onlyHere: this.#options.hosts.length === 0 };
   }
 

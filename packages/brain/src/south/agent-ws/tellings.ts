@@ -1,15 +1,15 @@
 import { Fault, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA, RENEW_SCHEMA } from "@vidro/core/wire/enrolment";
-import { TELLINGS } from "@vidro/core/wire/agent-ws-schemas";
+import { HAND_MESSAGE_SCHEMAS } from "@vidro/core/wire/agent-ws-schemas";
 import type { Push } from "../../observe/telemetry.ts";
 import { checks } from "../wire-check.ts";
 
-const checkOf = checks({ ...TELLINGS, enrolment: ENROL_SCHEMA, renewal: RENEW_SCHEMA });
+const checkOf = checks({ ...HAND_MESSAGE_SCHEMAS, enrolment: ENROL_SCHEMA, renewal: RENEW_SCHEMA });
 
 /** Refuses what a hand tells unless it is as its method has it, and says where it is wrong. */
 export function checkTelling(method: string, fields: JsonObject): void {
-  const check = checkOf(Object.hasOwn(TELLINGS, method) ? method : "");
+  const check = checkOf(Object.hasOwn(HAND_MESSAGE_SCHEMAS, method) ? method : "");
   if (check === undefined) throw new Fault("BAD_REQUEST", `There is no method ${JSON.stringify(method)}.`);
   const wrong = check(fields);
   if (wrong !== undefined) throw new Fault("BAD_REQUEST", `${method}: ${wrong}`);

@@ -3,7 +3,7 @@ import { Fault, isObject, SOUTHBOUND_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { ToolSpec } from "@vidro/core";
 import { ENROL_PATH } from "@vidro/core/wire/enrolment";
-import type { Enrolled, EnrolRequest } from "@vidro/core/wire/enrolment";
+import type { EnrolReply, EnrolRequest } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../observe/log.ts";
 import type { Authority } from "./authority.ts";
 import type { Hands } from "../register/hands.ts";
@@ -43,7 +43,7 @@ export function enrolRoute(world: EnrolWorld): SouthboundRoute {
   };
 }
 
-async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<Enrolled> {
+async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<EnrolReply> {
   const { invitations, identities, hands, log } = world;
   const authority = await world.authority();
   const id = randomUUID();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { SOUTHBOUND_LIMITS } from "@vidro/core";
-import { invitationProof } from "@vidro/core/wire/enrolment";
+import { formatInvitationProof } from "@vidro/core/wire/enrolment";
 import { openStore } from "../../stores/stores.ts";
 import { Invitations } from "./invitations.ts";
 
@@ -15,7 +15,7 @@ async function invitationsAt(now: () => number) {
 test("an invitation says once whom it is for, and its secret is kept nowhere", async () => {
   const { records, invitations } = await invitationsAt(Date.now);
   const made = await invitations.make(WHO);
-  const proof = invitationProof({ ...made, fingerprint: "" });
+  const proof = formatInvitationProof({ ...made, fingerprint: "" });
   const kept = JSON.stringify(await records.list("invitation", { limit: 10 }));
   assert.ok(!kept.includes(made.secret));
   await invitations.check(proof);
@@ -26,7 +26,7 @@ test("an invitation says once whom it is for, and its secret is kept nowhere", a
 
 test("of many who come with one invitation at the same time, a single one gets it", async () => {
   const { invitations } = await invitationsAt(Date.now);
-  const proof = invitationProof({ ...(await invitations.make(WHO)), fingerprint: "" });
+  const proof = formatInvitationProof({ ...(await invitations.make(WHO)), fingerprint: "" });
   const all = await Promise.allSettled(Array.from({ length: 20 }, () => invitations.redeem(proof)));
   assert.equal(all.filter(({ status }) => status === "fulfilled").length, 1);
 });
@@ -35,15 +35,15 @@ test("an unknown invitation, a wrong secret and one that is too old are refused 
   let now = 0;
   const { invitations } = await invitationsAt(() => now);
   const made = await invitations.make(WHO, 1000);
-  const wrong = invitationProof({ ...made, secret: "A".repeat(43), fingerprint: "" });
-  const unknown = invitationProof({ id: "0".repeat(32), secret: made.secret, fingerprint: "" });
+  const wrong = formatInvitationProof({ ...made, secret: "A".repeat(43), fingerprint: "" });
+  const unknown = formatInvitationProof({ id: "0".repeat(32), secret: made.secret, fingerprint: "" });
   const said = new Set<string>();
   const refused = async (proof: string): Promise<void> => {
     await assert.rejects(invitations.redeem(proof), (fault: Error) => said.add(fault.message) !== undefined);
   };
   for (const proof of [wrong, unknown, "", "rubbish"]) await refused(proof);
   now = 1000;
-  await refused(invitationProof({ ...made, fingerprint: "" }));
+  await refused(formatInvitationProof({ ...made, fingerprint: "" }));
   assert.equal(said.size, 1);
 });
 

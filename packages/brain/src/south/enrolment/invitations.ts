@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { Invitee, JsonObject, Records, StoredRecord } from "@vidro/core";
-import { proofIn } from "@vidro/core/wire/enrolment";
+import { parseInvitationProof } from "@vidro/core/wire/enrolment";
 
 /** A new invitation; the secret is nowhere else. */
 interface Invitation {
@@ -56,7 +56,7 @@ export class Invitations {
   }
 
   async #open(proof: string): Promise<StoredRecord> {
-    const shown = proofIn(proof);
+    const shown = parseInvitationProof(proof);
     const record = shown && (await this.#records.get(KIND, shown.id));
     if (shown === undefined || record === undefined) throw refused();
     const { hash, expiresAt, used } = bodyOf(record);

@@ -1,7 +1,14 @@
 import { Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import { isIdempotent, isRecall, recallOf, timeoutOf } from "@vidro/core/run";
 import type { Action, ActionEnd, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
-import { endedOf, fits, judgementOf, judgeToolOf, runToolOf, textOf } from "@vidro/core/wire/executor-ws";
+import {
+  endOfToolResult,
+  fits,
+  readJudgement,
+  judgeToolMessage,
+  runToolMessage,
+  textOrEmpty,
+} from "@vidro/core/wire/executor-ws";
 import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { HandLink, Hear } from "../link.ts";
 import { nonsense } from "../hand-answers.ts";
@@ -68,7 +75,7 @@ export class ExecutorLink implements HandLink {
   async judge(action: Action): Promise<Judgement | FaultReport> {
     if (this.#gone) throw lost();
     if (!this.#wire.extensions.has("judge")) return unjudged(action, this.#wire.tools);
-    const message = judgeToolOf(action);
+    const message = judgeToolMessage(action);
     if (!fits(message)) return tooLarge();
     await this.#opened.promise;
     const judging = Promise.withResolvers<Judgement | FaultReport>();
@@ -124,8 +131,8 @@ export class ExecutorLink implements HandLink {
 
   /** An end came; one that nobody waits for is kept for who asks. */
   result(payload: JsonObject): void {
-    const action = textOf(payload, "tool_id");
-    const said = endedOf(payload);
+    const action = textOrEmpty(payload, "tool_id");
+    const said = endOfToolResult(payload);
     // An executor without a ledger gets an order that must not be repeated only once: its end is the action's.
     const isOnly = said.type === "failed" && !this.#wire.extensions.has("ledger");
     const ended: ActionEnd = isOnly ? { ...said, settled: true } : said;
@@ -138,15 +145,15 @@ export class ExecutorLink implements HandLink {
 
   /** Live output came. */
   output(payload: JsonObject): void {
-    const waiting = this.#waiting.get(textOf(payload, "tool_id"));
+    const waiting = this.#waiting.get(textOrEmpty(payload, "tool_id"));
     waiting?.heard();
-    waiting?.hear(payload["stream"] === "stderr" ? "stderr" : "stdout", textOf(payload, "chunk"));
+    waiting?.hear(payload["stream"] === "stderr" ? "stderr" : "stdout", textOrEmpty(payload, "chunk"));
   }
 
   /** A judgement came that was asked for, which has passed its schema or not. */
   judged(payload: JsonObject, misfit: string | undefined): void {
-    const judged = misfit === undefined ? judgementOf(payload) : nonsense(misfit);
-    this.#judging.get(textOf(payload, "tool_id"))?.resolve(judged);
+    const judged = misfit === undefined ? readJudgement(payload) : nonsense(misfit);
+    this.#judging.get(textOrEmpty(payload, "tool_id"))?.resolve(judged);
   }
 
   /** Sends the order, unless an executor that keeps no ledger may have it already: that one must not do it twice. */
@@ -160,7 +167,7 @@ export class ExecutorLink implements HandLink {
     if (isRecall(order) && !extensions.has("ledger")) return this.#waiting.get(id)?.resolve(this.#silent(order.action));
     if (mayHaveIt && !isRepeatable) return silence.restart(bounds.lateMs);
     const epoch = await this.#opened.promise;
-    const message = runToolOf(order, {
+    const message = runToolMessage(order, {
       generation: await this.#wire.generation(order.run, id),
       sessionEpoch: epoch,
     });

@@ -1,5 +1,5 @@
 import type { ToolSpec } from "@vidro/core";
-import { toolNamed } from "@vidro/core/wire/executor-ws";
+import { toolOfWireName } from "@vidro/core/wire/executor-ws";
 import type { Handshake } from "@vidro/core/wire/executor-ws";
 import { offeredTools } from "../register/offered-tools.ts";
 
@@ -17,7 +17,7 @@ export interface Toolbelt {
 export function toolbelt(handshake: Handshake, standard: readonly ToolSpec[]): Toolbelt {
   const { known_tools, custom_tools = [] } = handshake;
   const meant = [...new Set(known_tools)].map((wire) => {
-    return { wire, tool: standard.find(({ name }) => name === toolNamed(wire)) };
+    return { wire, tool: standard.find(({ name }) => name === toolOfWireName(wire)) };
   });
   const known = meant.flatMap(({ tool }) => (tool === undefined ? [] : [tool]));
   const offered = [...known, ...custom_tools];

@@ -3,8 +3,8 @@ import { mkdir, open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { asFault, Fault, isObject } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
-import { keysFrom, nextRoot } from "@vidro/core/wire/agent-http";
-import type { Keys } from "@vidro/core/wire/agent-http";
+import { deriveKeys, deriveNextRoot } from "@vidro/core/wire/agent-http";
+import type { DirectionKeys } from "@vidro/core/wire/agent-http";
 import { seal } from "./node-crypto.ts";
 
 /** A key as its file has it. */
@@ -18,7 +18,7 @@ export interface KeptKey {
 /** A key that is ready to be used. */
 interface HeldKey {
   readonly keyid: string;
-  readonly keys: Keys;
+  readonly keys: DirectionKeys;
 }
 
 /**
@@ -68,7 +68,7 @@ export class KeyRing {
   }
 
   /** The key of that name, if it is one of ours. */
-  find(keyid: string): Keys | undefined {
+  find(keyid: string): DirectionKeys | undefined {
     const kept = this.#kept.find((one) => one.keyid === keyid);
     return kept === undefined ? undefined : held(kept).keys;
   }
@@ -77,7 +77,10 @@ export class KeyRing {
   async add({ keyid, from, salt }: { keyid: string; from: string; salt: string }): Promise<void> {
     const before = this.#kept.find((one) => one.keyid === from);
     if (before === undefined || this.#kept.some((one) => one.keyid === keyid)) return;
-    const root = nextRoot(Buffer.from(before.root, "base64"), Buffer.from(salt, "base64"), { keyid, seal });
+    const root = deriveNextRoot(Buffer.from(before.root, "base64"), Buffer.from(salt, "base64"), {
+      keyid,
+      crypto: seal,
+    });
     this.#kept = [before, { keyid, root: Buffer.from(root).toString("base64") }];
     this.#using = 1;
     await this.#save();
@@ -114,7 +117,7 @@ export class KeyRing {
 }
 
 function held({ keyid, root }: KeptKey): HeldKey {
-  return { keyid, keys: keysFrom(Buffer.from(root, "base64"), keyid, seal) };
+  return { keyid, keys: deriveKeys(Buffer.from(root, "base64"), keyid, seal) };
 }
 
 function isKept(value: unknown): value is KeptKey & { [name: string]: string } {

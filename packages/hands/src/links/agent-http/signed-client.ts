@@ -5,7 +5,7 @@ import type { ClientRequest, IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { asFault, Fault, FAULTS, REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { askSigned } from "@vidro/core/wire/agent-http";
+import { signMessage } from "@vidro/core/wire/agent-http";
 import { faultOf } from "@vidro/core/wire/agent-ws";
 import { seal } from "./node-crypto.ts";
 import { Clock } from "./signing-clock.ts";
@@ -67,10 +67,10 @@ export class Caller {
     const { keyid, keys } = ring.current();
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");
     const now = this.clock.now();
-    const asked = askSigned({ url, message, seal, from: "toBrain", keys, keyid, nonce, now });
+    const asked = signMessage({ url, message, crypto: seal, from: "toBrain", keys, keyid, nonce, now });
     const { status, rawHeaders, body } = await this.#post(url, asked, signal);
     try {
-      const reply = asked.believe({ status, rawHeaders, body });
+      const reply = asked.verifyReply({ status, rawHeaders, body });
       await ring.worked(keyid);
       return reply;
     } catch (thrown) {

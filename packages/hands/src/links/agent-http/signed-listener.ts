@@ -6,9 +6,9 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP_LIMITS, listenFault, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { answerSigned, keysFrom, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
-import type { Door, Outgoing } from "@vidro/core/wire/agent-http";
-import { tooLong } from "@vidro/core/wire/agent-ws";
+import { answerSigned, deriveKeys, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
+import type { SignedMessageServer, SignedHttpReply } from "@vidro/core/wire/agent-http";
+import { tooLongFault } from "@vidro/core/wire/agent-ws";
 import { seal } from "./node-crypto.ts";
 import type { KeyRing } from "./key-ring.ts";
 
@@ -74,13 +74,13 @@ const BOUNDS = {
   minVersion: "TLSv1.3",
 } as const;
 
-function doorOf({ ring, now, answer, tls }: ListenerOptions): Door {
+function doorOf({ ring, now, answer, tls }: ListenerOptions): SignedMessageServer {
   const nonces = new RecentNonces(now);
   return {
-    seal,
+    crypto: seal,
     scheme: tls === undefined ? "http" : "https",
     from: "toHand",
-    nobody: keysFrom(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", seal),
+    decoyKeys: deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", seal),
     now,
     keys: async (keyid) => ring.find(keyid),
     isFirst: async ({ nonce = "" }) => nonces.isFirst(nonce),
@@ -91,7 +91,7 @@ function doorOf({ ring, now, answer, tls }: ListenerOptions): Door {
   };
 }
 
-async function answered(door: Door, request: IncomingMessage): Promise<Outgoing> {
+async function answered(door: SignedMessageServer, request: IncomingMessage): Promise<SignedHttpReply> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -99,7 +99,7 @@ async function answered(door: Door, request: IncomingMessage): Promise<Outgoing>
     if (bytes <= REGISTER_LIMITS.messageBytes) chunks.push(chunk);
     else if (bytes > REGISTER_LIMITS.readBytes) break;
   }
-  const refused = tooLong(bytes, REGISTER_LIMITS.messageBytes);
+  const refused = tooLongFault(bytes, REGISTER_LIMITS.messageBytes);
   if (refused !== undefined) throw refused;
   const { method = "", url: target = "", rawHeaders } = request;
   return answerSigned(door, { method, target, rawHeaders, body: Buffer.concat(chunks) });

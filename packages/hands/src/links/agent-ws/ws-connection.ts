@@ -4,7 +4,7 @@ import type { IncomingMessage } from "node:http";
 import { asFault, Fault, FAULTS, REGISTER_LIMITS, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { FaultCode, JsonObject } from "@vidro/core";
-import { tooLong } from "@vidro/core/wire/agent-ws";
+import { tooLongFault } from "@vidro/core/wire/agent-ws";
 import type { Hello, Welcome } from "@vidro/core/wire/agent-ws";
 import { WebSocket } from "ws";
 import type { RawData } from "ws";
@@ -135,7 +135,7 @@ export class Line implements Connection {
     const message = isBinary ? undefined : objectIn((data as Buffer).toString("utf8"));
     if (message === undefined) return void this.send({ ok: false, code: "BAD_REQUEST", error: "That is no message." });
     const isReply = typeof message["ok"] === "boolean" && message["method"] === undefined;
-    const refused = tooLong((data as Buffer).length, REGISTER_LIMITS.messageBytes);
+    const refused = tooLongFault((data as Buffer).length, REGISTER_LIMITS.messageBytes);
     if (!isReply && refused !== undefined) return this.#refuse(message, refused);
     if (!isReply) return this.#options.receive(message);
     // A brain that knows only the contract echoes no id: its first reply is the one to the hello.
