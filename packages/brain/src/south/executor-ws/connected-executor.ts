@@ -10,7 +10,7 @@ import type {
 } from "@vidro/core/wire/executor-gateway";
 import { EXTENSIONS } from "@vidro/core/wire/executor-ws";
 import type { ExecutorMessage, Handshake } from "@vidro/core/wire/executor-ws";
-import { FROM_EXECUTOR, OPTIONAL } from "@vidro/core/wire/executor-ws-schemas";
+import { EXECUTOR_MESSAGE_SCHEMAS, OPTIONAL } from "@vidro/core/wire/executor-ws-schemas";
 import type { Log } from "../../observe/log.ts";
 import { checks, lenient } from "../wire-check.ts";
 import type { Attached, Hands } from "../register/hands.ts";
@@ -39,9 +39,9 @@ interface ExecutorSocket {
   readonly listen: (peer: ExecutorPeer) => ExecutorListener;
 }
 
-const check = checks(FROM_EXECUTOR);
+const check = checks(EXECUTOR_MESSAGE_SCHEMAS);
 const withoutMisfits = new Map(
-  Object.entries(OPTIONAL).map(([type, fields]) => [type, lenient(FROM_EXECUTOR[type] ?? {}, fields)]),
+  Object.entries(OPTIONAL).map(([type, fields]) => [type, lenient(EXECUTOR_MESSAGE_SCHEMAS[type] ?? {}, fields)]),
 );
 
 /** One connection of an executor, from its handshake to its end. */
