@@ -1,3 +1,4 @@
+import { deferred } from "@vidro/core";
 import type { Sink, SinkListener } from "./box.ts";
 
 /** A sink whose other side is the body of a fetch-style Response. */
@@ -11,7 +12,7 @@ const HELD_BYTES = 64 * 1024;
 
 /** A sink for runtimes that speak Request and Response; `onCancel` is called when the reader goes away. */
 export function fetchSink(onCancel: () => void): FetchSink {
-  const opened = Promise.withResolvers<Response>();
+  const opened = deferred<Response>();
   const utf8 = new TextEncoder();
   let control: ReadableStreamDefaultController<Uint8Array> | undefined;
   let listener: SinkListener | undefined;

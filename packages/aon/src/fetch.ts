@@ -1,3 +1,4 @@
+import { deferred } from "@vidro/core";
 import { answered } from "./answer.ts";
 import { errorBody, exchange } from "./aon.ts";
 import type { Aon, Exchange } from "./aon.ts";
@@ -31,7 +32,7 @@ export function aonFetch(route: AonFetch, options: AonOptions<Request> = {}): (r
 
 async function glass(route: AonFetch, request: Request, settings: Settings<Request>): Promise<Response> {
   const it = begin(request, settings, "glass");
-  const refused = Promise.withResolvers<Response>();
+  const refused = deferred<Response>();
   const sink = fetchSink(() => it.close(true));
   const box = glassBox(sink, it.encoder, settings);
   const refuse = (refusal: Refusal): void => {
@@ -62,7 +63,7 @@ async function glass(route: AonFetch, request: Request, settings: Settings<Reque
 async function black(route: AonFetch, request: Request, settings: Settings<Request>): Promise<Response> {
   const it = begin(request, settings, "black");
   const { requestId } = it.aon;
-  const early = Promise.withResolvers<Response>();
+  const early = deferred<Response>();
   const box = blackBox(it.encoder, {
     ...settings,
     requestId,

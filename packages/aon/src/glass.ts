@@ -1,3 +1,5 @@
+import { deferred } from "@vidro/core";
+import type { Deferred } from "@vidro/core";
 import type { Box, Sink } from "./box.ts";
 import type { Encoder } from "./encode.ts";
 import type { Telemetry, Terminal } from "./event.ts";
@@ -37,7 +39,7 @@ class GlassBox implements Box {
   #dropped = 0;
   #isBlocked = false;
   /** What those who emit wait for while the reader does not keep up. */
-  #keepsUp: PromiseWithResolvers<void> | undefined;
+  #keepsUp: Deferred<void> | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
   #patience: NodeJS.Timeout | undefined;
 
@@ -98,7 +100,7 @@ class GlassBox implements Box {
       this.#waitingBytes += utf8.encode(line).length;
     } else if (!this.#sink.write(line)) {
       this.#isBlocked = true;
-      this.#keepsUp ??= Promise.withResolvers();
+      this.#keepsUp ??= deferred();
       this.#expectReader();
     }
   }

@@ -1,3 +1,4 @@
+import { deferred } from "@vidro/core";
 import { QUESTION_LIMITS } from "./limits.ts";
 
 /** What a stuck healing asks a person. */
@@ -31,7 +32,7 @@ export function healingQuestions(answerMs: number = QUESTION_LIMITS.answerMs): H
     async ask({ options }, show, signal) {
       if (waiting.size >= QUESTION_LIMITS.open || signal.aborted) return ESCALATE;
       const healingId = `heal_${crypto.randomUUID()}`;
-      const { promise, resolve } = Promise.withResolvers<string>();
+      const { promise, resolve } = deferred<string>();
       const escalate = (): void => resolve(ESCALATE);
       const timer = setTimeout(escalate, answerMs);
       signal.addEventListener("abort", escalate, { once: true });

@@ -1,3 +1,4 @@
+import { deferred } from "@vidro/core";
 import { request as requestHttp } from "node:http";
 import type { IncomingHttpHeaders } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -22,7 +23,7 @@ export interface Answer {
 
 /** Asks with exactly these headers: fetch would add an Accept of its own, and that must be left out once. */
 export function ask({ url, method, headers, body }: Probe): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const { promise, resolve, reject } = deferred<Answer>();
   const send = url.protocol === "https:" ? requestHttps : requestHttp;
   const signal = AbortSignal.timeout(CHECK_LIMITS.probeMs);
   const content =

@@ -1,4 +1,4 @@
-import { CLIENT_LIMITS, TCP_LIMITS } from "@vidro/core";
+import { CLIENT_LIMITS, deferred, TCP_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./tcp/error.ts";
@@ -174,7 +174,7 @@ export class TcpClient {
 }
 
 async function within<Thing>(thing: Promise<Thing>, deadlineMs: number): Promise<Thing> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
+  const { promise: late, reject } = deferred<never>();
   const timer = setTimeout(() => reject(new TcpError("CONNECTION", `No connection in ${deadlineMs} ms.`)), deadlineMs);
   return Promise.race([thing, late]).finally(() => clearTimeout(timer));
 }

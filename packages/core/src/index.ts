@@ -1,3 +1,4 @@
+export * from "./deferred.ts";
 export * from "./event.ts";
 export * from "./fault.ts";
 export * from "./file-identity.ts";

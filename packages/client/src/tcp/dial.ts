@@ -3,7 +3,7 @@ import type { LookupFunction, Socket } from "node:net";
 import { addAbortSignal } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import type { ConnectionOptions } from "node:tls";
-import { TCP_LIMITS } from "@vidro/core";
+import { deferred, TCP_LIMITS } from "@vidro/core";
 import { TcpError } from "./error.ts";
 
 /** Where a server is. */
@@ -25,7 +25,7 @@ export async function dial({ host, port = TCP_LIMITS.port, tls, lookup, signal }
   const where = lookup === undefined ? { host, port } : { host, port, lookup };
   const socket =
     secure === undefined ? connectPlain(where) : connectTls({ minVersion: "TLSv1.3", ...where, ...secure });
-  const { promise, resolve, reject } = Promise.withResolvers<Socket>();
+  const { promise, resolve, reject } = deferred<Socket>();
   const timer = setTimeout(() => reject(new Error("nobody answered in time")), TCP_LIMITS.connectMs);
   socket.once(secure === undefined ? "connect" : "secureConnect", () => resolve(socket)).once("error", reject);
   if (signal !== undefined) addAbortSignal(signal, socket);

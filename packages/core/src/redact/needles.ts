@@ -28,10 +28,13 @@ const nothing: Finder = { find: () => undefined, open: (text) => text.length, ce
 function searchFor(needles: readonly Needle[]): Finder {
   const window = Math.min(...needles.map((needle) => needle.head.length));
   const jumps = new Uint16Array(TABLE_SIZE).fill(window - 1);
-  const ending = Map.groupBy(
-    needles.toSorted((a, b) => b.head.length - a.head.length),
-    ({ head }) => pairAt(head, window - 1),
-  );
+  const ending = new Map<number, Needle[]>();
+  for (const needle of needles.toSorted((a, b) => b.head.length - a.head.length)) {
+    const pair = pairAt(needle.head, window - 1);
+    const same = ending.get(pair);
+    if (same === undefined) ending.set(pair, [needle]);
+    else same.push(needle);
+  }
   const isStart = new Uint8Array(TABLE_SIZE);
   for (const { head } of needles) isStart[pairAt(head, 1)] = 1;
   for (const { head } of needles) {
