@@ -9,7 +9,7 @@ import type { AgentDraft, StoredAgent } from "./agent.ts";
  */
 
 /** The folder of the agents that come with Vidro. */
-export const SHIPPED_AGENTS = join(import.meta.dirname, "..", "..", "..", "..", "agents");
+export const SHIPPED_AGENTS = join(import.meta.dirname, "..", "..", "agents");
 
 /** The agents that the `.md` files of a folder describe; none when there is no such folder. */
 export async function readAgents(folder: string): Promise<readonly Omit<StoredAgent, "uuid">[]> {
