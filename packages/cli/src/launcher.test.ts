@@ -52,3 +52,25 @@ test("the launcher finds its Node and its code through symlinks, and hands its w
   const [, words] = await started({}, link);
   assert.match(words ?? "", /packages\/cli\/dist\/main\.js run two words$/);
 });
+
+test("without a Node of its own the launcher takes one that is new enough, and refuses an older one with what to do", async () => {
+  const alone = await mkdtemp(join(tmpdir(), "vidro-launcher-"));
+  const [bin, path] = [join(alone, "lib/vidro/bin"), join(alone, "path")];
+  for (const folder of [bin, path]) await mkdir(folder, { recursive: true });
+  await copyFile(LAUNCHER, join(bin, "vidro"));
+  const startOn = async (version: string) => {
+    await writeFile(join(path, "node"), `#!/bin/sh\n[ "$1" = --version ] && echo ${version} || echo started\n`, {
+      mode: 0o755,
+    });
+    return promisify(execFile)(join(bin, "vidro"), ["run"], { env: { PATH: `${path}:/usr/bin:/bin` } });
+  };
+  for (const version of ["v26.0.0", "v27.1.3", "v30.0.0"]) assert.equal((await startOn(version)).stdout, "started\n");
+  for (const version of ["v20.20.2", "v9.0.0", "v25.9.9"])
+    await assert.rejects(startOn(version), (thrown: { code: number; stderr: string }) => {
+      assert.equal(thrown.code, 1);
+      assert.match(thrown.stderr, new RegExp(`Node 26 or newer is needed, and this is ${version}`));
+      assert.match(thrown.stderr, /--include=optional/);
+      return true;
+    });
+  await rm(alone, { recursive: true, force: true });
+});

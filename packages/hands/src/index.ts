@@ -1,3 +1,5 @@
+import type * as redialModule from "./links/redial.ts";
+
 export { brainKey } from "./enrol/brain-key.ts";
 export { localHand } from "./hand.ts";
 export type { HandPolicy, LocalHandOptions, ProbePoint } from "./hand.ts";
@@ -14,8 +16,11 @@ export { TOOLS } from "./tools/tools.ts";
 /** A hand that listens for TCP; loaded only where one is served. */
 export const loadTcpHand = () => import("./program/tcp-hand.ts");
 
+/** What keeps a connection up. */
+export type RedialModule = typeof redialModule;
+
 /** Keeps a connection up; loaded only where one is dialled. */
-export const loadRedial = () => import("./links/redial.ts");
+export const loadRedial = (): Promise<RedialModule> => import("./links/redial.ts");
 
 /** An executor that dials a brain; loaded only where one is. */
 export const loadExecutor = () => import("./links/executor-ws.ts");

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Hand, ToolSpec } from "@vidro/core";
-import type { Reloadable } from "@vidro/hands";
+import type { RedialModule, Reloadable } from "@vidro/hands";
 
 /** What a hand in this process needs. */
 interface LocalOptions {
@@ -39,7 +39,7 @@ export async function openLocalHand({ home, workspace, env, reloadables }: Local
 }
 
 /** How a connection is kept up: hands that dial a brain and a brain that dials hands rest alike. */
-export async function loadRedial() {
+export async function loadRedial(): Promise<RedialModule> {
   return (await load()).loadRedial();
 }
 
