@@ -14,7 +14,7 @@ import { SouthboundDoor } from "../../packages/brain/src/south/agent-ws/southbou
 import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
 import type { TakeSample } from "../../packages/brain/src/observe/telemetry.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
-import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import { serveMember } from "../contest/member.ts";
 import { medianMs } from "../contest/spread.ts";
@@ -69,7 +69,7 @@ await serveMember(async ({ home, south, http }: BrainSettings) => {
     const authority = await openAuthority({ folder, now: Date.now });
     const identities = new Identities(records);
     const { key, csr } = newKeyAndRequest("bench");
-    const all: Identity[] = [];
+    const all: HandIdentity[] = [];
     const writes: Promise<void>[] = [];
     for (let index = 0; index < count; index += 1) {
       const [agentId, name] = [`hand_${index}`, `host-${index}`];

@@ -5,7 +5,7 @@ import { FAULTS } from "@vidro/core";
 import type { Fault, Hand, JsonObject } from "@vidro/core";
 import { DEFAULT_POLICY } from "../../packages/hands/src/policy/default-policy.ts";
 import { localHand } from "../../packages/hands/src/hand.ts";
-import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import type { ExecutorEvent } from "../../packages/hands/src/links/executor-ws/executor-state.ts";
 import { openPolicy } from "../../packages/hands/src/policy/policy-file.ts";
 import { TOOLS } from "../../packages/hands/src/tools/tools.ts";
@@ -94,16 +94,16 @@ const SAMPLE: JsonObject = { cpu: 0.1, memory: 0.2, load1: 0.3 };
 
 async function agentWs({ identities: file = "" }: HandsSettings): ReturnType<Wire> {
   const { keepAgentWs } = await import("../../packages/hands/src/links/agent-ws.ts");
-  const identities = JSON.parse(readFileSync(file, "utf8")) as readonly Identity[];
+  const identities = JSON.parse(readFileSync(file, "utf8")) as readonly HandIdentity[];
   return (hand, index) => {
     const { up, down, over } = tally();
     const identity = identities[index];
     // Each host has a disk of its own for its session; here they would all wait for the same one.
     const state = {
-      identity: async () => identity,
-      renew: async () => identity!,
-      enter: async () => undefined,
-      seen: async () => 0,
+      readIdentity: async () => identity,
+      saveCredentials: async () => identity!,
+      enterSession: async () => undefined,
+      highestEpoch: async () => 0,
     };
     const { signal } = new AbortController();
     const bounds = { firstDials: Infinity };

@@ -13,7 +13,7 @@ import { WebSocketServer } from "ws";
 import { openAuthority } from "../../packages/brain/src/south/enrolment/authority.ts";
 import type { Authority } from "../../packages/brain/src/south/enrolment/authority.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
-import { brainKey } from "../../packages/hands/src/enrol/brain-key.ts";
+import { readBrainKey } from "../../packages/hands/src/enrol/brain-key.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
 import { REMOTE_HANDS } from "../support/remote-hands.ts";
 import { Peer } from "../support/peer-process.ts";
@@ -187,7 +187,7 @@ test("a hand that listens takes a bare approval from a token that may approve, a
 test("a hand that listens and was told its brain's key takes no approval but that brain's, whatever the token", async (t) => {
   const authority = await openAuthority({ folder: scratch(t), now: Date.now });
   const name = tcpHandName("hand_test");
-  const hand = await startTcpHand(t, { brain: brainKey(authority.certificate, name) });
+  const hand = await startTcpHand(t, { brain: readBrainKey(authority.certificate, name) });
   const caller = await hand.session("*");
   const { tool, input } = touch("");
   const { judgement } = (await caller.ask("JUDGE", { actionId: "act_1", tool, input })).data;

@@ -5,7 +5,7 @@ import { REGISTER_LIMITS } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
-import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
 import { calls, fakeOpenAi, text } from "../support/fake-openai.ts";
 import type { FakeAnswer, FakeOpenAi } from "../support/fake-openai.ts";
@@ -40,7 +40,7 @@ async function brainOf(t: TestContext, ...replies: FakeAnswer[]): Promise<Brain>
   return { daemon, model, stage };
 }
 
-async function enrolled({ daemon }: Brain, name: string): Promise<Identity> {
+async function enrolled({ daemon }: Brain, name: string): Promise<HandIdentity> {
   const response = await daemon.ask("/v1/hands/invitations", { method: "POST", body: JSON.stringify({ name }) });
   const { url, token } = (await response.json()) as { url: string; token: string };
   return enrol({ url, token, name, workspace: "." });

@@ -13,7 +13,7 @@ import { checkReceipt, keysByHand } from "../../packages/brain/src/south/receipt
 import type { ReceiptVerdict } from "../../packages/brain/src/south/receipt-check.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
-import { openReceipts } from "../../packages/hands/src/enrol/receipt-signer.ts";
+import { openReceiptSigner } from "../../packages/hands/src/enrol/receipt-signer.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
 import { REMOTE_HANDS } from "../support/remote-hands.ts";
 import { Peer } from "../support/peer-process.ts";
@@ -197,7 +197,7 @@ test("a receipt for another action, or by a key that the hand did not come with,
   const identity = await enrol({ url, token, name: "liar", workspace: "." });
   const client = await ForeignAgent.open(identity);
   t.after(() => client.socket.terminate());
-  const [own, other] = [openReceipts(scratch(t)), openReceipts(scratch(t))];
+  const [own, other] = [openReceiptSigner(scratch(t)), openReceiptSigner(scratch(t))];
   const abilities = ["tool.run", "command.exec", "action.judge"];
   const welcome = await client.ask({ ...helloOf(identity, abilities), receipt_key: own.key });
   assert.equal(welcome["receipts"], true, JSON.stringify(welcome));

@@ -8,7 +8,7 @@ import type { Action, Hand, JsonObject, Order } from "@vidro/core";
 import { CAPABILITIES, fitReply } from "@vidro/core/wire/agent-ws";
 import { southboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
 import type { SouthboundLink } from "../../packages/brain/src/south/agent-ws/southbound-link.ts";
-import { Southbound } from "../../packages/hands/src/links/message-handler.ts";
+import { MessageHandler } from "../../packages/hands/src/links/message-handler.ts";
 import { openHand, temporaryFolder } from "../support/local-runs.ts";
 
 /* Both ends of the southbound messages, joined without a network between them: what is said, and what comes of it. */
@@ -17,7 +17,7 @@ const ALLOW = { decision: "allow", rule: "test", class: "code-exec", reason: "It
 
 interface Joined {
   readonly link: SouthboundLink;
-  readonly south: Southbound;
+  readonly south: MessageHandler;
   readonly hand: Hand;
   readonly workspace: string;
   /** All that went to the hand, and all that came from it. */
@@ -37,7 +37,7 @@ async function joined(t: TestContext, capabilities: readonly string[] = CAPABILI
   const replied: JsonObject[] = [];
   const pair: { link?: SouthboundLink } = {};
   const state = { up: true };
-  const south = new Southbound({
+  const south = new MessageHandler({
     hand,
     capabilities,
     send(message) {
@@ -166,10 +166,10 @@ test("000-67: a field that is not of the contract is refused by name on what has
 
 test("000-43: a hand obeys the policy of hello: its longest time and its longest message", async (t) => {
   const { south, link, replied } = await joined(t);
-  south.welcomed({ policy: { timeouts: { exec: 100 }, max_payload: 8192 }, session_epoch: 1 }, undefined);
+  south.startSession({ policy: { timeouts: { exec: 100 }, max_payload: 8192 }, session_epoch: 1 }, undefined);
   const slow = await link.perform(orderOf(action("command", { command: "sleep", args: ["60"] })), deaf, QUIET);
   assert.ok(slow.type === "finished" && slow.outcome.kind === "process" && slow.outcome.timedOut);
-  south.welcomed({ policy: { timeouts: { exec: 60_000 }, max_payload: 8192 }, session_epoch: 1 }, undefined);
+  south.startSession({ policy: { timeouts: { exec: 60_000 }, max_payload: 8192 }, session_epoch: 1 }, undefined);
   await link.perform(orderOf(action("command", { command: "seq", args: ["1", "20000"] })), deaf, QUIET);
   assert.ok(Buffer.byteLength(JSON.stringify(replied.at(-1))) <= 8192);
   assert.equal(replied.at(-1)?.["truncated"], true);
@@ -178,7 +178,7 @@ test("000-43: a hand obeys the policy of hello: its longest time and its longest
 
 test("F20: an order of an older session is refused as stale", async (t) => {
   const { south, replied } = await joined(t);
-  south.welcomed({ policy: { timeouts: { exec: 1000 }, max_payload: 8192 }, session_epoch: 5 }, undefined);
+  south.startSession({ policy: { timeouts: { exec: 1000 }, max_payload: 8192 }, session_epoch: 5 }, undefined);
   await south.receive({ method: "command.exec", action_id: "a", command: "true", args: [], session_epoch: 4 });
   assert.equal(replied.at(-1)?.["code"], "STALE_EPOCH");
 });
@@ -198,7 +198,7 @@ test("F18: a result that ended while the brain was away is told when it is back,
   });
   assert.equal(replied.length, 0);
   parts.up = true;
-  south.welcomed({ policy: { timeouts: { exec: 120_000 }, max_payload: 1 << 20 } }, undefined);
+  south.startSession({ policy: { timeouts: { exec: 120_000 }, max_payload: 1 << 20 } }, undefined);
   assert.deepEqual([replied.at(-1)?.["action_id"], replied.at(-1)?.["exit_code"]], [work.id, 0]);
   const again = await link.perform(orderOf(work), deaf, QUIET);
   assert.equal(again.type, "finished");

@@ -180,10 +180,10 @@ test("our hand renews its certificate by itself after two thirds of its life, wi
   assert.ok(record !== undefined);
   await south.records.put({ ...record, body: { ...record.body, serials: [old.serial] } });
   const joined = await JoinedHand.join(t, south, { identity: { ...identity, key, certificate: old.certificate } });
-  let now = await joined.state.identity();
+  let now = await joined.state.readIdentity();
   while (now?.certificate === old.certificate) {
     await new Promise(setImmediate);
-    now = await joined.state.identity();
+    now = await joined.state.readIdentity();
   }
   assert.ok(now !== undefined && now.key !== key);
   const client = await ForeignAgent.open(now);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
-import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { ForeignAgent, helloOf, JoinedHand, openRefused, SouthboundHarness } from "../support/southbound-harness.ts";
 
 /* Certificates that were copied, renewed too often, or met by a clock that is wrong. */
@@ -13,7 +13,7 @@ const LOCAL = { owner: "local", admin: false };
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** The next certificate of a hand, over the connection that it has. */
-async function renewed(client: ForeignAgent, identity: Identity): Promise<Identity> {
+async function renewed(client: ForeignAgent, identity: HandIdentity): Promise<HandIdentity> {
   const { key, csr } = newKeyAndRequest(identity.name);
   const reply = await client.ask({ method: "cert.renew", action_id: `r${(count += 1)}`, csr });
   assert.equal(reply["ok"], true, JSON.stringify(reply));
@@ -22,7 +22,7 @@ async function renewed(client: ForeignAgent, identity: Identity): Promise<Identi
 
 let count = 0;
 
-async function greeted(identity: Identity): Promise<ForeignAgent> {
+async function greeted(identity: HandIdentity): Promise<ForeignAgent> {
   const client = await ForeignAgent.open(identity);
   assert.equal((await client.ask(helloOf(identity)))["ok"], true);
   return client;
@@ -36,12 +36,12 @@ async function left(client: ForeignAgent): Promise<void> {
 
 function refused(
   south: SouthboundHarness,
-  { ca, key, certificate: cert }: Identity,
+  { ca, key, certificate: cert }: HandIdentity,
 ): Promise<{ status: number; body: JsonObject }> {
   return openRefused(south.url, { ca, key, cert });
 }
 
-function assertLocked(south: SouthboundHarness, identity: Identity): void {
+function assertLocked(south: SouthboundHarness, identity: HandIdentity): void {
   const { barred, why = "" } = south.hands.find(identity.agentId, LOCAL);
   assert.deepEqual([barred, /copy/.test(why)], ["quarantined", true]);
   const alerts = south.log.filter(({ event }) => event === "hand.certificate_copied");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Hand } from "@vidro/core";
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
-import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
 import { SouthboundHarness } from "../support/southbound-harness.ts";
 
@@ -30,11 +30,11 @@ function idleHand(id: string): Hand {
 }
 
 /** Hosts that were enrolled without having to wait for each other. */
-async function enrolled(south: SouthboundHarness): Promise<readonly Identity[]> {
+async function enrolled(south: SouthboundHarness): Promise<readonly HandIdentity[]> {
   const authority = await south.authorityAt(Date.now);
   const identities = new Identities(south.records);
   const { key, csr } = newKeyAndRequest("fleet");
-  const all = Array.from({ length: FLEET }, async (_, index): Promise<Identity> => {
+  const all = Array.from({ length: FLEET }, async (_, index): Promise<HandIdentity> => {
     const [agentId, name] = [`hand_${index}`, `host-${index}`];
     const { certificate, serial } = await authority.forHand(agentId, csr);
     await identities.add({ id: agentId, owner: "local", name, tags: [], serials: [serial] });
@@ -51,7 +51,7 @@ class Fleet {
   readonly #ups = new Map<string, number>();
   #wake: () => void = () => undefined;
 
-  constructor(identities: readonly Identity[]) {
+  constructor(identities: readonly HandIdentity[]) {
     this.#kept = identities.map((identity) => this.#keep(identity));
   }
 
@@ -66,13 +66,13 @@ class Fleet {
     await Promise.all(this.#kept);
   }
 
-  async #keep(identity: Identity): Promise<void> {
+  async #keep(identity: HandIdentity): Promise<void> {
     const { agentId } = identity;
     const state = {
-      identity: async () => identity,
-      renew: async () => identity,
-      enter: async () => undefined,
-      seen: async () => 0,
+      readIdentity: async () => identity,
+      saveCredentials: async () => identity,
+      enterSession: async () => undefined,
+      highestEpoch: async () => 0,
     };
     const up = (): void => {
       this.#ups.set(agentId, (this.#ups.get(agentId) ?? 0) + 1);

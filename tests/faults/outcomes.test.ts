@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import type { Entry, Hand, JsonObject } from "@vidro/core";
 import type { LocalHandOptions } from "@vidro/hands";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
-import { tool } from "../../packages/hands/src/tools/tool.ts";
+import { defineTool } from "../../packages/hands/src/tools/tool.ts";
 import { ProcessLife } from "../support/simulated-crash.ts";
 import { markTool } from "../support/in-process-links.ts";
 import { assertOutcomes, modelThatCalls, outcomeTypes } from "../support/outcomes.ts";
@@ -16,7 +16,7 @@ import { finishRun, openHand, openRuns, temporaryFolder } from "../support/local
 
 /* What an answer to a second order of an action is worth. */
 
-const otherMark = tool({
+const otherMark = defineTool({
   ...markTool,
   parameters: { ...markTool.parameters, required: ["n", "why"], properties: { n: { type: "string" }, why: {} } },
 } as unknown as typeof markTool);

@@ -7,8 +7,8 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { Action, ActionEnd, Hand } from "@vidro/core";
-import { HandState } from "../../packages/hands/src/enrol/hand-state-folder.ts";
-import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import { HandStateFolder } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { newKeyAndRequest } from "../../packages/hands/src/enrol/csr.ts";
 import { FaultProxy } from "../support/fault-proxy.ts";
 import { ForeignAgent, helloOf, JoinedHand, SouthboundHarness } from "../support/southbound-harness.ts";
@@ -25,7 +25,7 @@ const HURRIED = { heartbeatMs: 100 };
 async function behindProxy(
   t: TestContext,
   south: SouthboundHarness,
-): Promise<{ proxy: FaultProxy; identity: Identity }> {
+): Promise<{ proxy: FaultProxy; identity: HandIdentity }> {
   const proxy = await new FaultProxy(south.place).open();
   t.after(() => proxy.close());
   const identity = await south.enrolled();
@@ -116,17 +116,17 @@ test("F20: a session older than one that the hand has seen is refused, also afte
   const identity = await south.enrolled();
   const first = await JoinedHand.join(t, south, { identity });
   await first.leave();
-  await first.state.enter(identity.agentId, 1000);
-  const again = await HandState.open(first.state.folder);
-  await assert.rejects(again.enter(identity.agentId, 999), { code: "STALE_EPOCH" });
-  await again.enter(identity.agentId, 1000);
-  await again.enter("another identity", 1);
+  await first.state.enterSession(identity.agentId, 1000);
+  const again = await HandStateFolder.open(first.state.folder);
+  await assert.rejects(again.enterSession(identity.agentId, 999), { code: "STALE_EPOCH" });
+  await again.enterSession(identity.agentId, 1000);
+  await again.enterSession("another identity", 1);
 });
 
 test("F20: our hand leaves a brain whose sessions have gone back", async (t) => {
   const south = await SouthboundHarness.up(t);
   const joined = await JoinedHand.join(t, south);
-  await joined.state.enter(joined.identity.agentId, 1000);
+  await joined.state.enterSession(joined.identity.agentId, 1000);
   await south.restart();
   const end = (await joined.ended) as { code?: string };
   assert.equal(end.code, "STALE_EPOCH");

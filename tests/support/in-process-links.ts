@@ -5,10 +5,10 @@ import type { Action, ActionEnd, Hand, Order } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { Hands } from "../../packages/brain/src/south/register/hands.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
-import { HandState } from "../../packages/hands/src/enrol/hand-state-folder.ts";
-import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import { HandStateFolder } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
-import { tool } from "../../packages/hands/src/tools/tool.ts";
+import { defineTool } from "../../packages/hands/src/tools/tool.ts";
 import { startExecutorGateway } from "./executor-server.ts";
 import { startOurExecutor } from "./our-executor.ts";
 import { SignedBrain, signedHost } from "./signed-http-harness.ts";
@@ -25,7 +25,7 @@ import { openHand, temporaryFolder } from "./local-runs.ts";
 export interface Target {
   readonly port: number;
   /** Where certificates count: who gives them out, and the identity of the hand. */
-  readonly trust?: { readonly south: SouthboundHarness; readonly identity: Identity };
+  readonly trust?: { readonly south: SouthboundHarness; readonly identity: HandIdentity };
 }
 
 /** Puts something before the end that listens, and gives the port to dial instead. */
@@ -39,7 +39,7 @@ export interface InProcessLink {
 }
 
 /** Does its work and leaves a mark; twice would be seen. */
-export const markTool = tool({
+export const markTool = defineTool({
   name: "mark",
   description: "Leaves a mark.",
   parameters: {
@@ -51,8 +51,8 @@ export const markTool = tool({
   idempotent: false,
   effect: "write",
   plan: async () => ({ kind: "facts", facts: "mark" }),
-  async run({ n }, { bench }) {
-    appendFileSync(join(bench.workspace, "marks"), `${n}\n`);
+  async run({ n }, { context }) {
+    appendFileSync(join(context.workspace, "marks"), `${n}\n`);
     return { kind: "value", text: `marked ${n}`, data: { n } };
   },
 });
@@ -87,8 +87,8 @@ async function agentWs(t: TestContext, between: Between): Promise<InProcessLink>
   const enrolled = await south.enrolled();
   const port = await between({ port: south.place.port, trust: { south, identity: enrolled } });
   const host = await hostIn(t);
-  const state = await HandState.open(join(temporaryFolder(t), "state"));
-  await state.become({ ...enrolled, url: `wss://127.0.0.1:${port}/southbound` });
+  const state = await HandStateFolder.open(join(temporaryFolder(t), "state"));
+  await state.saveIdentity({ ...enrolled, url: `wss://127.0.0.1:${port}/southbound` });
   const stop = new AbortController();
   const { promise: up, resolve } = Promise.withResolvers<void>();
   const world = { state, hand: host.hand, sample: () => undefined, version: "1", signal: stop.signal, up: resolve };

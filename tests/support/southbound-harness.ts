@@ -14,8 +14,8 @@ import { standardTools } from "../../packages/brain/src/south/local.ts";
 import { SouthboundDoor } from "../../packages/brain/src/south/agent-ws/southbound.ts";
 import type { SouthboundOptions } from "../../packages/brain/src/south/agent-ws/southbound.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
-import type { Identity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
-import { HandState } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
+import { HandStateFolder } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import { enrol } from "../../packages/hands/src/enrol/join.ts";
 import { keepAgentWs } from "../../packages/hands/src/links/agent-ws.ts";
 import type { AgentWsOptions } from "../../packages/hands/src/links/agent-ws.ts";
@@ -94,7 +94,7 @@ export class SouthboundHarness {
   }
 
   /** A host that was invited and has its certificate. */
-  async enrolled(name = "web-1", workspace = this.folder): Promise<Identity> {
+  async enrolled(name = "web-1", workspace = this.folder): Promise<HandIdentity> {
     return enrol({ url: this.url, token: await this.invite(name), name, workspace });
   }
 
@@ -150,7 +150,7 @@ export class ForeignAgent {
     });
   }
 
-  static async open({ url, ca, certificate: cert, key }: Identity): Promise<ForeignAgent> {
+  static async open({ url, ca, certificate: cert, key }: HandIdentity): Promise<ForeignAgent> {
     const client = new ForeignAgent(new WebSocket(url, { ca, cert, key }));
     await once(client.socket, "open");
     return client;
@@ -179,7 +179,10 @@ export class ForeignAgent {
 }
 
 /** A hello with nothing but what the contract asks for. */
-export function helloOf({ agentId, name }: Identity, capabilities: readonly string[] = SEED_CAPABILITIES): JsonObject {
+export function helloOf(
+  { agentId, name }: HandIdentity,
+  capabilities: readonly string[] = SEED_CAPABILITIES,
+): JsonObject {
   const timestamp = "2026-01-01T00:00:00Z";
   return { method: "hello", agent_id: agentId, name, version: "9.9", capabilities: [...capabilities], timestamp };
 }
@@ -206,15 +209,18 @@ export async function openRefused(url: string, options: ClientOptions): Promise<
 export class JoinedHand {
   readonly workspace: string;
   readonly hand: Hand;
-  readonly state: HandState;
-  readonly identity: Identity;
+  readonly state: HandStateFolder;
+  readonly identity: HandIdentity;
   readonly ended: Promise<unknown>;
   /** What became of its connections, in words. */
   readonly told: string[] = [];
   readonly #stop = new AbortController();
   #wake: (() => void) | undefined;
 
-  private constructor(parts: { hand: Hand; state: HandState; identity: Identity }, bounds: AgentWsOptions["bounds"]) {
+  private constructor(
+    parts: { hand: Hand; state: HandStateFolder; identity: HandIdentity },
+    bounds: AgentWsOptions["bounds"],
+  ) {
     this.hand = parts.hand;
     this.state = parts.state;
     this.identity = parts.identity;
@@ -236,9 +242,9 @@ export class JoinedHand {
     const workspace = join(folder, "workspace");
     mkdirSync(workspace);
     const hand = await openHand(folder, workspace, { policy: { version: "test", judge: () => ALLOW } });
-    const state = await HandState.open(join(folder, "state"));
+    const state = await HandStateFolder.open(join(folder, "state"));
     const identity = more.identity ?? (await south.enrolled(more.name, workspace));
-    await state.become(identity);
+    await state.saveIdentity(identity);
     const joined = new JoinedHand({ hand, state, identity }, more.bounds);
     t.after(async () => {
       await joined.leave();
@@ -269,7 +275,7 @@ export class JoinedHand {
 export interface JoinOptions {
   readonly name?: string;
   /** One that was enrolled before. */
-  readonly identity?: Identity;
+  readonly identity?: HandIdentity;
   readonly bounds?: AgentWsOptions["bounds"];
   /** Whether to wait until it is connected. */
   readonly waits?: boolean;

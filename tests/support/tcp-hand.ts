@@ -8,7 +8,7 @@ import type { TestContext } from "node:test";
 import { encodeFrame, frameDecoder } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 import { localHand } from "../../packages/hands/src/hand.ts";
-import type { HandPolicy, LocalHandOptions } from "../../packages/hands/src/hand.ts";
+import type { HandPolicy, LocalHandOptions } from "../../packages/hands/src/hand-options.ts";
 import { openPolicy } from "../../packages/hands/src/policy/policy-file.ts";
 import { serveTcpHand } from "../../packages/hands/src/program/tcp-hand.ts";
 import type { TcpHandOptions } from "../../packages/hands/src/program/tcp-hand.ts";

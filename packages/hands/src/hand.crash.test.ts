@@ -6,17 +6,17 @@ import { describe, it, type TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { startChildHand, type ChildHand } from "../../../tests/support/child-hand.ts";
-import type { ProbePoint } from "./hand.ts";
-import { TAG } from "./exec/orphans.ts";
-import { pids, processVariable } from "./exec/proc.ts";
-import { benchIn, endOf, orderFor, processOf, scratch, shellOrder } from "./scratch.fixture.ts";
+import type { ProbePoint } from "./hand-options.ts";
+import { ACTION_TAG_VARIABLE } from "./exec/orphans.ts";
+import { listPids, readProcessVariable } from "./exec/proc.ts";
+import { contextIn, endOf, orderFor, processOf, scratch, shellOrder } from "./scratch.fixture.ts";
 
 /** Leaves a mark, a process that flees, and a word, then goes on for as long as `seconds`. */
 const marking = (seconds: number): string =>
   `echo ran >> marks; setsid -f sleep 1009 >/dev/null 2>&1; echo begun; sleep ${seconds}`;
 
 function child(t: TestContext, crashAt?: ProbePoint): { hand: ChildHand; marks: () => number } {
-  const { workspace, state } = benchIn(scratch(t));
+  const { workspace, state } = contextIn(scratch(t));
   const hand = startChildHand({ workspace, state, ...(crashAt === undefined ? {} : { crashAt }) });
   t.after(() => hand.close());
   const marks = (): number => {
@@ -31,8 +31,9 @@ function child(t: TestContext, crashAt?: ProbePoint): { hand: ChildHand; marks: 
 
 /** Resolves when no process of the action is left. */
 async function untilNoneLives(action: string): Promise<void> {
-  const lives = (pid: number): boolean => processVariable(pid, TAG)?.endsWith(`/${action}`) === true;
-  for (let left = 200; pids().some(lives); left -= 1) {
+  const lives = (pid: number): boolean =>
+    readProcessVariable(pid, ACTION_TAG_VARIABLE)?.endsWith(`/${action}`) === true;
+  for (let left = 200; listPids().some(lives); left -= 1) {
     assert.ok(left > 0, `a process of ${action} lives on`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
@@ -88,7 +89,7 @@ describe("a hand that is killed", () => {
 
 describe("a hand in another process on the same state", () => {
   it("waits for nobody: says that the action is in hand, and gives its outcome later", async (t) => {
-    const { workspace, state } = benchIn(scratch(t));
+    const { workspace, state } = contextIn(scratch(t));
     const [one, two] = [startChildHand({ workspace, state }), startChildHand({ workspace, state })];
     t.after(() => Promise.all([one.close(), two.close()]));
     const order = shellOrder("act_shared", "echo begun; until [ -e go ]; do sleep 0.02; done; echo over");

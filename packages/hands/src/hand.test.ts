@@ -14,7 +14,7 @@ import {
   processOf,
   codeOf,
 } from "./scratch.fixture.ts";
-import { tool as toolOf } from "./tools/tool.ts";
+import { defineTool as toolOf } from "./tools/tool.ts";
 import { TOOLS } from "./tools/tools.ts";
 
 /** A line that leaves a mark each time it runs. */

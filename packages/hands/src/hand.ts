@@ -17,81 +17,54 @@ import {
   type Order,
   type Plan,
   type ToolSpec,
-  type Verdict,
 } from "@vidro/core";
-import { admit, anothers, busy, failed, onRecord, reused } from "./policy/approval-check.ts";
+import {
+  requireApproval,
+  otherOrdererEnd,
+  busyFault,
+  failedEnd,
+  recordedEnd,
+  reusedIdFault,
+} from "./policy/approval-check.ts";
 import { checkArguments } from "./tools/check-arguments.ts";
-import { environmentFrom } from "./exec/environment.ts";
-import { folderAt, workspaceAt } from "./files/resolve-folder.ts";
+import { buildEnvironment } from "./exec/environment.ts";
+import { resolveFolder, resolveWorkspace } from "./files/resolve-folder.ts";
 import { isAlive, thisProcess } from "./host/process-identity.ts";
-import { endInTime } from "./exec/deadline.ts";
-import { openLedger, type Known, type Ledger, type Start } from "./ledger.ts";
-import { ownFolders, whyKeptOut } from "./policy/own-state.ts";
-import { sweepLeftBehind, sweepStragglers } from "./exec/orphans.ts";
-import { hostSandbox } from "./exec/sandbox.ts";
-import type { Receipts } from "./enrol/receipt-signer.ts";
-import { pruneSpools, spooledText } from "./exec/spool.ts";
-import { canHold, type Bench, type Tool, type Work } from "./tools/tool.ts";
+import { runWithDeadline } from "./exec/deadline.ts";
+import { openLedger, type LedgerEntry, type Ledger, type ActionStart } from "./ledger.ts";
+import { findOwnFolders, judgeOwnState } from "./policy/own-state.ts";
+import { killLeftovers, killStragglers } from "./exec/orphans.ts";
+import { findHostSandbox } from "./exec/sandbox.ts";
+import { pruneSpools, readSpool } from "./exec/spool.ts";
+import type { LocalHandOptions, ProbePoint } from "./hand-options.ts";
+import { canConfine, type HandContext, type HandTool, type ToolExecution } from "./tools/tool.ts";
 import { TOOLS } from "./tools/tools.ts";
-
-/** The policy of a hand: what it says of a plan, and the version that goes on record with it. */
-export interface HandPolicy {
-  readonly version: string;
-  /** Patterns of paths that no sandboxed command sees; default: those of the shipped policy. */
-  readonly secrets?: readonly string[];
-  /** Memory that all processes of a command may have together; default: HAND.treeBytes. */
-  readonly memoryBytes?: number;
-  judge(plan: Plan): Verdict;
-}
-
-/** Where in an action's life a probe looks. */
-export type ProbePoint = "before-started" | "after-started" | "before-finished" | "after-finished";
-
-/** What a hand on this machine is made of. */
-export interface LocalHandOptions {
-  readonly id: string;
-  readonly workspace: string;
-  /** The hand's own folder: ledger and spools; made if it is not there, closed to other users. */
-  readonly state: string;
-  /** A folder around the state, such as the brain's, that no tool enters either; default: the state folder. */
-  readonly reserved?: string;
-  readonly policy: HandPolicy;
-  readonly tools?: readonly Tool[];
-  /** What it signs ends with; none are signed without it. */
-  readonly receipts?: Receipts;
-  /** The environment that processes get a part of; default: this process's own. */
-  readonly env?: NodeJS.ProcessEnv;
-  /** Another bound than HAND.overdueMs. */
-  readonly overdueMs?: number;
-  /** Sees each action pass; for tests that kill the hand right there. */
-  readonly probe?: (point: ProbePoint, action: string) => void | Promise<void>;
-}
 
 /**
  * A hand that executes on this machine. Rejects with STORE_NEWER, LEDGER_UNWRITABLE or LEDGER_DAMAGED when its ledger
  * cannot be used, with NOT_FOUND when there is no workspace.
  */
 export async function localHand(options: LocalHandOptions): Promise<Hand> {
-  const workspace = workspaceAt(options.workspace);
+  const workspace = resolveWorkspace(options.workspace);
   const state = madeFolder(options.state);
   const spools = madeFolder(join(state, "spool"));
-  const reserved = options.reserved === undefined ? state : folderAt(options.reserved, process.cwd());
-  const env = environmentFrom(options.env ?? process.env, workspace);
+  const reserved = options.reserved === undefined ? state : resolveFolder(options.reserved, process.cwd());
+  const env = buildEnvironment(options.env ?? process.env, workspace);
   const { policy } = options;
-  const sandbox = () => hostSandbox(policy.secrets);
-  const bench: Bench = {
+  const sandbox = () => findHostSandbox(policy.secrets);
+  const context: HandContext = {
     workspace,
     state: reserved,
-    reserved: () => ownFolders(reserved),
+    reserved: () => findOwnFolders(reserved),
     sandbox,
     env,
     memoryBytes: () => policy.memoryBytes ?? HAND_LIMITS.treeBytes,
     judge: (plan) => policy.judge(plan),
   };
   const ledger = openLedger(join(state, "ledger.db"));
-  sweepLeftBehind(reserved);
+  killLeftovers(reserved);
   pruneSpools(spools, Date.now());
-  return new LocalHand(options, bench, { ledger, spools });
+  return new LocalHand(options, context, { ledger, spools });
 }
 
 function madeFolder(path: string): string {
@@ -122,13 +95,13 @@ interface Job {
 
 /** An order that may begin. */
 interface Admitted {
-  readonly tool: Tool;
+  readonly tool: HandTool;
   readonly judgement: Judgement;
-  readonly start: Start;
+  readonly start: ActionStart;
 }
 
 /** What ties running work to those who ordered it. */
-type Tie = Pick<Work, "signal" | "output">;
+type Tie = Pick<ToolExecution, "signal" | "output">;
 
 class LocalHand implements Hand {
   readonly id: string;
@@ -136,20 +109,24 @@ class LocalHand implements Hand {
   readonly tools: readonly ToolSpec[];
   readonly receiptKey?: string;
   readonly #options: LocalHandOptions;
-  readonly #bench: Bench;
+  readonly #context: HandContext;
   readonly #ledger: Ledger;
   readonly #spools: string;
-  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #tools: ReadonlyMap<string, HandTool>;
   readonly #underway = new Map<string, Underway>();
 
-  constructor(options: LocalHandOptions, bench: Bench, kept: { readonly ledger: Ledger; readonly spools: string }) {
+  constructor(
+    options: LocalHandOptions,
+    context: HandContext,
+    kept: { readonly ledger: Ledger; readonly spools: string },
+  ) {
     const tools = options.tools ?? TOOLS;
     this.id = options.id;
-    this.workspace = bench.workspace;
+    this.workspace = context.workspace;
     this.tools = tools.map(specOf);
     if (options.receipts !== undefined) this.receiptKey = options.receipts.key;
     this.#options = options;
-    this.#bench = bench;
+    this.#context = context;
     this.#ledger = kept.ledger;
     this.#spools = kept.spools;
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]));
@@ -165,7 +142,7 @@ class LocalHand implements Hand {
 
   async *perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent> {
     const live = new LiveQueue();
-    const ended = this.#join(order, signal, live).catch((thrown: unknown) => failed(asFault(thrown)));
+    const ended = this.#join(order, signal, live).catch((thrown: unknown) => failedEnd(asFault(thrown)));
     void ended.then(() => live.end());
     yield* live;
     yield await ended;
@@ -178,7 +155,7 @@ class LocalHand implements Hand {
   async close(): Promise<void> {
     for (const { abort } of this.#underway.values()) abort.abort();
     await Promise.all([...this.#underway.values()].map(({ ended }) => ended));
-    sweepStragglers();
+    killStragglers();
     this.#ledger.close();
   }
 
@@ -188,8 +165,8 @@ class LocalHand implements Hand {
     const { id, tool, input } = order.action;
     const payload = sha256(canonicalJson({ tool, input }));
     const underway = this.#underway.get(id) ?? this.#begin({ order, payload, receivedAt });
-    if (underway.by !== order.by) return anothers();
-    if (underway.payload !== payload) throw reused(id);
+    if (underway.by !== order.by) return otherOrdererEnd();
+    if (underway.payload !== payload) throw reusedIdFault(id);
     const abort = (): void => underway.abort.abort();
     signal.addEventListener("abort", abort, { once: true });
     if (signal.aborted) abort();
@@ -210,7 +187,7 @@ class LocalHand implements Hand {
       for (const listener of listeners) listener.put({ type: "output", stream, chunk });
     };
     const ended = this.#carryOut(job, { signal: abort.signal, output })
-      .catch((thrown: unknown) => failed(asFault(thrown)))
+      .catch((thrown: unknown) => failedEnd(asFault(thrown)))
       .finally(() => this.#underway.delete(id));
     const underway = { payload: job.payload, by: job.order.by, abort, listeners, ended };
     this.#underway.set(id, underway);
@@ -230,11 +207,11 @@ class LocalHand implements Hand {
     try {
       admitted = await this.#admitted(job, tie.signal);
     } catch (thrown) {
-      if (known === undefined) return { ...failed(asFault(thrown)), settled: true };
+      if (known === undefined) return { ...failedEnd(asFault(thrown)), settled: true };
       throw thrown;
     }
     const { tool, judgement, start } = admitted;
-    if (!this.#ledger.start(start, known?.state === "started" ? known.holder : undefined)) throw busy(id);
+    if (!this.#ledger.start(start, known?.state === "started" ? known.holder : undefined)) throw busyFault(id);
     await this.#probe("after-started", id);
     const ended = await this.#run(job.order.action, tool, judgement.plan, tie);
     await this.#probe("before-finished", id);
@@ -250,24 +227,24 @@ class LocalHand implements Hand {
     this.#checkTime(job, signal);
     this.#checkEpoch(job.order);
     const judgement = await this.#judged(action, tool);
-    admit(judgement, job.order);
+    requireApproval(judgement, job.order);
     await this.#probe("before-started", action.id);
     this.#checkTime(job, signal);
     return { tool, judgement, start: startOf(job) };
   }
 
   /** How an action that the ledger knows has ended; undefined when it may begin again. */
-  #settled(known: Known, { order, payload }: Job): ActionEnd | undefined {
+  #settled(known: LedgerEntry, { order, payload }: Job): ActionEnd | undefined {
     const { id, tool } = order.action;
     if (known.state === "evicted") return { type: "unknown", fault: new Fault("OUTCOME_EVICTED").report() };
-    if (known.by !== order.by) return anothers();
-    if (known.payload !== payload) throw reused(id);
-    if (known.state === "finished") return onRecord(known.ended);
+    if (known.by !== order.by) return otherOrdererEnd();
+    if (known.payload !== payload) throw reusedIdFault(id);
+    if (known.state === "finished") return recordedEnd(known.ended);
     const here = thisProcess();
     const isOurs = known.holder.pid === here.pid && known.holder.started === here.started;
-    if (!isOurs && isAlive(known.holder)) throw busy(id);
+    if (!isOurs && isAlive(known.holder)) throw busyFault(id);
     if (this.#tools.get(tool)?.idempotent === true) return undefined;
-    const partial = spooledText(this.#spoolOf(id));
+    const partial = readSpool(this.#spoolOf(id));
     const fault = new Fault(
       "OUTCOME_UNKNOWN",
       "The hand was stopped while this action ran; it may have had its effect.",
@@ -288,17 +265,17 @@ class LocalHand implements Hand {
     return this.#ledger.start(startOf(job)) ? this.#record(job.order, ended) : ended;
   }
 
-  async #run({ id, input }: Action, tool: Tool, plan: Plan, { signal, output }: Tie): Promise<ActionEnd> {
-    const work = { plan, bench: this.#bench, action: id, spool: this.#spoolOf(id), output };
+  async #run({ id, input }: Action, tool: HandTool, plan: Plan, { signal, output }: Tie): Promise<ActionEnd> {
+    const execution = { plan, context: this.#context, action: id, spool: this.#spoolOf(id), output };
     const overdueMs = this.#options.overdueMs ?? HAND_LIMITS.overdueMs;
     try {
       const running = { tool, plan, signal, overdueMs };
-      const ended = await endInTime((either) => tool.run(input, { ...work, signal: either }), running);
+      const ended = await runWithDeadline((either) => tool.run(input, { ...execution, signal: either }), running);
       const outcome = ended.type === "finished" ? ended.outcome : undefined;
       if (outcome?.kind === "process" && outcome.spool !== undefined) pruneSpools(this.#spools, Date.now());
       return ended;
     } catch (thrown) {
-      return { ...failed(asFault(thrown, "TOOL_FAILED")), settled: true };
+      return { ...failedEnd(asFault(thrown, "TOOL_FAILED")), settled: true };
     }
   }
 
@@ -321,7 +298,7 @@ class LocalHand implements Hand {
   }
 
   /** The tool of an action, once its input fits. */
-  async #toolFor(action: Action): Promise<Tool> {
+  async #toolFor(action: Action): Promise<HandTool> {
     const tool = this.#tools.get(action.tool);
     if (tool === undefined) {
       const names = [...this.#tools.keys()].join(", ");
@@ -331,15 +308,15 @@ class LocalHand implements Hand {
     return tool;
   }
 
-  async #judged(action: Action, tool: Tool): Promise<Judgement> {
+  async #judged(action: Action, tool: HandTool): Promise<Judgement> {
     const { policy } = this.#options;
-    const planned = await tool.plan(action.input, this.#bench);
+    const planned = await tool.plan(action.input, this.#context);
     // Asked for in the same turn as the verdict: a policy that is read anew in between is another one.
     const { version } = policy;
     const { plan, verdict } = await this.#freest(planned);
     const hash = sha256(canonicalJson({ plan: { ...plan }, policy: version }));
-    const { workspace, reserved } = this.#bench;
-    return { plan, hash, verdict: whyKeptOut(plan, { workspace, folders: reserved() }) ?? verdict, policy: version };
+    const { workspace, reserved } = this.#context;
+    return { plan, hash, verdict: judgeOwnState(plan, { workspace, folders: reserved() }) ?? verdict, policy: version };
   }
 
   /** A program that policy allows runs held to what the verdict is about, where the host can hold it. */
@@ -348,7 +325,8 @@ class LocalHand implements Hand {
     if (plan.kind !== "process") return { plan, verdict: policy.judge(plan) };
     const held = policy.judge({ ...plan, confined: "files" });
     const { decision, confined } = held;
-    const isHeld = decision === "allow" && confined !== undefined && (await canHold(this.#bench, confined, plan.cwd));
+    const isHeld =
+      decision === "allow" && confined !== undefined && (await canConfine(this.#context, confined, plan.cwd));
     const { state: _, ...bare } = plan;
     return isHeld ? { plan: { ...bare, confined }, verdict: held } : { plan, verdict: policy.judge(plan) };
   }
@@ -373,7 +351,7 @@ class LocalHand implements Hand {
   }
 }
 
-function startOf({ order: { action, run, epoch, by }, payload }: Job): Start {
+function startOf({ order: { action, run, epoch, by }, payload }: Job): ActionStart {
   const start = { id: action.id, payload, tool: action.tool, run: fenceOf(run, by), epoch, holder: thisProcess() };
   return { ...start, ...(by === undefined ? {} : { by }) };
 }
@@ -383,7 +361,7 @@ function fenceOf(run: string, by: string | undefined): string {
   return by === undefined ? run : `${by}/${run}`;
 }
 
-function specOf({ name, description, parameters, idempotent, effect }: Tool): ToolSpec {
+function specOf({ name, description, parameters, idempotent, effect }: HandTool): ToolSpec {
   return { name, description, parameters, idempotent, effect };
 }
 

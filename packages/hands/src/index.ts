@@ -1,15 +1,15 @@
 import type * as redialModule from "./links/redial.ts";
 
-export { brainKey } from "./enrol/brain-key.ts";
+export { readBrainKey } from "./enrol/brain-key.ts";
 export { localHand } from "./hand.ts";
-export type { HandPolicy, LocalHandOptions, ProbePoint } from "./hand.ts";
+export type { HandPolicy, LocalHandOptions, ProbePoint } from "./hand-options.ts";
 export type { AgentTcp, Bearer, Verify } from "./links/agent-tcp.ts";
 export type { Executor, ExecutorOptions } from "./links/executor-ws.ts";
 export type { ExecutorEvent, ExecutorState } from "./links/executor-ws/executor-state.ts";
-export { keepPolicy, openPolicy } from "./policy/policy-file.ts";
-export type { KeptPolicy, OpenPolicy } from "./policy/policy-file.ts";
+export { openReloadablePolicy, openPolicy } from "./policy/policy-file.ts";
+export type { ReloadablePolicy, OpenPolicy } from "./policy/policy-file.ts";
 export type { Reloadable } from "./program/signals.ts";
-export { hostSandbox } from "./exec/sandbox.ts";
+export { findHostSandbox } from "./exec/sandbox.ts";
 export { surviveErrors } from "./program/uncaught-errors.ts";
 export { TOOLS } from "./tools/tools.ts";
 
@@ -20,7 +20,7 @@ export const loadTcpHand = () => import("./program/tcp-hand.ts");
 export type RedialModule = typeof redialModule;
 
 /** Keeps a connection up; loaded only where one is dialled. */
-export const loadRedial = (): Promise<RedialModule> => import("./links/redial.ts");
+export const loadConnectionKeeper = (): Promise<RedialModule> => import("./links/redial.ts");
 
 /** An executor that dials a brain; loaded only where one is. */
 export const loadExecutor = () => import("./links/executor-ws.ts");

@@ -14,12 +14,12 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, it, type TestContext } from "node:test";
 import { Fault, HAND_LIMITS, type ActionEnd } from "@vidro/core";
 import { thisProcess } from "./host/process-identity.ts";
-import { openLedger, type Ledger, type Start } from "./ledger.ts";
+import { openLedger, type Ledger, type ActionStart } from "./ledger.ts";
 import { scratch } from "./scratch.fixture.ts";
 
 const ENDED: ActionEnd = { type: "finished", outcome: { kind: "value", text: "done" } };
 
-function start(id: string, more: Partial<Start> = {}): Start {
+function start(id: string, more: Partial<ActionStart> = {}): ActionStart {
   return { id, payload: "p", tool: "shell", run: "run_1", epoch: 1, holder: thisProcess(), ...more };
 }
 

@@ -40,7 +40,7 @@ const MIGRATIONS: readonly string[] = [
 const VERSION = MIGRATIONS.length;
 
 /** An action that is about to begin. */
-export interface Start {
+export interface ActionStart {
   readonly id: string;
   /** Hash of what is asked for: the same id with another one is another action. */
   readonly payload: string;
@@ -53,7 +53,7 @@ export interface Start {
 }
 
 /** What the ledger knows of an action. */
-export type Known = ({ readonly state: "started"; readonly holder: LeaseHolder } & Payload) | Finished | Evicted;
+export type LedgerEntry = ({ readonly state: "started"; readonly holder: LeaseHolder } & Payload) | Finished | Evicted;
 
 type Finished = { readonly state: "finished"; readonly ended: ActionEnd } & Payload;
 type Evicted = { readonly state: "evicted" };
@@ -70,14 +70,14 @@ export interface Ledger {
   readonly mark: string;
   /** Whether the ledger stood at the mark once and has lost nothing of what was begun since. */
   knows(mark: string): boolean;
-  find(id: string): Known | undefined;
+  find(id: string): LedgerEntry | undefined;
   /** The highest epoch that began something in the run; 0 for a run that is not known. */
   epoch(run: string): number;
   /**
    * Durable when it returns true; false when another process was faster, with this action or with a higher epoch.
    * An action that began before and may begin again names the holder it takes over from.
    */
-  start(start: Start, from?: LeaseHolder): boolean;
+  start(start: ActionStart, from?: LeaseHolder): boolean;
   /** Durable when it returns; the first outcome stays. */
   finish(id: string, ended: ActionEnd): void;
   /** The outcome may be forgotten after its retention time; only who ordered can say so. */
@@ -128,7 +128,7 @@ class SqliteLedger implements Ledger {
     return guarded(this.#path, () => this.#openings.has(mark));
   }
 
-  find(id: string): Known | undefined {
+  find(id: string): LedgerEntry | undefined {
     return guarded(this.#path, () => {
       const row = this.#statements.find.get(id);
       if (row === undefined) return this.#statements.isEvicted.get(id) && { state: "evicted" };
@@ -152,7 +152,7 @@ class SqliteLedger implements Ledger {
     return guarded(this.#path, () => Number(this.#statements.epoch.get(run)?.["epoch"] ?? 0));
   }
 
-  start(start: Start, from?: LeaseHolder): boolean {
+  start(start: ActionStart, from?: LeaseHolder): boolean {
     return guarded(this.#path, () => {
       const at = this.#now();
       this.#database.exec("BEGIN IMMEDIATE");
@@ -191,7 +191,7 @@ class SqliteLedger implements Ledger {
     if (this.#database.isOpen) this.#database.close();
   }
 
-  #take({ id, payload, tool, holder, by: owner }: Start, from: LeaseHolder | undefined, at: number): boolean {
+  #take({ id, payload, tool, holder, by: owner }: ActionStart, from: LeaseHolder | undefined, at: number): boolean {
     const by = [holder.host, holder.boot, holder.pid, holder.started, at] as const;
     const { changes } =
       from === undefined

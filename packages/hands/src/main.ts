@@ -3,9 +3,9 @@ import { isAbsolute, join as joinPath, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { asFault, Fault, FAULTS } from "@vidro/core";
 import { nextForJoining } from "@vidro/core/wire/enrolment";
-import { join, keyLine, serveHand, VERSION } from "./program/hand-commands.ts";
+import { joinBrain, keyLine, serveHand, VERSION } from "./program/hand-commands.ts";
 import { ignoreUserSignals } from "./program/signals.ts";
-import { print, say, sayJson } from "./program/terminal.ts";
+import { printText, printNote, printJson } from "./program/terminal.ts";
 
 const HELP = `vidro-hand: lets a brain work on this host, under this host's own policy.
 
@@ -70,7 +70,7 @@ async function main(argv: readonly string[]): Promise<number> {
     return values.tcp === undefined ? serveHand(flagsOf(values)) : servingTcp(values.tcp, values);
   if (command === "key") return done(await keyLine(flagsOf(values).state));
   if (command !== "unit") throw new Fault("BAD_REQUEST", `There is no command ${command}: vidro-hand --help`);
-  const { unit } = await import("./program/unit.ts");
+  const { installUnit: unit } = await import("./program/unit.ts");
   return done(unit({ user: values.user, workspace: values.workspace, dryRun: values["dry-run"] === true }));
 }
 
@@ -86,7 +86,7 @@ function joining(url: string | undefined, values: Values): Promise<number> {
   const { token, "token-file": tokenFile, name, tags, transport } = values;
   if (url === undefined)
     throw new Fault("BAD_REQUEST", "Joining takes the address of the invitation: vidro hands invite");
-  return join({
+  return joinBrain({
     ...flagsOf(values),
     url,
     ...(token === undefined ? {} : { token }),
@@ -137,7 +137,7 @@ function defaultState(): string {
 }
 
 function done(text: string): number {
-  print(text);
+  printText(text);
   return 0;
 }
 
@@ -145,8 +145,8 @@ function fail(thrown: unknown): number {
   const fault = asFault(thrown);
   const { exit } = FAULTS[fault.code];
   const next = nextForJoining(fault.code);
-  if (process.argv.includes("--json")) sayJson({ type: "error", code: fault.code, message: fault.message, next });
-  say(`vidro-hand: ${fault.message}\n  next: ${next}`);
+  if (process.argv.includes("--json")) printJson({ type: "error", code: fault.code, message: fault.message, next });
+  printNote(`vidro-hand: ${fault.message}\n  next: ${next}`);
   return exit;
 }
 

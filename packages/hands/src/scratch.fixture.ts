@@ -4,8 +4,9 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
 import type { ActionEnd, Hand, HandEvent, Order, Plan, ProcessOutcome } from "@vidro/core";
-import { localHand, type LocalHandOptions } from "./hand.ts";
-import type { Bench, Work } from "./tools/tool.ts";
+import { localHand } from "./hand.ts";
+import type { LocalHandOptions } from "./hand-options.ts";
+import type { HandContext, ToolExecution } from "./tools/tool.ts";
 
 /** A folder that is gone after the test. */
 export function scratch(t: TestContext): string {
@@ -14,8 +15,8 @@ export function scratch(t: TestContext): string {
   return folder;
 }
 
-/** A bench in a scratch folder, with what processes need and no sandbox. */
-export function benchIn(folder: string): Bench {
+/** A context in a scratch folder, with what processes need and no sandbox. */
+export function contextIn(folder: string): HandContext {
   const [workspace, state] = [join(folder, "workspace"), join(folder, "state")];
   for (const path of [workspace, state]) mkdirSync(path, { recursive: true });
   const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin" };
@@ -30,21 +31,30 @@ export function benchIn(folder: string): Bench {
   };
 }
 
-/** Work on a bench that collects what is told live. */
-export function workOn<P extends Plan>(
-  bench: Bench,
+/** Work on a context that collects what is told live. */
+export function executionOf<P extends Plan>(
+  context: HandContext,
   plan: P,
-  more: Partial<Work<P>> = {},
-): Work<P> & { live: string[] } {
+  more: Partial<ToolExecution<P>> = {},
+): ToolExecution<P> & { live: string[] } {
   const live: string[] = [];
   const output = (_stream: string, chunk: string): void => void live.push(chunk);
   const signal = new AbortController().signal;
-  return { plan, bench, action: "act_1", spool: join(bench.state, "spool.out"), signal, output, live, ...more };
+  return {
+    plan,
+    context,
+    action: "act_1",
+    spool: join(context.state, "spool.out"),
+    signal,
+    output,
+    live,
+    ...more,
+  };
 }
 
 /** A hand in a scratch folder whose policy allows everything unless it is told otherwise; closed after the test. */
 export async function handIn(t: TestContext, folder: string, more: Partial<LocalHandOptions> = {}): Promise<Hand> {
-  const { workspace, state } = benchIn(folder);
+  const { workspace, state } = contextIn(folder);
   const hand = await localHand({ id: "test", workspace, state, policy: policyOf("allow"), ...more });
   t.after(() => hand.close());
   return hand;

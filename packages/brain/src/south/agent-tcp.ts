@@ -96,11 +96,11 @@ class Dialling implements Dialled {
   async #keep(): Promise<void> {
     const { signal } = this.#stop;
     const { redialMs = REGISTER_LIMITS.redialMs, restMs = 0 } = this.#hand;
-    const { redial } = await loadRedial();
+    const { keepConnected } = await loadRedial();
     const bounds = { redialMs, firstDials: Number.POSITIVE_INFINITY };
     await rest(restMs, signal);
     while (!signal.aborted) {
-      const keeping = redial({
+      const keeping = keepConnected({
         dial: () => this.#connect(),
         signal,
         up: () => this.#up(),

@@ -33,7 +33,7 @@ export interface AgentWsWorld {
 }
 
 /** The bounds of the gateway that one can be given others for. */
-export const AGENT_WS_BOUNDS: {
+const AGENT_WS_BOUNDS: {
   readonly [Name in "heartbeatMs" | "helloMs" | "rubbish" | "execMs"]: number;
 } = {
   heartbeatMs: REGISTER_LIMITS.heartbeatMs,

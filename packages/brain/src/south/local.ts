@@ -23,7 +23,7 @@ const load = () => import("@vidro/hands");
 
 /** The hand of this machine for a workspace. */
 export async function openLocalHand({ home, workspace, env, reloadables }: LocalOptions): Promise<Hand> {
-  const { keepPolicy, localHand } = await load();
+  const { openReloadablePolicy: keepPolicy, localHand } = await load();
   const state = join(home, "hand");
   await mkdir(state, { recursive: true, mode: 0o700 });
   const policy = keepPolicy({ file: join(home, "policy.json"), workspace, state: home });
@@ -40,7 +40,7 @@ export async function openLocalHand({ home, workspace, env, reloadables }: Local
 
 /** How a connection is kept up: hands that dial a brain and a brain that dials hands rest alike. */
 export async function loadRedial(): Promise<RedialModule> {
-  return (await load()).loadRedial();
+  return (await load()).loadConnectionKeeper();
 }
 
 /** The tools that every hand of this version has: what a hand means that names one and does not describe it. */

@@ -3,7 +3,7 @@ import { Fault } from "@vidro/core";
 import { tcpAddress } from "@vidro/core/wire/agent-tcp";
 import { tcpHandName } from "@vidro/core/wire/warrant";
 import type { AgentTcp } from "@vidro/hands";
-import { sayNote, secured, serveSignals } from "@vidro/hands/signals";
+import { printSignalNote, reloadableCertificate, serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../program/exit-codes.ts";
 import { folderAt } from "../program/folder.ts";
@@ -31,7 +31,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
   const home = homeFolder();
   const ending = ended();
   return withBrain(async (brain) => {
-    const [{ Tokens }, { brainKey, loadTcpHand, surviveErrors }] = await Promise.all([
+    const [{ Tokens }, { readBrainKey: brainKey, loadTcpHand, surviveErrors }] = await Promise.all([
       import("@vidro/brain"),
       import("@vidro/hands"),
     ]);
@@ -53,8 +53,8 @@ export async function serve(flags: ServeFlags): Promise<number> {
       });
       surviveErrors();
       serveSignals(
-        () => [...brain.reloadables, ...secured(server, async () => (await settingsOf(flags)).tls)],
-        sayNote,
+        () => [...brain.reloadables, ...reloadableCertificate(server, async () => (await settingsOf(flags)).tls)],
+        printSignalNote,
       );
       tell(server, flags);
       await ending;

@@ -2,7 +2,7 @@ import { join as joinPath } from "node:path";
 import { homeFolder } from "../brain-api/with-brain.ts";
 
 /** What joining may be told. */
-export interface JoinFlags {
+interface JoinFlags {
   readonly token?: string;
   readonly tokenFile?: string;
   readonly name?: string;
@@ -15,6 +15,6 @@ export interface JoinFlags {
 
 /** Makes this host a hand of the brain that has invited it, and works for it until it is asked to end. */
 export async function join(url: string, flags: JoinFlags): Promise<number> {
-  const { join: joinBrain } = await import("@vidro/hands/program");
+  const { joinBrain } = await import("@vidro/hands/program");
   return joinBrain({ ...flags, url, state: flags.state ?? joinPath(homeFolder(), "joined") });
 }

@@ -9,7 +9,7 @@ import { pemFrom } from "../program/pem.ts";
 import { print, sayJson } from "../program/tell.ts";
 
 /** What `vidro tcp` may be told. */
-export interface TcpFlags {
+interface TcpFlags {
   readonly token?: string;
   readonly tls?: boolean;
   readonly ca?: string;

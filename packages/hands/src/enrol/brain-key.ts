@@ -12,7 +12,7 @@ export interface BrainKey {
 }
 
 /** The key in the certificate of a brain's authority, in PEM; BAD_REQUEST when it is none. */
-export function brainKey(certificate: string, hand: string): BrainKey {
+export function readBrainKey(certificate: string, hand: string): BrainKey {
   try {
     return { key: new X509Certificate(certificate).publicKey, hand };
   } catch (cause) {
@@ -22,7 +22,7 @@ export function brainKey(certificate: string, hand: string): BrainKey {
 }
 
 /** An order whose approval was held against the brain's key: one that does not count says why. */
-export function proven(order: Order, brain: BrainKey | undefined, now: number): Order {
+export function checkApproval(order: Order, brain: BrainKey | undefined, now: number): Order {
   const why = order.approved === undefined ? undefined : whyNot(order, brain, now);
   return why === undefined ? order : { ...order, unproven: why.report() };
 }

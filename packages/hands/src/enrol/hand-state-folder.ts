@@ -6,7 +6,7 @@ import { parseJson } from "@vidro/core/codec";
 import type { JsonObject } from "@vidro/core";
 
 /** Who this host is to its brain, and how it knows the brain; all of it in one file, so that it always fits together. */
-export interface Identity {
+export interface HandIdentity {
   readonly agentId: string;
   readonly name: string;
   /** What the hand dials. */
@@ -25,7 +25,7 @@ const EPOCH = "epoch.json";
 const FIELDS = ["agentId", "name", "url", "ca", "key", "certificate", "workspace"] as const;
 
 /** What a hand remembers of its brain in its state folder, which is closed to other users. */
-export class HandState {
+export class HandStateFolder {
   readonly folder: string;
 
   /** Where the keys are of a hand that signs its messages. */
@@ -38,32 +38,32 @@ export class HandState {
   }
 
   /** Opens the folder, made when it is missing; LEDGER_UNWRITABLE when it cannot be used. */
-  static async open(folder: string): Promise<HandState> {
+  static async open(folder: string): Promise<HandStateFolder> {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await chmod(folder, 0o700);
-      return new HandState(folder);
+      return new HandStateFolder(folder);
     } catch (cause) {
       throw new Fault("LEDGER_UNWRITABLE", `The folder ${folder} cannot be used: ${asFault(cause).message}`, { cause });
     }
   }
 
   /** Who this host is; nothing before it has joined. */
-  async identity(): Promise<Identity | undefined> {
+  async readIdentity(): Promise<HandIdentity | undefined> {
     const kept = await this.#read(IDENTITY);
     if (kept === undefined) return undefined;
-    if (FIELDS.every((field) => typeof kept[field] === "string")) return kept as unknown as Identity;
+    if (FIELDS.every((field) => typeof kept[field] === "string")) return kept as unknown as HandIdentity;
     throw new Fault("STORE_UNREADABLE", `${join(this.folder, IDENTITY)} is damaged: join the brain again.`);
   }
 
   /** From now on this host is that one. Durable when it resolves. */
-  async become(identity: Identity): Promise<void> {
+  async saveIdentity(identity: HandIdentity): Promise<void> {
     await this.#write(IDENTITY, { ...identity });
   }
 
   /** Puts a new key and certificate in the place of those before. Durable when it resolves. */
-  async renew(credentials: Pick<Identity, "key" | "certificate">): Promise<Identity> {
-    const before = await this.identity();
+  async saveCredentials(credentials: Pick<HandIdentity, "key" | "certificate">): Promise<HandIdentity> {
+    const before = await this.readIdentity();
     if (before === undefined) throw new Fault("NOT_FOUND", "This host has joined no brain.");
     const identity = { ...before, ...credentials };
     await this.#write(IDENTITY, { ...identity });
@@ -71,15 +71,15 @@ export class HandState {
   }
 
   /** The highest epoch of a session of the brain that this host was in; 0 before the first. */
-  async seen(agentId: string): Promise<number> {
+  async highestEpoch(agentId: string): Promise<number> {
     const kept = await this.#read(EPOCH);
     // Each identity has sessions of its own.
     return kept?.["agentId"] === agentId ? Number(kept["epoch"]) : 0;
   }
 
   /** Takes note of a session of the brain, durably; STALE_EPOCH when a later one was seen [F20]. */
-  async enter(agentId: string, epoch: number): Promise<void> {
-    const highest = await this.seen(agentId);
+  async enterSession(agentId: string, epoch: number): Promise<void> {
+    const highest = await this.highestEpoch(agentId);
     if (epoch < highest)
       throw new Fault("STALE_EPOCH", `The brain is at session ${epoch}; ${highest} was seen before.`);
     if (epoch > highest) await this.#write(EPOCH, { agentId, epoch });

@@ -15,7 +15,7 @@ export interface InvitationFlags {
  * The token of an invitation: as a flag has it, else the environment, else what is piped in. It is taken out of the
  * environment, so that no program that is started later has it.
  */
-export async function invitationFrom({ token, tokenFile }: InvitationFlags): Promise<string> {
+export async function readInvitation({ token, tokenFile }: InvitationFlags): Promise<string> {
   const { [INVITATION_VARIABLE]: given } = process.env;
   delete process.env[INVITATION_VARIABLE];
   if (token !== undefined && token !== "-") return token;

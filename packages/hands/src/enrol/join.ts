@@ -16,10 +16,10 @@ import {
 } from "@vidro/core/wire/enrolment";
 import type { EnrolRequest } from "@vidro/core/wire/enrolment";
 import { newKeyAndRequest } from "./csr.ts";
-import type { Identity } from "./hand-state-folder.ts";
+import type { HandIdentity } from "./hand-state-folder.ts";
 
 /** What a host was given to join a brain with, and what it calls itself. */
-export interface Joining {
+export interface EnrolOptions {
   /** As the invitation has it: wss://host:port/southbound. */
   readonly url: string;
   readonly token: string;
@@ -27,20 +27,20 @@ export interface Joining {
   readonly tags?: readonly string[];
   readonly workspace: string;
   /** Gets the first key of a host that is to sign its messages, to keep it; without it, a certificate is asked for. */
-  readonly keep?: (key: { readonly keyid: string; readonly root: string }) => Promise<unknown>;
+  readonly keepKey?: (key: { readonly keyid: string; readonly root: string }) => Promise<unknown>;
 }
 
 /**
  * Becomes a hand of a brain. The key is made here and never leaves; nothing is said to whatever answers before it has
  * shown the authority that the invitation names (CERTIFICATE_INVALID).
  */
-export async function enrol(joining: Joining): Promise<Identity> {
+export async function enrol(joining: EnrolOptions): Promise<HandIdentity> {
   const { name, tags, workspace } = joining;
   const url = addressIn(joining.url);
   const token = parseInvitation(joining.token);
   const ca = await shownAuthority(url, token.fingerprint);
   const asked = { token: formatInvitationProof(token), name, ...(tags === undefined ? {} : { tags }) };
-  if (joining.keep !== undefined) return enrolSigning({ ...joining, keep: joining.keep }, { url, ca, asked });
+  if (joining.keepKey !== undefined) return enrolSigning({ ...joining, keepKey: joining.keepKey }, { url, ca, asked });
   const { key, csr } = newKeyAndRequest(name);
   const reply = await post({ url, path: ENROL_PATH, tls: { ca } }, { ...asked, csr });
   const [agentId, certificate] = [textIn(reply, "agent_id"), textIn(reply, "certificate")];
@@ -49,7 +49,7 @@ export async function enrol(joining: Joining): Promise<Identity> {
 }
 
 /** Exchanges a certificate that has ended while the host was away; the brain may refuse (CERTIFICATE_INVALID). */
-export async function renewLapsed(identity: Identity): Promise<Pick<Identity, "key" | "certificate">> {
+export async function renewExpired(identity: HandIdentity): Promise<Pick<HandIdentity, "key" | "certificate">> {
   const { ca, key: oldKey, certificate: cert } = identity;
   const url = new URL(identity.url);
   const { key, csr } = newKeyAndRequest(identity.name);
@@ -66,12 +66,15 @@ interface Enrolling {
 }
 
 /** Becomes a hand that signs its messages, with a key that the brain has made. */
-async function enrolSigning(joining: Joining & Required<Pick<Joining, "keep">>, how: Enrolling): Promise<Identity> {
+async function enrolSigning(
+  joining: EnrolOptions & Required<Pick<EnrolOptions, "keepKey">>,
+  how: Enrolling,
+): Promise<HandIdentity> {
   const { url, ca, asked } = how;
   const reply = await post({ url, path: ENROL_PATH, tls: { ca } }, asked);
   const [agentId, keyid, root] = [textIn(reply, "agent_id"), textIn(reply, "key_id"), textIn(reply, "key")];
   if (agentId === undefined || keyid === undefined || root === undefined) throw noBrain(url);
-  await joining.keep({ keyid, root });
+  await joining.keepKey({ keyid, root });
   const { name, workspace } = joining;
   const own = { key: "", certificate: "", workspace };
   return { agentId, name: textIn(reply, "name") ?? name, url: `https://${url.host}`, ca, ...own };
@@ -157,7 +160,7 @@ async function post(to: Destination, asked: EnrolRequest | { readonly csr: strin
   }
   const reply = answerIn(text);
   if (reply?.["ok"] === true) return reply;
-  throw refusalIn(reply) ?? new Fault("BRAIN_UNREACHABLE", `What answers at ${url.host} is no brain.`);
+  throw readRefusal(reply) ?? new Fault("BRAIN_UNREACHABLE", `What answers at ${url.host} is no brain.`);
 }
 
 const ANSWER_CHARS = 64 * 1024;
@@ -172,7 +175,7 @@ function answerIn(text: string): JsonObject | undefined {
 }
 
 /** The fault that a refusal names. */
-export function refusalIn(reply: JsonObject | undefined): Fault | undefined {
+export function readRefusal(reply: JsonObject | undefined): Fault | undefined {
   const code = textIn(reply, "code");
   if (code === undefined || !Object.hasOwn(FAULTS, code)) return undefined;
   const wait = reply?.["retry_after_ms"];

@@ -5,7 +5,7 @@ import { asFault, endFacts, endWords, Fault, receiptText } from "@vidro/core";
 import type { ActionEnd, Receipt } from "@vidro/core";
 
 /** What a hand signs its receipts with. */
-export interface Receipts {
+export interface ReceiptSigner {
   /** The public key, in hexadecimal digits. */
   readonly key: string;
   /** A receipt for an end; of an action whose plan is not known any more, the plan is empty. */
@@ -17,7 +17,7 @@ const SEED_BYTES = 32;
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** Signs with the key in a state folder, which is made when it is missing; LEDGER_UNWRITABLE when it cannot be used. */
-export function openReceipts(state: string): Receipts {
+export function openReceiptSigner(state: string): ReceiptSigner {
   const seed = seedIn(join(state, "receipt-key"));
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
   const key = createPublicKey(secret).export({ format: "der", type: "spki" }).subarray(-SEED_BYTES).toString("hex");

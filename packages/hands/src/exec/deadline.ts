@@ -1,9 +1,9 @@
 import { Fault, HAND_LIMITS, type ActionEnd, type Outcome, type Plan } from "@vidro/core";
-import type { Tool } from "../tools/tool.ts";
+import type { HandTool } from "../tools/tool.ts";
 
 /** A tool at work on a plan. */
-export interface Running {
-  readonly tool: Pick<Tool, "name" | "idempotent">;
+interface DeadlineOptions {
+  readonly tool: Pick<HandTool, "name" | "idempotent">;
   readonly plan: Plan;
   /** Aborted when the work is to end. */
   readonly signal: AbortSignal;
@@ -15,7 +15,10 @@ export interface Running {
  * Waits for a tool, which is told to end when its time and some more are over. One that does not end even then is given
  * up: its outcome is unknown, or a failure where running it again does no harm. Throws what the tool throws.
  */
-export async function endInTime(run: (signal: AbortSignal) => Promise<Outcome>, running: Running): Promise<ActionEnd> {
+export async function runWithDeadline(
+  run: (signal: AbortSignal) => Promise<Outcome>,
+  running: DeadlineOptions,
+): Promise<ActionEnd> {
   const { tool, plan, signal, overdueMs } = running;
   const late = new AbortController();
   const { promise: overdue, resolve } = Promise.withResolvers<ActionEnd>();
@@ -42,7 +45,7 @@ function timeOf(plan: Plan): number {
   return plan.kind === "process" || plan.kind === "shell" ? plan.timeoutMs : HAND_LIMITS.commandMs;
 }
 
-function neverEnded({ name, idempotent }: Running["tool"]): ActionEnd {
+function neverEnded({ name, idempotent }: DeadlineOptions["tool"]): ActionEnd {
   const why = `The tool ${name} did not end in its time, nor when it was told to.`;
   if (idempotent) return { type: "failed", fault: new Fault("TOOL_FAILED", why).report(), settled: true };
   return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };

@@ -1,6 +1,6 @@
 import { delimiter, isAbsolute } from "node:path";
 import { QUIET_ENV } from "../policy/default-policy.ts";
-import { within } from "../files/is-within.ts";
+import { isWithin } from "../files/is-within.ts";
 
 /** Variables that programs need to find their way and that are no secrets. */
 const ALLOWED = new Set(["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"]);
@@ -11,7 +11,7 @@ const FIXED = { TERM: "dumb", NO_COLOR: "1", ...QUIET_ENV };
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** The environment that processes of a hand get: an allowlist, since any other variable may hold a key. */
-export function environmentFrom(env: NodeJS.ProcessEnv, workspace: string): { readonly [name: string]: string } {
+export function buildEnvironment(env: NodeJS.ProcessEnv, workspace: string): { readonly [name: string]: string } {
   const kept = Object.entries(env).filter(
     (entry): entry is [string, string] =>
       entry[1] !== undefined && (ALLOWED.has(entry[0]) || entry[0].startsWith("LC_")),
@@ -24,9 +24,9 @@ export function environmentFrom(env: NodeJS.ProcessEnv, workspace: string): { re
  * `ls`. Who works in a home, or in all of the host, keeps the programs that were installed there.
  */
 function searchPath({ PATH = "", HOME }: NodeJS.ProcessEnv, workspace: string): string {
-  const isProject = HOME === undefined || !within(workspace, HOME);
+  const isProject = HOME === undefined || !isWithin(workspace, HOME);
   const folders = PATH.split(delimiter).filter(
-    (folder) => isAbsolute(folder) && !(isProject && within(workspace, folder)),
+    (folder) => isAbsolute(folder) && !(isProject && isWithin(workspace, folder)),
   );
   return folders.length === 0 ? DEFAULT_PATH : folders.join(delimiter);
 }

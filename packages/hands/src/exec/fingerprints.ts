@@ -3,7 +3,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, delimiter, join, resolve } from "node:path";
 import { Fault, HAND_LIMITS } from "@vidro/core";
-import { runBesides, runsFiles } from "./implied-files.ts";
+import { findImpliedRuns, runsGivenFiles } from "./implied-files.ts";
 
 /** What stands between the words of a line for a shell. */
 const BETWEEN = /[\s;&|<>()`"'$={},]+/u;
@@ -18,7 +18,7 @@ const SYSTEM = ["/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib64", "/usr/libexec
  * The file that a word would run: looked up in PATH, or a path seen from the folder; symlinks resolved. Synchronous,
  * because a dozen look-ups cost less than one turn through the thread pool.
  */
-export function programFor(word: string, cwd: string, path: string): string {
+export function findProgram(word: string, cwd: string, path: string): string {
   const places = word.includes("/")
     ? [resolve(cwd, word)]
     : path
@@ -39,7 +39,7 @@ export function programFor(word: string, cwd: string, path: string): string {
 }
 
 /** Whether a program acts with the rights of the user or group that it belongs to, whoever starts it. */
-export function hasRightsOfItsOwn(program: string): boolean {
+export function isSetIdProgram(program: string): boolean {
   return ((statSync(program, { throwIfNoEntry: false })?.mode ?? 0) & SET_ID) !== 0;
 }
 
@@ -60,11 +60,11 @@ interface Fingerprints {
  * operand that is a script or that an interpreter is given, and what programs such as make look for by themselves. Who
  * approves a script approves its text.
  */
-export async function scriptPrints(program: string, argv: readonly string[], cwd: string): Promise<Fingerprints> {
+export async function fingerprintCommand(program: string, argv: readonly string[], cwd: string): Promise<Fingerprints> {
   const digests: Digests = {};
   const [asked = program, ...args] = argv;
   await add(digests, program, "any");
-  const interprets = [program, asked].some((name) => runsFiles(basename(name)));
+  const interprets = [program, asked].some((name) => runsGivenFiles(basename(name)));
   for (const word of new Set(args.flatMap((arg) => wordsOf(arg, interprets)))) {
     await add(digests, resolve(cwd, word), interprets ? "any" : "script");
   }
@@ -77,7 +77,7 @@ export async function scriptPrints(program: string, argv: readonly string[], cwd
  * Fingerprints of the files that the words of a line for the shell name, as far as the line may run them. The line is
  * not parsed: a name that the shell puts together, or that means another folder after `cd`, is not found.
  */
-export async function linePrints(line: string, cwd: string): Promise<Fingerprints> {
+export async function fingerprintLine(line: string, cwd: string): Promise<Fingerprints> {
   const digests: Digests = {};
   const { runners, readers } = await addLine(digests, line, { cwd, depth: 0 });
   return printsOf(digests, [...readers, ...runners], runners.length > 0);
@@ -95,7 +95,7 @@ async function addLine(
   place: Place,
 ): Promise<{ readonly runners: readonly string[]; readonly readers: readonly string[] }> {
   const words = [...new Set(wordsOf(line, true))];
-  const readers = words.map((word) => basename(word)).filter(runsFiles);
+  const readers = words.map((word) => basename(word)).filter(runsGivenFiles);
   const kind = readers.length > 0 ? "any" : "runnable";
   for (const word of words) await add(digests, resolve(place.cwd, word), kind);
   return { runners: await addRun(digests, splitted(line), place), readers };
@@ -103,7 +103,7 @@ async function addLine(
 
 /** Adds what words have run besides the files that they name; gives the programs that look for files by themselves. */
 async function addRun(digests: Digests, words: readonly string[], { cwd, depth }: Place): Promise<readonly string[]> {
-  const { files, lines, runners } = runBesides(words, cwd);
+  const { files, lines, runners } = findImpliedRuns(words, cwd);
   for (const file of files) await add(digests, file, "any");
   if (depth >= HAND_LIMITS.scriptDepth) return runners;
   const deeper: string[] = [];

@@ -48,12 +48,12 @@ const READERS = new Set(["psql", "sqlite3", "mysql", "ansible-playbook", "terraf
 const PLAIN = /^[\w./@+-]+$/u;
 
 /** Whether a program runs what the files say that it is given. */
-export function runsFiles(name: string): boolean {
+export function runsGivenFiles(name: string): boolean {
   return isWrapper(name) || READERS.has(name) || Object.hasOwn(LOOKED_FOR, name);
 }
 
 /** What the words of a command have run besides the files that they name. */
-interface RunBesides {
+interface ImpliedRuns {
   /** Paths of files that count if they are there. */
   readonly files: readonly string[];
   /** Lines that a shell would run, and the folder that it would run them in. */
@@ -63,7 +63,7 @@ interface RunBesides {
 }
 
 /** What the words have run, in their order, seen from a folder. */
-export function runBesides(words: readonly string[], cwd: string): RunBesides {
+export function findImpliedRuns(words: readonly string[], cwd: string): ImpliedRuns {
   const names = new Set(words.map((word) => unversioned(basename(word))));
   const plain = [...new Set(words)].filter((word) => PLAIN.test(word) && word.length <= HAND_LIMITS.pathChars);
   const has = (programs: ReadonlySet<string>): boolean => [...names].some((name) => programs.has(name));
@@ -110,7 +110,7 @@ function nearestPackage(folder: string): readonly string[] {
 }
 
 /** The scripts of a package.json that a word names, with those that run before and after them. */
-function scriptLines(file: string, words: readonly string[]): RunBesides["lines"] {
+function scriptLines(file: string, words: readonly string[]): ImpliedRuns["lines"] {
   const scripts = scriptsOf(file);
   const named = new Set(words.map((word) => SHORT[word] ?? word));
   // Installing runs these by itself.

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { HAND_LIMITS } from "@vidro/core";
-import { members } from "./orphans.ts";
-import { ownMemoryBytes, processStat } from "./proc.ts";
+import { findTaggedProcesses } from "./orphans.ts";
+import { readOwnMemory, readProcessStat } from "./proc.ts";
 
 /*
  * All processes of a command together have a bound on their memory. It is watched, since a limit of the kernel's counts
@@ -31,8 +31,9 @@ export function watchMemory({ pid, tag, bytes }: Watched, over: () => void): () 
   let looks = 0;
   const look = (): void => {
     looks += 1;
-    const found = looks % WHOLE_LOOK === 0 ? members(tag, processStat(pid)).map((member) => member.pid) : tree(pid);
-    const sum = found.reduce((all, one) => all + ownMemoryBytes(one), 0);
+    const found =
+      looks % WHOLE_LOOK === 0 ? findTaggedProcesses(tag, readProcessStat(pid)).map((member) => member.pid) : tree(pid);
+    const sum = found.reduce((all, one) => all + readOwnMemory(one), 0);
     if (sum <= bytes) return;
     clearInterval(timer);
     over();

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { isAlive, thisProcess } from "../host/process-identity.ts";
-import { pids, processStat, processVariable, type ProcessStat } from "./proc.ts";
+import { listPids, readProcessStat, readProcessVariable, type ProcessStat } from "./proc.ts";
 
 /*
  * No process outlives its action. Each carries a tag in its environment that names the process of ours that started
@@ -12,38 +12,38 @@ import { pids, processStat, processVariable, type ProcessStat } from "./proc.ts"
  */
 
 /** The variable that carries the tag. */
-export const TAG = "VIDRO_ACTION";
+export const ACTION_TAG_VARIABLE = "VIDRO_ACTION";
 
 /** How long a process may go on after its action has ended by itself, unless something ends it sooner. */
 const STRAGGLER_MS = 1000;
 
 /** A process, named so that a later one with the same pid is not taken for it. */
-export type Member = Pick<ProcessStat, "pid" | "startTicks">;
+export type TaggedProcess = Pick<ProcessStat, "pid" | "startTicks">;
 
 const running = new Set<string>();
 let stragglers: NodeJS.Timeout | undefined;
 let watch: Writable | undefined;
 
 /** The tag of an action's processes. */
-export function tagOf(state: string, action: string): string {
+export function actionTag(state: string, action: string): string {
   const { pid, started } = thisProcess();
   return `${pid}-${started}-${markOf(state)}/${action}`;
 }
 
 /** Says that a tag is in use, and sees to it that its processes end even if this one is killed. */
-export function hold(tag: string): void {
+export function holdTag(tag: string): void {
   running.add(tag);
   watch ??= startWatch();
 }
 
 /** Says that a tag is no longer in use: what still carries it is ended soon. */
-export function release(tag: string): void {
+export function releaseTag(tag: string): void {
   running.delete(tag);
-  stragglers ??= setTimeout(sweepStragglers, STRAGGLER_MS).unref();
+  stragglers ??= setTimeout(killStragglers, STRAGGLER_MS).unref();
 }
 
 /** Ends everything that this process started for an action that has ended. */
-export function sweepStragglers(): void {
+export function killStragglers(): void {
   clearTimeout(stragglers);
   stragglers = undefined;
   const { pid, started } = thisProcess();
@@ -51,15 +51,15 @@ export function sweepStragglers(): void {
 }
 
 /** The living processes that belong to a tag; with a leader that still lives, also its session and its descendants. */
-export function members(tag: string, leader?: Member): Member[] {
+export function findTaggedProcesses(tag: string, leader?: TaggedProcess): TaggedProcess[] {
   const stats = livingStats(leader?.startTicks ?? 0);
   const family = new Set<number>(leader === undefined ? [] : [leader.pid]);
   const belongs = (stat: ProcessStat): boolean =>
     (leader !== undefined && (stat.session === leader.pid || stat.group === leader.pid)) ||
     family.has(stat.pid) ||
     family.has(stat.ppid) ||
-    processVariable(stat.pid, TAG) === tag;
-  const found: Member[] = [];
+    readProcessVariable(stat.pid, ACTION_TAG_VARIABLE) === tag;
+  const found: TaggedProcess[] = [];
   // In the order of their birth, so that a parent is known before its children.
   for (const stat of stats.sort((a, b) => a.startTicks - b.startTicks || a.pid - b.pid)) {
     if (!belongs(stat)) continue;
@@ -70,8 +70,8 @@ export function members(tag: string, leader?: Member): Member[] {
 }
 
 /** Signals a process unless its pid belongs to another one by now. */
-export function signalMember(member: Member, signal: NodeJS.Signals): void {
-  if (processStat(member.pid)?.startTicks !== member.startTicks) return;
+export function signalProcess(member: TaggedProcess, signal: NodeJS.Signals): void {
+  if (readProcessStat(member.pid)?.startTicks !== member.startTicks) return;
   try {
     process.kill(member.pid, signal);
   } catch {
@@ -80,7 +80,7 @@ export function signalMember(member: Member, signal: NodeJS.Signals): void {
 }
 
 /** Ends what earlier processes of the same hand left behind; returns how many there were. */
-export function sweepLeftBehind(state: string): number {
+export function killLeftovers(state: string): number {
   const here = thisProcess();
   const left = tagged((tag) => {
     const [, pid, started, mark] = /^(\d+)-([\d-]+)-([\da-f]+)\//u.exec(tag) ?? [];
@@ -95,21 +95,21 @@ function markOf(state: string): string {
 }
 
 function livingStats(sinceTicks: number): ProcessStat[] {
-  return pids()
-    .map(processStat)
+  return listPids()
+    .map(readProcessStat)
     .filter((stat) => stat !== undefined)
     .filter((stat) => stat.startTicks >= sinceTicks && stat.state !== "Z" && stat.state !== "X");
 }
 
-function tagged(matches: (tag: string) => boolean): Member[] {
+function tagged(matches: (tag: string) => boolean): TaggedProcess[] {
   return livingStats(0).filter(({ pid }) => {
-    const tag = processVariable(pid, TAG);
+    const tag = readProcessVariable(pid, ACTION_TAG_VARIABLE);
     return tag !== undefined && matches(tag);
   });
 }
 
-function kill(found: readonly Member[]): void {
-  for (const member of found) signalMember(member, "SIGKILL");
+function kill(found: readonly TaggedProcess[]): void {
+  for (const member of found) signalProcess(member, "SIGKILL");
 }
 
 /**
@@ -126,7 +126,7 @@ function startWatch(): Writable {
       done
       [ -n "$found" ] || exit 0
     done`;
-  const args = ["-c", script, "vidro-watch", `^${TAG}=${pid}-${started}-`];
+  const args = ["-c", script, "vidro-watch", `^${ACTION_TAG_VARIABLE}=${pid}-${started}-`];
   const child = spawn("/bin/sh", args, { stdio: ["pipe", "ignore", "ignore"], detached: true, cwd: "/", env: PATH });
   child.once("exit", () => (watch = undefined));
   child.on("error", () => undefined).unref();

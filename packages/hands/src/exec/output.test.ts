@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { describe, it } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
 import fc from "fast-check";
-import { Capture, Live } from "./output.ts";
+import { OutputCapture, LiveOutput } from "./output.ts";
 
 function captured(chunks: readonly Buffer[]) {
-  const capture = new Capture();
+  const capture = new OutputCapture();
   for (const chunk of chunks) capture.take(chunk);
   return capture.finish();
 }
@@ -71,7 +71,7 @@ describe("Capture", () => {
 describe("Live", () => {
   function shown() {
     const chunks: string[] = [];
-    return { chunks, live: new Live((stream, chunk) => chunks.push(`${stream}:${chunk}`)) };
+    return { chunks, live: new LiveOutput((stream, chunk) => chunks.push(`${stream}:${chunk}`)) };
   }
 
   it("joins a character that was split over two chunks, each stream for itself", () => {

@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import { HAND_LIMITS, type Output } from "@vidro/core";
 
 /** One stream of a process on its way: keeps beginning and end, counts and hashes the rest. */
-export class Capture {
+export class OutputCapture {
   readonly #hash = createHash("sha256");
   readonly #head: Buffer[] = [];
   #headBytes = 0;
@@ -33,7 +33,7 @@ export class Capture {
     const tail = this.#tailInOrder();
     const leftOut = this.#bytes - head.length - tail.length;
     const text = truncated
-      ? `${wholeEnd(head).toString("utf8")}\n[… ${leftOut} bytes left out …]\n${wholeStart(tail).toString("utf8")}`
+      ? `${trimPartialCharacter(head).toString("utf8")}\n[… ${leftOut} bytes left out …]\n${wholeStart(tail).toString("utf8")}`
       : Buffer.concat([head, tail]).toString("utf8");
     return { text, bytes: this.#bytes, truncated, sha256: this.#hash.digest("hex") };
   }
@@ -60,7 +60,7 @@ export class Capture {
 const MAX_PIECES = 256;
 
 /** What is live of an action's output: whole characters only, and no more of them in a second than the bound. */
-export class Live {
+export class LiveOutput {
   readonly #tell: (stream: "stdout" | "stderr", chunk: string) => void;
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
   #second = 0;
@@ -106,7 +106,7 @@ export class Live {
 }
 
 /** Without a character that is cut off at the end. */
-export function wholeEnd(bytes: Buffer): Buffer {
+export function trimPartialCharacter(bytes: Buffer): Buffer {
   const lead = bytes.subarray(-3).findLastIndex((byte) => byte >= 0xc0);
   if (lead === -1) return bytes;
   const at = Math.max(bytes.length - 3, 0) + lead;

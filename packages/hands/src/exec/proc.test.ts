@@ -4,7 +4,7 @@ import { copyFileSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { processStat, processVariable, readProcesses } from "./proc.ts";
+import { readProcessStat, readProcessVariable, listProcesses } from "./proc.ts";
 import { scratch } from "../scratch.fixture.ts";
 
 describe("the reader of /proc", () => {
@@ -15,18 +15,18 @@ describe("the reader of /proc", () => {
     t.after(() => child.kill("SIGKILL"));
     await once(child, "spawn");
     const pid = child.pid ?? 0;
-    const stat = processStat(pid);
+    const stat = readProcessStat(pid);
     assert.equal(stat?.name, "a) (b c");
     assert.equal(stat?.ppid, process.pid);
-    assert.ok((stat?.startTicks ?? 0) >= (processStat(process.pid)?.startTicks ?? Infinity));
-    assert.equal(processVariable(pid, "A"), "1");
-    assert.equal(processVariable(pid, "LAST"), "z");
-    assert.equal(processVariable(pid, "ABSENT"), undefined);
-    assert.equal(processVariable(pid, "AME_A"), undefined);
+    assert.ok((stat?.startTicks ?? 0) >= (readProcessStat(process.pid)?.startTicks ?? Infinity));
+    assert.equal(readProcessVariable(pid, "A"), "1");
+    assert.equal(readProcessVariable(pid, "LAST"), "z");
+    assert.equal(readProcessVariable(pid, "ABSENT"), undefined);
+    assert.equal(readProcessVariable(pid, "AME_A"), undefined);
   });
 
   it("lists processes with owner, memory and command line", async () => {
-    const own = (await readProcesses()).find(({ pid }) => pid === process.pid);
+    const own = (await listProcesses()).find(({ pid }) => pid === process.pid);
     assert.ok(own !== undefined);
     assert.ok(own.memRssBytes > 10 * 1024 * 1024);
     assert.ok(own.cpuPercent > 0);
@@ -35,7 +35,7 @@ describe("the reader of /proc", () => {
   });
 
   it("knows nothing of a process that is not there", () => {
-    assert.equal(processStat(0x7ffffffe), undefined);
-    assert.equal(processVariable(0x7ffffffe, "A"), undefined);
+    assert.equal(readProcessStat(0x7ffffffe), undefined);
+    assert.equal(readProcessVariable(0x7ffffffe, "A"), undefined);
   });
 });

@@ -26,7 +26,7 @@ export interface ProcessStat {
 }
 
 /** A process as people list it. */
-export interface ProcessRow {
+export interface ProcessListing {
   readonly pid: number;
   readonly ppid: number;
   readonly user: string;
@@ -39,7 +39,7 @@ export interface ProcessRow {
 }
 
 /** The pids that are there now; none on a system without /proc. */
-export function pids(): number[] {
+export function listPids(): number[] {
   try {
     return readdirSync("/proc").map(Number).filter(Number.isInteger);
   } catch {
@@ -48,7 +48,7 @@ export function pids(): number[] {
 }
 
 /** What the kernel says of a process, if it is there. */
-export function processStat(pid: number): ProcessStat | undefined {
+export function readProcessStat(pid: number): ProcessStat | undefined {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
@@ -57,7 +57,7 @@ export function processStat(pid: number): ProcessStat | undefined {
 }
 
 /** The memory that a process shares with no file; 0 of one that is gone. */
-export function ownMemoryBytes(pid: number): number {
+export function readOwnMemory(pid: number): number {
   try {
     const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ").map(Number);
     return (resident - shared) * PAGE_BYTES;
@@ -67,7 +67,7 @@ export function ownMemoryBytes(pid: number): number {
 }
 
 /** One variable of the environment that a process was started with, if we may see it. */
-export function processVariable(pid: number, name: string): string | undefined {
+export function readProcessVariable(pid: number, name: string): string | undefined {
   try {
     const environ = readFileSync(`/proc/${pid}/environ`, "latin1");
     const at = environ.startsWith(`${name}=`) ? 0 : environ.indexOf(`\0${name}=`) + 1;
@@ -81,12 +81,12 @@ export function processVariable(pid: number, name: string): string | undefined {
 }
 
 /** Every process of the host. */
-export async function readProcesses(): Promise<ProcessRow[]> {
+export async function listProcesses(): Promise<ProcessListing[]> {
   const uptimeSeconds = Number((await readProc("/proc/uptime")).split(" ")[0]);
   const users = userNames();
-  const rows: ProcessRow[] = [];
-  for (const pid of pids()) {
-    const stat = processStat(pid);
+  const rows: ProcessListing[] = [];
+  for (const pid of listPids()) {
+    const stat = readProcessStat(pid);
     if (stat === undefined) continue;
     const ageSeconds = Math.max(uptimeSeconds - stat.startTicks / TICKS_PER_SECOND, 1 / TICKS_PER_SECOND);
     rows.push({
@@ -104,7 +104,7 @@ export async function readProcesses(): Promise<ProcessRow[]> {
 }
 
 /** The name that the system gives itself, such as `Debian GNU/Linux 12 (bookworm)`. */
-export function systemName(): string | undefined {
+export function readSystemName(): string | undefined {
   try {
     return /^PRETTY_NAME="?([^"\n]*)"?$/mu.exec(readFileSync("/etc/os-release", "utf8"))?.[1];
   } catch {
@@ -113,7 +113,7 @@ export function systemName(): string | undefined {
 }
 
 /** Memory that programs could still get without swapping. */
-export function availableBytes(): number | undefined {
+export function readAvailableMemory(): number | undefined {
   try {
     const kib = /^MemAvailable:\s+(\d+) kB$/mu.exec(readFileSync("/proc/meminfo", "utf8"))?.[1];
     return kib === undefined ? undefined : Number(kib) * 1024;
@@ -129,7 +129,7 @@ export interface ProcessorTimes {
 }
 
 /** The times of the processors: from the kernel's summary where there is one, else summed up over each of them. */
-export function processorTimes(): ProcessorTimes {
+export function readProcessorTimes(): ProcessorTimes {
   const fields = processorFields();
   const total = fields.reduce((sum, field) => sum + field, 0);
   // Idle and waiting for a disk; time of guests, behind the eighth, is already in the first two.

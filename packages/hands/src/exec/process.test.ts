@@ -2,26 +2,29 @@ import assert from "node:assert/strict";
 import { readFileSync, statSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
 import { HAND_LIMITS, type FactsPlan, type ProcessOutcome } from "@vidro/core";
-import { TAG } from "./orphans.ts";
-import { pids, processStat, processVariable } from "./proc.ts";
-import { runProcess, type Launch } from "./process.ts";
-import { benchIn, scratch, workOn } from "../scratch.fixture.ts";
-import type { Work } from "../tools/tool.ts";
+import { ACTION_TAG_VARIABLE } from "./orphans.ts";
+import { listPids, readProcessStat, readProcessVariable } from "./proc.ts";
+import { runProcess, type ProcessLaunch } from "./process.ts";
+import { contextIn, scratch, executionOf } from "../scratch.fixture.ts";
+import type { ToolExecution } from "../tools/tool.ts";
 
 const PLAN: FactsPlan = { kind: "facts", facts: "none" };
 
-function set(t: TestContext, command: string, more: Partial<Launch> & Partial<Work<FactsPlan>> = {}) {
-  const bench = benchIn(scratch(t));
+function set(t: TestContext, command: string, more: Partial<ProcessLaunch> & Partial<ToolExecution<FactsPlan>> = {}) {
+  const context = contextIn(scratch(t));
   const action = more.action ?? `act_${Math.random().toString(36).slice(2)}`;
-  const work = workOn(bench, PLAN, { action, ...(more.signal === undefined ? {} : { signal: more.signal }) });
-  const { workspace: cwd, env } = bench;
+  const execution = executionOf(context, PLAN, {
+    action,
+    ...(more.signal === undefined ? {} : { signal: more.signal }),
+  });
+  const { workspace: cwd, env } = context;
   const launch = { program: "/bin/sh", argv: ["sh", "-c", command], cwd, env, timeoutMs: 10_000, ...more };
-  return { work, run: (): Promise<ProcessOutcome> => runProcess(launch, work) };
+  return { execution, run: (): Promise<ProcessOutcome> => runProcess(launch, execution) };
 }
 
 /** The living processes of an action, whatever became of their parents. */
 function survivors(action: string): number[] {
-  return pids().filter((pid) => processVariable(pid, TAG)?.endsWith(`/${action}`) === true);
+  return listPids().filter((pid) => readProcessVariable(pid, ACTION_TAG_VARIABLE)?.endsWith(`/${action}`) === true);
 }
 
 /** A program that takes so many MiB in each of so many processes, and waits. */
@@ -32,24 +35,24 @@ describe("the memory of a command", () => {
   const MIB = 1024 * 1024;
 
   it("is bounded for all of its processes together, and what has more is ended and told", async (t) => {
-    const { work } = set(t, "");
-    const bench = { ...work.bench, memoryBytes: () => 200 * MIB };
-    const launch = { program: "/bin/sh", argv: ["sh", "-c", eater(80, 4)], cwd: bench.workspace, env: bench.env };
-    const outcome = await runProcess({ ...launch, timeoutMs: 60_000 }, { ...work, bench });
+    const { execution } = set(t, "");
+    const context = { ...execution.context, memoryBytes: () => 200 * MIB };
+    const launch = { program: "/bin/sh", argv: ["sh", "-c", eater(80, 4)], cwd: context.workspace, env: context.env };
+    const outcome = await runProcess({ ...launch, timeoutMs: 60_000 }, { ...execution, context });
     assert.equal(outcome.signal, "SIGKILL");
     assert.equal(outcome.timedOut, false);
     assert.match(outcome.stderr.text, /^\[ended: its processes had more memory than 200 MiB\]$/mu);
-    assert.deepEqual(survivors(work.action), []);
+    assert.deepEqual(survivors(execution.action), []);
   });
 
   it("counts processes that have left the tree", async (t) => {
-    const { work } = set(t, "");
-    const bench = { ...work.bench, memoryBytes: () => 100 * MIB };
+    const { execution } = set(t, "");
+    const context = { ...execution.context, memoryBytes: () => 100 * MIB };
     const away = `setsid -f perl -e '$x = "x" x (150 << 20); sleep 1000'; sleep 1000`;
-    const launch = { program: "/bin/sh", argv: ["sh", "-c", away], cwd: bench.workspace, env: bench.env };
-    const outcome = await runProcess({ ...launch, timeoutMs: 60_000 }, { ...work, bench });
+    const launch = { program: "/bin/sh", argv: ["sh", "-c", away], cwd: context.workspace, env: context.env };
+    const outcome = await runProcess({ ...launch, timeoutMs: 60_000 }, { ...execution, context });
     assert.match(outcome.stderr.text, /more memory than 100 MiB/u);
-    assert.deepEqual(survivors(work.action), []);
+    assert.deepEqual(survivors(execution.action), []);
   });
 
   it("is what the kernel takes first when the host has no more", async (t) => {
@@ -66,7 +69,7 @@ describe("the memory of a command", () => {
 
 describe("a process", () => {
   it("ends with its exit code, its two streams and its time", async (t) => {
-    const { run, work } = set(t, "echo out; echo err >&2; exit 3");
+    const { run, execution } = set(t, "echo out; echo err >&2; exit 3");
     const outcome = await run();
     assert.equal(outcome.exitCode, 3);
     assert.equal(outcome.signal, null);
@@ -74,8 +77,8 @@ describe("a process", () => {
     assert.equal(outcome.stdout.text, "out\n");
     assert.equal(outcome.stderr.text, "err\n");
     assert.equal(outcome.spool, undefined);
-    assert.deepEqual(work.live.toSorted(), ["err\n", "out\n"]);
-    assert.throws(() => statSync(work.spool), { code: "ENOENT" });
+    assert.deepEqual(execution.live.toSorted(), ["err\n", "out\n"]);
+    assert.throws(() => statSync(execution.spool), { code: "ENOENT" });
   });
 
   it("gets its words as they are, the environment of the plan, the tag, and an empty input", async (t) => {
@@ -83,7 +86,7 @@ describe("a process", () => {
     const lines = (await run()).stdout.text.trim().split("\n");
     assert.deepEqual(
       lines.map((line) => line.split("=")[0]),
-      ["ONLY", TAG],
+      ["ONLY", ACTION_TAG_VARIABLE],
     );
     assert.match(lines[1] ?? "", /\/act_env$/u);
     const words = ["cat", "-", "/dev/null"];
@@ -103,29 +106,29 @@ describe("a process", () => {
   });
 
   it("F8: ends its whole tree when time is up, also a grandchild with a session of its own", async (t) => {
-    const { run, work } = set(t, "setsid sleep 1001 >/dev/null 2>&1 & setsid -f sleep 1002; sleep 1003", {
+    const { run, execution } = set(t, "setsid sleep 1001 >/dev/null 2>&1 & setsid -f sleep 1002; sleep 1003", {
       timeoutMs: 200,
     });
     const outcome = await run();
     assert.equal(outcome.timedOut, true);
     assert.equal(outcome.signal, "SIGTERM");
     assert.ok(outcome.durationMs < HAND_LIMITS.graceMs, `${outcome.durationMs} ms`);
-    assert.deepEqual(survivors(work.action), []);
+    assert.deepEqual(survivors(execution.action), []);
   });
 
   it("F8: ends its whole tree when it is aborted, with what it printed until then", async (t) => {
     const abort = new AbortController();
-    const { run, work } = set(t, "echo begun; sleep 1004", { signal: abort.signal });
-    work.output = () => abort.abort();
+    const { run, execution } = set(t, "echo begun; sleep 1004", { signal: abort.signal });
+    execution.output = () => abort.abort();
     const outcome = await run();
     assert.equal(outcome.signal, "SIGTERM");
     assert.equal(outcome.timedOut, false);
     assert.equal(outcome.stdout.text, "begun\n");
-    assert.deepEqual(survivors(work.action), []);
+    assert.deepEqual(survivors(execution.action), []);
   });
 
   it("F8: is killed when it does not heed, after the grace time and not before", async (t) => {
-    const { run, work } = set(t, "trap '' TERM; while :; do sleep 1; done", { timeoutMs: 100 });
+    const { run, execution } = set(t, "trap '' TERM; while :; do sleep 1; done", { timeoutMs: 100 });
     const outcome = await run();
     assert.equal(outcome.signal, "SIGKILL");
     assert.equal(outcome.timedOut, true);
@@ -133,7 +136,7 @@ describe("a process", () => {
       outcome.durationMs >= HAND_LIMITS.graceMs && outcome.durationMs < HAND_LIMITS.graceMs + 1500,
       `${outcome.durationMs} ms`,
     );
-    assert.deepEqual(survivors(work.action), []);
+    assert.deepEqual(survivors(execution.action), []);
   });
 
   it("takes its background children along, also those that scrubbed their environment", async (t) => {
@@ -141,11 +144,11 @@ describe("a process", () => {
     const outcome = await kept.run();
     assert.equal(outcome.exitCode, 0);
     assert.ok(outcome.durationMs < HAND_LIMITS.pipesMs + 1000);
-    assert.deepEqual(survivors(kept.work.action), []);
+    assert.deepEqual(survivors(kept.execution.action), []);
     const bare = set(t, "env -i sleep 1006 & echo $!; sleep 1007", { timeoutMs: 200 });
     const pid = Number((await bare.run()).stdout.text);
     // Its new parent may not have looked at it yet: a zombie is as dead as one that is gone.
-    assert.equal(processStat(pid)?.state ?? "Z", "Z");
+    assert.equal(readProcessStat(pid)?.state ?? "Z", "Z");
   });
 
   it("gives late output of background children some time to arrive", async (t) => {
@@ -153,12 +156,12 @@ describe("a process", () => {
   });
 
   it("ends soon a process that fled its group while the command ended well", async (t) => {
-    const { run, work } = set(t, "setsid -f sleep 1008 >/dev/null 2>&1");
+    const { run, execution } = set(t, "setsid -f sleep 1008 >/dev/null 2>&1");
     assert.equal((await run()).exitCode, 0);
-    for (let left = 40; left > 0 && survivors(work.action).length > 0; left -= 1) {
+    for (let left = 40; left > 0 && survivors(execution.action).length > 0; left -= 1) {
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
-    assert.deepEqual(survivors(work.action), []);
+    assert.deepEqual(survivors(execution.action), []);
   });
 });
 
@@ -176,15 +179,15 @@ describe("a process that prints a lot (F21)", () => {
   });
 
   it("prints one line of 100 MB: head, tail, total and hash are kept, the spool up to its bound", async (t) => {
-    const { run, work } = set(t, "head -c 100000000 /dev/zero | tr '\\0' x; exit 4", { timeoutMs: 20_000 });
+    const { run, execution } = set(t, "head -c 100000000 /dev/zero | tr '\\0' x; exit 4", { timeoutMs: 20_000 });
     const outcome = await run();
     assert.equal(outcome.exitCode, 4);
     assert.equal(outcome.stdout.bytes, 100_000_000);
     assert.equal(outcome.stdout.truncated, true);
     assert.ok(outcome.stdout.text.length < HAND_LIMITS.headBytes + HAND_LIMITS.tailBytes + 100);
     assert.equal(outcome.spool, "spool.out");
-    assert.equal(statSync(work.spool).size, HAND_LIMITS.spoolBytes);
-    assert.ok(work.live.join("").length < 20 * HAND_LIMITS.liveBytesPerSecond);
+    assert.equal(statSync(execution.spool).size, HAND_LIMITS.spoolBytes);
+    assert.ok(execution.live.join("").length < 20 * HAND_LIMITS.liveBytesPerSecond);
     assert.ok(process.memoryUsage.rss() < RSS_BYTES, `${process.memoryUsage.rss()} bytes`);
   });
 
@@ -197,10 +200,10 @@ describe("a process that prints a lot (F21)", () => {
   });
 
   it("spools what the outcome cannot hold, whole and in order", async (t) => {
-    const { run, work } = set(t, "seq 1 100000");
+    const { run, execution } = set(t, "seq 1 100000");
     const outcome = await run();
     assert.equal(outcome.stdout.truncated, true);
-    const spooled = readFileSync(work.spool, "utf8");
+    const spooled = readFileSync(execution.spool, "utf8");
     assert.equal(spooled, Array.from({ length: 100_000 }, (_, n) => `${n + 1}\n`).join(""));
   });
 });

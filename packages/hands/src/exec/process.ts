@@ -2,16 +2,24 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, HAND_LIMITS, type ProcessOutcome } from "@vidro/core";
-import { handOver } from "./inherited-descriptor.ts";
+import { writeInherited } from "./inherited-descriptor.ts";
 import { watchMemory } from "./memory-watch.ts";
-import { hold, members, release, signalMember, TAG, tagOf, type Member } from "./orphans.ts";
-import { Capture, Live } from "./output.ts";
-import { processStat } from "./proc.ts";
+import {
+  holdTag,
+  findTaggedProcesses,
+  releaseTag,
+  signalProcess,
+  ACTION_TAG_VARIABLE,
+  actionTag,
+  type TaggedProcess,
+} from "./orphans.ts";
+import { OutputCapture, LiveOutput } from "./output.ts";
+import { readProcessStat } from "./proc.ts";
 import { Spool } from "./spool.ts";
-import type { Work } from "../tools/tool.ts";
+import type { ToolExecution } from "../tools/tool.ts";
 
 /** A program to run: no shell reads this, every word arrives as it is. */
-export interface Launch {
+export interface ProcessLaunch {
   /** Absolute path. */
   readonly program: string;
   /** The name the program is called by, and its arguments. */
@@ -19,8 +27,8 @@ export interface Launch {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
   readonly timeoutMs: number;
-  /** Bytes for the program on the descriptor `HANDED_OVER`. */
-  readonly handedOver?: Uint8Array;
+  /** Bytes for the program on the descriptor `INHERITED_DESCRIPTOR`. */
+  readonly inheritedBytes?: Uint8Array;
 }
 
 const STREAMS = ["stdout", "stderr"] as const;
@@ -37,13 +45,13 @@ interface Exit {
  * Runs a program to its end and resolves when its whole tree is gone. Time running out or an abort ends the tree,
  * first gently, then by force; what was printed until then is in the outcome. Throws TOOL_FAILED if it cannot start.
  */
-export async function runProcess(launch: Launch, work: Work): Promise<ProcessOutcome> {
+export async function runProcess(launch: ProcessLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
   const startedAt = performance.now();
-  const tag = tagOf(work.bench.state, work.action);
-  const captures = { stdout: new Capture(), stderr: new Capture() };
-  const live = new Live((stream, chunk) => work.output(stream, chunk));
-  const spool = new Spool(work.spool);
-  hold(tag);
+  const tag = actionTag(execution.context.state, execution.action);
+  const captures = { stdout: new OutputCapture(), stderr: new OutputCapture() };
+  const live = new LiveOutput((stream, chunk) => execution.output(stream, chunk));
+  const spool = new Spool(execution.spool);
+  holdTag(tag);
   try {
     const child = await start(launch, tag);
     for (const stream of STREAMS) {
@@ -53,36 +61,36 @@ export async function runProcess(launch: Launch, work: Work): Promise<ProcessOut
         live.take(stream, chunk);
       });
     }
-    const memoryBytes = work.bench.memoryBytes();
-    const bounds = { timeoutMs: launch.timeoutMs, signal: work.signal, memoryBytes };
+    const memoryBytes = execution.context.memoryBytes();
+    const bounds = { timeoutMs: launch.timeoutMs, signal: execution.signal, memoryBytes };
     const { exit, why } = await untilGone(child, tag, bounds);
     if (why === "memory") for (const taker of [captures.stderr, spool]) taker.take(outgrownWords(memoryBytes));
     const timedOut = why === "timeout";
     live.finish();
     const stdout = captures.stdout.finish();
     const stderr = captures.stderr.finish();
-    const spooled = spool.finish(stdout.truncated || stderr.truncated) ? { spool: basename(work.spool) } : {};
+    const spooled = spool.finish(stdout.truncated || stderr.truncated) ? { spool: basename(execution.spool) } : {};
     const durationMs = Math.round(performance.now() - startedAt);
     return { kind: "process", ...exit, timedOut, durationMs, stdout, stderr, ...spooled };
   } finally {
     spool.finish(false);
-    release(tag);
+    releaseTag(tag);
   }
 }
 
-async function start({ program, argv, cwd, env, handedOver }: Launch, tag: string): Promise<ChildProcess> {
+async function start({ program, argv, cwd, env, inheritedBytes }: ProcessLaunch, tag: string): Promise<ChildProcess> {
   const [argv0 = program, ...args] = argv;
   try {
     const child = spawn(program, args, {
       argv0,
       cwd,
-      env: { ...env, [TAG]: tag },
-      stdio: ["ignore", "pipe", "pipe", ...(handedOver === undefined ? [] : ["pipe" as const])],
+      env: { ...env, [ACTION_TAG_VARIABLE]: tag },
+      stdio: ["ignore", "pipe", "pipe", ...(inheritedBytes === undefined ? [] : ["pipe" as const])],
       // A session of its own: no terminal to read passwords from, and one group that can be signalled as a whole.
       detached: true,
     });
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
-    if (handedOver !== undefined) handOver(child, handedOver);
+    if (inheritedBytes !== undefined) writeInherited(child, inheritedBytes);
     return child;
   } catch (cause) {
     throw new Fault("TOOL_FAILED", `${argv0} could not be started in ${cwd}: ${reason(cause)}.`, { cause });
@@ -159,27 +167,27 @@ function firstOf(
 async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND_LIMITS.graceMs): Promise<void> {
   const forceAt = performance.now() + graceMs;
   const giveUpAt = forceAt + HAND_LIMITS.pipesMs;
-  const asked = new Map<number, Member>();
+  const asked = new Map<number, TaggedProcess>();
   for (;;) {
     const force = performance.now() >= forceAt;
     signalGroup(child, force ? "SIGKILL" : asked.size === 0 ? "SIGTERM" : undefined);
     const found = membersOf(child, tag, asked);
     if ((found.length === 0 && !lives(child)) || performance.now() >= giveUpAt) return;
     for (const member of found) {
-      if (force) signalMember(member, "SIGKILL");
-      else if (!asked.has(member.pid)) signalMember(member, "SIGTERM");
+      if (force) signalProcess(member, "SIGKILL");
+      else if (!asked.has(member.pid)) signalProcess(member, "SIGTERM");
       asked.set(member.pid, member);
     }
     await sleep(POLL_MS);
   }
 }
 
-function membersOf(child: ChildProcess, tag: string, known: ReadonlyMap<number, Member>): Member[] {
-  const leader = lives(child) && child.pid !== undefined ? processStat(child.pid) : undefined;
-  const found = new Map(members(tag, leader).map((member) => [member.pid, member]));
+function membersOf(child: ChildProcess, tag: string, known: ReadonlyMap<number, TaggedProcess>): TaggedProcess[] {
+  const leader = lives(child) && child.pid !== undefined ? readProcessStat(child.pid) : undefined;
+  const found = new Map(findTaggedProcesses(tag, leader).map((member) => [member.pid, member]));
   // Those that were found through the leader, and have outlived it.
   for (const member of known.values()) {
-    const stat = processStat(member.pid);
+    const stat = readProcessStat(member.pid);
     if (stat?.startTicks === member.startTicks && stat.state !== "Z") found.set(member.pid, member);
   }
   return [...found.values()];

@@ -6,8 +6,8 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { before, describe, it, type TestContext } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
-import { handOver } from "./inherited-descriptor.ts";
-import { hostSandbox, type Sandbox, type Scope } from "./sandbox.ts";
+import { writeInherited } from "./inherited-descriptor.ts";
+import { findHostSandbox, type Sandbox, type SandboxScope } from "./sandbox.ts";
 import { scratch } from "../scratch.fixture.ts";
 
 const isLinuxWithBubblewrap = existsSync("/usr/bin/bwrap");
@@ -15,10 +15,10 @@ const isLinuxWithBubblewrap = existsSync("/usr/bin/bwrap");
 describe("the sandbox", () => {
   let sandbox: Sandbox | undefined;
   before(async () => {
-    sandbox = await hostSandbox();
+    sandbox = await findHostSandbox();
   });
 
-  function scopeIn(t: TestContext, confined: Scope["confined"]): Scope {
+  function scopeIn(t: TestContext, confined: SandboxScope["confined"]): SandboxScope {
     const folder = scratch(t);
     const [workspace, state] = [join(folder, "workspace"), join(folder, "state")];
     for (const path of [workspace, state]) mkdirSync(path);
@@ -35,9 +35,9 @@ describe("the sandbox", () => {
     };
   }
 
-  async function run(command: string, scope: Scope): Promise<{ code: number; text: string }> {
+  async function run(command: string, scope: SandboxScope): Promise<{ code: number; text: string }> {
     assert.ok(sandbox !== undefined);
-    const { program, argv, handedOver } = await sandbox.hold(["/bin/sh", "-c", command], scope);
+    const { program, argv, inheritedBytes } = await sandbox.hold(["/bin/sh", "-c", command], scope);
     return new Promise((resolve) => {
       const child = spawn(program, argv.slice(1), { stdio: ["ignore", "pipe", "pipe", "pipe"], cwd: scope.workspace });
       let text = "";
@@ -45,7 +45,7 @@ describe("the sandbox", () => {
         stream?.on("data", (chunk: Buffer) => {
           text += chunk.toString();
         });
-      if (handedOver !== undefined) handOver(child, handedOver);
+      if (inheritedBytes !== undefined) writeInherited(child, inheritedBytes);
       child.once("close", (code) => resolve({ code: code ?? -1, text }));
     });
   }

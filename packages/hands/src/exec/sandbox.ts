@@ -1,27 +1,27 @@
 import { spawn } from "node:child_process";
 import { HAND_LIMITS } from "@vidro/core";
 import { SECRETS } from "../policy/default-policy/file-rules.ts";
-import { handOver, HANDED_OVER } from "./inherited-descriptor.ts";
+import { writeInherited, INHERITED_DESCRIPTOR } from "./inherited-descriptor.ts";
 import { ForeignLinks } from "./sandbox/foreign-links.ts";
-import { filterFor } from "./sandbox/seccomp-filter.ts";
-import { coveringBy, type Cover } from "./sandbox/state-cover.ts";
-import { viewOf, type Scope } from "./sandbox/file-view.ts";
+import { seccompFilter } from "./sandbox/seccomp-filter.ts";
+import { findCover, type Cover } from "./sandbox/state-cover.ts";
+import { fileViewOptions, type SandboxScope } from "./sandbox/file-view.ts";
 
-export { isInView, type Scope } from "./sandbox/file-view.ts";
+export { isInView, type SandboxScope } from "./sandbox/file-view.ts";
 
 /** A command line that runs another one held to a scope. */
 interface HeldLine {
   /** Absolute path. */
   readonly program: string;
   readonly argv: readonly string[];
-  /** Bytes that it reads from the descriptor `HANDED_OVER`. */
-  readonly handedOver?: Uint8Array;
+  /** Bytes that it reads from the descriptor `INHERITED_DESCRIPTOR`. */
+  readonly inheritedBytes?: Uint8Array;
 }
 
 /** Holds a command to a scope by means of the kernel. */
 export interface Sandbox {
   /** What runs the given line within the scope; the first word of the line is an absolute path. */
-  hold(line: readonly string[], scope: Scope): Promise<HeldLine>;
+  hold(line: readonly string[], scope: SandboxScope): Promise<HeldLine>;
   /**
    * What runs the given line as the user, with an empty folder in the place of each that is reserved. All else is the
    * host's: files, processes, network. Programs get no rights there that would take the cover away: none by a
@@ -53,20 +53,25 @@ let works: Promise<boolean> | undefined;
  * The sandbox of this host, or undefined where there is none that works, which is tried once for each process. What
  * the patterns name as secret, a command in it does not see.
  */
-export async function hostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
-  const [withSockets, without] = [true, false].map((sockets) => filterFor(process.arch, { sockets }));
+export async function findHostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
+  const [withSockets, without] = [true, false].map((sockets) => seccompFilter(process.arch, { sockets }));
   if (withSockets === undefined || without === undefined) return undefined;
   const held: Holding = (line, scope, foreign) => {
-    const bounds = ["--seccomp", String(HANDED_OVER), ...viewOf(scope, secrets, foreign), ...wallsOf(scope)];
-    const handedOver = scope.confined === "files" ? without : withSockets;
+    const bounds = [
+      "--seccomp",
+      String(INHERITED_DESCRIPTOR),
+      ...fileViewOptions(scope, secrets, foreign),
+      ...wallsOf(scope),
+    ];
+    const inheritedBytes = scope.confined === "files" ? without : withSockets;
     const argv = [BUBBLEWRAP, ...bounds, "--", ...line];
     // What tells facts takes no input that its memory could grow with.
-    if (scope.confined === "facts") return { program: BUBBLEWRAP, argv, handedOver };
-    return { program: SHELL, argv: [SHELL, "-c", bounded(scope.memoryBytes), ...argv], handedOver };
+    if (scope.confined === "facts") return { program: BUBBLEWRAP, argv, inheritedBytes };
+    return { program: SHELL, argv: [SHELL, "-c", bounded(scope.memoryBytes), ...argv], inheritedBytes };
   };
   works ??= probe(held);
   if (!(await works)) return undefined;
-  const covering = coveringBy(BUBBLEWRAP);
+  const covering = findCover(BUBBLEWRAP);
   return {
     hold: async (line, scope) =>
       held(line, scope, scope.confined === "facts" ? [] : await links.below(scope.workspace)),
@@ -75,7 +80,7 @@ export async function hostSandbox(secrets: readonly string[] = SECRETS): Promise
 }
 
 /** Makes the line that is held to a scope, with what in the workspace is foreign to it. */
-type Holding = (line: readonly string[], scope: Scope, foreign: readonly string[]) => HeldLine;
+type Holding = (line: readonly string[], scope: SandboxScope, foreign: readonly string[]) => HeldLine;
 
 function coveredLine(argv: readonly string[]): HeldLine {
   return { program: argv[0] ?? "", argv };
@@ -83,7 +88,7 @@ function coveredLine(argv: readonly string[]): HeldLine {
 
 /** Being installed is not enough: many containers forbid the name spaces that it needs. */
 function probe(held: Holding): Promise<boolean> {
-  const scope: Scope = {
+  const scope: SandboxScope = {
     confined: "files",
     workspace: "/usr",
     state: "/nonexistent",
@@ -92,16 +97,16 @@ function probe(held: Holding): Promise<boolean> {
     path: "",
     memoryBytes: HAND_LIMITS.memoryBytes,
   };
-  const { program, argv, handedOver } = held([SHELL, "-c", ":"], scope, []);
+  const { program, argv, inheritedBytes } = held([SHELL, "-c", ":"], scope, []);
   return new Promise((resolve) => {
     const stdio = ["ignore", "ignore", "ignore", "pipe"] as const;
     const child = spawn(program, argv.slice(1), { stdio: [...stdio], timeout: PROBE_MS });
-    if (handedOver !== undefined) handOver(child, handedOver);
+    if (inheritedBytes !== undefined) writeInherited(child, inheritedBytes);
     child.once("error", () => resolve(false)).once("exit", (code) => resolve(code === 0));
   });
 }
 
-function wallsOf({ confined, cwd }: Scope): readonly string[] {
+function wallsOf({ confined, cwd }: SandboxScope): readonly string[] {
   const isFacts = confined === "facts";
   const isRoot = process.getuid?.() === 0;
   return [

@@ -1,7 +1,7 @@
 import { closeSync, fchmodSync, openSync, readSync, readdirSync, rmSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
-import { wholeEnd } from "./output.ts";
+import { trimPartialCharacter } from "./output.ts";
 
 /**
  * The whole output of an action in a file, in the order it came, up to the bound; it is what remains of an action
@@ -54,12 +54,12 @@ function openForUser(path: string): number {
 }
 
 /** What was spooled of an action that never ended: its beginning, or undefined when there is nothing. */
-export function spooledText(path: string): string | undefined {
+export function readSpool(path: string): string | undefined {
   try {
     const file = openSync(path, "r");
     try {
       const head = Buffer.alloc(HAND_LIMITS.headBytes);
-      const text = wholeEnd(head.subarray(0, readSync(file, head))).toString("utf8");
+      const text = trimPartialCharacter(head.subarray(0, readSync(file, head))).toString("utf8");
       return text === "" ? undefined : text;
     } finally {
       closeSync(file);

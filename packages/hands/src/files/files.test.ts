@@ -18,7 +18,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { HAND_LIMITS } from "@vidro/core";
-import { Folder, readContent, readContentIfAny, textOf, writeContent } from "./files.ts";
+import { Folder, readContent, readContentIfAny, decodeText, writeContent } from "./files.ts";
 import { scratch } from "../tools/files.fixture.ts";
 
 const ANY = { expected: "anything", make: false } as const;
@@ -27,7 +27,7 @@ void test("what was written is read back, and nothing else is left in the folder
   const { at, names } = scratch(t);
   await writeContent(at("a"), "one\n", ANY);
   await writeContent(at("a"), "two\n", ANY);
-  assert.equal(textOf(await readContent(at("a")), "a"), "two\n");
+  assert.equal(decodeText(await readContent(at("a")), "a"), "two\n");
   assert.deepEqual(names(), [".state", "a"]);
 });
 
@@ -188,9 +188,9 @@ void test("bytes that are not UTF-8, and a NUL, are no text; a byte order mark s
   const { at } = scratch(t, { latin: Buffer.from([0x63, 0xe9]), nul: "a\0b", bom: "\uFEFFa" });
   for (const name of ["latin", "nul"]) {
     const content = await readContent(at(name));
-    assert.throws(() => textOf(content, name), { code: "TOOL_FAILED" });
+    assert.throws(() => decodeText(content, name), { code: "TOOL_FAILED" });
   }
-  assert.equal(textOf(await readContent(at("bom")), "bom"), "\uFEFFa");
+  assert.equal(decodeText(await readContent(at("bom")), "bom"), "\uFEFFa");
 });
 
 void test("walking, reading and writing leave no descriptor open", async (t) => {

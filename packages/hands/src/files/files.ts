@@ -18,13 +18,13 @@ const DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
 const O_WALK = DESCRIPTORS ? 0o10000000 : O_RDONLY;
 
 /** All the bytes of a file, and its state when they were read. */
-export interface Bytes {
+interface FileBytes {
   readonly bytes: Buffer;
   readonly stat: BigIntStats;
 }
 
 /** All of a file, and its hash. */
-export interface Content extends Bytes {
+interface FileContent extends FileBytes {
   readonly sha256: string;
 }
 
@@ -64,15 +64,15 @@ export class Folder implements AsyncDisposable {
     try {
       return await enter();
     } catch (error) {
-      if (codeOf(error) === "ENOTDIR" && (await this.look(name))?.isSymbolicLink()) throw swapped(path);
-      if (codeOf(error) !== "ENOENT" || !make) throw fileFault(error, path);
+      if (errnoCode(error) === "ENOTDIR" && (await this.look(name))?.isSymbolicLink()) throw swapped(path);
+      if (errnoCode(error) !== "ENOENT" || !make) throw asFileFault(error, path);
     }
     try {
       await mkdir(this.#at(name));
       await this.#sync();
       return await enter();
     } catch (error) {
-      throw fileFault(error, path);
+      throw asFileFault(error, path);
     }
   }
 
@@ -81,8 +81,8 @@ export class Folder implements AsyncDisposable {
     try {
       return await lstat(this.#at(name), { bigint: true });
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return undefined;
-      throw fileFault(error, join(this.path, name));
+      if (errnoCode(error) === "ENOENT") return undefined;
+      throw asFileFault(error, join(this.path, name));
     }
   }
 
@@ -107,13 +107,13 @@ export class Folder implements AsyncDisposable {
         entries.push({ name: entry.name, type });
       }
     } catch (error) {
-      throw fileFault(error, this.path);
+      throw asFileFault(error, this.path);
     }
     return { entries: entries.sort(byName), more: false };
   }
 
   /** All of a regular file in this folder. */
-  async read(name: string): Promise<Bytes> {
+  async read(name: string): Promise<FileBytes> {
     const path = join(this.path, name);
     // Looking first leaves the other end of a pipe asleep; not waiting, and looking again, holds if it was swapped since.
     const seen = await this.look(name);
@@ -125,7 +125,7 @@ export class Folder implements AsyncDisposable {
       refuseIrregular(stat, path);
       return { bytes: await readBounded(handle, Number(stat.size), path), stat };
     } catch (error) {
-      throw fileFault(error, path);
+      throw asFileFault(error, path);
     }
   }
 
@@ -149,7 +149,7 @@ export class Folder implements AsyncDisposable {
       await rename(this.#at(temporary), this.#at(name));
     } catch (error) {
       await unlink(this.#at(temporary)).catch(() => undefined);
-      throw fileFault(error, path);
+      throw asFileFault(error, path);
     }
     await this.#sync();
   }
@@ -169,18 +169,18 @@ export class Folder implements AsyncDisposable {
 }
 
 /** All of the regular file at a real path. */
-export async function readContent(path: string): Promise<Content> {
+export async function readContent(path: string): Promise<FileContent> {
   await using folder = await Folder.open(dirname(path));
   const { bytes, stat } = await folder.read(basename(path));
   return { bytes, stat, sha256: sha256(bytes) };
 }
 
 /** All of the file at a real path, or undefined when there is none, nor perhaps its folder. */
-export async function readContentIfAny(path: string): Promise<Content | undefined> {
+export async function readContentIfAny(path: string): Promise<FileContent | undefined> {
   try {
     return await readContent(path);
   } catch (error) {
-    if (error instanceof Fault && codeOf(error.cause) === "ENOENT") return undefined;
+    if (error instanceof Fault && errnoCode(error.cause) === "ENOENT") return undefined;
     throw error;
   }
 }
@@ -198,7 +198,7 @@ export async function writeContent(
 }
 
 /** The text of a file, or a Fault when it is not UTF-8 text. */
-export function textOf(content: Content, path: string): string {
+export function decodeText(content: FileContent, path: string): string {
   try {
     if (isBinary(content.bytes)) throw new TypeError("NUL byte");
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content.bytes);
@@ -225,9 +225,9 @@ export function sha256(of: string | Uint8Array): string {
 }
 
 /** What the system said of a path, as a Fault that says what to do; Faults stay as they are. */
-export function fileFault(thrown: unknown, path: string): Fault {
+export function asFileFault(thrown: unknown, path: string): Fault {
   if (thrown instanceof Fault) return thrown;
-  const code = codeOf(thrown);
+  const code = errnoCode(thrown);
   if (code === "ENOENT") return missing(path, thrown);
   if (code === "ELOOP") return swapped(path);
   return new Fault("TOOL_FAILED", SAYS[code]?.(path) ?? `${path} cannot be used (${code || String(thrown)}).`, {
@@ -315,7 +315,7 @@ function byName(one: FolderEntry, other: FolderEntry): number {
 }
 
 /** The code of a system error; empty for anything else. */
-export function codeOf(thrown: unknown): string {
+export function errnoCode(thrown: unknown): string {
   const code = typeof thrown === "object" && thrown !== null && "code" in thrown ? thrown.code : "";
   return typeof code === "string" ? code : "";
 }

@@ -17,7 +17,7 @@ type Part = "any" | ((item: string) => boolean);
  * Compiles `*`, `**`, `?`, `[a-z]`, `[!a-z]`, `{a,b}` and `\x`. Hidden names are like any other. A match costs at most
  * the length of the pattern times the length of the path: there is no pattern that takes longer.
  */
-export function glob(pattern: string): Glob {
+export function compileGlob(pattern: string): Glob {
   if (pattern.length > HAND_LIMITS.globChars) {
     throw new Fault("BAD_ARGUMENTS", `The glob is longer than ${HAND_LIMITS.globChars} characters.`);
   }

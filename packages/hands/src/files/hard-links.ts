@@ -10,22 +10,22 @@ import { HAND_LIMITS } from "@vidro/core";
  */
 
 /** The name in the state folder of a file that has several names; undefined when it has none there. */
-export function stateTwin(path: string, state: string): string | undefined {
+export function findLinkIn(path: string, state: string): string | undefined {
   const stat = look(path);
-  return stat === undefined || !isShared(stat) ? undefined : twinsIn(state).get(identity(stat))?.[0];
+  return stat === undefined || !isHardLinked(stat) ? undefined : findHardLinks(state).get(inodeKey(stat))?.[0];
 }
 
 /** Whether the file at a path in the workspace is one of the workspace, and of no other place or owner. */
-export function isOwn(path: string, workspace: string): boolean {
+export function isWorkspacePath(path: string, workspace: string): boolean {
   const stat = look(path);
-  return stat === undefined || isOwnFile(stat, workspace);
+  return stat === undefined || isWorkspaceFile(stat, workspace);
 }
 
 /** The same of a file that was opened; `twins` are those in the workspace. */
-export function isOwnFile(stat: BigIntStats, workspace: string, twins?: Twins): boolean {
-  if (!isShared(stat)) return true;
+export function isWorkspaceFile(stat: BigIntStats, workspace: string, twins?: HardLinks): boolean {
+  if (!isHardLinked(stat)) return true;
   if (stat.uid !== look(workspace)?.uid) return false;
-  const names = (twins ?? twinsIn(workspace)).get(identity(stat)) ?? [];
+  const names = (twins ?? findHardLinks(workspace)).get(inodeKey(stat)) ?? [];
   return BigInt(names.length) >= stat.nlink;
 }
 
@@ -39,20 +39,20 @@ function look(path: string): BigIntStats | undefined {
 }
 
 /** Whether a file has more than one name. */
-export function isShared(stat: BigIntStats): boolean {
+export function isHardLinked(stat: BigIntStats): boolean {
   return stat.isFile() && stat.nlink > 1n;
 }
 
 /** What a file is on the disk, whatever its names. */
-export function identity(stat: BigIntStats): string {
+export function inodeKey(stat: BigIntStats): string {
   return `${stat.dev}:${stat.ino}`;
 }
 
 /** Names of files that have several, by identity. */
-export type Twins = ReadonlyMap<string, readonly string[]>;
+export type HardLinks = ReadonlyMap<string, readonly string[]>;
 
 /** The files below a folder that have several names, with those that they have there. */
-export function twinsIn(top: string): Twins {
+export function findHardLinks(top: string): HardLinks {
   const files = new Map<string, string[]>();
   const folders = [top];
   let left: number = HAND_LIMITS.searchFiles;
@@ -62,8 +62,8 @@ export function twinsIn(top: string): Twins {
       const stat = look(path);
       left -= 1;
       if (stat?.isDirectory() === true) folders.push(path);
-      else if (stat !== undefined && isShared(stat)) {
-        const id = identity(stat);
+      else if (stat !== undefined && isHardLinked(stat)) {
+        const id = inodeKey(stat);
         files.set(id, [...(files.get(id) ?? []), path]);
       }
     }

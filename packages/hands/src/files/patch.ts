@@ -21,7 +21,7 @@ export interface Patch {
 const loadDiff = () => import("diff");
 
 /** The unified diff from one text to another under a name; the empty text when they are equal. */
-export async function diffOf(name: string, before: string, after: string): Promise<string> {
+export async function createDiff(name: string, before: string, after: string): Promise<string> {
   if (before === after) return "";
   const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await loadDiff();
   const patch = createTwoFilesPatch(`a/${name}`, `b/${name}`, before, after, undefined, undefined, {
@@ -65,7 +65,7 @@ export async function readPatch(text: string, names: readonly string[]): Promise
  * As for `git apply`, a hunk that keeps lines before its change and none behind it fits at the end of the text alone.
  * A patch with LF line ends fits a text whose line ends are all CRLF, and keeps them.
  */
-export function applied(text: string, hunks: readonly Hunk[]): string | undefined {
+export function applyHunks(text: string, hunks: readonly Hunk[]): string | undefined {
   const lines = linesOf(text);
   const exact = place(lines, hunks);
   if (exact !== undefined || !isCrlf(text)) return exact;
@@ -74,7 +74,7 @@ export function applied(text: string, hunks: readonly Hunk[]): string | undefine
 }
 
 /** The text as it was before the patch; undefined when the text is not what the patch makes. */
-export function undone(text: string, hunks: readonly Hunk[]): string | undefined {
+export function revertHunks(text: string, hunks: readonly Hunk[]): string | undefined {
   const back = hunks.map(({ before, beforeAt, after, afterAt, isLast }) => ({
     before: after,
     beforeAt: afterAt,
@@ -82,11 +82,11 @@ export function undone(text: string, hunks: readonly Hunk[]): string | undefined
     afterAt: beforeAt,
     isLast,
   }));
-  return applied(text, back);
+  return applyHunks(text, back);
 }
 
 /** The text with the hunks applied wherever their lines stand by now; undefined when they stand nowhere. */
-export async function appliedElsewhere(text: string, { parsed, hunks }: Patch): Promise<string | undefined> {
+export async function applyMovedHunks(text: string, { parsed, hunks }: Patch): Promise<string | undefined> {
   // A hunk that expects no lines fits everywhere, so it says nothing about where; and no file has more lines than bytes,
   // so that to look around a place beyond would only take long.
   if (hunks.some(({ before, beforeAt }) => before.length === 0 || beforeAt > HAND_LIMITS.fileBytes)) return undefined;

@@ -3,66 +3,66 @@ import { lstat, readlink } from "node:fs/promises";
 import { isAbsolute, join, relative } from "node:path";
 import { canonicalJson, Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan, Json } from "@vidro/core";
-import { codeOf, fileFault, sha256 } from "./files.ts";
-import type { Bench } from "../tools/tool.ts";
-import { isOwn, isOwnFile, stateTwin } from "./hard-links.ts";
-import { within } from "./is-within.ts";
+import { errnoCode, asFileFault, sha256 } from "./files.ts";
+import type { HandContext } from "../tools/tool.ts";
+import { isWorkspacePath, isWorkspaceFile, findLinkIn } from "./hard-links.ts";
+import { isWithin } from "./is-within.ts";
 
 /** Places where a file is a door to the kernel or a device, not a text. */
 const KERNEL = ["/proc", "/sys", "/dev"];
 
 /** The schema of an input that is a path. */
-export function pathField(description: string) {
+export function pathSchema(description: string) {
   return { type: "string", minLength: 1, maxLength: HAND_LIMITS.pathChars, description } as const;
 }
 
 /** A path as a person would write it: relative in the workspace, absolute elsewhere. */
-export function shown(path: string, bench: Bench): string {
-  return within(bench.workspace, path) ? relative(bench.workspace, path) || "." : path;
+export function displayPath(path: string, context: HandContext): string {
+  return isWithin(context.workspace, path) ? relative(context.workspace, path) || "." : path;
 }
 
 /** Whose a real path is, when it is in a place where no file tool goes. */
-export function reservedFor(path: string, bench: Bench): string | undefined {
-  if (bench.reserved().some((folder) => within(folder, path))) return "Vidro's own state";
-  return KERNEL.find((folder) => within(folder, path));
+export function reservedAreaOf(path: string, context: HandContext): string | undefined {
+  if (context.reserved().some((folder) => isWithin(folder, path))) return "Vidro's own state";
+  return KERNEL.find((folder) => isWithin(folder, path));
 }
 
 /** The plan to read a file or a folder. */
-export async function readPlan(asked: string, bench: Bench): Promise<FilePlan> {
-  const path = await realPath(asked, bench);
-  return { kind: "file", operation: "read", path, inWorkspace: isOfWorkspace(path, bench) };
+export async function readPlan(asked: string, context: HandContext): Promise<FilePlan> {
+  const path = await realPath(asked, context);
+  return { kind: "file", operation: "read", path, inWorkspace: isOfWorkspace(path, context) };
 }
 
 /** Whether a real path is the workspace's own: in it, and no second name of a file that is not. */
-function isOfWorkspace(path: string, { workspace }: Bench): boolean {
-  return within(workspace, path) && isOwn(path, workspace);
+function isOfWorkspace(path: string, { workspace }: HandContext): boolean {
+  return isWithin(workspace, path) && isWorkspacePath(path, workspace);
 }
 
 /** Throws PLAN_CHANGED when the file that was opened for a plan is not the workspace's, and the plan says that it is. */
-export function refuseForeign(stat: BigIntStats, { path, inWorkspace }: FilePlan, { workspace }: Bench): void {
-  if (!inWorkspace || isOwnFile(stat, workspace)) return;
+export function refuseForeign(stat: BigIntStats, { path, inWorkspace }: FilePlan, { workspace }: HandContext): void {
+  if (!inWorkspace || isWorkspaceFile(stat, workspace)) return;
   throw new Fault("PLAN_CHANGED", `${path} became a file that is not only the workspace's after the plan was made.`);
 }
 
 /** The plan to write a file whose new content is decided by `input`. */
-export async function writePlan(asked: string, input: Json, bench: Bench): Promise<FilePlan> {
-  const path = await realPath(asked, bench);
+export async function writePlan(asked: string, input: Json, context: HandContext): Promise<FilePlan> {
+  const path = await realPath(asked, context);
   const digest = sha256(canonicalJson(input));
-  return { kind: "file", operation: "write", path, inWorkspace: isOfWorkspace(path, bench), digest };
+  return { kind: "file", operation: "write", path, inWorkspace: isOfWorkspace(path, context), digest };
 }
 
 /**
  * The path with every symlink resolved as far as it exists, or a Fault where no tool may go. Nothing is opened here:
  * whoever carries the plan out walks exactly this path and follows no link, so a swap in between fails.
  */
-async function realPath(asked: string, bench: Bench): Promise<string> {
+async function realPath(asked: string, context: HandContext): Promise<string> {
   refuseMalformed(asked);
-  let pending = namesOf(isAbsolute(asked) ? asked : join(bench.workspace, asked));
+  let pending = namesOf(isAbsolute(asked) ? asked : join(context.workspace, asked));
   let real: string[] = [];
   let links = 0;
   while (true) {
     const [name, ...rest] = pending;
-    if (name === undefined) return unshared(`/${real.join("/")}`, asked, bench);
+    if (name === undefined) return unshared(`/${real.join("/")}`, asked, context);
     pending = rest;
     // Only the target of a link brings `..` here; what is behind it holds no links, so its parent is its true parent.
     if (name === "..") {
@@ -70,7 +70,7 @@ async function realPath(asked: string, bench: Bench): Promise<string> {
       continue;
     }
     const here = `/${[...real, name].join("/")}`;
-    const owner = reservedFor(here, bench);
+    const owner = reservedAreaOf(here, context);
     if (owner !== undefined) throw new Fault("POLICY_DENIED", `${asked} leads into ${owner}, where no file tool goes.`);
     const target = await linkTarget(here);
     if (target === undefined) {
@@ -86,8 +86,8 @@ async function realPath(asked: string, bench: Bench): Promise<string> {
 }
 
 /** The path, unless it is another name of a file in Vidro's own state. */
-function unshared(path: string, asked: string, bench: Bench): string {
-  if (bench.reserved().every((folder) => stateTwin(path, folder) === undefined)) return path;
+function unshared(path: string, asked: string, context: HandContext): string {
+  if (context.reserved().every((folder) => findLinkIn(path, folder) === undefined)) return path;
   throw new Fault("POLICY_DENIED", `${asked} is a file of Vidro's own state, where no file tool goes.`);
 }
 
@@ -115,7 +115,7 @@ async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
   } catch (error) {
-    if (UNSEEN.has(codeOf(error))) return undefined;
-    throw fileFault(error, path);
+    if (UNSEEN.has(errnoCode(error))) return undefined;
+    throw asFileFault(error, path);
   }
 }

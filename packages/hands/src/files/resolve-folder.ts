@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { Fault } from "@vidro/core";
 
 /** The workspace that a path names, absolute and with symlinks resolved. Throws NOT_FOUND if it is no folder. */
-export function workspaceAt(path: string): string {
+export function resolveWorkspace(path: string): string {
   try {
-    return folderAt(path, process.cwd());
+    return resolveFolder(path, process.cwd());
   } catch (cause) {
     const way = "bring it back, or start a run in another folder";
     throw new Fault("NOT_FOUND", `The workspace ${path} is no folder that can be entered: ${way}.`, { cause });
@@ -13,7 +13,7 @@ export function workspaceAt(path: string): string {
 }
 
 /** The folder that a path names, seen from another folder, with symlinks resolved. Throws BAD_ARGUMENTS if it is none. */
-export function folderAt(path: string, from: string): string {
+export function resolveFolder(path: string, from: string): string {
   if (path.includes("\0")) throw new Fault("BAD_ARGUMENTS", "A path cannot contain a NUL character.");
   let isFolder: boolean;
   let real: string;

@@ -1,12 +1,12 @@
 import { statfs } from "node:fs/promises";
 import os from "node:os";
 import { SAMPLE_LIMITS } from "@vidro/core";
-import { availableBytes, processorTimes, type ProcessorTimes } from "../exec/proc.ts";
+import { readAvailableMemory, readProcessorTimes, type ProcessorTimes } from "../exec/proc.ts";
 
 const MIB = 1024 * 1024;
 
 /** How the machine was at a moment. */
-export interface Sample {
+interface HostSample {
   /** Share of all processors that was busy since the sample before, 0..1. */
   readonly cpu: number;
   /** MiB of memory in use. */
@@ -57,12 +57,12 @@ export class Sampler {
 
   /** Takes a sample now. */
   sample(): void {
-    const times = processorTimes();
+    const times = readProcessorTimes();
     const total = times.total - this.#before.total;
     const at = this.#taken % SAMPLE_LIMITS.kept;
     const ring = this.#ring;
     ring.cpu[at] = total > 0 ? Math.min(Math.max((times.busy - this.#before.busy) / total, 0), 1) : 0;
-    ring.mem[at] = (os.totalmem() - (availableBytes() ?? os.freemem())) / MIB;
+    ring.mem[at] = (os.totalmem() - (readAvailableMemory() ?? os.freemem())) / MIB;
     ring.load[at] = os.loadavg()[0] ?? 0;
     ring.disk[at] = this.#disk;
     ring.time[at] = this.#now();
@@ -72,19 +72,19 @@ export class Sampler {
   }
 
   /** The newest sample; undefined before the first. */
-  latest(): Sample | undefined {
+  latest(): HostSample | undefined {
     return this.#taken === 0 ? undefined : this.#at(this.#taken - 1);
   }
 
   /** The samples of the last seconds, oldest first. */
-  samples(seconds: number): Sample[] {
-    const samples: Sample[] = [];
+  samples(seconds: number): HostSample[] {
+    const samples: HostSample[] = [];
     const count = Math.min(seconds, this.#taken, SAMPLE_LIMITS.kept);
     for (let index = this.#taken - count; index < this.#taken; index += 1) samples.push(this.#at(index));
     return samples;
   }
 
-  #at(index: number): Sample {
+  #at(index: number): HostSample {
     const at = index % SAMPLE_LIMITS.kept;
     const { cpu, mem, load, disk, time } = this.#ring;
     return {

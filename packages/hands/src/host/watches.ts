@@ -1,7 +1,7 @@
 import { Fault, WATCH_LIMITS } from "@vidro/core";
-import { ownFolders } from "../policy/own-state.ts";
-import { within } from "../files/is-within.ts";
-import { Tree } from "./watches/watched-tree.ts";
+import { findOwnFolders } from "../policy/own-state.ts";
+import { isWithin } from "../files/is-within.ts";
+import { WatchedTree } from "./watches/watched-tree.ts";
 import { WatchLog } from "./watches/watch-log.ts";
 import type { EventQuery, Watch, WatchEvent, WatchEventType } from "./watches/watch-log.ts";
 
@@ -10,7 +10,7 @@ interface Going {
   readonly watch: Watch;
   /** Seen and not on disk yet. */
   readonly seen: Omit<WatchEvent, "seq">[];
-  tree: Tree | undefined;
+  tree: WatchedTree | undefined;
   end: NodeJS.Timeout | undefined;
 }
 
@@ -93,10 +93,10 @@ export class Watches {
     const going: Going = { watch, seen: [], tree: undefined, end: undefined };
     this.#going.set(watch.token, going);
     try {
-      going.tree = await Tree.at(
+      going.tree = await WatchedTree.at(
         watch.path,
         (type, file, why) => this.#see(going, type, file, why),
-        (path) => ownFolders(this.#reserved).some((folder) => within(folder, path)),
+        (path) => findOwnFolders(this.#reserved).some((folder) => isWithin(folder, path)),
       );
     } catch (thrown) {
       this.#going.delete(watch.token);

@@ -5,21 +5,21 @@ import type { Hand, JsonObject } from "@vidro/core";
 import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import { CAPABILITIES, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { HelloPolicy, Welcome } from "@vidro/core/wire/agent-ws";
-import { brainKey } from "../enrol/brain-key.ts";
-import type { HandState, Identity } from "../enrol/hand-state-folder.ts";
-import type { Listening } from "../program/listen-flags.ts";
-import { redial, REDIAL_BOUNDS, restAfter } from "./redial.ts";
-import type { Connection, RedialOptions } from "./redial.ts";
-import { Caller, patience } from "./agent-http/signed-client.ts";
-import type { CallerOptions } from "./agent-http/signed-client.ts";
+import { readBrainKey } from "../enrol/brain-key.ts";
+import type { HandStateFolder, HandIdentity } from "../enrol/hand-state-folder.ts";
+import type { ListenAddress } from "../program/listen-flags.ts";
+import { keepConnected, REDIAL_BOUNDS, redialDelayMs } from "./redial.ts";
+import type { OpenConnection, RedialOptions } from "./redial.ts";
+import { SignedClient, replyDeadline } from "./agent-http/signed-client.ts";
+import type { SignedClientOptions } from "./agent-http/signed-client.ts";
 import { KeyRing } from "./agent-http/key-ring.ts";
 import { listenSigned } from "./agent-http/signed-listener.ts";
-import type { Listener, ListenOptions } from "./agent-http/signed-listener.ts";
-import { Telling } from "./agent-http/outgoing-messages.ts";
-import { Southbound } from "./message-handler.ts";
+import type { SignedListener, ListenOptions } from "./agent-http/signed-listener.ts";
+import { OutgoingMessages } from "./agent-http/outgoing-messages.ts";
+import { MessageHandler } from "./message-handler.ts";
 
 /** How a hand comes to a brain over signed HTTP. */
-export interface AgentHttpOptions extends CallerOptions {
+export interface AgentHttpOptions extends SignedClientOptions {
   readonly hand: Hand;
   /** What people call this host. */
   readonly name: string;
@@ -29,19 +29,19 @@ export interface AgentHttpOptions extends CallerOptions {
   /** What the hand does; all that there is without it. */
   readonly capabilities?: readonly string[];
   /** Where this host takes messages itself, and how the brain is to call it. */
-  readonly listen?: Listening;
+  readonly listen?: ListenAddress;
   /** Tells of the host, each heartbeat. */
   readonly sample?: () => JsonObject | undefined;
   /** Ends the link; the hand is left to its owner. */
   readonly signal: AbortSignal;
   /** Called each time that the brain has welcomed the hand. */
   readonly up?: () => void;
-  readonly down?: RedialOptions<Connection>["down"];
+  readonly down?: RedialOptions<OpenConnection>["down"];
   /** Takes note of a session of the brain; rejects with STALE_EPOCH when a later one was seen. */
   readonly enter?: (epoch: number) => Promise<void>;
   /** The highest epoch of a session that was taken note of. */
   readonly seen?: () => Promise<number>;
-  readonly bounds?: RedialOptions<Connection>["bounds"] & { readonly heartbeatMs?: number };
+  readonly bounds?: RedialOptions<OpenConnection>["bounds"] & { readonly heartbeatMs?: number };
 }
 
 const ROTATE = "key.rotate";
@@ -55,7 +55,7 @@ export async function agentHttp(options: AgentHttpOptions): Promise<void> {
   const { signal, down, listen, bounds = {} } = options;
   const listener = listen === undefined ? undefined : await link.listen(listen);
   try {
-    await redial({
+    await keepConnected({
       dial: () => link.dial(),
       signal,
       up: () => options.up?.(),
@@ -70,29 +70,29 @@ export async function agentHttp(options: AgentHttpOptions): Promise<void> {
 
 /** What a host that has joined a brain over signed HTTP keeps its link with. */
 interface KeepOptions extends Pick<AgentHttpOptions, "hand" | "version" | "signal" | "note"> {
-  readonly state: HandState;
+  readonly state: HandStateFolder;
   readonly sample: () => JsonObject | undefined;
-  readonly up: (identity: Identity) => void;
+  readonly up: (identity: HandIdentity) => void;
   readonly down: NonNullable<AgentHttpOptions["down"]>;
   readonly bounds: NonNullable<AgentHttpOptions["bounds"]>;
-  readonly listen?: Listening;
+  readonly listen?: ListenAddress;
 }
 
 /** Keeps the link of a host that has joined, with the identity and the keys in its state. */
-export async function keepAgentHttp({ state, up, ...world }: KeepOptions): Promise<void> {
-  const identity = await state.identity();
+export async function keepAgentHttp({ state, up, ...context }: KeepOptions): Promise<void> {
+  const identity = await state.readIdentity();
   if (identity === undefined) throw new Fault("NOT_FOUND", "This host has joined no brain: vidro-hand join");
   const { agentId, url, ca, name } = identity;
   const ring = await KeyRing.open(state.keysFile);
   if (ring.hand !== agentId)
     throw new Fault("STORE_UNREADABLE", `The keys in ${state.keysFile} are another hand's: join the brain again.`);
-  const enter = (epoch: number): Promise<void> => state.enter(agentId, epoch);
-  const seen = (): Promise<number> => state.seen(agentId);
-  await agentHttp({ ...world, url, ca, name, ring, enter, seen, up: () => up(identity), now: Date.now });
+  const enter = (epoch: number): Promise<void> => state.enterSession(agentId, epoch);
+  const seen = (): Promise<number> => state.highestEpoch(agentId);
+  await agentHttp({ ...context, url, ca, name, ring, enter, seen, up: () => up(identity), now: Date.now });
 }
 
 /** One session with a brain: from its welcome until something goes wrong. */
-interface Session extends Connection {
+interface Session extends OpenConnection {
   readonly epoch: number;
   readonly policy: HelloPolicy;
   readonly over: AbortSignal;
@@ -110,9 +110,9 @@ interface Insisting {
 
 class AgentHttpLink {
   readonly #options: AgentHttpOptions;
-  readonly #caller: Caller;
-  readonly #south: Southbound;
-  readonly #telling = new Telling();
+  readonly #caller: SignedClient;
+  readonly #south: MessageHandler;
+  readonly #telling = new OutgoingMessages();
   readonly #capabilities: readonly string[];
   /** Who waits for the reply to a message that came by itself, by the id that it was given. */
   readonly #direct = new Map<string, (reply: JsonObject) => void>();
@@ -121,8 +121,8 @@ class AgentHttpLink {
   constructor(options: AgentHttpOptions) {
     this.#options = options;
     this.#capabilities = options.capabilities ?? CAPABILITIES;
-    this.#caller = new Caller(options);
-    this.#south = new Southbound({
+    this.#caller = new SignedClient(options);
+    this.#south = new MessageHandler({
       hand: options.hand,
       capabilities: this.#capabilities,
       send: (message) => this.#send(message),
@@ -130,23 +130,23 @@ class AgentHttpLink {
   }
 
   /** Says hello; what the brain then wants is done, and what it is to know is told, until the connection is gone. */
-  async dial(): Promise<Connection> {
-    this.#telling.cut();
+  async dial(): Promise<OpenConnection> {
+    this.#telling.dropLiveOutput();
     const { signal } = this.#options;
-    const welcome = await this.#caller.ask(MESSAGES_PATH, await this.#hello(), patience(signal));
+    const welcome = await this.#caller.ask(MESSAGES_PATH, await this.#hello(), replyDeadline(signal));
     await this.#options.enter?.(Number(welcome["session_epoch"]));
     const session = sessionOf(welcome as unknown as Welcome, signal, this.#silenceMs);
     this.#session = session;
     const { ca, ring } = this.#options;
-    const brain = ca === undefined ? undefined : brainKey(ca, ring.hand);
-    this.#south.welcomed(welcome as unknown as Welcome, brain);
+    const brain = ca === undefined ? undefined : readBrainKey(ca, ring.hand);
+    this.#south.startSession(welcome as unknown as Welcome, brain);
     for (const loop of [this.#fetch(session), this.#tell(session), this.#sample(session)])
       loop.catch((thrown: unknown) => session.end(asFault(thrown)));
     return session;
   }
 
   /** Takes messages of the brain itself, besides those that it fetches. */
-  listen(where: ListenOptions): Promise<Listener> {
+  listen(where: ListenOptions): Promise<SignedListener> {
     const now = (): number => this.#caller.clock.now();
     return listenSigned({ ...where, ring: this.#options.ring, now, answer: (message) => this.#answer(message) });
   }
@@ -227,7 +227,7 @@ class AgentHttpLink {
       if (over.aborted || only === undefined) return;
       const whole = others.length === 0 ? only : { messages };
       await this.#insist(MESSAGES_PATH, whole, { session }).catch((thrown: unknown) => this.#refused(thrown));
-      this.#telling.told(messages.length);
+      this.#telling.removeFirst(messages.length);
       if (messages.every(({ method }) => method === "exec.output")) await rest(SIGNED_HTTP_LIMITS.liveMs, over);
     }
   }
@@ -237,7 +237,7 @@ class AgentHttpLink {
     const { over } = session;
     for (let tries = 1; ; tries += 1) {
       try {
-        const reply = await this.#caller.ask(path, message, patience(over, heldMs));
+        const reply = await this.#caller.ask(path, message, replyDeadline(over, heldMs));
         session.heard();
         return reply;
       } catch (thrown) {
@@ -245,7 +245,7 @@ class AgentHttpLink {
         const isPassing = code === "BRAIN_UNREACHABLE" || code === "RATE_LIMITED";
         if (!isPassing || over.aborted || tries >= SIGNED_HTTP_LIMITS.tries) throw thrown;
         const bounds = { ...REDIAL_BOUNDS, ...this.#options.bounds };
-        await rest(Math.max(retryAfterMs, restAfter(tries, Math.random(), bounds)), over);
+        await rest(Math.max(retryAfterMs, redialDelayMs(tries, Math.random(), bounds)), over);
       }
     }
   }

@@ -3,19 +3,19 @@ import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
 import { CODEC_LIMITS, Fault, listenFault } from "@vidro/core";
-import { Attempts } from "./agent-tcp/auth-attempts.ts";
+import { AuthAttempts } from "./agent-tcp/auth-attempts.ts";
 import { TCP_BOUNDS } from "./agent-tcp/tcp-bounds.ts";
-import type { Bounds } from "./agent-tcp/tcp-bounds.ts";
-import type { CommandWorld } from "./agent-tcp/command.ts";
+import type { TcpBounds } from "./agent-tcp/tcp-bounds.ts";
+import type { CommandContext } from "./agent-tcp/command.ts";
 import { COMMANDS } from "./agent-tcp/commands.ts";
-import { Connection } from "./agent-tcp/tcp-connection.ts";
-import type { ConnectionWorld } from "./agent-tcp/tcp-connection.ts";
-import { Registry } from "./agent-tcp/command-registry.ts";
+import { TcpConnection } from "./agent-tcp/tcp-connection.ts";
+import type { ConnectionContext } from "./agent-tcp/tcp-connection.ts";
+import { CommandRegistry } from "./agent-tcp/command-registry.ts";
 
 export type { Bearer, Verify } from "./agent-tcp/command.ts";
 
 /** What is served, to whom, and where. */
-export interface AgentTcpOptions extends CommandWorld {
+export interface AgentTcpOptions extends CommandContext {
   /** The address to listen on; beyond this machine only with `tls`, or with `lab`. */
   readonly host: string;
   /** 0 picks a free one. */
@@ -27,7 +27,7 @@ export interface AgentTcpOptions extends CommandWorld {
   /** Gets what is our own fault, under the trace id that the client is told. */
   readonly report?: (traceId: string, thrown: unknown) => void;
   /** Other bounds than those of TCP. */
-  readonly bounds?: Partial<Bounds>;
+  readonly bounds?: Partial<TcpBounds>;
 }
 
 /** A server that is up. */
@@ -45,11 +45,11 @@ export interface AgentTcp {
 export async function serveAgentTcp(options: AgentTcpOptions): Promise<AgentTcp> {
   refuseOpenDoor(options);
   const bounds = { ...TCP_BOUNDS, ...options.bounds };
-  const world = await worldOf(options, bounds);
-  const connections = new Set<Connection>();
+  const context = await connectionContextOf(options, bounds);
+  const connections = new Set<TcpConnection>();
   const take = (socket: Socket): void => {
     makeRoom(connections, bounds.strangers);
-    const connection = new Connection(socket, world);
+    const connection = new TcpConnection(socket, context);
     connections.add(connection);
     socket.on("close", () => connections.delete(connection));
   };
@@ -62,7 +62,7 @@ export async function serveAgentTcp(options: AgentTcpOptions): Promise<AgentTcp>
   server.on("error", () => undefined);
   const sweep = setInterval(() => {
     const now = performance.now();
-    for (const connection of connections) connection.look(now);
+    for (const connection of connections) connection.checkDeadlines(now);
   }, bounds.sweepMs).unref();
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
@@ -84,9 +84,9 @@ export async function serveAgentTcp(options: AgentTcpOptions): Promise<AgentTcp>
   };
 }
 
-async function worldOf(options: AgentTcpOptions, bounds: Bounds): Promise<ConnectionWorld> {
+async function connectionContextOf(options: AgentTcpOptions, bounds: TcpBounds): Promise<ConnectionContext> {
   const { hand, name, version, sampler, watches, verify, brain, report = () => undefined } = options;
-  const registry = await Registry.of(COMMANDS);
+  const registry = await CommandRegistry.of(COMMANDS);
   const hello = {
     maxFrame: CODEC_LIMITS.frameBytes,
     heartbeat: bounds.heartbeatMs,
@@ -94,11 +94,11 @@ async function worldOf(options: AgentTcpOptions, bounds: Bounds): Promise<Connec
     serverVersion: version,
     extensions: registry.extensions,
   };
-  const attempts = new Attempts();
+  const attempts = new AuthAttempts();
   return { hand, name, version, sampler, watches, verify, brain, registry, attempts, bounds, hello, report };
 }
 
-function serverOf(options: AgentTcpOptions, bounds: Bounds, take: (socket: Socket) => void): Server {
+function serverOf(options: AgentTcpOptions, bounds: TcpBounds, take: (socket: Socket) => void): Server {
   const { tls } = options;
   const takeHalfOpen = (socket: Socket): void => {
     // A client that has nothing more to say may still wait for answers; one that leaves during its handshake may not.
@@ -114,7 +114,7 @@ function serverOf(options: AgentTcpOptions, bounds: Bounds, take: (socket: Socke
 }
 
 /** Whoever has shown no token yet is in nobody's way: the one who has had most time to do so goes. */
-function makeRoom(connections: ReadonlySet<Connection>, strangers: number): void {
+function makeRoom(connections: ReadonlySet<TcpConnection>, strangers: number): void {
   if (connections.size < strangers) return;
   const waiting = [...connections].filter(({ isStranger }) => isStranger);
   if (waiting.length >= strangers) waiting[0]?.destroy();

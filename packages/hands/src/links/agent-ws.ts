@@ -3,18 +3,18 @@ import { asFault, Fault, REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core"
 import type { Hand, JsonObject } from "@vidro/core";
 import { CAPABILITIES, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
 import type { Hello } from "@vidro/core/wire/agent-ws";
-import { brainKey } from "../enrol/brain-key.ts";
-import type { HandState, Identity } from "../enrol/hand-state-folder.ts";
-import { renewLapsed } from "../enrol/join.ts";
-import { redial } from "./redial.ts";
-import type { Connection, RedialOptions } from "./redial.ts";
-import { Line } from "./agent-ws/ws-connection.ts";
-import { Southbound } from "./message-handler.ts";
+import { readBrainKey } from "../enrol/brain-key.ts";
+import type { HandStateFolder, HandIdentity } from "../enrol/hand-state-folder.ts";
+import { renewExpired } from "../enrol/join.ts";
+import { keepConnected } from "./redial.ts";
+import type { OpenConnection, RedialOptions } from "./redial.ts";
+import { WsConnection } from "./agent-ws/ws-connection.ts";
+import { MessageHandler } from "./message-handler.ts";
 
 /** What a hand keeps its connection to a brain with. */
 export interface AgentWsOptions {
   /** What the host remembers of its brain. */
-  readonly state: Pick<HandState, "identity" | "renew" | "enter" | "seen">;
+  readonly state: Pick<HandStateFolder, "readIdentity" | "saveCredentials" | "enterSession" | "highestEpoch">;
   readonly hand: Hand;
   /** How the host is doing. */
   readonly sample: () => JsonObject | undefined;
@@ -22,18 +22,18 @@ export interface AgentWsOptions {
   /** Ends it all. */
   readonly signal: AbortSignal;
   /** The brain has greeted, and was heard to live. */
-  readonly up?: (identity: Identity) => void;
+  readonly up?: (identity: HandIdentity) => void;
   readonly down?: RedialOptions<Dialled>["down"];
-  readonly bounds?: Partial<typeof AGENT_WS_BOUNDS>;
+  readonly bounds?: Partial<typeof HAND_WS_BOUNDS>;
 }
 
 /** A connection that stands, and who this host is on it. */
-interface Dialled extends Connection {
-  readonly identity: Identity;
+interface Dialled extends OpenConnection {
+  readonly identity: HandIdentity;
 }
 
 /** The bounds of the link that one can be given others for. */
-export const AGENT_WS_BOUNDS: {
+const HAND_WS_BOUNDS: {
   readonly [
     Name in
       | "heartbeatMs"
@@ -57,7 +57,7 @@ export async function keepAgentWs(options: AgentWsOptions): Promise<void> {
   const hangUp = (): void => link.close();
   signal.addEventListener("abort", hangUp, { once: true });
   try {
-    await redial({
+    await keepConnected({
       dial: () => link.dial(),
       signal,
       bounds: link.bounds,
@@ -71,17 +71,17 @@ export async function keepAgentWs(options: AgentWsOptions): Promise<void> {
 }
 
 class AgentWs {
-  readonly bounds: typeof AGENT_WS_BOUNDS;
+  readonly bounds: typeof HAND_WS_BOUNDS;
   readonly #options: AgentWsOptions;
-  readonly #south: Southbound;
-  #line: Line | undefined;
+  readonly #south: MessageHandler;
+  #line: WsConnection | undefined;
   /** How often in a row another hand came with this one's identity. */
   #rivals = 0;
 
   constructor(options: AgentWsOptions) {
-    this.bounds = { ...AGENT_WS_BOUNDS, ...options.bounds };
+    this.bounds = { ...HAND_WS_BOUNDS, ...options.bounds };
     this.#options = options;
-    this.#south = new Southbound({
+    this.#south = new MessageHandler({
       hand: options.hand,
       capabilities: CAPABILITIES,
       send: (message) => this.#line?.send(message) ?? false,
@@ -95,28 +95,28 @@ class AgentWs {
       throw this.#explained(asFault(thrown, "BRAIN_UNREACHABLE"));
     });
     const entered = Promise.withResolvers<void>();
-    const line = new Line({
+    const line = new WsConnection({
       identity,
       bounds: this.bounds,
-      hello: this.#hello(identity, await state.seen(identity.agentId)),
+      hello: this.#hello(identity, await state.highestEpoch(identity.agentId)),
       // Nothing is obeyed before it is known that the session is no old one, and replies find their way.
       receive: (message) => void entered.promise.then(() => this.#south.receive(message)),
       sample: this.#options.sample,
-      renewed: (credentials) => state.renew(credentials),
+      renewed: (credentials) => state.saveCredentials(credentials),
     });
     try {
-      const welcome = await line.greeted();
-      await state.enter(identity.agentId, welcome.session_epoch ?? 0);
+      const welcome = await line.greet();
+      await state.enterSession(identity.agentId, welcome.session_epoch ?? 0);
       signal.throwIfAborted();
       this.#line = line;
-      this.#south.welcomed(welcome, brainKey(identity.ca, identity.agentId));
+      this.#south.startSession(welcome, readBrainKey(identity.ca, identity.agentId));
       entered.resolve();
       await line.heartbeat();
     } catch (thrown) {
       line.close();
       throw this.#explained(asFault(thrown, "BRAIN_UNREACHABLE"));
     }
-    line.goOn();
+    line.startTimers();
     return { identity, gone: line.gone.then((why) => this.#explained(why)) };
   }
 
@@ -126,15 +126,15 @@ class AgentWs {
   }
 
   /** Who this host is, with a certificate that counts: one that ended while the host was off is exchanged first. */
-  async #identity(): Promise<Identity> {
+  async #identity(): Promise<HandIdentity> {
     const { state } = this.#options;
-    const identity = await state.identity();
+    const identity = await state.readIdentity();
     if (identity === undefined) throw new Fault("NOT_FOUND", "This host has joined no brain: vidro-hand join");
     const { validToDate } = new X509Certificate(identity.certificate);
-    return Date.now() < validToDate.getTime() ? identity : state.renew(await renewLapsed(identity));
+    return Date.now() < validToDate.getTime() ? identity : state.saveCredentials(await renewExpired(identity));
   }
 
-  #hello({ agentId, name }: Identity, seen: number): Hello {
+  #hello({ agentId, name }: HandIdentity, seen: number): Hello {
     const { hand, version } = this.#options;
     return {
       method: "hello",

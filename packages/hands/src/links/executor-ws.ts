@@ -13,12 +13,12 @@ import type { CustomTool, ExecutorMessage, Handshake, HandshakeAck } from "@vidr
 import { BRAIN_MESSAGE_SCHEMAS } from "@vidro/core/wire/executor-ws-schemas";
 import type { ValidateFunction } from "ajv";
 import { compiler, explain } from "../tools/check-arguments.ts";
-import { redial } from "./redial.ts";
+import { keepConnected } from "./redial.ts";
 import type { RedialOptions } from "./redial.ts";
 import { BrainSocket } from "./executor-ws/brain-socket.ts";
-import { INITIAL, reduce } from "./executor-ws/executor-state.ts";
+import { INITIAL_EXECUTOR_STATE, reduceExecutor } from "./executor-ws/executor-state.ts";
 import type { ExecutorEvent, ExecutorState } from "./executor-ws/executor-state.ts";
-import { sleepWatch } from "./sleep-detector.ts";
+import { sleepDetector } from "./sleep-detector.ts";
 
 /** What an executor is made of. */
 export interface ExecutorOptions {
@@ -48,15 +48,15 @@ export class Executor {
   readonly #options: ExecutorOptions;
   readonly #ending = new AbortController();
   readonly #aborts = new Map<string, AbortController>();
-  readonly #sleep = sleepWatch();
+  readonly #sleep = sleepDetector();
   readonly #joining = Promise.withResolvers<HandshakeAck>();
-  #state: ExecutorState = INITIAL;
+  #state: ExecutorState = INITIAL_EXECUTOR_STATE;
   #socket: BrainSocket | undefined;
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
     this.joined = this.#joining.promise;
-    this.over = redial({
+    this.over = keepConnected({
       ...options.redialling,
       dial: () => this.#dial(),
       signal: this.#ending.signal,
@@ -166,7 +166,7 @@ export class Executor {
     if (Number(payload["session_epoch"] ?? Infinity) < (ack?.session_epoch ?? 0)) throw new Fault("STALE_EPOCH");
     // Somebody who orders it again while it runs waits for the same end.
     if (this.#state.running.includes(tool)) return;
-    const order = this.#sleep.heard(orderOfMessage(payload));
+    const order = this.#sleep.subtractSleep(orderOfMessage(payload));
     const startedAt = performance.now();
     const abort = new AbortController();
     this.#aborts.set(tool, abort);
@@ -200,7 +200,7 @@ export class Executor {
   }
 
   #dispatch(event: ExecutorEvent): void {
-    this.#state = reduce(this.#state, event);
+    this.#state = reduceExecutor(this.#state, event);
     this.#options.watch?.(event, this.#state);
   }
 }

@@ -1,22 +1,22 @@
 import type { Fault, Hand } from "@vidro/core";
-import type { HandState, Identity } from "../enrol/hand-state-folder.ts";
-import type { Listening } from "../program/listen-flags.ts";
+import type { HandStateFolder, HandIdentity } from "../enrol/hand-state-folder.ts";
+import type { ListenAddress } from "../program/listen-flags.ts";
 import type { Sampler } from "../host/sampler.ts";
 
 /** What a link works with, and whom it tells how it fares. */
-export interface LinkWorld {
+export interface LinkContext {
   readonly hand: Hand;
-  readonly state: HandState;
+  readonly state: HandStateFolder;
   readonly sampler: Sampler;
   readonly version: string;
   /** Ends the link. */
   readonly signal: AbortSignal;
   /** Tries at the first connection. */
   readonly firstDials: number;
-  readonly up: (identity: Identity) => void;
+  readonly up: (identity: HandIdentity) => void;
   readonly down: (why: Fault, restMs: number) => void;
   /** Where the host takes messages of its brain itself, on a way that has them. */
-  readonly listen?: Listening;
+  readonly listen?: ListenAddress;
   /** Gets what a person at the host should know. */
   readonly note: (text: string) => void;
 }
@@ -25,26 +25,26 @@ export interface LinkWorld {
 export interface LinkKind {
   readonly name: string;
   /** Whether this host was enrolled for it. */
-  readonly isFor: (identity: Identity) => boolean;
+  readonly isFor: (identity: HandIdentity) => boolean;
   /** Keeps the link up until its signal fires; rejects with the fault that makes another try pointless. */
-  readonly keep: (world: LinkWorld) => Promise<void>;
+  readonly keep: (context: LinkContext) => Promise<void>;
 }
 
 const agentWs: LinkKind = {
   name: "agent-ws",
   isFor: ({ url }) => url.startsWith("wss:"),
-  async keep({ sampler, firstDials, ...world }) {
+  async keep({ sampler, firstDials, ...context }) {
     const { keepAgentWs } = await import("./agent-ws.ts");
-    await keepAgentWs({ ...world, sample: () => sample(sampler), bounds: { firstDials } });
+    await keepAgentWs({ ...context, sample: () => sample(sampler), bounds: { firstDials } });
   },
 };
 
 const agentHttp: LinkKind = {
   name: "agent-http",
   isFor: ({ url }) => url.startsWith("https:"),
-  async keep({ sampler, firstDials, ...world }) {
+  async keep({ sampler, firstDials, ...context }) {
     const { keepAgentHttp } = await import("./agent-http.ts");
-    await keepAgentHttp({ ...world, sample: () => sample(sampler), bounds: { firstDials } });
+    await keepAgentHttp({ ...context, sample: () => sample(sampler), bounds: { firstDials } });
   },
 };
 

@@ -11,13 +11,13 @@ import {
   endReplyWithReceipt,
 } from "@vidro/core/wire/agent-ws";
 import type { HelloPolicy, AgentRequest } from "@vidro/core/wire/agent-ws";
-import { proven } from "../enrol/brain-key.ts";
+import { checkApproval } from "../enrol/brain-key.ts";
 import type { BrainKey } from "../enrol/brain-key.ts";
 import { checkMessage } from "./message-check.ts";
-import { sleepWatch } from "./sleep-detector.ts";
+import { sleepDetector } from "./sleep-detector.ts";
 
 /** What the messages of a brain are carried out with. */
-export interface SouthboundOptions {
+interface MessageHandlerOptions {
   readonly hand: Hand;
   /** What this hand has declared that it does; all else is refused [000-44]. */
   readonly capabilities: readonly string[];
@@ -33,19 +33,19 @@ interface Greeted {
 }
 
 /** The hand's end of southbound messages, whatever carries them. */
-export class Southbound {
-  readonly #options: SouthboundOptions;
+export class MessageHandler {
+  readonly #options: MessageHandlerOptions;
   /** Replies that were ready while nobody could be reached, by action. */
   readonly #unsent = new Map<string, JsonObject>();
   readonly #running = new Map<string, AbortController>();
-  readonly #sleep = sleepWatch();
+  readonly #sleep = sleepDetector();
   #policy: HelloPolicy | undefined;
   #epoch = 0;
   #brain: BrainKey | undefined;
   /** How an end is told to the brain that is there. */
   #replyOf = endReply;
 
-  constructor(options: SouthboundOptions) {
+  constructor(options: MessageHandlerOptions) {
     this.#options = options;
   }
 
@@ -53,7 +53,7 @@ export class Southbound {
    * Obeys a brain that has said hello back, and tells it what ended while it was away [004-25]. Its approvals count when
    * they are signed with that key; without one, none does.
    */
-  welcomed(welcome: Greeted, brain: BrainKey | undefined): void {
+  startSession(welcome: Greeted, brain: BrainKey | undefined): void {
     if ((welcome.session_epoch ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
     this.#epoch = welcome.session_epoch ?? this.#epoch;
     this.#policy = welcome.policy;
@@ -108,8 +108,8 @@ export class Southbound {
   async #perform(request: AgentRequest): Promise<ActionEnd> {
     const { fields } = request;
     if (Number(fields["session_epoch"] ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
-    const read = this.#sleep.heard(orderOfRequest({ ...request, fields: this.#obeying(fields) }));
-    const order = proven(read, this.#brain, Date.now());
+    const read = this.#sleep.subtractSleep(orderOfRequest({ ...request, fields: this.#obeying(fields) }));
+    const order = checkApproval(read, this.#brain, Date.now());
     const { id } = order.action;
     const stop = this.#running.get(id) ?? new AbortController();
     this.#running.set(id, stop);

@@ -2,18 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { Fault, REGISTER_LIMITS } from "@vidro/core";
-import { redial, restAfter } from "./redial.ts";
+import { keepConnected, redialDelayMs } from "./redial.ts";
 
 const QUICK = { redialMs: 1, redialCapMs: 4 };
 
 test("004-21 the rest before another try doubles up to its cap, and any part of it may be taken", () => {
   assert.deepEqual(
-    [1, 2, 3, 4, 7, 8, 100].map((tries) => restAfter(tries, 1)),
+    [1, 2, 3, 4, 7, 8, 100].map((tries) => redialDelayMs(tries, 1)),
     [1000, 2000, 4000, 8000, 60_000, 60_000, 60_000],
   );
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000 }), fc.double({ min: 0, max: 1, noNaN: true }), (tries, chance) => {
-      const rest = restAfter(tries, chance);
+      const rest = redialDelayMs(tries, chance);
       return rest >= 0 && rest <= REGISTER_LIMITS.redialCapMs && rest <= REGISTER_LIMITS.redialMs * 2 ** (tries - 1);
     }),
   );
@@ -22,7 +22,7 @@ test("004-21 the rest before another try doubles up to its cap, and any part of 
 test("004-21 the first connection is tried five times, and then the fault is final", async () => {
   let tries = 0;
   const rests: number[] = [];
-  const over = redial({
+  const over = keepConnected({
     dial: () => {
       tries += 1;
       return Promise.reject(new Fault("BRAIN_UNREACHABLE", `try ${tries}`));
@@ -41,7 +41,7 @@ test("004-21 a connection that stood once is dialled again without end", async (
   const ending = new AbortController();
   let tries = 0;
   const ups: number[] = [];
-  await redial({
+  await keepConnected({
     dial: async () => {
       tries += 1;
       if (tries > 1 && tries < 20) throw new Fault("BRAIN_UNREACHABLE");
@@ -61,9 +61,9 @@ test("004-21 a connection that stood once is dialled again without end", async (
 test("a refusal is not tried again, before or after a connection stood", async () => {
   const refused = Promise.resolve(new Fault("INVALID_TOKEN"));
   const { signal } = new AbortController();
-  await assert.rejects(redial({ dial: async () => ({ gone: refused }), signal }), { code: "INVALID_TOKEN" });
+  await assert.rejects(keepConnected({ dial: async () => ({ gone: refused }), signal }), { code: "INVALID_TOKEN" });
   const dial = (): Promise<never> => Promise.reject(new Fault("FORBIDDEN"));
-  await assert.rejects(redial({ dial, signal }), { code: "FORBIDDEN" });
+  await assert.rejects(keepConnected({ dial, signal }), { code: "FORBIDDEN" });
 });
 
 test("G9 what is wrong with the brain itself is not final, before or after a connection stood", async () => {
@@ -71,7 +71,7 @@ test("G9 what is wrong with the brain itself is not final, before or after a con
     const ending = new AbortController();
     const ups: number[] = [];
     let tries = 0;
-    await redial({
+    await keepConnected({
       dial: async () => {
         tries += 1;
         if (tries === 1 || tries === 3) throw new Fault(code);
@@ -92,7 +92,7 @@ test("G9 what is wrong with the brain itself is not final, before or after a con
 test("a brain that says when to come back is left alone until then; the end does not wait for that", async () => {
   const ending = new AbortController();
   const rests: number[] = [];
-  await redial({
+  await keepConnected({
     dial: () => Promise.reject(new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: 50_000 })),
     down: (_, restMs) => {
       rests.push(restMs);

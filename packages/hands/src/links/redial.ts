@@ -2,13 +2,13 @@ import { asFault, FAULTS, REGISTER_LIMITS } from "@vidro/core";
 import type { Fault } from "@vidro/core";
 
 /** A connection that stands. */
-export interface Connection {
+export interface OpenConnection {
   /** Resolves when it is gone, with why; it never rejects. */
   readonly gone: Promise<Fault>;
 }
 
 /** How a connection is kept up. */
-export interface RedialOptions<Dialled extends Connection> {
+export interface RedialOptions<Dialled extends OpenConnection> {
   /** Connects once, greetings included; rejects with a Fault. */
   readonly dial: () => Promise<Dialled>;
   /** Ends the dialling; what stands then is left to its owner. */
@@ -31,7 +31,7 @@ export const REDIAL_BOUNDS: { readonly [Name in "redialMs" | "redialCapMs" | "fi
  * refusal of this hand, or too many failures before there was any connection. What is wrong with the brain itself, such
  * as a full disk, is no refusal: the hand dials again.
  */
-export async function redial<Dialled extends Connection>(options: RedialOptions<Dialled>): Promise<void> {
+export async function keepConnected<Dialled extends OpenConnection>(options: RedialOptions<Dialled>): Promise<void> {
   const { dial, signal, up, down, chance = Math.random } = options;
   const bounds = { ...REDIAL_BOUNDS, ...options.bounds };
   let hasStood = false;
@@ -52,7 +52,7 @@ export async function redial<Dialled extends Connection>(options: RedialOptions<
     if (signal.aborted) return;
     tries += 1;
     if (isRefusal(why) || (!hasStood && tries >= bounds.firstDials)) throw why;
-    const restMs = Math.max(restAfter(tries, chance(), bounds), why.retryAfterMs ?? 0);
+    const restMs = Math.max(redialDelayMs(tries, chance(), bounds), why.retryAfterMs ?? 0);
     down?.(why, restMs);
     await rest(restMs, signal);
   }
@@ -67,7 +67,7 @@ function isRefusal({ code }: Fault): boolean {
 }
 
 /** How long to rest after so many tries: anything from nothing to a bound that doubles each time, up to its cap. */
-export function restAfter(tries: number, chance: number, bounds: typeof REDIAL_BOUNDS = REDIAL_BOUNDS): number {
+export function redialDelayMs(tries: number, chance: number, bounds: typeof REDIAL_BOUNDS = REDIAL_BOUNDS): number {
   return Math.min(bounds.redialCapMs, bounds.redialMs * 2 ** (tries - 1)) * chance;
 }
 

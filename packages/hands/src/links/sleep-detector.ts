@@ -8,7 +8,7 @@ import type { Order } from "@vidro/core";
  */
 
 /** Knows whether this process was awake. */
-class SleepWatch {
+class SleepDetector {
   #lookedAt = bootMs();
   /** How long it was away before the last look. */
   #awayMs = 0;
@@ -18,7 +18,7 @@ class SleepWatch {
   }
 
   /** An order that was read now, good for what is left of its time if it came at the beginning of a sleep. */
-  heard(order: Order): Order {
+  subtractSleep(order: Order): Order {
     const sinceMs = bootMs() - this.#lookedAt;
     const ageMs = isSleep(sinceMs) ? sinceMs : this.#awayMs;
     return ageMs === 0 ? order : { ...order, ttlMs: Math.max(0, order.ttlMs - ageMs) };
@@ -41,9 +41,9 @@ function bootMs(): number {
   return uptime() * 1000;
 }
 
-let watch: SleepWatch | undefined;
+let watch: SleepDetector | undefined;
 
 /** The one of this process; it watches from the first call on. */
-export function sleepWatch(): SleepWatch {
-  return (watch ??= new SleepWatch());
+export function sleepDetector(): SleepDetector {
+  return (watch ??= new SleepDetector());
 }

@@ -6,7 +6,7 @@ import { GIT_RULES } from "./default-policy/git-rules.ts";
 import { INSTALLED_RULES } from "./default-policy/installed-rules.ts";
 import { READER_RULES } from "./default-policy/reader-rules.ts";
 import { SYSTEM_RULES } from "./default-policy/system-rules.ts";
-import { words } from "./default-policy/rule-builders.ts";
+import { splitWords } from "./default-policy/rule-builders.ts";
 
 /**
  * Variables for every command, so that the files of a project run nothing when a read-only command looks at it:
@@ -33,12 +33,12 @@ const PLAIN_VARIABLES =
  * things that nobody should approve in a hurry are refused.
  */
 export const DEFAULT_POLICY: PolicySource = {
-  trusted: words(`
+  trusted: splitWords(`
     /usr/bin/* /bin/* /usr/sbin/* /sbin/* /usr/local/bin/* /usr/local/sbin/*
     /usr/lib/** /usr/local/lib/** /usr/libexec/** /usr/share/** /opt/homebrew/** /nix/store/**`),
   secrets: SECRETS,
   env: {
-    ...Object.fromEntries(words(PLAIN_VARIABLES).map((name) => [name, "any" as const])),
+    ...Object.fromEntries(splitWords(PLAIN_VARIABLES).map((name) => [name, "any" as const])),
     ...Object.fromEntries(Object.entries(QUIET_ENV).map(([name, value]) => [name, [value]])),
   },
   rules: [

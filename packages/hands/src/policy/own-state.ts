@@ -3,8 +3,8 @@ import { homedir } from "node:os";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
 import type { Plan, Verdict } from "@vidro/core";
-import { within } from "../files/is-within.ts";
-import { pids } from "../exec/proc.ts";
+import { isWithin } from "../files/is-within.ts";
+import { listPids } from "../exec/proc.ts";
 
 /*
  * Vidro's own state on a host: the folders of its hands and brains, with their identities, keys, policies, ledgers and
@@ -27,7 +27,7 @@ let found:
  * The folders of Vidro on this host as far as they can be known, real paths: the one of the hand that asks, those where
  * a state is kept unless it is said otherwise, those that running processes have open, and the one of the host's policy.
  */
-export function ownFolders(own: string): readonly string[] {
+export function findOwnFolders(own: string): readonly string[] {
   const now = performance.now();
   if (found === undefined || now - found.at > HAND_LIMITS.statesMs)
     found = { at: now, folders: [...usualFolders(), ...openFolders()], by: new Map() };
@@ -38,7 +38,7 @@ export function ownFolders(own: string): readonly string[] {
 
 function outermost(folders: readonly string[]): readonly string[] {
   const all = [...new Set(folders)];
-  return all.filter((folder) => !all.some((other) => other !== folder && within(other, folder)));
+  return all.filter((folder) => !all.some((other) => other !== folder && isWithin(other, folder)));
 }
 
 function usualFolders(): readonly string[] {
@@ -50,7 +50,7 @@ function usualFolders(): readonly string[] {
 
 /** States that a process has open which this one may look into: its own user's, and for root everyone's. */
 function openFolders(): readonly string[] {
-  return pids().flatMap((pid) => {
+  return listPids().flatMap((pid) => {
     try {
       if (!basename(readlinkSync(`/proc/${pid}/exe`)).startsWith("node")) return [];
       return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => stateOf(linkAt(`/proc/${pid}/fd/${fd}`)));
@@ -100,7 +100,7 @@ interface Ground {
  * The verdict on a plan that names Vidro's own state, which no approval overrules; undefined when it names none, or a
  * sandbox holds it, in which the state is not there.
  */
-export function whyKeptOut(plan: Plan, ground: Ground): Verdict | undefined {
+export function judgeOwnState(plan: Plan, ground: Ground): Verdict | undefined {
   const path = namedIn(plan, ground);
   if (path === undefined) return undefined;
   const reason = `it names ${path}: Vidro's own state is never given out or changed`;
@@ -118,7 +118,8 @@ function namedIn(plan: Plan, ground: Ground): string | undefined {
  * text that puts the name together when it runs is not found: that is what the cover is for.
  */
 function named(texts: readonly string[], cwd: string, { workspace, folders }: Ground): string | undefined {
-  const isOwn = (path: string): boolean => folders.some((folder) => within(folder, path)) && !within(workspace, path);
+  const isOwn = (path: string): boolean =>
+    folders.some((folder) => isWithin(folder, path)) && !isWithin(workspace, path);
   const words = new Set([cwd, ...texts.flatMap((text) => [text, ...text.split(BETWEEN)])]);
   const home = homedir();
   for (const word of words) {

@@ -7,13 +7,13 @@ import { judgePlan, parsePolicy } from "@vidro/core/policy";
 import type { Json } from "@vidro/core";
 import type { Policy } from "@vidro/core/policy";
 import { DEFAULT_POLICY } from "./default-policy.ts";
-import { codeOf } from "../files/files.ts";
-import { workspaceAt } from "../files/resolve-folder.ts";
-import type { HandPolicy } from "../hand.ts";
+import { errnoCode } from "../files/files.ts";
+import { resolveWorkspace } from "../files/resolve-folder.ts";
+import type { HandPolicy } from "../hand-options.ts";
 import { HOST_POLICY } from "./own-state.ts";
-import { within } from "../files/is-within.ts";
-import { isClosed } from "../exec/sandbox/closed-paths.ts";
-import { isOwn, stateTwin } from "../files/hard-links.ts";
+import { isWithin } from "../files/is-within.ts";
+import { isClosedToOthers } from "../exec/sandbox/closed-paths.ts";
+import { isWorkspacePath, findLinkIn } from "../files/hard-links.ts";
 
 /** A policy that is in force: its version is the hash of what it says. */
 export interface OpenPolicy extends HandPolicy {
@@ -43,7 +43,7 @@ interface PolicyPlaces {
  * there is no workspace.
  */
 export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state }: PolicyPlaces): OpenPolicy {
-  const places = { workspace: workspaceAt(workspace), home: realHome(), state: realpathSync(state) };
+  const places = { workspace: resolveWorkspace(workspace), home: realHome(), state: realpathSync(state) };
   const file = [...(hostFile === false ? [] : [hostFile]), own].find(isThere);
   if (file === hostFile) refuseLoose(file);
   const source = file === undefined ? undefined : readPolicy(file);
@@ -97,7 +97,7 @@ function warningOf(file: string | undefined): string {
 }
 
 /** A policy that can be read anew while a hand works under it. */
-export interface KeptPolicy extends HandPolicy {
+export interface ReloadablePolicy extends HandPolicy {
   /** What a person should know who counts on the policy as it was first read. */
   readonly warning: string | undefined;
   /** Reads the file again: what is judged from now on is judged by it. BAD_POLICY leaves the one in force as it is. */
@@ -105,7 +105,7 @@ export interface KeptPolicy extends HandPolicy {
 }
 
 /** The policy of a hand that outlives changes of its file; throws as `openPolicy` does. */
-export function keepPolicy(places: PolicyPlaces): KeptPolicy {
+export function openReloadablePolicy(places: PolicyPlaces): ReloadablePolicy {
   let open = openPolicy(places);
   return {
     warning: open.warning,
@@ -130,7 +130,7 @@ function isThere(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
   } catch (thrown) {
-    throw new Fault("BAD_POLICY", `${file} cannot be reached: ${codeOf(thrown)}`, { cause: thrown });
+    throw new Fault("BAD_POLICY", `${file} cannot be reached: ${errnoCode(thrown)}`, { cause: thrown });
   }
 }
 
@@ -143,13 +143,14 @@ function realPathOf(path: string, state: string): string | undefined {
     // What leads nowhere, or where we may not look, is no way in for a command either.
     return undefined;
   }
-  return stateTwin(real, state) ?? real;
+  return findLinkIn(real, state) ?? real;
 }
 
 /** Why a file that a rule covers is not for everyone after all; undefined when it is. */
 function whyKept(path: string, workspace: string): string | undefined {
-  if (within(workspace, path)) return isOwn(path, workspace) ? undefined : "also a file outside the workspace";
-  return isClosed(path) ? "closed to other users of this host" : undefined;
+  if (isWithin(workspace, path))
+    return isWorkspacePath(path, workspace) ? undefined : "also a file outside the workspace";
+  return isClosedToOthers(path) ? "closed to other users of this host" : undefined;
 }
 
 /** Users of services often have a home that is not there: then its patterns mean nothing, as they are. */

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { scratch } from "../scratch.fixture.ts";
-import { secretPaths } from "./secret-paths.ts";
+import { findSecretPaths } from "./secret-paths.ts";
 
 test("patterns become the files and folders that they stand for", (t) => {
   const home = scratch(t);
@@ -11,14 +11,17 @@ test("patterns become the files and folders that they stand for", (t) => {
   mkdirSync(join(home, "people/ada/.ssh"), { recursive: true });
   mkdirSync(join(home, "people/eve"));
   for (const name of [".a_history", ".b_history", "history"]) writeFileSync(join(home, name), "");
-  assert.deepEqual(secretPaths(["{home}/.*_history"], places).toSorted(), [
+  assert.deepEqual(findSecretPaths(["{home}/.*_history"], places).toSorted(), [
     join(home, ".a_history"),
     join(home, ".b_history"),
   ]);
   assert.deepEqual(
-    secretPaths(["{home}/people/*/.ssh/**"], places).toSorted(),
+    findSecretPaths(["{home}/people/*/.ssh/**"], places).toSorted(),
     ["ada", "eve"].map((name) => join(home, "people", name, ".ssh")),
   );
-  assert.deepEqual(secretPaths(["{state}/**", "/etc/shadow", "/nowhere/*/x"], places), ["/srv/*state", "/etc/shadow"]);
-  assert.deepEqual(secretPaths(["/proc/*/environ", "/proc/self/environ"], places), []);
+  assert.deepEqual(findSecretPaths(["{state}/**", "/etc/shadow", "/nowhere/*/x"], places), [
+    "/srv/*state",
+    "/etc/shadow",
+  ]);
+  assert.deepEqual(findSecretPaths(["/proc/*/environ", "/proc/self/environ"], places), []);
 });

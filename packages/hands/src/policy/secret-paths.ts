@@ -6,7 +6,7 @@ import { matchesWord, type PolicyFolders } from "@vidro/core/policy";
  * Where the secrets that a policy names by patterns are now, if they are there: a sandbox hides files and folders by
  * name. What lies in /proc is left out, since a sandbox has its own.
  */
-export function secretPaths(patterns: readonly string[], places: PolicyFolders): readonly string[] {
+export function findSecretPaths(patterns: readonly string[], places: PolicyFolders): readonly string[] {
   const found = patterns.flatMap((pattern) => {
     const [, place = "", tail = ""] = /^(?:\{(workspace|home|state)\})?(.*)$/s.exec(pattern) ?? [];
     const root = place === "workspace" || place === "home" || place === "state" ? places[place] : "/";

@@ -3,20 +3,20 @@ import { resolve } from "node:path";
 import { Fault, REGISTER_LIMITS } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
 import manifest from "../../package.json" with { type: "json" };
-import { HandState } from "../enrol/hand-state-folder.ts";
-import type { Identity } from "../enrol/hand-state-folder.ts";
-import { invitationFrom } from "../enrol/invitation.ts";
+import { HandStateFolder } from "../enrol/hand-state-folder.ts";
+import type { HandIdentity } from "../enrol/hand-state-folder.ts";
+import { readInvitation } from "../enrol/invitation.ts";
 import type { InvitationFlags } from "../enrol/invitation.ts";
 import { enrol } from "../enrol/join.ts";
-import type { Joining } from "../enrol/join.ts";
-import { listeningOf } from "./listen-flags.ts";
+import type { EnrolOptions } from "../enrol/join.ts";
+import { readListenFlags } from "./listen-flags.ts";
 import type { ListenFlags } from "./listen-flags.ts";
-import { openReceipts } from "../enrol/receipt-signer.ts";
-import { serve } from "./serve.ts";
+import { openReceiptSigner } from "../enrol/receipt-signer.ts";
+import { serveJoinedHand } from "./serve.ts";
 import { surviveErrors } from "./uncaught-errors.ts";
-import { sayNote, serveSignals } from "./signals.ts";
+import { printSignalNote, serveSignals } from "./signals.ts";
 import type { Reloadable } from "./signals.ts";
-import { say, sayJson } from "./terminal.ts";
+import { printNote, printJson } from "./terminal.ts";
 
 /** What a hand's program may be told. */
 interface HandFlags extends ListenFlags {
@@ -29,7 +29,7 @@ interface HandFlags extends ListenFlags {
 }
 
 /** What joining may be told. */
-export interface JoinFlags extends HandFlags, InvitationFlags {
+interface HandJoinFlags extends HandFlags, InvitationFlags {
   readonly url: string;
   /** What to call this host (default: its own name). */
   readonly name?: string;
@@ -44,46 +44,46 @@ export const VERSION = manifest.version;
 const EXIT = { ok: 0, interrupted: 130 } as const;
 
 /** Joins a brain, says so when its first heartbeat came, and works for it until it is asked to end. */
-export async function join(flags: JoinFlags): Promise<number> {
+export async function joinBrain(flags: HandJoinFlags): Promise<number> {
   const { url, tags, name = hostname() } = flags;
   if (name === "" || name.length > REGISTER_LIMITS.nameChars)
     throw new Fault("BAD_REQUEST", `A name has 1 to ${REGISTER_LIMITS.nameChars} characters.`);
-  const token = await invitationFrom(flags);
+  const token = await readInvitation(flags);
   // Before the brain is asked: it may take the host for a hand before the host has heard of it.
   const reloadables = heedSignals();
-  const state = await HandState.open(flags.state);
+  const state = await HandStateFolder.open(flags.state);
   const workspace = resolve(flags.workspace ?? ".");
   const who = { url, token, name, workspace, ...(tags === undefined ? {} : { tags }) };
-  await state.become(await enrol({ ...who, ...(await keeping(state, flags.transport)) }));
+  await state.saveIdentity(await enrol({ ...who, ...(await keeping(state, flags.transport)) }));
   return work(state, flags, { firstDials: REGISTER_LIMITS.firstDials, reloadables });
 }
 
 /** What keeps the key of a host that is to sign its messages. */
-async function keeping(state: HandState, transport = "ws"): Promise<Pick<Joining, "keep">> {
+async function keeping(state: HandStateFolder, transport = "ws"): Promise<Pick<EnrolOptions, "keepKey">> {
   if (transport === "ws") return {};
   if (transport !== "http") throw new Fault("BAD_REQUEST", "A hand comes over ws or http: --transport http");
   const { KeyRing } = await import("../links/agent-http/key-ring.ts");
-  return { keep: (key) => KeyRing.create(state.keysFile, key) };
+  return { keepKey: (key) => KeyRing.create(state.keysFile, key) };
 }
 
 /** Works for the brain that was joined, until it is asked to end; a brain that is away is waited for. */
 export async function serveHand(flags: HandFlags): Promise<number> {
   const reloadables = heedSignals();
-  return work(await HandState.open(flags.state), flags, { firstDials: Infinity, reloadables });
+  return work(await HandStateFolder.open(flags.state), flags, { firstDials: Infinity, reloadables });
 }
 
 /** The public key of the receipts that this host signs, with its id at the brain that it joined, as a line of JSON. */
 export async function keyLine(folder: string): Promise<string> {
-  const state = await HandState.open(folder);
-  const identity = await state.identity();
+  const state = await HandStateFolder.open(folder);
+  const identity = await state.readIdentity();
   const hand = identity === undefined ? {} : { hand: identity.agentId };
-  return `${JSON.stringify({ ...hand, key: openReceipts(state.folder).key })}\n`;
+  return `${JSON.stringify({ ...hand, key: openReceiptSigner(state.folder).key })}\n`;
 }
 
 /** Heeds the signals that end no hand; gives the list of what SIGHUP reads anew. */
 function heedSignals(): Reloadable[] {
   const reloadables: Reloadable[] = [];
-  serveSignals(() => reloadables, sayNote);
+  serveSignals(() => reloadables, printSignalNote);
   return reloadables;
 }
 
@@ -92,7 +92,7 @@ interface Work {
   readonly reloadables: Reloadable[];
 }
 
-async function work(state: HandState, flags: HandFlags, { firstDials, reloadables }: Work): Promise<number> {
+async function work(state: HandStateFolder, flags: HandFlags, { firstDials, reloadables }: Work): Promise<number> {
   surviveErrors();
   const stop = new AbortController();
   let code: number = EXIT.ok;
@@ -104,9 +104,9 @@ async function work(state: HandState, flags: HandFlags, { firstDials, reloadable
   };
   process.on("SIGINT", end).on("SIGTERM", end);
   const { workspace } = flags;
-  const listen = await listeningOf(flags);
+  const listen = await readListenFlags(flags);
   let isReady = false;
-  await serve({
+  await serveJoinedHand({
     state,
     version: VERSION,
     signal: stop.signal,
@@ -118,17 +118,17 @@ async function work(state: HandState, flags: HandFlags, { firstDials, reloadable
       tellUp(identity, { json: flags.json === true, isFirst: !isReady });
       isReady = true;
     },
-    note: say,
-    down: (why, restMs) => say(`${oneLine(why.message, WHY_CHARS)} Next try in ${Math.ceil(restMs / 1000)} s.`),
+    note: printNote,
+    down: (why, restMs) => printNote(`${oneLine(why.message, WHY_CHARS)} Next try in ${Math.ceil(restMs / 1000)} s.`),
   });
   return code;
 }
 
 const WHY_CHARS = 400;
 
-function tellUp({ agentId, name, url }: Identity, { json, isFirst }: { json: boolean; isFirst: boolean }): void {
-  if (json && isFirst) sayJson({ ready: true, agent_id: agentId });
+function tellUp({ agentId, name, url }: HandIdentity, { json, isFirst }: { json: boolean; isFirst: boolean }): void {
+  if (json && isFirst) printJson({ ready: true, agent_id: agentId });
   if (json) return;
-  say(`✓ ${oneLine(name, REGISTER_LIMITS.nameChars)} connected`);
-  if (isFirst) say(`  to ${url} as ${agentId}. Ctrl-C ends it; as a service: vidro-hand unit --dry-run`);
+  printNote(`✓ ${oneLine(name, REGISTER_LIMITS.nameChars)} connected`);
+  if (isFirst) printNote(`  to ${url} as ${agentId}. Ctrl-C ends it; as a service: vidro-hand unit --dry-run`);
 }

@@ -12,10 +12,14 @@ export interface ListenFlags {
 }
 
 /** Where this host takes messages itself, and how the brain is to call it. */
-export type Listening = ListenOptions & { readonly url: string };
+export type ListenAddress = ListenOptions & { readonly url: string };
 
 /** Where to listen, if at all; BAD_REQUEST when the flags do not go together. */
-export async function listeningOf({ listen, listenCert, listenKey }: ListenFlags): Promise<Listening | undefined> {
+export async function readListenFlags({
+  listen,
+  listenCert,
+  listenKey,
+}: ListenFlags): Promise<ListenAddress | undefined> {
   if (listen === undefined) return undefined;
   const url = URL.canParse(listen) ? new URL(listen) : undefined;
   if (url === undefined || url.pathname !== "/" || !/^https?:$/.test(url.protocol))

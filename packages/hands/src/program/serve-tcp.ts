@@ -6,18 +6,18 @@ import { Fault } from "@vidro/core";
 import { tcpAddress } from "@vidro/core/wire/agent-tcp";
 import { tcpHandName } from "@vidro/core/wire/warrant";
 import manifest from "../../package.json" with { type: "json" };
-import { brainKey } from "../enrol/brain-key.ts";
+import { readBrainKey } from "../enrol/brain-key.ts";
 import { localHand } from "../hand.ts";
-import { keepPolicy } from "../policy/policy-file.ts";
-import { openReceipts } from "../enrol/receipt-signer.ts";
+import { openReloadablePolicy } from "../policy/policy-file.ts";
+import { openReceiptSigner } from "../enrol/receipt-signer.ts";
 import { serveTcpHand } from "./tcp-hand.ts";
 import { surviveErrors } from "./uncaught-errors.ts";
-import { sayNote, secured, serveSignals } from "./signals.ts";
-import { logJson, say, sayJson } from "./terminal.ts";
+import { printSignalNote, reloadableCertificate, serveSignals } from "./signals.ts";
+import { writeLogLine, printNote, printJson } from "./terminal.ts";
 import { TokenFile } from "../enrol/token-file.ts";
 
 /** What a hand that listens for TCP may be told. */
-export interface TcpFlags {
+interface TcpHandFlags {
   /** Where to listen. */
   readonly tcp: string;
   /** The folder of its state: ledger, policy, and tokens unless they are elsewhere. */
@@ -38,16 +38,16 @@ export interface TcpFlags {
 const ID = "tcp";
 
 /** Serves a hand that no brain is beside, until it is asked to end; gives the code to exit with. */
-export async function serveTcp(flags: TcpFlags): Promise<number> {
+export async function serveTcp(flags: TcpHandFlags): Promise<number> {
   const { state, workspace = ".", tokens: file = join(state, "tokens.json"), name, lab } = flags;
   const own = join(state, "hand");
   mkdirSync(own, { recursive: true, mode: 0o700 });
   const tls = await tlsOf(flags);
-  const brain = flags.brain === undefined ? {} : { brain: brainKey(await pem(flags.brain), tcpHandName(ID)) };
+  const brain = flags.brain === undefined ? {} : { brain: readBrainKey(await pem(flags.brain), tcpHandName(ID)) };
   const tokens = new TokenFile(file);
-  const policy = keepPolicy({ file: join(state, "policy.json"), workspace, state });
-  if (policy.warning !== undefined) say(policy.warning);
-  const receipts = openReceipts(state);
+  const policy = openReloadablePolicy({ file: join(state, "policy.json"), workspace, state });
+  if (policy.warning !== undefined) printNote(policy.warning);
+  const receipts = openReceiptSigner(state);
   const hand = await localHand({ id: ID, workspace, state: own, reserved: state, policy, receipts });
   try {
     const server = await serveTcpHand({
@@ -57,7 +57,7 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
       verify: (token) => tokens.verify(token),
       version: manifest.version,
       report: (traceId, thrown) =>
-        logJson({ level: "error", event: "hand.faulted", trace_id: traceId, message: stackOf(thrown) }),
+        writeLogLine({ level: "error", event: "hand.faulted", trace_id: traceId, message: stackOf(thrown) }),
       ...tcpAddress(flags.tcp),
       ...(name === undefined ? {} : { name }),
       ...(lab === undefined ? {} : { lab }),
@@ -65,9 +65,12 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
       ...brain,
     });
     surviveErrors();
-    serveSignals(() => [{ what: "policy", reload: policy.reload }, ...secured(server, () => tlsOf(flags))], sayNote);
-    if (flags.json === true) sayJson({ ready: true, tcp: server.address, pid: process.pid });
-    else say(`The hand listens on ${server.address}, process ${process.pid}.`);
+    serveSignals(
+      () => [{ what: "policy", reload: policy.reload }, ...reloadableCertificate(server, () => tlsOf(flags))],
+      printSignalNote,
+    );
+    if (flags.json === true) printJson({ ready: true, tcp: server.address, pid: process.pid });
+    else printNote(`The hand listens on ${server.address}, process ${process.pid}.`);
     await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
     await server.close();
     return 0;
@@ -77,7 +80,7 @@ export async function serveTcp(flags: TcpFlags): Promise<number> {
   }
 }
 
-async function tlsOf({ tlsCert, tlsKey }: TcpFlags): Promise<{ cert: string; key: string } | undefined> {
+async function tlsOf({ tlsCert, tlsKey }: TcpHandFlags): Promise<{ cert: string; key: string } | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");

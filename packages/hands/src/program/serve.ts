@@ -2,20 +2,20 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
 import { localHand } from "../hand.ts";
-import type { HandState } from "../enrol/hand-state-folder.ts";
+import type { HandStateFolder } from "../enrol/hand-state-folder.ts";
 import { LINKS } from "../links/links.ts";
-import type { LinkWorld } from "../links/links.ts";
-import { keepPolicy } from "../policy/policy-file.ts";
+import type { LinkContext } from "../links/links.ts";
+import { openReloadablePolicy } from "../policy/policy-file.ts";
 import { Sampler } from "../host/sampler.ts";
-import { openReceipts } from "../enrol/receipt-signer.ts";
+import { openReceiptSigner } from "../enrol/receipt-signer.ts";
 import type { Reloadable } from "./signals.ts";
 
 /** What a host that has joined a brain works with. */
 interface ServeOptions extends Pick<
-  LinkWorld,
+  LinkContext,
   "version" | "signal" | "firstDials" | "listen" | "up" | "down" | "note"
 > {
-  readonly state: HandState;
+  readonly state: HandStateFolder;
   /** Another folder to work in than the one that it joined with. */
   readonly workspace?: string;
   /** Gets what can be read anew, before the first order comes. */
@@ -23,19 +23,19 @@ interface ServeOptions extends Pick<
 }
 
 /** Works for the brain that this host has joined, until the signal fires; one hand, whatever links there are. */
-export async function serve(options: ServeOptions): Promise<void> {
+export async function serveJoinedHand(options: ServeOptions): Promise<void> {
   const { state } = options;
-  const identity = await state.identity();
+  const identity = await state.readIdentity();
   if (identity === undefined)
     throw new Fault("NOT_FOUND", `No brain was joined with the state in ${state.folder}: vidro-hand join`);
   const workspace = options.workspace ?? identity.workspace;
   const folder = join(state.folder, "hand");
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const policy = keepPolicy({ file: join(state.folder, "policy.json"), workspace, state: state.folder });
+  const policy = openReloadablePolicy({ file: join(state.folder, "policy.json"), workspace, state: state.folder });
   options.keep?.({ what: "policy", reload: policy.reload });
   if (policy.warning !== undefined) options.note(policy.warning);
   const own = { id: identity.agentId, workspace, state: folder, reserved: state.folder };
-  const hand = await localHand({ ...own, policy, receipts: openReceipts(state.folder) });
+  const hand = await localHand({ ...own, policy, receipts: openReceiptSigner(state.folder) });
   const sampler = await new Sampler(hand.workspace).start();
   const ended = new AbortController();
   const signal = AbortSignal.any([options.signal, ended.signal]);

@@ -24,7 +24,7 @@ interface Pem {
 }
 
 /** The certificate of a server as what can be read anew; connections that are open keep the one before. */
-export function secured(
+export function reloadableCertificate(
   server: { readonly secure?: (tls: Pem) => void },
   read: () => Promise<Pem | undefined>,
 ): readonly Reloadable[] {
@@ -75,6 +75,6 @@ async function reloadAll(reloadables: readonly Reloadable[], note: SignalNote): 
 }
 
 /** Notes for a person at a terminal, or for whoever reads what a service says. */
-export const sayNote: SignalNote = (event, { what, signal, reason }) => {
+export const printSignalNote: SignalNote = (event, { what, signal, reason }) => {
   process.stderr.write(`${what ?? signal ?? ""}: ${MESSAGES[event]}${reason === undefined ? "" : `: ${reason}`}\n`);
 };

@@ -1,4 +1,4 @@
-import { say } from "./terminal.ts";
+import { printNote } from "./terminal.ts";
 
 /**
  * From now on an error that reaches the process, whatever message or timer brought it about, is told whole and ends
@@ -8,6 +8,6 @@ import { say } from "./terminal.ts";
 export function surviveErrors(): void {
   process.removeAllListeners("uncaughtException").on("uncaughtException", (thrown: unknown) => {
     const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    say(`vidro-hand: an error reached the process, which goes on: ${stack}`);
+    printNote(`vidro-hand: an error reached the process, which goes on: ${stack}`);
   });
 }

@@ -17,7 +17,7 @@ const NAME = "vidro-hand";
 const LAUNCHER = join(import.meta.dirname, "..", "..", "bin", NAME);
 
 /** Makes the hand a service of systemd under a user of its own; gives what was done, or would be. */
-export function unit(options: UnitOptions): string {
+export function installUnit(options: UnitOptions): string {
   const { user = NAME, dryRun } = options;
   if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user)) throw new Fault("BAD_REQUEST", `${user} is no name of a user.`);
   const home = `/var/lib/${NAME}`;

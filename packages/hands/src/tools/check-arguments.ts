@@ -1,6 +1,6 @@
 import { Fault } from "@vidro/core";
 import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
-import type { Tool } from "./tool.ts";
+import type { HandTool } from "./tool.ts";
 
 let ajv: Promise<Ajv> | undefined;
 
@@ -13,10 +13,10 @@ export function compiler(): Promise<Ajv> {
   return ajv;
 }
 
-const compiled = new WeakMap<Tool, ValidateFunction>();
+const compiled = new WeakMap<HandTool, ValidateFunction>();
 
 /** Checks an input against its tool's schema; throws BAD_ARGUMENTS that says where it is wrong and how. */
-export async function checkArguments(tool: Tool, input: unknown): Promise<void> {
+export async function checkArguments(tool: HandTool, input: unknown): Promise<void> {
   const validate = compiled.get(tool) ?? (await compiler()).compile(tool.parameters);
   compiled.set(tool, validate);
   if (validate(input)) return;

@@ -2,49 +2,49 @@ import assert from "node:assert/strict";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
-import { benchIn, scratch, workOn } from "../scratch.fixture.ts";
-import { command } from "./command.ts";
+import { contextIn, scratch, executionOf } from "../scratch.fixture.ts";
+import { commandTool } from "./command.ts";
 
 describe("command", () => {
   it("freezes the real program, the words as they are, and runs exactly that", async (t) => {
-    const bench = benchIn(scratch(t));
-    const bin = join(bench.workspace, "bin");
+    const context = contextIn(scratch(t));
+    const bin = join(context.workspace, "bin");
     mkdirSync(bin);
-    const script = join(bench.workspace, "real.sh");
+    const script = join(context.workspace, "real.sh");
     writeFileSync(script, '#!/bin/sh\necho "$@"\n');
     chmodSync(script, 0o755);
     symlinkSync(script, join(bin, "greet"));
-    const on = { ...bench, env: { PATH: `/nonexistent:${bin}:/usr/bin:/bin` } };
+    const on = { ...context, env: { PATH: `/nonexistent:${bin}:/usr/bin:/bin` } };
     const input = { command: "greet", args: ["*", "$HOME", "a b"] };
-    const plan = await command.plan(input, on);
+    const plan = await commandTool.plan(input, on);
     assert.equal(plan.program, script);
     assert.deepEqual(plan.argv, ["greet", "*", "$HOME", "a b"]);
-    assert.equal(plan.cwd, bench.workspace);
+    assert.equal(plan.cwd, context.workspace);
     assert.deepEqual(Object.keys(plan.digests), [script]);
-    const outcome = await command.run(input, workOn(on, plan));
+    const outcome = await commandTool.run(input, executionOf(on, plan));
     assert.equal(outcome.kind === "process" && outcome.stdout.text, "* $HOME a b\n");
   });
 
   it("calls a program by the name it was asked for", async (t) => {
-    const bench = benchIn(scratch(t));
-    symlinkSync("/bin/bash", join(bench.workspace, "other-name"));
+    const context = contextIn(scratch(t));
+    symlinkSync("/bin/bash", join(context.workspace, "other-name"));
     const input = { command: "./other-name", args: ["-c", "echo $0"] };
-    const outcome = await command.run(input, workOn(bench, await command.plan(input, bench)));
+    const outcome = await commandTool.run(input, executionOf(context, await commandTool.plan(input, context)));
     assert.equal(outcome.kind === "process" && outcome.stdout.text, "./other-name\n");
   });
 
   it("fingerprints scripts and what interpreters are given, and no mere data", async (t) => {
-    const bench = benchIn(scratch(t));
+    const context = contextIn(scratch(t));
     for (const [name, text] of [
       ["data.log", "x"],
       ["job.py", "print(1)"],
       ["tool", "#!/bin/sh\n"],
     ] as const) {
-      writeFileSync(join(bench.workspace, name), text);
+      writeFileSync(join(context.workspace, name), text);
     }
     const digested = async (program: string, ...args: string[]) =>
-      Object.keys((await command.plan({ command: program, args }, bench)).digests).map((path) =>
-        path.slice(bench.workspace.length + 1),
+      Object.keys((await commandTool.plan({ command: program, args }, context)).digests).map((path) =>
+        path.slice(context.workspace.length + 1),
       );
     assert.deepEqual(await digested("cat", "data.log", "--", "job.py", "missing"), []);
     assert.deepEqual(await digested("cat", "tool"), ["tool"]);
@@ -54,9 +54,9 @@ describe("command", () => {
   });
 
   it("changes its plan when a script changes", async (t) => {
-    const bench = benchIn(scratch(t));
-    const script = join(bench.workspace, "job.sh");
-    const plan = () => command.plan({ command: "sh", args: ["job.sh"] }, bench);
+    const context = contextIn(scratch(t));
+    const script = join(context.workspace, "job.sh");
+    const plan = () => commandTool.plan({ command: "sh", args: ["job.sh"] }, context);
     writeFileSync(script, "echo one");
     const before = await plan();
     writeFileSync(script, "echo two");
@@ -64,11 +64,13 @@ describe("command", () => {
   });
 
   it("finds no folder and no file that may not be executed", async (t) => {
-    const bench = benchIn(scratch(t));
-    writeFileSync(join(bench.workspace, "plain"), "x");
+    const context = contextIn(scratch(t));
+    writeFileSync(join(context.workspace, "plain"), "x");
     for (const word of ["./plain", "./", "/etc", "./missing"]) {
-      await assert.rejects(command.plan({ command: word }, bench), { code: "BAD_ARGUMENTS" }, word);
+      await assert.rejects(commandTool.plan({ command: word }, context), { code: "BAD_ARGUMENTS" }, word);
     }
-    await assert.rejects(command.plan({ command: "ls", cwd: "plain" }, bench), { message: /plain is not a folder/u });
+    await assert.rejects(commandTool.plan({ command: "ls", cwd: "plain" }, context), {
+      message: /plain is not a folder/u,
+    });
   });
 });

@@ -1,15 +1,15 @@
 import { Fault, HAND_LIMITS, type ProcessPlan } from "@vidro/core";
-import { folderAt } from "../files/resolve-folder.ts";
-import { pathField } from "../files/paths.ts";
+import { resolveFolder } from "../files/resolve-folder.ts";
+import { pathSchema } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
-import { hasRightsOfItsOwn, NO_NUL, programFor, scriptPrints } from "../exec/fingerprints.ts";
-import { runCovered, stateFor } from "./run-under-cover.ts";
-import { scopeOf, tool } from "./tool.ts";
+import { isSetIdProgram, NO_NUL, findProgram, fingerprintCommand } from "../exec/fingerprints.ts";
+import { runUnderCover, stateAccessOf } from "./run-under-cover.ts";
+import { scopeOf, defineTool } from "./tool.ts";
 
 const word = { type: "string", maxLength: HAND_LIMITS.argChars, pattern: NO_NUL } as const;
 
 /** Runs one program with its arguments; no shell is involved. */
-export const command = tool({
+export const commandTool = defineTool({
   name: "command",
   description:
     "Runs one program with arguments on the host, without a shell: no pipes, globs, variables or redirections. " +
@@ -26,7 +26,7 @@ export const command = tool({
         description: "The program: a name looked up in PATH, or a path.",
       },
       args: { type: "array", items: word, maxItems: HAND_LIMITS.args, description: "Its arguments, one word each." },
-      cwd: pathField("Folder to run in; default: the workspace."),
+      cwd: pathSchema("Folder to run in; default: the workspace."),
       timeout_ms: {
         type: "integer",
         minimum: 1,
@@ -45,30 +45,34 @@ export const command = tool({
   idempotent: false,
   effect: "execute",
 
-  async plan(input, bench): Promise<ProcessPlan> {
-    const cwd = folderAt(input.cwd ?? ".", bench.workspace);
+  async plan(input, context): Promise<ProcessPlan> {
+    const cwd = resolveFolder(input.cwd ?? ".", context.workspace);
     const args = input.args ?? [];
-    const program = programFor(input.command, cwd, bench.env["PATH"] ?? "");
+    const program = findProgram(input.command, cwd, context.env["PATH"] ?? "");
     const argv = [input.command, ...args];
     return {
       kind: "process",
       program,
       argv,
       cwd,
-      env: bench.env,
+      env: context.env,
       timeoutMs: input.timeout_ms ?? HAND_LIMITS.commandMs,
-      ...(await scriptPrints(program, argv, cwd)),
-      state: input.access === "all" || hasRightsOfItsOwn(program) ? "open" : await stateFor(bench),
+      ...(await fingerprintCommand(program, argv, cwd)),
+      state: input.access === "all" || isSetIdProgram(program) ? "open" : await stateAccessOf(context),
     };
   },
 
-  async run(_input, work) {
-    const { plan, bench } = work;
+  async run(_input, execution) {
+    const { plan, context } = execution;
     const { confined, cwd, env, timeoutMs } = plan;
-    if (confined === undefined) return plan.state === "hidden" ? runCovered(plan, work) : runProcess(plan, work);
-    const sandbox = await bench.sandbox();
+    if (confined === undefined)
+      return plan.state === "hidden" ? runUnderCover(plan, execution) : runProcess(plan, execution);
+    const sandbox = await context.sandbox();
     if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this command is gone.");
     const line = [plan.program, ...plan.argv.slice(1)];
-    return runProcess({ ...(await sandbox.hold(line, scopeOf(bench, confined, cwd))), cwd, env, timeoutMs }, work);
+    return runProcess(
+      { ...(await sandbox.hold(line, scopeOf(context, confined, cwd))), cwd, env, timeoutMs },
+      execution,
+    );
   },
 });

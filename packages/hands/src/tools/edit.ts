@@ -1,15 +1,15 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { readContent, sha256, textOf, writeContent } from "../files/files.ts";
+import { readContent, sha256, decodeText, writeContent } from "../files/files.ts";
 import { isCrlf } from "../files/patch.ts";
-import { pathField, writePlan } from "../files/paths.ts";
-import { tool } from "./tool.ts";
+import { pathSchema, writePlan } from "../files/paths.ts";
+import { defineTool } from "./tool.ts";
 
 const parameters = {
   type: "object",
   required: ["file_path", "old_string", "new_string"],
   properties: {
-    file_path: pathField("The file: absolute, or relative to the workspace."),
+    file_path: pathSchema("The file: absolute, or relative to the workspace."),
     old_string: {
       type: "string",
       minLength: 1,
@@ -24,23 +24,23 @@ const parameters = {
 } as const;
 
 /** Replaces one exact piece of a file. */
-export const edit = tool({
+export const editTool = defineTool({
   name: "edit",
   description:
     "Replaces an exact piece of text in a file. Read the file first and copy the piece with its white space.",
   parameters,
   idempotent: false,
   effect: "write",
-  async plan(input, bench): Promise<FilePlan> {
+  async plan(input, context): Promise<FilePlan> {
     if (input.old_string === input.new_string) {
       throw new Fault("BAD_ARGUMENTS", "old_string and new_string are the same, so there is nothing to do.");
     }
     const { old_string, new_string, replace_all = false } = input;
-    return await writePlan(input.file_path, { old_string, new_string, replace_all }, bench);
+    return await writePlan(input.file_path, { old_string, new_string, replace_all }, context);
   },
   async run(input, { plan }) {
     const content = await readContent(plan.path);
-    const text = textOf(content, plan.path);
+    const text = decodeText(content, plan.path);
     const [from, to] = lineEndsOf(text, [input.old_string, input.new_string]);
     const pieces = text.split(from);
     const count = pieces.length - 1;

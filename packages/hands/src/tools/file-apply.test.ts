@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { Fault, HAND_LIMITS, isObject } from "@vidro/core";
 import type { Json } from "@vidro/core";
 import * as fc from "fast-check";
-import { fileApply } from "./file-apply.ts";
-import { fileDiff } from "./file-diff.ts";
+import { fileApplyTool } from "./file-apply.ts";
+import { fileDiffTool } from "./file-diff.ts";
 import { scratch } from "./files.fixture.ts";
 import type { Scratch } from "./files.fixture.ts";
 
@@ -14,7 +14,7 @@ const TEN = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n";
 
 /** The patch and base that file_diff gives. */
 async function diffed({ use }: Scratch, path: string, want: string): Promise<{ patch: string; base_sha256: string }> {
-  return patchIn((await use(fileDiff, { path, want })).data);
+  return patchIn((await use(fileDiffTool, { path, want })).data);
 }
 
 function patchIn(data: Json | undefined): { patch: string; base_sha256: string } {
@@ -27,7 +27,7 @@ void test("000-48 000-49: the diff of a file to what it is to be, applied, makes
   const want = TEN.replace("5\n", "five\n");
   const made = await diffed(place, "sub/a", want);
   assert.match(made.patch, /^--- a\/sub\/a\n\+\+\+ b\/sub\/a\n@@ -2,7 \+2,7 @@\n/);
-  const { data } = await place.use(fileApply, { path: "sub/a", ...made });
+  const { data } = await place.use(fileApplyTool, { path: "sub/a", ...made });
   assert.equal(place.text("sub/a"), want);
   assert.partialDeepStrictEqual(data, { applied: true });
   assert.ok(isObject(data) && data.already === undefined);
@@ -36,13 +36,13 @@ void test("000-48 000-49: the diff of a file to what it is to be, applied, makes
 void test("a patch that is in the file already says so and changes nothing, with a base and without", async (t) => {
   const place = scratch(t, { a: TEN });
   const made = await diffed(place, "a", TEN.replace("5\n", "five\n"));
-  await place.use(fileApply, { path: "a", ...made });
+  await place.use(fileApplyTool, { path: "a", ...made });
   const after = place.text("a");
   for (const input of [
     { path: "a", ...made },
     { path: "a", patch: made.patch },
   ]) {
-    const { data } = await place.use(fileApply, input);
+    const { data } = await place.use(fileApplyTool, input);
     assert.partialDeepStrictEqual(data, { applied: true, already: true });
   }
   assert.equal(place.text("a"), after);
@@ -52,12 +52,12 @@ void test("a patch whose base is gone is a conflict that carries the same change
   const place = scratch(t, { a: TEN });
   const made = await diffed(place, "a", TEN.replace("5\n", "five\n"));
   writeFileSync(place.at("a"), `0\n${TEN}`);
-  const fault = await place.use(fileApply, { path: "a", ...made }).catch((thrown: unknown) => thrown);
+  const fault = await place.use(fileApplyTool, { path: "a", ...made }).catch((thrown: unknown) => thrown);
   assert.ok(fault instanceof Fault && fault.code === "CONFLICT");
   assert.equal(place.text("a"), `0\n${TEN}`);
   const { patch, base_sha256 } = patchIn(fault.detail);
   assert.ok(fault.message.includes(patch) && fault.message.includes(base_sha256));
-  await place.use(fileApply, { path: "a", patch, base_sha256 });
+  await place.use(fileApplyTool, { path: "a", patch, base_sha256 });
   assert.equal(place.text("a"), `0\n${TEN.replace("5\n", "five\n")}`);
 });
 
@@ -65,20 +65,23 @@ void test("a file that holds the change among others that nobody asked for is a 
   const place = scratch(t, { a: TEN });
   const made = await diffed(place, "a", TEN.replace("5\n", "five\n"));
   writeFileSync(place.at("a"), TEN.replace("5\n", "five\n").replace("10\n", "ten\n"));
-  await assert.rejects(place.use(fileApply, { path: "a", ...made }), { code: "CONFLICT" });
+  await assert.rejects(place.use(fileApplyTool, { path: "a", ...made }), { code: "CONFLICT" });
 });
 
 void test("a patch that fits nowhere is a conflict that says what the file is now", async (t) => {
   const place = scratch(t, { a: TEN });
   const made = await diffed(place, "a", TEN.replace("5\n", "five\n"));
   writeFileSync(place.at("a"), "something else\n");
-  await assert.rejects(place.use(fileApply, { path: "a", ...made }), { code: "CONFLICT", message: /make a new patch/ });
+  await assert.rejects(place.use(fileApplyTool, { path: "a", ...made }), {
+    code: "CONFLICT",
+    message: /make a new patch/,
+  });
 });
 
 void test("without a base, a patch that can be read both ways is a conflict and not a second helping", async (t) => {
   const place = scratch(t, { a: "x\nx\nx\n" });
   const patch = "@@ -1,2 +1,3 @@\n x\n+x\n x\n";
-  await assert.rejects(place.use(fileApply, { path: "a", patch }), { code: "CONFLICT" });
+  await assert.rejects(place.use(fileApplyTool, { path: "a", patch }), { code: "CONFLICT" });
   assert.equal(place.text("a"), "x\nx\nx\n");
 });
 
@@ -89,7 +92,7 @@ void test("a hunk is placed exactly where it says, with no fuzz", async (t) => {
   const beyond = "@@ -999999999,0 +999999999,1 @@\n+x\n";
   const endless = "@@ -1 +1 @@\n-1\n+x\n\\ No newline at end of file\n";
   for (const patch of [shifted, fuzzy, beyond, endless]) {
-    await assert.rejects(place.use(fileApply, { path: "a", patch }), { code: "CONFLICT" });
+    await assert.rejects(place.use(fileApplyTool, { path: "a", patch }), { code: "CONFLICT" });
   }
   assert.equal(place.text("a"), TEN);
 });
@@ -97,9 +100,9 @@ void test("a hunk is placed exactly where it says, with no fuzz", async (t) => {
 void test("a missing file counts as empty and is made", async (t) => {
   const place = scratch(t);
   const made = await diffed(place, "new/a", "hello");
-  await place.use(fileApply, { path: "new/a", ...made });
+  await place.use(fileApplyTool, { path: "new/a", ...made });
   assert.equal(place.text("new/a"), "hello");
-  await place.use(fileApply, { path: "b", patch: "--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+hi\n" });
+  await place.use(fileApplyTool, { path: "b", patch: "--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+hi\n" });
   assert.equal(place.text("b"), "hi\n");
 });
 
@@ -121,7 +124,7 @@ const ESCAPES = {
 for (const [what, patch] of Object.entries(ESCAPES)) {
   void test(`a patch with ${what} is refused before anything is planned`, async (t) => {
     const place = scratch(t, { a: TEN, other: TEN });
-    await assert.rejects(async () => await fileApply.plan({ path: "a", patch }, place.bench), {
+    await assert.rejects(async () => await fileApplyTool.plan({ path: "a", patch }, place.context), {
       code: "BAD_ARGUMENTS",
     });
     assert.deepEqual([place.text("a"), place.text("other")], [TEN, TEN]);
@@ -132,7 +135,7 @@ void test("a patch may name its file as asked for, in full or not at all", async
   const place = scratch(t);
   for (const header of ["", "--- a\n+++ a\n", "--- a/a\n+++ b/a\n", `--- ${place.at("a")}\n+++ ${place.at("a")}\n`]) {
     writeFileSync(place.at("a"), TEN);
-    await place.use(fileApply, { path: "a", patch: `${header}@@ -1,2 +1,2 @@\n-1\n+one\n 2\n` });
+    await place.use(fileApplyTool, { path: "a", patch: `${header}@@ -1,2 +1,2 @@\n-1\n+one\n 2\n` });
     assert.equal(place.text("a"), TEN.replace("1\n", "one\n"));
   }
 });
@@ -140,13 +143,13 @@ void test("a patch may name its file as asked for, in full or not at all", async
 void test("outside of the workspace the diff names the file so that it can be applied", async (t) => {
   const place = scratch(t);
   const path = join(place.outside, "secret.txt");
-  await place.use(fileApply, { path, ...(await diffed(place, path, "open\n")) });
+  await place.use(fileApplyTool, { path, ...(await diffed(place, path, "open\n")) });
   assert.equal(readFileSync(path, "utf8"), "open\n");
 });
 
 void test("a patch with LF keeps the CRLF of the file", async (t) => {
   const place = scratch(t, { a: "1\r\n2\r\n3" });
-  await place.use(fileApply, {
+  await place.use(fileApplyTool, {
     path: "a",
     patch: "@@ -1,3 +1,4 @@\n 1\n-2\n+two\n+2.5\n 3\n\\ No newline at end of file\n",
   });
@@ -158,14 +161,14 @@ void test("a patch or a difference beyond the bound is refused", async (t) => {
   const want = Array.from({ length: HAND_LIMITS.diffLines + 1 }, (_, index) => `${index}\n`).join("");
   await assert.rejects(diffed(place, "a", want), { code: "PAYLOAD_TOO_LARGE" });
   await assert.rejects(diffed(place, "a", "x".repeat(HAND_LIMITS.patchBytes)), { code: "PAYLOAD_TOO_LARGE" });
-  await assert.rejects(place.use(fileApply, { path: "a", patch: "é".repeat(HAND_LIMITS.patchBytes) }), {
+  await assert.rejects(place.use(fileApplyTool, { path: "a", patch: "é".repeat(HAND_LIMITS.patchBytes) }), {
     code: "PAYLOAD_TOO_LARGE",
   });
 });
 
 void test("equal texts have no difference", async (t) => {
   const place = scratch(t, { a: TEN });
-  const { text, data } = await place.use(fileDiff, { path: "a", want: TEN });
+  const { text, data } = await place.use(fileDiffTool, { path: "a", want: TEN });
   assert.equal(text, "[no difference]");
   assert.partialDeepStrictEqual(data, { patch: "" });
 });
@@ -174,10 +177,10 @@ void test("a folder that becomes a symlink between plan and run takes nothing ou
   const place = scratch(t);
   mkdirSync(place.at("folder"));
   const input = { path: "folder/x", patch: "@@ -0,0 +1 @@\n+evil\n" };
-  const plan = await fileApply.plan(input, place.bench);
+  const plan = await fileApplyTool.plan(input, place.context);
   rmdirSync(place.at("folder"));
   symlinkSync(place.outside, place.at("folder"));
-  await assert.rejects(place.run(fileApply, input, plan), { code: "PLAN_CHANGED" });
+  await assert.rejects(place.run(fileApplyTool, input, plan), { code: "PLAN_CHANGED" });
   assert.deepEqual(readdirSync(place.outside), ["secret.txt"]);
 });
 
@@ -190,9 +193,9 @@ void test("for any two texts, the diff applied to the first is the second, and a
       fc.pre(before !== after);
       writeFileSync(place.at("a"), before);
       const made = await diffed(place, "a", after);
-      await place.use(fileApply, { path: "a", ...made });
+      await place.use(fileApplyTool, { path: "a", ...made });
       assert.equal(place.text("a"), after);
-      const { data } = await place.use(fileApply, { path: "a", ...made });
+      const { data } = await place.use(fileApplyTool, { path: "a", ...made });
       assert.partialDeepStrictEqual(data, { already: true });
       assert.equal(place.text("a"), after);
     }),

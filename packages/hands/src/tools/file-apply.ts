@@ -1,17 +1,17 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { readContentIfAny, sha256, textOf, writeContent } from "../files/files.ts";
-import { applied, appliedElsewhere, diffOf, readPatch, undone } from "../files/patch.ts";
+import { readContentIfAny, sha256, decodeText, writeContent } from "../files/files.ts";
+import { applyHunks, applyMovedHunks, createDiff, readPatch, revertHunks } from "../files/patch.ts";
 import type { Patch } from "../files/patch.ts";
-import { pathField, readPlan, shown, writePlan } from "../files/paths.ts";
-import { tool } from "./tool.ts";
-import type { Bench } from "./tool.ts";
+import { pathSchema, readPlan, displayPath, writePlan } from "../files/paths.ts";
+import { defineTool } from "./tool.ts";
+import type { HandContext } from "./tool.ts";
 
 const parameters = {
   type: "object",
   required: ["path", "patch"],
   properties: {
-    path: pathField("The file: absolute, or relative to the workspace. One that is missing counts as empty."),
+    path: pathSchema("The file: absolute, or relative to the workspace. One that is missing counts as empty."),
     patch: {
       type: "string",
       minLength: 1,
@@ -29,7 +29,7 @@ const parameters = {
 } as const;
 
 /** Applies a patch to one file, word for word. */
-export const fileApply = tool({
+export const fileApplyTool = defineTool({
   name: "file_apply",
   description:
     "Applies a unified diff to one file, every hunk exactly where it says. What is applied already is left as it is.",
@@ -37,20 +37,20 @@ export const fileApply = tool({
   // A second time finds its own result, with or without a base, and leaves it.
   idempotent: true,
   effect: "write",
-  async plan(input, bench): Promise<FilePlan> {
+  async plan(input, context): Promise<FilePlan> {
     const { path, patch, base_sha256 } = input;
-    await readPatch(patch, namesOf(path, (await readPlan(path, bench)).path, bench));
-    return await writePlan(path, { patch, base_sha256 }, bench);
+    await readPatch(patch, namesOf(path, (await readPlan(path, context)).path, context));
+    return await writePlan(path, { patch, base_sha256 }, context);
   },
-  async run(input, { plan, bench }) {
-    const patch = await readPatch(input.patch, namesOf(input.path, plan.path, bench));
+  async run(input, { plan, context }) {
+    const patch = await readPatch(input.patch, namesOf(input.path, plan.path, context));
     const content = await readContentIfAny(plan.path);
     const now = {
-      text: content === undefined ? "" : textOf(content, plan.path),
+      text: content === undefined ? "" : decodeText(content, plan.path),
       sha256: content?.sha256 ?? sha256(""),
     };
     const result = resultOf(now, patch, input.base_sha256);
-    if (result === undefined) throw await conflict(now, patch, shown(plan.path, bench));
+    if (result === undefined) throw await conflict(now, patch, displayPath(plan.path, context));
     const data = { path: plan.path, applied: true, sha256: sha256(result) };
     if (result === now.text) {
       return { kind: "value", text: `${plan.path} already has this change.`, data: { ...data, already: true } };
@@ -67,19 +67,19 @@ interface Now {
 }
 
 /** The names by which a patch may call the file. */
-function namesOf(asked: string, path: string, bench: Bench): string[] {
-  return [asked, shown(path, bench), path];
+function namesOf(asked: string, path: string, context: HandContext): string[] {
+  return [asked, displayPath(path, context), path];
 }
 
 /** What the file is to hold, which is what it holds when the patch is in it already; undefined when it is neither. */
 function resultOf({ text, sha256: current }: Now, { hunks }: Patch, base: string | undefined): string | undefined {
-  const next = applied(text, hunks);
+  const next = applyHunks(text, hunks);
   if (base === current) return next;
-  const previous = undone(text, hunks);
+  const previous = revertHunks(text, hunks);
   if (base !== undefined) return previous !== undefined && sha256(previous) === base ? text : undefined;
   // A hunk that leaves no line leaves nothing to be seen: it is made where it fits, unless it would fit again.
   if (text !== "" && hunks.some(({ after }) => after.length === 0))
-    return next !== undefined && applied(next, hunks) === undefined ? next : undefined;
+    return next !== undefined && applyHunks(next, hunks) === undefined ? next : undefined;
   // Without a base the lines must say by themselves whether the patch is in: when both can be read out of them, nobody knows.
   if (next !== undefined && previous !== undefined) return undefined;
   return next ?? (previous === undefined ? undefined : text);
@@ -87,8 +87,8 @@ function resultOf({ text, sha256: current }: Now, { hunks }: Patch, base: string
 
 /** Says what the file is now, and the same change made for it when its lines still stand somewhere. */
 async function conflict(now: Now, patch: Patch, name: string): Promise<Fault> {
-  const moved = await appliedElsewhere(now.text, patch);
-  const fresh = moved === undefined ? "" : await diffOf(name.replace(/^\//, ""), now.text, moved);
+  const moved = await applyMovedHunks(now.text, patch);
+  const fresh = moved === undefined ? "" : await createDiff(name.replace(/^\//, ""), now.text, moved);
   const way =
     fresh === ""
       ? "read the file and make a new patch"

@@ -5,11 +5,11 @@ import type { TestContext } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan, ValueOutcome } from "@vidro/core";
 import { policyOf } from "../scratch.fixture.ts";
-import type { Bench, Input, InputSchema, Tool, Work } from "./tool.ts";
+import type { HandContext, ToolInput, ToolInputSchema, HandTool, ToolExecution } from "./tool.ts";
 
 /** A workspace with a few files, a folder outside of it, and a hand's state inside; gone when the test ends. */
 export interface Scratch {
-  readonly bench: Bench;
+  readonly context: HandContext;
   /** A folder whose name begins like the workspace's. */
   readonly outside: string;
   /** The absolute path of a name in the workspace. */
@@ -19,11 +19,11 @@ export interface Scratch {
   /** The names in a folder of the workspace, so that a temporary file left behind is seen. */
   readonly names: (folder?: string) => string[];
   /** Plans and runs a tool. */
-  readonly use: <S extends InputSchema>(tool: Tool<S, FilePlan>, input: Input<S>) => Promise<ValueOutcome>;
+  readonly use: <S extends ToolInputSchema>(tool: HandTool<S, FilePlan>, input: ToolInput<S>) => Promise<ValueOutcome>;
   /** Runs a tool under a plan that was made before. */
-  readonly run: <S extends InputSchema>(
-    tool: Tool<S, FilePlan>,
-    input: Input<S>,
+  readonly run: <S extends ToolInputSchema>(
+    tool: HandTool<S, FilePlan>,
+    input: ToolInput<S>,
     plan: FilePlan,
   ) => Promise<ValueOutcome>;
 }
@@ -35,8 +35,8 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
   const workspace = join(root, "work");
   const outside = join(root, "work-evil");
   const state = join(workspace, ".state");
-  const judge: Bench["judge"] = (plan) => policyOf("allow").judge(plan);
-  const bench: Bench = {
+  const judge: HandContext["judge"] = (plan) => policyOf("allow").judge(plan);
+  const context: HandContext = {
     workspace,
     state,
     reserved: () => [state],
@@ -45,8 +45,8 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
     env: {},
     judge,
   };
-  for (const folder of [workspace, outside, bench.state]) mkdirSync(folder);
-  writeFileSync(join(bench.state, "ledger.db"), "needle in the state");
+  for (const folder of [workspace, outside, context.state]) mkdirSync(folder);
+  writeFileSync(join(context.state, "ledger.db"), "needle in the state");
   writeFileSync(join(outside, "secret.txt"), "secret");
   const at = (name: string) => join(workspace, name);
   for (const [name, content] of Object.entries(files)) {
@@ -54,22 +54,26 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
     writeFileSync(at(name), content);
   }
   const run: Scratch["run"] = async (tool, input, plan) => {
-    const outcome = await tool.run(input, workOf(plan, bench));
+    const outcome = await tool.run(input, executionOf(plan, context));
     if (outcome.kind !== "value") throw new Error(`${tool.name} gave a ${outcome.kind} outcome`);
     return outcome;
   };
   return {
-    bench,
+    context,
     outside,
     at,
     text: (name) => readFileSync(at(name), "utf8"),
     names: (folder = ".") => readdirSync(at(folder)).sort(),
-    use: async (tool, input) => await run(tool, input, await tool.plan(input, bench)),
+    use: async (tool, input) => await run(tool, input, await tool.plan(input, context)),
     run,
   };
 }
 
 /** The work of carrying a plan out while nobody watches. */
-export function workOf(plan: FilePlan, bench: Bench, signal = new AbortController().signal): Work<FilePlan> {
-  return { plan, bench, action: "act_1", spool: join(bench.state, "spool"), signal, output: () => undefined };
+export function executionOf(
+  plan: FilePlan,
+  context: HandContext,
+  signal = new AbortController().signal,
+): ToolExecution<FilePlan> {
+  return { plan, context, action: "act_1", spool: join(context.state, "spool"), signal, output: () => undefined };
 }

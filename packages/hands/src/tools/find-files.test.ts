@@ -3,8 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
-import { scratch, workOf } from "./files.fixture.ts";
-import { findFiles } from "./find-files.ts";
+import { scratch, executionOf } from "./files.fixture.ts";
+import { findFilesTool } from "./find-files.ts";
 
 const FILES = {
   "a.ts": "",
@@ -18,14 +18,14 @@ const FILES = {
 
 void test("a pattern without a slash is tried on names at any depth", async (t) => {
   const { use } = scratch(t, FILES);
-  const { text, data } = await use(findFiles, { pattern: "*.ts" });
+  const { text, data } = await use(findFilesTool, { pattern: "*.ts" });
   assert.equal(text, "a.ts\nsrc/b.ts\nsrc/deep/c.ts");
   assert.partialDeepStrictEqual(data, { files: ["a.ts", "src/b.ts", "src/deep/c.ts"], truncated: false });
 });
 
 void test("a pattern with a slash is tried on the path from the folder", async (t) => {
   const { use } = scratch(t, FILES);
-  const found = async (pattern: string, path = ".") => (await use(findFiles, { pattern, path })).text;
+  const found = async (pattern: string, path = ".") => (await use(findFilesTool, { pattern, path })).text;
   assert.equal(await found("src/*.ts"), "src/b.ts");
   assert.equal(await found("**/c.{md,txt}"), "src/deep/c.md");
   assert.equal(await found("deep/*", "src"), "src/deep/c.md\nsrc/deep/c.ts");
@@ -35,27 +35,27 @@ void test("a pattern with a slash is tried on the path from the folder", async (
 
 void test("folders that machines fill are entered when the pattern or the path names them", async (t) => {
   const { use } = scratch(t, FILES);
-  assert.equal((await use(findFiles, { pattern: "node_modules/**/*.ts" })).text, "node_modules/x/d.ts");
-  assert.equal((await use(findFiles, { pattern: "*", path: ".git" })).text, ".git/config");
+  assert.equal((await use(findFilesTool, { pattern: "node_modules/**/*.ts" })).text, "node_modules/x/d.ts");
+  assert.equal((await use(findFilesTool, { pattern: "*", path: ".git" })).text, ".git/config");
 });
 
 void test("the hand's own state is not entered, and links are not followed", async (t) => {
   const { use, at, outside } = scratch(t);
   symlinkSync(outside, at("out"));
-  assert.equal((await use(findFiles, { pattern: "ledger.db" })).text, "[no file matches ledger.db]");
-  assert.equal((await use(findFiles, { pattern: "secret.txt" })).text, "[no file matches secret.txt]");
+  assert.equal((await use(findFilesTool, { pattern: "ledger.db" })).text, "[no file matches ledger.db]");
+  assert.equal((await use(findFilesTool, { pattern: "secret.txt" })).text, "[no file matches secret.txt]");
 });
 
 void test("files outside of the workspace are given by their whole path", async (t) => {
   const { use, outside } = scratch(t);
-  assert.equal((await use(findFiles, { pattern: "*", path: outside })).text, join(outside, "secret.txt"));
+  assert.equal((await use(findFilesTool, { pattern: "*", path: outside })).text, join(outside, "secret.txt"));
 });
 
 void test("more matches than the bound are cut and say so", async (t) => {
   const { use, at } = scratch(t);
   mkdirSync(at("many"));
   for (let index = 0; index <= HAND_LIMITS.entries; index += 1) writeFileSync(at(`many/${index}`), "");
-  const { text, data } = await use(findFiles, { pattern: "many/*" });
+  const { text, data } = await use(findFilesTool, { pattern: "many/*" });
   assert.match(text, /\[not everything was seen: there are more than 1000 matches/);
   assert.partialDeepStrictEqual(data, { truncated: true });
 });
@@ -65,12 +65,12 @@ void test("folders beyond the depth are left out and say so", async (t) => {
   const deep = Array.from({ length: HAND_LIMITS.folderDepth + 2 }, () => "d").join("/");
   mkdirSync(at(deep), { recursive: true });
   writeFileSync(at(`${deep}/lost`), "");
-  assert.match((await use(findFiles, { pattern: "lost" })).text, /some folders are more than 64 deep/);
+  assert.match((await use(findFilesTool, { pattern: "lost" })).text, /some folders are more than 64 deep/);
 });
 
 void test("a search that is aborted ends", async (t) => {
-  const { bench } = scratch(t, FILES);
+  const { context } = scratch(t, FILES);
   const input = { pattern: "*" };
-  const work = workOf(await findFiles.plan(input, bench), bench, AbortSignal.abort());
-  await assert.rejects(findFiles.run(input, work), { code: "TOOL_FAILED", message: /stopped/ });
+  const execution = executionOf(await findFilesTool.plan(input, context), context, AbortSignal.abort());
+  await assert.rejects(findFilesTool.run(input, execution), { code: "TOOL_FAILED", message: /stopped/ });
 });

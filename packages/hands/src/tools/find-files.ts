@@ -2,10 +2,10 @@ import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { join } from "node:path";
 import { Folder } from "../files/files.ts";
-import { glob } from "../files/glob.ts";
-import { pathField, readPlan, shown } from "../files/paths.ts";
-import { omissions, SELDOM_MEANT, Walk } from "../files/walk.ts";
-import { tool } from "./tool.ts";
+import { compileGlob } from "../files/glob.ts";
+import { pathSchema, readPlan, displayPath } from "../files/paths.ts";
+import { omissionNote, SKIPPED_FOLDERS, FolderWalk } from "../files/walk.ts";
+import { defineTool } from "./tool.ts";
 
 const parameters = {
   type: "object",
@@ -17,29 +17,29 @@ const parameters = {
       maxLength: HAND_LIMITS.globChars,
       description: "A glob: * ? [a-z] {a,b} and ** for any depth. Without a slash it is tried on names at any depth.",
     },
-    path: pathField("The folder to look in; the workspace when left out."),
+    path: pathSchema("The folder to look in; the workspace when left out."),
   },
   additionalProperties: false,
 } as const;
 
 /** Finds files by name. */
-export const findFiles = tool({
+export const findFilesTool = defineTool({
   name: "find_files",
   description:
     "Finds files whose path matches a glob. .git and node_modules are left out unless the pattern names them.",
   parameters,
   idempotent: true,
   effect: "read",
-  async plan(input, bench): Promise<FilePlan> {
-    glob(input.pattern);
-    return await readPlan(input.path ?? ".", bench);
+  async plan(input, context): Promise<FilePlan> {
+    compileGlob(input.pattern);
+    return await readPlan(input.path ?? ".", context);
   },
-  async run(input, work) {
-    const wanted = glob(anyDepth(input.pattern));
-    await using folder = await Folder.open(work.plan.path);
-    const walk = new Walk(
-      work,
-      (path, name) => wanted.reaches(path) && (!SELDOM_MEANT.has(name) || wanted.names(name)),
+  async run(input, execution) {
+    const wanted = compileGlob(atAnyDepth(input.pattern));
+    await using folder = await Folder.open(execution.plan.path);
+    const walk = new FolderWalk(
+      execution,
+      (path, name) => wanted.reaches(path) && (!SKIPPED_FOLDERS.has(name) || wanted.names(name)),
     );
     const found: string[] = [];
     for await (const met of walk.below(folder)) {
@@ -48,15 +48,15 @@ export const findFiles = tool({
         walk.leftOut.add(`there are more than ${HAND_LIMITS.entries} matches, so make the pattern narrower`);
         break;
       }
-      found.push(shown(join(work.plan.path, met.path), work.bench));
+      found.push(displayPath(join(execution.plan.path, met.path), execution.context));
     }
     const text = found.length === 0 ? `[no file matches ${input.pattern}]` : found.join("\n");
-    const data = { path: work.plan.path, files: found, truncated: walk.leftOut.size > 0 };
-    return { kind: "value", text: text + omissions(walk.leftOut), data };
+    const data = { path: execution.plan.path, files: found, truncated: walk.leftOut.size > 0 };
+    return { kind: "value", text: text + omissionNote(walk.leftOut), data };
   },
 });
 
 /** A bare name pattern is meant for every folder, as with `find -name`. */
-export function anyDepth(pattern: string): string {
+export function atAnyDepth(pattern: string): string {
   return pattern.includes("/") ? pattern : `**/${pattern}`;
 }

@@ -1,13 +1,13 @@
 import { statfs } from "node:fs/promises";
 import os from "node:os";
 import type { FactsPlan } from "@vidro/core";
-import { availableBytes, systemName } from "../exec/proc.ts";
-import { tool, type Bench } from "./tool.ts";
+import { readAvailableMemory, readSystemName } from "../exec/proc.ts";
+import { defineTool, type HandContext } from "./tool.ts";
 
 const MIB = 1024 * 1024;
 
 /** Tells what machine this is and how it is doing. */
-export const osInfo = tool({
+export const osInfoTool = defineTool({
   name: "os_info",
   description: "Tells the host's name, system, kernel, processors, load, memory, disk space and uptime.",
   parameters: { type: "object", properties: {}, additionalProperties: false },
@@ -18,18 +18,18 @@ export const osInfo = tool({
     return Promise.resolve({ kind: "facts", facts: "os" });
   },
 
-  async run(_input, { bench }) {
-    const data = await facts(bench);
+  async run(_input, { context }) {
+    const data = await facts(context);
     const text = Object.entries(data).map(([name, value]) => `${name}: ${String(value)}`);
     return { kind: "value", text: text.join("\n"), data };
   },
 });
 
-async function facts(bench: Bench) {
-  const disk = await statfs(bench.workspace);
+async function facts(context: HandContext) {
+  const disk = await statfs(context.workspace);
   return {
     hostname: os.hostname(),
-    system: systemName() ?? os.version(),
+    system: readSystemName() ?? os.version(),
     kernel: `${os.type()} ${os.release()}`,
     architecture: os.machine(),
     user: os.userInfo().username,
@@ -39,10 +39,10 @@ async function facts(bench: Bench) {
       .map((load) => load.toFixed(2))
       .join(" "),
     memory_total_mib: Math.round(os.totalmem() / MIB),
-    memory_available_mib: Math.round((availableBytes() ?? os.freemem()) / MIB),
+    memory_available_mib: Math.round((readAvailableMemory() ?? os.freemem()) / MIB),
     disk_total_mib: Math.round((disk.blocks * disk.bsize) / MIB),
     disk_available_mib: Math.round((disk.bavail * disk.bsize) / MIB),
     uptime_seconds: Math.round(os.uptime()),
-    workspace: bench.workspace,
+    workspace: context.workspace,
   };
 }

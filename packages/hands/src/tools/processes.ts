@@ -1,7 +1,7 @@
 import type { FactsPlan } from "@vidro/core";
 import { HAND_LIMITS } from "@vidro/core";
-import { readProcesses, type ProcessRow } from "../exec/proc.ts";
-import { tool } from "./tool.ts";
+import { listProcesses, type ProcessListing } from "../exec/proc.ts";
+import { defineTool } from "./tool.ts";
 
 const MIB = 1024 * 1024;
 const DEFAULT_ROWS = 30;
@@ -14,10 +14,10 @@ const ORDERS = {
   mem: (a, b) => b.memRssBytes - a.memRssBytes,
   pid: (a, b) => a.pid - b.pid,
   name: (a, b) => a.name.localeCompare(b.name),
-} satisfies Record<string, (a: ProcessRow, b: ProcessRow) => number>;
+} satisfies Record<string, (a: ProcessListing, b: ProcessListing) => number>;
 
 /** Lists the processes of the host. */
-export const processes = tool({
+export const processesTool = defineTool({
   name: "processes",
   description: "Lists the processes of the host with owner, processor share, memory and command line.",
   parameters: {
@@ -43,7 +43,7 @@ export const processes = tool({
 
   async run(input) {
     const pattern = input.name_pattern?.toLowerCase() ?? "";
-    const all = await readProcesses();
+    const all = await listProcesses();
     const matching = all.filter(({ name, cmd }) => `${name}\n${cmd}`.toLowerCase().includes(pattern));
     const rows = matching
       .sort(ORDERS[input.sort_by ?? "cpu"])
@@ -58,6 +58,6 @@ export const processes = tool({
   },
 });
 
-function line({ pid, ppid, user, cpuPercent, memRssBytes, state, cmd }: ProcessRow): string {
+function line({ pid, ppid, user, cpuPercent, memRssBytes, state, cmd }: ProcessListing): string {
   return [pid, ppid, user, cpuPercent.toFixed(1), (memRssBytes / MIB).toFixed(1), state, cmd].join("\t");
 }

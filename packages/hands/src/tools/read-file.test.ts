@@ -5,25 +5,26 @@ import { mkdirSync, renameSync, symlinkSync } from "node:fs";
 import { test } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
 import { scratch } from "./files.fixture.ts";
-import { readFile } from "./read-file.ts";
+import { readFileTool } from "./read-file.ts";
 
 void test("004-13: a file is given as it is, with its size and hash", async (t) => {
   const { use, at } = scratch(t, { "a.txt": "one\r\ntwo\n" });
-  const { text, data } = await use(readFile, { file_path: "a.txt" });
+  const { text, data } = await use(readFileTool, { file_path: "a.txt" });
   assert.equal(text, "one\r\ntwo");
   const sha256 = createHash("sha256").update("one\r\ntwo\n").digest("hex");
   assert.deepEqual(data, { path: at("a.txt"), lines: 2, bytes: 9, sha256, truncated: false });
 });
 
 void test("an empty file is an empty text", async (t) => {
-  const { text, data } = await scratch(t, { empty: "" }).use(readFile, { file_path: "empty" });
+  const { text, data } = await scratch(t, { empty: "" }).use(readFileTool, { file_path: "empty" });
   assert.equal(text, "");
   assert.partialDeepStrictEqual(data, { lines: 0, bytes: 0, truncated: false });
 });
 
 void test("offset and limit choose lines, and the end says how to go on", async (t) => {
   const { use } = scratch(t, { a: "1\n2\n3\n4\n" });
-  const read = async (offset: number, limit: number) => (await use(readFile, { file_path: "a", offset, limit })).text;
+  const read = async (offset: number, limit: number) =>
+    (await use(readFileTool, { file_path: "a", offset, limit })).text;
   assert.equal(await read(2, 2), "2\n3\n[lines 2 to 3 of 4; go on with offset 4]");
   assert.equal(await read(4, 9), "4");
   await assert.rejects(read(5, 1), /has 4 lines, so there is no line 5/);
@@ -35,7 +36,7 @@ void test("a long file is given in parts that together are the whole", async (t)
   const parts: string[] = [];
   let offset: number | undefined = 1;
   while (offset !== undefined) {
-    const { text }: { text: string } = await use(readFile, { file_path: "long", offset });
+    const { text }: { text: string } = await use(readFileTool, { file_path: "long", offset });
     assert.ok(Buffer.byteLength(text) <= HAND_LIMITS.readBytes + 100);
     const next = /go on with offset (\d+)\]$/.exec(text)?.[1];
     parts.push(text.replace(/\n\[lines .*\]$/, ""));
@@ -47,35 +48,38 @@ void test("a long file is given in parts that together are the whole", async (t)
 
 void test("a line beyond the bound is cut between characters and says so", async (t) => {
   const { use } = scratch(t, { wide: `a${"é".repeat(HAND_LIMITS.readBytes)}\nnext` });
-  const { text, data } = await use(readFile, { file_path: "wide" });
+  const { text, data } = await use(readFileTool, { file_path: "wide" });
   assert.match(text, /^aé+\n\[only the beginning of line 1 of 2 is shown: .*; the next line is offset 2\]$/);
   assert.partialDeepStrictEqual(data, { truncated: true });
 });
 
 void test("a binary file is refused with its size and a way to look at it", async (t) => {
   const { use } = scratch(t, { "a.bin": Buffer.from([1, 0, 2]) });
-  await assert.rejects(use(readFile, { file_path: "a.bin" }), { code: "TOOL_FAILED", message: /3 bytes.*file, xxd/ });
+  await assert.rejects(use(readFileTool, { file_path: "a.bin" }), {
+    code: "TOOL_FAILED",
+    message: /3 bytes.*file, xxd/,
+  });
 });
 
 void test("a pipe is refused at once", async (t) => {
   const { use, at } = scratch(t);
   execFileSync("mkfifo", [at("pipe")]);
-  await assert.rejects(use(readFile, { file_path: "pipe" }), { code: "TOOL_FAILED" });
+  await assert.rejects(use(readFileTool, { file_path: "pipe" }), { code: "TOOL_FAILED" });
 });
 
 void test("a symlink is read as the file it leads to, and planned as that file", async (t) => {
-  const { use, at, bench } = scratch(t, { "real.txt": "here" });
+  const { use, at, context } = scratch(t, { "real.txt": "here" });
   symlinkSync("real.txt", at("link"));
-  assert.equal((await readFile.plan({ file_path: "link" }, bench)).path, at("real.txt"));
-  assert.equal((await use(readFile, { file_path: "link" })).text, "here");
+  assert.equal((await readFileTool.plan({ file_path: "link" }, context)).path, at("real.txt"));
+  assert.equal((await use(readFileTool, { file_path: "link" })).text, "here");
 });
 
 void test("a folder that becomes a symlink between plan and run is not followed", async (t) => {
-  const { run, at, bench, outside } = scratch(t);
+  const { run, at, context, outside } = scratch(t);
   mkdirSync(at("folder"));
   const input = { file_path: "folder/secret.txt" };
-  const plan = await readFile.plan(input, bench);
+  const plan = await readFileTool.plan(input, context);
   renameSync(at("folder"), at("moved"));
   symlinkSync(outside, at("folder"));
-  await assert.rejects(run(readFile, input, plan), { code: "PLAN_CHANGED" });
+  await assert.rejects(run(readFileTool, input, plan), { code: "PLAN_CHANGED" });
 });

@@ -1,14 +1,14 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
-import { readContent, textOf } from "../files/files.ts";
-import { pathField, readPlan, refuseForeign } from "../files/paths.ts";
-import { tool } from "./tool.ts";
+import { readContent, decodeText } from "../files/files.ts";
+import { pathSchema, readPlan, refuseForeign } from "../files/paths.ts";
+import { defineTool } from "./tool.ts";
 
 const parameters = {
   type: "object",
   required: ["file_path"],
   properties: {
-    file_path: pathField("The file: absolute, or relative to the workspace."),
+    file_path: pathSchema("The file: absolute, or relative to the workspace."),
     offset: { type: "integer", minimum: 1, description: "The first line to give; lines count from 1." },
     limit: { type: "integer", minimum: 1, description: "How many lines to give at most." },
   },
@@ -16,18 +16,18 @@ const parameters = {
 } as const;
 
 /** Gives a text file, or some lines of it. */
-export const readFile = tool({
+export const readFileTool = defineTool({
   name: "read_file",
   description:
     "Reads a text file, from line `offset` on and at most `limit` lines. A long file is cut and says how to go on.",
   parameters,
   idempotent: true,
   effect: "read",
-  plan: async (input, bench): Promise<FilePlan> => await readPlan(input.file_path, bench),
-  async run(input, { plan, bench }) {
+  plan: async (input, context): Promise<FilePlan> => await readPlan(input.file_path, context),
+  async run(input, { plan, context }) {
     const content = await readContent(plan.path);
-    refuseForeign(content.stat, plan, bench);
-    const lines = textOf(content, plan.path).split("\n");
+    refuseForeign(content.stat, plan, context);
+    const lines = decodeText(content, plan.path).split("\n");
     if (lines.at(-1) === "") lines.pop();
     const from = input.offset ?? 1;
     if (from > Math.max(lines.length, 1)) {

@@ -3,24 +3,24 @@ import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { Folder } from "../files/files.ts";
 import type { FolderEntry } from "../files/files.ts";
-import { pathField, readPlan } from "../files/paths.ts";
-import { tool } from "./tool.ts";
+import { pathSchema, readPlan } from "../files/paths.ts";
+import { defineTool } from "./tool.ts";
 
 const parameters = {
   type: "object",
   required: ["dir_path"],
-  properties: { dir_path: pathField("The folder: absolute, or relative to the workspace; `.` is the workspace.") },
+  properties: { dir_path: pathSchema("The folder: absolute, or relative to the workspace; `.` is the workspace.") },
   additionalProperties: false,
 } as const;
 
 /** Lists a folder. */
-export const readFolder = tool({
+export const readFolderTool = defineTool({
   name: "read_folder",
   description: "Lists a folder, hidden entries too: mode, size, time of change (UTC) and name of each entry.",
   parameters,
   idempotent: true,
   effect: "read",
-  plan: async (input, bench): Promise<FilePlan> => await readPlan(input.dir_path, bench),
+  plan: async (input, context): Promise<FilePlan> => await readPlan(input.dir_path, context),
   async run(_input, { plan }) {
     await using folder = await Folder.open(plan.path);
     const { entries, more } = await folder.entries(HAND_LIMITS.searchFiles);

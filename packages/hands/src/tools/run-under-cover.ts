@@ -3,30 +3,30 @@ import { basename } from "node:path";
 import { Fault } from "@vidro/core";
 import type { ProcessOutcome, StateAccess } from "@vidro/core";
 import { runProcess } from "../exec/process.ts";
-import type { Launch } from "../exec/process.ts";
-import type { Bench, Work } from "./tool.ts";
+import type { ProcessLaunch } from "../exec/process.ts";
+import type { HandContext, ToolExecution } from "./tool.ts";
 
 /** A shell that can call a program by another name than its own. */
 const NAMING_SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
 /** What a command finds where Vidro's own state is when it runs as the user of the hand. */
-export async function stateFor(bench: Bench): Promise<StateAccess> {
-  return (await bench.sandbox())?.cover === undefined ? "open" : "hidden";
+export async function stateAccessOf(context: HandContext): Promise<StateAccess> {
+  return (await context.sandbox())?.cover === undefined ? "open" : "hidden";
 }
 
 /** Runs a program as the user of the hand, with Vidro's own state hidden from it; PLAN_CHANGED when nothing hides it. */
-export async function runCovered(launch: Launch, work: Work): Promise<ProcessOutcome> {
-  const { bench } = work;
-  const sandbox = await bench.sandbox();
+export async function runUnderCover(launch: ProcessLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
+  const { context } = execution;
+  const sandbox = await context.sandbox();
   if (sandbox?.cover === undefined)
     throw new Fault("PLAN_CHANGED", "The sandbox that was to keep this command from Vidro's own state is gone.");
   const { cwd, env, timeoutMs } = launch;
-  const cover = { workspace: bench.workspace, reserved: bench.reserved(), cwd };
-  return runProcess({ ...sandbox.cover(lineOf(launch), cover), cwd, env, timeoutMs }, work);
+  const cover = { workspace: context.workspace, reserved: context.reserved(), cwd };
+  return runProcess({ ...sandbox.cover(lineOf(launch), cover), cwd, env, timeoutMs }, execution);
 }
 
 /** The line that runs the program by the name that it was asked for, where that tells a program what to do. */
-function lineOf({ program, argv: [name = program, ...args] }: Launch): readonly string[] {
+function lineOf({ program, argv: [name = program, ...args] }: ProcessLaunch): readonly string[] {
   if (name === program || name === basename(program)) return [program, ...args];
   return [NAMING_SHELL, "-c", 'exec -a "$0" "$@"', name, program, ...args];
 }

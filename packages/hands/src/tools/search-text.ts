@@ -3,14 +3,14 @@ import { basename, dirname, join } from "node:path";
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { Folder, isBinary } from "../files/files.ts";
-import { glob } from "../files/glob.ts";
-import { pathField, readPlan, shown } from "../files/paths.ts";
-import { within } from "../files/is-within.ts";
-import { identity, isOwnFile, isShared, twinsIn, type Twins } from "../files/hard-links.ts";
-import { omissions, SELDOM_MEANT, Walk } from "../files/walk.ts";
-import { anyDepth } from "./find-files.ts";
-import { tool } from "./tool.ts";
-import type { Work } from "./tool.ts";
+import { compileGlob } from "../files/glob.ts";
+import { pathSchema, readPlan, displayPath } from "../files/paths.ts";
+import { isWithin } from "../files/is-within.ts";
+import { inodeKey, isWorkspaceFile, isHardLinked, findHardLinks, type HardLinks } from "../files/hard-links.ts";
+import { omissionNote, SKIPPED_FOLDERS, FolderWalk } from "../files/walk.ts";
+import { atAnyDepth } from "./find-files.ts";
+import { defineTool } from "./tool.ts";
+import type { ToolExecution } from "./tool.ts";
 
 const parameters = {
   type: "object",
@@ -22,7 +22,7 @@ const parameters = {
       maxLength: HAND_LIMITS.lineChars,
       description: "The text to look for, as it is: this is not a regular expression. It lies within one line.",
     },
-    path: pathField("The folder or file to look in; the workspace when left out."),
+    path: pathSchema("The folder or file to look in; the workspace when left out."),
     ignore_case: { type: "boolean", description: "Treat capital and small letters alike." },
     glob: {
       type: "string",
@@ -35,7 +35,7 @@ const parameters = {
 } as const;
 
 /** Finds text in files. */
-export const searchText = tool({
+export const searchTextTool = defineTool({
   name: "search_text",
   description:
     "Finds a plain text in the files below a folder and gives path:line:text for each line that holds it. " +
@@ -43,51 +43,51 @@ export const searchText = tool({
   parameters,
   idempotent: true,
   effect: "read",
-  async plan(input, bench): Promise<FilePlan> {
+  async plan(input, context): Promise<FilePlan> {
     if (input.pattern.includes("\n")) {
       throw new Fault(
         "BAD_ARGUMENTS",
         "The pattern holds a line end, and a match lies within one line; search for one line of it.",
       );
     }
-    glob(input.glob ?? "*");
-    return await readPlan(input.path ?? ".", bench);
+    compileGlob(input.glob ?? "*");
+    return await readPlan(input.path ?? ".", context);
   },
-  async run(input, work) {
+  async run(input, execution) {
     const search = new Search(input.pattern, input.ignore_case === true);
-    const leftOut = await searchAll(search, glob(anyDepth(input.glob ?? "*")), work);
+    const leftOut = await searchAll(search, compileGlob(atAnyDepth(input.glob ?? "*")), execution);
     const text = search.matches.map(({ path, line, text: found }) => `${path}:${line}:${found}`).join("\n");
-    const data = { path: work.plan.path, matches: search.matches, truncated: leftOut.size > 0 };
+    const data = { path: execution.plan.path, matches: search.matches, truncated: leftOut.size > 0 };
     const nothing = `[no line holds ${JSON.stringify(input.pattern)}]`;
-    return { kind: "value", text: (text || nothing) + omissions(leftOut), data };
+    return { kind: "value", text: (text || nothing) + omissionNote(leftOut), data };
   },
 });
 
 /** Looks into every file that is asked for; gives what was left out, and why. */
 async function searchAll(
   search: Search,
-  wanted: ReturnType<typeof glob>,
-  work: Work<FilePlan>,
+  wanted: ReturnType<typeof compileGlob>,
+  execution: ToolExecution<FilePlan>,
 ): Promise<ReadonlySet<string>> {
-  const { path } = work.plan;
-  const walk = new Walk(
-    work,
-    (below, name) => wanted.reaches(below) && (!SELDOM_MEANT.has(name) || wanted.names(name)),
+  const { path } = execution.plan;
+  const walk = new FolderWalk(
+    execution,
+    (below, name) => wanted.reaches(below) && (!SKIPPED_FOLDERS.has(name) || wanted.names(name)),
   );
-  const { workspace, state } = work.bench;
-  let [ours, inWorkspace]: [Twins?, Twins?] = [];
+  const { workspace, state } = execution.context;
+  let [ours, inWorkspace]: [HardLinks?, HardLinks?] = [];
   /** Whether a file that was met by one of its several names is not to be looked into. */
   const isKept = (stat: BigIntStats, at: string): boolean => {
-    if ((ours ??= twinsIn(state)).has(identity(stat))) return true;
-    if (walk.isApproved || !within(workspace, at)) return false;
-    return !isOwnFile(stat, workspace, (inWorkspace ??= twinsIn(workspace)));
+    if ((ours ??= findHardLinks(state)).has(inodeKey(stat))) return true;
+    if (walk.isApproved || !isWithin(workspace, at)) return false;
+    return !isWorkspaceFile(stat, workspace, (inWorkspace ??= findHardLinks(workspace)));
   };
   const look = async (folder: Folder, name: string) => {
     try {
       const { bytes, stat } = await folder.read(name);
       const at = join(folder.path, name);
-      if (isShared(stat) && isKept(stat, at)) walk.leftOut.add("what policy keeps from the model");
-      else search.lookInto(bytes, shown(at, work.bench));
+      if (isHardLinked(stat) && isKept(stat, at)) walk.leftOut.add("what policy keeps from the model");
+      else search.lookInto(bytes, displayPath(at, execution.context));
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       walk.leftOut.add(error.message);

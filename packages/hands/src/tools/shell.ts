@@ -1,18 +1,18 @@
 import { existsSync } from "node:fs";
 import { Fault, HAND_LIMITS, type ShellPlan } from "@vidro/core";
-import { folderAt } from "../files/resolve-folder.ts";
-import { pathField } from "../files/paths.ts";
+import { resolveFolder } from "../files/resolve-folder.ts";
+import { pathSchema } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
-import { linePrints, NO_NUL } from "../exec/fingerprints.ts";
+import { fingerprintLine, NO_NUL } from "../exec/fingerprints.ts";
 import { isInView } from "../exec/sandbox.ts";
-import { runCovered, stateFor } from "./run-under-cover.ts";
-import { scopeOf, tool } from "./tool.ts";
+import { runUnderCover, stateAccessOf } from "./run-under-cover.ts";
+import { scopeOf, defineTool } from "./tool.ts";
 
 /** Models write for bash; a host without it gets what POSIX promises. */
 const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
 /** Runs a line in a shell. */
-export const shell = tool({
+export const shellTool = defineTool({
   name: "shell",
   description:
     "Runs a command line in a shell on the host and gives its output and exit code. Background processes end with " +
@@ -28,7 +28,7 @@ export const shell = tool({
         pattern: NO_NUL,
         description: "The command line.",
       },
-      dir_path: pathField("Folder to run in; default: the workspace."),
+      dir_path: pathSchema("Folder to run in; default: the workspace."),
       timeout_ms: {
         type: "integer",
         minimum: 1,
@@ -46,36 +46,36 @@ export const shell = tool({
   idempotent: false,
   effect: "execute",
 
-  async plan(input, bench): Promise<ShellPlan> {
+  async plan(input, context): Promise<ShellPlan> {
     const access = input.access ?? "host";
-    const cwd = folderAt(input.dir_path ?? ".", bench.workspace);
-    const sandboxed = (access === "read" || access === "workspace") && (await bench.sandbox()) !== undefined;
-    if (sandboxed && !isInView(cwd, scopeOf(bench, "files", cwd))) {
+    const cwd = resolveFolder(input.dir_path ?? ".", context.workspace);
+    const sandboxed = (access === "read" || access === "workspace") && (await context.sandbox()) !== undefined;
+    if (sandboxed && !isInView(cwd, scopeOf(context, "files", cwd))) {
       throw new Fault("BAD_ARGUMENTS", `${cwd} is outside the workspace: a line sees it with access host only.`);
     }
     return {
       kind: "shell",
       command: input.command,
       cwd,
-      env: bench.env,
+      env: context.env,
       timeoutMs: input.timeout_ms ?? HAND_LIMITS.commandMs,
       access,
       sandboxed,
-      ...(await linePrints(input.command, cwd)),
-      ...(sandboxed ? {} : { state: access === "host" ? await stateFor(bench) : "open" }),
+      ...(await fingerprintLine(input.command, cwd)),
+      ...(sandboxed ? {} : { state: access === "host" ? await stateAccessOf(context) : "open" }),
     };
   },
 
-  async run(_input, work) {
-    const { plan, bench } = work;
+  async run(_input, execution) {
+    const { plan, context } = execution;
     const line = [SHELL, "-c", plan.command];
     const { access, cwd, env, timeoutMs } = plan;
     const launch = { program: SHELL, argv: line, cwd, env, timeoutMs };
-    if (plan.state === "hidden") return runCovered(launch, work);
-    if (!plan.sandboxed) return runProcess(launch, work);
-    const sandbox = await bench.sandbox();
+    if (plan.state === "hidden") return runUnderCover(launch, execution);
+    if (!plan.sandboxed) return runProcess(launch, execution);
+    const sandbox = await context.sandbox();
     if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this line is gone.");
-    const scope = scopeOf(bench, access === "read" ? "files" : "workspace", cwd);
-    return runProcess({ ...(await sandbox.hold(line, scope)), cwd, env, timeoutMs }, work);
+    const scope = scopeOf(context, access === "read" ? "files" : "workspace", cwd);
+    return runProcess({ ...(await sandbox.hold(line, scope)), cwd, env, timeoutMs }, execution);
   },
 });

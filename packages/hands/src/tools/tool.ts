@@ -1,10 +1,10 @@
 import { HAND_LIMITS } from "@vidro/core";
 import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, Verdict } from "@vidro/core";
 import type { XStatic } from "typebox/schema";
-import { isInView, type Sandbox, type Scope } from "../exec/sandbox.ts";
+import { isInView, type Sandbox, type SandboxScope } from "../exec/sandbox.ts";
 
 /** What a tool knows of the hand it runs on. */
-export interface Bench {
+export interface HandContext {
   /** Absolute, with symlinks resolved. */
   readonly workspace: string;
   /** The hand's own state folder (absolute, with symlinks resolved). */
@@ -21,23 +21,23 @@ export interface Bench {
   readonly judge: (plan: Plan) => Verdict;
 }
 
-/** What a command of a bench sees and touches when it is held. */
-export function scopeOf(bench: Bench, confined: Confinement, cwd: string): Scope {
-  const { workspace, state, reserved, env } = bench;
-  const memoryBytes = Math.min(HAND_LIMITS.memoryBytes, bench.memoryBytes());
+/** What a command of a context sees and touches when it is held. */
+export function scopeOf(context: HandContext, confined: Confinement, cwd: string): SandboxScope {
+  const { workspace, state, reserved, env } = context;
+  const memoryBytes = Math.min(HAND_LIMITS.memoryBytes, context.memoryBytes());
   return { confined, workspace, state, reserved: reserved(), cwd, path: env["PATH"] ?? "", memoryBytes };
 }
 
 /** Whether this host has what holds a command, and the command would see the folder that it runs in. */
-export async function canHold(bench: Bench, confined: Confinement, cwd: string): Promise<boolean> {
-  if ((await bench.sandbox()) === undefined) return false;
-  return confined === "facts" || isInView(cwd, scopeOf(bench, confined, cwd));
+export async function canConfine(context: HandContext, confined: Confinement, cwd: string): Promise<boolean> {
+  if ((await context.sandbox()) === undefined) return false;
+  return confined === "facts" || isInView(cwd, scopeOf(context, confined, cwd));
 }
 
 /** One piece of work: the frozen plan, and how to tell of it while it goes on. */
-export interface Work<P extends Plan = Plan> {
+export interface ToolExecution<P extends Plan = Plan> {
   readonly plan: P;
-  readonly bench: Bench;
+  readonly context: HandContext;
   /** The action's id. */
   readonly action: string;
   /** Absolute path of the file that a process's whole output goes to; nobody has made it yet. */
@@ -48,7 +48,7 @@ export interface Work<P extends Plan = Plan> {
 }
 
 /** JSON Schema of an input: an object with named fields and nothing besides. Plain data, which loads at once. */
-export type InputSchema = {
+export type ToolInputSchema = {
   readonly type: "object";
   readonly required?: readonly string[];
   readonly properties: { readonly [field: string]: JsonObject };
@@ -56,13 +56,13 @@ export type InputSchema = {
 };
 
 /** The input that a schema describes, worked out by the type checker alone. */
-export type Input<Schema extends InputSchema> = XStatic<Schema>;
+export type ToolInput<Schema extends ToolInputSchema> = XStatic<Schema>;
 
 /**
  * Something a hand can do. `plan` freezes an input that has passed the schema and has no effect; `run` carries a
  * frozen plan out. Both throw Faults, and nothing else on purpose.
  */
-export interface Tool<Schema extends InputSchema = InputSchema, P extends Plan = Plan> {
+export interface HandTool<Schema extends ToolInputSchema = ToolInputSchema, P extends Plan = Plan> {
   /** snake_case, as the model calls it. */
   readonly name: string;
   readonly description: string;
@@ -71,11 +71,13 @@ export interface Tool<Schema extends InputSchema = InputSchema, P extends Plan =
   /** Whether running it twice under one id is the same as running it once. */
   readonly idempotent: boolean;
   readonly effect: ToolEffect;
-  plan(input: Input<Schema>, bench: Bench): Promise<P>;
-  run(input: Input<Schema>, work: Work<P>): Promise<Outcome>;
+  plan(input: ToolInput<Schema>, context: HandContext): Promise<P>;
+  run(input: ToolInput<Schema>, execution: ToolExecution<P>): Promise<Outcome>;
 }
 
 /** A tool as it is: gives each tool file its inferred types without writing them twice. */
-export function tool<const Schema extends InputSchema, P extends Plan>(made: Tool<Schema, P>): Tool<Schema, P> {
+export function defineTool<const Schema extends ToolInputSchema, P extends Plan>(
+  made: HandTool<Schema, P>,
+): HandTool<Schema, P> {
   return made;
 }

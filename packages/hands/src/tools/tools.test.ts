@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { Ajv } from "ajv";
-import type { Input } from "./tool.ts";
-import { processes } from "./processes.ts";
-import { shell } from "./shell.ts";
+import type { ToolInput } from "./tool.ts";
+import { processesTool } from "./processes.ts";
+import { shellTool } from "./shell.ts";
 import { TOOLS } from "./tools.ts";
 
 /** Compiles a schema as strictly as AJV can: the hand itself takes the schemas as they are, to begin at once. */
@@ -32,17 +32,17 @@ describe("the schemas of the tools", () => {
 
   it("give their inputs the types that they say", () => {
     // What is optional, an enum, an integer or an array is checked by the compiler, in both directions.
-    const least: Input<typeof shell.parameters> = { command: "ls" };
-    const most: Required<Input<typeof shell.parameters>> = {
+    const least: ToolInput<typeof shellTool.parameters> = { command: "ls" };
+    const most: Required<ToolInput<typeof shellTool.parameters>> = {
       command: "ls",
       dir_path: ".",
       timeout_ms: 1,
       access: "read" satisfies "read" | "workspace" | "host",
     };
     // @ts-expect-error No such order.
-    const wrong: Input<typeof processes.parameters> = { sort_by: "colour" };
-    assert.equal(compile(shell.parameters)(least), true);
-    assert.equal(compile(shell.parameters)(most), true);
-    assert.equal(compile(processes.parameters)(wrong), false);
+    const wrong: ToolInput<typeof processesTool.parameters> = { sort_by: "colour" };
+    assert.equal(compile(shellTool.parameters)(least), true);
+    assert.equal(compile(shellTool.parameters)(most), true);
+    assert.equal(compile(processesTool.parameters)(wrong), false);
   });
 });

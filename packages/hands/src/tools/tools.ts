@@ -1,31 +1,31 @@
-import { command } from "./command.ts";
-import { edit } from "./edit.ts";
-import { fileApply } from "./file-apply.ts";
-import { fileDiff } from "./file-diff.ts";
-import { findFiles } from "./find-files.ts";
-import { osInfo } from "./os-info.ts";
-import { processes } from "./processes.ts";
-import { readFile } from "./read-file.ts";
-import { readFolder } from "./read-folder.ts";
-import { searchText } from "./search-text.ts";
-import { shell } from "./shell.ts";
-import type { Tool } from "./tool.ts";
-import { workingDirectory } from "./working-directory.ts";
-import { writeFile } from "./write-file.ts";
+import { commandTool } from "./command.ts";
+import { editTool } from "./edit.ts";
+import { fileApplyTool } from "./file-apply.ts";
+import { fileDiffTool } from "./file-diff.ts";
+import { findFilesTool } from "./find-files.ts";
+import { osInfoTool } from "./os-info.ts";
+import { processesTool } from "./processes.ts";
+import { readFileTool } from "./read-file.ts";
+import { readFolderTool } from "./read-folder.ts";
+import { searchTextTool } from "./search-text.ts";
+import { shellTool } from "./shell.ts";
+import type { HandTool } from "./tool.ts";
+import { workingDirectoryTool } from "./working-directory.ts";
+import { writeFileTool } from "./write-file.ts";
 
 /** Every tool of a hand: one file and one line here adds one. */
-export const TOOLS: readonly Tool[] = [
-  shell,
-  command,
-  workingDirectory,
-  readFolder,
-  readFile,
-  writeFile,
-  edit,
-  findFiles,
-  searchText,
-  fileDiff,
-  fileApply,
-  osInfo,
-  processes,
+export const TOOLS: readonly HandTool[] = [
+  shellTool,
+  commandTool,
+  workingDirectoryTool,
+  readFolderTool,
+  readFileTool,
+  writeFileTool,
+  editTool,
+  findFilesTool,
+  searchTextTool,
+  fileDiffTool,
+  fileApplyTool,
+  osInfoTool,
+  processesTool,
 ];

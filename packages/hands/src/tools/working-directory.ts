@@ -1,12 +1,16 @@
-import { tool } from "./tool.ts";
+import { defineTool } from "./tool.ts";
 
 /** Says where the hand works. */
-export const workingDirectory = tool({
+export const workingDirectoryTool = defineTool({
   name: "working_directory",
   description: "Gives the absolute path of the workspace, the folder that relative paths start from.",
   parameters: { type: "object", properties: {}, additionalProperties: false },
   idempotent: true,
   effect: "read",
   plan: async () => ({ kind: "facts", facts: "working_directory" }),
-  run: async (_input, { bench }) => ({ kind: "value", text: bench.workspace, data: { path: bench.workspace } }),
+  run: async (_input, { context }) => ({
+    kind: "value",
+    text: context.workspace,
+    data: { path: context.workspace },
+  }),
 });

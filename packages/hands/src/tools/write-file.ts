@@ -1,28 +1,28 @@
 import { HAND_LIMITS } from "@vidro/core";
 import type { FilePlan } from "@vidro/core";
 import { sha256, writeContent } from "../files/files.ts";
-import { pathField, writePlan } from "../files/paths.ts";
-import { tool } from "./tool.ts";
+import { pathSchema, writePlan } from "../files/paths.ts";
+import { defineTool } from "./tool.ts";
 
 const parameters = {
   type: "object",
   required: ["file_path", "content"],
   properties: {
-    file_path: pathField("The file: absolute, or relative to the workspace."),
+    file_path: pathSchema("The file: absolute, or relative to the workspace."),
     content: { type: "string", maxLength: HAND_LIMITS.fileBytes, description: "All of the new content." },
   },
   additionalProperties: false,
 } as const;
 
 /** Makes a file, or replaces all of it. */
-export const writeFile = tool({
+export const writeFileTool = defineTool({
   name: "write_file",
   description: "Writes a whole file, replacing what was there. In the workspace, folders that are missing are made.",
   parameters,
   // The same content again would be harmless, but not to somebody who has changed the file since.
   idempotent: false,
   effect: "write",
-  plan: async (input, bench): Promise<FilePlan> => await writePlan(input.file_path, input.content, bench),
+  plan: async (input, context): Promise<FilePlan> => await writePlan(input.file_path, input.content, context),
   async run({ content }, { plan }) {
     await writeContent(plan.path, content, { expected: "anything", make: plan.inWorkspace });
     const bytes = Buffer.byteLength(content);

@@ -45,8 +45,8 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
   },
   daemon: lookAtDaemon,
   sandbox: async () => {
-    const { hostSandbox } = await import("@vidro/hands");
-    if ((await hostSandbox()) !== undefined) return ok("bubblewrap holds commands to what they may touch");
+    const { findHostSandbox } = await import("@vidro/hands");
+    if ((await findHostSandbox()) !== undefined) return ok("bubblewrap holds commands to what they may touch");
     return warn(
       "bubblewrap does not work here, so every command is asked for",
       "Install bubblewrap: apt install bubblewrap",

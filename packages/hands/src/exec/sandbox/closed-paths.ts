@@ -12,7 +12,7 @@ const READ_BY_OTHERS = 0o004;
 const ENTERED_BY_OTHERS = 0o001;
 
 /** Whether a real path is, or lies in, something that other users of the host may not read. */
-export function isClosed(path: string): boolean {
+export function isClosedToOthers(path: string): boolean {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return false;

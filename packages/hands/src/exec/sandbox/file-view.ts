@@ -3,12 +3,12 @@ import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
 import type { Confinement } from "@vidro/core";
-import { within } from "../../files/is-within.ts";
-import { secretPaths } from "../../policy/secret-paths.ts";
+import { isWithin } from "../../files/is-within.ts";
+import { findSecretPaths } from "../../policy/secret-paths.ts";
 import { ClosedPaths } from "./closed-paths.ts";
 
 /** What a sandboxed command may see and touch. */
-export interface Scope {
+export interface SandboxScope {
   readonly confined: Confinement;
   readonly workspace: string;
   /** The hand's own folder: what patterns of a policy call `{state}`. */
@@ -66,28 +66,32 @@ const readOnly = (at: string): Part => ({ at, options: ["--ro-bind", at, at] });
 const empty = (at: string): Part => ({ at, options: ["--size", String(HAND_LIMITS.scratchBytes), "--tmpfs", at] });
 
 /** Bubblewrap's options for the files that a command sees; `foreign` are those of the workspace that it must not see. */
-export function viewOf(scope: Scope, secrets: readonly string[], foreign: readonly string[]): readonly string[] {
+export function fileViewOptions(
+  scope: SandboxScope,
+  secrets: readonly string[],
+  foreign: readonly string[],
+): readonly string[] {
   const { confined, workspace, state, reserved } = scope;
   // Facts hold nothing of what is in the states of others, and those may be gone before they are hidden.
   const own = confined === "facts" ? [state] : reserved;
-  const hidden = [...new Set([...own.flatMap(existing), ...secretsThere(workspace, state, ...secrets)])];
+  const hidden = [...new Set([...own.flatMap(resolveIfPresent), ...secretsThere(workspace, state, ...secrets)])];
   return confined === "facts" ? hostView(scope, hidden) : filesView(scope, [...hidden, ...foreign]);
 }
 
 /** Whether a folder is in the view of a command that does not see the whole host. */
-export function isInView(folder: string, scope: Pick<Scope, "workspace" | "path">): boolean {
+export function isInView(folder: string, scope: Pick<SandboxScope, "workspace" | "path">): boolean {
   const { workspace, path } = scope;
   const shown = [workspace, ...SYSTEM, ...programFolders(workspace, path)];
-  return folder === "/tmp" || shown.some((one) => within(one, folder));
+  return folder === "/tmp" || shown.some((one) => isWithin(one, folder));
 }
 
 /**
  * The whole host, for programs that show no content of files: nothing can be written, and what is hidden is not there.
  * The mount table is the host's, since the sandbox's own says only what the sandbox is.
  */
-function hostView({ workspace }: Scope, hidden: readonly string[]): readonly string[] {
-  const around = hidden.filter((path) => within(path, workspace)).flatMap(covered);
-  const inside = hidden.filter((path) => !within(path, workspace)).flatMap(covered);
+function hostView({ workspace }: SandboxScope, hidden: readonly string[]): readonly string[] {
+  const around = hidden.filter((path) => isWithin(path, workspace)).flatMap(covered);
+  const inside = hidden.filter((path) => !isWithin(path, workspace)).flatMap(covered);
   const parts = [...around, ...(around.length === 0 ? [] : [readOnly(workspace)]), ...inside];
   return [
     ["--ro-bind", "/", "/"],
@@ -98,12 +102,12 @@ function hostView({ workspace }: Scope, hidden: readonly string[]): readonly str
 }
 
 /** The workspace and the system's own folders: what is not named here is not there, whatever a path leads to. */
-function filesView(scope: Scope, hidden: readonly string[]): readonly string[] {
+function filesView(scope: SandboxScope, hidden: readonly string[]): readonly string[] {
   const { confined, workspace, path: searched } = scope;
-  const system = [...SYSTEM, ...programFolders(workspace, searched)].filter((folder) => !within(workspace, folder));
-  const shut = PARTLY_CLOSED.flatMap((folder) => closed.below(folder)).filter((path) => !within(workspace, path));
+  const system = [...SYSTEM, ...programFolders(workspace, searched)].filter((folder) => !isWithin(workspace, folder));
+  const shut = PARTLY_CLOSED.flatMap((folder) => closed.below(folder)).filter((path) => !isWithin(workspace, path));
   const shown = [...system, workspace];
-  const covers = new Set([...shut, ...hidden].filter((path) => shown.some((folder) => within(folder, path))));
+  const covers = new Set([...shut, ...hidden].filter((path) => shown.some((folder) => isWithin(folder, path))));
   const canWrite = confined !== "files";
   const parts = [
     ...system.flatMap(linkOrFolder),
@@ -128,14 +132,14 @@ function inOrder(parts: readonly Part[]): readonly (readonly string[])[] {
 const programFolders = remembered((workspace, path = "") => {
   const folders = path.split(":").flatMap((folder) => {
     const library = basename(folder) === "bin" ? [join(dirname(folder), "lib")] : [];
-    return [folder, ...library].flatMap(existing);
+    return [folder, ...library].flatMap(resolveIfPresent);
   });
-  return [...new Set(folders)].filter((folder) => ![...SYSTEM, workspace].some((shown) => within(shown, folder)));
+  return [...new Set(folders)].filter((folder) => ![...SYSTEM, workspace].some((shown) => isWithin(shown, folder)));
 });
 
 /** Where the secrets of a policy are. */
 const secretsThere = remembered((workspace, state = "", ...secrets) =>
-  secretPaths(secrets, { workspace, state, home: homedir() }).flatMap(existing),
+  findSecretPaths(secrets, { workspace, state, home: homedir() }).flatMap(resolveIfPresent),
 );
 
 /** A look at the disk whose answer counts for a while: for each command anew it would cost more than many a command. */
@@ -161,7 +165,7 @@ function linkOrFolder(at: string): readonly Part[] {
 }
 
 /** The real path of what is there; what is not, or what we may not even look at, needs no hiding. */
-export function existing(path: string): readonly string[] {
+export function resolveIfPresent(path: string): readonly string[] {
   try {
     return [realpathSync.native(path)];
   } catch {

@@ -87,7 +87,7 @@ const refuses = (call: number, answer: number): readonly Instruction[] => [[JUMP
  * talks to nothing but its own pipes: for one that only reads, this is the wall that a network of its own would be, and
  * takes no time to make.
  */
-export function filterFor(arch: string, { sockets }: { readonly sockets: boolean }): Uint8Array | undefined {
+export function seccompFilter(arch: string, { sockets }: { readonly sockets: boolean }): Uint8Array | undefined {
   const known = ARCHITECTURES[arch];
   if (known === undefined) return undefined;
   const refused = [...known.refused, ...REFUSED_EVERYWHERE, ...(sockets ? [] : [known.socket])];

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
-import { within } from "../../files/is-within.ts";
-import { existing } from "./file-view.ts";
+import { isWithin } from "../../files/is-within.ts";
+import { resolveIfPresent } from "./file-view.ts";
 
 /** What is run as the user, and may use all of the host but for some folders. */
 export interface Cover {
@@ -23,20 +23,20 @@ const UNCOVERING = ["sys_admin", "sys_ptrace", "sys_module", "sys_rawio", "mknod
 const NEWER = [38, 39];
 
 /** How this process covers folders by means of a bubblewrap that works; undefined where it cannot. */
-export function coveringBy(bubblewrap: string): Covering | undefined {
+export function findCover(bubblewrap: string): Covering | undefined {
   if (!isMighty()) return (line, cover) => [bubblewrap, ...emptied(cover), "--chdir", cover.cwd, "--", ...line];
   return Object.values(TOOLS).every((tool) => existsSync(tool)) ? coveredForRoot : undefined;
 }
 
 /** Folders above come before those below: the later mount covers the earlier one. */
 function emptied({ workspace, reserved }: Cover): readonly string[] {
-  const folders = reserved.flatMap(existing);
-  const isAround = folders.some((folder) => within(folder, workspace));
+  const folders = reserved.flatMap(resolveIfPresent);
+  const isAround = folders.some((folder) => isWithin(folder, workspace));
   return [
     ["--dev-bind", "/", "/"],
-    ...folders.filter((folder) => within(folder, workspace)).map((folder) => ["--tmpfs", folder]),
+    ...folders.filter((folder) => isWithin(folder, workspace)).map((folder) => ["--tmpfs", folder]),
     isAround ? ["--bind", workspace, workspace] : [],
-    ...folders.filter((folder) => !within(folder, workspace)).map((folder) => ["--tmpfs", folder]),
+    ...folders.filter((folder) => !isWithin(folder, workspace)).map((folder) => ["--tmpfs", folder]),
     ...folders.map((folder) => ["--remount-ro", folder]),
   ].flat();
 }
@@ -66,7 +66,7 @@ const COVER = `
  * around the cover. So root makes a mount namespace without it, and gives up the powers that would undo it.
  */
 const coveredForRoot: Covering = (line, { workspace, reserved, cwd }) => {
-  const folders = reserved.flatMap(existing);
+  const folders = reserved.flatMap(resolveIfPresent);
   const powers = [...UNCOVERING, ...newerPowers()].map((power) => `-${power}`).join(",");
   return [
     [TOOLS.unshare, "--mount", "--propagation", "slave", "--", SHELL, "-c", COVER, "cover"],

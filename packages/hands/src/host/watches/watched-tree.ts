@@ -2,12 +2,12 @@ import { watch as watchFolder } from "node:fs";
 import type { FSWatcher } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { asFault, Fault, WATCH_LIMITS } from "@vidro/core";
-import { codeOf, Folder } from "../../files/files.ts";
+import { errnoCode, Folder } from "../../files/files.ts";
 import type { FolderEntry } from "../../files/files.ts";
 import type { WatchEventType } from "./watch-log.ts";
 
 /** Gets what was seen. */
-export type See = (type: WatchEventType, file: string, why?: string) => void;
+type WatchObserver = (type: WatchEventType, file: string, why?: string) => void;
 
 /** What is known of a file or a folder. */
 interface Known {
@@ -29,9 +29,9 @@ interface Place {
  * what was known of it: so nothing depends on how many messages came, in which order, or whether some were dropped.
  * A folder is listened to before it is listed. Symlinks are seen as files and never followed.
  */
-export class Tree {
+export class WatchedTree {
   readonly #place: Place;
-  readonly #see: See;
+  readonly #see: WatchObserver;
   readonly #isReserved: (path: string) => boolean;
   readonly #listeners = new Map<string, FSWatcher>();
   readonly #changed = new Set<string>();
@@ -44,15 +44,15 @@ export class Tree {
   #rescan: NodeJS.Timeout | undefined;
   #closed = false;
 
-  private constructor(place: Place, see: See, isReserved: (path: string) => boolean) {
+  private constructor(place: Place, see: WatchObserver, isReserved: (path: string) => boolean) {
     this.#place = place;
     this.#see = see;
     this.#isReserved = isReserved;
   }
 
   /** Begins to see what changes from now on at a real path; TOOL_FAILED when nothing is there. */
-  static async at(path: string, see: See, isReserved: (path: string) => boolean): Promise<Tree> {
-    const tree = new Tree(await placeOf(path), see, isReserved);
+  static async at(path: string, see: WatchObserver, isReserved: (path: string) => boolean): Promise<WatchedTree> {
+    const tree = new WatchedTree(await placeOf(path), see, isReserved);
     await tree.#look(tree.#place.path, tree.#root, 0);
     tree.#isQuiet = false;
     tree.#rescan = setInterval(() => tree.#change(tree.#place.path, true), WATCH_LIMITS.rescanMs).unref();
@@ -160,7 +160,7 @@ export class Tree {
 
   #vanished(known: Map<string, Known>, thrown: unknown): void {
     const { path } = this.#place;
-    const isGone = thrown instanceof Fault && codeOf(thrown.cause) === "ENOENT";
+    const isGone = thrown instanceof Fault && errnoCode(thrown.cause) === "ENOENT";
     for (const [name, gone] of known) if (isGone) this.#forget(known, join(path, name), gone);
     const listener = this.#listeners.get(path);
     if (listener === undefined) return;

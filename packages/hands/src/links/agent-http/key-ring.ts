@@ -5,10 +5,10 @@ import { asFault, Fault, isObject } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { deriveKeys, deriveNextRoot } from "@vidro/core/wire/agent-http";
 import type { DirectionKeys } from "@vidro/core/wire/agent-http";
-import { seal } from "./node-crypto.ts";
+import { nodeSignatureCrypto } from "./node-crypto.ts";
 
 /** A key as its file has it. */
-export interface KeptKey {
+interface StoredKey {
   /** `<hand>/<key>`. */
   readonly keyid: string;
   /** In base64. */
@@ -28,17 +28,17 @@ interface HeldKey {
 export class KeyRing {
   readonly #file: string;
   /** The newest last; never empty. */
-  #kept: readonly KeptKey[];
+  #kept: readonly StoredKey[];
   /** Which of them is used, from the end. */
   #using = 1;
 
-  private constructor(file: string, kept: readonly KeptKey[]) {
+  private constructor(file: string, kept: readonly StoredKey[]) {
     this.#file = file;
     this.#kept = kept;
   }
 
   /** Keeps the first key of a hand, instead of whatever its file has. */
-  static async create(file: string, first: KeptKey): Promise<KeyRing> {
+  static async create(file: string, first: StoredKey): Promise<KeyRing> {
     const ring = new KeyRing(file, [first]);
     await ring.#save();
     return ring;
@@ -79,7 +79,7 @@ export class KeyRing {
     if (before === undefined || this.#kept.some((one) => one.keyid === keyid)) return;
     const root = deriveNextRoot(Buffer.from(before.root, "base64"), Buffer.from(salt, "base64"), {
       keyid,
-      crypto: seal,
+      crypto: nodeSignatureCrypto,
     });
     this.#kept = [before, { keyid, root: Buffer.from(root).toString("base64") }];
     this.#using = 1;
@@ -87,18 +87,18 @@ export class KeyRing {
   }
 
   /** The brain has answered to a key: if it is the newest, the one before is needed no more. */
-  async worked(keyid: string): Promise<void> {
+  async confirm(keyid: string): Promise<void> {
     if (this.#kept.length === 1 || this.#kept.at(-1)?.keyid !== keyid) return;
     this.#kept = this.#kept.slice(-1);
     await this.#save();
   }
 
   /** The brain does not seem to know the key in use: the other one, if there is one, is tried next. */
-  doubt(): void {
+  tryOther(): void {
     this.#using = (this.#using % this.#kept.length) + 1;
   }
 
-  #used(): KeptKey {
+  #used(): StoredKey {
     return this.#kept.at(-Math.min(this.#using, this.#kept.length))!;
   }
 
@@ -116,10 +116,10 @@ export class KeyRing {
   }
 }
 
-function held({ keyid, root }: KeptKey): HeldKey {
-  return { keyid, keys: deriveKeys(Buffer.from(root, "base64"), keyid, seal) };
+function held({ keyid, root }: StoredKey): HeldKey {
+  return { keyid, keys: deriveKeys(Buffer.from(root, "base64"), keyid, nodeSignatureCrypto) };
 }
 
-function isKept(value: unknown): value is KeptKey & { [name: string]: string } {
+function isKept(value: unknown): value is StoredKey & { [name: string]: string } {
   return isObject(value) && typeof value["keyid"] === "string" && typeof value["root"] === "string";
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from "@vidro/core";
  * What a hand has to tell its brain, in order. Ends of actions wait until the brain has them, also over a cut; live
  * output is for whoever watches now, and is dropped when nobody can.
  */
-export class Telling {
+export class OutgoingMessages {
   #waiting: readonly JsonObject[] = [];
   #wake: (() => void) | undefined;
 
@@ -27,12 +27,12 @@ export class Telling {
   }
 
   /** The brain has so many of the first messages. */
-  told(count: number): void {
+  removeFirst(count: number): void {
     this.#waiting = this.#waiting.slice(count);
   }
 
   /** Nobody watches any more. */
-  cut(): void {
+  dropLiveOutput(): void {
     this.#waiting = this.#waiting.filter(({ method }) => method !== "exec.output");
   }
 

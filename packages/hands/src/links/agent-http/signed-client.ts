@@ -7,12 +7,12 @@ import { asFault, Fault, FAULTS, REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vi
 import type { JsonObject } from "@vidro/core";
 import { signMessage } from "@vidro/core/wire/agent-http";
 import { faultOf } from "@vidro/core/wire/agent-ws";
-import { seal } from "./node-crypto.ts";
-import { Clock } from "./signing-clock.ts";
+import { nodeSignatureCrypto } from "./node-crypto.ts";
+import { SigningClock } from "./signing-clock.ts";
 import type { KeyRing } from "./key-ring.ts";
 
 /** Whom to call, and as whom. */
-export interface CallerOptions {
+export interface SignedClientOptions {
   /** Scheme, host and port of the brain's listener for hands. */
   readonly url: string;
   /** The certificate of the brain's authority, in PEM: nobody else is believed to be it. */
@@ -29,20 +29,20 @@ const NONCE_BYTES = 16;
 const REPLY_BYTES = 2 * REGISTER_LIMITS.messageBytes;
 
 /** Sends signed messages to a brain, and believes nobody else's answers. */
-export class Caller {
-  readonly #options: CallerOptions;
+export class SignedClient {
+  readonly #options: SignedClientOptions;
   readonly #agent: HttpAgent;
   readonly #isTls: boolean;
-  readonly clock: Clock;
+  readonly clock: SigningClock;
 
-  constructor(options: CallerOptions) {
+  constructor(options: SignedClientOptions) {
     this.#options = options;
     this.#isTls = new URL(options.url).protocol === "https:";
     const ca = options.ca === undefined ? {} : { ca: options.ca };
     this.#agent = this.#isTls
       ? new HttpsAgent({ keepAlive: true, minVersion: "TLSv1.3", ...ca })
       : new HttpAgent({ keepAlive: true });
-    this.clock = new Clock(options.now);
+    this.clock = new SigningClock(options.now);
   }
 
   /** The brain's answer to a message. Rejects with the fault that it names, or BRAIN_UNREACHABLE when none is its own. */
@@ -67,15 +67,15 @@ export class Caller {
     const { keyid, keys } = ring.current();
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");
     const now = this.clock.now();
-    const asked = signMessage({ url, message, crypto: seal, from: "toBrain", keys, keyid, nonce, now });
+    const asked = signMessage({ url, message, crypto: nodeSignatureCrypto, from: "toBrain", keys, keyid, nonce, now });
     const { status, rawHeaders, body } = await this.#post(url, asked, signal);
     try {
       const reply = asked.verifyReply({ status, rawHeaders, body });
-      await ring.worked(keyid);
+      await ring.confirm(keyid);
       return reply;
     } catch (thrown) {
       if (asFault(thrown).code !== "SIGNATURE_INVALID") throw thrown;
-      ring.doubt();
+      ring.tryOther();
       throw new Fault(
         "BRAIN_UNREACHABLE",
         `The answer (${status}) is not signed by the brain, or it does not know this hand.`,
@@ -133,6 +133,6 @@ function good(reply: JsonObject): JsonObject {
 }
 
 /** How long to wait for an answer that the brain may hold back for so long. */
-export function patience(signal: AbortSignal, heldMs = 0): AbortSignal {
+export function replyDeadline(signal: AbortSignal, heldMs = 0): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(heldMs + SIGNED_HTTP_LIMITS.replyMs)]);
 }

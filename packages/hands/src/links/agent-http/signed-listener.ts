@@ -9,7 +9,7 @@ import type { JsonObject } from "@vidro/core";
 import { answerSigned, deriveKeys, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
 import type { SignedMessageServer, SignedHttpReply } from "@vidro/core/wire/agent-http";
 import { tooLongFault } from "@vidro/core/wire/agent-ws";
-import { seal } from "./node-crypto.ts";
+import { nodeSignatureCrypto } from "./node-crypto.ts";
 import type { KeyRing } from "./key-ring.ts";
 
 /** Where a host takes messages of its brain itself. */
@@ -30,13 +30,13 @@ interface ListenerOptions extends ListenOptions {
 }
 
 /** A listener that is up. */
-export interface Listener {
+export interface SignedListener {
   readonly port: number;
   close(): Promise<void>;
 }
 
 /** Listens for signed messages of the brain; resolves when it does, CONFLICT when it cannot. */
-export async function listenSigned(options: ListenerOptions): Promise<Listener> {
+export async function listenSigned(options: ListenerOptions): Promise<SignedListener> {
   const { host, port, tls } = options;
   if (tls === undefined && !LOOPBACK.test(host))
     throw new Fault("BAD_REQUEST", `${host} can be reached from other machines: give a certificate and its key too.`);
@@ -77,10 +77,10 @@ const BOUNDS = {
 function doorOf({ ring, now, answer, tls }: ListenerOptions): SignedMessageServer {
   const nonces = new RecentNonces(now);
   return {
-    crypto: seal,
+    crypto: nodeSignatureCrypto,
     scheme: tls === undefined ? "http" : "https",
     from: "toHand",
-    decoyKeys: deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", seal),
+    decoyKeys: deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", nodeSignatureCrypto),
     now,
     keys: async (keyid) => ring.find(keyid),
     isFirst: async ({ nonce = "" }) => nonces.isFirst(nonce),

@@ -5,7 +5,7 @@ import type { Json } from "@vidro/core";
  * The clock that a hand signs by. When the brain says that it is off, it goes by the brain's from then on: what is
  * old is the brain's to judge, by its own clock, and nothing else on this host looks at this one.
  */
-export class Clock {
+export class SigningClock {
   readonly #now: () => number;
   #offsetMs = 0;
 

@@ -1,30 +1,30 @@
 import { randomBytes } from "node:crypto";
 import { AUTH_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { JsonObject } from "@vidro/core";
-import { command } from "./command.ts";
-import type { CommandWorld } from "./command.ts";
+import { defineCommand } from "./command.ts";
+import type { CommandContext } from "./command.ts";
 
 const SESSION_BYTES = 12;
 
 /** Gives the connection a session; a second one replaces the first [002-14, 002-15]. */
-export const auth = command({
+export const authCommand = defineCommand({
   act: "AUTH",
   schema: AUTH_SCHEMA,
-  open: true,
-  holds: true,
+  isOpen: true,
+  isExclusive: true,
   async run({ token, maxFrame }, call) {
-    const { world } = call;
-    const bearer = await call.verified(token);
+    const { context } = call;
+    const bearer = await call.verifyToken(token);
     const sessionId = `S-${randomBytes(SESSION_BYTES).toString("base64url")}`;
-    call.admit({ ...bearer, sessionId }, maxFrame);
+    call.startSession({ ...bearer, sessionId }, maxFrame);
     const { scopes, expiresAt } = bearer;
     const isBrain = scopes.has("hand") || scopes.has("*");
-    return { sessionId, scopes: [...scopes], expiresAt, ...(isBrain ? { hand: cardOf(world) } : {}) };
+    return { sessionId, scopes: [...scopes], expiresAt, ...(isBrain ? { hand: cardOf(context) } : {}) };
   },
 });
 
 /** What a brain has to know of the hand. */
-function cardOf({ hand, name, version }: CommandWorld): JsonObject {
+function cardOf({ hand, name, version }: CommandContext): JsonObject {
   const tools = hand.tools.map((tool) => ({ ...tool }));
   const signing = hand.receiptKey === undefined ? {} : { receiptKey: hand.receiptKey };
   return { id: hand.id, name, version, workspace: hand.workspace, tools, ...signing };

@@ -1,37 +1,37 @@
 import { Fault } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { Ajv, ValidateFunction } from "ajv";
-import type { Command, Session } from "./command.ts";
+import type { TcpCommand, TcpSession } from "./command.ts";
 
 /** Finds the command of a request, and says whether the request may have it. */
-export class Registry {
+export class CommandRegistry {
   readonly #ajv: Ajv;
-  readonly #commands: ReadonlyMap<string, Command>;
-  readonly #compiled = new Map<Command, ValidateFunction>();
+  readonly #commands: ReadonlyMap<string, TcpCommand>;
+  readonly #compiled = new Map<TcpCommand, ValidateFunction>();
 
-  private constructor(commands: readonly Command[], ajv: Ajv) {
+  private constructor(commands: readonly TcpCommand[], ajv: Ajv) {
     this.#commands = new Map(commands.map((command) => [command.act, command]));
     this.#ajv = ajv;
   }
 
   /** A registry of these commands; a schema is compiled when it is first used. */
-  static async of(commands: readonly Command[]): Promise<Registry> {
+  static async of(commands: readonly TcpCommand[]): Promise<CommandRegistry> {
     const { Ajv } = await import("ajv");
     const lenient = { coerceTypes: true, useDefaults: true, removeAdditional: true } as const;
     // The schemas are ours and the tests have checked them: compiling the schema of schemas first would cost 20 ms.
-    return new Registry(commands, new Ajv({ ...lenient, meta: false, validateSchema: false }));
+    return new CommandRegistry(commands, new Ajv({ ...lenient, meta: false, validateSchema: false }));
   }
 
   /** The actions beyond the protocol. */
   get extensions(): readonly string[] {
-    return [...this.#commands.values()].flatMap(({ act, extension }) => (extension === true ? [act] : []));
+    return [...this.#commands.values()].flatMap(({ act, isExtension }) => (isExtension === true ? [act] : []));
   }
 
   /** The command of an action for this session: AUTH_REQUIRED, UNKNOWN_TOOL or FORBIDDEN when it has none. */
-  find(act: string, session: Session | undefined): Command {
+  find(act: string, session: TcpSession | undefined): TcpCommand {
     const command = this.#commands.get(act);
     // Who is not known does not learn which actions there are.
-    if (session === undefined && command?.open !== true) throw new Fault("AUTH_REQUIRED", "Send AUTH first.");
+    if (session === undefined && command?.isOpen !== true) throw new Fault("AUTH_REQUIRED", "Send AUTH first.");
     if (command === undefined) throw new Fault("UNKNOWN_TOOL", `There is no action ${JSON.stringify(act)}.`);
     if (session !== undefined && !mayHave(command, session))
       throw new Fault("FORBIDDEN", `scope ${command.scope} required`);
@@ -39,7 +39,7 @@ export class Registry {
   }
 
   /** Makes the data of a request fit its command, in place; BAD_REQUEST when it cannot be made to. */
-  check(command: Command, data: JsonObject): void {
+  check(command: TcpCommand, data: JsonObject): void {
     let validate = this.#compiled.get(command);
     if (validate === undefined) {
       validate = this.#ajv.compile(command.schema);
@@ -54,6 +54,6 @@ export class Registry {
   }
 }
 
-function mayHave({ scope }: Command, { scopes }: Session): boolean {
+function mayHave({ scope }: TcpCommand, { scopes }: TcpSession): boolean {
   return scope === undefined || scopes.has(scope) || scopes.has("*");
 }

@@ -1,7 +1,7 @@
 import type { Hand, JsonObject } from "@vidro/core";
 import type { BrainKey } from "../../enrol/brain-key.ts";
 import type { Sampler } from "../../host/sampler.ts";
-import type { Input, InputSchema } from "../../tools/tool.ts";
+import type { ToolInput, ToolInputSchema } from "../../tools/tool.ts";
 import type { Watches } from "../../host/watches.ts";
 
 /** Whose token it is, for as long as it is good. */
@@ -18,7 +18,7 @@ export interface Bearer {
 export type Verify = (token: string) => Promise<Bearer>;
 
 /** What the commands work with. */
-export interface CommandWorld {
+export interface CommandContext {
   readonly hand: Hand;
   /** What people call this host. */
   readonly name: string;
@@ -31,15 +31,15 @@ export interface CommandWorld {
 }
 
 /** Who has a session on a connection. */
-export interface Session extends Bearer {
+export interface TcpSession extends Bearer {
   readonly sessionId: string;
 }
 
 /** A request on its way through a command. */
-export interface Call {
-  readonly world: CommandWorld;
+export interface CommandCall {
+  readonly context: CommandContext;
   /** The session of the connection; there is none while it is asked for. */
-  readonly session: Session | undefined;
+  readonly session: TcpSession | undefined;
   /** Aborted when the connection is gone. */
   readonly gone: AbortSignal;
   /** Orders of this connection that can be cancelled, by who ordered and the id of the action. */
@@ -47,34 +47,34 @@ export interface Call {
   /** The longest frame that may be answered with. */
   readonly maxBytes: number;
   /** Has a token looked at, as one of the address that the connection is from. */
-  verified(token: string): Promise<Bearer>;
+  verifyToken(token: string): Promise<Bearer>;
   /** Gives the connection a session; answers may have frames of that length. */
-  admit(session: Session, maxBytes: number | undefined): void;
+  startSession(session: TcpSession, maxBytes: number | undefined): void;
   /** Tells live output; dropped when the peer does not keep up. */
-  tell(data: JsonObject): void;
+  sendOutput(data: JsonObject): void;
   /** When all other requests of the connection are answered. */
-  quiet(): Promise<unknown>;
+  waitForOthers(): Promise<unknown>;
 }
 
 /** One action of the protocol. */
-export interface Command<Schema extends InputSchema = InputSchema> {
+export interface TcpCommand<Schema extends ToolInputSchema = ToolInputSchema> {
   readonly act: string;
   /** The scope that it takes; every session may without one. */
   readonly scope?: string;
   readonly schema: Schema;
   /** A brain's: beyond the protocol, announced in the greeting, counted apart from other requests. */
-  readonly extension?: true;
+  readonly isExtension?: true;
   /** Nothing else of the connection is read until it is answered. */
-  readonly holds?: true;
+  readonly isExclusive?: true;
   /** Allowed without a session. */
-  readonly open?: true;
+  readonly isOpen?: true;
   /** The connection is closed when it is answered. */
-  readonly last?: true;
+  readonly isLast?: true;
   /** Gives the answer, at once where it can; throws Faults. */
-  run(data: Input<Schema>, call: Call): JsonObject | Promise<JsonObject>;
+  run(data: ToolInput<Schema>, call: CommandCall): JsonObject | Promise<JsonObject>;
 }
 
 /** A command as it is: gives each file its inferred types without writing them twice. */
-export function command<const Schema extends InputSchema>(made: Command<Schema>): Command<Schema> {
+export function defineCommand<const Schema extends ToolInputSchema>(made: TcpCommand<Schema>): TcpCommand<Schema> {
   return made;
 }

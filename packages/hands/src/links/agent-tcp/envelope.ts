@@ -3,14 +3,14 @@ import { NO_ID, TCP_VERSION } from "@vidro/core/wire/agent-tcp";
 import type { Json, JsonObject } from "@vidro/core";
 
 /** A request that can be read. */
-export interface Request {
+export interface RequestEnvelope {
   readonly id: string;
   readonly act: string;
   readonly data: JsonObject;
 }
 
 /** A message that is no request, and as much of it as an answer repeats. */
-interface Misread {
+interface UnreadableMessage {
   readonly id: string;
   readonly act: string;
   readonly fault: Fault;
@@ -21,7 +21,7 @@ interface Misread {
 const NOTHING: JsonObject = {};
 
 /** Reads the envelope of a message from a client; a bare `ping` is the action of that name. */
-export function readEnvelope(message: Json): Request | Misread {
+export function readEnvelope(message: Json): RequestEnvelope | UnreadableMessage {
   if (!isObject(message)) return misread({}, "A message is a JSON object with v, t, id and act.");
   if (message["v"] !== TCP_VERSION) {
     const said = JSON.stringify(message["v"])?.slice(0, TCP_LIMITS.nameChars) ?? "none";
@@ -37,7 +37,7 @@ export function readEnvelope(message: Json): Request | Misread {
   return { id, act, data };
 }
 
-function misread({ id, act }: JsonObject, why: string, last = false): Misread {
+function misread({ id, act }: JsonObject, why: string, last = false): UnreadableMessage {
   const fault = new Fault("BAD_REQUEST", why);
   return { id: isName(id) ? id : NO_ID, act: isName(act) ? act : "", fault, last };
 }

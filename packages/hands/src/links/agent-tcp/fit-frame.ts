@@ -4,7 +4,7 @@ import type { JsonObject } from "@vidro/core";
 const FRAME_BYTES = 2048;
 
 /** The first items that fit into a frame of that length, and whether those are all. */
-export function fitting<Item extends JsonObject>(
+export function fitItems<Item extends JsonObject>(
   items: readonly Item[],
   maxBytes: number,
 ): { readonly items: readonly Item[]; readonly all: boolean } {
@@ -14,7 +14,7 @@ export function fitting<Item extends JsonObject>(
 }
 
 /** The beginning of a text that takes at most so many bytes as JSON. */
-export function fittingText(text: string, maxBytes: number): string {
+export function fitText(text: string, maxBytes: number): string {
   if (Buffer.byteLength(JSON.stringify(text)) <= maxBytes) return text;
   let [least, most] = [0, text.length];
   while (least < most) {

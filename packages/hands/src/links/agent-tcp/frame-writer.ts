@@ -14,7 +14,7 @@ const HEADER_BYTES = 4;
  * What goes out on a connection: all that is said in one turn of the event loop goes out in one write, and whoever
  * does not read is found out.
  */
-export class Outbox {
+export class FrameWriter {
   readonly #socket: Socket;
   readonly #unsentBytes: number;
   #frames: Frame[] = [];
@@ -40,7 +40,7 @@ export class Outbox {
   }
 
   /** Says something; PAYLOAD_TOO_LARGE when it is over the bound. */
-  say(message: TcpMessage, maxBytes: number): void {
+  write(message: TcpMessage, maxBytes: number): void {
     if (this.#ended) return;
     const text = JSON.stringify(message);
     const bytes = Buffer.byteLength(text);
@@ -54,7 +54,7 @@ export class Outbox {
   }
 
   /** Keeps what is said while some work is done, and sends it when that returns. */
-  corked(work: () => void): void {
+  writeTogether(work: () => void): void {
     this.#corked = true;
     try {
       work();

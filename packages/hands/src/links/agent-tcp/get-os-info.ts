@@ -1,20 +1,20 @@
 import { GET_OS_INFO_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { Hand, JsonObject } from "@vidro/core";
 import type { Sampler } from "../../host/sampler.ts";
-import { command } from "./command.ts";
-import { judged } from "./policy-check.ts";
+import { defineCommand } from "./command.ts";
+import { requireAllowed } from "./policy-check.ts";
 
 /** Hands whose policy lets the machine be looked at; a hand has one policy for its whole life. */
 const allowed = new WeakSet<Hand>();
 
 /** Tells how the machine was in the last seconds [002-30]. */
-export const getOsInfo = command({
+export const getOsInfoCommand = defineCommand({
   act: "GET_OS_INFO",
   scope: "getosinfo",
   schema: GET_OS_INFO_SCHEMA,
-  run({ seconds }, { world: { hand, sampler } }) {
+  run({ seconds }, { context: { hand, sampler } }) {
     if (allowed.has(hand)) return told(sampler, seconds);
-    return judged(hand, "os_info", {}).then(() => {
+    return requireAllowed(hand, "os_info", {}).then(() => {
       allowed.add(hand);
       return told(sampler, seconds);
     });

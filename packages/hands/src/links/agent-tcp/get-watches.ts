@@ -1,22 +1,22 @@
 import { Fault } from "@vidro/core";
 import { GET_WATCHES_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { WatchEvent } from "../../host/watches/watch-log.ts";
-import { command } from "./command.ts";
-import { fitting } from "./fit-frame.ts";
+import { defineCommand } from "./command.ts";
+import { fitItems } from "./fit-frame.ts";
 
 /** Tells what a watch saw, a page at a time [002-34]. Who has the token of a watch may see what it saw. */
-export const getWatches = command({
+export const getWatchesCommand = defineCommand({
   act: "GET_WATCHES",
   scope: "getwatches",
   schema: GET_WATCHES_SCHEMA,
-  run({ token, since, until, pageSize, order, cursor }, { world, maxBytes }) {
+  run({ token, since, until, pageSize, order, cursor }, { context, maxBytes }) {
     const [direction, after] = cursor?.split("-") ?? [order];
     if (direction !== order)
       throw new Fault("BAD_REQUEST", `The cursor goes with order ${direction}; go on in that order.`);
     // One more than asked for, so that it is known whether there is one.
     const bounds = { since, until, order, after: after === undefined ? undefined : Number(after) };
-    const found = world.watches.events(token, { ...bounds, limit: pageSize + 1 });
-    const { items, all } = fitting(found.slice(0, pageSize).map(shown), maxBytes);
+    const found = context.watches.events(token, { ...bounds, limit: pageSize + 1 });
+    const { items, all } = fitItems(found.slice(0, pageSize).map(shown), maxBytes);
     const hasMore = !all || found.length > items.length;
     const last = found[items.length - 1];
     const nextCursor = hasMore && last !== undefined ? `${order}-${last.seq}` : null;

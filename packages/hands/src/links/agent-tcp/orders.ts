@@ -1,10 +1,10 @@
 import { ACTION_SCHEMA, JUDGE_SCHEMA, RUN_TOOL_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import { Fault } from "@vidro/core";
 import type { ActionEnd, JsonObject, Order } from "@vidro/core";
-import { proven } from "../../enrol/brain-key.ts";
-import { sleepWatch } from "../sleep-detector.ts";
-import { command } from "./command.ts";
-import type { Call, Session } from "./command.ts";
+import { checkApproval } from "../../enrol/brain-key.ts";
+import { sleepDetector } from "../sleep-detector.ts";
+import { defineCommand } from "./command.ts";
+import type { CommandCall, TcpSession } from "./command.ts";
 
 /* What a brain asks of a hand, beyond the protocol. The action's id is its own, and the hand's ledger knows it. */
 
@@ -12,16 +12,16 @@ const SCOPE = "hand";
 const APPROVE = "approve";
 const UNAPPROVED =
   "The token that ordered may not approve. Give it the scope approve, or let the hand know the brain's key: --brain";
-const sleep = sleepWatch();
+const sleep = sleepDetector();
 
 /** Freezes and judges an action: the judgement, or the fault that it would meet. */
-export const judge = command({
+export const judgeCommand = defineCommand({
   act: "JUDGE",
   scope: SCOPE,
   schema: JUDGE_SCHEMA,
-  extension: true,
-  async run({ actionId, tool, input, callId }, { world }) {
-    const judgement = await world.hand.judge({
+  isExtension: true,
+  async run({ actionId, tool, input, callId }, { context }) {
+    const judgement = await context.hand.judge({
       id: actionId,
       tool,
       input: input as JsonObject,
@@ -32,15 +32,15 @@ export const judge = command({
 });
 
 /** Carries out an order; it goes on when the connection is cut, and the same order finds it again. */
-export const runTool = command({
+export const runToolCommand = defineCommand({
   act: "RUN_TOOL",
   scope: SCOPE,
   schema: RUN_TOOL_SCHEMA,
-  extension: true,
+  isExtension: true,
   async run({ actionId, tool, input, callId, live, approved, ledger, warrant, ...rest }, call) {
-    const { world, session, orders } = call;
+    const { context, session, orders } = call;
     const action = { id: actionId, tool, input: input as JsonObject, callId: callId ?? actionId };
-    const read = sleep.heard({
+    const read = sleep.subtractSleep({
       ...rest,
       action,
       by: bearerOf(session),
@@ -55,9 +55,9 @@ export const runTool = command({
     const signal = session === undefined ? stop.signal : AbortSignal.any([stop.signal, session.revoked]);
     let ended: ActionEnd | undefined;
     try {
-      for await (const event of world.hand.perform(order, signal)) {
+      for await (const event of context.hand.perform(order, signal)) {
         if (event.type !== "output") ended = event;
-        else if (live === true) call.tell({ actionId, stream: event.stream, chunk: event.chunk });
+        else if (live === true) call.sendOutput({ actionId, stream: event.stream, chunk: event.chunk });
       }
     } finally {
       orders.delete(own);
@@ -68,11 +68,11 @@ export const runTool = command({
 });
 
 /** Ends an action that this connection ordered; how it ended is the answer to the order. */
-export const cancel = command({
+export const cancelCommand = defineCommand({
   act: "CANCEL",
   scope: SCOPE,
   schema: ACTION_SCHEMA,
-  extension: true,
+  isExtension: true,
   run({ actionId }, { orders, session }) {
     const order = orders.get(`${bearerOf(session)}/${actionId}`);
     order?.abort();
@@ -81,27 +81,27 @@ export const cancel = command({
 });
 
 /** The brain has the outcome on disk. */
-export const ack = command({
+export const ackCommand = defineCommand({
   act: "ACK",
   scope: SCOPE,
   schema: ACTION_SCHEMA,
-  extension: true,
-  async run({ actionId }, { world, session }) {
-    await world.hand.acknowledge(actionId, bearerOf(session));
+  isExtension: true,
+  async run({ actionId }, { context, session }) {
+    await context.hand.acknowledge(actionId, bearerOf(session));
     return { acknowledged: true };
   },
 });
 
 /** An approval counts when the pinned brain signed it; where none is pinned, when the token may approve by itself. */
-function vouched(order: Order, { world, session }: Call): Order {
-  if (world.brain !== undefined) return proven(order, world.brain, Date.now());
+function vouched(order: Order, { context, session }: CommandCall): Order {
+  if (context.brain !== undefined) return checkApproval(order, context.brain, Date.now());
   const mayApprove = session?.scopes.has(APPROVE) === true || session?.scopes.has("*") === true;
   if (order.approved === undefined || mayApprove) return order;
   return { ...order, unproven: new Fault("APPROVAL_INVALID", UNAPPROVED).report() };
 }
 
 /** Whose orders these are: outcomes and epochs belong to the token that ordered, whoever else has the scope. */
-function bearerOf(session: Session | undefined): string {
+function bearerOf(session: TcpSession | undefined): string {
   return session?.tokenId ?? "";
 }
 

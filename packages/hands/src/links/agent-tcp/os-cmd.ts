@@ -2,9 +2,9 @@ import { randomUUIDv7 } from "node:crypto";
 import { Fault, TCP_LIMITS } from "@vidro/core";
 import { OS_CMD_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { ActionEnd, Hand, JsonObject, Order, ProcessOutcome } from "@vidro/core";
-import { command } from "./command.ts";
-import { fittingText } from "./fit-frame.ts";
-import { judged } from "./policy-check.ts";
+import { defineCommand } from "./command.ts";
+import { fitText } from "./fit-frame.ts";
+import { requireAllowed } from "./policy-check.ts";
 
 /** What an answer has besides its texts, generously. */
 const FRAME_BYTES = 1024;
@@ -13,11 +13,11 @@ const FRAME_BYTES = 1024;
  * Runs a program under the hand's policy, never through a shell [002-36]. With an id of its own it runs at most once,
  * whoever hangs up meanwhile; without one it ends with the connection, as nobody could ask for its outcome any more.
  */
-export const osCmd = command({
+export const osCmdCommand = defineCommand({
   act: "OS_CMD",
   scope: "oscmd",
   schema: OS_CMD_SCHEMA,
-  async run({ cmd, args, timeoutMs, actionId }, { world, session, gone, maxBytes }) {
+  async run({ cmd, args, timeoutMs, actionId }, { context, session, gone, maxBytes }) {
     const owner = session?.tokenId ?? "";
     // An id belongs to the token that came with it: nobody gets at the outcome of somebody else's.
     const id = actionId === undefined ? `act_${randomUUIDv7()}` : `tcp_${owner}_${actionId}`;
@@ -26,9 +26,10 @@ export const osCmd = command({
     const order = { action, run: `tcp_${owner}`, epoch: 1, ttlMs: TCP_LIMITS.commandCapMs };
     const revoked = session?.revoked ?? gone;
     const stop = actionId === undefined ? AbortSignal.any([gone, revoked]) : revoked;
-    const ended = await endOf(world.hand, order, stop);
+    const ended = await endOf(context.hand, order, stop);
     // Asked once more, it says which rule wants a person's word.
-    if (ended.type === "failed" && ended.fault.code === "APPROVAL_DENIED") await judged(world.hand, "command", input);
+    if (ended.type === "failed" && ended.fault.code === "APPROVAL_DENIED")
+      await requireAllowed(context.hand, "command", input);
     return answerOf(ended, maxBytes);
   },
 });
@@ -48,8 +49,8 @@ function answerOf(ended: ActionEnd, maxBytes: number): JsonObject {
 function outcomeOf(outcome: ProcessOutcome, maxBytes: number): JsonObject {
   const { exitCode, signal, timedOut } = outcome;
   const room = (maxBytes - FRAME_BYTES) / 2;
-  const stdout = fittingText(outcome.stdout.text, room);
-  const stderr = fittingText(outcome.stderr.text, room);
+  const stdout = fitText(outcome.stdout.text, room);
+  const stderr = fitText(outcome.stderr.text, room);
   const cut = stdout !== outcome.stdout.text || stderr !== outcome.stderr.text;
   const truncated = cut || outcome.stdout.truncated || outcome.stderr.truncated;
   return { ok: exitCode === 0 && !timedOut, exitCode, signal, timedOut, truncated, stdout, stderr };

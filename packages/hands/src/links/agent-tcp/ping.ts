@@ -1,5 +1,9 @@
 import { PING_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
-import { command } from "./command.ts";
+import { defineCommand } from "./command.ts";
 
 /** Shows that the hand lives [002-18]. */
-export const ping = command({ act: "PING", schema: PING_SCHEMA, run: () => ({ pong: true, ts: Date.now() }) });
+export const pingCommand = defineCommand({
+  act: "PING",
+  schema: PING_SCHEMA,
+  run: () => ({ pong: true, ts: Date.now() }),
+});

@@ -3,7 +3,7 @@ import { Fault } from "@vidro/core";
 import type { Hand, JsonObject, Plan } from "@vidro/core";
 
 /** The plan of something that a command does itself, when the hand's policy lets it; else the Fault that says why not. */
-export async function judged(hand: Hand, tool: string, input: JsonObject): Promise<Plan> {
+export async function requireAllowed(hand: Hand, tool: string, input: JsonObject): Promise<Plan> {
   const id = `act_${randomUUIDv7()}`;
   const found = await hand.judge({ id, tool, input, callId: id });
   if ("code" in found) throw new Fault(found.code, found.message);

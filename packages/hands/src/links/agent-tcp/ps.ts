@@ -1,12 +1,12 @@
 import { PS_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { JsonObject } from "@vidro/core";
-import { glob } from "../../files/glob.ts";
-import { readProcesses } from "../../exec/proc.ts";
-import type { ProcessRow } from "../../exec/proc.ts";
-import type { Input } from "../../tools/tool.ts";
-import { command } from "./command.ts";
-import { fitting } from "./fit-frame.ts";
-import { judged } from "./policy-check.ts";
+import { compileGlob } from "../../files/glob.ts";
+import { listProcesses } from "../../exec/proc.ts";
+import type { ProcessListing } from "../../exec/proc.ts";
+import type { ToolInput } from "../../tools/tool.ts";
+import { defineCommand } from "./command.ts";
+import { fitItems } from "./fit-frame.ts";
+import { requireAllowed } from "./policy-check.ts";
 
 /** The part of a command line that is told. */
 const COMMAND_CHARS = 400;
@@ -16,22 +16,22 @@ const ORDERS = {
   mem: (a, b) => a.memRssBytes - b.memRssBytes,
   pid: (a, b) => a.pid - b.pid,
   name: (a, b) => a.name.localeCompare(b.name),
-} satisfies Record<string, (a: ProcessRow, b: ProcessRow) => number>;
+} satisfies Record<string, (a: ProcessListing, b: ProcessListing) => number>;
 
 /** The largest first, unless it is an order that people read from the beginning. */
 const NATURAL = { cpu: "desc", mem: "desc", pid: "asc", name: "asc" } as const;
 
 /** Lists processes [002-35]. */
-export const ps = command({
+export const psCommand = defineCommand({
   act: "PS",
   scope: "ps",
   schema: PS_SCHEMA,
-  async run(data, { world, maxBytes }) {
-    await judged(world.hand, "processes", {});
-    const found = matching(await readProcesses(), data);
+  async run(data, { context, maxBytes }) {
+    await requireAllowed(context.hand, "processes", {});
+    const found = matching(await listProcesses(), data);
     const sign = (data.order ?? NATURAL[data.sortBy]) === "asc" ? 1 : -1;
     const sorted = found.sort((a, b) => sign * ORDERS[data.sortBy](a, b)).slice(0, data.limit);
-    const { items: processes } = fitting(
+    const { items: processes } = fitItems(
       sorted.map((row) => chosen(row, data.fields)),
       maxBytes,
     );
@@ -39,21 +39,24 @@ export const ps = command({
   },
 });
 
-function matching(all: readonly ProcessRow[], { user, namePattern }: Input<typeof PS_SCHEMA>): ProcessRow[] {
+function matching(
+  all: readonly ProcessListing[],
+  { user, namePattern }: ToolInput<typeof PS_SCHEMA>,
+): ProcessListing[] {
   const isNamed = namePattern === undefined ? () => true : nameTest(namePattern.toLowerCase());
   return all.filter((row) => (user === undefined || row.user === user) && isNamed(row));
 }
 
 /** A pattern with `*`, `?` or `[` has to match the whole name; anything else has to be in the name or the command. */
-function nameTest(pattern: string): (row: ProcessRow) => boolean {
+function nameTest(pattern: string): (row: ProcessListing) => boolean {
   if (!/[*?[]/.test(pattern)) return ({ name, cmd }) => `${name}\n${cmd}`.toLowerCase().includes(pattern);
   // Threads of the kernel have names with slashes, which a glob would take for folders.
   const flat = (text: string): string => text.replaceAll("/", "\u2215");
-  const compiled = glob(flat(pattern));
+  const compiled = compileGlob(flat(pattern));
   return ({ name }) => compiled.matches(flat(name.toLowerCase()));
 }
 
-function chosen(row: ProcessRow, fields: readonly (keyof ProcessRow)[] | undefined): JsonObject {
+function chosen(row: ProcessListing, fields: readonly (keyof ProcessListing)[] | undefined): JsonObject {
   const shown = { ...row, cmd: row.cmd.slice(0, COMMAND_CHARS) };
   return fields === undefined ? shown : Object.fromEntries(fields.map((field) => [field, shown[field]]));
 }

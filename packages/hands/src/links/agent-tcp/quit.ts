@@ -1,14 +1,14 @@
 import { QUIT_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
-import { command } from "./command.ts";
+import { defineCommand } from "./command.ts";
 
 /** Ends the connection when everything that was asked for is answered [002-31]. */
-export const quit = command({
+export const quitCommand = defineCommand({
   act: "QUIT",
   schema: QUIT_SCHEMA,
-  holds: true,
-  last: true,
+  isExclusive: true,
+  isLast: true,
   async run(_data, call) {
-    await call.quiet();
+    await call.waitForOthers();
     return { bye: true };
   },
 });

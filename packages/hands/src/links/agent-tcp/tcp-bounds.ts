@@ -23,4 +23,4 @@ export const TCP_BOUNDS: {
 } = TCP_LIMITS;
 
 /** Bounds as a server has them. */
-export type Bounds = typeof TCP_BOUNDS;
+export type TcpBounds = typeof TCP_BOUNDS;

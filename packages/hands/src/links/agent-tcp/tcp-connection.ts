@@ -6,40 +6,40 @@ import { NO_ID, TCP_VERSION, tcpRefusal } from "@vidro/core/wire/agent-tcp";
 import type { JsonObject } from "@vidro/core";
 import type { FrameItem } from "@vidro/core/codec";
 import type { TcpHello } from "@vidro/core/wire/agent-tcp";
-import type { Attempts } from "./auth-attempts.ts";
-import { Bucket } from "./token-bucket.ts";
-import type { Bounds } from "./tcp-bounds.ts";
-import type { Call, Command, CommandWorld, Session } from "./command.ts";
+import type { AuthAttempts } from "./auth-attempts.ts";
+import { TokenBucket } from "./token-bucket.ts";
+import type { TcpBounds } from "./tcp-bounds.ts";
+import type { CommandCall, TcpCommand, CommandContext, TcpSession } from "./command.ts";
 import { readEnvelope } from "./envelope.ts";
-import type { Request } from "./envelope.ts";
-import { Outbox } from "./frame-writer.ts";
-import type { Registry } from "./command-registry.ts";
+import type { RequestEnvelope } from "./envelope.ts";
+import { FrameWriter } from "./frame-writer.ts";
+import type { CommandRegistry } from "./command-registry.ts";
 
 /** What every connection of a server shares. */
-export interface ConnectionWorld extends CommandWorld {
-  readonly registry: Registry;
-  readonly attempts: Attempts;
-  readonly bounds: Bounds;
+export interface ConnectionContext extends CommandContext {
+  readonly registry: CommandRegistry;
+  readonly attempts: AuthAttempts;
+  readonly bounds: TcpBounds;
   readonly hello: TcpHello;
   /** Gets what is our own fault, under the trace id that the client is told. */
   readonly report: (traceId: string, thrown: unknown) => void;
 }
 
 /** One client: it is greeted, shows a token, and has its requests answered in the order in which they are done. */
-export class Connection {
+export class TcpConnection {
   readonly #socket: Socket;
-  readonly #world: ConnectionWorld;
+  readonly #context: ConnectionContext;
   /** Where it comes from, also when it is gone. */
   readonly #address: string;
   readonly #decoder = frameDecoder();
-  readonly #outbox: Outbox;
-  readonly #bucket: Bucket;
+  readonly #outbox: FrameWriter;
+  readonly #bucket: TokenBucket;
   readonly #gone = new AbortController();
   readonly #orders = new Map<string, AbortController>();
   /** Requests that are answered later, by id. */
-  readonly #pending = new Map<string, { readonly command: Command; readonly done: Promise<void> }>();
+  readonly #pending = new Map<string, { readonly command: TcpCommand; readonly done: Promise<void> }>();
   readonly #openedAt = performance.now();
-  #session: Session | undefined;
+  #session: TcpSession | undefined;
   /** Frames that are read and wait until something that holds the connection is answered. */
   readonly #waiting: FrameItem[] = [];
   #held = false;
@@ -52,13 +52,13 @@ export class Connection {
   readonly #pumping = (): void => this.#pump();
   readonly #onRevoked = (): void => this.end(new Fault("INVALID_TOKEN", "The token was revoked."));
 
-  constructor(socket: Socket, world: ConnectionWorld) {
-    const { bounds, hello } = world;
+  constructor(socket: Socket, context: ConnectionContext) {
+    const { bounds, hello } = context;
     this.#socket = socket;
     this.#address = socket.remoteAddress ?? "";
-    this.#world = world;
-    this.#outbox = new Outbox(socket, bounds.unsentBytes);
-    this.#bucket = new Bucket(bounds.burst, bounds.perSecond);
+    this.#context = context;
+    this.#outbox = new FrameWriter(socket, bounds.unsentBytes);
+    this.#bucket = new TokenBucket(bounds.burst, bounds.perSecond);
     socket.setNoDelay(true).setKeepAlive(true, bounds.heartbeatMs);
     socket
       .on("data", (chunk) => this.#read(chunk as Buffer))
@@ -67,7 +67,7 @@ export class Connection {
       // Whatever happens to a socket, it is closed afterwards, and that is heeded.
       .on("error", () => undefined)
       .on("close", () => this.#close());
-    this.#outbox.say({ v: TCP_VERSION, t: "hello", data: hello }, this.#maxBytes);
+    this.#outbox.write({ v: TCP_VERSION, t: "hello", data: hello }, this.#maxBytes);
   }
 
   /** Whether nobody has shown a token here yet. */
@@ -76,8 +76,8 @@ export class Connection {
   }
 
   /** Ends what has taken too long. */
-  look(now: number): void {
-    const { bounds } = this.#world;
+  checkDeadlines(now: number): void {
+    const { bounds } = this.#context;
     const { blockedSince } = this.#outbox;
     if (this.#endsAt !== undefined) {
       if (now >= this.#endsAt) this.#socket.destroy();
@@ -98,7 +98,7 @@ export class Connection {
   end(why?: Fault): void {
     if (this.#endsAt !== undefined) return;
     if (why !== undefined) this.#refuse(NO_ID, "", why);
-    this.#endsAt = performance.now() + this.#world.bounds.lingerMs;
+    this.#endsAt = performance.now() + this.#context.bounds.lingerMs;
     this.#waiting.length = 0;
     this.#outbox.end();
     this.#socket.resume();
@@ -116,7 +116,7 @@ export class Connection {
     this.#partSince = undefined;
     this.#heardAt = performance.now();
     for (const item of items) this.#waiting.push(item);
-    this.#outbox.corked(this.#pumping);
+    this.#outbox.writeTogether(this.#pumping);
   }
 
   /** The client says nothing more, and may still wait for answers. */
@@ -155,8 +155,8 @@ export class Connection {
     if (last) this.end();
   }
 
-  #serve(request: Request): void {
-    const { registry } = this.#world;
+  #serve(request: RequestEnvelope): void {
+    const { registry } = this.#context;
     const { id, act, data } = request;
     try {
       const command = this.#found(act);
@@ -171,20 +171,20 @@ export class Connection {
   }
 
   /** The command of an action. All but a brain's orders take a token of the bucket, whether they are granted or not. */
-  #found(act: string): Command {
+  #found(act: string): TcpCommand {
     let isOrder = false;
     try {
-      const command = this.#world.registry.find(act, this.#session);
-      isOrder = command.extension === true;
+      const command = this.#context.registry.find(act, this.#session);
+      isOrder = command.isExtension === true;
       return command;
     } finally {
       if (!isOrder) this.#spend();
     }
   }
 
-  #answerLater(request: Request, command: Command, answer: Promise<JsonObject>): void {
+  #answerLater(request: RequestEnvelope, command: TcpCommand, answer: Promise<JsonObject>): void {
     const { id, act } = request;
-    if (command.holds === true) this.#held = true;
+    if (command.isExclusive === true) this.#held = true;
     const done = answer
       .then(
         (data) => this.#answer(request, data),
@@ -192,24 +192,24 @@ export class Connection {
       )
       .finally(() => {
         this.#pending.delete(id);
-        if (command.last === true) return this.end();
-        if (command.holds !== true) return;
+        if (command.isLast === true) return this.end();
+        if (command.isExclusive !== true) return;
         this.#held = false;
         this.#pump();
       });
     this.#pending.set(id, { command, done });
   }
 
-  #answer({ id, act }: Request, data: JsonObject): void {
+  #answer({ id, act }: RequestEnvelope, data: JsonObject): void {
     try {
-      this.#outbox.say({ v: TCP_VERSION, t: "res", id, act, data }, this.#maxBytes);
+      this.#outbox.write({ v: TCP_VERSION, t: "res", id, act, data }, this.#maxBytes);
     } catch (thrown) {
       this.#refuse(id, act, thrown);
     }
   }
 
   #refuse(id: string, act: string, thrown: unknown): void {
-    this.#outbox.say(tcpRefusal(id, act, this.#told(thrown).report()), this.#maxBytes);
+    this.#outbox.write(tcpRefusal(id, act, this.#told(thrown).report()), this.#maxBytes);
   }
 
   /** A fault that is ours says nothing of our insides, but where to find them. */
@@ -217,27 +217,27 @@ export class Connection {
     const fault = asFault(thrown);
     if (fault.code !== "INTERNAL_ERROR") return fault;
     const traceId = randomUUIDv7();
-    this.#world.report(traceId, thrown);
+    this.#context.report(traceId, thrown);
     return new Fault("INTERNAL_ERROR", `The hand itself is at fault (trace ${traceId}).`);
   }
 
-  #callOf({ id, act }: Request): Call {
+  #callOf({ id, act }: RequestEnvelope): CommandCall {
     return {
-      world: this.#world,
+      context: this.#context,
       session: this.#session,
       gone: this.#gone.signal,
       orders: this.#orders,
       maxBytes: this.#maxBytes,
-      verified: (token) => this.#world.attempts.verified(this.#address, () => this.#world.verify(token)),
-      admit: (session, maxBytes) => this.#admit(session, maxBytes),
-      tell: (data) => {
-        if (!this.#outbox.isFull) this.#outbox.say({ v: TCP_VERSION, t: "out", id, act, data }, this.#maxBytes);
+      verifyToken: (token) => this.#context.attempts.verify(this.#address, () => this.#context.verify(token)),
+      startSession: (session, maxBytes) => this.#admit(session, maxBytes),
+      sendOutput: (data) => {
+        if (!this.#outbox.isFull) this.#outbox.write({ v: TCP_VERSION, t: "out", id, act, data }, this.#maxBytes);
       },
-      quiet: () => this.#quiet(id),
+      waitForOthers: () => this.#quiet(id),
     };
   }
 
-  #admit(session: Session, maxBytes: number | undefined): void {
+  #admit(session: TcpSession, maxBytes: number | undefined): void {
     if (session.revoked.aborted) throw new Fault("INVALID_TOKEN");
     this.#session?.revoked.removeEventListener("abort", this.#onRevoked);
     this.#session = session;
@@ -263,15 +263,15 @@ export class Connection {
     }
   }
 
-  #admitOne(id: string, { extension }: Command): void {
+  #admitOne(id: string, { isExtension }: TcpCommand): void {
     if (this.#pending.has(id))
       throw new Fault("BAD_REQUEST", `The id ${JSON.stringify(id)} belongs to a request that is not answered yet.`);
-    const { inFlight, orders } = this.#world.bounds;
-    const most = extension === true ? orders : inFlight;
+    const { inFlight, orders } = this.#context.bounds;
+    const most = isExtension === true ? orders : inFlight;
     if (this.#pending.size < Math.min(most, inFlight)) return;
-    const alike = [...this.#pending.values()].filter(({ command }) => command.extension === extension).length;
+    const alike = [...this.#pending.values()].filter(({ command }) => command.isExtension === isExtension).length;
     if (alike < most) return;
-    const retryAfterMs = 1000 / this.#world.bounds.perSecond;
+    const retryAfterMs = 1000 / this.#context.bounds.perSecond;
     throw new Fault("RATE_LIMITED", `${most} requests wait for their answers; send more when some are there.`, {
       retryAfterMs,
     });
@@ -290,7 +290,7 @@ export class Connection {
   #lookAtFrame(now: number): void {
     if (this.#decoder.end() === undefined) this.#partSince = undefined;
     else this.#partSince ??= now;
-    if (this.#partSince === undefined || now - this.#partSince < this.#world.bounds.frameMs) return;
+    if (this.#partSince === undefined || now - this.#partSince < this.#context.bounds.frameMs) return;
     this.end(new Fault("BAD_REQUEST", "A frame was begun and not ended in time."));
   }
 

@@ -1,5 +1,5 @@
 /** A bucket of tokens that fills up by itself: what may come at once, and how fast after that. */
-export class Bucket {
+export class TokenBucket {
   readonly #burst: number;
   readonly #perMs: number;
   readonly #now: () => number;

@@ -9,23 +9,23 @@ import type { Hello, Welcome } from "@vidro/core/wire/agent-ws";
 import { WebSocket } from "ws";
 import type { RawData } from "ws";
 import { newKeyAndRequest } from "../../enrol/csr.ts";
-import type { Identity } from "../../enrol/hand-state-folder.ts";
-import { refusalIn } from "../../enrol/join.ts";
-import type { Connection } from "../redial.ts";
+import type { HandIdentity } from "../../enrol/hand-state-folder.ts";
+import { readRefusal } from "../../enrol/join.ts";
+import type { OpenConnection } from "../redial.ts";
 
 /** What a brain says to a hello; one that knows only the contract counts no sessions. */
 type Greeting = Pick<Welcome, "policy"> & Partial<Pick<Welcome, "session_epoch" | "receipts">>;
 
 /** What one connection to a brain is made of. */
 interface LineOptions {
-  readonly identity: Identity;
+  readonly identity: HandIdentity;
   readonly bounds: { readonly [Name in "heartbeatMs" | "telemetryMs" | "dialMs" | "answerMs"]: number };
   readonly hello: Hello;
   /** Gets what the brain asks for. */
   readonly receive: (message: JsonObject) => void;
   readonly sample: () => JsonObject | undefined;
   /** Keeps a new key and certificate. */
-  readonly renewed: (credentials: Pick<Identity, "key" | "certificate">) => Promise<unknown>;
+  readonly renewed: (credentials: Pick<HandIdentity, "key" | "certificate">) => Promise<unknown>;
 }
 
 const SETTINGS = {
@@ -37,7 +37,7 @@ const SETTINGS = {
 } as const;
 
 /** One connection to a brain, in TLS 1.3 with both ends' certificates. */
-export class Line implements Connection {
+export class WsConnection implements OpenConnection {
   readonly gone: Promise<Fault>;
   readonly #options: LineOptions;
   readonly #socket: WebSocket;
@@ -58,12 +58,12 @@ export class Line implements Connection {
   }
 
   /** Connects and says hello; gives what the brain says back. */
-  async greeted(): Promise<Greeting> {
+  async greet(): Promise<Greeting> {
     await this.#first(once(this.#socket, "open"), this.#options.bounds.dialMs);
     const reply = await this.#ask({ ...this.#options.hello } as unknown as JsonObject);
     this.#isGreeted = true;
     if (isWelcome(reply)) return reply;
-    throw refusalIn(reply) ?? new Fault("BRAIN_UNREACHABLE", "What answers is no brain of this version.");
+    throw readRefusal(reply) ?? new Fault("BRAIN_UNREACHABLE", "What answers is no brain of this version.");
   }
 
   /** Asks the brain whether it lives; resolves when it has said so. */
@@ -74,7 +74,7 @@ export class Line implements Connection {
   }
 
   /** From here on it shows that it lives, tells how the host is doing, and renews its certificate in time. */
-  goOn(): void {
+  startTimers(): void {
     const { bounds, identity } = this.#options;
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     this.#timers.push(
@@ -176,7 +176,7 @@ export class Line implements Connection {
       const { key, csr } = newKeyAndRequest(identity.name);
       const reply = await this.#ask({ method: "cert.renew", action_id: randomUUID(), csr });
       const certificate = textIn(reply, "certificate");
-      if (reply["ok"] !== true || certificate === undefined) throw refusalIn(reply) ?? new Fault("BRAIN_UNREACHABLE");
+      if (reply["ok"] !== true || certificate === undefined) throw readRefusal(reply) ?? new Fault("BRAIN_UNREACHABLE");
       await renewed({ key, certificate });
     } catch {
       if (this.#socket.readyState !== WebSocket.OPEN) return;
@@ -213,7 +213,7 @@ async function refusalOf(response: IncomingMessage): Promise<Fault> {
     return asFault(thrown, "BRAIN_UNREACHABLE");
   }
   const plain = new Fault("BRAIN_UNREACHABLE", `What answers says ${response.statusCode} and is no brain.`);
-  return refusalIn(objectIn(text)) ?? plain;
+  return readRefusal(objectIn(text)) ?? plain;
 }
 
 function objectIn(text: string): JsonObject | undefined {

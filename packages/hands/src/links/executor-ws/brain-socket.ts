@@ -4,7 +4,7 @@ import { EXECUTOR_LIMITS, Fault, FAULTS, REGISTER_LIMITS, isObject, STREAM_LIMIT
 import { parseJson } from "@vidro/core/codec";
 import type { FaultCode, JsonObject } from "@vidro/core";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
-import type { Connection } from "../redial.ts";
+import type { OpenConnection } from "../redial.ts";
 
 /** Where a socket leads, and who opens it. */
 interface SocketOptions {
@@ -20,7 +20,7 @@ interface SocketOptions {
 const REFUSAL_CHARS = 4096;
 
 /** A WebSocket to a brain, with a pulse both ways. */
-export class BrainSocket implements Connection {
+export class BrainSocket implements OpenConnection {
   readonly gone: Promise<Fault>;
   readonly #socket: WebSocket;
   readonly #pulse: NodeJS.Timeout;

@@ -3,12 +3,13 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { REGISTER_LIMITS } from "@vidro/core";
 import type { ExecutorMessage, HandshakeAck } from "@vidro/core/wire/executor-ws";
-import { INITIAL, reduce } from "./executor-state.ts";
+import { INITIAL_EXECUTOR_STATE, reduceExecutor } from "./executor-state.ts";
 import type { ExecutorEvent, ExecutorState } from "./executor-state.ts";
 
 const ACK = { session_id: "thread_1", session_epoch: 1 } as HandshakeAck;
 const resultOf = (tool: string): ExecutorMessage => ({ type: "tool_result", payload: { tool_id: tool } });
-const after = (...events: readonly ExecutorEvent[]): ExecutorState => events.reduce(reduce, INITIAL);
+const after = (...events: readonly ExecutorEvent[]): ExecutorState =>
+  events.reduce(reduceExecutor, INITIAL_EXECUTOR_STATE);
 
 test("004-20 CONNECTION_ERROR takes the connection down, keeps why, and counts", () => {
   const state = after(
@@ -35,7 +36,7 @@ test("004-25 an end is kept until it is acknowledged, whatever happens to the co
   );
   assert.deepEqual([...ended.results], [["act_1", result]]);
   assert.deepEqual(ended.running, []);
-  assert.equal(reduce(ended, { type: "RESULT_ACKNOWLEDGED", tool: "act_1" }).results.size, 0);
+  assert.equal(reduceExecutor(ended, { type: "RESULT_ACKNOWLEDGED", tool: "act_1" }).results.size, 0);
 });
 
 test("what is told counts up, and the end of the task is kept", () => {

@@ -32,7 +32,7 @@ export type ExecutorEvent =
   | { readonly type: "TASK_COMPLETED"; readonly final: string };
 
 /** An executor before it has dialled. */
-export const INITIAL: ExecutorState = {
+export const INITIAL_EXECUTOR_STATE: ExecutorState = {
   connection: "dialling",
   error: undefined,
   failures: 0,
@@ -44,7 +44,7 @@ export const INITIAL: ExecutorState = {
 };
 
 /** The state after one more event. */
-export function reduce(state: ExecutorState, event: ExecutorEvent): ExecutorState {
+export function reduceExecutor(state: ExecutorState, event: ExecutorEvent): ExecutorState {
   switch (event.type) {
     case "CONNECTION_ERROR":
       return { ...state, connection: "down", error: event.error, failures: state.failures + 1 };

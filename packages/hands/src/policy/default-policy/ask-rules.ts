@@ -1,6 +1,6 @@
 import type { ActionClass } from "@vidro/core";
 import type { Arguments, ProcessRule } from "@vidro/core/policy";
-import { lines, words } from "./rule-builders.ts";
+import { exampleLines, splitWords } from "./rule-builders.ts";
 
 interface Question {
   readonly class: ActionClass;
@@ -12,15 +12,15 @@ interface Question {
 const asks = (id: string, program: string, args: Arguments, question: Question): ProcessRule => ({
   kind: "process",
   id,
-  program: words(program),
+  program: splitWords(program),
   arguments: args,
   class: question.class,
   decision: "ask",
   reason: question.reason,
-  examples: lines(question.match, question.notMatch),
+  examples: exampleLines(question.match, question.notMatch),
 });
 
-const commands = (line: string): Arguments => ({ contain: { commands: words(line) } });
+const commands = (line: string): Arguments => ({ contain: { commands: splitWords(line) } });
 
 /*
  * What no rule mentions is asked as well. These rules exist so that the question says what is at stake.

@@ -1,8 +1,8 @@
 import type { ProcessRule } from "@vidro/core/policy";
 import { KEYS } from "./file-rules.ts";
-import { lines, words } from "./rule-builders.ts";
+import { exampleLines, splitWords } from "./rule-builders.ts";
 
-const DISKS = words(`
+const DISKS = splitWords(`
   /dev/sd* /dev/hd* /dev/vd* /dev/xvd* /dev/nvme* /dev/mmcblk* /dev/md* /dev/dm-* /dev/disk* /dev/rdisk* /dev/mapper/*
   /dev/disk/*/* /dev/mem /dev/kmem`);
 
@@ -20,12 +20,12 @@ export const DENY_RULES: readonly ProcessRule[] = [
   {
     kind: "process",
     id: "no-tree-removal",
-    program: words("rm chmod chown chgrp"),
+    program: splitWords("rm chmod chown chgrp"),
     arguments: { contain: { options: ["-r", "-R", "--recursive"], paths: WHOLE_TREES } },
     class: "destructive",
     decision: "deny",
     reason: "it would destroy the host or all that a person has",
-    examples: lines(
+    examples: exampleLines(
       [
         "rm -rf /",
         "rm -r -f //",
@@ -40,22 +40,22 @@ export const DENY_RULES: readonly ProcessRule[] = [
   {
     kind: "process",
     id: "no-formatting",
-    program: words("mkfs mkfs.* mke2fs mkswap wipefs blkdiscard fdisk sfdisk parted sgdisk hdparm"),
+    program: splitWords("mkfs mkfs.* mke2fs mkswap wipefs blkdiscard fdisk sfdisk parted sgdisk hdparm"),
     arguments: "any",
     class: "destructive",
     decision: "deny",
     reason: "it would erase a disk",
-    examples: lines(["mkfs.ext4 /dev/sda1", "sudo wipefs -a /dev/sda"], ["lsblk", "echo mkfs"]),
+    examples: exampleLines(["mkfs.ext4 /dev/sda1", "sudo wipefs -a /dev/sda"], ["lsblk", "echo mkfs"]),
   },
   {
     kind: "process",
     id: "no-raw-disks",
-    program: words("dd tee cp mv shred truncate install"),
+    program: splitWords("dd tee cp mv shred truncate install"),
     arguments: { contain: { paths: DISKS } },
     class: "destructive",
     decision: "deny",
     reason: "it would write over a disk or the memory",
-    examples: lines(
+    examples: exampleLines(
       ["dd if=a of=/dev/sda", "cp a /dev/nvme0n1", "sudo tee /dev/sdb1"],
       ["dd if=a of=b", "cp a /dev/null"],
     ),
@@ -63,34 +63,34 @@ export const DENY_RULES: readonly ProcessRule[] = [
   {
     kind: "process",
     id: "no-shutdown",
-    program: words("shutdown reboot halt poweroff init telinit"),
+    program: splitWords("shutdown reboot halt poweroff init telinit"),
     arguments: "any",
     class: "destructive",
     decision: "deny",
     reason: "it would stop the host, and the hand with it",
-    examples: lines(["reboot", "sudo shutdown -h now"], ["uptime", "last reboot"]),
+    examples: exampleLines(["reboot", "sudo shutdown -h now"], ["uptime", "last reboot"]),
   },
   {
     kind: "process",
     id: "no-shutdown-by-systemd",
     program: ["systemctl"],
-    arguments: { contain: { commands: words("poweroff reboot halt kexec soft-reboot rescue emergency isolate") } },
+    arguments: { contain: { commands: splitWords("poweroff reboot halt kexec soft-reboot rescue emergency isolate") } },
     class: "destructive",
     decision: "deny",
     reason: "it would stop the host, and the hand with it",
-    examples: lines(["systemctl reboot", "sudo systemctl --force poweroff"], ["systemctl status reboot.target"]),
+    examples: exampleLines(["systemctl reboot", "sudo systemctl --force poweroff"], ["systemctl status reboot.target"]),
   },
   {
     kind: "process",
     id: "no-key-reading",
-    program: words(`
+    program: splitWords(`
       cat tac nl head tail less more cp mv ln install dd tar zip gzip base64 base32 xxd od hexdump strings grep egrep fgrep
       rg sed awk cut sort uniq diff cmp file wc tee scp rsync openssl rm shred vi vim nano ed`),
     arguments: { contain: { paths: KEYS } },
     class: "privileged",
     decision: "deny",
     reason: "keys and passwords are never read or written",
-    examples: lines(
+    examples: exampleLines(
       [
         "cat /etc/shadow",
         "sudo cat {home}/.ssh/id_ed25519",

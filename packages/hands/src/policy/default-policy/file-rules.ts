@@ -1,14 +1,14 @@
 import type { FactsRule, FileRule, ShellRule } from "@vidro/core/policy";
-import { words } from "./rule-builders.ts";
+import { splitWords } from "./rule-builders.ts";
 
 /** Keys and passwords that nobody is asked about: reading or changing one is refused. */
-export const KEYS = words(`
+export const KEYS = splitWords(`
   {state}/** /etc/shadow* /etc/gshadow* /etc/ssh/ssh_host_*_key /etc/ssl/private/**
   {home}/.ssh/id_* /root/.ssh/id_* /home/*/.ssh/id_* /Users/*/.ssh/id_*`);
 
 /** What no rule allows by itself: the keys, and places where credentials usually are. */
 export const SECRETS = KEYS.concat(
-  words(`
+  splitWords(`
     {home}/.ssh/** /root/.ssh/** /home/*/.ssh/** /Users/*/.ssh/** {home}/.gnupg/** {home}/.aws/** {home}/.azure/**
     {home}/.kube/** {home}/.docker/** {home}/.config/gcloud/** {home}/.config/gh/** {home}/.netrc {home}/.npmrc
     {home}/.pypirc {home}/.pgpass {home}/.my.cnf {home}/.git-credentials {home}/.*_history
@@ -18,7 +18,7 @@ export const SECRETS = KEYS.concat(
 );
 
 /** Folders outside the workspace that hold what every user of the host may know. */
-export const OPEN_FOLDERS: readonly string[] = words("/etc/** /usr/share/** /usr/lib/os-release /var/log/**");
+export const OPEN_FOLDERS: readonly string[] = splitWords("/etc/** /usr/share/** /usr/lib/os-release /var/log/**");
 
 /** Files, facts and the shell. */
 export const FILE_RULES: readonly (FileRule | FactsRule | ShellRule)[] = [

@@ -1,5 +1,5 @@
 import type { ProcessRule } from "@vidro/core/policy";
-import { each, flags, lines, looks } from "./rule-builders.ts";
+import { optionsOf, flags, exampleLines, readOnlyRule } from "./rule-builders.ts";
 
 /*
  * What git may be asked without changing anything. Nothing here writes a file (--output), runs a program of the
@@ -23,16 +23,16 @@ const HISTORY = {
     --no-merges --merges --first-parent --reverse --patch -p -u --no-patch -s --no-color -w -b -i --ignore-all-space
     --ignore-space-change --cached --staged --follow --abbrev-commit --no-ext-diff --no-textconv --check --binary
     --no-renames --merge-base --no-decorate --full-index --raw -z --patch-with-stat --topo-order --date-order`),
-  ...each("--stat --decorate --color --word-diff --find-renames -M --abbrev --dirstat", { attached: "text" }),
-  ...each("--date --author --committer --grep --since --until --after --before --diff-filter -S -G -L", "text"),
-  ...each("-n --max-count --skip -U --unified --min-parents --max-parents", "number"),
+  ...optionsOf("--stat --decorate --color --word-diff --find-renames -M --abbrev --dirstat", { attached: "text" }),
+  ...optionsOf("--date --author --committer --grep --since --until --after --before --diff-filter -S -G -L", "text"),
+  ...optionsOf("-n --max-count --skip -U --unified --min-parents --max-parents", "number"),
   "--format": FORMAT,
   "--pretty": { attached: FORMAT },
   "-#": "flag",
 } as const;
 
-const git = (id: string, args: Parameters<typeof looks>[2], match: string[], notMatch: string[]): ProcessRule =>
-  looks(id, "git", args, { cwd: HERE, examples: lines(match, notMatch) });
+const git = (id: string, args: Parameters<typeof readOnlyRule>[2], match: string[], notMatch: string[]): ProcessRule =>
+  readOnlyRule(id, "git", args, { cwd: HERE, examples: exampleLines(match, notMatch) });
 
 /** Read-only questions to git about the repository in the workspace. */
 export const GIT_RULES: readonly ProcessRule[] = [
@@ -44,7 +44,7 @@ export const GIT_RULES: readonly ProcessRule[] = [
         commands: ["status"],
         options: {
           ...flags("-s --short -b --branch --long -z --show-stash"),
-          ...each("--porcelain -u --untracked-files --ignored", { attached: "text" }),
+          ...optionsOf("--porcelain -u --untracked-files --ignored", { attached: "text" }),
         },
         operands: [HERE],
         many: true,
@@ -114,8 +114,8 @@ export const GIT_RULES: readonly ProcessRule[] = [
           ...flags(`
             --show-toplevel --git-dir --is-inside-work-tree --verify -q -m -o -d -s -z -r -t -p -w -l --others --modified
             --cached --deleted --exclude-standard --name-only --tags --always --long --count --all --full-name --error-unmatch`),
-          ...each("--short --abbrev-ref --abbrev --dirty", { attached: "text" }),
-          ...each("-n --max-count", "number"),
+          ...optionsOf("--short --abbrev-ref --abbrev --dirty", { attached: "text" }),
+          ...optionsOf("-n --max-count", "number"),
           "-L": "text",
           "-#": "flag",
         },

@@ -1,6 +1,6 @@
 import type { PathValue, ProcessRule } from "@vidro/core/policy";
 import { OPEN_FOLDERS } from "./file-rules.ts";
-import { each, flags, lines, looks } from "./rule-builders.ts";
+import { optionsOf, flags, exampleLines, readOnlyRule } from "./rule-builders.ts";
 
 const PROC_FILES = ["cpuinfo", "meminfo", "loadavg", "version", "uptime", "stat", "cmdline", "swaps", "diskstats"];
 
@@ -15,17 +15,17 @@ const SEARCHABLE: PathValue = { ...READABLE, deep: true };
 /** Names, sizes and times may be seen of everything but secrets. */
 const LISTABLE: PathValue = { paths: ["/**"] };
 
-const NUMBERS = each("-n -c --lines --bytes", "number");
-const AROUND = each("-A -B -C -m --after-context --before-context --context --max-count", "number");
+const NUMBERS = optionsOf("-n -c --lines --bytes", "number");
+const AROUND = optionsOf("-A -B -C -m --after-context --before-context --context --max-count", "number");
 
 /** Commands that show what is in files. */
 const SHOW: readonly ProcessRule[] = [
-  looks(
+  readOnlyRule(
     "cat",
     "cat",
     { fit: { options: flags("-n -b -A -s -E -T -v -e -t --number --show-all"), operands: [READABLE], many: true } },
     {
-      examples: lines(
+      examples: exampleLines(
         ["cat a.txt", "cat -n {workspace}/src/a.ts", "cat /etc/os-release", "cat -- -n"],
         [
           "cat ../secret",
@@ -38,7 +38,7 @@ const SHOW: readonly ProcessRule[] = [
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "head-tail",
     "head tail",
     {
@@ -49,77 +49,77 @@ const SHOW: readonly ProcessRule[] = [
       },
     },
     {
-      examples: lines(
+      examples: exampleLines(
         ["head -20 a", "tail -n +5 a", "tail -n50 /var/log/syslog"],
         ["tail -f a", "tail -20f a", "head /root/a"],
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "count-and-sum",
     "wc md5sum sha1sum sha256sum sha512sum cksum",
     { fit: { options: flags("-l -w -m -L -b --lines --words --chars"), operands: [READABLE], many: true } },
-    { examples: lines(["wc -l a b", "sha256sum a"], ["wc --files0-from=x", "sha256sum -c list", "wc /root/a"]) },
+    { examples: exampleLines(["wc -l a b", "sha256sum a"], ["wc --files0-from=x", "sha256sum -c list", "wc /root/a"]) },
   ),
-  looks(
+  readOnlyRule(
     "sort",
     "sort",
     {
       fit: {
-        options: { ...flags("-n -r -u -h -f -b -d -g -M -V"), ...each("-k -t", "text") },
+        options: { ...flags("-n -r -u -h -f -b -d -g -M -V"), ...optionsOf("-k -t", "text") },
         operands: [READABLE],
         many: true,
       },
     },
     {
-      examples: lines(
+      examples: exampleLines(
         ["sort -k2,2 -rn a"],
         ["sort -o out a", "sort -oout a", "sort --compress-program=x a", "sort -ro x a"],
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "uniq",
     "uniq",
     // A second operand is a file to write.
-    { fit: { options: { ...flags("-c -d -u -i"), ...each("-f -s -w", "number") }, operands: [READABLE] } },
-    { examples: lines(["uniq -c a"], ["uniq a b", "uniq /root/a"]) },
+    { fit: { options: { ...flags("-c -d -u -i"), ...optionsOf("-f -s -w", "number") }, operands: [READABLE] } },
+    { examples: exampleLines(["uniq -c a"], ["uniq a b", "uniq /root/a"]) },
   ),
-  looks(
+  readOnlyRule(
     "cut",
     "cut",
-    { fit: { options: { ...flags("-s"), ...each("-d -f -c -b", "text") }, operands: [READABLE], many: true } },
-    { examples: lines(["cut -d: -f1 /etc/passwd"], ["cut -f1 /etc/shadow", "cut -f1 ../a"]) },
+    { fit: { options: { ...flags("-s"), ...optionsOf("-d -f -c -b", "text") }, operands: [READABLE], many: true } },
+    { examples: exampleLines(["cut -d: -f1 /etc/passwd"], ["cut -f1 /etc/shadow", "cut -f1 ../a"]) },
   ),
-  looks(
+  readOnlyRule(
     "diff",
     "diff cmp",
     { fit: { options: flags("-u -r -q -N -w -b -i -B -s --brief --recursive"), operands: [SEARCHABLE, SEARCHABLE] } },
     {
-      examples: lines(
+      examples: exampleLines(
         ["diff -u a b", "diff -r old new"],
         ["diff a /root/b", "diff -r . /etc", "diff --to-file=/root/x a"],
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "file-type",
     "file",
     { fit: { options: flags("-b -i -h --mime --mime-type --brief"), operands: [READABLE], many: true } },
-    { examples: lines(["file -b a"], ["file -C -m x", "file -f list", "file -z a", "file /root/a"]) },
+    { examples: exampleLines(["file -b a"], ["file -C -m x", "file -f list", "file -z a", "file /root/a"]) },
   ),
 ];
 
 /** The mounts of the host, which a program that sees less than the host does not know. */
 const MOUNT_TABLE: readonly ProcessRule[] = [
-  looks(
+  readOnlyRule(
     "mount-table",
     "cat head tail",
     // /proc/mounts is a link to what the reading process sees.
     { fit: { options: { ...NUMBERS, "-#": "flag" }, operands: [{ paths: ["/proc/mounts", "/proc/*/mounts"] }] } },
     {
       sees: "host",
-      examples: lines(
+      examples: exampleLines(
         ["cat /proc/mounts", "head -5 /proc/self/mounts"],
         ["cat /root/a", "cat /proc/self/environ", "cat /proc/mounts /root/a"],
       ),
@@ -129,14 +129,14 @@ const MOUNT_TABLE: readonly ProcessRule[] = [
 
 /** Commands that show which files there are. */
 const LIST: readonly ProcessRule[] = [
-  looks(
+  readOnlyRule(
     "ls",
     "ls",
     {
       fit: {
         options: {
           ...flags("-l -a -A -h -t -r -R -S -1 -d -F -i -s -n -p -X -c -u -g -G -o --all --human-readable --recursive"),
-          ...each("--color --time-style --sort", { attached: "text" }),
+          ...optionsOf("--color --time-style --sort", { attached: "text" }),
         },
         operands: [LISTABLE],
         many: true,
@@ -145,36 +145,36 @@ const LIST: readonly ProcessRule[] = [
     {
       cwd: LISTABLE,
       sees: "host",
-      examples: lines(
+      examples: exampleLines(
         ["ls", "ls -lah src", "ls --color=never /etc"],
         ["./ls", "ls --hyperlink", "ls {state}", "ls {home}/.ssh"],
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "tree",
     "tree",
     {
       fit: {
-        options: { ...flags("-a -d -f -h -s --noreport"), ...each("-L", "number"), ...each("-I -P", "text") },
+        options: { ...flags("-a -d -f -h -s --noreport"), ...optionsOf("-L", "number"), ...optionsOf("-I -P", "text") },
         operands: [{ paths: ["{workspace}/**"] }],
         many: true,
       },
     },
     {
       cwd: { paths: ["{workspace}/**"] },
-      examples: lines(["tree -L 2 src"], ["tree -o out", "tree /", "tree -R -H x"]),
+      examples: exampleLines(["tree -L 2 src"], ["tree -o out", "tree /", "tree -R -H x"]),
     },
   ),
-  looks(
+  readOnlyRule(
     "sizes",
     "du",
     {
       fit: {
         options: {
           ...flags("-s -h -a -c -k -m -x -b --summarize --human-readable --apparent-size --total"),
-          ...each("-d --max-depth", "number"),
-          ...each("--exclude", "text"),
+          ...optionsOf("-d --max-depth", "number"),
+          ...optionsOf("--exclude", "text"),
         },
         operands: [LISTABLE],
         many: true,
@@ -183,28 +183,31 @@ const LIST: readonly ProcessRule[] = [
     {
       cwd: LISTABLE,
       sees: "host",
-      examples: lines(["du -sh .", "du -d1 -h /var/log"], ["du --files0-from=x", "du -X list", "du {state}"]),
+      examples: exampleLines(["du -sh .", "du -d1 -h /var/log"], ["du --files0-from=x", "du -X list", "du {state}"]),
     },
   ),
-  looks(
+  readOnlyRule(
     "about-a-file",
     "stat",
     {
       fit: {
-        options: { ...flags("-t -L -f --terse"), ...each("-c --format --printf", "text") },
+        options: { ...flags("-t -L -f --terse"), ...optionsOf("-c --format --printf", "text") },
         operands: [LISTABLE],
         many: true,
       },
     },
-    { sees: "host", examples: lines(["stat a", "stat -c %s /etc/hosts"], ["stat /etc/shadow", "stat --cached=x a"]) },
+    {
+      sees: "host",
+      examples: exampleLines(["stat a", "stat -c %s /etc/hosts"], ["stat /etc/shadow", "stat --cached=x a"]),
+    },
   ),
-  looks(
+  readOnlyRule(
     "names",
     "pwd basename dirname realpath readlink echo",
     { fit: { options: flags("-P -L -f -e -n -s"), operands: ["text"], many: true } },
-    { sees: "host", examples: lines(["pwd", "realpath a", "echo hello"], ["realpath --files", "./pwd"]) },
+    { sees: "host", examples: exampleLines(["pwd", "realpath a", "echo hello"], ["realpath --files", "./pwd"]) },
   ),
-  looks(
+  readOnlyRule(
     "find",
     "find",
     {
@@ -212,8 +215,8 @@ const LIST: readonly ProcessRule[] = [
         wholeWords: true,
         options: {
           ...flags("-P -empty -print -print0 -ls -not -a -and -o -or -prune -true -xdev -mount -depth -daystart"),
-          ...each("-name -iname -path -ipath -wholename -regex -iregex -user -group -printf", "text"),
-          ...each("-maxdepth -mindepth -size -mtime -mmin -atime -amin -ctime -cmin -perm", "number"),
+          ...optionsOf("-name -iname -path -ipath -wholename -regex -iregex -user -group -printf", "text"),
+          ...optionsOf("-maxdepth -mindepth -size -mtime -mmin -atime -amin -ctime -cmin -perm", "number"),
           "-type": { like: ["f", "d", "l", "f,d", "f,l"] },
           "-newer": READABLE,
         },
@@ -223,7 +226,7 @@ const LIST: readonly ProcessRule[] = [
     },
     {
       cwd: { paths: ["{workspace}/**"] },
-      examples: lines(
+      examples: exampleLines(
         ["find . -name *.ts -type f", "find src -maxdepth 2 -not -empty", "find . ( -name a -o -name b ) -mtime -7"],
         [
           "find . -exec rm {} ;",
@@ -245,7 +248,7 @@ const LIST: readonly ProcessRule[] = [
 
 /** Commands that search. Their first operand is the pattern, so nothing may be offered that gives it elsewhere (-e, -f). */
 const SEARCH: readonly ProcessRule[] = [
-  looks(
+  readOnlyRule(
     "grep",
     "grep",
     {
@@ -253,7 +256,7 @@ const SEARCH: readonly ProcessRule[] = [
         options: {
           ...flags("-r -n -i -l -L -c -v -w -x -E -F -P -o -h -H -s -q -I -a --recursive --ignore-case --line-number"),
           ...AROUND,
-          ...each("--include --exclude --exclude-dir", "text"),
+          ...optionsOf("--include --exclude --exclude-dir", "text"),
           "--color": { attached: "text" },
         },
         operands: ["text", SEARCHABLE],
@@ -262,7 +265,7 @@ const SEARCH: readonly ProcessRule[] = [
     },
     {
       cwd: { paths: ["{workspace}/**"], deep: true },
-      examples: lines(
+      examples: exampleLines(
         ["grep -rn REVIEW src", "grep -A 3 root /etc/passwd", "grep -- -x a"],
         [
           "grep -e x /etc/shadow",
@@ -275,7 +278,7 @@ const SEARCH: readonly ProcessRule[] = [
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "rg",
     "rg",
     {
@@ -285,8 +288,8 @@ const SEARCH: readonly ProcessRule[] = [
             "-n -i -l -c -v -w -x -F -S -s -o -U -N -H -I -u --hidden --no-heading --heading --json --stats --no-ignore",
           ),
           ...AROUND,
-          ...each("-g --glob -t -T --type --type-not --color --sort", "text"),
-          ...each("--max-depth -d", "number"),
+          ...optionsOf("-g --glob -t -T --type --type-not --color --sort", "text"),
+          ...optionsOf("--max-depth -d", "number"),
         },
         operands: ["text", SEARCHABLE],
         many: true,
@@ -294,7 +297,7 @@ const SEARCH: readonly ProcessRule[] = [
     },
     {
       cwd: { paths: ["{workspace}/**"], deep: true },
-      examples: lines(
+      examples: exampleLines(
         ["rg -n REVIEW", "rg -g *.ts foo src"],
         [
           "rg --pre ./x foo",
@@ -308,20 +311,20 @@ const SEARCH: readonly ProcessRule[] = [
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "rg-files",
     "rg",
     {
       fit: {
         // Without --files the first operand is a pattern, which does no harm as a path.
-        options: { ...flags("--files --hidden"), ...each("-g --glob -t --type", "text") },
+        options: { ...flags("--files --hidden"), ...optionsOf("-g --glob -t --type", "text") },
         operands: [SEARCHABLE],
         many: true,
       },
     },
     {
       cwd: { paths: ["{workspace}/**"], deep: true },
-      examples: lines(["rg --files -g *.ts src"], ["rg --files /root", "rg --pre=x --files"]),
+      examples: exampleLines(["rg --files -g *.ts src"], ["rg --files /root", "rg --pre=x --files"]),
     },
   ),
 ];

@@ -1,5 +1,5 @@
 import type { ProcessRule } from "@vidro/core/policy";
-import { each, flags, lines, looks, words } from "./rule-builders.ts";
+import { optionsOf, flags, exampleLines, readOnlyRule, splitWords } from "./rule-builders.ts";
 
 const ANY_PATH = { paths: ["/**"] } as const;
 
@@ -8,20 +8,20 @@ const SETTING = { like: ["*"], unlike: ["*=*", "*/*"] } as const;
 
 /** What may be asked of sockets: a name in place of a port or an address would be looked up in the network. */
 const FILTER = {
-  like: words(`
+  like: splitWords(`
     state exclude established listening time-wait close-wait connected synchronized all sport dport = == != < > <= >=
     ( ) and or not :*`),
 };
 
 /** What the machine is and has. */
 const MACHINE: readonly ProcessRule[] = [
-  looks(
+  readOnlyRule(
     "uname",
     "uname",
     { fit: { options: flags("-a -s -n -r -v -m -p -i -o --all --kernel-name --kernel-release --machine") } },
-    { examples: lines(["uname", "uname -a", "uname -sr"], ["./uname -a", "uname --set", "uname x"]) },
+    { examples: exampleLines(["uname", "uname -a", "uname -sr"], ["./uname -a", "uname --set", "uname x"]) },
   ),
-  looks(
+  readOnlyRule(
     "disk-space",
     "df",
     {
@@ -31,77 +31,85 @@ const MACHINE: readonly ProcessRule[] = [
         many: true,
       },
     },
-    { examples: lines(["df", "df -hT /", "df --output=pcent /"], ["df --sync", "df {state}/x"]) },
+    { examples: exampleLines(["df", "df -hT /", "df --output=pcent /"], ["df --sync", "df {state}/x"]) },
   ),
-  looks(
+  readOnlyRule(
     "memory",
     "free",
     { fit: { options: flags("-h -b -k -m -g -t -w -l --human --mega --giga --total --wide") } },
-    { examples: lines(["free -h", "free"], ["free -s 1", "free x"]) },
+    { examples: exampleLines(["free -h", "free"], ["free -s 1", "free x"]) },
   ),
-  looks(
+  readOnlyRule(
     "block-devices",
     "lsblk",
     {
       fit: {
         options: {
           ...flags("-f -a -l -J -p -b -d -m -n -t -i -S --json --fs --bytes"),
-          ...each("-o --output", "text"),
+          ...optionsOf("-o --output", "text"),
         },
         operands: [{ paths: ["/dev/**"] }],
         many: true,
       },
     },
-    { examples: lines(["lsblk -f", "lsblk -o NAME,SIZE /dev/sda"], ["lsblk --sysroot /x", "lsblk /etc"]) },
+    { examples: exampleLines(["lsblk -f", "lsblk -o NAME,SIZE /dev/sda"], ["lsblk --sysroot /x", "lsblk /etc"]) },
   ),
-  looks(
+  readOnlyRule(
     "hardware",
     "lscpu nproc arch lsmod lspci lsusb uptime hostid",
     { fit: { options: flags("-J -e -p -s -v -k -n -t --json --all --since --pretty") } },
     {
-      examples: lines(["lscpu", "nproc --all", "uptime -p", "lspci -k"], ["lscpu -s=/x", "lspci -F dump", "uptime x"]),
+      examples: exampleLines(
+        ["lscpu", "nproc --all", "uptime -p", "lspci -k"],
+        ["lscpu -s=/x", "lspci -F dump", "uptime x"],
+      ),
     },
   ),
-  looks(
+  readOnlyRule(
     "host-name",
     "hostname",
     { fit: { options: flags("-f -i -I -s -d -A --fqdn --short --all-ip-addresses --domain") } },
-    { examples: lines(["hostname", "hostname -I"], ["hostname evil", "hostname -F /x", "hostname -- evil"]) },
+    { examples: exampleLines(["hostname", "hostname -I"], ["hostname evil", "hostname -F /x", "hostname -- evil"]) },
   ),
-  looks(
+  readOnlyRule(
     "clock",
     "date",
     {
       fit: {
         options: {
           ...flags("-u -R --utc --universal --rfc-email"),
-          ...each("-d --date", "text"),
-          ...each("-I --iso-8601 --rfc-3339", { attached: "text" }),
+          ...optionsOf("-d --date", "text"),
+          ...optionsOf("-I --iso-8601 --rfc-3339", { attached: "text" }),
         },
         // Any other operand than a format sets the clock.
         operands: [{ like: ["+*"] }],
       },
     },
-    { examples: lines(["date", "date -u +%F", "date -Iseconds"], ["date -s now", "date 01020304", "date --set=now"]) },
+    {
+      examples: exampleLines(
+        ["date", "date -u +%F", "date -Iseconds"],
+        ["date -s now", "date 01020304", "date --set=now"],
+      ),
+    },
   ),
-  looks(
+  readOnlyRule(
     "machine-summary",
     "hostnamectl timedatectl lsb_release findmnt",
     { fit: { options: flags("-a -d -r -c -s -i -J -l --all --json --no-pager"), operands: [{ like: ["status"] }] } },
-    { examples: lines(["hostnamectl", "timedatectl status", "lsb_release -a"], ["hostnamectl hostname x"]) },
+    { examples: exampleLines(["hostnamectl", "timedatectl status", "lsb_release -a"], ["hostnamectl hostname x"]) },
   ),
-  looks(
+  readOnlyRule(
     "mounts",
     "mount",
     { exact: [[], ["-l"]] },
-    { examples: lines(["mount"], ["mount /dev/sda1 /mnt", "mount -a"]) },
+    { examples: exampleLines(["mount"], ["mount /dev/sda1 /mnt", "mount -a"]) },
   ),
-  looks(
+  readOnlyRule(
     "kernel-settings",
     "sysctl",
     { fit: { options: flags("-a -n -N -e --all --values"), operands: [SETTING], many: true } },
     {
-      examples: lines(
+      examples: exampleLines(
         ["sysctl -a", "sysctl -n vm.swappiness"],
         ["sysctl vm.swappiness=1", "sysctl -w a=1", "sysctl -p", "sysctl kernel/../../../etc/shadow"],
       ),
@@ -111,46 +119,46 @@ const MACHINE: readonly ProcessRule[] = [
 
 /** Who is there and what runs. */
 const RUNNING: readonly ProcessRule[] = [
-  looks(
+  readOnlyRule(
     "processes",
     "ps",
     {
       fit: {
         options: {
           ...flags("-e -f -A -a -l -F -H -w -L -x --forest --no-headers"),
-          ...each("-p -u -U -C -t --pid --ppid --user --sort", "text"),
+          ...optionsOf("-p -u -U -C -t --pid --ppid --user --sort", "text"),
           // The environment of a process is where its secrets are.
-          ...each("-o --format", { like: ["*"], unlike: ["*environ*"] }),
+          ...optionsOf("-o --format", { like: ["*"], unlike: ["*environ*"] }),
         },
         operands: [{ like: ["aux", "auxf", "auxww", "axu", "ax", "axf", "axjf", "x", "u", "f"] }],
       },
     },
     {
-      examples: lines(
+      examples: exampleLines(
         ["ps aux", "ps -ef", "ps -eo pid,comm --sort=-rss", "ps aux --sort=-%mem"],
         ["ps auxe", "ps eww", "ps -o environ"],
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "load",
     "top",
     { exact: [["-b", "-n", "1"], ["-bn1"], ["-b", "-n1"]] },
-    { examples: lines(["top -bn1"], ["top"]) },
+    { examples: exampleLines(["top -bn1"], ["top"]) },
   ),
-  looks(
+  readOnlyRule(
     "load-history",
     "vmstat",
     { fit: { options: flags("-s -w -a -d"), operands: ["number", "number"] } },
-    { examples: lines(["vmstat", "vmstat 1 3"], ["vmstat -p /dev/sda1", "vmstat x"]) },
+    { examples: exampleLines(["vmstat", "vmstat 1 3"], ["vmstat -p /dev/sda1", "vmstat x"]) },
   ),
-  looks(
+  readOnlyRule(
     "identity",
     "id whoami groups",
     { fit: { options: flags("-u -g -G -n -r --user --group --groups --name"), operands: ["text"] } },
-    { examples: lines(["id", "id -un", "whoami", "groups root"], ["id --zero-all", "id a b"]) },
+    { examples: exampleLines(["id", "id -un", "whoami", "groups root"], ["id --zero-all", "id a b"]) },
   ),
-  looks(
+  readOnlyRule(
     "people",
     "w last",
     {
@@ -159,28 +167,28 @@ const RUNNING: readonly ProcessRule[] = [
         operands: [{ like: ["*"], unlike: ["*/*"] }],
       },
     },
-    { examples: lines(["w -h", "last -n 5", "last -5", "last root"], ["last -f /x", "w /etc/shadow"]) },
+    { examples: exampleLines(["w -h", "last -n 5", "last -5", "last root"], ["last -f /x", "w /etc/shadow"]) },
   ),
-  looks(
+  readOnlyRule(
     "people-here",
     "who",
     // An operand is a file to read.
     { fit: { options: flags("-a -b -r -u -H -s -q") } },
-    { examples: lines(["who", "who -b"], ["who a", "who /etc/shadow"]) },
+    { examples: exampleLines(["who", "who -b"], ["who a", "who /etc/shadow"]) },
   ),
-  looks(
+  readOnlyRule(
     "accounts",
     "getent",
     // Not hosts: a name that is looked up in the network tells its letters to whoever answers for it.
     { fit: { operands: [{ like: ["passwd", "group", "services", "protocols"] }, "text"], many: true } },
     {
-      examples: lines(
+      examples: exampleLines(
         ["getent passwd root", "getent group"],
         ["getent shadow", "getent -s x passwd", "getent hosts a.example"],
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "services",
     "systemctl",
     {
@@ -201,15 +209,15 @@ const RUNNING: readonly ProcessRule[] = [
         ],
         options: {
           ...flags("--no-pager --no-legend --plain --user --full --failed -l -a --all -q --quiet"),
-          ...each("-t --type --state", "text"),
-          ...each("-n --lines", "number"),
+          ...optionsOf("-t --type --state", "text"),
+          ...optionsOf("-n --lines", "number"),
         },
         operands: ["text"],
         many: true,
       },
     },
     {
-      examples: lines(
+      examples: exampleLines(
         ["systemctl status ssh", "systemctl --no-pager list-units --type=service", "systemctl is-active ssh"],
         [
           "systemctl restart ssh",
@@ -220,17 +228,17 @@ const RUNNING: readonly ProcessRule[] = [
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "failed-services",
     "systemctl",
     { fit: { options: flags("--failed --no-pager --no-legend --plain --user -a --all") } },
-    { examples: lines(["systemctl --failed", "systemctl"], ["systemctl daemon-reload", "systemctl --force"]) },
+    { examples: exampleLines(["systemctl --failed", "systemctl"], ["systemctl daemon-reload", "systemctl --force"]) },
   ),
 ];
 
 /** What the machine wrote down, and how it is connected. */
 const LOGS_AND_NETWORK: readonly ProcessRule[] = [
-  looks(
+  readOnlyRule(
     "journal",
     "journalctl",
     {
@@ -239,17 +247,19 @@ const LOGS_AND_NETWORK: readonly ProcessRule[] = [
           ...flags(
             "-e -x -k -r -q -a --no-pager --list-boots --disk-usage --utc --no-hostname --reverse --dmesg --quiet",
           ),
-          ...each("-u -p -S -U -g -t --unit --priority --since --until --grep --identifier", "text"),
-          ...each("-n --lines", "number"),
-          ...each("-b --boot", { attached: "text" }),
-          ...each("-o --output", { like: ["short", "short-*", "json", "json-pretty", "cat", "verbose", "with-unit"] }),
+          ...optionsOf("-u -p -S -U -g -t --unit --priority --since --until --grep --identifier", "text"),
+          ...optionsOf("-n --lines", "number"),
+          ...optionsOf("-b --boot", { attached: "text" }),
+          ...optionsOf("-o --output", {
+            like: ["short", "short-*", "json", "json-pretty", "cat", "verbose", "with-unit"],
+          }),
         },
         operands: [{ like: ["_*=*"] }],
         many: true,
       },
     },
     {
-      examples: lines(
+      examples: exampleLines(
         ["journalctl -u ssh -n 50 --no-pager", "journalctl -b -p err", "journalctl --since today _PID=1"],
         [
           "journalctl -f",
@@ -261,13 +271,18 @@ const LOGS_AND_NETWORK: readonly ProcessRule[] = [
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "kernel-log",
     "dmesg",
-    { fit: { options: { ...flags("-T -k -x --ctime --decode --nopager"), ...each("-l --level", "text") } } },
-    { examples: lines(["dmesg -T", "dmesg --level=err"], ["dmesg -c", "dmesg --clear", "dmesg -w", "dmesg -F /x"]) },
+    { fit: { options: { ...flags("-T -k -x --ctime --decode --nopager"), ...optionsOf("-l --level", "text") } } },
+    {
+      examples: exampleLines(
+        ["dmesg -T", "dmesg --level=err"],
+        ["dmesg -c", "dmesg --clear", "dmesg -w", "dmesg -F /x"],
+      ),
+    },
   ),
-  looks(
+  readOnlyRule(
     "sockets",
     "ss",
     {
@@ -280,13 +295,13 @@ const LOGS_AND_NETWORK: readonly ProcessRule[] = [
       },
     },
     {
-      examples: lines(
+      examples: exampleLines(
         ["ss -tlnp", "ss -s", "ss -tn state established", "ss -tn dport = :443"],
         ["ss -K dst 1.2.3.4", "ss -D out", "ss -tF f", "ss dst a.example"],
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "addresses",
     "ip",
     {
@@ -297,13 +312,13 @@ const LOGS_AND_NETWORK: readonly ProcessRule[] = [
       },
     },
     {
-      examples: lines(
+      examples: exampleLines(
         ["ip a", "ip -br addr", "ip route"],
         ["ip link set eth0 down", "ip addr add 10.0.0.1/8", "ip -b f"],
       ),
     },
   ),
-  looks(
+  readOnlyRule(
     "addresses-shown",
     "ip",
     {
@@ -325,7 +340,7 @@ const LOGS_AND_NETWORK: readonly ProcessRule[] = [
       },
     },
     {
-      examples: lines(
+      examples: exampleLines(
         ["ip addr show", "ip -j link show dev eth0", "ip route get 1.1.1.1"],
         ["ip link set eth0 down", "ip route del default", "ip -n ns addr show", "ip addr flush dev eth0"],
       ),
