@@ -1,9 +1,9 @@
-import type { Link, ListPart } from "./link.ts";
-import { agentOf, agentsOf } from "./wire.ts";
-import type { Agent } from "./wire.ts";
+import type { BrainConnection, ListPart } from "./brain-connection.ts";
+import { agentRecordOf, agentRecordsOf } from "./records.ts";
+import type { AgentRecord } from "./records.ts";
 
 /** What an agent is made of. */
-export interface AgentDraft {
+export interface AgentInput {
   readonly name: string;
   readonly description?: string;
   /** The words that begin every prompt. */
@@ -15,41 +15,45 @@ export interface AgentDraft {
   readonly image?: string;
 }
 
-interface Signed {
+interface SignalOption {
   readonly signal?: AbortSignal;
 }
 
 /** The agents of a brain; changing them needs a token that may. */
-export class Agents {
-  readonly #link: Link;
+export class AgentApi {
+  readonly #brain: BrainConnection;
 
-  constructor(link: Link) {
-    this.#link = link;
+  constructor(brain: BrainConnection) {
+    this.#brain = brain;
   }
 
   /** All of them, or a part. */
-  async list(part: ListPart = {}): Promise<readonly Agent[]> {
-    return this.#link.list({ path: "v1/agents" }, part, agentsOf);
+  async list(part: ListPart = {}): Promise<readonly AgentRecord[]> {
+    return this.#brain.list({ path: "v1/agents" }, part, agentRecordsOf);
   }
 
   /** One of them; NOT_FOUND when there is no such agent. */
-  async find(uuid: string, { signal }: Signed = {}): Promise<Agent> {
-    return agentOf(await this.#link.json({ method: "GET", path: pathOf(uuid), signal }));
+  async find(uuid: string, { signal }: SignalOption = {}): Promise<AgentRecord> {
+    return agentRecordOf(await this.#brain.requestJson({ method: "GET", path: pathOf(uuid), signal }));
   }
 
   /** Makes one. */
-  async create(draft: AgentDraft, { signal }: Signed = {}): Promise<Agent> {
-    return agentOf(await this.#link.json({ method: "POST", path: "v1/agents", body: { ...draft }, signal }));
+  async create(draft: AgentInput, { signal }: SignalOption = {}): Promise<AgentRecord> {
+    return agentRecordOf(
+      await this.#brain.requestJson({ method: "POST", path: "v1/agents", body: { ...draft }, signal }),
+    );
   }
 
   /** Replaces all of one but its uuid. */
-  async replace(uuid: string, draft: AgentDraft, { signal }: Signed = {}): Promise<Agent> {
-    return agentOf(await this.#link.json({ method: "PUT", path: pathOf(uuid), body: { ...draft }, signal }));
+  async replace(uuid: string, draft: AgentInput, { signal }: SignalOption = {}): Promise<AgentRecord> {
+    return agentRecordOf(
+      await this.#brain.requestJson({ method: "PUT", path: pathOf(uuid), body: { ...draft }, signal }),
+    );
   }
 
   /** Deletes one. */
-  async delete(uuid: string, { signal }: Signed = {}): Promise<void> {
-    await this.#link.ask({ method: "DELETE", path: pathOf(uuid), signal });
+  async delete(uuid: string, { signal }: SignalOption = {}): Promise<void> {
+    await this.#brain.request({ method: "DELETE", path: pathOf(uuid), signal });
   }
 }
 

@@ -1,17 +1,17 @@
 import { PAGE_LIMITS } from "@vidro/core";
 import type { Json, RunHead } from "@vidro/core";
-import { Agents } from "./agents.ts";
-import { Conversations } from "./conversations.ts";
-import { Hands } from "./hands.ts";
-import { Link } from "./link.ts";
-import type { LinkOptions, ListPart } from "./link.ts";
+import { AgentApi } from "./agents.ts";
+import { ConversationApi } from "./conversations.ts";
+import { HandApi } from "./hands.ts";
+import { BrainConnection } from "./brain-connection.ts";
+import type { BrainConnectionOptions, ListPart } from "./brain-connection.ts";
 import { Run } from "./run.ts";
-import { headOf, headsOf, toolsOf } from "./wire.ts";
-import type { Tool } from "./wire.ts";
+import { runHeadOf, runHeadsOf, toolRecordsOf } from "./records.ts";
+import type { ToolRecord } from "./records.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Where the brain is and who asks; `retries` and `backoffMs` say how long it is tried for. */
-export type VidroOptions = LinkOptions;
+export type VidroOptions = BrainConnectionOptions;
 
 /** Which runs to list. */
 export interface ListOptions extends ListPart {
@@ -23,44 +23,54 @@ const CREATED = 201;
 
 /** A brain, as seen from a program. Failures are VidroErrors; what a signal stops rejects with the signal's reason. */
 export class Vidro {
-  readonly agents: Agents;
-  readonly conversations: Conversations;
-  readonly hands: Hands;
-  readonly #link: Link;
+  readonly agents: AgentApi;
+  readonly conversations: ConversationApi;
+  readonly hands: HandApi;
+  readonly #brain: BrainConnection;
 
   constructor(options: VidroOptions) {
-    this.#link = new Link(options);
-    this.agents = new Agents(this.#link);
-    this.hands = new Hands(this.#link);
-    this.conversations = new Conversations(this.#link, (task, about) => this.run(task, about));
+    this.#brain = new BrainConnection(options);
+    this.agents = new AgentApi(this.#brain);
+    this.hands = new HandApi(this.#brain);
+    this.conversations = new ConversationApi(this.#brain, (task, about) => this.run(task, about));
   }
 
   /** Starts a run; resolves when it is on the brain's disk. */
   async run(task: string, options: RunOptions = {}): Promise<Run> {
     const { head } = await this.start(task, options);
-    return new Run(this.#link, head.id, options.signal);
+    return new Run(this.#brain, head.id, options.signal);
   }
 
   /** Starts a run and tells how it stands, and whether its key had made it before. */
   async start(task: string, options: RunOptions = {}): Promise<{ readonly head: RunHead; readonly existed: boolean }> {
     const { key, signal, ...about } = options;
     const body = { task, ...about } as { readonly [name: string]: Json };
-    const { json, status, repeated } = await this.#link.ask({ method: "POST", path: "v1/runs", body, key, signal });
-    return { head: headOf(json), existed: repeated || status !== CREATED };
+    const { json, status, repeated } = await this.#brain.request({
+      method: "POST",
+      path: "v1/runs",
+      body,
+      key,
+      signal,
+    });
+    return { head: runHeadOf(json), existed: repeated || status !== CREATED };
   }
 
   /** A run that was started before, by its id; nothing is asked yet. */
   attach(id: string, options: { readonly signal?: AbortSignal } = {}): Run {
-    return new Run(this.#link, id, options.signal);
+    return new Run(this.#brain, id, options.signal);
   }
 
   /** Runs, newest first; the newest hundred unless it is said how many. */
   async list({ open, thread, ...part }: ListOptions = {}): Promise<readonly RunHead[]> {
-    return this.#link.list({ path: "v1/runs", query: { open, thread } }, { limit: PAGE_LIMITS.runs, ...part }, headsOf);
+    return this.#brain.list(
+      { path: "v1/runs", query: { open, thread } },
+      { limit: PAGE_LIMITS.runs, ...part },
+      runHeadsOf,
+    );
   }
 
   /** The tools that there are. */
-  async tools(part: ListPart = {}): Promise<readonly Tool[]> {
-    return this.#link.list({ path: "v1/tools" }, part, toolsOf);
+  async tools(part: ListPart = {}): Promise<readonly ToolRecord[]> {
+    return this.#brain.list({ path: "v1/tools" }, part, toolRecordsOf);
   }
 }

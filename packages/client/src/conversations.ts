@@ -1,11 +1,11 @@
-import type { Link, ListPart } from "./link.ts";
+import type { BrainConnection, ListPart } from "./brain-connection.ts";
 import type { Run } from "./run.ts";
-import { conversationOf, conversationsOf } from "./wire.ts";
-import type { ConversationRecord, Message } from "./wire.ts";
+import { conversationOf, conversationsOf } from "./records.ts";
+import type { ConversationRecord, ConversationMessage } from "./records.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Starts a run; how it is done is the client's business. */
-export type Start = (task: string, options: RunOptions) => Promise<Run>;
+export type StartRun = (task: string, options: RunOptions) => Promise<Run>;
 
 /** Who speaks in a conversation, and with which tools. */
 export interface ConversationOptions {
@@ -25,10 +25,10 @@ export class Conversation {
   /** Names of its tools; those of its agent when it names none. */
   readonly tools: readonly string[] | null;
   /** What was said when the conversation was read; a list tells of none. */
-  readonly messages: readonly Message[];
-  readonly #start: Start;
+  readonly messages: readonly ConversationMessage[];
+  readonly #start: StartRun;
 
-  constructor({ id, agent, tools, messages }: ConversationRecord, start: Start) {
+  constructor({ id, agent, tools, messages }: ConversationRecord, start: StartRun) {
     this.id = id;
     this.agent = agent;
     this.tools = tools;
@@ -43,12 +43,12 @@ export class Conversation {
 }
 
 /** The conversations of whoever asks. */
-export class Conversations {
-  readonly #link: Link;
-  readonly #start: Start;
+export class ConversationApi {
+  readonly #brain: BrainConnection;
+  readonly #start: StartRun;
 
-  constructor(link: Link, start: Start) {
-    this.#link = link;
+  constructor(brain: BrainConnection, start: StartRun) {
+    this.#brain = brain;
     this.#start = start;
   }
 
@@ -59,19 +59,22 @@ export class Conversations {
       ...(tools === undefined ? {} : { tools_enabled: tools }),
       ...(hand === undefined ? {} : { metadata: { hand } }),
     };
-    const made = await this.#link.json({ method: "POST", path: "v1/conversations", body, signal });
+    const made = await this.#brain.requestJson({ method: "POST", path: "v1/conversations", body, signal });
     return new Conversation(conversationOf(made), this.#start);
   }
 
   /** All of them, or a part, newest first and without what was said. */
   async list(part: ListPart = {}): Promise<readonly Conversation[]> {
-    const listed = await this.#link.list({ path: "v1/conversations" }, part, conversationsOf);
+    const listed = await this.#brain.list({ path: "v1/conversations" }, part, conversationsOf);
     return listed.map((record) => new Conversation(record, this.#start));
   }
 
   /** One of them with what was said in it; NOT_FOUND when there is none of that id, or it is another's. */
   async find(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Conversation> {
     const path = `v1/conversations/${encodeURIComponent(id)}`;
-    return new Conversation(conversationOf(await this.#link.json({ method: "GET", path, signal })), this.#start);
+    return new Conversation(
+      conversationOf(await this.#brain.requestJson({ method: "GET", path, signal })),
+      this.#start,
+    );
   }
 }

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
-import { Patience } from "./patience.ts";
+import { WaitLimit } from "./wait-limit.ts";
 import { answer, begin, cursorOf, cut, linesAfter, scriptedBrain } from "./scripted-brain.fixture.ts";
 
 /** The TCP client is an entry of its own, which only Node can load. */
@@ -19,7 +19,7 @@ test("the client needs nothing that only one runtime has", () => {
     assert.doesNotMatch(text, /"node:|\bprocess\b|\bBuffer\b|\brequire\(|\bglobal\b|\bwindow\b|\bdocument\b/, name);
     const imported = [...text.matchAll(/from "([^"]+)"/g)].map((match) => match[1] ?? "");
     assert.deepEqual(
-      imported.filter((from) => from !== "@vidro/core" && !/^\.\/(?!tcp)/.test(from)),
+      imported.filter((from) => !/^@vidro\/core(?:\/|$)/.test(from) && !/^\.\/(?!tcp)/.test(from)),
       [],
       name,
     );
@@ -42,12 +42,12 @@ test("a run is started and followed across a cut in a world that has only what b
   });
 });
 
-test("patience runs out while something is waited for, and only then", async () => {
-  const patience = new Patience(undefined);
-  await patience.wait(new Promise((resolve) => setTimeout(resolve, 5)), 1000);
-  assert.equal(patience.signal.aborted, false);
+test("a wait limit aborts while something is waited for, and only then", async () => {
+  const limit = new WaitLimit(undefined);
+  await limit.wait(new Promise((resolve) => setTimeout(resolve, 5)), 1000);
+  assert.equal(limit.signal.aborted, false);
   const never = new Promise((_resolve, reject) => {
-    patience.signal.addEventListener("abort", () => reject(patience.signal.reason));
+    limit.signal.addEventListener("abort", () => reject(limit.signal.reason));
   });
-  await assert.rejects(patience.wait(never, 5), { code: "BRAIN_UNREACHABLE", message: /for 0\.005 s/ });
+  await assert.rejects(limit.wait(never, 5), { code: "BRAIN_UNREACHABLE", message: /for 0\.005 s/ });
 });

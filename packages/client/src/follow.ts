@@ -1,11 +1,11 @@
 import { CLIENT_LIMITS, isTerminal } from "@vidro/core";
-import { followedOf } from "./followed.ts";
-import type { Followed } from "./followed.ts";
-import type { Link } from "./link.ts";
+import { readFollowItem } from "./follow-item.ts";
+import type { FollowItem } from "./follow-item.ts";
+import type { BrainConnection } from "./brain-connection.ts";
 import { Retries } from "./retries.ts";
 import { VidroError } from "./vidro-error.ts";
 
-/** From where a run is followed, and until when. */
+/** From where a run is item, and until when. */
 export interface FollowOptions {
   /** The last `seq` that the follower has; 0, or nothing, for all of it. */
   readonly after?: number;
@@ -19,43 +19,43 @@ export interface FollowOptions {
  * entry. A connection that is cut is made again from the last entry; when that does not help any more, or the signal
  * fires, it throws: a stream that ends quietly has come to the end of its run.
  */
-export async function* follow(
-  link: Link,
+export async function* followRun(
+  brain: BrainConnection,
   run: string,
   { after = 0, live, signal }: FollowOptions = {},
-): AsyncGenerator<Followed, void, undefined> {
-  const retries = new Retries(link.persistence, signal);
+): AsyncGenerator<FollowItem, void, undefined> {
+  const retries = new Retries(brain.retryOptions, signal);
   const path = `v1/runs/${encodeURIComponent(run)}/events`;
   let cursor = after;
   for (;;) {
     const begunAt = performance.now();
     try {
-      const lines = await link.open({ method: "GET", path, query: { after: cursor, live }, signal });
+      const lines = await brain.openStream({ method: "GET", path, query: { after: cursor, live }, signal });
       if (lines === undefined) return;
       for await (const line of lines) {
-        const followed = followedOf(line);
-        if (followed === undefined || isOld(followed, cursor)) continue;
-        if ("entry" in followed) {
-          cursor = followed.entry.seq;
-          retries.progressed();
+        const item = readFollowItem(line);
+        if (item === undefined || isKnown(item, cursor)) continue;
+        if ("entry" in item) {
+          cursor = item.entry.seq;
+          retries.reset();
         }
-        yield followed;
-        if ("entry" in followed && isTerminal(followed.entry.event)) return;
+        yield item;
+        if ("entry" in item && isTerminal(item.entry.event)) return;
       }
       throw new VidroError("CONNECTION_LOST", `The stream of ${run} ended after entry ${cursor}, before the run did.`);
     } catch (thrown) {
       const lasted = performance.now() - begunAt >= CLIENT_LIMITS.steadyMs;
       // Not when it was given up for its silence: such a brain may be dead, and is not waited for without end.
-      if (lasted && thrown instanceof VidroError && thrown.code === "CONNECTION_LOST") retries.progressed();
-      await retries.rest(thrown);
+      if (lasted && thrown instanceof VidroError && thrown.code === "CONNECTION_LOST") retries.reset();
+      await retries.backOff(thrown);
     }
   }
 }
 
 /** Whether the follower has it already; what leaves a gap is as good as a cut, since it can be asked for again. */
-function isOld(followed: Followed, cursor: number): boolean {
-  if ("live" in followed) return false;
-  const { seq } = followed.entry;
+function isKnown(item: FollowItem, cursor: number): boolean {
+  if ("live" in item) return false;
+  const { seq } = item.entry;
   if (seq > cursor + 1)
     throw new VidroError("CONNECTION_LOST", `Entry ${cursor + 1} did not come before entry ${seq}.`);
   return seq <= cursor;

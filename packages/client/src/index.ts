@@ -1,11 +1,11 @@
-export type { AgentDraft, Agents } from "./agents.ts";
+export type { AgentInput, AgentApi } from "./agents.ts";
 export { Vidro } from "./client.ts";
 export type { ListOptions, VidroOptions } from "./client.ts";
-export type { Conversation, ConversationOptions, Conversations } from "./conversations.ts";
+export type { Conversation, ConversationOptions, ConversationApi } from "./conversations.ts";
 export type { FollowOptions } from "./follow.ts";
-export type { Followed, RunEvent } from "./followed.ts";
-export type { DialOptions, Hands } from "./hands.ts";
+export type { FollowItem, RunEvent } from "./follow-item.ts";
+export type { DialOptions, HandApi } from "./hands.ts";
 export type { Run, RunAnswer } from "./run.ts";
 export { VidroError } from "./vidro-error.ts";
-export type { Agent, HandRecord, HandSample, Message, Tool } from "./wire.ts";
+export type { AgentRecord, HandRecord, HandSample, ConversationMessage, ToolRecord } from "./records.ts";
 export type { RunOptions } from "./run-options.ts";

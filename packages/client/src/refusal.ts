@@ -5,21 +5,21 @@ import { VidroError } from "./vidro-error.ts";
 const SHOWN_CHARS = 300;
 
 /** The error that an answer with a bad status stands for: the brain's own code, or BAD_ANSWER when a stranger spoke. */
-export function refusal(response: Response, body: string): VidroError {
+export function refusalError(response: Response, body: string): VidroError {
   // A browser shows nothing of a redirect that is not followed.
   const status = response.type === "opaqueredirect" ? 302 : response.status;
-  const retryAfterMs = retryAfter(response.headers.get("retry-after"));
+  const retryAfterMs = parseRetryAfterSeconds(response.headers.get("retry-after"));
   const detail = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
   if (status >= 300 && status < 400) {
     return new VidroError("BAD_ANSWER", "This address points to another one: use that one.", detail);
   }
-  const told = parsed(body);
-  const code = textIn(told, "code");
-  const message = textIn(told, "message") ?? `The answer is ${status}: ${body.slice(0, SHOWN_CHARS)}`;
+  const told = parseBody(body);
+  const code = faultField(told, "code");
+  const message = faultField(told, "message") ?? `The answer is ${status}: ${body.slice(0, SHOWN_CHARS)}`;
   return new VidroError(code ?? "BAD_ANSWER", message, detail);
 }
 
-function parsed(body: string): Json | undefined {
+function parseBody(body: string): Json | undefined {
   try {
     return JSON.parse(body) as Json;
   } catch {
@@ -31,15 +31,15 @@ function parsed(body: string): Json | undefined {
  * What a brain says of a fault: every surface has a `code`, and its sentence in `message` or `error`; some have both
  * inside `error`.
  */
-export function textIn(told: Json | undefined, name: "code" | "message"): string | undefined {
+export function faultField(told: Json | undefined, name: "code" | "message"): string | undefined {
   if (!isObject(told)) return undefined;
   const { error } = told;
-  if (isObject(error)) return textIn(error, name);
+  if (isObject(error)) return faultField(error, name);
   const text = told[name] ?? (name === "message" ? error : undefined);
   return typeof text === "string" ? text : undefined;
 }
 
 /** Only seconds: a date would need two clocks that agree. */
-function retryAfter(header: string | null): number | undefined {
+function parseRetryAfterSeconds(header: string | null): number | undefined {
   return header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) * 1000 : undefined;
 }

@@ -1,9 +1,9 @@
 import { CLIENT_LIMITS } from "@vidro/core";
-import { isPassing } from "./vidro-error.ts";
+import { isTransientError } from "./vidro-error.ts";
 import type { VidroError } from "./vidro-error.ts";
 
 /** How long a client keeps trying. */
-export interface Persistence {
+export interface RetryOptions {
   /** Tries after the first one. */
   readonly retries: number;
   /** First rest between tries; it doubles each time. */
@@ -12,38 +12,38 @@ export interface Persistence {
 
 /** Counts the tries of one piece of work, and rests between them. */
 export class Retries {
-  readonly #persistence: Persistence;
+  readonly #options: RetryOptions;
   readonly #signal: AbortSignal | undefined;
   #failures = 0;
 
-  constructor(persistence: Persistence, signal: AbortSignal | undefined) {
-    this.#persistence = persistence;
+  constructor(options: RetryOptions, signal: AbortSignal | undefined) {
+    this.#options = options;
     this.#signal = signal;
   }
 
   /** Something went well: the count starts anew. */
-  progressed(): void {
+  reset(): void {
     this.#failures = 0;
   }
 
   /** Rests before the next try; throws what was thrown when another try would not help or there is none left. */
-  async rest(thrown: unknown): Promise<void> {
+  async backOff(thrown: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
-    if (!isPassing(thrown) || this.#failures >= this.#persistence.retries) throw thrown;
-    await pause(this.#restMs(thrown), this.#signal);
+    if (!isTransientError(thrown) || this.#failures >= this.#options.retries) throw thrown;
+    await sleep(this.#restMs(thrown), this.#signal);
     this.#failures += 1;
   }
 
   /** Full jitter: clients that were cut together do not come back together. */
   #restMs({ retryAfterMs }: VidroError): number {
     if (retryAfterMs !== undefined) return Math.min(retryAfterMs, CLIENT_LIMITS.retryAfterCapMs);
-    const longestMs = Math.min(CLIENT_LIMITS.backoffCapMs, this.#persistence.backoffMs * 2 ** this.#failures);
+    const longestMs = Math.min(CLIENT_LIMITS.backoffCapMs, this.#options.backoffMs * 2 ** this.#failures);
     return Math.random() * longestMs;
   }
 }
 
 /** Waits; rejects with the signal's reason when it fires. */
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = (): void => {
       clearTimeout(timer);

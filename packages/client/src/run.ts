@@ -1,12 +1,12 @@
 import { isTerminal } from "@vidro/core";
 import type { Json, RunHead, TerminalEvent } from "@vidro/core";
-import { follow } from "./follow.ts";
+import { followRun } from "./follow.ts";
 import type { FollowOptions } from "./follow.ts";
-import { eventOf } from "./followed.ts";
-import type { Followed, RunEvent } from "./followed.ts";
-import type { Link } from "./link.ts";
+import { runEventOf } from "./follow-item.ts";
+import type { FollowItem, RunEvent } from "./follow-item.ts";
+import type { BrainConnection } from "./brain-connection.ts";
 import { VidroError } from "./vidro-error.ts";
-import { headOf } from "./wire.ts";
+import { runHeadOf } from "./records.ts";
 
 /** An answer to a question of a run. */
 export interface RunAnswer {
@@ -21,13 +21,13 @@ export interface RunAnswer {
  */
 export class Run implements AsyncIterable<RunEvent> {
   readonly id: string;
-  readonly #link: Link;
+  readonly #brain: BrainConnection;
   readonly #signal: AbortSignal | undefined;
   #seen = 0;
   #end: TerminalEvent | undefined;
 
-  constructor(link: Link, id: string, signal?: AbortSignal) {
-    this.#link = link;
+  constructor(brain: BrainConnection, id: string, signal?: AbortSignal) {
+    this.#brain = brain;
     this.id = id;
     this.#signal = signal;
   }
@@ -38,17 +38,17 @@ export class Run implements AsyncIterable<RunEvent> {
 
   /** What happens after entry `after`, or from the beginning. */
   async *events(options: FollowOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
-    for await (const followed of this.follow(options)) yield eventOf(followed);
+    for await (const item of this.follow(options)) yield runEventOf(item);
   }
 
   /** The same as the journal has it: entries, and live events between them. */
-  async *follow(options: FollowOptions = {}): AsyncGenerator<Followed, void, undefined> {
-    for await (const followed of follow(this.#link, this.id, this.#signed(options))) {
-      if ("entry" in followed) {
-        this.#seen = Math.max(this.#seen, followed.entry.seq);
-        if (isTerminal(followed.entry.event)) this.#end = followed.entry.event;
+  async *follow(options: FollowOptions = {}): AsyncGenerator<FollowItem, void, undefined> {
+    for await (const item of followRun(this.#brain, this.id, this.#withSignal(options))) {
+      if ("entry" in item) {
+        this.#seen = Math.max(this.#seen, item.entry.seq);
+        if (isTerminal(item.entry.event)) this.#end = item.entry.event;
       }
-      yield followed;
+      yield item;
     }
   }
 
@@ -64,23 +64,23 @@ export class Run implements AsyncIterable<RunEvent> {
   async answer(answer: string | RunAnswer, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { text, question } = typeof answer === "string" ? { text: answer } : answer;
     const body = { answer: text, ...(question === undefined ? {} : { question }) };
-    await this.#link.ask({ method: "POST", path: `${this.#path}/answers`, body, ...this.#signed(options) });
+    await this.#brain.request({ method: "POST", path: `${this.#path}/answers`, body, ...this.#withSignal(options) });
   }
 
   /** Has the brain go on with a run that nobody drives; RUN_BUSY when a process that is not this brain drives it. */
   async resume(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    await this.#link.ask({ method: "POST", path: `${this.#path}/resume`, body: {}, ...this.#signed(options) });
+    await this.#brain.request({ method: "POST", path: `${this.#path}/resume`, body: {}, ...this.#withSignal(options) });
   }
 
   /** Ends the run and everything it is doing; resolves when it is over, CONFLICT when it was over before. */
   async abort(reason?: string, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const body = reason === undefined ? {} : { reason };
-    await this.#link.ask({ method: "POST", path: `${this.#path}/abort`, body, ...this.#signed(options) });
+    await this.#brain.request({ method: "POST", path: `${this.#path}/abort`, body, ...this.#withSignal(options) });
   }
 
   /** Where the run stands. */
   async head(options: { readonly signal?: AbortSignal } = {}): Promise<RunHead> {
-    return headOf(await this.#link.json({ method: "GET", path: this.#path, ...this.#signed(options) }));
+    return runHeadOf(await this.#brain.requestJson({ method: "GET", path: this.#path, ...this.#withSignal(options) }));
   }
 
   get #path(): string {
@@ -95,7 +95,7 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /** The signal of one call, else the one that the run was made with. */
-  #signed<Options extends { readonly signal?: AbortSignal }>(options: Options): Options {
+  #withSignal<Options extends { readonly signal?: AbortSignal }>(options: Options): Options {
     return this.#signal === undefined ? options : { signal: this.#signal, ...options };
   }
 }

@@ -2,9 +2,9 @@ import { CLIENT_LIMITS, deferred, TCP_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./tcp/error.ts";
-import { dial } from "./tcp/dial.ts";
+import { dialTcp } from "./tcp/dial.ts";
 import type { TcpAddress } from "./tcp/dial.ts";
-import { Wire } from "./tcp/wire.ts";
+import { TcpConnection } from "./tcp/connection.ts";
 
 export { TcpError } from "./tcp/error.ts";
 export type { TcpAddress } from "./tcp/dial.ts";
@@ -46,7 +46,7 @@ export interface RequestOptions {
 export class TcpClient {
   readonly #options: TcpClientOptions;
   #token: string | undefined;
-  #wire: Promise<Wire> | undefined;
+  #connection: Promise<TcpConnection> | undefined;
   #session: JsonObject | undefined;
   #closed = false;
   /** Why there is no connection, and will be none. */
@@ -60,9 +60,9 @@ export class TcpClient {
 
   /** Connects, checks the version, and authenticates when there is a token; gives the server's greeting. */
   async connect(): Promise<TcpHello> {
-    this.#wire ??= this.#open();
-    this.#wire.catch(() => (this.#wire = undefined));
-    return (await this.#wire).hello;
+    this.#connection ??= this.#open();
+    this.#connection.catch(() => (this.#connection = undefined));
+    return (await this.#connection).hello;
   }
 
   /** Shows a token: what the session may do. It is shown again by itself after a cut. */
@@ -84,9 +84,9 @@ export class TcpClient {
   async request(act: string, data: JsonObject = {}, options: RequestOptions = {}): Promise<JsonObject> {
     const deadlineMs = options.deadlineMs ?? this.#options.deadlineMs ?? TCP_LIMITS.requestMs;
     const begun = performance.now();
-    const wire = await within(this.#up(), deadlineMs);
+    const connection = await withDeadline(this.#up(), deadlineMs);
     const left = deadlineMs - (performance.now() - begun);
-    return wire.request(act, data, { ...options, deadlineMs: Math.max(left, 1) });
+    return connection.request(act, data, { ...options, deadlineMs: Math.max(left, 1) });
   }
 
   /** Hangs up; what is on its way rejects with CONNECTION. */
@@ -94,62 +94,62 @@ export class TcpClient {
     this.#closed = true;
     clearTimeout(this.#resting?.timer);
     this.#resting?.wake();
-    const wire = await this.#wire?.catch(() => undefined);
-    await wire?.close();
+    const connection = await this.#connection?.catch(() => undefined);
+    await connection?.close();
   }
 
-  async #up(): Promise<Wire> {
+  async #up(): Promise<TcpConnection> {
     if (this.#closed) throw new TcpError("CONNECTION", "This client was closed.");
     if (this.#over !== undefined) throw new TcpError("CONNECTION", this.#over.message, { cause: this.#over });
-    if (this.#wire === undefined) await this.connect();
-    const wire = await this.#wire;
-    if (wire === undefined) throw new TcpError("CONNECTION", "There is no connection.");
-    return wire;
+    if (this.#connection === undefined) await this.connect();
+    const connection = await this.#connection;
+    if (connection === undefined) throw new TcpError("CONNECTION", "There is no connection.");
+    return connection;
   }
 
-  async #open(): Promise<Wire> {
+  async #open(): Promise<TcpConnection> {
     const { heartbeatMs, maxFrame, onHeard } = this.#options;
-    const socket = await dial(this.#options);
-    const wire = await Wire.over(socket, {
+    const socket = await dialTcp(this.#options);
+    const connection = await TcpConnection.open(socket, {
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
       ...(maxFrame === undefined ? {} : { maxFrame }),
       ...(onHeard === undefined ? {} : { onHeard }),
     });
     try {
-      if (this.#token !== undefined) await this.#authenticate(wire, this.#token);
+      if (this.#token !== undefined) await this.#authenticate(connection, this.#token);
       if (this.#closed) throw new TcpError("CONNECTION", "This client was closed.");
     } catch (thrown) {
-      await wire.close();
+      await connection.close();
       throw thrown;
     }
-    wire.onGone((why) => this.#gone(why));
-    return wire;
+    connection.onGone((why) => this.#gone(why));
+    return connection;
   }
 
-  async #authenticate(wire: Wire, token: string): Promise<JsonObject> {
+  async #authenticate(connection: TcpConnection, token: string): Promise<JsonObject> {
     const { maxFrame, deadlineMs = TCP_LIMITS.requestMs, onUp } = this.#options;
     const data = maxFrame === undefined ? { token } : { token, maxFrame };
-    const session = await wire.request("AUTH", data, { deadlineMs });
+    const session = await connection.request("AUTH", data, { deadlineMs });
     this.#session = session;
-    onUp?.(session, wire.hello);
+    onUp?.(session, connection.hello);
     return session;
   }
 
   #gone(why: TcpError): void {
     const { reconnect = true, onDown, onRefused } = this.#options;
-    this.#wire = undefined;
+    this.#connection = undefined;
     if (!reconnect) this.#over = why;
     onDown?.(why);
     if (this.#closed || !reconnect) return;
-    this.#wire = this.#openAgain();
-    this.#wire.catch((thrown: unknown) => {
-      this.#wire = undefined;
+    this.#connection = this.#openAgain();
+    this.#connection.catch((thrown: unknown) => {
+      this.#connection = undefined;
       if (!this.#closed) onRefused?.(thrown);
     });
   }
 
   /** Tries until there is a connection; a token that is refused will be refused again, so that ends it. */
-  async #openAgain(): Promise<Wire> {
+  async #openAgain(): Promise<TcpConnection> {
     for (let attempt = 0; ; attempt += 1) {
       await this.#rest(attempt);
       try {
@@ -173,7 +173,7 @@ export class TcpClient {
   }
 }
 
-async function within<Thing>(thing: Promise<Thing>, deadlineMs: number): Promise<Thing> {
+async function withDeadline<Thing>(thing: Promise<Thing>, deadlineMs: number): Promise<Thing> {
   const { promise: late, reject } = deferred<never>();
   const timer = setTimeout(() => reject(new TcpError("CONNECTION", `No connection in ${deadlineMs} ms.`)), deadlineMs);
   return Promise.race([thing, late]).finally(() => clearTimeout(timer));

@@ -26,16 +26,16 @@ export class VidroError extends Error {
 }
 
 /** Codes that say that another try may go better. */
-const PASSING_CODES: readonly string[] = ["BRAIN_UNREACHABLE", "CONNECTION_LOST", "SHUTTING_DOWN", "RATE_LIMITED"];
+const TRANSIENT_CODES: readonly string[] = ["BRAIN_UNREACHABLE", "CONNECTION_LOST", "SHUTTING_DOWN", "RATE_LIMITED"];
 /** The same, said by something between us and the brain, which knows no codes. */
-const PASSING_STATUSES: readonly number[] = [408, 425, 429, 502, 503, 504];
+const TRANSIENT_STATUSES: readonly number[] = [408, 425, 429, 502, 503, 504];
 
 /** Whether the same request may go better a moment later. */
-export function isPassing(thrown: unknown): thrown is VidroError {
+export function isTransientError(thrown: unknown): thrown is VidroError {
   if (!(thrown instanceof VidroError)) return false;
-  return PASSING_CODES.includes(thrown.code) || (thrown.code === "BAD_ANSWER" && isPassingStatus(thrown.status));
+  return TRANSIENT_CODES.includes(thrown.code) || (thrown.code === "BAD_ANSWER" && isTransientStatus(thrown.status));
 }
 
-function isPassingStatus(status: number | undefined): boolean {
-  return status !== undefined && PASSING_STATUSES.includes(status);
+function isTransientStatus(status: number | undefined): boolean {
+  return status !== undefined && TRANSIENT_STATUSES.includes(status);
 }

@@ -1,6 +1,6 @@
 import { Fault, isObject } from "@vidro/core";
 import type { ActionEnd, FaultReport, JsonObject, Judgement } from "@vidro/core";
-import { ACTION_END_SCHEMA, withKnownCode } from "@vidro/core/wire/ended";
+import { ACTION_END_SCHEMA, withKnownCode } from "@vidro/core/wire/action-end";
 import { JUDGEMENT_SCHEMA } from "@vidro/core/wire/judgement";
 import { endOfReply } from "@vidro/core/wire/agent-ws";
 import { REPLY_SCHEMA } from "@vidro/core/wire/agent-ws-schemas";

@@ -1,5 +1,5 @@
 import type { StoredAgent } from "@vidro/brain";
-import type { Agent } from "@vidro/client";
+import type { AgentRecord } from "@vidro/client";
 import { brainAddress } from "./address.ts";
 import type { BrainFlags } from "./address.ts";
 import { folderAt } from "../program/folder.ts";
@@ -29,7 +29,7 @@ export async function withCatalog<Result>(
 }
 
 /** What was never said is nothing, and not an empty text. */
-function told(agent: StoredAgent): Agent {
+function told(agent: StoredAgent): AgentRecord {
   const { description, prompt, model = null } = agent;
   return { ...agent, description: description || null, prompt: prompt || null, model };
 }

@@ -1,5 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
-import type { Agent } from "@vidro/client";
+import type { AgentRecord } from "@vidro/client";
 import { asFault, CATALOG_LIMITS, Fault } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
 import type { BrainFlags } from "../brain-api/address.ts";
@@ -93,12 +93,12 @@ async function promptOf({ prompt, promptFile }: CreateFlags): Promise<string> {
   );
 }
 
-function row({ name, description }: Agent): string {
+function row({ name, description }: AgentRecord): string {
   const words = oneLine(description ?? "", DESCRIPTION_CHARS);
   return `${paint("bold", oneLine(name, CATALOG_LIMITS.nameChars).padEnd(NAME_CHARS))}  ${words}`.trimEnd();
 }
 
-function page(agent: Agent): readonly string[] {
+function page(agent: AgentRecord): readonly string[] {
   const { uuid, name, description, model, tools, prompt } = agent;
   const facts = [
     ["uuid", uuid],
@@ -114,7 +114,7 @@ function page(agent: Agent): readonly string[] {
   ];
 }
 
-function lineOf(agent: Agent): { readonly uuid: string; readonly [field: string]: unknown } {
+function lineOf(agent: AgentRecord): { readonly uuid: string; readonly [field: string]: unknown } {
   const { uuid, name, description, prompt, image, model, tools, createdAt, updatedAt } = agent;
   return {
     uuid,

@@ -20,7 +20,7 @@ export interface TcpAddress {
 }
 
 /** A connection to a server, TLS included; CONNECTION when there is none in time. */
-export async function dial({ host, port = TCP_LIMITS.port, tls, lookup, signal }: TcpAddress): Promise<Socket> {
+export async function dialTcp({ host, port = TCP_LIMITS.port, tls, lookup, signal }: TcpAddress): Promise<Socket> {
   const secure = tls === true ? {} : tls;
   const where = lookup === undefined ? { host, port } : { host, port, lookup };
   const socket =

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { EXECUTOR_LIMITS, HAND_LIMITS, REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { TOOL_EFFECTS } from "../tool.ts";
-import { ACTION_END_SCHEMA } from "./ended.ts";
+import { ACTION_END_SCHEMA } from "./action-end.ts";
 import { JUDGEMENT_SCHEMA } from "./judgement.ts";
 
 /* What each message must be, as plain JSON Schema; whoever receives one compiles what it needs. */

@@ -1,4 +1,4 @@
-import { timeoutOf } from "../run/ended.ts";
+import { timeoutOf } from "../run/order-end.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
 import { isObject, textIn } from "../json.ts";
@@ -7,7 +7,7 @@ import { REGISTER_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Action, ActionEnd, Judgement, Outcome, Output, ToolEffect } from "../tool.ts";
 import { headAndTail } from "../run/turns.ts";
-import { withKnownCode } from "./ended.ts";
+import { withKnownCode } from "./action-end.ts";
 
 /*
  * The messages between a brain and an executor (004), each `{type, payload}`. Fields and messages that the published

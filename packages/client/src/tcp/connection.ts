@@ -9,14 +9,14 @@ import type { TcpErrorCode, TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./error.ts";
 
 /** How a connection is to be used. */
-interface WireOptions {
+interface TcpConnectionOptions {
   readonly heartbeatMs?: number;
   readonly maxFrame?: number;
   /** Told whenever something comes. */
   readonly onHeard?: () => void;
 }
 
-interface Asked {
+interface PendingRequest {
   readonly act: string;
   readonly hear?: ((data: JsonObject) => void) | undefined;
   readonly timer: NodeJS.Timeout;
@@ -25,10 +25,10 @@ interface Asked {
 }
 
 /** One connection that was greeted: requests go out, and each is answered once, or rejected when it is gone. */
-export class Wire {
+export class TcpConnection {
   readonly hello: TcpHello;
   readonly #socket: Socket;
-  readonly #asked = new Map<string, Asked>();
+  readonly #pending = new Map<string, PendingRequest>();
   readonly #heart: NodeJS.Timeout;
   readonly #onHeard: (() => void) | undefined;
   #goneHeard: ((why: TcpError) => void) | undefined;
@@ -38,27 +38,27 @@ export class Wire {
   #lastWord: TcpError | undefined;
   #gone: TcpError | undefined;
 
-  private constructor(socket: Socket, hello: TcpHello, decoder: FrameDecoder, options: WireOptions) {
+  private constructor(socket: Socket, hello: TcpHello, decoder: FrameDecoder, options: TcpConnectionOptions) {
     this.hello = hello;
     this.#socket = socket;
     this.#onHeard = options.onHeard;
     decoder.maxBytes = Math.max(options.maxFrame ?? 0, hello.maxFrame, CODEC_LIMITS.frameBytes);
     this.#heart = setInterval(() => this.#beat(), options.heartbeatMs ?? hello.heartbeat).unref();
     socket.on("data", (chunk) => this.#read(decoder.push(chunk as Buffer)));
-    socket.on("close", () => this.#end(this.#lastWord ?? cut()));
+    socket.on("close", () => this.#end(this.#lastWord ?? connectionCut()));
     // The greeting was read piece by piece.
     socket.resume();
   }
 
   /** Waits for the greeting; CONNECTION when there is none in time, BAD_REQUEST when the version is another. */
-  static async over(socket: Socket, options: WireOptions): Promise<Wire> {
+  static async open(socket: Socket, options: TcpConnectionOptions): Promise<TcpConnection> {
     let why: Error | undefined;
     socket.on("error", (error) => (why = error));
     const decoder = frameDecoder(CODEC_LIMITS.frameBytes);
     const timer = setTimeout(() => socket.destroy(new Error("there was no greeting in time")), TCP_LIMITS.connectMs);
     try {
-      const { hello, rest } = await greeting(socket, decoder);
-      const wire = new Wire(socket, hello, decoder, options);
+      const { hello, rest } = await readGreeting(socket, decoder);
+      const wire = new TcpConnection(socket, hello, decoder, options);
       wire.#read(rest);
       return wire;
     } catch (thrown) {
@@ -84,17 +84,17 @@ export class Wire {
   ): Promise<JsonObject> {
     return new Promise((resolve, reject) => {
       if (this.#gone !== undefined) return reject(this.#gone);
-      if (this.#asked.size >= TCP_LIMITS.pending)
+      if (this.#pending.size >= TCP_LIMITS.pending)
         return reject(new TcpError("RATE_LIMITED", `${TCP_LIMITS.pending} requests wait for their answers already.`));
       const id = `c${(this.#next += 1)}`;
       const timer = setTimeout(
         () => {
-          this.#asked.delete(id);
+          this.#pending.delete(id);
           reject(new TcpError("CONNECTION", `${act} was not answered in ${Math.round(deadlineMs)} ms.`));
         },
         Math.min(deadlineMs, LONGEST_TIMER_MS),
       );
-      this.#asked.set(id, { act, hear, timer, resolve, reject });
+      this.#pending.set(id, { act, hear, timer, resolve, reject });
       this.#send(id, act, data);
     });
   }
@@ -114,8 +114,8 @@ export class Wire {
     try {
       this.#socket.write(encodeFrame({ v: TCP_VERSION, t: "req", id, act, data }, this.hello.maxFrame));
     } catch (thrown) {
-      const asked = this.#take(id);
-      asked?.reject(new TcpError("PAYLOAD_TOO_LARGE", asFault(thrown).message, { cause: thrown }));
+      const pending = this.#take(id);
+      pending?.reject(new TcpError("PAYLOAD_TOO_LARGE", asFault(thrown).message, { cause: thrown }));
     }
   }
 
@@ -132,23 +132,23 @@ export class Wire {
 
   #heed(message: JsonObject): void {
     const { t, id, data, code, msg, retryAfterMs } = message;
-    if (message["v"] !== TCP_VERSION) return this.#fail(otherVersion(message["v"]));
+    if (message["v"] !== TCP_VERSION) return this.#fail(versionError(message["v"]));
     const body = isObject(data) ? data : {};
-    if (t === "out" && typeof id === "string") return this.#asked.get(id)?.hear?.(body);
-    const asked = typeof id === "string" ? this.#take(id) : undefined;
-    if (t === "res") return asked?.resolve(body);
+    if (t === "out" && typeof id === "string") return this.#pending.get(id)?.hear?.(body);
+    const pending = typeof id === "string" ? this.#take(id) : undefined;
+    if (t === "res") return pending?.resolve(body);
     if (t !== "err") return;
     const wait = typeof retryAfterMs === "number" ? retryAfterMs : undefined;
     const error = new TcpError(code as TcpErrorCode, typeof msg === "string" ? msg : "", { retryAfterMs: wait });
-    if (asked === undefined) this.#lastWord = error;
-    else asked.reject(error);
+    if (pending === undefined) this.#lastWord = error;
+    else pending.reject(error);
   }
 
-  #take(id: string): Asked | undefined {
-    const asked = this.#asked.get(id);
-    this.#asked.delete(id);
-    clearTimeout(asked?.timer);
-    return asked;
+  #take(id: string): PendingRequest | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    clearTimeout(pending?.timer);
+    return pending;
   }
 
   /** A server that answers nothing for three beats is gone, whatever the kernel still believes. */
@@ -168,9 +168,9 @@ export class Wire {
     if (this.#gone !== undefined) return;
     this.#gone = why;
     clearInterval(this.#heart);
-    for (const id of this.#asked.keys()) {
-      const asked = this.#take(id);
-      asked?.reject(new TcpError("CONNECTION", `${asked.act}: ${why.message}`, { cause: why }));
+    for (const id of this.#pending.keys()) {
+      const pending = this.#take(id);
+      pending?.reject(new TcpError("CONNECTION", `${pending.act}: ${why.message}`, { cause: why }));
     }
     this.#goneHeard?.(why);
   }
@@ -179,7 +179,7 @@ export class Wire {
 /** The longest time that a timer can be set for. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-async function greeting(
+async function readGreeting(
   socket: Socket,
   decoder: FrameDecoder,
 ): Promise<{ readonly hello: TcpHello; readonly rest: readonly FrameItem[] }> {
@@ -201,7 +201,7 @@ function nextChunk(socket: Socket): Promise<Uint8Array> {
     };
     const onClose = (): void => {
       done();
-      reject(cut());
+      reject(connectionCut());
     };
     socket.on("data", onData).on("close", onClose).resume();
   });
@@ -210,7 +210,7 @@ function nextChunk(socket: Socket): Promise<Uint8Array> {
 function helloOf(item: FrameItem): TcpHello {
   if (!item.ok) throw new TcpError("CONNECTION", `What answers is no agent: ${item.fault.message}`);
   const message = isObject(item.value) ? item.value : {};
-  if (message["v"] !== TCP_VERSION) throw otherVersion(message["v"]);
+  if (message["v"] !== TCP_VERSION) throw versionError(message["v"]);
   const { maxFrame, heartbeat, ...more } = isObject(message["data"]) ? message["data"] : {};
   return {
     ...more,
@@ -219,11 +219,11 @@ function helloOf(item: FrameItem): TcpHello {
   };
 }
 
-function otherVersion(version: unknown): TcpError {
+function versionError(version: unknown): TcpError {
   const said = JSON.stringify(version) ?? "none";
   return new TcpError("BAD_REQUEST", `The agent speaks version ${said}; this client speaks ${TCP_VERSION}.`);
 }
 
-function cut(): TcpError {
+function connectionCut(): TcpError {
   return new TcpError("CONNECTION", "The connection was cut.");
 }

@@ -1,7 +1,7 @@
 import { VidroError } from "./vidro-error.ts";
 
 /** A signal that fires with the caller's, or when a wait takes too long; while nothing is waited for, time is free. */
-export class Patience {
+export class WaitLimit {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
   readonly #stop = (): void => this.#controller.abort(this.#outer?.reason);

@@ -1,21 +1,21 @@
 import { CLIENT_LIMITS, PAGE_LIMITS } from "@vidro/core";
 import { ndjsonDecoder, parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
-import { Patience } from "./patience.ts";
+import { WaitLimit } from "./wait-limit.ts";
 import { Retries } from "./retries.ts";
-import type { Persistence } from "./retries.ts";
-import { refusal } from "./refusal.ts";
+import type { RetryOptions } from "./retries.ts";
+import { refusalError } from "./refusal.ts";
 import { VidroError } from "./vidro-error.ts";
 
 /** Where a brain is, who asks, and how long they keep trying. */
-export interface LinkOptions extends Partial<Persistence> {
+export interface BrainConnectionOptions extends Partial<RetryOptions> {
   /** The address of the brain: `http://127.0.0.1:3120`. */
   readonly url: string;
   readonly token?: string;
 }
 
 /** One request, as often as it takes. */
-export interface Ask {
+export interface BrainRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** Below the brain's address, without a slash in front; its parts are escaped already. */
   readonly path: string;
@@ -27,7 +27,7 @@ export interface Ask {
 }
 
 /** An answer, and whether the brain gave the one it had given to the same key before. */
-export interface Answered {
+export interface BrainResponse {
   readonly json: Json;
   readonly status: number;
   readonly repeated: boolean;
@@ -47,38 +47,43 @@ export interface ListPart {
 const NO_CONTENT = 204;
 
 /** The way to one brain. */
-export class Link {
+export class BrainConnection {
   readonly #url: URL;
   readonly #token: string | undefined;
-  readonly persistence: Persistence;
+  readonly retryOptions: RetryOptions;
 
-  constructor({ url, token, retries = CLIENT_LIMITS.retries, backoffMs = CLIENT_LIMITS.backoffMs }: LinkOptions) {
+  constructor({
+    url,
+    token,
+    retries = CLIENT_LIMITS.retries,
+    backoffMs = CLIENT_LIMITS.backoffMs,
+  }: BrainConnectionOptions) {
     this.#url = brainUrl(url);
     this.#token = token;
-    this.persistence = { retries, backoffMs };
+    this.retryOptions = { retries, backoffMs };
   }
 
   /** The answer to a request, which is repeated while that may help; rejects with a VidroError or the signal's reason. */
-  async ask(ask: Ask): Promise<Answered> {
+  async request(ask: BrainRequest): Promise<BrainResponse> {
     const named = ask.method === "POST" ? { ...ask, key: ask.key ?? crypto.randomUUID() } : ask;
-    const retries = new Retries(this.persistence, ask.signal);
+    const retries = new Retries(this.retryOptions, ask.signal);
     for (;;) {
       try {
-        return await this.#askOnce(named);
+        return await this.#requestOnce(named);
       } catch (thrown) {
-        await retries.rest(thrown);
+        await retries.backOff(thrown);
       }
     }
   }
 
   /** The JSON of an answer. */
-  async json(ask: Ask): Promise<Json> {
-    return (await this.ask(ask)).json;
+  async requestJson(ask: BrainRequest): Promise<Json> {
+    return (await this.request(ask)).json;
   }
 
   /** What a list holds, page after page, as much of it as is wanted. */
   async list<Item>(
-    ask: Pick<Ask, "path" | "query">,
+    ask: Pick<BrainRequest, "path" | "query">,
     { limit = Infinity, after, signal }: ListPart,
     itemsOf: (json: Json) => readonly Item[],
   ): Promise<readonly Item[]> {
@@ -89,7 +94,7 @@ export class Link {
       // A brain that knows no pages yet would refuse to be asked for one; it gives all at once.
       const isAsked = Number.isFinite(limit) || cursor !== undefined;
       const query = { ...ask.query, ...(isAsked ? { limit: size } : {}), after: cursor };
-      const { json, next } = await this.ask({ ...ask, method: "GET", query, signal });
+      const { json, next } = await this.request({ ...ask, method: "GET", query, signal });
       items.push(...itemsOf(json));
       cursor = next;
     } while (cursor !== undefined && items.length < limit);
@@ -97,57 +102,57 @@ export class Link {
   }
 
   /** Opens one connection: its lines until it ends, where a cut is a VidroError; none when nothing will ever come. */
-  async open(ask: Ask): Promise<AsyncGenerator<Json, void, undefined> | undefined> {
-    const patience = new Patience(ask.signal);
+  async openStream(ask: BrainRequest): Promise<AsyncGenerator<Json, void, undefined> | undefined> {
+    const waitLimit = new WaitLimit(ask.signal);
     try {
-      const response = await this.#send(ask, "application/x-ndjson", patience);
-      if (response.status !== NO_CONTENT) return this.#lines(response, patience, ask.signal);
-      patience.end();
+      const response = await this.#send(ask, "application/x-ndjson", waitLimit);
+      if (response.status !== NO_CONTENT) return this.#lines(response, waitLimit, ask.signal);
+      waitLimit.end();
       return undefined;
     } catch (thrown) {
-      patience.end();
-      throw this.#failure(thrown, { patience, signal: ask.signal });
+      waitLimit.end();
+      throw this.#failure(thrown, { waitLimit, signal: ask.signal });
     }
   }
 
   async *#lines(
     response: Response,
-    patience: Patience,
+    waitLimit: WaitLimit,
     signal: AbortSignal | undefined,
   ): AsyncGenerator<Json, void, undefined> {
     const decoder = ndjsonDecoder(CLIENT_LIMITS.lineBytes);
     try {
-      for await (const chunk of chunksOf(response, patience)) {
+      for await (const chunk of chunksOf(response, waitLimit)) {
         for (const item of decoder.push(chunk)) {
           if (!item.ok) throw new VidroError(item.fault.code, item.fault.message, { status: response.status });
           yield item.value;
         }
       }
     } catch (thrown) {
-      throw this.#failure(thrown, { patience, signal, response });
+      throw this.#failure(thrown, { waitLimit, signal, response });
     } finally {
-      patience.end();
+      waitLimit.end();
     }
   }
 
-  async #askOnce(ask: Ask): Promise<Answered> {
-    const patience = new Patience(ask.signal);
+  async #requestOnce(ask: BrainRequest): Promise<BrainResponse> {
+    const waitLimit = new WaitLimit(ask.signal);
     let response: Response | undefined;
     try {
-      response = await this.#send(ask, "application/json", patience);
-      const text = await textOf(response, patience);
+      response = await this.#send(ask, "application/json", waitLimit);
+      const text = await readText(response, waitLimit);
       const { headers, status } = response;
       const next = headers.get("x-next-cursor") ?? undefined;
       const repeated = headers.has("idempotency-replayed");
-      return { json: text === "" ? null : answerIn(text), status, repeated, next };
+      return { json: text === "" ? null : parseAnswer(text), status, repeated, next };
     } catch (thrown) {
-      throw this.#failure(thrown, { patience, signal: ask.signal, ...(response && { response }) });
+      throw this.#failure(thrown, { waitLimit, signal: ask.signal, ...(response && { response }) });
     } finally {
-      patience.end();
+      waitLimit.end();
     }
   }
 
-  async #send(ask: Ask, accept: string, patience: Patience): Promise<Response> {
+  async #send(ask: BrainRequest, accept: string, waitLimit: WaitLimit): Promise<Response> {
     const url = new URL(ask.path, this.#url);
     for (const [name, value] of Object.entries(ask.query ?? {})) {
       if (value !== undefined) url.searchParams.set(name, String(value));
@@ -161,21 +166,21 @@ export class Link {
         ...(ask.body === undefined ? {} : { "content-type": "application/json" }),
       },
       ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
-      signal: patience.signal,
+      signal: waitLimit.signal,
       // A token is for this address and for no other that it may point to.
       redirect: "manual",
       cache: "no-store",
     });
-    const response = await patience.wait(asking, CLIENT_LIMITS.requestMs);
+    const response = await waitLimit.wait(asking, CLIENT_LIMITS.requestMs);
     if (response.ok) return response;
-    throw refusal(response, await textOf(response, patience));
+    throw refusalError(response, await readText(response, waitLimit));
   }
 
   /** What went wrong, in the words of this package: the caller's own abort, what we say, or what the network says. */
-  #failure(thrown: unknown, { patience, signal, response }: Failed): unknown {
+  #failure(thrown: unknown, { waitLimit, signal, response }: FailureContext): unknown {
     if (signal?.aborted === true) return signal.reason;
     if (thrown instanceof VidroError) return thrown;
-    if (patience.signal.reason instanceof VidroError) return patience.signal.reason;
+    if (waitLimit.signal.reason instanceof VidroError) return waitLimit.signal.reason;
     const { message, cause } = thrown as Error;
     const why = cause instanceof Error && cause.message !== "" ? cause.message : message;
     const { origin } = this.#url;
@@ -186,8 +191,8 @@ export class Link {
 }
 
 /** How far a request came. */
-interface Failed {
-  readonly patience: Patience;
+interface FailureContext {
+  readonly waitLimit: WaitLimit;
   readonly signal: AbortSignal | undefined;
   readonly response?: Response;
 }
@@ -203,7 +208,7 @@ function brainUrl(given: string): URL {
   return url;
 }
 
-function answerIn(text: string): Json {
+function parseAnswer(text: string): Json {
   try {
     return parseJson(text);
   } catch (cause) {
@@ -211,11 +216,11 @@ function answerIn(text: string): Json {
   }
 }
 
-async function textOf(response: Response, patience: Patience): Promise<string> {
+async function readText(response: Response, waitLimit: WaitLimit): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for await (const chunk of chunksOf(response, patience)) {
+  for await (const chunk of chunksOf(response, waitLimit)) {
     bytes += chunk.length;
     if (bytes > CLIENT_LIMITS.answerBytes) {
       throw new VidroError(
@@ -229,11 +234,11 @@ async function textOf(response: Response, patience: Patience): Promise<string> {
 }
 
 /** The body piece by piece; a reader and no `for await`, which not every browser has on streams. */
-async function* chunksOf(response: Response, patience: Patience): AsyncGenerator<Uint8Array, void, undefined> {
+async function* chunksOf(response: Response, waitLimit: WaitLimit): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;
   for (;;) {
-    const { done, value } = await patience.wait(reader.read(), CLIENT_LIMITS.silenceMs);
+    const { done, value } = await waitLimit.wait(reader.read(), CLIENT_LIMITS.silenceMs);
     if (done) return;
     yield value;
   }

@@ -1,10 +1,10 @@
 import { isObject } from "@vidro/core";
 import type { Entry, Event, Json, LiveEvent } from "@vidro/core";
-import { textIn } from "./refusal.ts";
+import { faultField } from "./refusal.ts";
 import { VidroError } from "./vidro-error.ts";
 
 /** What a follower of a run gets: an entry of its journal, or something live that came after entry `after`. */
-export type Followed = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };
+export type FollowItem = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };
 
 /**
  * What happens in a run, as one union over `type`: an event of the journal with its place there (`seq` counts from 1
@@ -15,12 +15,13 @@ export type RunEvent =
   | (LiveEvent & { readonly after: number });
 
 /** A line of a run's stream; none for a line that only shows that the stream lives. Throws when it ends the stream. */
-export function followedOf(line: Json): Followed | undefined {
+export function readFollowItem(line: Json): FollowItem | undefined {
   if (!isObject(line)) throw new VidroError("BAD_ANSWER", "A line of the run's events is no object.");
   const { seq, at, event, live, after, fault, resync } = line;
   if (isCount(seq) && isCount(at) && isTyped(event)) return { entry: { seq, at, event: event as unknown as Event } };
   if (isCount(after) && isTyped(live)) return { live: live as unknown as LiveEvent, after };
-  if (isObject(fault)) throw new VidroError(textIn(fault, "code") ?? "BAD_ANSWER", textIn(fault, "message") ?? "");
+  if (isObject(fault))
+    throw new VidroError(faultField(fault, "code") ?? "BAD_ANSWER", faultField(fault, "message") ?? "");
   if (resync !== undefined)
     throw new VidroError(
       "CONFLICT",
@@ -30,9 +31,9 @@ export function followedOf(line: Json): Followed | undefined {
 }
 
 /** The same as one flat event. */
-export function eventOf(followed: Followed): RunEvent {
-  if ("live" in followed) return { ...followed.live, after: followed.after };
-  const { seq, at, event } = followed.entry;
+export function runEventOf(item: FollowItem): RunEvent {
+  if ("live" in item) return { ...item.live, after: item.after };
+  const { seq, at, event } = item.entry;
   return { ...event, seq, at };
 }
 

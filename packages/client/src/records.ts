@@ -5,7 +5,7 @@ import { VidroError } from "./vidro-error.ts";
 /* What comes over the wire is read here and nowhere else: its words stay here. */
 
 /** A tool that a run may use. */
-export interface Tool {
+export interface ToolRecord {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of its input. */
@@ -13,7 +13,7 @@ export interface Tool {
 }
 
 /** A persona. */
-export interface Agent {
+export interface AgentRecord {
   readonly uuid: string;
   readonly name: string;
   readonly description: string | null;
@@ -57,7 +57,7 @@ export interface HandSample {
 }
 
 /** One turn of a conversation. */
-export interface Message {
+export interface ConversationMessage {
   readonly role: string;
   readonly content: string | null;
 }
@@ -69,101 +69,101 @@ export interface ConversationRecord {
   readonly agent: string;
   /** Names of its tools; those of its agent when it names none. */
   readonly tools: readonly string[] | null;
-  readonly messages: readonly Message[];
+  readonly messages: readonly ConversationMessage[];
 }
 
 /** A run in a list. */
-export function headOf(json: Json): RunHead {
+export function runHeadOf(json: Json): RunHead {
   const head = objectIn(json, "a run");
   return {
-    id: text(head, "id"),
-    owner: text(head, "owner"),
-    thread: text(head, "thread"),
-    task: text(head, "task"),
-    status: text(head, "status") as RunStatus,
-    seq: number(head, "seq"),
-    startedAt: number(head, "startedAt"),
-    updatedAt: number(head, "updatedAt"),
+    id: textField(head, "id"),
+    owner: textField(head, "owner"),
+    thread: textField(head, "thread"),
+    task: textField(head, "task"),
+    status: textField(head, "status") as RunStatus,
+    seq: numberField(head, "seq"),
+    startedAt: numberField(head, "startedAt"),
+    updatedAt: numberField(head, "updatedAt"),
     ...(typeof head["damaged"] === "string" ? { damaged: head["damaged"] } : {}),
   };
 }
 
 /** Runs in a list. */
-export function headsOf(json: Json): readonly RunHead[] {
-  return listIn(objectIn(json, "runs")["runs"], "runs").map(headOf);
+export function runHeadsOf(json: Json): readonly RunHead[] {
+  return listIn(objectIn(json, "runs")["runs"], "runs").map(runHeadOf);
 }
 
 /** The tools that there are. */
-export function toolsOf(json: Json): readonly Tool[] {
+export function toolRecordsOf(json: Json): readonly ToolRecord[] {
   return listIn(json, "tools").map((item) => {
     const tool = objectIn(item, "a tool");
     const parameters = objectIn(tool["parameters_schema"] ?? {}, "a schema");
-    return { name: text(tool, "name"), description: text(tool, "description"), parameters };
+    return { name: textField(tool, "name"), description: textField(tool, "description"), parameters };
   });
 }
 
 /** Agents in a list. */
-export function agentsOf(json: Json): readonly Agent[] {
-  return listIn(json, "agents").map(agentOf);
+export function agentRecordsOf(json: Json): readonly AgentRecord[] {
+  return listIn(json, "agents").map(agentRecordOf);
 }
 
 /** An agent. */
-export function agentOf(json: Json): Agent {
+export function agentRecordOf(json: Json): AgentRecord {
   const agent = objectIn(json, "an agent");
   return {
-    uuid: text(agent, "uuid"),
-    name: text(agent, "name"),
-    description: textOrNull(agent, "description"),
-    prompt: textOrNull(agent, "prompt"),
-    image: textOrNull(agent, "image"),
-    model: textOrNull(agent, "model"),
+    uuid: textField(agent, "uuid"),
+    name: textField(agent, "name"),
+    description: optionalTextField(agent, "description"),
+    prompt: optionalTextField(agent, "prompt"),
+    image: optionalTextField(agent, "image"),
+    model: optionalTextField(agent, "model"),
     tools: namesIn(agent["tools"]),
-    createdAt: Date.parse(text(agent, "created_at")),
-    updatedAt: Date.parse(text(agent, "updated_at")),
+    createdAt: Date.parse(textField(agent, "created_at")),
+    updatedAt: Date.parse(textField(agent, "updated_at")),
   };
 }
 
 /** Hands in a list. */
-export function handsOf(json: Json): readonly HandRecord[] {
-  return listIn(objectIn(json, "hands")["hands"], "hands").map(handOf);
+export function handRecordsOf(json: Json): readonly HandRecord[] {
+  return listIn(objectIn(json, "hands")["hands"], "hands").map(handRecordOf);
 }
 
 /** A hand. */
-export function handOf(json: Json): HandRecord {
+export function handRecordOf(json: Json): HandRecord {
   const hand = objectIn(json, "a hand");
   const told = hand["telemetry"] ?? null;
   return {
-    id: text(hand, "id"),
-    name: text(hand, "name"),
-    owner: text(hand, "owner"),
-    state: text(hand, "state") as HandRecord["state"],
-    barred: textOrNull(hand, "barred") as HandRecord["barred"],
-    why: textOrNull(hand, "why"),
-    gateway: text(hand, "gateway"),
-    version: text(hand, "version"),
-    workspace: text(hand, "workspace"),
+    id: textField(hand, "id"),
+    name: textField(hand, "name"),
+    owner: textField(hand, "owner"),
+    state: textField(hand, "state") as HandRecord["state"],
+    barred: optionalTextField(hand, "barred") as HandRecord["barred"],
+    why: optionalTextField(hand, "why"),
+    gateway: textField(hand, "gateway"),
+    version: textField(hand, "version"),
+    workspace: textField(hand, "workspace"),
     tags: namesIn(hand["tags"]) ?? [],
     tools: listIn(hand["tools"], "tools").map((tool) => (typeof tool === "string" ? tool : nameIn(tool))),
-    lastSeenAt: Date.parse(text(hand, "last_seen_at")),
-    createdAt: Date.parse(text(hand, "created_at")),
+    lastSeenAt: Date.parse(textField(hand, "last_seen_at")),
+    createdAt: Date.parse(textField(hand, "created_at")),
     telemetry: told === null ? null : sampleOf(told),
   };
 }
 
 function nameIn(json: Json): string {
-  return text(objectIn(json, "a tool"), "name");
+  return textField(objectIn(json, "a tool"), "name");
 }
 
 /** Where a hand may be called. */
-export function addressOf(json: Json): { readonly id: string; readonly url: string | null } {
+export function handAddressOf(json: Json): { readonly id: string; readonly url: string | null } {
   const allowed = objectIn(json, "an address");
-  return { id: text(allowed, "id"), url: textOrNull(allowed, "url") };
+  return { id: textField(allowed, "id"), url: optionalTextField(allowed, "url") };
 }
 
 /** The next key of a hand. */
-export function keyOf(json: Json): { readonly id: string; readonly keyId: string } {
+export function handKeyOf(json: Json): { readonly id: string; readonly keyId: string } {
   const key = objectIn(json, "a key");
-  return { id: text(key, "id"), keyId: text(key, "key_id") };
+  return { id: textField(key, "id"), keyId: textField(key, "key_id") };
 }
 
 /** What a hand told of its host, in a list. */
@@ -173,7 +173,7 @@ export function samplesOf(json: Json): readonly HandSample[] {
 
 function sampleOf(json: Json): HandSample {
   const sample = objectIn(json, "a sample");
-  return { at: Date.parse(text(sample, "at")), payload: objectIn(sample["payload"], "a payload") };
+  return { at: Date.parse(textField(sample, "at")), payload: objectIn(sample["payload"], "a payload") };
 }
 
 /** Conversations in a list. */
@@ -185,47 +185,47 @@ export function conversationsOf(json: Json): readonly ConversationRecord[] {
 export function conversationOf(json: Json): ConversationRecord {
   const thread = objectIn(json, "a conversation");
   return {
-    id: text(thread, "thread_uuid"),
-    agent: text(thread, "agent_uuid"),
+    id: textField(thread, "thread_uuid"),
+    agent: textField(thread, "agent_uuid"),
     tools: namesIn(thread["tools_enabled"]),
     messages: listIn(thread["messages"] ?? [], "messages").map((item) => {
       const message = objectIn(item, "a message");
-      return { role: text(message, "role"), content: textOrNull(message, "content") };
+      return { role: textField(message, "role"), content: optionalTextField(message, "content") };
     }),
   };
 }
 
 function objectIn(json: Json | undefined, what: string): JsonObject {
   if (isObject(json)) return json;
-  throw strange(what);
+  throw badAnswer(what);
 }
 
 function listIn(json: Json | undefined, what: string): readonly Json[] {
   if (Array.isArray(json)) return json as readonly Json[];
-  throw strange(what);
+  throw badAnswer(what);
 }
 
 function namesIn(json: Json | undefined): readonly string[] | null {
   return json === undefined || json === null ? null : listIn(json, "names").map(String);
 }
 
-function text(from: JsonObject, name: string): string {
+function textField(from: JsonObject, name: string): string {
   const value = from[name];
   if (typeof value === "string") return value;
-  throw strange(name);
+  throw badAnswer(name);
 }
 
-function textOrNull(from: JsonObject, name: string): string | null {
+function optionalTextField(from: JsonObject, name: string): string | null {
   const value = from[name] ?? null;
-  return value === null ? null : text(from, name);
+  return value === null ? null : textField(from, name);
 }
 
-function number(from: JsonObject, name: string): number {
+function numberField(from: JsonObject, name: string): number {
   const value = from[name];
   if (typeof value === "number") return value;
-  throw strange(name);
+  throw badAnswer(name);
 }
 
-function strange(what: string): VidroError {
+function badAnswer(what: string): VidroError {
   return new VidroError("BAD_ANSWER", `The answer has not the shape of a brain's: ${what} is missing or strange.`);
 }
