@@ -1,6 +1,6 @@
 import type { Hand, Model } from "@vidro/core";
 import { sqliteStore } from "../../packages/brain/src/stores/sqlite.ts";
-import { Sweeper } from "../../packages/brain/src/run/lease-sweeper.ts";
+import { LeaseSweeper } from "../../packages/brain/src/run/lease-sweeper.ts";
 import { ANSWER } from "../contest/script.ts";
 import { INSTANT_HAND, runsOver } from "./ours.ts";
 
@@ -30,7 +30,7 @@ const model: Model = {
 
 const { journal } = await sqliteStore(store);
 const runs = runsOver(journal, () => model, hand);
-const { refused } = await new Sweeper({ runs, log: () => undefined, now: Date.now }).sweep();
+const { refused } = await new LeaseSweeper({ runs, log: () => undefined, now: Date.now }).sweep();
 if (refused.length > 0) throw new Error(`${refused.length} runs were not taken up.`);
 await allResumed;
 await runs.close();

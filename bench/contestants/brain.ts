@@ -11,7 +11,7 @@ import { executorUpgrades } from "../../packages/brain/src/north/executor.ts";
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";
 import { SouthboundDoor } from "../../packages/brain/src/south/agent-ws/southbound.ts";
-import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
+import { TelemetryStore } from "../../packages/brain/src/observe/telemetry.ts";
 import type { TakeSample } from "../../packages/brain/src/observe/telemetry.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
@@ -47,7 +47,7 @@ await serveMember(async ({ home, south, http }: BrainSettings) => {
   const brain = await openBrain({ home, env: { VIDRO_MODEL: "offline" }, localHand: false, log });
   const { hands, records } = brain;
   const tokens = new Tokens(records);
-  const telemetry = new Telemetry({ now: Date.now, counted: () => undefined });
+  const telemetry = new TelemetryStore({ now: Date.now, counted: () => undefined });
   const folder = join(home, "ca");
   const take: TakeSample = (hand, push) => telemetry.take(hand, push);
   const world = { records, hands, take, standardTools, version: "1", log, now: Date.now };

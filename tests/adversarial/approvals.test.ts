@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Entry, JsonObject, ModelReply } from "@vidro/core";
 import { openPolicy } from "@vidro/hands";
-import type { Followed } from "../../packages/brain/src/run/follow.ts";
+import type { FollowItem } from "../../packages/brain/src/run/follow.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { DEFAULT_POLICY } from "../../packages/hands/src/policy/default-policy.ts";
 import { scriptedModel } from "../support/scenario.ts";
@@ -150,7 +150,7 @@ function insistent(input: JsonObject): readonly ModelReply[] {
   return [call("c1"), call("c1"), { model: "scripted", text: "Done.", calls: [], usage }];
 }
 
-async function watched(follow: AsyncIterable<Followed>): Promise<readonly Entry[]> {
+async function watched(follow: AsyncIterable<FollowItem>): Promise<readonly Entry[]> {
   return (await Array.fromAsync(follow)).flatMap((followed) => ("entry" in followed ? [followed.entry] : []));
 }
 

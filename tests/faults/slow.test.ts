@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { LOCAL_OWNER } from "../../packages/brain/src/auth/caller.ts";
 import { STREAM_LIMITS } from "@vidro/core";
 import type { Event } from "@vidro/core";
-import { boundKey, keyOf } from "../../packages/brain/src/http/idempotency.ts";
+import { keyForRequest, idempotencyKey } from "../../packages/brain/src/http/idempotency.ts";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { FREQUENT_GC_FLAGS, RETURN_MEMORY_ENV } from "../support/frequent-gc.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
@@ -163,7 +163,7 @@ async function resumes(daemon: DaemonProcess, wire: Wire, cutOff: Socket): Promi
 
 /** A daemon that has the long run. */
 async function daemonOf(stage: Stage, node: readonly string[] = []): Promise<DaemonProcess> {
-  const key = boundKey(keyOf(LOCAL_OWNER, CHAT, "slow"), { params: {}, query: {}, body: CHAT_BODY });
+  const key = keyForRequest(idempotencyKey(LOCAL_OWNER, CHAT, "slow"), { params: {}, query: {}, body: CHAT_BODY });
   await seedStore(stage.home, [{ id: RUN, thread: "thread_long", task: TASK, key, events: [...steps()] }]);
   return DaemonProcess.up(stage, { flags: ["--port", "0"], node });
 }

@@ -1,20 +1,20 @@
 import type { HandDescription } from "@vidro/core";
 import { join } from "node:path";
-import { Agents } from "../../packages/brain/src/catalog/agents.ts";
+import { AgentCatalog } from "../../packages/brain/src/catalog/agents.ts";
 import { openBrain } from "../../packages/brain/src/brain.ts";
 import type { Brain } from "../../packages/brain/src/brain.ts";
 import { Metrics } from "../../packages/brain/src/observe/metrics.ts";
-import { agentSse } from "../../packages/brain/src/north/agent-sse.ts";
+import { agentSseSurface } from "../../packages/brain/src/north/agent-sse.ts";
 import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
 import { handsSurface } from "../../packages/brain/src/north/hands.ts";
-import { journal } from "../../packages/brain/src/north/journal.ts";
+import { journalSurface } from "../../packages/brain/src/north/journal.ts";
 import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
-import { ops } from "../../packages/brain/src/north/ops.ts";
+import { opsSurface } from "../../packages/brain/src/north/ops.ts";
 import { AllHands } from "../../packages/brain/src/south/register/all-hands.ts";
 import type { Attached } from "../../packages/brain/src/south/register/hands.ts";
 import { BareLink, Landscape } from "../../packages/brain/src/south/hosts.fixture.ts";
 import type { Host } from "../../packages/brain/src/south/hosts.fixture.ts";
-import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
+import { TelemetryStore } from "../../packages/brain/src/observe/telemetry.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { serveSurfaces } from "./test-server.ts";
@@ -23,7 +23,7 @@ import { serveSurfaces } from "./test-server.ts";
 export interface Fleet {
   readonly url: string;
   readonly brain: Brain;
-  readonly telemetry: Telemetry;
+  readonly telemetry: TelemetryStore;
   readonly metrics: Metrics;
   /** Connects a host; the hand allows everything. */
   host(
@@ -45,8 +45,8 @@ export async function startFleet(t: { after(done: () => Promise<void>): void }):
   await hands.look();
   const metrics = new Metrics();
   metrics.hands = () => hands.count();
-  const telemetry = new Telemetry({ now, counted: () => metrics.ingest.inc({ kind: "telemetry" }) });
-  const agents = new Agents(records);
+  const telemetry = new TelemetryStore({ now, counted: () => metrics.ingest.inc({ kind: "telemetry" }) });
+  const agents = new AgentCatalog(records);
   const threads = new Threads(records, { agents, tools: (ids) => hands.tools(ids) });
   const tokens = new Tokens(records);
   const tools = (): ReturnType<AllHands["tools"]> => hands.tools();
@@ -54,8 +54,8 @@ export async function startFleet(t: { after(done: () => Promise<void>): void }):
   const world = { runs, agents, threads, hands, telemetry, tools, workspace, production, worker: async () => false };
   const health = async () => ({ store: "ok", hands: hands.health }) as const;
   const all = [
-    ops({ metrics, health, openApi: () => ({}) }),
-    ...[agentSse, catalogSurface, openaiSurface, journal, handsSurface].map((surface) => surface(world)),
+    opsSurface({ metrics, health, openApi: () => ({}) }),
+    ...[agentSseSurface, catalogSurface, openaiSurface, journalSurface, handsSurface].map((surface) => surface(world)),
   ];
   const behind = [brain, { close: async () => metrics.close() }, { close: () => land[Symbol.asyncDispose]() }];
   const { url } = await serveSurfaces(t, { surfaces: all, tokens, records, production, behind });

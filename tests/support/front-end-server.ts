@@ -3,7 +3,7 @@ import { join } from "node:path";
 import OpenAI from "openai";
 import type { Hand, Journal, Json } from "@vidro/core";
 import { SHIPPED_AGENTS } from "../../packages/brain/src/catalog/agent-files.ts";
-import { Agents } from "../../packages/brain/src/catalog/agents.ts";
+import { AgentCatalog } from "../../packages/brain/src/catalog/agents.ts";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
 import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
 import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
@@ -74,7 +74,7 @@ async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Pro
   const { records } = store;
   const tokens = new Tokens(records);
   const tools = async (): Promise<Hand["tools"]> => hand.tools;
-  const agents = new Agents(records, SHIPPED_AGENTS);
+  const agents = new AgentCatalog(records, SHIPPED_AGENTS);
   const threads = new Threads(records, { agents, tools });
   const hands = await openHands(records, hand);
   const world = { runs, agents, threads, tools, hands, workspace, production: false };

@@ -10,8 +10,8 @@ import { taskLanguage } from "../../packages/brain/src/brain.ts";
 import { thisHolder } from "../../packages/brain/src/stores/lease-holder.ts";
 import { liveBus } from "../../packages/brain/src/run/live-bus.ts";
 import { Runs } from "../../packages/brain/src/run/runs.ts";
-import { Sweeper } from "../../packages/brain/src/run/lease-sweeper.ts";
-import type { Swept } from "../../packages/brain/src/run/lease-sweeper.ts";
+import { LeaseSweeper } from "../../packages/brain/src/run/lease-sweeper.ts";
+import type { SweepResult } from "../../packages/brain/src/run/lease-sweeper.ts";
 
 /** A folder that is gone when the test is. */
 export function temporaryFolder(t: { after(done: () => void): void }): string {
@@ -86,6 +86,6 @@ async function answerOnce(
 }
 
 /** Takes up the runs without a driver, as a daemon does every few seconds. */
-export function sweep(runs: Runs): Promise<Swept> {
-  return new Sweeper({ runs, log: () => undefined, now: Date.now }).sweep();
+export function sweep(runs: Runs): Promise<SweepResult> {
+  return new LeaseSweeper({ runs, log: () => undefined, now: Date.now }).sweep();
 }

@@ -1,11 +1,11 @@
 import { TELEMETRY_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
+import { TelemetryStore } from "../../packages/brain/src/observe/telemetry.ts";
 import type { TakeSample } from "../../packages/brain/src/observe/telemetry.ts";
 
 /** Takes samples into a real telemetry; the list has all that it keeps, hand by hand. */
 export function collectSamples(list: JsonObject[], now: () => number): TakeSample {
-  const telemetry = new Telemetry({ now });
+  const telemetry = new TelemetryStore({ now });
   const hands = new Set<string>();
   return (hand, push) => {
     telemetry.take(hand, push);

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { Surface } from "../../packages/brain/src/http/route.ts";
-import { router } from "../../packages/brain/src/http/router.ts";
+import { createRouter } from "../../packages/brain/src/http/router.ts";
 
 /** `fetch`, with each good JSON answer held against the schema that the API's own description promises for it. */
 export function schemaCheckingFetch(surfaces: readonly [Surface, ...Surface[]]): typeof fetch {
   const ajv = new Ajv2020({ allowUnionTypes: true, validateFormats: false });
-  const routes = router(surfaces);
+  const routes = createRouter(surfaces);
   return async (input, init) => {
     const response = await fetch(input, init);
     const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;

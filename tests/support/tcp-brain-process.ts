@@ -1,15 +1,15 @@
 import { join } from "node:path";
-import { Agents } from "../../packages/brain/src/catalog/agents.ts";
+import { AgentCatalog } from "../../packages/brain/src/catalog/agents.ts";
 import { openBrain } from "../../packages/brain/src/brain.ts";
 import { handsSurface } from "../../packages/brain/src/north/hands.ts";
 import { serveHttp } from "../../packages/brain/src/http/server.ts";
-import { journal } from "../../packages/brain/src/north/journal.ts";
+import { journalSurface } from "../../packages/brain/src/north/journal.ts";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { AllHands } from "../../packages/brain/src/south/register/all-hands.ts";
-import { Telemetry } from "../../packages/brain/src/observe/telemetry.ts";
+import { TelemetryStore } from "../../packages/brain/src/observe/telemetry.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
-import { firstToken } from "../../packages/brain/src/auth/first-token.ts";
+import { ensureFirstToken } from "../../packages/brain/src/auth/first-token.ts";
 import { sweep } from "./local-runs.ts";
 
 /*
@@ -34,15 +34,15 @@ const far = { far: brain.hands, local: brain.hand, hasLocal: false, workspace: h
 const hands = new AllHands(far);
 await hands.look();
 const tools = (ids?: string): ReturnType<AllHands["tools"]> => hands.tools(ids);
-const agents = new Agents(records);
+const agents = new AgentCatalog(records);
 const tokens = new Tokens(records);
 const tokenFile = join(home, "token");
-await firstToken(tokens, tokenFile);
+await ensureFirstToken(tokens, tokenFile);
 await sweep(runs);
-const telemetry = new Telemetry({ now, counted: () => undefined });
+const telemetry = new TelemetryStore({ now, counted: () => undefined });
 const threads = new Threads(records, { agents, tools });
 const world = { runs, agents, threads, hands, telemetry, tools, workspace: home, production: false };
-const all = [journal, handsSurface].map((surface) => surface(world));
+const all = [journalSurface, handsSurface].map((surface) => surface(world));
 const where = { host: "127.0.0.1", port };
 const { url } = await serveHttp({ surfaces: all, tokens, records, production: false, log, ...where });
 dialTcpHand({ host: "127.0.0.1", owner: "local", redialMs: 20, ...hand }, { hands: brain.hands, log });

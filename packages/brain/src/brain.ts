@@ -19,7 +19,7 @@ import { LocalHands } from "./south/register/local-hands.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
 import type { Audit, Incarnation, StoreCondition } from "./stores/store.ts";
-import { keepRevoked } from "./stores/revoked-file.ts";
+import { mirrorRevocations } from "./stores/revocation-file.ts";
 import { openStore } from "./stores/stores.ts";
 
 /** Everything that is up when a brain is up. */
@@ -76,7 +76,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const records =
     options.store === "memory"
       ? store.records
-      : await keepRevoked(store.records, join(home, "journal.db-revoked"), log);
+      : await mirrorRevocations(store.records, join(home, "journal.db-revoked"), log);
   const journal = options.observe?.(opened) ?? opened;
   const reloadables = new Set<Reloadable>();
   const hands = new LocalHands(async (workspace: string) => {

@@ -1,7 +1,7 @@
 import { PAGE_LIMITS, RUN_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
 import { redactor } from "@vidro/core/redact";
 import type { ToolSpec } from "@vidro/core";
-import { agentsOf } from "./catalog/agents.ts";
+import { openAgentCatalog } from "./catalog/agents.ts";
 import { openBrain, secretsIn } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
 import { endContained, stackOf } from "./observe/containment.ts";
@@ -16,26 +16,26 @@ import { serveHttp } from "./http/server.ts";
 import type { HttpServer } from "./http/server.ts";
 import { surfaces } from "./north/surfaces.ts";
 import type { SurfaceWorld } from "./north/surfaces.ts";
-import { observed } from "./observe/journal-observer.ts";
-import { unreviewed } from "./auth/revocation-review.ts";
-import { signedTokens, unsetRestrictions } from "./auth/jwt-settings.ts";
+import { observeJournal } from "./observe/journal-observer.ts";
+import { findUnreviewed } from "./auth/revocation-review.ts";
+import { openJwtVerifier, unsetRestrictions } from "./auth/jwt-settings.ts";
 import { AllHands } from "./south/register/all-hands.ts";
 import { Dialer } from "./south/agent-tcp/dialer.ts";
 import { Door, southFolder } from "./south/agent-ws/door.ts";
 import { executorGateway } from "./south/executor-ws.ts";
 import { executorUpgrades } from "./north/executor.ts";
 import { standardTools } from "./south/local.ts";
-import { Sweeper } from "./run/lease-sweeper.ts";
+import { LeaseSweeper } from "./run/lease-sweeper.ts";
 import type { OnRestart } from "./run/lease-sweeper.ts";
 import type { Reloadable } from "./south/local.ts";
-import { Survey } from "./observe/journal-survey.ts";
-import { Telemetry } from "./observe/telemetry.ts";
+import { JournalSurvey } from "./observe/journal-survey.ts";
+import { TelemetryStore } from "./observe/telemetry.ts";
 import { tcpTables } from "./http/tcp-tables.ts";
 import { Threads } from "./catalog/threads.ts";
 import { Tokens } from "./auth/tokens.ts";
 import { RevokedRuns } from "./run/revoked-runs.ts";
 import type { JwtVerifier } from "./auth/jwt.ts";
-import { firstToken } from "./auth/first-token.ts";
+import { ensureFirstToken } from "./auth/first-token.ts";
 
 /** A certificate and its key. */
 interface TlsFiles {
@@ -122,22 +122,22 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     ...(options.store === undefined ? {} : { store: options.store }),
     restored: options.restored === true,
     localHand: options.localHand,
-    observe: (journal) => observed(journal, { metrics, log, wrote: (thrown) => watch?.wrote(thrown) }),
+    observe: (journal) => observeJournal(journal, { metrics, log, wrote: (thrown) => watch?.wrote(thrown) }),
     log,
     report: (traceId, thrown) => log("run.faulted", { trace_id: traceId, stack: stackOf(thrown) }),
   });
   const holdsRuns = options.onRestart === "hold";
   watch = new HealthWatch({ home, ...brain, metrics, log, holdsRuns });
-  const survey = new Survey(brain.journal, log);
+  const survey = new JournalSurvey(brain.journal, log);
   const tokens = new Tokens(brain.records, jwt === undefined ? {} : { jwt });
-  const telemetry = new Telemetry({
+  const telemetry = new TelemetryStore({
     now: Date.now,
     counted: () => metrics.ingest.inc({ kind: "telemetry" }),
     dropped: (why) => metrics.samplesDropped.inc({ why }),
   });
   const door = doorOf(options, { brain, telemetry, log });
   const dialer = new Dialer({ folder: southFolder(home), records: brain.records, hands: brain.hands, log });
-  const sweeper = new Sweeper({ runs: brain.runs, log, now: Date.now });
+  const sweeper = new LeaseSweeper({ runs: brain.runs, log, now: Date.now });
   const revokedRuns = new RevokedRuns({ tokens, runs: brain.runs, log });
   let server: HttpServer | undefined;
   let southbound: string | undefined;
@@ -151,7 +151,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     log("daemon.stopped");
   };
   try {
-    await firstToken(tokens, tokenFile(home));
+    await ensureFirstToken(tokens, tokenFile(home));
     await tellRestored(brain, log);
     // A daemon that lives for one command leaves the runs of others alone.
     if (options.hidden !== true) {
@@ -182,7 +182,7 @@ interface Parts {
   readonly tokens: Tokens;
   readonly metrics: Metrics;
   /** Where gateways put what hands tell of their hosts. */
-  readonly telemetry: Telemetry;
+  readonly telemetry: TelemetryStore;
   /** Where hands on other machines come in. */
   readonly door: Door;
   /** Goes to hands that listen. */
@@ -254,7 +254,7 @@ async function worldOf(
   const hands = new AllHands({ far: brain.hands, local: brain.hand, hasLocal, workspace, version, now: Date.now });
   await hands.look();
   metrics.hands = () => hands.count();
-  const agents = agentsOf(home, records);
+  const agents = openAgentCatalog(home, records);
   await agents.load();
   reloadables.push({ what: "agents", reload: () => agents.reload() });
   const tools = (ids?: string): Promise<readonly ToolSpec[]> => hands.tools(ids);
@@ -286,11 +286,11 @@ async function keptTokens(
   reloadables: Reloadable[],
   log: Log,
 ): Promise<JwtVerifier | undefined> {
-  let verify = await signedTokens(env);
+  let verify = await openJwtVerifier(env);
   if (verify === undefined) return undefined;
   const unset = unsetRestrictions(env);
   if (unset.length > 0) log("jwt.unrestricted", { unset: unset.join(", ") });
-  const reload = async (): Promise<void> => void (verify = await signedTokens(env));
+  const reload = async (): Promise<void> => void (verify = await openJwtVerifier(env));
   reloadables.push({ what: "keys of signed tokens", reload });
   return async (token) => verify!(token);
 }
@@ -308,7 +308,7 @@ async function tellRestored({ incarnation: { restored, generation }, runs, recor
       runs: held.length,
     });
   }
-  const unseen = await unreviewed(generation, (kind) => records.list(kind, { limit: PAGE_LIMITS.items }));
+  const unseen = await findUnreviewed(generation, (kind) => records.list(kind, { limit: PAGE_LIMITS.items }));
   if (unseen === undefined) return;
   log("store.unreviewed", {
     hands: unseen.hands.join(", "),

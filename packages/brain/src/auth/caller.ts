@@ -12,7 +12,7 @@ export interface Caller {
 export const LOCAL_OWNER = "local";
 
 /** Whose token it is, for as long as it is good. */
-export interface Verified extends Caller {
+export interface VerifiedCaller extends Caller {
   readonly expiresAt: number | null;
   /** Aborted when the token is revoked, also by another process. */
   readonly revoked: AbortSignal;

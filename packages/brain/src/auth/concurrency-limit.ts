@@ -1,19 +1,19 @@
 import { Fault } from "@vidro/core";
 
 /** How many pass at a time, how many may wait, and what those beyond are told. */
-interface TurnstileOptions {
+interface ConcurrencyLimitOptions {
   readonly atOnce: number;
   readonly waiting: number;
   readonly retryAfterMs: number;
 }
 
 /** Lets a few pieces of costly work through at a time; RATE_LIMITED when too many wait already. */
-export class Turnstile {
-  readonly #options: TurnstileOptions;
+export class ConcurrencyLimit {
+  readonly #options: ConcurrencyLimitOptions;
   readonly #queue: (() => void)[] = [];
   #busy = 0;
 
-  constructor(options: TurnstileOptions) {
+  constructor(options: ConcurrencyLimitOptions) {
     this.#options = options;
   }
 

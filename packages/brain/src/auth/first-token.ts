@@ -10,7 +10,7 @@ import type { Tokens } from "./tokens.ts";
  * Only the owner of the file can read it. A token that was revoked since is replaced. Its secret is believed here: a
  * start would have to wait for the hash, and whoever presents a wrong one is refused anyway.
  */
-export async function firstToken(tokens: Tokens, file: string): Promise<string> {
+export async function ensureFirstToken(tokens: Tokens, file: string): Promise<string> {
   const found = await readToken(file);
   if (found !== undefined && (await tokens.namesAdmin(found))) return found;
   const made = await tokens.create({ owner: LOCAL_OWNER, role: "admin" });

@@ -17,7 +17,7 @@ export interface KeyOptions {
 }
 
 /** A way to find the key of a token, and the one algorithm that goes with it: a token never chooses its own. */
-export function keysFrom(options: KeyOptions): {
+export function loadVerificationKeys(options: KeyOptions): {
   readonly algorithm: "HS256" | "RS256";
   readonly find: JWTVerifyGetKey;
 } {

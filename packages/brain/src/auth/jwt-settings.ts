@@ -13,7 +13,7 @@ export function unsetRestrictions(env: { readonly [name: string]: string | undef
  * The verifier of signed tokens that the environment asks for, by one of `VIDRO_JWT_SECRET`, `VIDRO_JWT_PUBLIC_KEY` (a
  * file in PEM) and `VIDRO_JWT_KEY_SET` (an address or a file); none when it names none of them.
  */
-export async function signedTokens(env: {
+export async function openJwtVerifier(env: {
   readonly [name: string]: string | undefined;
 }): Promise<JwtVerifier | undefined> {
   const said = (name: string): string | undefined => env[`VIDRO_JWT_${name}`] || undefined;

@@ -2,10 +2,10 @@ import { Fault, RECORD_LIMITS, TOKEN_LIMITS } from "@vidro/core";
 import { errors, jwtVerify } from "jose";
 import type { JWTPayload } from "jose";
 import { LOCAL_OWNER } from "./caller.ts";
-import { keysFrom } from "./jwks.ts";
+import { loadVerificationKeys } from "./jwks.ts";
 import type { KeyOptions } from "./jwks.ts";
-import { checkedScopes, isAdmin, ROLES } from "./scopes.ts";
-import type { Verified } from "./caller.ts";
+import { checkScopes, isAdmin, ROLES } from "./scopes.ts";
+import type { VerifiedCaller } from "./caller.ts";
 
 /** Whose signed tokens are good here, and what they are good for. */
 interface JwtOptions extends KeyOptions {
@@ -19,14 +19,14 @@ interface JwtOptions extends KeyOptions {
 }
 
 /** Tells whose signed token it is: INVALID_TOKEN, TOKEN_EXPIRED or KEYS_UNAVAILABLE when it cannot. */
-export type JwtVerifier = (token: string) => Promise<Verified>;
+export type JwtVerifier = (token: string) => Promise<VerifiedCaller>;
 
 /** A verifier of JSON Web Tokens: `sub` is the owner, roles map to scopes. */
 export function jwtVerifier(options: JwtOptions): JwtVerifier {
   const { issuer, audience, now = Date.now, rolesClaim = "roles" } = options;
-  const { algorithm, find } = keysFrom(options);
+  const { algorithm, find } = loadVerificationKeys(options);
   const roles = new Map(Object.entries(options.roles ?? ROLES));
-  for (const scopes of roles.values()) checkedScopes(scopes);
+  for (const scopes of roles.values()) checkScopes(scopes);
   return async (token) => {
     const { payload } = await jwtVerify(token, find, {
       algorithms: [algorithm],
@@ -43,7 +43,7 @@ export function jwtVerifier(options: JwtOptions): JwtVerifier {
   };
 }
 
-function personOf(payload: JWTPayload): Pick<Verified, "owner" | "tokenId" | "expiresAt"> {
+function personOf(payload: JWTPayload): Pick<VerifiedCaller, "owner" | "tokenId" | "expiresAt"> {
   const { jti, exp = 0 } = payload;
   // A signature says nothing of the types behind it.
   const sub: unknown = payload.sub;

@@ -8,7 +8,7 @@ import { LOCAL_OWNER } from "./caller.ts";
  */
 
 /** What may have been revoked after the backup, and counts again. */
-export interface Unreviewed {
+export interface UnreviewedItems {
   /** Names of hands on other machines. */
   readonly hands: readonly string[];
   /** How many tokens. */
@@ -24,7 +24,7 @@ const ID = "generation";
 const VISITING = "executor-ws";
 
 /** What is to be looked through in a store of that generation; nothing when it never came back, or a person has looked. */
-export async function unreviewed(generation: number, read: ReadKind): Promise<Unreviewed | undefined> {
+export async function findUnreviewed(generation: number, read: ReadKind): Promise<UnreviewedItems | undefined> {
   const [last] = await read(KIND);
   const seen = last?.body["generation"] ?? FIRST_GENERATION;
   if (typeof seen === "number" && generation <= seen) return undefined;
@@ -37,6 +37,6 @@ export async function unreviewed(generation: number, read: ReadKind): Promise<Un
 }
 
 /** A person has looked through what a store of that generation lets in; durable when it resolves. */
-export async function review(records: Records, generation: number): Promise<void> {
+export async function markReviewed(records: Records, generation: number): Promise<void> {
   await records.put({ kind: KIND, id: ID, owner: LOCAL_OWNER, body: { generation } });
 }

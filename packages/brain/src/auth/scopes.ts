@@ -15,7 +15,7 @@ const EVERYTHING = "*";
 const SCOPE = /^[a-z][a-z0-9]*(?:[:._-][a-z0-9]+)*$/;
 
 /** Scopes as they are kept: checked, each once. Surfaces name their own, so any well-formed one may be given. */
-export function checkedScopes(scopes: readonly string[]): readonly string[] {
+export function checkScopes(scopes: readonly string[]): readonly string[] {
   const different = [...new Set(scopes)];
   if (different.length === 0) throw new Fault("BAD_REQUEST", "A token needs a scope, or it can do nothing.");
   if (different.length > TOKEN_LIMITS.scopes)

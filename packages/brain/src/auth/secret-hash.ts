@@ -24,7 +24,7 @@ const COST: Cost = {
 };
 
 /** A hash that no secret has and that takes as long to compare with as any other. */
-export const NOBODYS_HASH = phc(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+export const DUMMY_HASH = phc(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
 
 /** The hash that a secret is kept as; each time another one. */
 export async function hashSecret(secret: string): Promise<string> {
@@ -35,7 +35,7 @@ export async function hashSecret(secret: string): Promise<string> {
 /** Whether the hash is that secret's; takes the same time whatever differs. */
 export async function isHashOf(kept: string, secret: string): Promise<boolean> {
   // A row that was damaged opens nothing, and does not tell so by being quick.
-  const [, memory, passes, parallelism, salt = "", hash = ""] = PHC.exec(kept) ?? PHC.exec(NOBODYS_HASH) ?? [];
+  const [, memory, passes, parallelism, salt = "", hash = ""] = PHC.exec(kept) ?? PHC.exec(DUMMY_HASH) ?? [];
   const expected = Buffer.from(hash, "base64");
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
   const found = await hashOf(secret, Buffer.from(salt, "base64"), { ...cost, tagLength: expected.length });

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { TOKEN_LIMITS } from "@vidro/core";
 
-interface Known {
+interface CachedToken {
   readonly version: number;
   readonly until: number;
 }
@@ -10,10 +10,10 @@ interface Known {
  * Tokens that were verified lately, each with the version of the row that it was verified against.
  * They are remembered by a hash under a key that ends with the process: its memory gives no token away.
  */
-export class KnownTokens {
+export class TokenCache {
   readonly #now: () => number;
   readonly #key = randomBytes(32);
-  readonly #known = new Map<string, Known>();
+  readonly #known = new Map<string, CachedToken>();
 
   constructor(now: () => number) {
     this.#now = now;

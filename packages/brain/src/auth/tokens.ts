@@ -2,13 +2,13 @@ import { randomBytes } from "node:crypto";
 import { Fault, PAGE_LIMITS, TOKEN_LIMITS } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 import type { JwtVerifier } from "./jwt.ts";
-import { KnownTokens } from "./token-cache.ts";
+import { TokenCache } from "./token-cache.ts";
 import { Revocations } from "./revocations.ts";
-import { checkedScopes, isAdmin, ROLES } from "./scopes.ts";
+import { checkScopes, isAdmin, ROLES } from "./scopes.ts";
 import type { Role } from "./scopes.ts";
-import { hashSecret, isHashOf, NOBODYS_HASH } from "./secret-hash.ts";
-import { Turnstile } from "./concurrency-limit.ts";
-import type { Verified } from "./caller.ts";
+import { hashSecret, isHashOf, DUMMY_HASH } from "./secret-hash.ts";
+import { ConcurrencyLimit } from "./concurrency-limit.ts";
+import type { VerifiedCaller } from "./caller.ts";
 
 /** What a new token is to be; a token for runs when nothing more is said. */
 export interface TokenRequest {
@@ -62,11 +62,11 @@ export class Tokens {
   readonly #records: Records;
   readonly #now: () => number;
   readonly #jwt: JwtVerifier | undefined;
-  readonly #known: KnownTokens;
+  readonly #known: TokenCache;
   readonly #revocations = new Revocations((tokens) => this.#revokedAmong(tokens));
   /** Checks that are under way, so that one token is hashed once however many present it. */
   readonly #checks = new Map<string, Promise<boolean>>();
-  readonly #turnstile = new Turnstile({
+  readonly #turnstile = new ConcurrencyLimit({
     atOnce: TOKEN_LIMITS.hashes,
     waiting: TOKEN_LIMITS.waiting,
     retryAfterMs: TOKEN_LIMITS.retryAfterMs,
@@ -77,14 +77,14 @@ export class Tokens {
     this.#records = records;
     this.#now = options.now ?? Date.now;
     this.#jwt = options.jwt;
-    this.#known = new KnownTokens(this.#now);
+    this.#known = new TokenCache(this.#now);
   }
 
   /** Makes a token; only a hash of its secret is kept. */
   async create(request: TokenRequest): Promise<NewToken> {
     const { owner, expiresAt = null } = request;
     if (owner.trim() === "") throw new Fault("BAD_REQUEST", "A token needs an owner.");
-    const scopes = checkedScopes(request.scopes ?? ROLES[request.role ?? "user"]);
+    const scopes = checkScopes(request.scopes ?? ROLES[request.role ?? "user"]);
     if (expiresAt !== null && !(expiresAt > this.#now()))
       throw new Fault("BAD_REQUEST", "A token has to expire at a time that is still to come.");
     const tokenId = randomBytes(TOKEN_LIMITS.idBytes).toString("hex");
@@ -114,7 +114,7 @@ export class Tokens {
   }
 
   /** Whose token it is; INVALID_TOKEN when it is unknown, wrong or revoked, TOKEN_EXPIRED when its time is over. */
-  async verify(token: string): Promise<Verified> {
+  async verify(token: string): Promise<VerifiedCaller> {
     if (token === "") throw new Fault("AUTH_REQUIRED");
     if (token.length > TOKEN_LIMITS.chars) throw new Fault("INVALID_TOKEN");
     if (this.#jwt !== undefined && SIGNED.test(token)) return this.#jwt(token);
@@ -147,7 +147,7 @@ export class Tokens {
     const name = this.#known.nameOf(token);
     const version = record?.version ?? 0;
     if (this.#known.has(name, version)) return true;
-    const hash = record === undefined ? NOBODYS_HASH : bodyOf(record).secretHash;
+    const hash = record === undefined ? DUMMY_HASH : bodyOf(record).secretHash;
     const check = this.#checks.get(name) ?? this.#turnstile.pass(() => isHashOf(hash, secret));
     this.#checks.set(name, check);
     const isRight = await check.finally(() => this.#checks.delete(name));
@@ -155,7 +155,7 @@ export class Tokens {
     return isRight;
   }
 
-  #verified(record: StoredRecord | undefined, revoked: AbortSignal): Verified {
+  #verified(record: StoredRecord | undefined, revoked: AbortSignal): VerifiedCaller {
     const row = record && rowOf(record);
     if (row === undefined || row.revoked) throw new Fault("INVALID_TOKEN");
     const { tokenId, owner, expiresAt } = row;

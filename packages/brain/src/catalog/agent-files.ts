@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { CATALOG_LIMITS, Fault } from "@vidro/core";
-import type { AgentDraft, StoredAgent } from "./agent.ts";
+import type { AgentFields, StoredAgent } from "./agent.ts";
 
 /*
  * An agent in a file: a head between two lines of dashes that says what it is, and below it the words of its prompt.
@@ -37,7 +37,7 @@ const FILE = /^---\n(?<head>[\s\S]*?)^---[ \t]*(?:\n(?<body>[\s\S]*))?$/m;
 const KEYS = ["name", "description", "model", "tools", "image"] as const;
 
 /** The agent that a text describes; BAD_REQUEST says where it cannot be understood. */
-export function parseAgent(source: string, path: string): AgentDraft {
+export function parseAgent(source: string, path: string): AgentFields {
   const text = source.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   const found = text.startsWith("---\n") ? FILE.exec(text)?.groups : undefined;
   if (found === undefined)
@@ -49,7 +49,7 @@ export function parseAgent(source: string, path: string): AgentDraft {
     return value === "" ? undefined : value;
   };
   const name = one("name") ?? basename(path, ".md");
-  if (!NAME.test(name))
+  if (!AGENT_NAME.test(name))
     throw new Fault("BAD_REQUEST", `${path}: a name has 1 to ${CATALOG_LIMITS.nameChars} characters, on one line.`);
   const tools = head.get("tools");
   const model = one("model");
@@ -64,7 +64,7 @@ export function parseAgent(source: string, path: string): AgentDraft {
 }
 
 /** What may be the name of an agent. */
-export const NAME = new RegExp(`^(?! )[^\\p{Cc}]{1,${CATALOG_LIMITS.nameChars}}(?<! )$`, "u");
+export const AGENT_NAME = new RegExp(`^(?! )[^\\p{Cc}]{1,${CATALOG_LIMITS.nameChars}}(?<! )$`, "u");
 
 function parseHead(head: string, path: string): Map<string, string | readonly string[]> {
   const found = new Map<string, string | readonly string[]>();

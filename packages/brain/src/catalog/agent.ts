@@ -1,5 +1,5 @@
 /** A persona: a name and the words that begin every prompt. */
-export interface Agent {
+export interface AgentProfile {
   readonly name: string;
   readonly description: string;
   readonly prompt: string;
@@ -10,7 +10,7 @@ export interface Agent {
 }
 
 /** What an agent is made of. */
-export interface AgentDraft extends Agent {
+export interface AgentFields extends AgentProfile {
   /** The address of a picture. */
   readonly image: string | null;
   /** Names of the tools that it has unless a conversation says otherwise; all there are when it names none. */
@@ -18,14 +18,14 @@ export interface AgentDraft extends Agent {
 }
 
 /** An agent that is kept. */
-export interface StoredAgent extends AgentDraft {
+export interface StoredAgent extends AgentFields {
   readonly uuid: string;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
 /** The agent that is always there. */
-export const BUNNY: Agent = {
+export const BUNNY: AgentProfile = {
   name: "bunny",
   description: "A careful operator of this machine and this folder.",
   prompt: `You are bunny, a careful operator. You find things out before you change them, you prefer the smallest step that helps, and you say plainly what you did, what you saw and what you could not do. Figures in your answers come from the output of tools.`,

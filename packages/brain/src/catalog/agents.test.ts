@@ -3,13 +3,13 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { Agents, agentUuid } from "./agents.ts";
+import { AgentCatalog, agentUuid } from "./agents.ts";
 import { memoryStore } from "../stores/memory.ts";
 import { Threads } from "./threads.ts";
 import { BUNNY, BUNNY_UUID } from "./agent.ts";
-import type { AgentDraft } from "./agent.ts";
+import type { AgentFields } from "./agent.ts";
 
-const draft = (name: string, more: Partial<AgentDraft> = {}): AgentDraft => ({
+const draft = (name: string, more: Partial<AgentFields> = {}): AgentFields => ({
   name,
   description: "",
   prompt: `You are ${name}.`,
@@ -30,7 +30,7 @@ async function folderWith(
 }
 
 test("bunny is always there, under the same uuid on every brain", async () => {
-  const agents = new Agents(memoryStore().records);
+  const agents = new AgentCatalog(memoryStore().records);
   assert.equal(agentUuid(BUNNY.name), BUNNY_UUID);
   assert.equal((await agents.find("Bunny")).uuid, BUNNY_UUID);
   assert.equal((await agents.find(BUNNY_UUID.toUpperCase())).prompt, BUNNY.prompt);
@@ -41,7 +41,7 @@ test("bunny is always there, under the same uuid on every brain", async () => {
 });
 
 test("a name is taken once, whatever its case", async () => {
-  const agents = new Agents(memoryStore().records);
+  const agents = new AgentCatalog(memoryStore().records);
   const [one, other] = await Promise.allSettled([
     agents.create(draft("doc"), "ana"),
     agents.create(draft("DOC"), "bob"),
@@ -53,7 +53,7 @@ test("a name is taken once, whatever its case", async () => {
 test("a later folder wins over an earlier one, and what callers made wins over both until it is forgotten", async (t) => {
   const shipped = await folderWith(t, "bunny", "shipped");
   const own = await folderWith(t, "bunny", "own");
-  const agents = new Agents(memoryStore().records, shipped, own);
+  const agents = new AgentCatalog(memoryStore().records, shipped, own);
   assert.equal((await agents.find("bunny")).prompt, "own");
   await agents.replace("bunny", draft("bunny", { prompt: "made", model: "offline" }), "ana");
   assert.equal((await agents.find("bunny")).prompt, "made");
@@ -67,7 +67,7 @@ test("a later folder wins over an earlier one, and what callers made wins over b
 });
 
 test("an agent keeps its name, and one that is not there cannot be changed", async () => {
-  const agents = new Agents(memoryStore().records);
+  const agents = new AgentCatalog(memoryStore().records);
   const { uuid, createdAt } = await agents.create(draft("doc"), "ana");
   await assert.rejects(agents.replace(uuid, draft("other"), "ana"), { code: "CONFLICT" });
   const replaced = await agents.replace(uuid, draft("doc", { tools: ["shell"] }), "ana");
@@ -77,7 +77,7 @@ test("an agent keeps its name, and one that is not there cannot be changed", asy
 
 test("a thread keeps its agent and tools, belongs to its owner, and is cast anew for each run", async () => {
   const { records } = memoryStore();
-  const agents = new Agents(records);
+  const agents = new AgentCatalog(records);
   const tool = { name: "shell", description: "", parameters: {}, idempotent: false };
   const threads = new Threads(records, { agents, tools: async () => [tool] });
   await agents.create(draft("doc", { tools: ["shell"] }), "ana");

@@ -4,14 +4,14 @@ import { CATALOG_LIMITS, Fault } from "@vidro/core";
 import { DIRECT } from "@vidro/core/run";
 import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 import { readAgents, SHIPPED_AGENTS } from "./agent-files.ts";
-import type { Agent, AgentDraft, StoredAgent } from "./agent.ts";
+import type { AgentProfile, AgentFields, StoredAgent } from "./agent.ts";
 import { BUNNY, BUNNY_UUID } from "./agent.ts";
 
 /** Since when there is a bunny. */
 const BUNNY_SINCE = Date.UTC(2026, 10, 1);
 
 /** The agent that carries out one command and decides nothing; it is nobody to talk to, so that no list has it. */
-const DIRECT_AGENT: Agent = {
+const DIRECT_AGENT: AgentProfile = {
   name: DIRECT,
   description: "Carries out exactly the command that it is given.",
   prompt: "",
@@ -25,7 +25,7 @@ const KIND = "agent";
  * The agents of a brain, in three layers of which the later ones win: bunny, files, and what callers made.
  * A name belongs to one agent, since the uuid of an agent follows from its name.
  */
-export class Agents {
+export class AgentCatalog {
   readonly #records: Records;
   readonly #folders: readonly string[];
   #files: Promise<readonly StoredAgent[]> | undefined;
@@ -62,7 +62,7 @@ export class Agents {
   }
 
   /** Makes an agent; CONFLICT when its name is taken. */
-  async create(draft: AgentDraft, owner: string): Promise<StoredAgent> {
+  async create(draft: AgentFields, owner: string): Promise<StoredAgent> {
     const uuid = agentUuid(draft.name);
     const taken = new Fault("CONFLICT", `There is an agent named ${JSON.stringify(draft.name)} already.`);
     if ((await this.#find(uuid)) !== undefined) throw taken;
@@ -72,7 +72,7 @@ export class Agents {
   }
 
   /** Replaces all that an agent is made of; its name stays, since it is what others know it by. */
-  async replace(uuidOrName: string, draft: AgentDraft, owner: string): Promise<StoredAgent> {
+  async replace(uuidOrName: string, draft: AgentFields, owner: string): Promise<StoredAgent> {
     const { name, uuid } = await this.find(uuidOrName);
     if (agentUuid(draft.name) !== uuid)
       throw new Fault("CONFLICT", `The agent ${JSON.stringify(name)} keeps its name; make a new one for another name.`);
@@ -106,8 +106,8 @@ export class Agents {
 }
 
 /** The agents of a home: those that come with Vidro, those of its own files, and what callers made. */
-export function agentsOf(home: string, records: Records): Agents {
-  return new Agents(records, SHIPPED_AGENTS, join(home, "agents"));
+export function openAgentCatalog(home: string, records: Records): AgentCatalog {
+  return new AgentCatalog(records, SHIPPED_AGENTS, join(home, "agents"));
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -127,17 +127,17 @@ function bunny(): StoredAgent {
   return builtIn(BUNNY, BUNNY_UUID);
 }
 
-function builtIn(agent: Agent, uuid: string): StoredAgent {
+function builtIn(agent: AgentProfile, uuid: string): StoredAgent {
   const { tools = null } = agent;
   return { ...agent, uuid, image: null, tools, createdAt: BUNNY_SINCE, updatedAt: BUNNY_SINCE };
 }
 
-function bodyOf(draft: AgentDraft): JsonObject {
+function bodyOf(draft: AgentFields): JsonObject {
   const { name, description, prompt, model, image, tools } = draft;
   return { name, description, prompt, image, tools, ...(model === undefined ? {} : { model }) };
 }
 
 function agentOf({ id, body, createdAt, updatedAt }: StoredRecord): StoredAgent {
-  const draft = body as Json as unknown as AgentDraft;
+  const draft = body as Json as unknown as AgentFields;
   return { ...draft, uuid: id, createdAt, updatedAt };
 }

@@ -1,15 +1,15 @@
 import { randomUUIDv7 } from "node:crypto";
 import { Fault } from "@vidro/core";
 import type { Json, JsonObject, Records, Sampling, StoredRecord, ToolSpec } from "@vidro/core";
-import type { Agents } from "./agents.ts";
+import type { AgentCatalog } from "./agents.ts";
 import { BUNNY_UUID } from "./agent.ts";
-import type { Agent } from "./agent.ts";
+import type { AgentProfile } from "./agent.ts";
 
 /** What a run in a thread is started with, besides its task and its place. */
 interface RunCast {
   readonly owner: string;
   readonly thread: string;
-  readonly agent: Agent;
+  readonly agent: AgentProfile;
   /** Names of the tools that the run may use; the agent's when it is left out. */
   readonly tools?: readonly string[];
   readonly sampling?: Sampling;
@@ -34,7 +34,7 @@ export interface Thread {
 
 /** What a thread needs to know before it is made. */
 interface ThreadsWorld {
-  readonly agents: Pick<Agents, "find">;
+  readonly agents: Pick<AgentCatalog, "find">;
   /** The tools of the hands of these ids; of this machine's hand without them. */
   readonly tools: (ids?: string) => Promise<readonly ToolSpec[]>;
 }

@@ -4,10 +4,10 @@ import type { Tokens } from "../auth/tokens.ts";
 import { grants } from "../auth/scopes.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Route } from "./route.ts";
-import type { Verified } from "../auth/caller.ts";
+import type { VerifiedCaller } from "../auth/caller.ts";
 
 /** Which names of this server and which pages of a browser are let in. */
-export interface Doors {
+export interface AllowedHosts {
   /** Host names, without ports: a port is no secret, a name that resolves to us by trickery is not in this list. */
   readonly hosts: ReadonlySet<string>;
   /** Origins of pages besides our own. */
@@ -16,21 +16,21 @@ export interface Doors {
 }
 
 /** A caller whom nobody asked for a token. */
-export const ANYBODY: Caller = { owner: "", tokenId: "", scopes: new Set(), admin: false };
+export const ANONYMOUS: Caller = { owner: "", tokenId: "", scopes: new Set(), admin: false };
 
 /**
  * Refuses a request that did not mean this server, and one that a foreign page made a browser send: no page of
  * another origin may call anything here, whatever the method, unless it is one of those that are named. Gives that one.
  */
-export function admit(request: IncomingMessage, doors: Doors): string | undefined {
+export function admitRequest(request: IncomingMessage, allowed: AllowedHosts): string | undefined {
   const [host = "", second] = request.headersDistinct["host"] ?? [];
   if (second !== undefined) throw new Fault("BAD_REQUEST", "A request has one Host header.");
   const name = hostName(host);
-  if (!doors.hosts.has(name) && name !== localName(request))
+  if (!allowed.hosts.has(name) && name !== localName(request))
     throw new Fault("MISDIRECTED", `This brain does not go by the name ${JSON.stringify(name)}.`);
   const { origin } = request.headers;
-  if (origin === undefined || origin === `${doors.scheme}://${host.toLowerCase()}`) return undefined;
-  if (doors.origins.has(origin)) return origin;
+  if (origin === undefined || origin === `${allowed.scheme}://${host.toLowerCase()}`) return undefined;
+  if (allowed.origins.has(origin)) return origin;
   throw new Fault(
     "FORBIDDEN",
     `Pages of ${JSON.stringify(origin)} may not call this brain; VIDRO_ORIGINS names those that may.`,
@@ -38,11 +38,11 @@ export function admit(request: IncomingMessage, doors: Doors): string | undefine
 }
 
 /** Finds out who is calling, and whether they may; nobody where the route asks for no token. */
-export async function recognise(
+export async function authenticate(
   request: IncomingMessage,
   route: Pick<Route, "scope">,
   tokens: Pick<Tokens, "verify">,
-): Promise<Verified | undefined> {
+): Promise<VerifiedCaller | undefined> {
   const { scope } = route;
   if (scope === undefined) return undefined;
   const token = BEARER.exec(request.headers.authorization ?? "")?.[1];

@@ -14,12 +14,12 @@ import { Fault, FAULTS, HTTP_LIMITS } from "@vidro/core";
 import { encodeNdjson } from "@vidro/core/codec";
 import type { JsonObject } from "@vidro/core";
 import type { Caller } from "../auth/caller.ts";
-import type { Reply, Route, Teller } from "./route.ts";
+import type { Reply, Route, ProgressReporter } from "./route.ts";
 import { send } from "./send.ts";
 
 /** The way out of a plain route: glass for who wants to watch, black for who wants the answer. */
-export interface Box {
-  readonly tell: Teller;
+export interface AonResponse {
+  readonly tell: ProgressReporter;
   /** The work begins; a glass box opens when something is told, or after a moment of silence. */
   open(): void;
   /** Sends the answer. */
@@ -31,7 +31,7 @@ export interface Box {
 }
 
 /** What a box has to know of its request. */
-interface BoxFacts {
+interface AonResponseOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly route: Route;
@@ -44,7 +44,7 @@ interface BoxFacts {
 }
 
 /** The box that `Accept` asks for; NOT_ACCEPTABLE when the client takes nothing that the route can give. */
-export function openBox(facts: BoxFacts): Box {
+export function openAonResponse(facts: AonResponseOptions): AonResponse {
   const { response, requestId, sanitiser, caller, production } = facts;
   const lines = encoder({ requestId, sanitiser, showsIntent: () => !production || caller.admin });
   if (wantsGlass(facts)) return glass(facts, glassBox(nodeSink(response), lines, BOX_LIMITS));
@@ -54,7 +54,7 @@ export function openBox(facts: BoxFacts): Box {
 }
 
 /** Whether the glass box is ours to open: a route that writes NDJSON itself reads `Accept` by itself. */
-function wantsGlass({ request, route: { produces = [] } }: BoxFacts): boolean {
+function wantsGlass({ request, route: { produces = [] } }: AonResponseOptions): boolean {
   const { accept = "" } = request.headers;
   const sight = negotiate(accept);
   if (sight === undefined && !produces.some((type) => takes(accept, type))) {
@@ -75,7 +75,7 @@ function takes(accept: string, type: string): boolean {
   });
 }
 
-function glass({ response, route, traceId }: BoxFacts, box: EventBox): Box {
+function glass({ response, route, traceId }: AonResponseOptions, box: EventBox): AonResponse {
   let silence: NodeJS.Timeout | undefined;
   response.once("close", () => clearTimeout(silence));
   return {
@@ -114,7 +114,7 @@ function glass({ response, route, traceId }: BoxFacts, box: EventBox): Box {
   };
 }
 
-function black(response: ServerResponse, box: BlackBox): Box {
+function black(response: ServerResponse, box: BlackBox): AonResponse {
   response.once("close", () => box.leave());
   const leave = (): void => {
     box.leave();
@@ -146,7 +146,7 @@ function putHeaders(response: ServerResponse, { headers = {} }: Extract<Reply, {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
-function teller(box: EventBox): Teller {
+function teller(box: EventBox): ProgressReporter {
   const emit = (event: Parameters<EventBox["emit"]>[0]): void => void box.emit(event).catch(() => undefined);
   return {
     status(message, estimatedDelayMs) {

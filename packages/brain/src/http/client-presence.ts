@@ -1,12 +1,12 @@
 import type { ServerResponse } from "node:http";
 import { Fault, HTTP_LIMITS } from "@vidro/core";
-import type { Verified } from "../auth/caller.ts";
+import type { VerifiedCaller } from "../auth/caller.ts";
 
 /** A longer timer fires at once; nothing streams for weeks without a restart. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Whether the client is still there and still welcome. */
-export class Presence {
+export class ClientPresence {
   readonly #left = new AbortController();
   readonly #response: ServerResponse;
   readonly #revoked: AbortSignal | undefined;
@@ -14,7 +14,7 @@ export class Presence {
   readonly #expiry: NodeJS.Timeout | undefined;
   #isStream = false;
 
-  constructor(response: ServerResponse, verified: Verified | undefined, going: AbortSignal) {
+  constructor(response: ServerResponse, verified: VerifiedCaller | undefined, going: AbortSignal) {
     this.#response = response;
     this.#revoked = verified?.revoked;
     this.#going = going;

@@ -11,14 +11,14 @@ const READABLE =
   "X-Request-Id, X-Run-Id, X-Next-Cursor, X-AON-Report, X-Should-Retry, Idempotency-Replayed, Retry-After";
 
 /** Says in an answer that pages of this origin may read it, whatever the answer is. */
-export function letRead(response: ServerResponse, origin: string): void {
+export function allowRead(response: ServerResponse, origin: string): void {
   response.setHeader("access-control-allow-origin", origin);
   response.setHeader("access-control-expose-headers", READABLE);
   response.setHeader("vary", "Accept, Origin");
 }
 
 /** Answers what a browser asks before it sends a request of another origin's page: which methods and headers it may have. */
-export function letSend(request: IncomingMessage, response: ServerResponse, methods: readonly string[]): void {
+export function allowSend(request: IncomingMessage, response: ServerResponse, methods: readonly string[]): void {
   const { headers } = request;
   if (headers["access-control-request-method"] === undefined) return;
   response.setHeader("access-control-allow-methods", methods.join(", "));
@@ -33,7 +33,7 @@ export function letSend(request: IncomingMessage, response: ServerResponse, meth
 const HEADER_NAMES = /^[\w-]+(?:[ \t]*,[ \t]*[\w-]+)*$/;
 
 /** Origins as browsers write them; BAD_REQUEST for what is none, so that a slip of the pen does not go unnoticed. */
-export function originsIn(names: readonly string[]): readonly string[] {
+export function parseOrigins(names: readonly string[]): readonly string[] {
   return names.map((name) => {
     const url = URL.canParse(name) ? new URL(name) : undefined;
     if (url !== undefined && url.origin !== "null" && url.href === `${url.origin}/`) return url.origin;

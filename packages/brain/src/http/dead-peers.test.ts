@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { silentIn } from "./dead-peers.ts";
+import { findSilent } from "./dead-peers.ts";
 
 /* How Linux lists connections, which is where a dead link shows first. */
 
@@ -16,7 +16,7 @@ test("a connection whose data is sent again, or whose probes come to nothing, is
     "   3: 02014D0A:1F90 02024D0A:D433 01 00000000:00000000 02:00000014 00000000     0        0 14 2 0 200 4 30 10 -1",
     "",
   ].join("\n");
-  assert.deepEqual(silentIn(table), [
+  assert.deepEqual(findSilent(table), [
     { ends: "8080 10.77.2.2 54321", calls: 3 },
     { ends: "8080 10.77.2.2 54322", calls: 2 },
   ]);
@@ -26,7 +26,7 @@ test("addresses of both families are named as Node names them", () => {
   const line = (remote: string): string =>
     `0: 00000000000000000000000001000000:1F90 ${remote}:D431 01 00000010:00000000 01:00000014 00000001 0 0 12 2`;
   const ends = ["000080FE000000000000000001000000", "0000000000000000FFFF000002024D0A"].map(
-    (remote) => silentIn(line(remote))[0]?.ends,
+    (remote) => findSilent(line(remote))[0]?.ends,
   );
   assert.deepEqual(ends, ["8080 fe80::1 54321", "8080 ::ffff:10.77.2.2 54321"]);
 });

@@ -16,7 +16,7 @@ interface Silent {
 }
 
 /** Looks after connections, and cuts those off whose other end acknowledges nothing from one look to the next [F10]. */
-export class Unanswered {
+export class DeadPeers {
   readonly #sockets = new Map<string, Socket>();
   readonly #looking: NodeJS.Timeout;
   #before = new Map<string, number>();
@@ -47,7 +47,7 @@ export class Unanswered {
     // Where nothing can be read, as without descriptors, there is another look soon.
     const tables = await this.#tables().catch(() => []);
     const now = new Map<string, number>();
-    for (const { ends, calls } of tables.flatMap(silentIn)) {
+    for (const { ends, calls } of tables.flatMap(findSilent)) {
       if (!this.#sockets.has(ends)) continue;
       now.set(ends, calls);
       // An acknowledgement would have set the count back.
@@ -62,7 +62,7 @@ function endsOf({ localPort, remotePort, remoteAddress }: Socket): string {
 }
 
 /** The connections of a table of Linux whose other end was called in vain: data sent again, or probes. */
-export function silentIn(table: string): readonly Silent[] {
+export function findSilent(table: string): readonly Silent[] {
   return table.split("\n").flatMap((line) => {
     const [, local = "", remote = "", , , , again = "", , probes = ""] = line.trim().split(/\s+/);
     const calls = Number.parseInt(again, 16) + Number(probes);

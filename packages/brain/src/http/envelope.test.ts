@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import { unwrapped } from "./envelope.ts";
+import { unwrapEnvelope } from "./envelope.ts";
 
 const GENERATE = {
   envelope: ["generate"],
@@ -31,7 +31,7 @@ test("000-65 000-66 fields come alone, beside a method or a type, or in params, 
     { id: 7, method: "generate", params: FIELDS, timestamp: 1_700_000_000 },
     { id: "7", type: "generate", params: FIELDS, timestamp: "2026-01-01T00:00:00Z" },
   ] satisfies JsonObject[])
-    assert.deepEqual(unwrapped(GENERATE, brought), FIELDS);
+    assert.deepEqual(unwrapEnvelope(GENERATE, brought), FIELDS);
 });
 
 test("000-65 params are a session's own where they hold what a session's params hold", () => {
@@ -48,11 +48,11 @@ test("000-65 params are a session's own where they hold what a session's params 
     ],
     [{ type: "create_session", params: {} }, {}],
   ] satisfies [JsonObject, JsonObject][])
-    assert.deepEqual(unwrapped(SESSION, brought), body);
+    assert.deepEqual(unwrapEnvelope(SESSION, brought), body);
 });
 
 test("000-67 a message for another route, one that says twice what it is, and one with more beside params are refused", () => {
-  const refused = (brought: Json): unknown => code(() => unwrapped(GENERATE, brought));
+  const refused = (brought: Json): unknown => code(() => unwrapEnvelope(GENERATE, brought));
   assert.equal(refused({ method: "abort", ...FIELDS }), "BAD_REQUEST");
   assert.equal(refused({ method: 1, ...FIELDS }), "BAD_REQUEST");
   assert.equal(refused({ method: "generate", type: "generate", ...FIELDS }), "BAD_REQUEST");
@@ -62,6 +62,6 @@ test("000-67 a message for another route, one that says twice what it is, and on
 });
 
 test("what is no message is left as it is, and so is everything where a route knows no envelope", () => {
-  assert.deepEqual(unwrapped(GENERATE, ["generate"]), ["generate"]);
-  assert.deepEqual(unwrapped({ body: {} }, { method: "x" }), { method: "x" });
+  assert.deepEqual(unwrapEnvelope(GENERATE, ["generate"]), ["generate"]);
+  assert.deepEqual(unwrapEnvelope({ body: {} }, { method: "x" }), { method: "x" });
 });

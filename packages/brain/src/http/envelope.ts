@@ -14,7 +14,7 @@ const STAMPS = {
 };
 
 /** What a body says, without the envelope that it came in; BAD_REQUEST when it is a message for another route. */
-export function unwrapped({ envelope, body: schema = {} }: Pick<Route, "envelope" | "body">, brought: Json): Json {
+export function unwrapEnvelope({ envelope, body: schema = {} }: Pick<Route, "envelope" | "body">, brought: Json): Json {
   if (envelope === undefined || !isObject(brought)) return brought;
   const { method, type, id, timestamp, ...fields } = brought;
   const word = method ?? type;

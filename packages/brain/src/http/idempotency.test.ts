@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { test } from "node:test";
 import { HTTP_LIMITS, isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { Answers } from "./idempotency.ts";
+import { IdempotentReplies } from "./idempotency.ts";
 import { closed, Served } from "./served.fixture.ts";
 import type { Answer } from "./served.fixture.ts";
 
@@ -85,7 +85,7 @@ test("a key that is empty or too long is refused, and one on GET means nothing",
 test("an answer is kept for a day, and then its key is new and old answers go", async () => {
   await using served = await Served.up();
   let now = Date.now();
-  const answers = new Answers(served.records, () => now);
+  const answers = new IdempotentReplies(served.records, () => now);
   let done = 0;
   const ask = (key: string) => answers.once({ key, owner: "ada", asked: 1 }, async () => ({ json: ++done }));
   await ask("a");
@@ -99,7 +99,7 @@ test("an answer is kept for a day, and then its key is new and old answers go", 
 
 test("work that failed is not kept: the same key tries again", async () => {
   await using served = await Served.up();
-  const answers = new Answers(served.records);
+  const answers = new IdempotentReplies(served.records);
   const request = { key: "k", owner: "ada", asked: null };
   await assert.rejects(
     answers.once(request, () => Promise.reject(new Error("first"))),

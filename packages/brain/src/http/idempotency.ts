@@ -15,7 +15,7 @@ interface Repeatable {
 const KIND = "idempotency";
 
 /** Answers that are kept for a day, so that a request that is repeated under its key is not carried out again. */
-export class Answers {
+export class IdempotentReplies {
   readonly #records: Records;
   readonly #now: () => number;
   /** Requests that are being answered, so that two at the same time are one. */
@@ -80,7 +80,7 @@ export class Answers {
 }
 
 /** The name under which a caller's key is kept: the same key of another caller, or on another path, is another. */
-export function keyOf(owner: string, route: string, key: string): string {
+export function idempotencyKey(owner: string, route: string, key: string): string {
   return hash(canonicalJson([owner, route, key]));
 }
 
@@ -88,7 +88,7 @@ export function keyOf(owner: string, route: string, key: string): string {
  * A key together with what was asked under it: what was begun is found by this. A key that comes again with another
  * request when its record is gone finds nothing, and never what the first request began.
  */
-export function boundKey(key: string, asked: Json): string {
+export function keyForRequest(key: string, asked: Json): string {
   return hash(canonicalJson([key, asked]));
 }
 

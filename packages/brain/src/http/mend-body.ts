@@ -2,11 +2,11 @@ import { mendInput } from "@vidro/aon/boxes";
 import type { Schema } from "@vidro/aon/boxes";
 import { Fault } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import type { Route, Teller } from "./route.ts";
+import type { Route, ProgressReporter } from "./route.ts";
 import type { Validator } from "./validate.ts";
 
 /** A body that fits, and what was changed for it; the changes name fields and never values. */
-export interface Taken {
+interface AcceptedBody {
   readonly body: JsonObject;
   readonly changes: readonly string[];
 }
@@ -30,7 +30,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
  * The body of a route, mended if it does not fit and the route lets it be: fields by another name, values that another
  * type writes without loss. What is still unknown or missing then is refused as it would have been.
  */
-export function takeBody(route: Route, checks: Pick<Validator, "body">, brought: Json): Taken {
+export function acceptBody(route: Route, checks: Pick<Validator, "body">, brought: Json): AcceptedBody {
   try {
     return { body: checks.body(brought), changes: [] };
   } catch (thrown) {
@@ -42,7 +42,7 @@ export function takeBody(route: Route, checks: Pick<Validator, "body">, brought:
 }
 
 /** Tells that a body was mended, once it has been of use. */
-export function tellMending(tell: Teller, route: Route, { changes }: Taken): void {
+export function reportMending(tell: ProgressReporter, route: Route, { changes }: AcceptedBody): void {
   if (changes.length === 0) return;
   const action = "fix_schema_validation";
   const intent = `${route.method} ${route.path}`;

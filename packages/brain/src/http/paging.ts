@@ -1,6 +1,6 @@
 import { Fault, PAGE_LIMITS } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import type { Call, Reply } from "./route.ts";
+import type { RouteCall, Reply } from "./route.ts";
 
 /*
  * Lists page by page. The answer keeps the shape that its contract gives it; where the list goes on is said in a header
@@ -33,7 +33,7 @@ export function pageQuery(fields: JsonObject = {}, limit: number = PAGE_LIMITS.i
 }
 
 /** The page that a call asks for. */
-export function pageOf({ query: { limit, after } }: Pick<Call, "query">): Page {
+export function pageOf({ query: { limit, after } }: Pick<RouteCall, "query">): Page {
   return { limit: Number(limit), ...(after === undefined ? {} : { after }) };
 }
 

@@ -8,7 +8,7 @@ import type { Fault, FaultCode, Json, JsonObject } from "@vidro/core";
  */
 
 /** Tells whoever watches a request through the glass box; in a black box it is only counted. */
-export interface Teller {
+export interface ProgressReporter {
   status(message: string, estimatedDelayMs?: number): void;
   healing(healing: {
     readonly severity: string;
@@ -24,7 +24,7 @@ export interface Teller {
 }
 
 /** One request that has passed every check of its route. */
-export interface Call {
+export interface RouteCall {
   readonly params: { readonly [name: string]: string };
   readonly query: { readonly [name: string]: string };
   /** The body, as the route's schema has it; an empty object when the route takes none. */
@@ -36,7 +36,7 @@ export interface Call {
   readonly key: string | undefined;
   /** Aborted when the client is gone or its token was revoked. */
   readonly signal: AbortSignal;
-  readonly tell: Teller;
+  readonly tell: ProgressReporter;
 }
 
 /** What a route answers with: a value, or a stream that it writes to the raw response itself. */
@@ -68,7 +68,7 @@ export interface Route {
   readonly answer: JsonObject;
   /** Media types that the route writes itself, besides JSON; one that names NDJSON writes its own glass box. */
   readonly produces?: readonly string[];
-  readonly handle: (call: Call) => Promise<Reply>;
+  readonly handle: (call: RouteCall) => Promise<Reply>;
 }
 
 /** A wire of its own: its routes, and how it says that something went wrong. */

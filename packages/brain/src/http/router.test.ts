@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Fault } from "@vidro/core";
 import type { Route, Surface } from "./route.ts";
-import { router } from "./router.ts";
+import { createRouter } from "./router.ts";
 
 function route(method: Route["method"], path: string): Route {
   return { method, path, summary: "", scope: undefined, answer: {}, handle: async () => ({ json: path }) };
@@ -12,7 +12,7 @@ function surface(name: string, ...routes: readonly Route[]): Surface {
   return { name, routes, faultBody: () => name };
 }
 
-const ways = router([
+const ways = createRouter([
   surface("plain", route("GET", "/healthz")),
   surface(
     "runs",
@@ -72,12 +72,12 @@ test("names of an object's own are ordinary segments", () => {
 });
 
 test("the surface with the same beginning speaks for a path without a route, else the first", () => {
-  assert.equal(ways.near("/runs/1/2/3/4").name, "runs");
-  assert.equal(ways.near("/elsewhere").name, "plain");
+  assert.equal(ways.surfaceFor("/runs/1/2/3/4").name, "runs");
+  assert.equal(ways.surfaceFor("/elsewhere").name, "plain");
 });
 
 test("two surfaces cannot have the same route", () => {
   const one = surface("one", route("GET", "/a/{x}"));
   const two = surface("two", route("GET", "/a/{y}"));
-  assert.throws(() => router([one, two]), /belongs to both one and two/);
+  assert.throws(() => createRouter([one, two]), /belongs to both one and two/);
 });

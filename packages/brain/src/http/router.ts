@@ -2,21 +2,21 @@ import { Fault } from "@vidro/core";
 import type { Route, Surface } from "./route.ts";
 
 /** A route, the surface that it belongs to, and what the path said. */
-export interface Matched {
+export interface RouteMatch {
   readonly surface: Surface;
   readonly route: Route;
   readonly params: { readonly [name: string]: string };
 }
 
 /** What lies at a path: its methods, and the route for each of them. */
-export interface Place {
+interface PathRoutes {
   /** As `Allow` names them. */
   readonly methods: readonly string[];
   /** HEAD finds the route of GET. */
-  route(method: string): Matched | undefined;
+  route(method: string): RouteMatch | undefined;
 }
 
-interface Claim {
+interface RouteClaim {
   readonly surface: Surface;
   readonly route: Route;
   /** Names of the parameters, in the order of the path; routes of one path may name them differently. */
@@ -24,50 +24,50 @@ interface Claim {
 }
 
 /** One segment of every path that goes through here. */
-class Junction {
-  readonly fixed = new Map<string, Junction>();
-  readonly claims = new Map<string, Claim>();
-  any: Junction | undefined;
+class PathNode {
+  readonly fixed = new Map<string, PathNode>();
+  readonly claims = new Map<string, RouteClaim>();
+  any: PathNode | undefined;
 }
 
 /** Finds routes by their paths. */
 export interface Router {
   /** What lies at a path; nothing where no surface has a route. A path with a broken escape is BAD_REQUEST. */
-  find(path: string): Place | undefined;
+  find(path: string): PathRoutes | undefined;
   /** The surface that speaks for a path, also where it has no route: the one that has a route with the same beginning. */
-  near(path: string): Surface;
+  surfaceFor(path: string): Surface;
 }
 
 /** A router over the routes of surfaces; where nobody else does, the first of them speaks. */
-export function router(surfaces: readonly [Surface, ...Surface[]]): Router {
-  const root = new Junction();
+export function createRouter(surfaces: readonly [Surface, ...Surface[]]): Router {
+  const root = new PathNode();
   const beginnings = new Map<string, Surface>();
   for (const surface of surfaces) {
     for (const route of surface.routes) {
-      claim(root, surface, route);
+      addRoute(root, surface, route);
       const [first = ""] = segmentsOf(route.path);
       if (!beginnings.has(first)) beginnings.set(first, surface);
     }
   }
   return {
     find(path) {
-      const found = walk(root, segmentsOf(path).map(decoded), []);
-      return found === undefined ? undefined : place(found.junction, found.values);
+      const found = findNode(root, segmentsOf(path).map(decodeSegment), []);
+      return found === undefined ? undefined : routesAt(found.junction, found.values);
     },
-    near: (path) => beginnings.get(segmentsOf(path)[0] ?? "") ?? surfaces[0],
+    surfaceFor: (path) => beginnings.get(segmentsOf(path)[0] ?? "") ?? surfaces[0],
   };
 }
 
 const PARAMETER = /^\{(\w+)\}$/;
 
-function claim(root: Junction, surface: Surface, route: Route): void {
+function addRoute(root: PathNode, surface: Surface, route: Route): void {
   const names: string[] = [];
   let junction = root;
   for (const segment of segmentsOf(route.path)) {
     const name = PARAMETER.exec(segment)?.[1];
     let next = name === undefined ? junction.fixed.get(segment) : junction.any;
     if (next === undefined) {
-      next = new Junction();
+      next = new PathNode();
       if (name === undefined) junction.fixed.set(segment, next);
       else junction.any = next;
     }
@@ -81,19 +81,19 @@ function claim(root: Junction, surface: Surface, route: Route): void {
 }
 
 /** A fixed segment goes before a parameter; where it leads nowhere, the parameter is tried. */
-function walk(
-  junction: Junction,
+function findNode(
+  junction: PathNode,
   [segment, ...rest]: readonly string[],
   values: readonly string[],
-): { readonly junction: Junction; readonly values: readonly string[] } | undefined {
+): { readonly junction: PathNode; readonly values: readonly string[] } | undefined {
   if (segment === undefined) return junction.claims.size === 0 ? undefined : { junction, values };
   const fixed = junction.fixed.get(segment);
-  const found = fixed === undefined ? undefined : walk(fixed, rest, values);
+  const found = fixed === undefined ? undefined : findNode(fixed, rest, values);
   if (found !== undefined || junction.any === undefined || segment === "") return found;
-  return walk(junction.any, rest, [...values, segment]);
+  return findNode(junction.any, rest, [...values, segment]);
 }
 
-function place(junction: Junction, values: readonly string[]): Place {
+function routesAt(junction: PathNode, values: readonly string[]): PathRoutes {
   const methods = [...junction.claims.keys()];
   return {
     methods: [...methods, ...(methods.includes("GET") ? ["HEAD"] : []), "OPTIONS"],
@@ -111,7 +111,7 @@ function segmentsOf(path: string): readonly string[] {
 }
 
 /** Each segment is decoded by itself, so that an escaped slash is a part of its value and not of the path. */
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   if (!segment.includes("%")) return segment;
   try {
     return decodeURIComponent(segment);

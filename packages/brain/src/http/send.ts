@@ -19,7 +19,7 @@ const HEADERS: readonly (readonly [name: string, value: string])[] = [
 const STRICT_TRANSPORT = "max-age=63072000";
 
 /** Puts on the headers that keep a browser from doing more with an answer than it is meant for. */
-export function shield(response: ServerResponse, scheme: "http" | "https"): void {
+export function setSecurityHeaders(response: ServerResponse, scheme: "http" | "https"): void {
   for (const [name, value] of HEADERS) response.setHeader(name, value);
   if (scheme === "https") response.setHeader("strict-transport-security", STRICT_TRANSPORT);
 }
@@ -36,7 +36,7 @@ export function sendNothing(response: ServerResponse, status: number): void {
 }
 
 /** A fault on its way out. */
-export interface Refusal {
+interface FaultReply {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly fault: Fault;
@@ -44,7 +44,7 @@ export interface Refusal {
 }
 
 /** Sends a fault with the headers that its status asks for. */
-export function sendFault({ request, response, fault, body }: Refusal): void {
+export function sendFault({ request, response, fault, body }: FaultReply): void {
   const status = FAULTS[fault.code].http;
   if (status === 401) response.setHeader("www-authenticate", challenge(fault));
   if (fault.retryAfterMs !== undefined) response.setHeader("retry-after", String(Math.ceil(fault.retryAfterMs / 1000)));

@@ -12,7 +12,7 @@ import { Tokens } from "../auth/tokens.ts";
 import { serveHttp } from "./server.ts";
 import type { HttpOptions, HttpServer } from "./server.ts";
 import { plainFault } from "../north/ops.ts";
-import type { Call, Reply, Route, Surface } from "./route.ts";
+import type { RouteCall, Reply, Route, Surface } from "./route.ts";
 
 /** What a test server did, and what holds it up. */
 export class Trial {
@@ -21,9 +21,9 @@ export class Trial {
   /** Resolved to let the slow route go on. */
   readonly go = Promise.withResolvers<void>();
   /** Resolved when the slow route is at work. */
-  readonly atWork = Promise.withResolvers<Call>();
+  readonly atWork = Promise.withResolvers<RouteCall>();
   /** Calls of streams. */
-  readonly streams: Call[] = [];
+  readonly streams: RouteCall[] = [];
   /** Keys that streams were given. */
   readonly keys: (string | undefined)[] = [];
 }
@@ -46,7 +46,7 @@ export function trialSurface(trial: Trial): Surface {
     handle,
     ...more,
   });
-  const stream = async (call: Call): Promise<Reply> => {
+  const stream = async (call: RouteCall): Promise<Reply> => {
     trial.streams.push(call);
     trial.keys.push(call.key);
     return {

@@ -8,17 +8,17 @@ import type { Records } from "@vidro/core";
 import type { Log } from "../observe/log.ts";
 import { Metrics } from "../observe/metrics.ts";
 import type { Tokens } from "../auth/tokens.ts";
-import { Answers } from "./idempotency.ts";
-import { originsIn } from "./cross-origin.ts";
-import { exchange } from "./request.ts";
-import type { House } from "./request.ts";
+import { IdempotentReplies } from "./idempotency.ts";
+import { parseOrigins } from "./cross-origin.ts";
+import { handleRequest } from "./request.ts";
+import type { ServerContext } from "./request.ts";
 import type { Route, Surface } from "./route.ts";
-import { router } from "./router.ts";
-import { shield } from "./send.ts";
-import { asksForWebSocket, upgrader } from "./upgrade.ts";
+import { createRouter } from "./router.ts";
+import { setSecurityHeaders } from "./send.ts";
+import { asksForWebSocket, upgradeHandler } from "./upgrade.ts";
 import type { Upgrade } from "./upgrade.ts";
-import { Unanswered } from "./dead-peers.ts";
-import { validator } from "./validate.ts";
+import { DeadPeers } from "./dead-peers.ts";
+import { createValidator } from "./validate.ts";
 import type { Validator } from "./validate.ts";
 
 /** What is served, to whom, and where. */
@@ -67,33 +67,33 @@ const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "::1"];
 
 /** Serves surfaces over HTTP; resolves when it listens. */
 export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
-  refuseOpenDoor(options);
+  refuseCleartext(options);
   const bounds = { ...HTTP_BOUNDS, ...options.bounds };
   const going = new AbortController();
-  const house = houseOf(options, bounds, going.signal);
+  const context = contextOf(options, bounds, going.signal);
   const server = serverOf(options, bounds);
   const serve: Parameters<Server["on"]>[1] = (request, response) => {
-    shield(response, house.doors.scheme);
+    setSecurityHeaders(response, context.allowed.scheme);
     // Only a surface that cannot even say what went wrong gets here.
-    exchange(house, request, response).catch(() => void response.destroy());
+    handleRequest(context, request, response).catch(() => void response.destroy());
   };
   // With an answer of our own to `Expect: 100-continue`, no client is asked for a body that will be refused.
   server.on("request", serve).on("checkContinue", serve);
-  server.on("upgrade", upgrader(options.upgrades ?? [], house));
+  server.on("upgrade", upgradeHandler(options.upgrades ?? [], context));
   server.listen(options.port, options.host);
   await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
     throw listenFault(`${options.host}:${options.port}`, cause);
   });
   // Without a descriptor a connection cannot be taken in; the server goes on, and takes those that come later.
-  server.on("error", () => void (house.metrics.refused += 1));
-  const unanswered = options.tables === undefined ? undefined : new Unanswered(options.tables);
+  server.on("error", () => void (context.metrics.refused += 1));
+  const unanswered = options.tables === undefined ? undefined : new DeadPeers(options.tables);
   if (unanswered !== undefined)
     server.on(options.tls === undefined ? "connection" : "secureConnection", unanswered.add);
   const { port } = server.address() as AddressInfo;
   const host = options.host.includes(":") ? `[${options.host}]` : options.host;
   let down: Promise<void> | undefined;
   return {
-    url: `${house.doors.scheme}://${host}:${port}`,
+    url: `${context.allowed.scheme}://${host}:${port}`,
     port,
     ...("setSecureContext" in server
       ? { secure: (tls) => (server as TlsServer).setSecureContext({ ...tls, minVersion: "TLSv1.2" }) }
@@ -130,24 +130,24 @@ function serverOf({ tls }: HttpOptions, bounds: typeof HTTP_BOUNDS): Server {
   return server;
 }
 
-function houseOf(options: HttpOptions, { processingMs }: typeof HTTP_BOUNDS, going: AbortSignal): House {
+function contextOf(options: HttpOptions, { processingMs }: typeof HTTP_BOUNDS, going: AbortSignal): ServerContext {
   const [first, ...others] = options.surfaces;
   if (first === undefined) throw new Error("A server needs a surface.");
   const validators = new WeakMap<Route, Validator>();
   return {
-    router: router([first, ...others]),
+    router: createRouter([first, ...others]),
     validator(route) {
-      const known = validators.get(route) ?? validator(route);
+      const known = validators.get(route) ?? createValidator(route);
       validators.set(route, known);
       return known;
     },
-    doors: {
+    allowed: {
       hosts: new Set([...LOOPBACK_NAMES, options.host, ...(options.hosts ?? [])].map((name) => name.toLowerCase())),
-      origins: new Set(originsIn(options.origins ?? [])),
+      origins: new Set(parseOrigins(options.origins ?? [])),
       scheme: options.tls === undefined ? "http" : "https",
     },
     tokens: options.tokens,
-    answers: new Answers(options.records),
+    answers: new IdempotentReplies(options.records),
     metrics: options.metrics ?? new Metrics(),
     sanitiser: sanitiser(),
     log: options.log,
@@ -158,7 +158,7 @@ function houseOf(options: HttpOptions, { processingMs }: typeof HTTP_BOUNDS, goi
 }
 
 /** Tokens in clear text on a network are everybody's tokens. */
-function refuseOpenDoor({ host, tls }: HttpOptions): void {
+function refuseCleartext({ host, tls }: HttpOptions): void {
   if (tls !== undefined || LOOPBACK_NAMES.includes(host) || host.startsWith("127.")) return;
   throw new Fault(
     "BAD_REQUEST",

@@ -6,14 +6,14 @@ import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP_LIMITS } from "@vidro/cor
 import { contain, containEvents } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
 import type { Tokens } from "../auth/tokens.ts";
-import { admit, recognise } from "./allowed-hosts.ts";
-import type { Doors } from "./allowed-hosts.ts";
+import { admitRequest, authenticate } from "./allowed-hosts.ts";
+import type { AllowedHosts } from "./allowed-hosts.ts";
 import type { Caller } from "../auth/caller.ts";
-import { sendFault, shield } from "./send.ts";
-import type { Verified } from "../auth/caller.ts";
+import { sendFault, setSecurityHeaders } from "./send.ts";
+import type { VerifiedCaller } from "../auth/caller.ts";
 
 /** A connection that has become a WebSocket. */
-export interface Upgraded {
+export interface UpgradedConnection {
   readonly socket: WebSocket;
   readonly caller: Caller;
   readonly params: { readonly [name: string]: string };
@@ -28,12 +28,12 @@ export interface Upgrade {
   /** The scope that a token needs. */
   readonly scope: string;
   /** Gives what takes a connection over, which is cut a moment after `ended` if it still stands then; may load it. */
-  opener(): Promise<(upgraded: Upgraded) => void>;
+  opener(): Promise<(upgraded: UpgradedConnection) => void>;
 }
 
 /** What upgrades need of their server. */
-interface UpgradeHouse {
-  readonly doors: Doors;
+interface UpgradeContext {
+  readonly allowed: AllowedHosts;
   readonly tokens: Pick<Tokens, "verify">;
   readonly log: Log;
   readonly going: AbortSignal;
@@ -50,44 +50,46 @@ export function asksForWebSocket({ headers }: IncomingMessage): boolean {
 }
 
 /** What a server does with requests that ask to become WebSockets: the checks of any other request, then the path's own. */
-export function upgrader(
+export function upgradeHandler(
   paths: readonly Upgrade[],
-  house: UpgradeHouse,
+  context: UpgradeContext,
 ): (request: IncomingMessage, socket: Duplex, head: Buffer) => void {
   const places = paths.map((upgrade) => ({ upgrade, names: namesIn(upgrade.path), shape: shapeOf(upgrade.path) }));
   let server: Promise<WebSocketServer> | undefined;
-  const find = (request: IncomingMessage): { readonly upgrade: Upgrade; readonly params: Upgraded["params"] } => {
+  const find = (
+    request: IncomingMessage,
+  ): { readonly upgrade: Upgrade; readonly params: UpgradedConnection["params"] } => {
     const [path = ""] = (request.url ?? "").split("?");
     for (const { upgrade, names, shape } of places) {
       const found = shape.exec(path);
       if (found === null) continue;
-      const params = names.map((name, index) => [name, decoded(found[index + 1] ?? "")]);
+      const params = names.map((name, index) => [name, decodeParameter(found[index + 1] ?? "")]);
       return { upgrade, params: Object.fromEntries(params) };
     }
     throw new Fault("NOT_FOUND", "No WebSocket is served there.");
   };
   const open = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
-    if (house.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP_LIMITS.stopMs });
-    admit(request, house.doors);
+    if (context.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP_LIMITS.stopMs });
+    admitRequest(request, context.allowed);
     const { upgrade, params } = find(request);
-    const caller = await recognise(request, upgrade, house.tokens);
+    const caller = await authenticate(request, upgrade, context.tokens);
     if (caller === undefined) throw new Fault("AUTH_REQUIRED");
     const [webSockets, takeOver] = await Promise.all([(server ??= webSocketServer()), upgrade.opener()]);
     if (socket.destroyed) return;
     webSockets.handleUpgrade(request, socket, head, (webSocket) => {
-      house.log("websocket.opened", { path: upgrade.path, owner: caller.owner, token_id: caller.tokenId });
+      context.log("websocket.opened", { path: upgrade.path, owner: caller.owner, token_id: caller.tokenId });
       const fields = { owner: caller.owner, token_id: caller.tokenId };
       const contained = { fields, end: () => webSocket.terminate() };
       containEvents(contained, webSocket);
       contain(contained, () =>
-        takeOver({ socket: webSocket, caller, params, ended: endOf(webSocket, caller, house.going) }),
+        takeOver({ socket: webSocket, caller, params, ended: endOf(webSocket, caller, context.going) }),
       );
     });
   };
   return (request, socket, head) => {
     // A client that goes away while it is looked at is no news.
     socket.on("error", () => undefined);
-    open(request, socket, head).catch((thrown: unknown) => refuse(house, request, socket, thrown));
+    open(request, socket, head).catch((thrown: unknown) => refuse(context, request, socket, thrown));
   };
 }
 
@@ -104,7 +106,7 @@ async function webSocketServer(): Promise<WebSocketServer> {
 }
 
 /** Fires when a connection has to end, and sees to it that it does. */
-function endOf(socket: WebSocket, { revoked, expiresAt }: Verified, going: AbortSignal): AbortSignal {
+function endOf(socket: WebSocket, { revoked, expiresAt }: VerifiedCaller, going: AbortSignal): AbortSignal {
   const ended = new AbortController();
   const end = (fault: Fault): void => {
     ended.abort(fault);
@@ -129,17 +131,17 @@ function endOf(socket: WebSocket, { revoked, expiresAt }: Verified, going: Abort
 }
 
 /** Refuses as any other request is refused; the connection ends with the answer. */
-function refuse(house: UpgradeHouse, request: IncomingMessage, socket: Duplex, thrown: unknown): void {
+function refuse(context: UpgradeContext, request: IncomingMessage, socket: Duplex, thrown: unknown): void {
   const fault = asFault(thrown);
   const isOurs = FAULTS[fault.code].fate === "bug";
-  if (isOurs) house.log("websocket.faulted", { stack: fault.stack ?? fault.message });
+  if (isOurs) context.log("websocket.faulted", { stack: fault.stack ?? fault.message });
   const { ServerResponse } = process.getBuiltinModule("node:http");
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   // Over TLS it is a TLSSocket, which is a Socket too.
   response.assignSocket(socket as Socket);
   response.once("finish", () => socket.end());
-  shield(response, house.doors.scheme);
+  setSecurityHeaders(response, context.allowed.scheme);
   const error = isOurs ? FAULTS.INTERNAL_ERROR.says : fault.message;
   sendFault({ request, response, fault, body: { ...NOT_LET_IN, error, code: fault.code } });
 }
@@ -152,7 +154,7 @@ function shapeOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll(/\{\w+\}/g, `([^/]{1,${REGISTER_LIMITS.nameChars}})`)}$`);
 }
 
-function decoded(part: string): string {
+function decodeParameter(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch (cause) {

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { Fault } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import type { Route } from "./route.ts";
-import { validator } from "./validate.ts";
+import { createValidator } from "./validate.ts";
 
-function checks(schemas: Pick<Route, "body" | "query">): ReturnType<typeof validator> {
-  return validator({
+function checks(schemas: Pick<Route, "body" | "query">): ReturnType<typeof createValidator> {
+  return createValidator({
     ...schemas,
     method: "POST",
     path: "/",

@@ -37,7 +37,7 @@ function ajv(options: typeof BODIES | typeof QUERIES): Ajv2020 {
 }
 
 /** A validator for a route; its schemas are compiled when they are first needed. */
-export function validator(route: Partial<Route>): Validator {
+export function createValidator(route: Partial<Route>): Validator {
   let checkBody: ValidateFunction | undefined;
   let checkQuery: ValidateFunction | undefined;
   return {

@@ -34,13 +34,13 @@ export async function firstListed(url: string, key: string | undefined): Promise
 /** The first model that the Ollama server of a base URL has; nothing when no such server shows itself. */
 export async function firstLocal(url: string): Promise<string | undefined> {
   // Asked first, since a bare socket costs a start nothing and an HTTP client 30 ms.
-  if (!(await listens(url, MODEL_LIMITS.probeMs))) return undefined;
+  if (!(await isListening(url, MODEL_LIMITS.probeMs))) return undefined;
   const list = await listAt(`${new URL(url).origin}/api/tags`, MODEL_LIMITS.probeMs, {}).catch(() => undefined);
   return firstName(list, "models", "name");
 }
 
 /** Whether anybody listens at the server of a base URL; nothing is said to them. */
-export async function listens(url: string, timeoutMs: number): Promise<boolean> {
+export async function isListening(url: string, timeoutMs: number): Promise<boolean> {
   const { hostname, port, protocol } = new URL(url);
   const socket = connect({
     host: hostname.replace(/^\[|\]$/g, ""),

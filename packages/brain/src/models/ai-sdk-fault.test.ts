@@ -5,7 +5,7 @@ import { MODEL_LIMITS } from "@vidro/core";
 import type { FaultCode, FaultReport } from "@vidro/core";
 import * as fake from "../../../../tests/support/fake-openai.ts";
 import type { FakeReply } from "../../../../tests/support/fake-openai.ts";
-import { modelFault, retryAfterMs } from "./ai-sdk-fault.ts";
+import { modelFault, retryDelayOf } from "./ai-sdk-fault.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
 import type { AiSdkModelOptions } from "./ai-sdk.ts";
 import { eventsOf, terminalOf } from "./model.contract.ts";
@@ -122,11 +122,11 @@ test("a server that says when to come back is heard, in seconds and in dates", a
   const soon = await faultOf(fake.status(429, "slow", { "retry-after": "3" }));
   assert.equal(soon.retryAfterMs, 3000);
   const now = Date.UTC(2030, 0, 1);
-  assert.equal(retryAfterMs("Tue, 01 Jan 2030 00:00:07 GMT", now), 7000);
-  assert.equal(retryAfterMs("Tue, 01 Jan 2019 00:00:07 GMT", now), 0);
-  assert.equal(retryAfterMs("0.5", now), 500);
-  assert.equal(retryAfterMs("whenever", now), undefined);
-  assert.equal(retryAfterMs(undefined, now), undefined);
+  assert.equal(retryDelayOf("Tue, 01 Jan 2030 00:00:07 GMT", now), 7000);
+  assert.equal(retryDelayOf("Tue, 01 Jan 2019 00:00:07 GMT", now), 0);
+  assert.equal(retryDelayOf("0.5", now), 500);
+  assert.equal(retryDelayOf("whenever", now), undefined);
+  assert.equal(retryDelayOf(undefined, now), undefined);
 });
 
 test("a server that repeats the key does not get it into the fault", async () => {

@@ -35,7 +35,7 @@ export async function modelFault(thrown: unknown, blamed: Blamed): Promise<Fault
 }
 
 /** How long a server asks us to wait: a number of seconds, or a date. */
-export function retryAfterMs(header: string | undefined, nowMs: number): number | undefined {
+export function retryDelayOf(header: string | undefined, nowMs: number): number | undefined {
   if (header === undefined || header.trim() === "") return undefined;
   const seconds = Number(header);
   const ms = Number.isNaN(seconds) ? Date.parse(header) - nowMs : seconds * 1000;
@@ -59,7 +59,7 @@ function callFault(error: APICallError, fault: MakeFault): Fault {
   if (status < 300) return fault("MODEL_RUBBISH", `sent what cannot be understood: ${error.message}`);
   // Without `data` the package did not understand the body, and its message is only the name of the status.
   const words = error.data === undefined && error.responseBody ? error.responseBody : error.message;
-  const wait = retryAfterMs(error.responseHeaders?.["retry-after"], Date.now());
+  const wait = retryDelayOf(error.responseHeaders?.["retry-after"], Date.now());
   return fault(statusCode(status), `answered ${status}: ${words.trim()}`, wait);
 }
 

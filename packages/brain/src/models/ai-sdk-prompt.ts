@@ -9,7 +9,7 @@ import type {
 import type { ModelRequest, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 
 /** A request in the words of the AI SDK, with the settings that only some of its vendors know. */
-export function callOf(request: ModelRequest, vendor: SharedV4ProviderOptions = {}): LanguageModelV4CallOptions {
+export function callOptions(request: ModelRequest, vendor: SharedV4ProviderOptions = {}): LanguageModelV4CallOptions {
   const { repeatPenalty } = request.sampling ?? {};
   // Servers of open models take it beside what the wire has; the vendors of closed ones have no such setting.
   const open = repeatPenalty === undefined ? {} : { [COMPATIBLE]: { repeat_penalty: repeatPenalty } };

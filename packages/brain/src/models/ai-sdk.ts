@@ -2,13 +2,13 @@ import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOption
 import { Fault, MODEL_LIMITS } from "@vidro/core";
 import type { Model, ModelEvent, ModelRequest } from "@vidro/core";
 import { modelFault } from "./ai-sdk-fault.ts";
-import { callOf } from "./ai-sdk-prompt.ts";
-import { Answer } from "./answer.ts";
-import { Deadline } from "./deadline.ts";
-import type { Patience } from "./deadline.ts";
+import { callOptions } from "./ai-sdk-prompt.ts";
+import { ReplyBuilder } from "./reply-builder.ts";
+import { Deadline } from "./call-deadline.ts";
+import type { CallDeadlines } from "./call-deadline.ts";
 
 /** What a model of the AI SDK needs beside itself. */
-export interface AiSdkModelOptions extends Partial<Patience> {
+export interface AiSdkModelOptions extends Partial<CallDeadlines> {
   /** As a person would name it. */
   readonly name: string;
   /** Gives the vendor's model; called at the first call, so that a vendor that is not used costs nothing. */
@@ -44,7 +44,7 @@ async function* answer(
   const { firstTokenMs = MODEL_LIMITS.firstTokenMs, betweenTokensMs = MODEL_LIMITS.betweenTokensMs } = options;
   const deadline = new Deadline(signal, { firstTokenMs, betweenTokensMs });
   const native = options.native === true ? ({ native: true } as const) : {};
-  const incoming = new Answer(options.name, options.replyChars ?? MODEL_LIMITS.replyChars);
+  const incoming = new ReplyBuilder(options.name, options.replyChars ?? MODEL_LIMITS.replyChars);
   try {
     for await (const part of parts(options, request, deadline)) {
       if (part.type === "error") throw part.error;
@@ -72,7 +72,7 @@ async function* parts(
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   const model = await deadline.wait(options.load());
   const { stream } = await deadline.wait(
-    model.doStream({ ...callOf(request, options.providerOptions), abortSignal: deadline.signal }),
+    model.doStream({ ...callOptions(request, options.providerOptions), abortSignal: deadline.signal }),
   );
   const reader = stream.getReader();
   try {

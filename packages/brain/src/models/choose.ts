@@ -1,10 +1,10 @@
 import { Fault, MODEL_LIMITS, asFault } from "@vidro/core";
 import { DIRECT } from "@vidro/core/run";
 import type { Model } from "@vidro/core";
-import { baseUrl, firstListed, firstLocal, listens, ollamaUrl } from "./address.ts";
+import { baseUrl, firstListed, firstLocal, isListening, ollamaUrl } from "./address.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
 import { chain } from "./chain.ts";
-import type { Patience } from "./deadline.ts";
+import type { CallDeadlines } from "./call-deadline.ts";
 import { directModel } from "./direct.ts";
 import { offlineModel } from "./offline.ts";
 import { PROVIDERS, openCompatible } from "./providers.ts";
@@ -44,7 +44,7 @@ export async function chooseModel(env: Environment): Promise<ChosenModel> {
 /** What would be chosen and why, and whether it could be reached now. */
 export async function describeChoice(env: Environment): Promise<Choice> {
   const { name, because, servers } = await chooseModel(env);
-  const looks = servers.map(async (url) => ({ url, listens: await listens(url, MODEL_LIMITS.reachMs) }));
+  const looks = servers.map(async (url) => ({ url, listens: await isListening(url, MODEL_LIMITS.reachMs) }));
   return { name, because, servers: await Promise.all(looks) };
 }
 
@@ -149,7 +149,7 @@ function serverAt(env: Environment): Server | undefined {
   return { url: baseUrl(address, "/v1", "VIDRO_MODEL_URL"), ...(key === undefined ? {} : { key }) };
 }
 
-function patience(env: Environment): Partial<Patience> {
+function patience(env: Environment): Partial<CallDeadlines> {
   const text = said(env, "VIDRO_MODEL_TIMEOUT_MS");
   if (text === undefined) return {};
   const ms = Number(text);

@@ -9,30 +9,30 @@ import { AGENT_EVENTS } from "./agent-sse/events.ts";
 import { ANSWERS, BODIES } from "./agent-sse/shapes.ts";
 import type { AnswerBody, GenerateBody, SessionBody } from "./agent-sse/shapes.ts";
 import {
-  answersIt,
+  isAnswerTo,
   endsTurn,
   onlyOne,
   questionShape,
   questionText,
   takesWords,
-  waitingAmong,
+  findWaiting,
 } from "./question-words.ts";
-import type { Waiting } from "./question-words.ts";
-import { AFTER, cursorOf } from "../stream/cursor.ts";
+import type { WaitingRun } from "./question-words.ts";
+import { AFTER_SCHEMA, cursorOf } from "../stream/cursor.ts";
 import { glassFor, wantsBlack, wantsGlass, wantsPerson } from "./journal/glass-lines.ts";
 import { plainFault } from "./ops.ts";
-import { mayApprove, ownerSeenBy } from "./approval-rights.ts";
-import type { Approvals } from "./approval-rights.ts";
-import type { Call, Reply, Route, Surface } from "../http/route.ts";
+import { mayApprove, visibleOwner } from "./approval-rights.ts";
+import type { ApprovalRights } from "./approval-rights.ts";
+import type { RouteCall, Reply, Route, Surface } from "../http/route.ts";
 import { samplingOf } from "./sampling.ts";
 import { streamRun } from "../stream/run-stream.ts";
-import { whereOf } from "./hand-selector.ts";
+import { selectHand } from "./hand-selector.ts";
 import { Witnesses } from "./question-witnesses.ts";
 
 /* The agent's own wire: a session is a thread, each `generate` is a run in it, and the stream is the run's journal. */
 
 /** What this surface may ask for. */
-export interface AgentSseWorld extends Approvals {
+export interface AgentSseWorld extends ApprovalRights {
   readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort">;
   readonly threads: Pick<Threads, "create" | "find" | "cast">;
   /** The folder in which the local hand works. */
@@ -49,7 +49,7 @@ interface AgentWires extends AgentSseWorld {
 }
 
 /** Sessions, generations and their events. */
-export function agentSse(given: AgentSseWorld): Surface {
+export function agentSseSurface(given: AgentSseWorld): Surface {
   const world: AgentWires = { ...given, witnesses: new Witnesses() };
   return {
     name: "agent",
@@ -71,7 +71,7 @@ export function agentSse(given: AgentSseWorld): Surface {
         path: "/agent/runs/{run_id}/events",
         summary: "Watch a run from any of its events on",
         scope: "runs",
-        query: { type: "object", additionalProperties: false, properties: { after: AFTER } },
+        query: { type: "object", additionalProperties: false, properties: { after: AFTER_SCHEMA } },
         answer: ANSWERS.ok,
         produces: STREAMS,
         handle: (call) => events(world, call),
@@ -90,7 +90,7 @@ export function agentSse(given: AgentSseWorld): Surface {
   };
 }
 
-async function begin({ threads, hands }: AgentSseWorld, call: Call): Promise<Reply> {
+async function begin({ threads, hands }: AgentSseWorld, call: RouteCall): Promise<Reply> {
   const { params, agent_uuid: agent, tools_enabled: tools, hand } = call.body as unknown as SessionBody;
   const where = hand === undefined ? {} : { hand: { selector: hand, ids: hands.select(hand, call.caller) } };
   const sampling = samplingOf(params ?? {});
@@ -104,7 +104,7 @@ async function begin({ threads, hands }: AgentSseWorld, call: Call): Promise<Rep
   return { json: { ok: true, session_id: thread.id } };
 }
 
-async function generate(world: AgentWires, call: Call): Promise<Reply> {
+async function generate(world: AgentWires, call: RouteCall): Promise<Reply> {
   const { session_id: session, prompt, objective, history = [], stream } = call.body as unknown as GenerateBody;
   const thread = await world.threads.find(session, call.caller.owner);
   const task = prompt ?? objective ?? "";
@@ -113,7 +113,7 @@ async function generate(world: AgentWires, call: Call): Promise<Reply> {
   if (waiting !== undefined) return spoken(world, call, waiting, task);
   const { run, existed } = await world.runs.start({
     ...(await world.threads.cast(thread)),
-    ...whereOf(world.hands, thread.hand, call.caller),
+    ...selectHand(world.hands, thread.hand, call.caller),
     task,
     token: call.caller.tokenId,
     workspace: world.workspace,
@@ -127,15 +127,15 @@ async function generate(world: AgentWires, call: Call): Promise<Reply> {
 }
 
 /** The open questions of a session. */
-async function waitingIn({ runs }: AgentWires, thread: string, owner: string): Promise<readonly Waiting[]> {
-  return waitingAmong(runs, await runs.list({ open: true, owner, thread, limit: STREAM_LIMITS.sessionRuns }));
+async function waitingIn({ runs }: AgentWires, thread: string, owner: string): Promise<readonly WaitingRun[]> {
+  return findWaiting(runs, await runs.list({ open: true, owner, thread, limit: STREAM_LIMITS.sessionRuns }));
 }
 
 /** Takes a message for the answer to a question, and gives what comes of it; the question again when it is none. */
-async function spoken(world: AgentWires, call: Call, waiting: Waiting, text: string): Promise<Reply> {
+async function spoken(world: AgentWires, call: RouteCall, waiting: WaitingRun, text: string): Promise<Reply> {
   const { head, question, seq } = waiting;
   const { owner, tokenId } = call.caller;
-  const isAnswer = answersIt(waiting, text, world.witnesses.has(tokenId, head.id));
+  const isAnswer = isAnswerTo(waiting, text, world.witnesses.has(tokenId, head.id));
   const right = { mayApprove: mayApprove(call.caller, world) };
   if (isAnswer) await world.runs.answer(head.id, { text, by: owner, question: question.id, ...right });
   return ended(world, call, { run: head.id, after: isAnswer ? seq : seq - 1 });
@@ -144,7 +144,7 @@ async function spoken(world: AgentWires, call: Call, waiting: Waiting, text: str
 /** The end of a run or of its turn, for callers that want nothing else: a question ends the turn. */
 async function ended(
   { runs, witnesses }: AgentWires,
-  { signal, caller }: Call,
+  { signal, caller }: RouteCall,
   { run, after }: { readonly run: string; readonly after: number },
 ): Promise<Reply> {
   witnesses.show(caller.tokenId, run);
@@ -174,12 +174,12 @@ function endOf(event: Event, run: string): JsonObject | undefined {
   }
 }
 
-async function events(world: AgentWires, call: Call): Promise<Reply> {
-  const { id } = await world.runs.find(call.params["run_id"] ?? "", ownerSeenBy(call.caller));
+async function events(world: AgentWires, call: RouteCall): Promise<Reply> {
+  const { id } = await world.runs.find(call.params["run_id"] ?? "", visibleOwner(call.caller));
   return watched(world, call, { run: id, after: cursorOf(call) });
 }
 
-function watched(world: AgentWires, call: Call, what: { run: string; after: number }): Reply {
+function watched(world: AgentWires, call: RouteCall, what: { run: string; after: number }): Reply {
   const { runs, production, witnesses } = world;
   const { signal } = call;
   witnesses.show(call.caller.tokenId, what.run);
@@ -189,7 +189,7 @@ function watched(world: AgentWires, call: Call, what: { run: string; after: numb
   return { stream: (response, prelude) => streamRun(response, { runs, ...what, signal, encoder, prelude }) };
 }
 
-async function answer(world: AgentWires, call: Call): Promise<Reply> {
+async function answer(world: AgentWires, call: RouteCall): Promise<Reply> {
   const body = call.body as unknown as AnswerBody;
   const { session_id: session = "", question_id: question, healing_id: healing, answer: text } = body;
   const { owner } = call.caller;
@@ -209,7 +209,7 @@ interface Meant {
 }
 
 /** The question that an answer without a name means: the only one that is open, of a run that the client was shown. */
-async function bare(world: AgentWires, { caller }: Call, thread: string): Promise<Meant> {
+async function bare(world: AgentWires, { caller }: RouteCall, thread: string): Promise<Meant> {
   const waiting = onlyOne(await waitingIn(world, thread, caller.owner));
   if (waiting === undefined) throw new Fault("CONFLICT", "No question is open in this session.");
   const { head, question } = waiting;
@@ -250,7 +250,7 @@ async function unstick(
   return { json: { ok: true } };
 }
 
-async function abort({ runs, threads }: AgentSseWorld, call: Call): Promise<Reply> {
+async function abort({ runs, threads }: AgentSseWorld, call: RouteCall): Promise<Reply> {
   const { session_id: session } = call.body as { readonly session_id: string };
   const { owner } = call.caller;
   const thread = await threads.find(session, owner);
@@ -264,7 +264,7 @@ function unlessOver(thrown: unknown): void {
   if (!(thrown instanceof Fault && thrown.code === "CONFLICT")) throw thrown;
 }
 
-async function status({ runs, hands, worker }: AgentSseWorld, { caller }: Call): Promise<Reply> {
+async function status({ runs, hands, worker }: AgentSseWorld, { caller }: RouteCall): Promise<Reply> {
   const [open, hasWorker] = await Promise.all([
     runs.list({ open: true, owner: caller.owner, limit: PAGE_LIMITS.items }),
     worker(),

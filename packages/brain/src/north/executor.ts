@@ -1,7 +1,7 @@
 import { EXECUTOR_LIMITS } from "@vidro/core";
 import type { Journal, Records } from "@vidro/core";
 import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
-import type { Upgrade, Upgraded } from "../http/upgrade.ts";
+import type { Upgrade, UpgradedConnection } from "../http/upgrade.ts";
 import type { Log } from "../observe/log.ts";
 import type { Runs } from "../run/runs.ts";
 
@@ -11,7 +11,7 @@ interface ExecutorSurfaceOptions {
   readonly records: Records;
   readonly journal: Journal;
   /** Loads the gateway that makes executors hands. */
-  readonly gateway: () => Promise<ExecutorGateway<Upgraded["socket"]>>;
+  readonly gateway: () => Promise<ExecutorGateway<UpgradedConnection["socket"]>>;
   readonly log: Log;
   readonly version: string;
   readonly now?: () => number;

@@ -12,7 +12,7 @@ export const SELECTOR = {
 } as const;
 
 /** Where a run works: on the hands that its caller means, on the brain's own machine when none are named. */
-export function whereOf(
+export function selectHand(
   hands: Pick<HandCatalog, "select">,
   selector: string | undefined,
   caller: Caller,

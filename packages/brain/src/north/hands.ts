@@ -1,9 +1,9 @@
 import { REGISTER_LIMITS, TELEMETRY_LIMITS } from "@vidro/core";
 import type { HandCatalog, HandRow, JsonObject } from "@vidro/core";
-import type { Sample, Telemetry } from "../observe/telemetry.ts";
+import type { TelemetrySample, TelemetryStore } from "../observe/telemetry.ts";
 import { plainFault } from "./ops.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "../http/paging.ts";
-import type { Call, Reply, Route, Surface } from "../http/route.ts";
+import type { RouteCall, Reply, Route, Surface } from "../http/route.ts";
 import { SELECTOR } from "./hand-selector.ts";
 
 /* The hands that there are: everybody sees those that their runs may use, and an administrator changes them. */
@@ -11,7 +11,7 @@ import { SELECTOR } from "./hand-selector.ts";
 /** What this surface may ask for. */
 interface HandsSurfaceWorld {
   readonly hands: HandCatalog;
-  readonly telemetry: Pick<Telemetry, "latest" | "since">;
+  readonly telemetry: Pick<TelemetryStore, "latest" | "since">;
 }
 
 /** Lists, shows and bars hands. */
@@ -40,7 +40,7 @@ export function handsSurface(world: HandsSurfaceWorld): Surface {
   };
 }
 
-function list({ hands }: HandsSurfaceWorld, { query, caller }: Call): Reply {
+function list({ hands }: HandsSurfaceWorld, { query, caller }: RouteCall): Reply {
   const { select } = query;
   const page = pageOf({ query });
   const rows = select === undefined ? hands.list(caller) : hands.choose(select, caller);
@@ -48,24 +48,24 @@ function list({ hands }: HandsSurfaceWorld, { query, caller }: Call): Reply {
   return pageReply(itemsIn(rows, page, id), page, { id, json: (shown) => ({ hands: shown.map(rowShape) }) });
 }
 
-function show({ hands, telemetry }: HandsSurfaceWorld, call: Call): Reply {
+function show({ hands, telemetry }: HandsSurfaceWorld, call: RouteCall): Reply {
   const row = hands.find(handIn(call), call.caller);
   const latest = telemetry.latest(row.id);
   const tools = row.tools.map(({ name, description }) => ({ name, description }));
   return { json: { ...rowShape(row), tools, telemetry: latest === undefined ? null : sampleShape(latest) } };
 }
 
-function told({ hands, telemetry }: HandsSurfaceWorld, call: Call): Reply {
+function told({ hands, telemetry }: HandsSurfaceWorld, call: RouteCall): Reply {
   const { id } = hands.find(handIn(call), call.caller);
   const samples = telemetry.since(id, Number(call.query["seconds"]) * 1000);
   return { json: { id, samples: samples.map(sampleShape) } };
 }
 
-function handIn({ params }: Call): string {
+function handIn({ params }: RouteCall): string {
   return params["hand"] ?? "";
 }
 
-function whyIn({ body, caller }: Call): string {
+function whyIn({ body, caller }: RouteCall): string {
   const { why = `By ${caller.owner}.` } = body as { readonly why?: string };
   return why;
 }
@@ -90,7 +90,7 @@ export function rowShape(row: HandRow): JsonObject {
   };
 }
 
-function sampleShape({ at, payload }: Sample): JsonObject {
+function sampleShape({ at, payload }: TelemetrySample): JsonObject {
   return { at: new Date(at).toISOString(), payload };
 }
 
@@ -100,7 +100,7 @@ function read(path: string, shapes: Shapes, handle: Route["handle"]): Route {
   return { method: "GET", path: `/v1/hands${path}`, scope: "runs", ...shapes, handle };
 }
 
-function change(word: string, summary: string, apply: (call: Call) => Promise<HandRow>): Route {
+function change(word: string, summary: string, apply: (call: RouteCall) => Promise<HandRow>): Route {
   return {
     method: "POST",
     path: `/v1/hands/{hand}/${word}`,

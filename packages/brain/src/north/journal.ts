@@ -1,36 +1,36 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault, PAGE_LIMITS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
 import type { Budget, HandCatalog, JsonObject, RunHead } from "@vidro/core";
-import type { Agents } from "../catalog/agents.ts";
+import type { AgentCatalog } from "../catalog/agents.ts";
 import type { Runs, StartRequest } from "../run/runs.ts";
 import { assertTools } from "../catalog/threads.ts";
 import type { Thread, Threads } from "../catalog/threads.ts";
-import { AFTER, cursorOf } from "../stream/cursor.ts";
+import { AFTER_SCHEMA, cursorOf } from "../stream/cursor.ts";
 import { wantsGlass } from "./journal/glass-lines.ts";
 import { JOURNAL_ENCODERS } from "./journal/entries.ts";
 import { plainFault } from "./ops.ts";
 import { andOneMore, pageOf, pageQuery, pageReply } from "../http/paging.ts";
-import { mayApprove, ownerSeenBy } from "./approval-rights.ts";
-import type { Approvals } from "./approval-rights.ts";
+import { mayApprove, visibleOwner } from "./approval-rights.ts";
+import type { ApprovalRights } from "./approval-rights.ts";
 import type { Caller } from "../auth/caller.ts";
-import type { Call, Reply, Route, Surface } from "../http/route.ts";
+import type { RouteCall, Reply, Route, Surface } from "../http/route.ts";
 import { streamRun } from "../stream/run-stream.ts";
-import { SELECTOR, whereOf } from "./hand-selector.ts";
+import { SELECTOR, selectHand } from "./hand-selector.ts";
 
 /* Our own wire: runs as they are, and their journals without translation. */
 
 /** What this surface may ask for. */
-export interface JournalWorld extends Approvals {
+export interface JournalWorld extends ApprovalRights {
   readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort" | "resume">;
   readonly threads: Pick<Threads, "find" | "cast">;
-  readonly agents: Pick<Agents, "find">;
+  readonly agents: Pick<AgentCatalog, "find">;
   readonly hands: Pick<HandCatalog, "select" | "tools">;
   /** The folder in which the local hand works. */
   readonly workspace: string;
 }
 
 /** Runs and their journals. */
-export function journal(world: JournalWorld): Surface {
+export function journalSurface(world: JournalWorld): Surface {
   return {
     name: "journal",
     faultBody: plainFault,
@@ -57,9 +57,9 @@ export function journal(world: JournalWorld): Surface {
   };
 }
 
-async function list({ runs }: JournalWorld, { query, caller }: Call): Promise<Reply> {
+async function list({ runs }: JournalWorld, { query, caller }: RouteCall): Promise<Reply> {
   const { open, thread } = query;
-  const owner = ownerSeenBy(caller) ?? query["owner"];
+  const owner = visibleOwner(caller) ?? query["owner"];
   const page = pageOf({ query });
   const filter = {
     ...andOneMore(page),
@@ -72,15 +72,15 @@ async function list({ runs }: JournalWorld, { query, caller }: Call): Promise<Re
 }
 
 /** The run that a path names; what belongs to another is not there, but for an administrator. */
-function own({ runs }: JournalWorld, { params, caller }: Call): Promise<RunHead> {
-  return runs.find(params["run"] ?? "", ownerSeenBy(caller));
+function own({ runs }: JournalWorld, { params, caller }: RouteCall): Promise<RunHead> {
+  return runs.find(params["run"] ?? "", visibleOwner(caller));
 }
 
-async function stands(world: JournalWorld, call: Call): Promise<Reply> {
+async function stands(world: JournalWorld, call: RouteCall): Promise<Reply> {
   return { json: asJson(await own(world, call)) };
 }
 
-async function events(world: JournalWorld, call: Call): Promise<Reply> {
+async function events(world: JournalWorld, call: RouteCall): Promise<Reply> {
   const { id } = await own(world, call);
   const wire = JOURNAL_ENCODERS[wantsGlass(call) ? "ndjson" : "sse"];
   const encoder = call.query["live"] === "false" ? wire.kept : wire.live;
@@ -88,7 +88,7 @@ async function events(world: JournalWorld, call: Call): Promise<Reply> {
   return { stream: (response) => streamRun(response, what) };
 }
 
-async function answer(world: JournalWorld, call: Call): Promise<Reply> {
+async function answer(world: JournalWorld, call: RouteCall): Promise<Reply> {
   const { id } = await own(world, call);
   const { question, answer: text } = call.body as { question?: string; answer: string };
   const { caller } = call;
@@ -96,13 +96,13 @@ async function answer(world: JournalWorld, call: Call): Promise<Reply> {
   return stands(world, call);
 }
 
-async function resume(world: JournalWorld, call: Call): Promise<Reply> {
+async function resume(world: JournalWorld, call: RouteCall): Promise<Reply> {
   const { id } = await own(world, call);
   await world.runs.resume(id);
   return stands(world, call);
 }
 
-async function abort(world: JournalWorld, call: Call): Promise<Reply> {
+async function abort(world: JournalWorld, call: RouteCall): Promise<Reply> {
   const { id } = await own(world, call);
   const { reason = `Stopped by ${call.caller.owner}.` } = call.body as { reason?: string };
   await world.runs.abort(id, reason);
@@ -119,7 +119,7 @@ interface StartBody {
   readonly hand?: string;
 }
 
-async function start(world: JournalWorld, call: Call): Promise<Reply> {
+async function start(world: JournalWorld, call: RouteCall): Promise<Reply> {
   const { task, agent, tools, budget, ...where } = call.body as unknown as StartBody;
   const place = await placeOf(world, where, call.caller);
   if (tools !== undefined) assertTools(tools, await world.hands.tools(place.hand));
@@ -151,7 +151,7 @@ async function placeOf(
   return {
     ...(named === undefined ? {} : { thread: named }),
     ...(thread === undefined ? {} : await world.threads.cast(thread)),
-    ...whereOf(world.hands, hand ?? thread?.hand, caller),
+    ...selectHand(world.hands, hand ?? thread?.hand, caller),
   };
 }
 
@@ -215,7 +215,7 @@ const START = object(
 const EVENTS = {
   summary: "The journal of a run, from any entry on",
   produces: ["text/event-stream", NDJSON_TYPE],
-  query: object({ after: AFTER, live: { ...TRUTH, description: "false leaves out what is only live." } }),
+  query: object({ after: AFTER_SCHEMA, live: { ...TRUTH, description: "false leaves out what is only live." } }),
   answer: object({ seq: COUNT, at: { type: "integer" }, event: { type: "object" } }, ["seq", "at", "event"]),
 };
 const ANSWER = object({ question: NAME, answer: { type: "string", maxLength: RUN_LIMITS.answerChars } }, ["answer"]);

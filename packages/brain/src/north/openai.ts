@@ -1,35 +1,35 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { Fault } from "@vidro/core";
 import type { HandCatalog, Json, JsonObject } from "@vidro/core";
-import type { Agents } from "../catalog/agents.ts";
+import type { AgentCatalog } from "../catalog/agents.ts";
 import type { Runs } from "../run/runs.ts";
 import type { Threads } from "../catalog/threads.ts";
 import { wholeAnswer } from "./openai/answer.ts";
-import type { Answering } from "./openai/answer.ts";
-import { Chunks } from "./openai/chunks.ts";
+import type { AnswerContext } from "./openai/answer.ts";
+import { ChunkEncoder } from "./openai/chunks.ts";
 import { chatFault } from "./openai/fault-body.ts";
 import { glassAnswer } from "./openai/glass-answer.ts";
-import { placeOf } from "./openai/place.ts";
-import type { Setting } from "./openai/place.ts";
+import { findAnswerStart } from "./openai/answer-start.ts";
+import type { ChatSetting } from "./openai/answer-start.ts";
 import { readRequest } from "./openai/request.ts";
-import type { Asked } from "./openai/request.ts";
+import type { ChatInput } from "./openai/request.ts";
 import { CHAT_REQUEST, CHAT_RESPONSE } from "./openai/schema.ts";
 import { streamAnswer } from "./openai/stream-answer.ts";
 import type { AnswerEncoder } from "./openai/stream-answer.ts";
 import { glassFor, wantsGlass, wantsPerson } from "./journal/glass-lines.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "../http/paging.ts";
 import { mayApprove } from "./approval-rights.ts";
-import type { Approvals } from "./approval-rights.ts";
-import type { Call, Reply, Surface } from "../http/route.ts";
-import { whereOf } from "./hand-selector.ts";
+import type { ApprovalRights } from "./approval-rights.ts";
+import type { RouteCall, Reply, Surface } from "../http/route.ts";
+import { selectHand } from "./hand-selector.ts";
 import { Witnesses } from "./question-witnesses.ts";
 import { BUNNY_UUID } from "../catalog/agent.ts";
 import type { StoredAgent } from "../catalog/agent.ts";
 
 /** What the chat wire needs of the brain. */
-export interface ChatWorld extends Approvals {
+export interface ChatWorld extends ApprovalRights {
   readonly runs: Runs;
-  readonly agents: Agents;
+  readonly agents: AgentCatalog;
   readonly threads: Threads;
   readonly hands: Pick<HandCatalog, "select" | "tools">;
   /** The folder in which runs on the brain's own machine work. */
@@ -107,13 +107,13 @@ function modelOf({ name, createdAt }: StoredAgent): JsonObject {
   return { id: name, object: "model", created: Math.floor(createdAt / 1000), owned_by: "vidro" };
 }
 
-async function inThread(world: Chat, call: Call): Promise<Reply> {
+async function inThread(world: Chat, call: RouteCall): Promise<Reply> {
   const thread = await world.threads.find(call.params["thread_uuid"] ?? "", call.caller.owner);
-  const where = whereOf(world.hands, thread.hand, call.caller);
+  const where = selectHand(world.hands, thread.hand, call.caller);
   return converse(world, call, { ...(await world.threads.cast(thread)), ...where });
 }
 
-async function withoutThread(world: Chat, call: Call): Promise<Reply> {
+async function withoutThread(world: Chat, call: RouteCall): Promise<Reply> {
   const { model } = call.body;
   const agent = await world.agents.find(typeof model === "string" ? model : BUNNY_UUID);
   return converse(world, call, { agent, ...(agent.tools === null ? {} : { tools: agent.tools }) });
@@ -121,8 +121,8 @@ async function withoutThread(world: Chat, call: Call): Promise<Reply> {
 
 async function converse(
   world: Chat,
-  call: Call,
-  cast: Pick<Setting, "agent" | "tools" | "thread" | "sampling" | "hand">,
+  call: RouteCall,
+  cast: Pick<ChatSetting, "agent" | "tools" | "thread" | "sampling" | "hand">,
 ): Promise<Reply> {
   const { runs, workspace, now = Date.now } = world;
   const { owner } = call.caller;
@@ -131,7 +131,7 @@ async function converse(
   const sampling = { ...cast.sampling, ...asked.sampling };
   const agent = cast.agent!;
   const prompt = asked.system === "" ? agent.prompt : `${agent.prompt}\n\n${asked.system}`;
-  const setting: Setting = {
+  const setting: ChatSetting = {
     ...cast,
     owner,
     token: call.caller.tokenId,
@@ -147,7 +147,7 @@ async function converse(
   };
   const { tokenId } = call.caller;
   const wasShown = (run: string): boolean => world.witnesses.has(tokenId, run);
-  const place = await placeOf(runs, asked, setting, { wasShown, mayApprove: mayApprove(call.caller, world) });
+  const place = await findAnswerStart(runs, asked, setting, { wasShown, mayApprove: mayApprove(call.caller, world) });
   world.witnesses.show(tokenId, place.run);
   const answering = { ...place, form: asked.form, model: agent.name, at: now() };
   const encoder = encoderFor(world, call, asked, answering);
@@ -158,16 +158,21 @@ async function converse(
 }
 
 /** How much of the way the caller wants to see: all of it, the words as they come, or nothing but the answer. */
-function encoderFor(world: ChatWorld, call: Call, asked: Asked, answering: Answering): AnswerEncoder | undefined {
+function encoderFor(
+  world: ChatWorld,
+  call: RouteCall,
+  asked: ChatInput,
+  answering: AnswerContext,
+): AnswerEncoder | undefined {
   if (wantsGlass(call)) return glassAnswer(answering, glassFor(call, world.production));
-  return asked.stream ? new Chunks(answering, asked) : undefined;
+  return asked.stream ? new ChunkEncoder(answering, asked) : undefined;
 }
 
 /** Refuses a request that wants a tool called which neither the caller nor the agent has. */
 async function assertChoice(
   { hands }: ChatWorld,
-  asked: Asked,
-  { tools: belt, hand }: Pick<Setting, "tools" | "hand">,
+  asked: ChatInput,
+  { tools: belt, hand }: Pick<ChatSetting, "tools" | "hand">,
 ): Promise<void> {
   const { choice } = asked;
   if (typeof choice !== "object" || asked.callerTools.some((tool) => tool.name === choice.tool)) return;

@@ -8,7 +8,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { Metrics } from "../observe/metrics.ts";
 import { DOCS_PAGE } from "./ops/docs.ts";
 import { openApi } from "./ops/openapi.ts";
-import { ops } from "./ops.ts";
+import { opsSurface } from "./ops.ts";
 import type { Health } from "../observe/health.ts";
 import { Served, Trial, trialSurface } from "../http/served.fixture.ts";
 
@@ -16,7 +16,11 @@ async function withOps(health: { [thing: string]: Health } = { store: "ok" }): P
   const metrics = new Metrics();
   metrics.hands = () => ({ ok: 2, degraded: 1, down: 0 });
   const trial = trialSurface(new Trial());
-  const surface = ops({ metrics, health: async () => health, openApi: () => openApi({ version: "1.2.3", surfaces }) });
+  const surface = opsSurface({
+    metrics,
+    health: async () => health,
+    openApi: () => openApi({ version: "1.2.3", surfaces }),
+  });
   const surfaces = [surface, trial];
   const served = await Served.up({ surfaces, metrics });
   return Object.assign(served, { numbers: metrics });

@@ -18,7 +18,7 @@ export interface OpsFacts {
 }
 
 /** Health, numbers and the description of the API. */
-export function ops({ metrics, health, details = () => ({}), openApi }: OpsFacts): Surface {
+export function opsSurface({ metrics, health, details = () => ({}), openApi }: OpsFacts): Surface {
   return {
     name: "ops",
     faultBody: plainFault,

@@ -45,22 +45,22 @@ function approvalShape(about: Extract<QuestionAsked["about"], { kind: "approval"
 }
 
 /** An open question of a run, and its entry. */
-export interface Waiting {
+export interface WaitingRun {
   readonly head: RunHead;
   readonly question: QuestionAsked;
   readonly seq: number;
 }
 
 /** The one question that words without its name may answer; CONFLICT naming all of them when there are several. */
-export function onlyOne(waiting: readonly Waiting[]): Waiting | undefined {
+export function onlyOne(waiting: readonly WaitingRun[]): WaitingRun | undefined {
   if (waiting.length < 2) return waiting[0];
   const ids = waiting.map(({ question }) => question.id).join(", ");
   throw new Fault("CONFLICT", `Several questions are open: ${ids}. Name the one that is answered.`);
 }
 
 /** The open questions of these runs. */
-export async function waitingAmong(runs: Pick<Runs, "read">, heads: readonly RunHead[]): Promise<readonly Waiting[]> {
-  const waiting: Waiting[] = [];
+export async function findWaiting(runs: Pick<Runs, "read">, heads: readonly RunHead[]): Promise<readonly WaitingRun[]> {
+  const waiting: WaitingRun[] = [];
   for (const head of heads) {
     const found = await openQuestion(runs, head);
     if (found !== undefined) waiting.push({ head, ...found });
@@ -69,7 +69,7 @@ export async function waitingAmong(runs: Pick<Runs, "read">, heads: readonly Run
 }
 
 /** Whether the next message of a conversation may answer a question: it ended the turn, and waits for no call. */
-export function takesWords({ question }: Waiting): boolean {
+export function takesWords({ question }: WaitingRun): boolean {
   return question.about.kind !== "call" && endsTurn(question);
 }
 
@@ -77,7 +77,7 @@ export function takesWords({ question }: Waiting): boolean {
  * Whether words in a conversation answer a question: they are an answer, and a client that decides what happens was
  * shown the question.
  */
-export function answersIt({ question }: Waiting, words: string, wasShown: boolean): boolean {
+export function isAnswerTo({ question }: WaitingRun, words: string, wasShown: boolean): boolean {
   return (wasShown || question.about.kind === "ask") && readAnswer(question, words) !== undefined;
 }
 

@@ -3,10 +3,10 @@ import { test } from "node:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Fault, FAULTS } from "@vidro/core";
 import { openApi } from "./ops/openapi.ts";
-import { router } from "../http/router.ts";
+import { createRouter } from "../http/router.ts";
 import { SURFACES } from "./surfaces.ts";
 import type { SurfaceWorld } from "./surfaces.ts";
-import { validator } from "../http/validate.ts";
+import { createValidator } from "../http/validate.ts";
 
 // Routes are made before anybody calls them: nothing of the world is touched for that.
 const nowhere = {} as Parameters<(typeof SURFACES)[number]>[0] & SurfaceWorld;
@@ -15,13 +15,13 @@ const all = [first!, ...others] as const;
 
 test("no two surfaces have the same name or the same route", () => {
   assert.equal(new Set(all.map(({ name }) => name)).size, all.length);
-  router(all);
+  createRouter(all);
 });
 
 test("every schema of every route can be compiled", () => {
   for (const { routes } of all) {
     for (const route of routes) {
-      const checks = validator(route);
+      const checks = createValidator(route);
       for (const check of [() => checks.body({}), () => checks.query(new URLSearchParams())]) {
         try {
           check();

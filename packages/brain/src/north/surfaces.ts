@@ -1,20 +1,20 @@
 import type { Asker, HandAdmission, HandCatalog, HandDialler, JsonObject, ToolSpec } from "@vidro/core";
-import type { Agents } from "../catalog/agents.ts";
+import type { AgentCatalog } from "../catalog/agents.ts";
 import type { Runs } from "../run/runs.ts";
-import type { Telemetry } from "../observe/telemetry.ts";
+import type { TelemetryStore } from "../observe/telemetry.ts";
 import type { Threads } from "../catalog/threads.ts";
-import { agentSse } from "./agent-sse.ts";
+import { agentSseSurface } from "./agent-sse.ts";
 import type { AgentSseWorld } from "./agent-sse.ts";
 import { catalogSurface } from "./catalog.ts";
 import { dialledHands } from "./hands/dialled-hands.ts";
 import { handsSurface } from "./hands.ts";
 import { invitations } from "./hands/invitations.ts";
-import { journal } from "./journal.ts";
+import { journalSurface } from "./journal.ts";
 import type { JournalWorld } from "./journal.ts";
 import { openaiSurface } from "./openai.ts";
 import type { ChatWorld } from "./openai.ts";
 import { openApi } from "./ops/openapi.ts";
-import { ops } from "./ops.ts";
+import { opsSurface } from "./ops.ts";
 import type { OpsFacts } from "./ops.ts";
 import type { Surface } from "../http/route.ts";
 import { signedHands } from "./hands/signed-hands.ts";
@@ -23,9 +23,9 @@ import { signedHands } from "./hands/signed-hands.ts";
 export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Omit<OpsFacts, "openApi"> {
   readonly runs: Runs;
   readonly threads: Threads;
-  readonly agents: Agents;
+  readonly agents: AgentCatalog;
   readonly hands: HandCatalog;
-  readonly telemetry: Telemetry;
+  readonly telemetry: TelemetryStore;
   readonly door: HandAdmission;
   readonly dialer: HandDialler;
   readonly tools: (asker: Asker) => Promise<readonly ToolSpec[]>;
@@ -34,11 +34,11 @@ export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Om
 
 /** The surfaces that there are; a new one is a file and a line here. The first speaks where no other does. */
 export const SURFACES: readonly ((world: SurfaceWorld & OpsFacts) => Surface)[] = [
-  ops,
-  agentSse,
+  opsSurface,
+  agentSseSurface,
   catalogSurface,
   openaiSurface,
-  journal,
+  journalSurface,
   handsSurface,
   signedHands,
   invitations,

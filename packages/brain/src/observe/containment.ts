@@ -11,17 +11,17 @@ import type { Metrics } from "./metrics.ts";
  */
 
 /** A run, request or link: all that ends when an error escapes from its code. */
-export interface Contained {
+export interface Containment {
   /** How the log names it. */
   readonly fields: LogFields;
   /** Ends it with the fault; must not throw. */
   end(fault: Fault): void;
 }
 
-const containers = new AsyncLocalStorage<Contained>();
+const containers = new AsyncLocalStorage<Containment>();
 
 /** Does some work whose escaped errors, now or in anything that it starts, end `contained` and nothing else. */
-export function contain<Result>(contained: Contained, work: () => Result): Result {
+export function contain<Result>(contained: Containment, work: () => Result): Result {
   return containers.run(contained, work);
 }
 
@@ -29,19 +29,19 @@ export function contain<Result>(contained: Contained, work: () => Result): Resul
  * Makes every listener of an emitter work for `contained`. Sockets that a server accepted need it: their events come in
  * the context of the server, not in the one in which a listener was added.
  */
-export function containEvents(contained: Contained, emitter: EventEmitter): void {
+export function containEvents(contained: Containment, emitter: EventEmitter): void {
   const emit = emitter.emit.bind(emitter);
   emitter.emit = (...event: Parameters<typeof emit>) => containers.run(contained, () => emit(...event));
 }
 
 /** Where escaped errors are told. */
-interface Observed {
+interface ErrorObservers {
   readonly log: Log;
   readonly metrics: Pick<Metrics, "uncaught">;
 }
 
 /** Handles an error that reached the process: logs it whole under a trace id, counts it, and ends what it belongs to. */
-export function endContained(thrown: unknown, { log, metrics }: Observed): void {
+export function endContained(thrown: unknown, { log, metrics }: ErrorObservers): void {
   const contained = containers.getStore();
   const traceId = randomUUIDv7();
   metrics.uncaught.inc();

@@ -5,7 +5,7 @@ import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import { LOCAL_OWNER } from "../auth/caller.ts";
 import type { OpenRuns, StoreCondition } from "../stores/store.ts";
-import { isPassing } from "../stores/passing-faults.ts";
+import { isTransient } from "../stores/transient-faults.ts";
 import { diskRoom, openDescriptors } from "./vitals.ts";
 import type { Descriptors, DiskRoom } from "./vitals.ts";
 
@@ -63,7 +63,7 @@ export class HealthWatch {
       return;
     }
     const fault = asFault(thrown);
-    if (!isPassing(fault) && fault.code !== "STORE_UNREADABLE") return;
+    if (!isTransient(fault) && fault.code !== "STORE_UNREADABLE") return;
     this.#world.metrics.storeFailures.inc();
     this.#writeFault = fault;
   }
@@ -96,7 +96,7 @@ export class HealthWatch {
     if (this.#writeFault !== undefined) await this.#tryToWrite();
     metrics.storeWritable.set(this.#writeFault === undefined ? 1 : 0);
     const runs = this.#openRuns();
-    metrics.tellVitals({ room, descriptors, runs, damaged: this.#world.condition.damaged().length });
+    metrics.setVitals({ room, descriptors, runs, damaged: this.#world.condition.damaged().length });
     this.#take({
       store: this.#storeFinding(runs),
       disk: diskFinding(room),

@@ -11,23 +11,23 @@ interface Observers {
 }
 
 /** What the log calls a run, beside its id. */
-interface Names {
+interface RunNames {
   readonly session_id: string;
   readonly agent_id: string;
 }
 
 /** What is known of a run that this process has the lease of. */
-interface Known {
-  readonly names: Names | undefined;
+interface LeasedRun {
+  readonly names: RunNames | undefined;
   /** When its call of a model, or its action, began. */
   begunAt: number;
 }
 
 /** The journal itself, and each entry is counted and logged once it is durable. */
-export function observed(inner: Journal, observers: Observers): Journal {
+export function observeJournal(inner: Journal, observers: Observers): Journal {
   const { metrics } = observers;
   /** Runs that this process has the lease of. */
-  const leased = new Map<string, Known>();
+  const leased = new Map<string, LeasedRun>();
   const learn = (run: string, entries: readonly Entry[]): void =>
     void leased.set(run, { names: namesIn(entries), begunAt: 0 });
   const timed = async <Result>(commit: Promise<Result>): Promise<Result> => {
@@ -43,7 +43,7 @@ export function observed(inner: Journal, observers: Observers): Journal {
     }
   };
   // In a turn of its own: whoever waits for the commit goes on first.
-  const note = (run: string, entries: readonly Entry[], known: Known | undefined): void => {
+  const note = (run: string, entries: readonly Entry[], known: LeasedRun | undefined): void => {
     setImmediate(() => {
       for (const { event, at } of entries) {
         count(event, metrics);
@@ -87,7 +87,7 @@ export function observed(inner: Journal, observers: Observers): Journal {
   };
 }
 
-function namesIn([first]: readonly Entry[]): Names | undefined {
+function namesIn([first]: readonly Entry[]): RunNames | undefined {
   return first?.event.type === "run.started"
     ? { session_id: first.event.thread, agent_id: first.event.hand }
     : undefined;
@@ -126,7 +126,7 @@ function count(event: Event, metrics: Metrics): void {
 }
 
 /** Measures from intents to what came of them, by the times of their entries. */
-function time(event: Event, at: number, known: Known, metrics: Metrics): void {
+function time(event: Event, at: number, known: LeasedRun, metrics: Metrics): void {
   if (event.type === "model.called" || event.type === "action.started") {
     known.begunAt = at;
     return;

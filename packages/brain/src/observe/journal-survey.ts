@@ -7,7 +7,7 @@ import type { Log } from "./log.ts";
  * Reads the journals of the newest runs once, slowly, so that damage is known before anyone asks for what is damaged:
  * the store remembers what it could not read.
  */
-export class Survey {
+export class JournalSurvey {
   readonly #journal: Pick<Journal, "list" | "read">;
   readonly #log: Log;
   readonly #end = new AbortController();

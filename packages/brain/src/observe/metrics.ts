@@ -131,7 +131,7 @@ export class Metrics {
   }
 
   /** Takes in what was found of the system and the store; what is not known keeps its last value. */
-  tellVitals({ room, descriptors, runs, damaged }: Vitals): void {
+  setVitals({ room, descriptors, runs, damaged }: Vitals): void {
     if (room !== undefined) {
       this.#disk.set(room.freeBytes, { use: "free" });
       this.#disk.set(room.usedBytes, { use: "used" });

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { TELEMETRY_LIMITS } from "@vidro/core";
-import { Telemetry } from "./telemetry.ts";
-import type { Push } from "./telemetry.ts";
+import { TelemetryStore } from "./telemetry.ts";
+import type { SamplePush } from "./telemetry.ts";
 
 interface Clocked {
-  readonly telemetry: Telemetry;
+  readonly telemetry: TelemetryStore;
   readonly pass: (ms: number) => void;
   readonly counted: () => number;
   /** How many samples were dropped, by the reason. */
@@ -16,7 +16,7 @@ function clocked(): Clocked {
   let now = 1_000_000;
   let count = 0;
   const drops: { [why: string]: number } = {};
-  const telemetry = new Telemetry({
+  const telemetry = new TelemetryStore({
     now: () => now,
     counted: () => void (count += 1),
     dropped: (why) => void (drops[why] = (drops[why] ?? 0) + 1),
@@ -24,11 +24,11 @@ function clocked(): Clocked {
   return { telemetry, pass: (ms) => void (now += ms), counted: () => count, dropped: () => drops };
 }
 
-function push(n: number): Push {
+function push(n: number): SamplePush {
   return { id: String(n), payload: { n }, at: n };
 }
 
-function numbers(telemetry: Telemetry, hand: string): readonly number[] {
+function numbers(telemetry: TelemetryStore, hand: string): readonly number[] {
   return telemetry.since(hand, TELEMETRY_LIMITS.keptMs).map(({ payload }) => Number(payload["n"]));
 }
 

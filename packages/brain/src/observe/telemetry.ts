@@ -3,20 +3,20 @@ import { parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 
 /** What a hand told of its host at a time. */
-export interface Sample {
+export interface TelemetrySample {
   /** When it was taken, by the clock of its host, or by ours where the host did not say. */
   readonly at: number;
   readonly payload: JsonObject;
 }
 
 /** A sample as it comes in. */
-export interface Push extends Sample {
+export interface SamplePush extends TelemetrySample {
   /** The hand's own id of it: one that comes again is the same sample. */
   readonly id: string;
 }
 
 /** Takes in a sample of a hand: once it returns, the sample is kept; throws a Fault when it is refused. */
-export type TakeSample = (hand: string, push: Push) => void;
+export type TakeSample = (hand: string, push: SamplePush) => void;
 
 /** Why a sample was dropped before its hour was over. */
 type DropReason = "hand" | "all";
@@ -52,7 +52,7 @@ interface HandSamples {
  * more than its share, and of all hands when together they tell too much, the oldest samples are dropped and counted.
  * A sample is lost with the process, and the hands go on telling.
  */
-export class Telemetry {
+export class TelemetryStore {
   readonly #world: TelemetryWorld;
   readonly #ofHand = new Map<string, HandSamples>();
   /** All samples in the order in which they came, among them some that are gone. */
@@ -75,7 +75,7 @@ export class Telemetry {
    * Takes in a sample. One whose id is kept already is the same sample and changes nothing; ACTION_ID_REUSED when it
    * says something else, PAYLOAD_TOO_LARGE beyond the bound of one sample.
    */
-  take(hand: string, { id, payload, at }: Push): void {
+  take(hand: string, { id, payload, at }: SamplePush): void {
     const text = JSON.stringify(payload);
     if (text.length > TELEMETRY_LIMITS.payloadChars)
       throw new Fault("PAYLOAD_TOO_LARGE", `A sample has at most ${TELEMETRY_LIMITS.payloadChars} characters.`);
@@ -97,12 +97,12 @@ export class Telemetry {
   }
 
   /** The newest sample of a hand. */
-  latest(hand: string): Sample | undefined {
+  latest(hand: string): TelemetrySample | undefined {
     return this.since(hand, TELEMETRY_LIMITS.keptMs).at(-1);
   }
 
   /** The samples of a hand that came in the last so many milliseconds, oldest first. */
-  since(hand: string, lastMs: number): readonly Sample[] {
+  since(hand: string, lastMs: number): readonly TelemetrySample[] {
     this.#expire();
     const from = this.#world.now() - lastMs;
     const own = this.#ofHand.get(hand)?.samples ?? [];

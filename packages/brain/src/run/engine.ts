@@ -14,11 +14,11 @@ import type {
   RunFailed,
 } from "@vidro/core";
 import type { Decision, RunState } from "@vidro/core/run";
-import { clean, momentIn } from "./opening-entries.ts";
-import { interruptedPhase, lostAction, NOT_ORDERED, NOT_STOPPED, perform } from "./perform-action.ts";
-import { Speech } from "./live-words.ts";
-import { Writer } from "./journal-writer.ts";
-import type { World } from "./world.ts";
+import { redactEvent, momentIn } from "./opening-entries.ts";
+import { interruptedPhase, unknownAction, NOT_ORDERED, NOT_STOPPED, performOrder } from "./perform-action.ts";
+import { LiveText } from "./live-text.ts";
+import { JournalWriter } from "./journal-writer.ts";
+import type { RunWorld } from "./run-world.ts";
 
 /*
  * The loop: decide → record the intent → carry out the one effect → record the outcome → again.
@@ -27,7 +27,7 @@ import type { World } from "./world.ts";
  */
 
 /** An answer to a question of a run. */
-export interface Answer {
+export interface QuestionAnswer {
   readonly text: string;
   readonly by: string;
   /** The question that is meant; the open one without it. */
@@ -37,13 +37,13 @@ export interface Answer {
 }
 
 /** One run being driven by this process. */
-export class Drive {
-  readonly #world: World;
+export class RunLoop {
+  readonly #world: RunWorld;
   readonly #lease: Lease;
   /** The action that an earlier drive may have ordered. */
   readonly #found: string | undefined;
   #state: RunState;
-  readonly #writer: Writer;
+  readonly #writer: JournalWriter;
   /** Resolves when everything recorded so far is durable. */
   #saved: Promise<void> = Promise.resolve();
   /** Aborted when the running effect has to end, whatever the reason. */
@@ -57,10 +57,10 @@ export class Drive {
   /** Resolves when a run that is to be aborted waits no longer for what is under way. */
   readonly #overdue = Promise.withResolvers<void>();
 
-  constructor(world: World, lease: Lease, state: RunState) {
+  constructor(world: RunWorld, lease: Lease, state: RunState) {
     this.#world = world;
     this.#lease = lease;
-    this.#writer = new Writer(world.journal, lease);
+    this.#writer = new JournalWriter(world.journal, lease);
     const phase = interruptedPhase(state);
     this.#found = phase.name === "acting" ? phase.action.id : undefined;
     this.#state = state;
@@ -103,7 +103,7 @@ export class Drive {
    * Answers the open question; resolves when the answer is durable. BAD_ARGUMENTS for words that are no answer to it:
    * the question stays open. FORBIDDEN for a yes to an effect, of one who may not approve.
    */
-  async answer({ text, by, question, mayApprove = true }: Answer): Promise<void> {
+  async answer({ text, by, question, mayApprove = true }: QuestionAnswer): Promise<void> {
     const { phase } = this.#state;
     if (phase.name !== "asking") throw new Fault("CONFLICT", "No question is open in this run.");
     if (question !== undefined && question !== phase.question.id) {
@@ -160,7 +160,7 @@ export class Drive {
       }
       case "wait": {
         await this.#saved;
-        const lost = lostAction(this.#state);
+        const lost = unknownAction(this.#state);
         if (lost === undefined) return this.#wait(decision.until);
         return this.#awaitTruth(lost, decision.until);
       }
@@ -170,7 +170,7 @@ export class Drive {
   /** Ends the run before its time once every action that was started has its outcome. */
   async #end(ending: RunAborted | RunFailed): Promise<void> {
     const phase = interruptedPhase(this.#state);
-    const action = phase.name === "acting" ? phase.action : lostAction(this.#state);
+    const action = phase.name === "acting" ? phase.action : unknownAction(this.#state);
     if (phase.name === "acting")
       this.#record(await this.#guarded(() => this.#act(phase.action, phase.approved), phase.action));
     else if (action !== undefined) await this.#inTime(this.#recall(action), undefined);
@@ -191,7 +191,7 @@ export class Drive {
     const at = this.#world.now();
     const entries: Entry[] = [];
     for (const event of events) {
-      const entry = { seq: this.#state.seq + 1, at, event: clean(event, this.#world.redactor) };
+      const entry = { seq: this.#state.seq + 1, at, event: redactEvent(event, this.#world.redactor) };
       this.#state = reduce(this.#state, entry);
       entries.push(entry);
     }
@@ -214,7 +214,7 @@ export class Drive {
 
   async #callModel(): Promise<readonly Event[]> {
     const { model, redactor, newActionId } = this.#world;
-    let speech = new Speech(this.#state, redactor);
+    let speech = new LiveText(this.#state, redactor);
     for await (const event of model.call(buildPrompt(this.#state), this.#halt.signal)) {
       switch (event.type) {
         case "delta":
@@ -224,7 +224,7 @@ export class Drive {
           if (this.#halt.signal.aborted) break;
           // On record before another word is told: it voids those that were told before.
           this.#record([event.heal]);
-          speech = new Speech(this.#state, redactor);
+          speech = new LiveText(this.#state, redactor);
           break;
         case "failed":
           if (this.#halt.signal.aborted) return [];
@@ -262,14 +262,14 @@ export class Drive {
     ask();
     await this.#wait(until);
     forget?.();
-    if (lostAction(this.#state) === undefined) this.#acknowledge(action);
+    if (unknownAction(this.#state) === undefined) this.#acknowledge(action);
   }
 
   /** Asks the hand what became of an action that a person is asked about; records the truth while they still are. */
   async #recall(action: Action): Promise<void> {
     const order = recallOf(this.#orderOf(action, undefined));
     for await (const ended of this.#world.hand.perform(order, this.#halt.signal)) {
-      if (ended.type === "output" || !isSettled(ended) || lostAction(this.#state)?.id !== action.id) continue;
+      if (ended.type === "output" || !isSettled(ended) || unknownAction(this.#state)?.id !== action.id) continue;
       if (this.#stopped) return;
       this.#record([outcomeOf(ended, { action, tools: this.#state.tools, hasEarlierOrder: true })]);
       this.#wake?.();
@@ -304,7 +304,7 @@ export class Drive {
   async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<ActionEnd> {
     const { hand, redactor } = this.#world;
     const audience = { redactor, tell: (output: LiveEvent) => this.#tell(output), isRepeated: wasOrdered };
-    const performed = perform(hand, this.#orderOf(action, approved), this.#halt.signal, audience);
+    const performed = performOrder(hand, this.#orderOf(action, approved), this.#halt.signal, audience);
     const ended = await this.#inTime(performed, undefined);
     if (ended !== undefined) return ended;
     performed.then(() => hand.acknowledge(action.id)).catch(() => undefined);

@@ -2,14 +2,14 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, Event, Model } from "@vidro/core";
 import { openRuns } from "../../../../tests/support/local-runs.ts";
-import type { Followed } from "./follow.ts";
+import type { FollowItem } from "./follow.ts";
 import { thisHolder } from "../stores/lease-holder.ts";
-import { Shown } from "../north/shown.fixture.ts";
+import { Shown } from "../north/run-viewer.fixture.ts";
 import { memoryStore } from "../stores/memory.ts";
 
 const TIMEOUT = { timeout: 30_000 };
 
-async function seqs(followed: AsyncIterable<Followed>): Promise<number[]> {
+async function seqs(followed: AsyncIterable<FollowItem>): Promise<number[]> {
   const found: number[] = [];
   for await (const one of followed) if ("entry" in one) found.push(one.entry.seq);
   return found;

@@ -1,18 +1,18 @@
 import { Fault, FOLLOW_LIMITS, isTerminal } from "@vidro/core";
 import type { Entry, Journal, LiveItem, LiveBus, LiveEvent } from "@vidro/core";
-import { Bell } from "./wakeup.ts";
+import { Wakeup } from "./wakeup.ts";
 import { isOpen } from "../stores/run-rules.ts";
 
 /** What a follower gets: an entry of the journal, or something live that came after entry `after`. */
-export type Followed = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };
+export type FollowItem = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };
 
 /** How a process came to drive a run no more: with the fault that keeps it from being recorded, if there is one. */
-export interface Left {
+export interface LoopEnd {
   readonly fault?: unknown;
 }
 
 /** What to follow, and from where. */
-interface Follow {
+interface FollowOptions {
   readonly journal: Journal;
   readonly live: LiveBus;
   readonly run: string;
@@ -29,28 +29,28 @@ interface Follow {
  * the cursor is at that entry or beyond it, when the signal fires, or when this process stopped driving the run. A run
  * that another process took over is followed on.
  */
-export async function* follow(what: Follow): AsyncGenerator<Followed, void, undefined> {
-  for await (const batch of followInBatches(what)) yield* batch;
+export async function* followRun(what: FollowOptions): AsyncGenerator<FollowItem, void, undefined> {
+  for await (const batch of followRunInBatches(what)) yield* batch;
 }
 
 /** The same, with all that one read gave at a time: for those who pass on much more than they look at. */
-export async function* followInBatches(what: Follow): AsyncGenerator<readonly Followed[], void, undefined> {
-  const bell = new Bell();
+export async function* followRunInBatches(what: FollowOptions): AsyncGenerator<readonly FollowItem[], void, undefined> {
+  const bell = new Wakeup();
   const waiting: LiveItem[] = [];
   // The journal says when there is more to read: a token that comes live must not cost a read.
   let hasNews = true;
   const stops = [
     what.journal.watch(what.run, () => {
       hasNews = true;
-      bell.ring();
+      bell.wake();
     }),
     what.live.watch(what.run, (live) => {
       if (waiting.length >= FOLLOW_LIMITS.live) waiting.shift();
       waiting.push(live);
-      bell.ring();
+      bell.wake();
     }),
   ];
-  const ring = (): void => bell.ring();
+  const ring = (): void => bell.wake();
   for (const signal of [what.signal, what.driven]) signal?.addEventListener("abort", ring);
 
   let cursor = what.after;
@@ -74,7 +74,7 @@ export async function* followInBatches(what: Follow): AsyncGenerator<readonly Fo
       if (hasNews) continue;
       if (over?.fault !== undefined) throw over.fault;
       if (over !== undefined) return;
-      await bell.rung();
+      await bell.wait();
     }
   } finally {
     for (const signal of [what.signal, what.driven]) signal?.removeEventListener("abort", ring);
@@ -83,20 +83,20 @@ export async function* followInBatches(what: Follow): AsyncGenerator<readonly Fo
 }
 
 /** How this process left the run for good; nothing while it drives it, or when another process drives it now. */
-function leftFor(driven: AbortSignal | undefined): Left | undefined {
+function leftFor(driven: AbortSignal | undefined): LoopEnd | undefined {
   if (driven?.aborted !== true) return undefined;
-  const left = driven.reason as Left;
+  const left = driven.reason as LoopEnd;
   return left.fault instanceof Fault && left.fault.code === "LEASE_LOST" ? undefined : left;
 }
 
-async function isPastEnd({ journal, run }: Follow, cursor: number): Promise<boolean> {
+async function isPastEnd({ journal, run }: FollowOptions, cursor: number): Promise<boolean> {
   const head = await journal.head(run);
   return head !== undefined && !isOpen(head.status) && head.seq <= cursor;
 }
 
 /** Entries, each after what was live before it, and what is live since the last of them. */
-function inOrder(entries: readonly Entry[], waiting: LiveItem[], cursor: number): readonly Followed[] {
-  const batch: Followed[] = [];
+function inOrder(entries: readonly Entry[], waiting: LiveItem[], cursor: number): readonly FollowItem[] {
+  const batch: FollowItem[] = [];
   for (const entry of entries) {
     while ((waiting[0]?.after ?? entry.seq) < entry.seq) batch.push(spoken(waiting.shift()!));
     batch.push({ entry });
@@ -105,6 +105,6 @@ function inOrder(entries: readonly Entry[], waiting: LiveItem[], cursor: number)
   return batch;
 }
 
-function spoken(live: LiveItem): Followed {
+function spoken(live: LiveItem): FollowItem {
   return { live: live.event, after: live.after };
 }

@@ -1,12 +1,12 @@
 import { asFault, RUN_LIMITS, STORE_LIMITS } from "@vidro/core";
 import type { Entry, Fault, HealTried, Journal, Lease } from "@vidro/core";
-import { isPassing } from "../stores/passing-faults.ts";
+import { isTransient } from "../stores/transient-faults.ts";
 
 /** What a writer needs of the journal. */
 type WriterJournal = Pick<Journal, "append" | "renew" | "release">;
 
 /** Holds the lease of one run and appends its entries in order, through faults of the store that pass. */
-export class Writer {
+export class JournalWriter {
   readonly #journal: WriterJournal;
   readonly #lease: Lease;
   /** Entries that are not known to be durable, in order. */
@@ -34,7 +34,7 @@ export class Writer {
     this.#renewal = setInterval(() => {
       this.#journal.renew(this.#lease).catch((thrown: unknown) => {
         // A store that cannot be written now says nothing about whose the run is.
-        if (!isPassing(thrown)) lost(asFault(thrown));
+        if (!isTransient(thrown)) lost(asFault(thrown));
       });
     }, RUN_LIMITS.leaseMs / 3).unref();
   }
@@ -43,7 +43,7 @@ export class Writer {
   async release(): Promise<void> {
     clearInterval(this.#renewal);
     await this.#journal.release(this.#lease).catch((thrown: unknown) => {
-      if (!isPassing(thrown)) throw thrown;
+      if (!isTransient(thrown)) throw thrown;
     });
   }
 
@@ -80,7 +80,7 @@ export class Writer {
   #failed(fault: Fault, entries: readonly Entry[]): Promise<void> | undefined {
     if (this.#retrying !== undefined) return this.#retrying;
     if ((entries.at(-1)?.seq ?? 0) < (this.#unsaved[0]?.seq ?? Infinity)) return undefined;
-    if (!isPassing(fault)) throw fault;
+    if (!isTransient(fault)) throw fault;
     this.#retrying = this.#retry(fault).finally(() => {
       this.#retrying = undefined;
       this.#trouble = undefined;
@@ -101,7 +101,7 @@ export class Writer {
         this.#wait = waited(first, attempt, Math.round(performance.now() - since));
       } catch (thrown) {
         this.#trouble = asFault(thrown);
-        if (!isPassing(thrown)) throw this.#trouble;
+        if (!isTransient(thrown)) throw this.#trouble;
       }
     }
   }

@@ -7,16 +7,16 @@ import type { Runs } from "./runs.ts";
 export type OnRestart = "resume" | "hold";
 
 /** A run that could not be taken up. */
-export interface Refused {
+interface ResumeFailure {
   readonly run: string;
   readonly fault: Fault;
 }
 
 /** What came of looking for runs that nobody drives. */
-export interface Swept {
+export interface SweepResult {
   readonly resumed: number;
   /** Those whose refusal is news. */
-  readonly refused: readonly Refused[];
+  readonly refused: readonly ResumeFailure[];
 }
 
 /** What a sweeper needs. */
@@ -30,7 +30,7 @@ interface SweeperWorld {
  * Takes up, every few seconds, the open runs that no living process drives: those of a process that was killed, and
  * those whose drive ended because the store did not obey [G9].
  */
-export class Sweeper {
+export class LeaseSweeper {
   readonly #world: SweeperWorld;
   /** Runs that could not be taken up, and when to try again. */
   readonly #refused = new Map<string, { readonly code: string; readonly restMs: number; readonly againAt: number }>();
@@ -66,11 +66,11 @@ export class Sweeper {
   }
 
   /** Takes up every open run that nobody drives, but for those that are held or were refused a moment ago. */
-  async sweep(): Promise<Swept> {
+  async sweep(): Promise<SweepResult> {
     const { runs, now } = this.#world;
     const undriven = await runs.undriven();
     this.#forgetBut(new Set(undriven));
-    const refused: Refused[] = [];
+    const refused: ResumeFailure[] = [];
     let resumed = 0;
     for (const run of undriven) {
       if (this.#held.has(run) || (this.#refused.get(run)?.againAt ?? 0) > now()) continue;

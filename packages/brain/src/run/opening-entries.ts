@@ -2,22 +2,22 @@ import { decide, reduce } from "@vidro/core/run";
 import type { Entry, Event, Json, RunStarted } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
 import type { Moment, RunState } from "@vidro/core/run";
-import type { World } from "./world.ts";
+import type { RunWorld } from "./run-world.ts";
 
 /** The first entries of a run, and where they lead: what follows from its start alone shares the commit of the start. */
-export function opened(
+export function openingEntries(
   run: string,
   started: RunStarted,
-  world: Pick<World, "now" | "chance" | "generation" | "redactor">,
+  world: Pick<RunWorld, "now" | "chance" | "generation" | "redactor">,
 ): { readonly entries: readonly Entry[]; readonly state: RunState } {
   const { redactor } = world;
   const at = world.now();
-  const entries: Entry[] = [{ seq: 1, at, event: clean(started, redactor) }];
+  const entries: Entry[] = [{ seq: 1, at, event: redactEvent(started, redactor) }];
   let state = reduce(undefined, entries[0]!);
   for (;;) {
     const decision = decide(state, { ...momentIn(run, world), now: at });
     if (decision.do !== "record") return { entries, state };
-    const entry = { seq: state.seq + 1, at, event: clean(decision.event, redactor) };
+    const entry = { seq: state.seq + 1, at, event: redactEvent(decision.event, redactor) };
     state = reduce(state, entry);
     entries.push(entry);
   }
@@ -26,12 +26,12 @@ export function opened(
 /** What a decision about a run may know of the world now. */
 export function momentIn(
   run: string,
-  { now, chance, generation }: Pick<World, "now" | "chance" | "generation">,
+  { now, chance, generation }: Pick<RunWorld, "now" | "chance" | "generation">,
 ): Moment {
   return { run, now: now(), chance: chance(), ...(generation === undefined ? {} : { generation }) };
 }
 
 /** An event without secrets; it keeps its shape, since only texts are replaced. */
-export function clean<Kind extends Event>(event: Kind, redactor: Redactor): Kind {
+export function redactEvent<Kind extends Event>(event: Kind, redactor: Redactor): Kind {
   return redactor.value(event as unknown as Json) as unknown as Kind;
 }

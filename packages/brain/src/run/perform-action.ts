@@ -21,7 +21,7 @@ export const NOT_STOPPED: ActionEnd = {
 };
 
 /** The action whose outcome is unknown and that a person is asked about, if so. */
-export function lostAction({ phase }: RunState): Action | undefined {
+export function unknownAction({ phase }: RunState): Action | undefined {
   return phase.name === "asking" && phase.question.about.kind === "unknown" ? phase.action : undefined;
 }
 
@@ -31,7 +31,7 @@ export function interruptedPhase({ phase }: RunState): Phase {
 }
 
 /** Where the output of an order goes. */
-interface Audience {
+interface OutputSink {
   readonly redactor: Redactor;
   readonly tell: (output: ActionOutput) => void;
   /** Whether the beginning of the output may have been told before. */
@@ -39,11 +39,11 @@ interface Audience {
 }
 
 /** Gives an order and tells its output without secrets; resolves with its end. */
-export async function perform(
+export async function performOrder(
   hand: Hand,
   order: Order,
   signal: AbortSignal,
-  { redactor, tell, isRepeated }: Audience,
+  { redactor, tell, isRepeated }: OutputSink,
 ): Promise<ActionEnd> {
   const streams = new Map<"stdout" | "stderr", TextStream>();
   const told = { stdout: 0, stderr: 0 };

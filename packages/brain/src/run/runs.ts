@@ -1,12 +1,12 @@
 import { LOCAL_OWNER } from "../auth/caller.ts";
 import { isAnswered } from "./repeated-answer.ts";
 import { contain } from "../observe/containment.ts";
-import { Drive } from "./engine.ts";
-import type { Answer } from "./engine.ts";
-import { followInBatches } from "./follow.ts";
-import type { Followed, Left } from "./follow.ts";
+import { RunLoop } from "./engine.ts";
+import type { QuestionAnswer } from "./engine.ts";
+import { followRunInBatches } from "./follow.ts";
+import type { FollowItem, LoopEnd } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
-import { opened } from "./opening-entries.ts";
+import { openingEntries } from "./opening-entries.ts";
 import { asFault, Fault, FOLLOW_LIMITS, isTerminal, RUN_LIMITS } from "@vidro/core";
 import { FIRST_GENERATION, fold } from "@vidro/core/run";
 import type {
@@ -26,15 +26,15 @@ import type {
 import type { RunState } from "@vidro/core/run";
 import type { Language } from "@vidro/core/text";
 import { BUNNY } from "../catalog/agent.ts";
-import type { Agent } from "../catalog/agent.ts";
-import type { World } from "./world.ts";
+import type { AgentProfile } from "../catalog/agent.ts";
+import type { RunWorld } from "./run-world.ts";
 
 /** What a run is started with. */
-export interface StartRequest extends Where {
+export interface StartRequest extends RunTarget {
   readonly task: string;
   /** Whose run it is; the person at this machine when nobody is named. */
   readonly owner?: string;
-  readonly agent?: Agent;
+  readonly agent?: AgentProfile;
   /** Names of the hand's tools that the run may use; the agent's when it is left out. */
   readonly tools?: readonly string[];
   /** Tools that only the caller can carry out: a call of one comes back as a question. */
@@ -57,7 +57,7 @@ export interface StartRequest extends Where {
 }
 
 /** Where a run works. */
-export interface Where {
+interface RunTarget {
   /** Ids of hands that the owner of the run may use, with commas; the one on this machine without them. */
   readonly hand?: string;
   /** The folder that the hand on this machine works in. */
@@ -65,10 +65,10 @@ export interface Where {
 }
 
 /** What runs need of the world; model and hand are found anew for each run that is driven. */
-interface RunsWorld extends Omit<World, "model" | "hand"> {
+interface RunsWorld extends Omit<RunWorld, "model" | "hand"> {
   /** The model of that name, or the one that the environment chooses. */
   readonly model: (name?: string) => Promise<Model>;
-  readonly hand: (where: Where) => Promise<Hand>;
+  readonly hand: (where: RunTarget) => Promise<Hand>;
   /** The language that a task is written in; English without it. */
   readonly language?: (task: string) => Promise<Language>;
   readonly holder: LeaseHolder;
@@ -76,8 +76,8 @@ interface RunsWorld extends Omit<World, "model" | "hand"> {
 }
 
 /** A run that this process drives, and when it stops doing so. */
-interface Driven {
-  readonly drive: Drive;
+interface ActiveRun {
+  readonly drive: RunLoop;
   readonly done: Promise<void>;
   /** Aborted when `done` has settled: a run may be followed more often than a promise should be listened to. */
   readonly left: AbortSignal;
@@ -87,9 +87,9 @@ interface Driven {
 export class Runs {
   readonly #world: RunsWorld;
   readonly #journal: Journal;
-  readonly #drives = new Map<string, Driven>();
+  readonly #drives = new Map<string, ActiveRun>();
   /** Runs that are being taken over: whoever asks at the same time gets the same drive. */
-  readonly #taking = new Map<string, Promise<Driven>>();
+  readonly #taking = new Map<string, Promise<ActiveRun>>();
 
   constructor(world: RunsWorld) {
     this.#world = world;
@@ -135,7 +135,7 @@ export class Runs {
       ...(language === "en" ? {} : { language }),
     };
     const id = this.#world.newId("run");
-    const { entries, state } = opened(id, started, this.#world);
+    const { entries, state } = openingEntries(id, started, this.#world);
     const named = {
       id,
       owner: request.owner ?? LOCAL_OWNER,
@@ -144,12 +144,12 @@ export class Runs {
     };
     const { head, lease } = await this.#journal.create(named, entries, this.#world.holder);
     if (lease === undefined) return { run: head, existed: true };
-    this.#drive(new Drive({ ...this.#world, model, hand }, lease, state), head.id);
+    this.#drive(new RunLoop({ ...this.#world, model, hand }, lease, state), head.id);
     return { run: head, existed: false };
   }
 
   /** Every entry after `after` and, while it lasts, what is live; ends with the terminal entry. */
-  async *follow(run: string, after = 0, signal?: AbortSignal): AsyncGenerator<Followed, void, undefined> {
+  async *follow(run: string, after = 0, signal?: AbortSignal): AsyncGenerator<FollowItem, void, undefined> {
     await this.find(run);
     for await (const batch of this.followInBatches(run, after, signal)) yield* batch;
   }
@@ -159,9 +159,9 @@ export class Runs {
     run: string,
     after: number,
     signal: AbortSignal | undefined,
-  ): AsyncGenerator<readonly Followed[], void, undefined> {
+  ): AsyncGenerator<readonly FollowItem[], void, undefined> {
     const driven = this.#drives.get(run)?.left;
-    return followInBatches({ journal: this.#journal, live: this.#world.live, run, after, driven, signal });
+    return followRunInBatches({ journal: this.#journal, live: this.#world.live, run, after, driven, signal });
   }
 
   /** Entries after `after`, at most `limit`, of a run that was found before. */
@@ -173,7 +173,7 @@ export class Runs {
    * Answers the open question of a run; resolves when the answer is durable, or was before: the same answer to the same
    * question, by its name, may come again.
    */
-  async answer(run: string, answer: Answer): Promise<void> {
+  async answer(run: string, answer: QuestionAnswer): Promise<void> {
     const { text, question } = answer;
     try {
       const { drive } = await this.#driven(run);
@@ -193,19 +193,19 @@ export class Runs {
     if (!isOpen(head)) throw new Fault("CONFLICT", `Run ${run} is over: it is ${head.status}.`);
     const driven = this.#drives.get(run) ?? (await this.#taking.get(run)) ?? (await this.#takeToEnd(run, reason));
     driven.drive.abort(reason);
-    await ended(driven, run);
+    await untilEnded(driven, run);
   }
 
   /**
    * Takes a run over only to end it: neither its model nor its hand has to be there. What an earlier drive began is
    * stopped at the hand, or when the hand is back.
    */
-  async #takeToEnd(run: string, reason: string): Promise<Driven> {
+  async #takeToEnd(run: string, reason: string): Promise<ActiveRun> {
     const lease = await this.#journal.lease(run, this.#world.holder);
     try {
       const state = await this.#stateOf(run);
       const hand = await this.#hand(state.started);
-      const drive = new Drive({ ...this.#world, model: NO_MODEL, hand }, lease, state);
+      const drive = new RunLoop({ ...this.#world, model: NO_MODEL, hand }, lease, state);
       // Before it is driven, so that it begins nothing.
       drive.abort(reason);
       return this.#drive(drive, run);
@@ -255,7 +255,7 @@ export class Runs {
     await Promise.allSettled(driven.map(({ done }) => done));
   }
 
-  async #driven(run: string, waitsForHand = true): Promise<Driven> {
+  async #driven(run: string, waitsForHand = true): Promise<ActiveRun> {
     const known = this.#drives.get(run) ?? this.#taking.get(run);
     if (known !== undefined) return known;
     const taking = this.#takeOver(run, waitsForHand).finally(() => this.#taking.delete(run));
@@ -263,7 +263,7 @@ export class Runs {
     return taking;
   }
 
-  async #takeOver(run: string, waitsForHand: boolean): Promise<Driven> {
+  async #takeOver(run: string, waitsForHand: boolean): Promise<ActiveRun> {
     const lease = await this.#journal.lease(run, this.#world.holder);
     try {
       const state = await this.#stateOf(run);
@@ -272,7 +272,7 @@ export class Runs {
         this.#world.model(state.started.model).catch(() => this.#world.model()),
         waitsForHand ? this.#hand(state.started) : this.#world.hand(state.started),
       ]);
-      return this.#drive(new Drive({ ...this.#world, model, hand }, lease, state), run);
+      return this.#drive(new RunLoop({ ...this.#world, model, hand }, lease, state), run);
     } catch (thrown) {
       await this.#journal.release(lease);
       throw thrown;
@@ -285,11 +285,11 @@ export class Runs {
     return open().catch(() => lateHand(started, open));
   }
 
-  #drive(drive: Drive, run: string): Driven {
+  #drive(drive: RunLoop, run: string): ActiveRun {
     const contained = { fields: { run_id: run }, end: (fault: Fault) => drive.fail(fault) };
     const done = contain(contained, () => drive.run()).finally(() => this.#drives.delete(run));
     const left = new AbortController();
-    const leave = (how: Left): void => left.abort(how);
+    const leave = (how: LoopEnd): void => left.abort(how);
     done.then(
       () => leave({}),
       (fault: unknown) => leave({ fault }),
@@ -303,7 +303,7 @@ export class Runs {
     let state: RunState | undefined;
     for (;;) {
       const entries = await this.#journal.read(run, state?.seq ?? 0, FOLLOW_LIMITS.batch);
-      state = folded(run, entries, state);
+      state = foldEntries(run, entries, state);
       if (entries.length < FOLLOW_LIMITS.batch) break;
     }
     if (state === undefined) throw new Fault("JOURNAL_CORRUPT", `Run ${run} has no entries.`);
@@ -329,7 +329,7 @@ export class Runs {
 }
 
 /** Resolves when an aborted run is over; rejects when the bound of an abort has passed and the store is what it waits for. */
-async function ended({ drive, done }: Driven, run: string): Promise<void> {
+async function untilEnded({ drive, done }: ActiveRun, run: string): Promise<void> {
   const late = Promise.withResolvers<never>();
   const look = setInterval(() => {
     const { storeFault } = drive;
@@ -340,7 +340,7 @@ async function ended({ drive, done }: Driven, run: string): Promise<void> {
 }
 
 /** The fold of entries; JOURNAL_CORRUPT for one that has the type of an event and not its shape. */
-function folded(run: string, entries: readonly Entry[], from: RunState | undefined): RunState | undefined {
+function foldEntries(run: string, entries: readonly Entry[], from: RunState | undefined): RunState | undefined {
   try {
     return fold(entries, from);
   } catch (thrown) {

@@ -1,16 +1,16 @@
 /** A bell that remembers being rung while nobody waited. */
-export class Bell {
+export class Wakeup {
   #rung = false;
   #waiting: (() => void) | undefined;
 
   /** Wakes whoever waits, or the next one who does. */
-  ring(): void {
+  wake(): void {
     this.#rung = true;
     this.#waiting?.();
   }
 
   /** Resolves at the next ring, at once when there was one. One waits at a time. */
-  async rung(): Promise<void> {
+  async wait(): Promise<void> {
     if (!this.#rung) await new Promise<void>((resolve) => (this.#waiting = resolve));
     this.#rung = false;
     this.#waiting = undefined;

@@ -3,11 +3,11 @@ import { Fault, STORE_LIMITS } from "@vidro/core";
 import { commitUnknown, isBusy, isDoubtful, isOfDisk, storeFault } from "./sqlite-fault.ts";
 
 /** Writes something; `isRepeat` when an earlier attempt at the same work may be on disk already. */
-export type Work<Value> = (isRepeat: boolean) => Value;
+export type CommitWork<Value> = (isRepeat: boolean) => Value;
 
 interface Job {
   /** Gives what to do once its work is on disk; throws a Fault only before it has written anything. */
-  readonly work: Work<() => void>;
+  readonly work: CommitWork<() => void>;
   readonly reject: (fault: Fault) => void;
   /** An attempt at it failed in the commit itself, so that it may be on disk. */
   isDoubtful: boolean;
@@ -57,10 +57,10 @@ export class GroupCommit {
   }
 
   /** Does the work in this turn's transaction, in order; settles once that is on disk. */
-  do<Value>(work: Work<Value>): Promise<Value> {
+  do<Value>(work: CommitWork<Value>): Promise<Value> {
     if (this.#waiting.length >= STORE_LIMITS.waiting) return Promise.reject(this.#crowded());
     return new Promise<Value>((resolve, reject) => {
-      const settling: Work<() => void> = (isRepeat) => {
+      const settling: CommitWork<() => void> = (isRepeat) => {
         const value = work(isRepeat);
         return () => resolve(value);
       };

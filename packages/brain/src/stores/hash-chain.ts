@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 
 /** An entry as it is kept: each hash covers the one before it, so nothing can be changed without a trace. */
-export interface Link {
+export interface ChainLink {
   readonly seq: number;
   readonly at: number;
   readonly body: string;
@@ -13,7 +13,7 @@ export interface Link {
 export const ROOT = { seq: 0, hash: "" } as const;
 
 /** The hash of an entry that comes after the one with hash `previous`. */
-export function linkHash(run: string, previous: string, entry: Omit<Link, "hash">): string {
+export function linkHash(run: string, previous: string, entry: Omit<ChainLink, "hash">): string {
   return hash("sha256", `${previous}\n${run}\n${entry.seq}\n${entry.at}\n${entry.body}`, "hex");
 }
 
@@ -21,7 +21,7 @@ export function linkHash(run: string, previous: string, entry: Omit<Link, "hash"
 export function chainCheck(
   run: string,
   from: { readonly seq: number; readonly hash: string } = ROOT,
-): (link: Link) => string | undefined {
+): (link: ChainLink) => string | undefined {
   let { seq, hash: previous } = from;
   return (link) => {
     seq += 1;

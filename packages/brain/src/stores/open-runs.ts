@@ -1,5 +1,5 @@
 import { query } from "./sqlite-rows.ts";
-import type { Connection } from "./sqlite-connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { OpenRuns } from "./store.ts";
 
 // The condition of the index of open runs, word for word: no other run is looked at.
@@ -8,7 +8,7 @@ const COUNT = `SELECT ifnull(sum(status = 'running'), 0) AS running, ifnull(sum(
   FROM run WHERE status IN ('running', 'asking')`;
 
 /** Counts the open runs of a database. */
-export function openRunsIn(connection: Connection, now: () => number): () => OpenRuns {
+export function openRunsIn(connection: SqliteConnection, now: () => number): () => OpenRuns {
   const count = query<OpenRuns>(connection.database, COUNT);
   return () => connection.look(() => ({ ...(count.get(now()) ?? { running: 0, asking: 0, undriven: 0 }) }));
 }

@@ -31,7 +31,7 @@ export interface SealedRecord {
 }
 
 /** What is signed. */
-export interface Seal {
+export interface StoreSeal {
   readonly number: number;
   /** The digest of the seal before it; empty for the first. */
   readonly previous: string;

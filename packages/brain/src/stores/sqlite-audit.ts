@@ -1,8 +1,8 @@
 import { STORE_LIMITS } from "@vidro/core";
 import { digestOf, isSigned } from "./seal.ts";
-import type { Seal, SealedRun, SealKey } from "./seal.ts";
+import type { StoreSeal, SealedRun, SealKey } from "./seal.ts";
 import { NO_SEAL, SealMark } from "./seal-mark.ts";
-import type { Connection } from "./sqlite-connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
 import { recordDigest, runDigest } from "./sqlite-seals.ts";
@@ -18,7 +18,7 @@ interface SealRow {
 }
 
 /** The audit of a store in a file, by the key that its seals are signed with. */
-export function sqliteAudit(connection: Connection, path: string, key: SealKey): Audit {
+export function sqliteAudit(connection: SqliteConnection, path: string, key: SealKey): Audit {
   return {
     check: (tell) =>
       connection.look(() => {
@@ -36,7 +36,7 @@ export function sqliteAudit(connection: Connection, path: string, key: SealKey):
 
 /** One pass over the seals of a store and what they cover. */
 class Check {
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #key: SealKey;
   readonly #tell: Tell;
   readonly #run: Query<RunRowOfSeal & { readonly number: number }>;
@@ -47,7 +47,7 @@ class Check {
   readonly #records = new Map<string, string | null>();
   #last: { readonly number: number; readonly digest: string; readonly upTo: number; readonly at: number } | undefined;
 
-  constructor(connection: Connection, key: SealKey, tell: Tell) {
+  constructor(connection: SqliteConnection, key: SealKey, tell: Tell) {
     this.#connection = connection;
     this.#key = key;
     this.#tell = tell;
@@ -82,7 +82,7 @@ class Check {
     if (number !== expected) this.#tell(`seal ${expected} is missing; ${number} comes next`);
     if (!isSigned(this.#key, body, signature))
       return this.#tell(`seal ${number} is not signed with the key of this home (SHA-256 ${this.#key.fingerprint})`);
-    const seal: Seal = JSON.parse(body);
+    const seal: StoreSeal = JSON.parse(body);
     if (seal.number !== number || seal.previous !== (this.#last?.digest ?? ""))
       this.#tell(`seal ${number} does not follow the one before it`);
     for (const run of seal.runs) this.#checkRun(run, number);

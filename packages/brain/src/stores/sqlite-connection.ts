@@ -1,14 +1,14 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Fault, FOLLOW_LIMITS } from "@vidro/core";
 import { GroupCommit } from "./group-commit.ts";
-import type { CommitHooks, Work } from "./group-commit.ts";
+import type { CommitHooks, CommitWork } from "./group-commit.ts";
 import { storeFault } from "./sqlite-fault.ts";
 import { openDatabase } from "./sqlite-open.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
 
 /** A part that keeps its tables in a database. */
-export interface Member extends Omit<CommitHooks, "committing"> {
+export interface ConnectionMember extends Omit<CommitHooks, "committing"> {
   /** Prepares its statements: at once, and again whenever the connection was replaced. */
   opened(database: DatabaseSync): void;
   /** All work of the transaction is done. */
@@ -20,10 +20,10 @@ export interface Member extends Omit<CommitHooks, "committing"> {
 }
 
 /** One open database whose tables several parts share: one commit a turn, and one look-out for other processes. */
-export class Connection {
+export class SqliteConnection {
   readonly #path: string;
   readonly #commit: GroupCommit;
-  readonly #members: Member[] = [];
+  readonly #members: ConnectionMember[] = [];
   readonly #lookouts = new Set<() => void>();
   #database: DatabaseSync;
   #version: Query<{ readonly data_version: number }>;
@@ -54,7 +54,7 @@ export class Connection {
   }
 
   /** Tells a part of every commit from now on. */
-  join(member: Member): void {
+  join(member: ConnectionMember): void {
     this.#members.push(member);
     member.opened(this.#database);
   }
@@ -65,7 +65,7 @@ export class Connection {
   }
 
   /** Does the work in this turn's transaction; settles once that is on disk. */
-  async write<T>(work: Work<T>): Promise<T> {
+  async write<T>(work: CommitWork<T>): Promise<T> {
     this.#refuseIfClosed();
     return this.#commit.do(work);
   }

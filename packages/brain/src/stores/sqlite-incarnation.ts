@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { fileIdentity, isSameFile, STORE_LIMITS } from "@vidro/core";
 import { FIRST_GENERATION } from "@vidro/core/run";
 import type { FileIdentity } from "@vidro/core";
-import type { Connection } from "./sqlite-connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import { isOutOfSpace } from "./sqlite-fault.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Incarnation } from "./store.ts";
@@ -40,7 +40,7 @@ interface Found {
  * store counts what the connection commits.
  */
 export function sqliteIncarnation(
-  connection: Connection,
+  connection: SqliteConnection,
   path: string,
   { restored, now }: { readonly restored: boolean; readonly now: () => number },
 ): Incarnation {

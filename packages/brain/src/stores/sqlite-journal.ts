@@ -3,12 +3,12 @@ import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead } from "@vidro
 import { mayLive } from "./lease-holder.ts";
 import { chainCheck, linkHash, ROOT } from "./hash-chain.ts";
 import type { Damage } from "./damage.ts";
-import type { Connection } from "./sqlite-connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import { isCorrupt } from "./sqlite-fault.ts";
 import { Rows } from "./sqlite-rows.ts";
 import type { Tip } from "./sqlite-rows.ts";
 import { Salvage } from "./sqlite-salvage.ts";
-import { eventOf, verifyChain } from "./sqlite-verify.ts";
+import { parseEvent, verifyChain } from "./sqlite-verify.ts";
 import type { ChainReport } from "./sqlite-verify.ts";
 import { SqliteWatchers } from "./sqlite-watchers.ts";
 import {
@@ -36,12 +36,12 @@ interface SqliteJournalOptions {
 }
 
 /** The journal in a database that it may share with others. */
-export function sqliteJournal(connection: Connection, options: SqliteJournalOptions): Journal {
+export function sqliteJournal(connection: SqliteConnection, options: SqliteJournalOptions): Journal {
   return new SqliteJournal(connection, options);
 }
 
 class SqliteJournal implements Journal {
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #now: () => number;
   /** The lowest epoch that is given. */
   readonly #floor: number;
@@ -55,7 +55,7 @@ class SqliteJournal implements Journal {
   readonly #ended: () => void;
   #tipsVersion!: number;
 
-  constructor(connection: Connection, { now, damage, floor, ended }: SqliteJournalOptions) {
+  constructor(connection: SqliteConnection, { now, damage, floor, ended }: SqliteJournalOptions) {
     this.#connection = connection;
     this.#now = now;
     this.#damage = damage;
@@ -121,7 +121,7 @@ class SqliteJournal implements Journal {
       return links.slice(0, limit).map((link) => {
         const reason = check(link);
         if (reason !== undefined) throw new Fault("JOURNAL_CORRUPT", `The journal of run ${run} is broken: ${reason}.`);
-        return { seq: link.seq, at: link.at, event: eventOf(run, link) };
+        return { seq: link.seq, at: link.at, event: parseEvent(run, link) };
       });
     });
   }

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Records, StoredRecord } from "@vidro/core";
 import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "./record-rules.ts";
 import type { NewRecord, RecordFilter } from "./record-rules.ts";
-import type { Connection } from "./sqlite-connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
 import { SqliteWatchers } from "./sqlite-watchers.ts";
@@ -19,12 +19,12 @@ interface SqliteRecordsOptions {
 }
 
 /** The records in a database that they may share with others. */
-export function sqliteRecords(connection: Connection, options: SqliteRecordsOptions): Records {
+export function sqliteRecords(connection: SqliteConnection, options: SqliteRecordsOptions): Records {
   return new SqliteRecords(connection, options);
 }
 
 class SqliteRecords implements Records {
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #now: () => number;
   readonly #isSealed: boolean;
   readonly #watchers: SqliteWatchers;
@@ -38,7 +38,7 @@ class SqliteRecords implements Records {
   #place!: Query<{ readonly number: number }>;
   #changes!: Query<{ readonly changes: number }>;
 
-  constructor(connection: Connection, { now, isSealed }: SqliteRecordsOptions) {
+  constructor(connection: SqliteConnection, { now, isSealed }: SqliteRecordsOptions) {
     this.#connection = connection;
     this.#now = now;
     this.#isSealed = isSealed;

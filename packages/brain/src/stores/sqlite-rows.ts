@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
-import type { Link } from "./hash-chain.ts";
+import type { ChainLink } from "./hash-chain.ts";
 import { noSuchRun } from "./run-rules.ts";
 import type { RunFilter, Term } from "./run-rules.ts";
 
@@ -54,7 +54,7 @@ export class Rows {
   readonly #head: Query<RunHead>;
   readonly #status: Query<{ readonly status: RunStatus }>;
   readonly #headOfKey: Query<RunHead>;
-  readonly #links: Query<Link>;
+  readonly #links: Query<ChainLink>;
   readonly #holders: Query<{ readonly holder: string }>;
   readonly #undriven: Query<{ readonly id: string }>;
   readonly #lastSeq: Query<{ readonly seq: number | null }>;
@@ -108,7 +108,7 @@ export class Rows {
   }
 
   /** Writes one entry. */
-  insertEntry(run: number, link: Link): void {
+  insertEntry(run: number, link: ChainLink): void {
     this.#insertEntry.run(run, link.seq, link.at, link.body, link.hash);
   }
 
@@ -186,7 +186,7 @@ export class Rows {
   }
 
   /** The entries of a run from `seq` on, at most `limit`. */
-  links(run: string, seq: number, limit: number): Link[] {
+  links(run: string, seq: number, limit: number): ChainLink[] {
     return this.#links.all(run, seq, limit);
   }
 

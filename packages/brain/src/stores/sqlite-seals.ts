@@ -1,10 +1,10 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { STORE_LIMITS } from "@vidro/core";
 import { digestOf, signed } from "./seal.ts";
-import type { Seal, SealedRecord, SealedRun, SealKey } from "./seal.ts";
+import type { StoreSeal, SealedRecord, SealedRun, SealKey } from "./seal.ts";
 import { NO_SEAL, SealMark } from "./seal-mark.ts";
 import type { LastSeal } from "./seal-mark.ts";
-import type { Connection, Member } from "./sqlite-connection.ts";
+import type { SqliteConnection, ConnectionMember } from "./sqlite-connection.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
 
@@ -36,8 +36,8 @@ export function recordDigest({ owner, body, version }: RecordRowOfSeal): string 
 }
 
 /** Seals what is committed: in the commit that ends a run, and else soon after; no step waits for it. */
-export class SqliteSeals implements Member {
-  readonly #connection: Connection;
+export class SqliteSeals implements ConnectionMember {
+  readonly #connection: SqliteConnection;
   readonly #key: SealKey;
   readonly #now: () => number;
   readonly #mark: SealMark;
@@ -53,7 +53,10 @@ export class SqliteSeals implements Member {
   #statements!: ReturnType<typeof statementsOf>;
 
   /** `isRestored`: a person says that the store came back from a backup, so that it may lack seals. */
-  constructor(connection: Connection, options: { path: string; key: SealKey; now: () => number; isRestored: boolean }) {
+  constructor(
+    connection: SqliteConnection,
+    options: { path: string; key: SealKey; now: () => number; isRestored: boolean },
+  ) {
     this.#connection = connection;
     this.#key = options.key;
     this.#now = options.now;
@@ -128,7 +131,7 @@ export class SqliteSeals implements Member {
   #seal(): LastSeal | undefined {
     const { last, entries, tip, unsealed, record, sealed, insert } = this.#statements;
     const before = last.get();
-    const seal: Seal | undefined = before === undefined ? undefined : JSON.parse(before.body);
+    const seal: StoreSeal | undefined = before === undefined ? undefined : JSON.parse(before.body);
     const fresh = entries.all(seal?.upTo ?? 0, STORE_LIMITS.sealEntries);
     const changed = unsealed.all(STORE_LIMITS.sealEntries);
     this.#isMore = fresh.length === STORE_LIMITS.sealEntries || changed.length === STORE_LIMITS.sealEntries;
@@ -145,7 +148,7 @@ export class SqliteSeals implements Member {
     const number = (seal?.number ?? 0) + 1;
     const previous = before === undefined ? "" : digestOf(before.body);
     const upTo = fresh.at(-1)?.place ?? seal?.upTo ?? 0;
-    const next: Seal = { number, previous, at: this.#now(), upTo, runs, records };
+    const next: StoreSeal = { number, previous, at: this.#now(), upTo, runs, records };
     const body = JSON.stringify(next);
     insert.run(number, body, signed(this.#key, body));
     sealed.run(changed.at(-1)?.number ?? 0);

@@ -1,7 +1,7 @@
 import { asFault, Fault, FOLLOW_LIMITS, isEventType, isObject } from "@vidro/core";
 import type { Event, Json, RunStatus } from "@vidro/core";
 import { chainCheck } from "./hash-chain.ts";
-import type { Link } from "./hash-chain.ts";
+import type { ChainLink } from "./hash-chain.ts";
 import { isCorrupt } from "./sqlite-fault.ts";
 import type { Rows } from "./sqlite-rows.ts";
 import { noSuchRun, statusAfter } from "./run-rules.ts";
@@ -14,7 +14,7 @@ export interface ChainReport {
 }
 
 /** The event of an entry; STORE_NEWER when this version does not know its type, JOURNAL_CORRUPT when it is none. */
-export function eventOf(run: string, link: Link): Event {
+export function parseEvent(run: string, link: ChainLink): Event {
   const event = parsed(link.body);
   const type = isObject(event) ? event["type"] : undefined;
   if (isEventType(type)) return event as unknown as Event;
@@ -45,7 +45,7 @@ export function verifyChain(run: string, rows: Rows): ChainReport {
     for (const link of links) {
       const reason = check(link) ?? unknownEvent(run, link);
       if (reason !== undefined) return { entries, brokenAt: entries + 1, reason };
-      status = statusAfter(status, eventOf(run, link));
+      status = statusAfter(status, parseEvent(run, link));
       entries += 1;
     }
   }
@@ -55,7 +55,7 @@ export function verifyChain(run: string, rows: Rows): ChainReport {
 }
 
 /** The next entries, as many as can be read before a damaged page; why the first of them cannot. */
-function soundLinks(run: string, from: number, rows: Rows): readonly Link[] | string {
+function soundLinks(run: string, from: number, rows: Rows): readonly ChainLink[] | string {
   for (const limit of [FOLLOW_LIMITS.batch, 1]) {
     try {
       return rows.links(run, from, limit);
@@ -66,9 +66,9 @@ function soundLinks(run: string, from: number, rows: Rows): readonly Link[] | st
   return "the page of the file that it lies in is damaged";
 }
 
-function unknownEvent(run: string, link: Link): string | undefined {
+function unknownEvent(run: string, link: ChainLink): string | undefined {
   try {
-    eventOf(run, link);
+    parseEvent(run, link);
     return undefined;
   } catch (thrown) {
     return asFault(thrown).message;

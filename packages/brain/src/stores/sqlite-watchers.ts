@@ -1,14 +1,14 @@
-import type { Connection } from "./sqlite-connection.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
 import { Watchers } from "./watchers.ts";
 
 /** Watchers of things that other processes change too; `countOf` reads how far a thing has counted. */
 export class SqliteWatchers {
-  readonly #connection: Connection;
+  readonly #connection: SqliteConnection;
   readonly #countOf: (thing: string) => number;
   readonly #watchers = new Watchers();
   #stopLooking = (): void => undefined;
 
-  constructor(connection: Connection, countOf: (thing: string) => number) {
+  constructor(connection: SqliteConnection, countOf: (thing: string) => number) {
     this.#connection = connection;
     this.#countOf = countOf;
   }

@@ -1,7 +1,7 @@
 import { Damage } from "./damage.ts";
 import { openRunsIn } from "./open-runs.ts";
 import { storeFault } from "./sqlite-fault.ts";
-import { Connection } from "./sqlite-connection.ts";
+import { SqliteConnection } from "./sqlite-connection.ts";
 import { sqliteAudit } from "./sqlite-audit.ts";
 import { sqliteIncarnation } from "./sqlite-incarnation.ts";
 import { sqliteJournal } from "./sqlite-journal.ts";
@@ -22,7 +22,7 @@ export async function sqliteStore(path: string, options: SqliteOptions = {}): Pr
   const database = openDatabase(path);
   try {
     if (options.maxPages !== undefined) database.exec(`PRAGMA max_page_count = ${Math.trunc(options.maxPages)}`);
-    const connection = new Connection(database, path);
+    const connection = new SqliteConnection(database, path);
     const damage = new Damage();
     const incarnation = sqliteIncarnation(connection, path, { now, restored: options.restored === true });
     const { sealKey: key } = options;

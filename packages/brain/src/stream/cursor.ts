@@ -1,9 +1,9 @@
 import { Fault } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import type { Call } from "../http/route.ts";
+import type { RouteCall } from "../http/route.ts";
 
 /** The query of a route that can be resumed. */
-export const AFTER: JsonObject = {
+export const AFTER_SCHEMA: JsonObject = {
   type: "integer",
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
@@ -14,7 +14,7 @@ export const AFTER: JsonObject = {
  * The last `seq` that a caller has, 0 when it has none. The header wins: a browser that comes back repeats the address
  * that it began with, and only the header has moved on.
  */
-export function cursorOf({ headers, query }: Pick<Call, "headers" | "query">): number {
+export function cursorOf({ headers, query }: Pick<RouteCall, "headers" | "query">): number {
   const given = headers["last-event-id"] ?? query["after"] ?? "";
   if (given === "") return 0;
   const seq = Number(given);

@@ -27,7 +27,7 @@ interface Slice {
 }
 
 /** An encoded stretch of a run that nothing will be added to. */
-export interface Window {
+export interface EntryWindow {
   readonly slices: readonly Slice[];
   /** The memory that it takes. */
   readonly bytes: number;
@@ -50,25 +50,25 @@ function windowStart(seq: number): number {
   return seq - (seq % STREAM_LIMITS.windowEntries);
 }
 
-const OF = new WeakMap<WindowSource["runs"], Windows>();
+const OF = new WeakMap<WindowSource["runs"], EntryWindows>();
 
 /** The windows of a brain's runs. */
-export function windowsOf(runs: WindowSource["runs"]): Windows {
-  const windows = OF.get(runs) ?? new Windows();
+export function windowsOf(runs: WindowSource["runs"]): EntryWindows {
+  const windows = OF.get(runs) ?? new EntryWindows();
   OF.set(runs, windows);
   return windows;
 }
 
 /** Windows that were used last, as many as fit. */
-class Windows {
+class EntryWindows {
   readonly #encoders = new WeakMap<RunEncoder, number>();
   /** From the one that was not used for the longest time on. */
-  readonly #kept = new Map<string, { readonly window: Promise<Window | undefined>; bytes: number }>();
+  readonly #kept = new Map<string, { readonly window: Promise<EntryWindow | undefined>; bytes: number }>();
   #named = 0;
   #bytes = 0;
 
   /** The window that holds what comes after `seq`; undefined when it is not whole yet or cannot be read. */
-  after(source: WindowSource, seq: number): Promise<Window | undefined> {
+  after(source: WindowSource, seq: number): Promise<EntryWindow | undefined> {
     const start = windowStart(seq);
     const key = `${this.#numberOf(source.encoder)} ${start} ${source.run}`;
     const known = this.#kept.get(key);
@@ -79,10 +79,10 @@ class Windows {
   }
 
   /** A window that fails to open is not kept: whoever wants it reads for itself, and is told what is wrong. */
-  async #open(source: WindowSource, start: number, key: string): Promise<Window | undefined> {
+  async #open(source: WindowSource, start: number, key: string): Promise<EntryWindow | undefined> {
     // One in a turn: reading is work that nothing else can be done beside.
     await turns.take(STREAM_LIMITS.turnBytes);
-    const window = await opened(source, start).catch(() => undefined);
+    const window = await readWindow(source, start).catch(() => undefined);
     const kept = this.#kept.get(key);
     if (window === undefined) this.#kept.delete(key);
     else if (kept !== undefined) this.#count(kept, window.bytes);
@@ -111,7 +111,7 @@ class Windows {
 /** What a window takes besides its bytes: a wire may have no words for any of its entries. */
 const OVERHEAD_BYTES = 4096;
 
-async function opened({ runs, run, encoder }: WindowSource, start: number): Promise<Window | undefined> {
+async function readWindow({ runs, run, encoder }: WindowSource, start: number): Promise<EntryWindow | undefined> {
   const entries = await runs.read(run, start, STREAM_LIMITS.windowEntries);
   const last = entries.at(-1)?.event;
   const end = last !== undefined && isTerminal(last) ? last : undefined;

@@ -5,7 +5,7 @@ import { STREAM_LIMITS } from "@vidro/core";
  * for the next ones, in the order in which they came. Between two turns everything else has its time: a new connection
  * is never behind a whole crowd.
  */
-class Turns {
+class FairTurns {
   readonly #waiting: { readonly bytes: number; readonly go: () => void }[] = [];
   #left: number = STREAM_LIMITS.turnBytes;
   /** Whether a new turn comes. */
@@ -41,4 +41,4 @@ class Turns {
 }
 
 /** The turns of this process, which has one event loop for all that it writes. */
-export const turns = new Turns();
+export const turns = new FairTurns();

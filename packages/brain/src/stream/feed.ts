@@ -1,7 +1,7 @@
 import { isTerminal, STREAM_LIMITS } from "@vidro/core";
 import type { TerminalEvent } from "@vidro/core";
-import type { Bell } from "../run/wakeup.ts";
-import type { Followed } from "../run/follow.ts";
+import type { Wakeup } from "../run/wakeup.ts";
+import type { FollowItem } from "../run/follow.ts";
 import type { Runs } from "../run/runs.ts";
 import type { RunEncoder } from "./run-encoder.ts";
 
@@ -19,10 +19,10 @@ export interface FeedSource {
 }
 
 /** How a feed came to its end: with the last event of the run, or without it when nobody drives the run any more. */
-export type Ending = { readonly last: TerminalEvent | undefined } | { readonly thrown: unknown };
+export type FeedEnding = { readonly last: TerminalEvent | undefined } | { readonly thrown: unknown };
 
 /** What is new for a follower, the place behind it, and the last entry that is now known to it. */
-export interface Taken {
+interface FeedBatch {
   readonly bytes: Buffer;
   readonly place: number;
   readonly seq: number;
@@ -40,14 +40,14 @@ const NOTHING = Buffer.alloc(0);
 const OPEN = new WeakMap<FeedSource["runs"], Map<string, Feed[]>>();
 
 /** The oldest feed on which somebody who has all entries up to `seq` can go on, if there is one. */
-export function openFeed(source: FeedSource, seq: number): Feed | undefined {
+export function findFeed(source: FeedSource, seq: number): Feed | undefined {
   const feeds = OPEN.get(source.runs)?.get(source.run);
   return feeds?.find((feed) => feed.encoder === source.encoder && feed.covers(seq));
 }
 
 /** A feed on which somebody who has all entries up to `seq` can go on: the oldest there is, or a new one. */
 export function feedFor(source: FeedSource, seq: number): Feed {
-  const known = openFeed(source, seq);
+  const known = findFeed(source, seq);
   if (known !== undefined) return known;
   const byRun = OPEN.get(source.runs) ?? new Map<string, Feed[]>();
   OPEN.set(source.runs, byRun);
@@ -66,7 +66,7 @@ export class Feed {
   readonly encoder: RunEncoder;
   readonly #source: FeedSource;
   readonly #gone: () => void;
-  readonly #followers = new Set<Bell>();
+  readonly #followers = new Set<Wakeup>();
   readonly #stop = new AbortController();
   readonly #pieces: Piece[] = [];
   /** How many pieces have left the window. */
@@ -79,7 +79,7 @@ export class Feed {
   #oldest: number;
   #seq: number;
   #last: TerminalEvent | undefined;
-  #ending: Ending | undefined;
+  #ending: FeedEnding | undefined;
   /** What was last taken, since the next follower most likely stands at the same place. */
   #shared: { readonly from: number; readonly to: number; readonly bytes: Buffer } | undefined;
   #isFlushing = false;
@@ -97,7 +97,7 @@ export class Feed {
   }
 
   /** Set when nothing more will come. */
-  get ending(): Ending | undefined {
+  get ending(): FeedEnding | undefined {
     return this.#ending;
   }
 
@@ -108,12 +108,12 @@ export class Feed {
   }
 
   /** Rings the bell when there is more, until it leaves. */
-  join(bell: Bell): void {
+  join(bell: Wakeup): void {
     this.#followers.add(bell);
   }
 
   /** The last one to leave ends the feed. */
-  leave(bell: Bell): void {
+  leave(bell: Wakeup): void {
     if (!this.#followers.delete(bell) || this.#followers.size > 0) return;
     clearImmediate(this.#rush);
     this.#gone();
@@ -128,7 +128,7 @@ export class Feed {
   }
 
   /** All that comes after a place; undefined when the window has moved on beyond it. */
-  take(place: number): Taken | undefined {
+  take(place: number): FeedBatch | undefined {
     if (place < this.#dropped) return undefined;
     const to = this.#dropped + this.#pieces.length;
     const known = { place: to, seq: this.#seq, last: this.#last };
@@ -164,7 +164,7 @@ export class Feed {
     this.#flush();
   }
 
-  #add(followed: Followed): void {
+  #add(followed: FollowItem): void {
     const text = "entry" in followed ? this.#entryText(followed) : this.#liveText(followed);
     if ("entry" in followed) {
       this.#seq = followed.entry.seq;
@@ -207,10 +207,10 @@ export class Feed {
     this.#rush = undefined;
     this.#isFlushing = false;
     this.#flushedAt = performance.now();
-    for (const bell of this.#followers) bell.ring();
+    for (const bell of this.#followers) bell.wake();
   }
 
-  #entryText({ entry }: Extract<Followed, { entry: unknown }>): string | undefined {
+  #entryText({ entry }: Extract<FollowItem, { entry: unknown }>): string | undefined {
     const { encoder, run } = this.#source;
     const text = encoder.entry(entry, run);
     if (entry.seq <= this.#seq + 1) return text;
@@ -218,7 +218,7 @@ export class Feed {
     return `${encoder.resync?.(run, entry.seq) ?? ""}${text ?? ""}`;
   }
 
-  #liveText({ live, after }: Extract<Followed, { live: unknown }>): string | undefined {
+  #liveText({ live, after }: Extract<FollowItem, { live: unknown }>): string | undefined {
     return this.#source.encoder.live(live, after, this.#source.run);
   }
 

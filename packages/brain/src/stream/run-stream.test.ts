@@ -5,10 +5,10 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { Fault, STREAM_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { Bell } from "../run/wakeup.ts";
+import { Wakeup } from "../run/wakeup.ts";
 import { feedFor } from "./feed.ts";
 import { JOURNAL_ENCODERS } from "../north/journal/entries.ts";
-import { linesIn, Shown } from "../north/shown.fixture.ts";
+import { linesIn, Shown } from "../north/run-viewer.fixture.ts";
 import type { RunEncoder } from "./run-encoder.ts";
 
 const PLAIN = JOURNAL_ENCODERS.ndjson.live;
@@ -255,7 +255,7 @@ test(
   { timeout: 30_000 },
   async (t) => {
     const shown = await new Shown().open(t);
-    const [first, second] = [new Bell(), new Bell()];
+    const [first, second] = [new Wakeup(), new Wakeup()];
     const feed = feedFor({ runs: shown.runs, run: shown.run, encoder: PLAIN }, 1);
     feed.join(first);
     while (shown.watching < 1) await new Promise((resolve) => setImmediate(resolve));
@@ -263,14 +263,14 @@ test(
       after: 1,
       event: { type: "model.delta", text: "w".repeat(STREAM_LIMITS.batchChars), from: 0 },
     });
-    await first.rung();
+    await first.wait();
     feed.join(second);
     feed.leave(first);
     let place = feed.placeOf(1);
     assert.equal(feed.take(place)?.bytes.length, 0, "what was live before is not told again");
     await shown.finish();
     for (let last; last === undefined;) {
-      await second.rung();
+      await second.wait();
       const taken = feed.take(place);
       last = taken?.last;
       place = taken?.place ?? place;

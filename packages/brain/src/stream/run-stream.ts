@@ -2,14 +2,14 @@ import type { ServerResponse } from "node:http";
 import { Fault, HTTP_LIMITS, STREAM_LIMITS } from "@vidro/core";
 import { encodeNdjson } from "@vidro/core/codec";
 import type { RunHead } from "@vidro/core";
-import { Bell } from "../run/wakeup.ts";
+import { Wakeup } from "../run/wakeup.ts";
 import type { Runs } from "../run/runs.ts";
 import { isOpen } from "../stores/run-rules.ts";
-import { feedFor, openFeed } from "./feed.ts";
-import type { Ending, Feed, FeedSource } from "./feed.ts";
+import { feedFor, findFeed } from "./feed.ts";
+import type { FeedEnding, Feed, FeedSource } from "./feed.ts";
 import { turns } from "./fair-turns.ts";
 import { bytesAfter, windowEnd, windowsOf } from "./entry-windows.ts";
-import type { Window } from "./entry-windows.ts";
+import type { EntryWindow } from "./entry-windows.ts";
 
 /** What to stream, from where, and to whose words. */
 export interface RunStream extends FeedSource {
@@ -57,7 +57,7 @@ class Follower {
   readonly #response: ServerResponse;
   readonly #what: RunStream;
   /** Rung when there is more, when the response has drained, and when it is over. */
-  readonly #bell = new Bell();
+  readonly #bell = new Wakeup();
   readonly #drainMs: number;
   /** Where the run stood when it was last looked at; looked at anew once it was used. */
   #head: RunHead | undefined;
@@ -74,7 +74,7 @@ class Follower {
 
   async follow(): Promise<void> {
     const { signal, encoder } = this.#what;
-    const ring = (): void => this.#bell.ring();
+    const ring = (): void => this.#bell.wake();
     for (const event of RINGING) this.#response.on(event, ring);
     signal.addEventListener("abort", ring);
     try {
@@ -113,7 +113,7 @@ class Follower {
   }
 
   /** Feeds the response until the run or the connection is over; a follower that does not read holds no feed. */
-  async #feed(): Promise<Ending | undefined> {
+  async #feed(): Promise<FeedEnding | undefined> {
     while (!this.#isOver()) {
       const window = await this.#window();
       const ending = window === undefined ? await this.#join() : await this.#catchUp(window);
@@ -124,9 +124,9 @@ class Follower {
   }
 
   /** The window that this follower goes on with: none when it can go on with the others, or is nearly with them. */
-  async #window(): Promise<Window | undefined> {
+  async #window(): Promise<EntryWindow | undefined> {
     const { encoder, runs, run } = this.#what;
-    if (encoder.isShared !== true || openFeed(this.#what, this.#seq) !== undefined) return undefined;
+    if (encoder.isShared !== true || findFeed(this.#what, this.#seq) !== undefined) return undefined;
     const head = this.#head ?? (await runs.find(run));
     this.#head = undefined;
     const isWhole = isOpen(head.status) ? windowEnd(this.#seq) <= head.seq : this.#seq < head.seq;
@@ -134,7 +134,7 @@ class Follower {
   }
 
   /** Writes what this follower lacks of a window, as far as it reads. */
-  async #catchUp({ slices, last }: Window): Promise<Ending | undefined> {
+  async #catchUp({ slices, last }: EntryWindow): Promise<FeedEnding | undefined> {
     for (const slice of slices) {
       if (slice.seq <= this.#seq) continue;
       await turns.take(slice.bytes.length);
@@ -146,7 +146,7 @@ class Follower {
     return last === undefined ? undefined : { last };
   }
 
-  async #join(): Promise<Ending | undefined> {
+  async #join(): Promise<FeedEnding | undefined> {
     const feed = feedFor(this.#what, this.#seq);
     feed.join(this.#bell);
     try {
@@ -157,7 +157,7 @@ class Follower {
   }
 
   /** Writes what a feed has until it ends, has moved on without us, or is better taken from another one. */
-  async #take(feed: Feed): Promise<Ending | undefined> {
+  async #take(feed: Feed): Promise<FeedEnding | undefined> {
     let place = feed.placeOf(this.#seq);
     while (!this.#isOver()) {
       if (this.#isFull()) return this.#what.encoder.isShared === true ? undefined : this.#takeLast(feed, place);
@@ -176,13 +176,13 @@ class Follower {
       }
       if (feed.ending !== undefined) return feed.ending;
       if (feedFor(this.#what, this.#seq) !== feed) return undefined;
-      await this.#bell.rung();
+      await this.#bell.wait();
     }
     return undefined;
   }
 
   /** Leaves a feed of its own without losing a word: an encoder that knows what it has said says nothing twice. */
-  #takeLast(feed: Feed, place: number): Ending | undefined {
+  #takeLast(feed: Feed, place: number): FeedEnding | undefined {
     const taken = feed.take(place);
     feed.leave(this.#bell);
     if (taken === undefined) return undefined;
@@ -207,7 +207,7 @@ class Follower {
     this.#silence?.refresh();
   }
 
-  async #end(ending: Ending): Promise<void> {
+  async #end(ending: FeedEnding): Promise<void> {
     const { encoder, run } = this.#what;
     if ("thrown" in ending && !(ending.thrown instanceof Fault)) throw ending.thrown;
     const words =
@@ -231,7 +231,7 @@ class Follower {
   /** Waits for the other side to read, or cuts it off. */
   async #until(isRead: () => boolean): Promise<void> {
     const timer = setTimeout(() => this.#response.destroy(), this.#drainMs);
-    while (!isRead() && !this.#response.destroyed) await this.#bell.rung();
+    while (!isRead() && !this.#response.destroyed) await this.#bell.wait();
     clearTimeout(timer);
   }
 }

@@ -1,4 +1,4 @@
-import type { Followed, StartRequest } from "@vidro/brain";
+import type { FollowItem, StartRequest } from "@vidro/brain";
 import type { Entry, RunHead } from "@vidro/core";
 
 /**
@@ -21,7 +21,7 @@ export interface Waist {
   /** What this process is to the run from now on; one that nobody drives goes on. */
   join(run: string): Promise<Part>;
   /** Every entry after `after` and what is live, to the terminal entry; ends early when the signal fires. */
-  follow(run: string, after: number, signal: AbortSignal): AsyncIterable<Followed>;
+  follow(run: string, after: number, signal: AbortSignal): AsyncIterable<FollowItem>;
   /** The entries as they are now, up to `last`. */
   entries(run: string, last?: number): AsyncIterable<Entry>;
   /** Answers the open question of a run. */

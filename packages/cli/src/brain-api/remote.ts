@@ -1,4 +1,4 @@
-import type { Followed } from "@vidro/brain";
+import type { FollowItem } from "@vidro/brain";
 import { Vidro, VidroError } from "@vidro/client";
 import { Fault, FAULTS } from "@vidro/core";
 import type { Entry, FaultCode } from "@vidro/core";
@@ -49,7 +49,12 @@ export function remote({ url, token, retries }: Address): Waist {
   };
 }
 
-async function* untilAborted(vidro: Vidro, run: string, after: number, signal: AbortSignal): AsyncGenerator<Followed> {
+async function* untilAborted(
+  vidro: Vidro,
+  run: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<FollowItem> {
   try {
     yield* vidro.attach(run).follow({ after, signal });
   } catch (thrown) {

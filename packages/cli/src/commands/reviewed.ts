@@ -5,9 +5,9 @@ import { withBrain } from "../brain-api/with-brain.ts";
 
 /** Takes down that a person looked through the hands and tokens of this home after it came back from a backup. */
 export async function reviewed(): Promise<number> {
-  const { review } = await import("@vidro/brain");
+  const { markReviewed } = await import("@vidro/brain");
   const hands = await withBrain(async ({ records, incarnation, hands: far }) => {
-    await review(records, incarnation.generation);
+    await markReviewed(records, incarnation.generation);
     return far.list({ owner: "", admin: true }).filter(({ barred }) => barred !== "revoked").length;
   });
   say(`${countWords(hands, "hand")} on other machines may come in, as you have seen.`);

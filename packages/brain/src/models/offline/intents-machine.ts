@@ -45,7 +45,7 @@ function isStop(word: string): boolean {
 }
 
 function wantOf(kind: TopicKind, sentence: Sentence): Want {
-  if (kind === "processes") return { kind, by: orderOf(sentence) };
+  if (kind === "processes") return { kind, by: processOrder(sentence) };
   if (kind === "disk") {
     const path = sentence.operands[0]?.text;
     return path === undefined ? { kind } : { kind, path };
@@ -66,7 +66,7 @@ const MEMORY_WORDS = /\b(memory|ram|memoria|mem)\b/;
 const CPU_WORDS = /\b(cpu|cpus|processor|processador|procesador)\b/;
 
 /** By what processes are to be ordered: what is named first, else the CPU. */
-export function orderOf(sentence: Sentence): "cpu" | "mem" {
+export function processOrder(sentence: Sentence): "cpu" | "mem" {
   const memory = sentence.plain.search(MEMORY_WORDS);
   const cpu = sentence.plain.search(CPU_WORDS);
   return memory >= 0 && (cpu < 0 || memory < cpu) ? "mem" : "cpu";
@@ -94,7 +94,7 @@ export function wantOfProcess(sentence: Sentence): Want | undefined {
   const isNoName = name === undefined || strangers({ words: [word] }, [NOT_A_PROCESS]) === 0;
   return isNoName && !word.startsWith("§")
     ? undefined
-    : { kind: "processes", by: orderOf(sentence), name: name ?? word };
+    : { kind: "processes", by: processOrder(sentence), name: name ?? word };
 }
 
 const NOT_A_PROCESS: ReadonlySet<string> = new Set(

@@ -1,7 +1,7 @@
 import type { Language } from "@vidro/core/text";
 import { OFFLINE_LIMITS } from "@vidro/core";
 import { wantOfFiles } from "./intents-files.ts";
-import { isPort, orderOf, wantOfGit, wantOfProcess, wantsOfMachine } from "./intents-machine.ts";
+import { isPort, processOrder, wantOfGit, wantOfProcess, wantsOfMachine } from "./intents-machine.ts";
 import { wantsToRun } from "./intents-run.ts";
 import { languageOf } from "./language.ts";
 import { clausesOf, isForeign, sentenceOf, strangers } from "./sentence.ts";
@@ -70,7 +70,7 @@ function followUp(sentence: Sentence, before: Understanding | undefined): readon
   const last = before?.wants.at(-1);
   if (before === undefined || last === undefined || sentence.words.length > OFFLINE_LIMITS.followUpWords)
     return undefined;
-  if (ORDER.test(sentence.plain) && last.kind === "processes") return [{ ...last, by: orderOf(sentence) }];
+  if (ORDER.test(sentence.plain) && last.kind === "processes") return [{ ...last, by: processOrder(sentence) }];
   if (sentence.words.length === 0 || isForeign(sentence) || strangers(sentence, [AGAIN, PLACE]) > 0) return undefined;
   const path = sentence.operands[0]?.text;
   if (path !== undefined) return elsewhere(last, path);

@@ -1,5 +1,5 @@
 import type { GitAspect } from "./want.ts";
-import { linesOf, readOutput } from "./read-output.ts";
+import { outputLines, readOutput } from "./read-output.ts";
 
 /** A file and its size. */
 interface SizedFile {
@@ -16,7 +16,7 @@ export interface SizedFiles {
 /** Reads `find … -printf "%s\t%p\n"`, largest first; a folder that may not be read leaves the rest readable. */
 export function readSizes(text: string): SizedFiles | undefined {
   const { stdout, stderr, exitCode } = readOutput(text);
-  const files = linesOf(stdout).flatMap((line) => {
+  const files = outputLines(stdout).flatMap((line) => {
     const [, bytes, path] = /^(\d+)\t(.+)$/.exec(line) ?? [];
     return path === undefined ? [] : [{ path, bytes: Number(bytes) }];
   });
@@ -27,7 +27,7 @@ export function readSizes(text: string): SizedFiles | undefined {
 
 /** Reads a listing of one thing on each line; remarks in brackets are no things. */
 export function readListing(text: string): readonly string[] {
-  return linesOf(readOutput(text).stdout).filter((line) => !/^\[.*\]$/.test(line.trim()));
+  return outputLines(readOutput(text).stdout).filter((line) => !/^\[.*\]$/.test(line.trim()));
 }
 
 /** Where a repository stands. */
@@ -40,7 +40,7 @@ export interface GitState {
 
 /** Reads `git status --short --branch`. */
 export function readGitState(text: string): GitState | undefined {
-  const [head = "", ...changes] = linesOf(readOutput(text).stdout);
+  const [head = "", ...changes] = outputLines(readOutput(text).stdout);
   const [, branch, tracking] =
     /^## (?:No commits yet on |Initial commit on )?(.+?)(?:\.\.\.\S+)?(?: \[(.+)\])?$/.exec(head) ?? [];
   if (branch === undefined) return undefined;
@@ -50,7 +50,7 @@ export function readGitState(text: string): GitState | undefined {
 /** Reads `git log --oneline`. */
 export function readGitLog(text: string): readonly string[] | undefined {
   const { stdout, exitCode } = readOutput(text);
-  const commits = linesOf(stdout).filter((line) => /^[0-9a-f]{4,64} /.test(line));
+  const commits = outputLines(stdout).filter((line) => /^[0-9a-f]{4,64} /.test(line));
   return exitCode === 0 && commits.length > 0 ? commits : undefined;
 }
 
@@ -84,7 +84,7 @@ const TEST_COMMANDS: readonly (readonly [RegExp, readonly string[]])[] = [
 
 /** The names in a listing of `read_folder`; undefined when it is none. */
 export function readFolderNames(text: string): readonly string[] | undefined {
-  const names = linesOf(text).flatMap(
+  const names = outputLines(text).flatMap(
     (line) => /^[-dl?][rwx-]{9}\s+\d+ [\d-]{10} [\d:]{5} (.+)$/.exec(line)?.[1] ?? [],
   );
   return names.length === 0 && !/^\[.*empty.*\]$/.test(text.trim()) ? undefined : names;

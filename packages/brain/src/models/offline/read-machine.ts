@@ -1,4 +1,4 @@
-import { linesOf, readOutput } from "./read-output.ts";
+import { outputLines, readOutput } from "./read-output.ts";
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -17,7 +17,7 @@ const DF_ROW = /^(.+?)\s+(\d+)\s+(\d+)\s+(-?\d+)\s+(\d+)%\s+(\/.*)$/;
 
 /** Reads `df -kP`: real file systems, the root first and then the largest; all of them when none is real. */
 export function readVolumes(text: string): readonly Volume[] | undefined {
-  const rows = linesOf(readOutput(text).stdout).flatMap((line) => {
+  const rows = outputLines(readOutput(text).stdout).flatMap((line) => {
     const [, source = "", total = "", , free = "", percent = "", mount = ""] = DF_ROW.exec(line) ?? [];
     if (mount === "" || Number(total) === 0) return [];
     const isPseudo = PSEUDO_SOURCE.test(source) || PSEUDO_MOUNT.test(mount) || Number(total) < KIB;
@@ -32,7 +32,7 @@ export function readVolumes(text: string): readonly Volume[] | undefined {
 }
 
 /** The machine's memory. */
-export interface Memory {
+export interface MemoryFigures {
   readonly totalBytes: number;
   readonly availableBytes: number;
   readonly swapTotalBytes?: number;
@@ -40,8 +40,8 @@ export interface Memory {
 }
 
 /** Reads `free -b`; the columns stand in the same places in every language. */
-export function readMemory(text: string): Memory | undefined {
-  const rows = linesOf(readOutput(text).stdout).map((line) =>
+export function readMemory(text: string): MemoryFigures | undefined {
+  const rows = outputLines(readOutput(text).stdout).map((line) =>
     line
       .slice(line.indexOf(":") + 1)
       .trim()
@@ -104,7 +104,7 @@ export type Facts = ReadonlyMap<string, string>;
 
 /** Reads `os_info`: one `name: value` on each line. */
 export function readFacts(text: string): Facts | undefined {
-  const pairs = linesOf(text).flatMap((line): [string, string][] => {
+  const pairs = outputLines(text).flatMap((line): [string, string][] => {
     const [, name, value] = /^(\w+):\s*(.*)$/.exec(line) ?? [];
     return name === undefined || value === undefined ? [] : [[name, value]];
   });
@@ -128,7 +128,7 @@ export function readVolumeFacts(text: string): readonly Volume[] | undefined {
 }
 
 /** The memory, from `os_info`. */
-export function readMemoryFacts(text: string): Memory | undefined {
+export function readMemoryFacts(text: string): MemoryFigures | undefined {
   const facts = readFacts(text);
   const total = facts && numberFact(facts, "memory_total_mib");
   const available = facts && numberFact(facts, "memory_available_mib");

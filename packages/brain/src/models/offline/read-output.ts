@@ -25,7 +25,7 @@ export function readOutput(text: string): ProcessText {
 }
 
 /** The lines of a text that say something. */
-export function linesOf(text: string): readonly string[] {
+export function outputLines(text: string): readonly string[] {
   return text.split(/\r?\n/).filter((line) => line.trim() !== "");
 }
 

@@ -1,9 +1,9 @@
-import { linesOf, readOutput } from "./read-output.ts";
+import { outputLines, readOutput } from "./read-output.ts";
 
 const KIB = 1024;
 
 /** A running process. */
-export interface ProcessRow {
+export interface ListedProcess {
   readonly pid: number;
   readonly user: string;
   readonly cpuPercent: number;
@@ -13,13 +13,13 @@ export interface ProcessRow {
 
 /** Processes, and how many there are in all. */
 interface ProcessList {
-  readonly rows: readonly ProcessRow[];
+  readonly rows: readonly ListedProcess[];
   readonly total: number;
 }
 
 /** Reads the tool `processes`: tab-separated rows under a header, and a line that counts them. */
-export function readProcesses(text: string): ProcessList | undefined {
-  const [header = "", ...lines] = linesOf(text);
+export function readProcessList(text: string): ProcessList | undefined {
+  const [header = "", ...lines] = outputLines(text);
   if (!header.startsWith("PID\t")) return undefined;
   const rows = lines.flatMap((line) => {
     const [pid, , user = "", cpu, memory, , command = ""] = line.split("\t");
@@ -32,7 +32,7 @@ export function readProcesses(text: string): ProcessList | undefined {
 
 /** Reads `ps -eo pid,user,pcpu,rss,args`. */
 export function readPs(text: string): ProcessList | undefined {
-  const rows = linesOf(readOutput(text).stdout).flatMap((line) => {
+  const rows = outputLines(readOutput(text).stdout).flatMap((line) => {
     const [, pid, user = "", cpu = "", kib, command = ""] =
       /^\s*(\d+)\s+(\S+)\s+([\d.,]+)\s+(\d+)\s+(.*)$/.exec(line) ?? [];
     if (pid === undefined) return [];
@@ -52,7 +52,7 @@ export interface Interface {
 
 /** Reads `ip -br addr`: interfaces with an address, the loopback last. */
 export function readInterfaces(text: string): readonly Interface[] | undefined {
-  const all = linesOf(readOutput(text).stdout).flatMap((line) => {
+  const all = outputLines(readOutput(text).stdout).flatMap((line) => {
     const [name = "", state = "", ...addresses] = line.trim().split(/\s+/);
     if (!/^(UP|DOWN|UNKNOWN|LOWERLAYERDOWN|DORMANT|NOTPRESENT|TESTING)$/.test(state)) return [];
     const own = addresses.filter((address) => /^[\da-f.:]+(\/\d+)?$/i.test(address));
@@ -65,7 +65,7 @@ export function readInterfaces(text: string): readonly Interface[] | undefined {
 }
 
 /** A port that somebody listens on. */
-export interface Listener {
+export interface ListeningPort {
   readonly port: number;
   readonly addresses: readonly string[];
   /** Who listens, as far as the system tells this user. */
@@ -73,11 +73,11 @@ export interface Listener {
 }
 
 /** Reads `ss -tlnp`: one listener for each port, by number. */
-export function readListeners(text: string): readonly Listener[] | undefined {
+export function readListeners(text: string): readonly ListeningPort[] | undefined {
   const { stdout } = readOutput(text);
   if (!/^State\b/m.test(stdout)) return undefined;
   const ports = new Map<number, { addresses: Set<string>; owners: Map<number, string> }>();
-  for (const line of linesOf(stdout)) {
+  for (const line of outputLines(stdout)) {
     const [, address, port, rest = ""] = /^LISTEN\s+\d+\s+\d+\s+(\S+):(\d+)\s+\S+(.*)$/.exec(line) ?? [];
     if (address === undefined) continue;
     const known = ports.get(Number(port)) ?? { addresses: new Set<string>(), owners: new Map<number, string>() };
@@ -98,7 +98,7 @@ export function readSessions(text: string): ReadonlyMap<string, number> | undefi
   const { stdout, exitCode } = readOutput(text);
   if (exitCode !== 0) return undefined;
   const sessions = new Map<string, number>();
-  for (const line of linesOf(stdout)) {
+  for (const line of outputLines(stdout)) {
     const name = line.split(/\s+/)[0] ?? "";
     sessions.set(name, (sessions.get(name) ?? 0) + 1);
   }

@@ -21,7 +21,7 @@ import {
   readVolumes,
 } from "./read-machine.ts";
 import { quote, readOutput } from "./read-output.ts";
-import { readInterfaces, readListeners, readProcesses, readPs, readSessions, readUser } from "./read-work.ts";
+import { readInterfaces, readListeners, readProcessList, readPs, readSessions, readUser } from "./read-work.ts";
 
 describe("a reader", () => {
   it("takes the words of a process apart", () => {
@@ -100,7 +100,7 @@ describe("a reader", () => {
   it("reads the tool for processes and its count", () => {
     const text =
       "PID\tPPID\tUSER\tCPU%\tMEM MiB\tSTATE\tCOMMAND\n7\t1\tada\t12.5\t2.0\tS\tnode a.js\n[1 of 3 shown, 90 in all]";
-    assert.deepEqual(readProcesses(text), {
+    assert.deepEqual(readProcessList(text), {
       rows: [{ pid: 7, user: "ada", cpuPercent: 12.5, memoryBytes: 2 * 1024 * 1024, command: "node a.js" }],
       total: 3,
     });
@@ -138,7 +138,7 @@ describe("a reader", () => {
       readMemoryFacts,
       readInterfaces,
       readListeners,
-      readProcesses,
+      readProcessList,
       readPs,
       readUser,
       readGitState,

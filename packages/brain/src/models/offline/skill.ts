@@ -4,7 +4,7 @@ import type { Phrases } from "./phrases.ts";
 import { quote } from "./read-output.ts";
 
 /** A tool call that a skill wants made. */
-export interface Call {
+export interface ToolCall {
   readonly tool: string;
   readonly input: JsonObject;
 }
@@ -26,11 +26,11 @@ export interface Desk {
  * A piece of work as a generator: it yields one call at a time, is given what came of it, and returns the answer.
  * Running it again over the same results leads to the same call, which is all the memory that the model needs.
  */
-export type Skill<Answer = string> = Generator<Call, Answer, Result>;
+export type Skill<Answer = string> = Generator<ToolCall, Answer, Result>;
 
 /** One way to learn something: a call, and how its words are read; undefined when they cannot be. */
 export interface Way<Facts> {
-  readonly call: Call | undefined;
+  readonly call: ToolCall | undefined;
   readonly read: (text: string) => Facts | undefined;
 }
 
@@ -58,10 +58,10 @@ export function* tell<Facts>(desk: Desk, ways: readonly Way<Facts>[], words: (fa
 }
 
 /** Says honestly why a call gave nothing that can be used. */
-export function troubleWith(call: Call, result: Result, say: Phrases): string {
+export function troubleWith(call: ToolCall, result: Result, say: Phrases): string {
   const what = `\`${callText(call)}\``;
   if (result.forgotten) return say.forgotten(what);
-  if (result.failed) return say.refused(what, oneLine(result.text));
+  if (result.failed) return say.refused(what, shortLine(result.text));
   return result.text.trim() === "" ? say.gaveNothing(what) : `${say.unread(what)}\n${quote(result.text)}`;
 }
 
@@ -70,27 +70,27 @@ function isPersonsNo(result: Result): boolean {
 }
 
 /** A program without a shell; a shell that can only look is the next best where the first is not offered. */
-export function program(desk: Desk, name: string, ...args: readonly string[]): Call | undefined {
+export function runProgram(desk: Desk, name: string, ...args: readonly string[]): ToolCall | undefined {
   if (desk.tools.has("command")) return { tool: "command", input: { command: name, args } };
   if (!desk.tools.has("shell")) return undefined;
   return { tool: "shell", input: { command: [name, ...args].map(shellWord).join(" "), access: "read" } };
 }
 
 /** A call of a named tool, where it is offered. */
-export function use(desk: Desk, tool: string, input: JsonObject): Call | undefined {
+export function use(desk: Desk, tool: string, input: JsonObject): ToolCall | undefined {
   return desk.tools.has(tool) ? { tool, input } : undefined;
 }
 
 /** A call as a person would write it. */
-function callText({ tool, input }: Call): string {
+function callText({ tool, input }: ToolCall): string {
   const { command, args } = input;
-  if (tool === "shell" && typeof command === "string") return oneLine(command);
+  if (tool === "shell" && typeof command === "string") return shortLine(command);
   const words = tool === "command" ? [command, ...(Array.isArray(args) ? args : [])] : [tool, ...Object.values(input)];
-  return oneLine(words.map((word) => (typeof word === "string" ? shellWord(word) : JSON.stringify(word))).join(" "));
+  return shortLine(words.map((word) => (typeof word === "string" ? shellWord(word) : JSON.stringify(word))).join(" "));
 }
 
 /** A text on one line, not too long. */
-export function oneLine(text: string): string {
+export function shortLine(text: string): string {
   const flat = text.replace(/\s+/g, " ").trim();
   return flat.length > OFFLINE_LIMITS.lineChars ? `${flat.slice(0, OFFLINE_LIMITS.lineChars)}…` : flat;
 }

@@ -2,8 +2,8 @@ import { OFFLINE_LIMITS } from "@vidro/core";
 import { bytes, rows } from "./phrases.ts";
 import { GIT_ARGS, gitLacks, readGitDiff, readGitLog, readGitState, readListing, readSizes } from "./read-files.ts";
 import type { GitState, SizedFiles } from "./read-files.ts";
-import { linesOf, quote, readOutput } from "./read-output.ts";
-import { learn, oneLine, program, tell, use } from "./skill.ts";
+import { outputLines, quote, readOutput } from "./read-output.ts";
+import { learn, shortLine, runProgram, tell, use } from "./skill.ts";
 import type { Desk, Learnt, Skill } from "./skill.ts";
 import type { WantOf } from "./want.ts";
 
@@ -17,7 +17,7 @@ export function* largest(want: WantOf<"largest">, desk: Desk): Skill {
   const path = want.path.startsWith("-") ? `./${want.path}` : want.path;
   let found: SizedFiles = { files: [], isCut: false };
   for (const size of SIZE_STEPS) {
-    const call = program(desk, "find", path, "-xdev", "-type", "f", "-size", size, "-printf", "%s\\t%p\\n");
+    const call = runProgram(desk, "find", path, "-xdev", "-type", "f", "-size", size, "-printf", "%s\\t%p\\n");
     const learnt = yield* learn(desk, [{ call, read: readSizes }]);
     if ("trouble" in learnt) return learnt.trouble;
     found = learnt.facts;
@@ -31,7 +31,7 @@ export function* largest(want: WantOf<"largest">, desk: Desk): Skill {
 
 /** A path on one line; the folder itself as `./`, since a lone dot reads like the end of a sentence. */
 function shownPath(path: string): string {
-  return path === "." ? "./" : oneLine(path);
+  return path === "." ? "./" : shortLine(path);
 }
 
 /** Which files have a name that fits. */
@@ -40,11 +40,11 @@ export function find(want: WantOf<"find">, desk: Desk): Skill {
   const { pattern, path } = want;
   const ways = [
     { call: use(desk, "find_files", path === undefined ? { pattern } : { pattern, path }), read: readListing },
-    { call: program(desk, "find", path ?? ".", "-name", pattern), read: readListing },
+    { call: runProgram(desk, "find", path ?? ".", "-name", pattern), read: readListing },
   ];
   return tell(desk, ways, (files) => {
-    if (files.length === 0) return say.notFound(oneLine(pattern));
-    return `${say.found(files.length, oneLine(pattern))}\n${rows(files, say, OFFLINE_LIMITS.quotedLines)}`;
+    if (files.length === 0) return say.notFound(shortLine(pattern));
+    return `${say.found(files.length, shortLine(pattern))}\n${rows(files, say, OFFLINE_LIMITS.quotedLines)}`;
   });
 }
 
@@ -55,12 +55,12 @@ export function search(want: WantOf<"search">, desk: Desk): Skill {
   const input = path === undefined ? { pattern: text } : { pattern: text, path };
   const ways = [
     { call: use(desk, "search_text", input), read: readListing },
-    { call: program(desk, "grep", "-rnIF", "--", text, path ?? "."), read: readListing },
+    { call: runProgram(desk, "grep", "-rnIF", "--", text, path ?? "."), read: readListing },
   ];
   return tell(desk, ways, (lines) => {
-    if (lines.length === 0) return say.noMatches(oneLine(text));
-    const shown = lines.map((line) => oneLine(line));
-    return `${say.matches(lines.length, oneLine(text))}\n${rows(shown, say, OFFLINE_LIMITS.quotedLines)}`;
+    if (lines.length === 0) return say.noMatches(shortLine(text));
+    const shown = lines.map((line) => shortLine(line));
+    return `${say.matches(lines.length, shortLine(text))}\n${rows(shown, say, OFFLINE_LIMITS.quotedLines)}`;
   });
 }
 
@@ -78,7 +78,7 @@ export function* read(want: WantOf<"read">, desk: Desk): Skill {
 }
 
 /** What is in a folder, or what it says when it is a file: a path does not tell which it is. */
-export function* list(want: WantOf<"list">, desk: Desk): Skill {
+export function* listFolderSkill(want: WantOf<"list">, desk: Desk): Skill {
   const first = yield* folderContent(want.path, desk);
   if ("facts" in first) return first.facts;
   const second = first.isPersonsNo ? first : yield* fileContent(want.path, desk);
@@ -92,7 +92,7 @@ function fileContent(path: string, desk: Desk): Skill<Learnt<string>> {
     return count === 0 ? head : `${head}\n${quote(text)}`;
   };
   const way = { call: use(desk, "read_file", { file_path: path }), read: words };
-  const plain = { call: program(desk, "cat", "--", path), read: (text: string) => mapped(whole(text), words) };
+  const plain = { call: runProgram(desk, "cat", "--", path), read: (text: string) => mapped(whole(text), words) };
   return learn(desk, [desk.tools.has("read_file") ? way : plain]);
 }
 
@@ -103,7 +103,7 @@ function folderContent(path: string, desk: Desk): Skill<Learnt<string>> {
     return `${desk.say.folderContent(shownPath(path), entries.length)}\n${quote(entries.join("\n"))}`;
   };
   const way = { call: use(desk, "read_folder", { dir_path: path }), read: words };
-  const plain = { call: program(desk, "ls", "-A", "--", path), read: (text: string) => mapped(whole(text), words) };
+  const plain = { call: runProgram(desk, "ls", "-A", "--", path), read: (text: string) => mapped(whole(text), words) };
   return learn(desk, [desk.tools.has("read_folder") ? way : plain]);
 }
 
@@ -115,7 +115,7 @@ function whole(text: string): string | undefined {
 /** Where the repository stands, what changed in it, or what was last committed. */
 export function* git(want: WantOf<"git">, desk: Desk): Skill {
   const { say } = desk;
-  const call = program(desk, "git", ...GIT_ARGS[want.about]);
+  const call = runProgram(desk, "git", ...GIT_ARGS[want.about]);
   if (want.about === "log") {
     const words = (commits: readonly string[]) =>
       `${say.commits(commits.length)}\n${rows(commits, say, OFFLINE_LIMITS.rows)}`;
@@ -130,9 +130,9 @@ export function* git(want: WantOf<"git">, desk: Desk): Skill {
   if (state.changes.length === 0) return `${branch} ${say.clean}`;
   const changes = `${branch} ${say.changes(state.changes.length)}\n${quote(state.changes.join("\n"))}`;
   if (want.about === "status") return changes;
-  const stat = program(desk, "git", "diff", "--stat");
+  const stat = runProgram(desk, "git", "diff", "--stat");
   return yield* tell(desk, [{ call: stat, read: readGitDiff }], (text) => {
-    const sum = linesOf(text).at(-1)?.trim();
+    const sum = outputLines(text).at(-1)?.trim();
     return sum === undefined ? changes : `${changes}\n${sum}.`;
   });
 }

@@ -14,10 +14,10 @@ import {
   readVolumeFacts,
   readVolumes,
 } from "./read-machine.ts";
-import type { Memory, SystemName } from "./read-machine.ts";
-import { linesOf, readOutput } from "./read-output.ts";
+import type { MemoryFigures, SystemName } from "./read-machine.ts";
+import { outputLines, readOutput } from "./read-output.ts";
 import { readSessions, readUser } from "./read-work.ts";
-import { program, tell, use } from "./skill.ts";
+import { runProgram, tell, use } from "./skill.ts";
 import type { Desk, Skill, Way } from "./skill.ts";
 import type { WantOf } from "./want.ts";
 
@@ -26,7 +26,7 @@ const osInfo = (desk: Desk) => use(desk, "os_info", {});
 /** How full the disks are. */
 export function disk(want: WantOf<"disk">, desk: Desk): Skill {
   const { say } = desk;
-  const df = program(desk, "df", "-kP", ...(want.path === undefined ? [] : [want.path]));
+  const df = runProgram(desk, "df", "-kP", ...(want.path === undefined ? [] : [want.path]));
   const ways = [
     { call: df, read: readVolumes },
     ...(want.path === undefined ? [{ call: osInfo(desk), read: readVolumeFacts }] : []),
@@ -42,13 +42,16 @@ export function disk(want: WantOf<"disk">, desk: Desk): Skill {
 /** How much memory there is and how much of it is left. */
 export function memory(_want: WantOf<"memory">, desk: Desk): Skill {
   const ways = [
-    { call: program(desk, "free", "-b"), read: readMemory },
+    { call: runProgram(desk, "free", "-b"), read: readMemory },
     { call: osInfo(desk), read: readMemoryFacts },
   ];
   return tell(desk, ways, (facts) => memoryWords(facts, desk));
 }
 
-function memoryWords({ totalBytes, availableBytes, swapTotalBytes, swapUsedBytes }: Memory, { say }: Desk): string {
+function memoryWords(
+  { totalBytes, availableBytes, swapTotalBytes, swapUsedBytes }: MemoryFigures,
+  { say }: Desk,
+): string {
   const used = percent(Math.round(((totalBytes - availableBytes) / totalBytes) * 100), say);
   const main = say.memory(bytes(availableBytes, say), bytes(totalBytes, say), used);
   if (swapTotalBytes === undefined) return main;
@@ -59,8 +62,8 @@ function memoryWords({ totalBytes, availableBytes, swapTotalBytes, swapUsedBytes
 export function* cpu(_want: WantOf<"cpu">, desk: Desk): Skill {
   const { say } = desk;
   const ways = [
-    { call: program(desk, "lscpu"), read: readProcessors },
-    { call: program(desk, "nproc"), read: readProcessorCount },
+    { call: runProgram(desk, "lscpu"), read: readProcessors },
+    { call: runProgram(desk, "nproc"), read: readProcessorCount },
     { call: osInfo(desk), read: readProcessorFacts },
   ];
   const processors = yield* tell(desk, ways, ({ count, model }) => say.processors(count, model));
@@ -78,7 +81,7 @@ export function uptime(_want: WantOf<"uptime">, desk: Desk): Skill {
 
 function uptimeWays(desk: Desk) {
   return [
-    { call: program(desk, "uptime"), read: readUptime },
+    { call: runProgram(desk, "uptime"), read: readUptime },
     { call: osInfo(desk), read: readUptimeFacts },
   ];
 }
@@ -87,7 +90,7 @@ function uptimeWays(desk: Desk) {
 export function system(_want: WantOf<"system">, desk: Desk): Skill {
   const ways: Way<SystemName>[] = [
     { call: osInfo(desk), read: readSystemFacts },
-    { call: program(desk, "uname", "-a"), read: readUname },
+    { call: runProgram(desk, "uname", "-a"), read: readUname },
   ];
   return tell(desk, ways, ({ host, name, kernel, architecture }) =>
     desk.say.system(host, name ?? "", kernel, architecture),
@@ -99,7 +102,7 @@ export function date(_want: WantOf<"date">, desk: Desk): Skill {
   const { say } = desk;
   return tell(
     desk,
-    [{ call: program(desk, "date", "+%Y-%m-%d %H:%M:%S %Z"), read: readClock }],
+    [{ call: runProgram(desk, "date", "+%Y-%m-%d %H:%M:%S %Z"), read: readClock }],
     ([day = "", time = "", zone = ""]) => {
       const weekday = say.weekdays[new Date(`${day}T00:00:00Z`).getUTCDay()] ?? "";
       return say.date(weekday, day, time, zone);
@@ -111,7 +114,7 @@ export function date(_want: WantOf<"date">, desk: Desk): Skill {
 export function user(_want: WantOf<"user">, desk: Desk): Skill {
   const { say } = desk;
   const ways: Way<{ name: string; uid?: number; groups?: readonly string[] }>[] = [
-    { call: program(desk, "id"), read: readUser },
+    { call: runProgram(desk, "id"), read: readUser },
     { call: osInfo(desk), read: userFact },
   ];
   return tell(desk, ways, ({ name, uid, groups }) => say.user(name, String(uid ?? ""), (groups ?? []).join(", ")));
@@ -125,7 +128,7 @@ function userFact(text: string): { name: string } | undefined {
 /** Who is logged in. */
 export function sessions(_want: WantOf<"sessions">, desk: Desk): Skill {
   const { say } = desk;
-  return tell(desk, [{ call: program(desk, "who"), read: readSessions }], (found) => {
+  return tell(desk, [{ call: runProgram(desk, "who"), read: readSessions }], (found) => {
     const names = [...found].map(([name, count]) => (count === 1 ? name : `${name} (${count})`));
     return names.length === 0 ? say.noSessions : say.sessions(names.slice(0, OFFLINE_LIMITS.rows).join(", "));
   });
@@ -135,13 +138,13 @@ export function sessions(_want: WantOf<"sessions">, desk: Desk): Skill {
 export function folder(_want: WantOf<"folder">, desk: Desk): Skill {
   const ways = [
     { call: use(desk, "working_directory", {}), read: firstLine },
-    { call: program(desk, "pwd"), read: firstLine },
+    { call: runProgram(desk, "pwd"), read: firstLine },
   ];
   return tell(desk, ways, (path) => desk.say.folder(path));
 }
 
 function firstLine(text: string): string | undefined {
-  return linesOf(readOutput(text).stdout)[0];
+  return outputLines(readOutput(text).stdout)[0];
 }
 
 function readClock(text: string): readonly string[] | undefined {

@@ -5,22 +5,22 @@ import type { Phrases } from "./phrases.ts";
 import { hasTestTarget, readFolderNames, testCommandIn } from "./read-files.ts";
 import { quote, readOutput } from "./read-output.ts";
 import type { ProcessText } from "./read-output.ts";
-import { learn, oneLine, troubleWith, use } from "./skill.ts";
-import type { Call, Desk, Skill } from "./skill.ts";
+import { learn, shortLine, troubleWith, use } from "./skill.ts";
+import type { ToolCall, Desk, Skill } from "./skill.ts";
 import type { WantOf } from "./want.ts";
 
 /** Runs a command that somebody wrote in quotes, and says how it ended and what it wrote. */
-export function* run(want: WantOf<"run">, desk: Desk): Skill {
+export function* runSkill(want: WantOf<"run">, desk: Desk): Skill {
   const call = callOf(want.command, desk);
   if (call === undefined) return desk.say.noTool;
   const result = yield call;
   const isOutcome = !result.failed && !result.forgotten;
   if (!isOutcome) return troubleWith(call, result, desk.say);
   const ended = readOutput(result.text);
-  return [howItEnded(oneLine(want.command), ended, desk.say), ...whatItWrote(ended, desk.say)].join("\n");
+  return [howItEnded(shortLine(want.command), ended, desk.say), ...whatItWrote(ended, desk.say)].join("\n");
 }
 
-function callOf(line: string, desk: Desk, more: JsonObject = {}): Call | undefined {
+function callOf(line: string, desk: Desk, more: JsonObject = {}): ToolCall | undefined {
   const command = readCommand(line);
   if (command.by === "program") {
     const call = use(desk, "command", { command: command.program, args: command.args, ...more });

@@ -1,30 +1,30 @@
 import { OFFLINE_LIMITS } from "@vidro/core";
 import { bytes, percent, rows } from "./phrases.ts";
-import { readInterfaces, readListeners, readProcesses, readPs } from "./read-work.ts";
-import type { Listener, ProcessRow } from "./read-work.ts";
-import { oneLine, program, tell, use } from "./skill.ts";
+import { readInterfaces, readListeners, readProcessList, readPs } from "./read-work.ts";
+import type { ListeningPort, ListedProcess } from "./read-work.ts";
+import { shortLine, runProgram, tell, use } from "./skill.ts";
 import type { Desk, Skill } from "./skill.ts";
 import type { WantOf } from "./want.ts";
 
 /** Which processes there are: the hungriest, or those of one name. */
-export function processes(want: WantOf<"processes">, desk: Desk): Skill {
+export function processesSkill(want: WantOf<"processes">, desk: Desk): Skill {
   const { say } = desk;
   const { by, name } = want;
   const limit = OFFLINE_LIMITS.rows;
   const input = name === undefined ? { limit, sort_by: by } : { limit, sort_by: by, name_pattern: name };
   const ways = [
-    { call: use(desk, "processes", input), read: readProcesses },
-    { call: program(desk, "ps", "-eo", "pid,user,pcpu,rss,args"), read: readPs },
+    { call: use(desk, "processes", input), read: readProcessList },
+    { call: runProgram(desk, "ps", "-eo", "pid,user,pcpu,rss,args"), read: readPs },
   ];
   return tell(desk, ways, (list) => {
     const matching = name === undefined ? list.rows : list.rows.filter((row) => includes(row.command, name));
     // The tool gives a page of the matches and their number; ps gives everything, of which only these match.
     const total = name === undefined || matching.length === list.rows.length ? list.total : matching.length;
-    if (matching.length === 0) return name === undefined ? say.processes(by, 0) : say.noneNamed(oneLine(name));
+    if (matching.length === 0) return name === undefined ? say.processes(by, 0) : say.noneNamed(shortLine(name));
     const ordered = matching.toSorted((a, b) =>
       by === "cpu" ? b.cpuPercent - a.cpuPercent : b.memoryBytes - a.memoryBytes,
     );
-    const head = name === undefined ? say.processes(by, total) : say.named(oneLine(name), total);
+    const head = name === undefined ? say.processes(by, total) : say.named(shortLine(name), total);
     return `${head}\n${rows(
       ordered.slice(0, limit).map((row) => processWords(row, desk)),
       say,
@@ -37,7 +37,7 @@ function includes(command: string, name: string): boolean {
   return command.toLowerCase().includes(name.toLowerCase());
 }
 
-function processWords({ pid, user, cpuPercent, memoryBytes, command }: ProcessRow, { say }: Desk): string {
+function processWords({ pid, user, cpuPercent, memoryBytes, command }: ListedProcess, { say }: Desk): string {
   const { commandChars } = OFFLINE_LIMITS;
   const shown = command.length > commandChars ? `${command.slice(0, commandChars)}…` : command;
   return `${percent(cpuPercent, say)} CPU, ${bytes(memoryBytes, say)}: ${shown} (pid ${pid}, ${user})`;
@@ -46,7 +46,7 @@ function processWords({ pid, user, cpuPercent, memoryBytes, command }: ProcessRo
 /** Which addresses the machine has. */
 export function network(_want: WantOf<"network">, desk: Desk): Skill {
   const { say } = desk;
-  return tell(desk, [{ call: program(desk, "ip", "-br", "addr"), read: readInterfaces }], (interfaces) => {
+  return tell(desk, [{ call: runProgram(desk, "ip", "-br", "addr"), read: readInterfaces }], (interfaces) => {
     if (interfaces.length === 0) return say.noAddresses;
     const lines = interfaces.map(
       ({ name, isUp, addresses }) => `${name}: ${addresses.join(", ")}${isUp ? "" : ` (${say.down})`}`,
@@ -58,7 +58,7 @@ export function network(_want: WantOf<"network">, desk: Desk): Skill {
 /** Who listens on which port, or on the one that is asked about. */
 export function ports(want: WantOf<"ports">, desk: Desk): Skill {
   const { say } = desk;
-  return tell(desk, [{ call: program(desk, "ss", "-tlnp"), read: readListeners }], (listeners) => {
+  return tell(desk, [{ call: runProgram(desk, "ss", "-tlnp"), read: readListeners }], (listeners) => {
     if (want.port !== undefined) {
       const found = listeners.find(({ port }) => port === want.port);
       return found === undefined ? say.nobodyOn(want.port) : `${listenerWords(found, desk)}.`;
@@ -69,7 +69,7 @@ export function ports(want: WantOf<"ports">, desk: Desk): Skill {
   });
 }
 
-function listenerWords({ port, addresses, owners }: Listener, { say }: Desk): string {
+function listenerWords({ port, addresses, owners }: ListeningPort, { say }: Desk): string {
   const names = owners.map(({ name, pid }) => `${name} (pid ${pid})`).join(", ");
   return say.port(port, addresses.join(", "), names === "" ? say.ownerUnknown : names);
 }

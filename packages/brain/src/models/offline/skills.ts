@@ -1,11 +1,11 @@
 import { introduction } from "./phrases.ts";
 import type { Phrases } from "./phrases.ts";
-import { oneLine } from "./skill.ts";
+import { shortLine } from "./skill.ts";
 import type { Desk, Skill } from "./skill.ts";
-import { find, git, largest, list, read, search } from "./skills-files.ts";
+import { find, git, largest, listFolderSkill, read, search } from "./skills-files.ts";
 import { cpu, date, disk, folder, memory, sessions, system, uptime, user } from "./skills-machine.ts";
-import { run, tests } from "./skills-run.ts";
-import { network, ports, processes } from "./skills-work.ts";
+import { runSkill, tests } from "./skills-run.ts";
+import { network, ports, processesSkill } from "./skills-work.ts";
 import type { Want, WantKind, WantOf } from "./want.ts";
 
 interface Entry<K extends WantKind> {
@@ -20,21 +20,21 @@ const SKILLS: { readonly [K in WantKind]: Entry<K> } = {
   disk: { work: disk, steps: (steps) => [steps.disk] },
   memory: { work: memory, steps: (steps) => [steps.memory] },
   cpu: { work: cpu, steps: (steps) => [steps.cpu, steps.load] },
-  processes: { work: processes, steps: (steps) => [steps.processes] },
+  processes: { work: processesSkill, steps: (steps) => [steps.processes] },
   uptime: { work: uptime, steps: (steps) => [steps.uptime] },
   system: { work: system, steps: (steps) => [steps.system] },
   network: { work: network, steps: (steps) => [steps.network] },
   ports: { work: ports, steps: (steps) => [steps.ports] },
-  largest: { work: largest, steps: (steps, { path }) => [steps.largest(oneLine(path))] },
-  find: { work: find, steps: (steps, { pattern }) => [steps.find(oneLine(pattern))] },
-  search: { work: search, steps: (steps, { text }) => [steps.search(oneLine(text))] },
-  read: { work: read, steps: (steps, { path }) => [steps.read(oneLine(path))] },
-  list: { work: list, steps: (steps, { path }) => [steps.list(oneLine(path))] },
+  largest: { work: largest, steps: (steps, { path }) => [steps.largest(shortLine(path))] },
+  find: { work: find, steps: (steps, { pattern }) => [steps.find(shortLine(pattern))] },
+  search: { work: search, steps: (steps, { text }) => [steps.search(shortLine(text))] },
+  read: { work: read, steps: (steps, { path }) => [steps.read(shortLine(path))] },
+  list: { work: listFolderSkill, steps: (steps, { path }) => [steps.list(shortLine(path))] },
   git: {
     work: git,
     steps: (steps, { about }) => [steps.git(about), ...(about === "changes" ? [steps.differences] : [])],
   },
-  run: { work: run, steps: (steps, { command }) => [steps.run(oneLine(command))] },
+  run: { work: runSkill, steps: (steps, { command }) => [steps.run(shortLine(command))] },
   tests: { work: tests, steps: (steps) => [steps.project, steps.tests] },
   date: { work: date, steps: (steps) => [steps.date] },
   user: { work: user, steps: (steps) => [steps.user] },

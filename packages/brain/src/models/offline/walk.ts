@@ -4,12 +4,12 @@ import type { ModelRequest, Turn } from "@vidro/core";
 import { understand } from "./intents.ts";
 import { introduction, PHRASES } from "./phrases.ts";
 import { skillFor, stepsOf } from "./skills.ts";
-import type { Call, Desk, Result, Skill } from "./skill.ts";
+import type { ToolCall, Desk, Result, Skill } from "./skill.ts";
 import type { Understanding } from "./want.ts";
 
 /** The next thing to do: a call, with the plan when it is the first, or the answer. */
 export type Move =
-  | { readonly call: Call; readonly id: string; readonly plan: readonly string[] }
+  | { readonly call: ToolCall; readonly id: string; readonly plan: readonly string[] }
   | { readonly answer: string };
 
 /** Works out from the conversation alone what comes next. */

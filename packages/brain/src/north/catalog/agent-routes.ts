@@ -1,14 +1,14 @@
 import type { Asker, Json, ToolSpec } from "@vidro/core";
-import type { Agents } from "../../catalog/agents.ts";
+import type { AgentCatalog } from "../../catalog/agents.ts";
 import { assertTools } from "../../catalog/threads.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "../../http/paging.ts";
-import type { Call, Reply, Route } from "../../http/route.ts";
+import type { RouteCall, Reply, Route } from "../../http/route.ts";
 import { AGENT, AGENT_DRAFT, agentDraft, agentShape } from "./agent-shape.ts";
 import type { StoredAgent } from "../../catalog/agent.ts";
 
 /** What the routes of agents need. */
 export interface AgentWorld {
-  readonly agents: Agents;
+  readonly agents: AgentCatalog;
   /** The tools that somebody can choose from. */
   readonly tools: (asker: Asker) => Promise<readonly ToolSpec[]>;
 }
@@ -17,8 +17,8 @@ const PATH = "/v1/agents/{agent_uuid}";
 
 /** Lists, shows and changes agents. */
 export function agentRoutes({ agents, tools }: AgentWorld): readonly Route[] {
-  const uuidOf = ({ params }: Call): string => params["agent_uuid"] ?? "";
-  const draftOf = async ({ body, caller }: Call) => {
+  const uuidOf = ({ params }: RouteCall): string => params["agent_uuid"] ?? "";
+  const draftOf = async ({ body, caller }: RouteCall) => {
     const draft = agentDraft(body);
     if (draft.tools !== null) assertTools(draft.tools, await tools(caller));
     return draft;

@@ -1,8 +1,8 @@
 import { CATALOG_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { NAME } from "../../catalog/agent-files.ts";
-import { validator } from "../../http/validate.ts";
-import type { AgentDraft, StoredAgent } from "../../catalog/agent.ts";
+import { AGENT_NAME } from "../../catalog/agent-files.ts";
+import { createValidator } from "../../http/validate.ts";
+import type { AgentFields, StoredAgent } from "../../catalog/agent.ts";
 
 /*
  * An agent as the front end reads and writes it. Inside, what was never said is an empty text; here it is null.
@@ -18,7 +18,7 @@ export const TOOL_NAMES: JsonObject = {
 };
 
 const FIELDS: JsonObject = {
-  name: { type: "string", pattern: NAME.source },
+  name: { type: "string", pattern: AGENT_NAME.source },
   description: orNull(CATALOG_LIMITS.descriptionChars),
   prompt: orNull(CATALOG_LIMITS.promptChars),
   image: orNull(CATALOG_LIMITS.imageChars),
@@ -47,9 +47,9 @@ export const AGENT: JsonObject = {
 };
 
 /** The agent that a body which fits `AGENT_DRAFT` describes. */
-export function agentDraft(body: JsonObject): AgentDraft {
+export function agentDraft(body: JsonObject): AgentFields {
   const { name, description, prompt, image, model, tools } = body as {
-    [Field in keyof AgentDraft]?: AgentDraft[Field] | null;
+    [Field in keyof AgentFields]?: AgentFields[Field] | null;
   };
   return {
     name: name ?? "",
@@ -61,10 +61,10 @@ export function agentDraft(body: JsonObject): AgentDraft {
   };
 }
 
-const draft = validator({ body: AGENT_DRAFT });
+const draft = createValidator({ body: AGENT_DRAFT });
 
 /** The agent that any body describes; BAD_ARGUMENTS names what does not fit. */
-export function checkedDraft(body: JsonObject): AgentDraft {
+export function checkedDraft(body: JsonObject): AgentFields {
   return agentDraft(draft.body(body));
 }
 

@@ -1,6 +1,6 @@
 import type { Hand, JsonObject, Records } from "@vidro/core";
-import { agentsOf } from "../../catalog/agents.ts";
-import type { Agents } from "../../catalog/agents.ts";
+import { openAgentCatalog } from "../../catalog/agents.ts";
+import type { AgentCatalog } from "../../catalog/agents.ts";
 import { LOCAL_OWNER } from "../../auth/caller.ts";
 import { assertTools } from "../../catalog/threads.ts";
 import type { StoredAgent } from "../../catalog/agent.ts";
@@ -14,11 +14,11 @@ interface HomeBrain {
 
 /** The agents of a home for the person at this machine, held to what the wire holds everybody to. */
 export class HomeAgents {
-  readonly #agents: Agents;
+  readonly #agents: AgentCatalog;
   readonly #brain: Pick<HomeBrain, "hand">;
 
   constructor(home: string, brain: HomeBrain) {
-    this.#agents = agentsOf(home, brain.records);
+    this.#agents = openAgentCatalog(home, brain.records);
     this.#brain = brain;
   }
 

@@ -2,7 +2,7 @@ import { REGISTER_LIMITS, SIGNED_HTTP_LIMITS, TCP_LIMITS } from "@vidro/core";
 import type { DialRequest, HandCatalog, HandDialler, JsonObject } from "@vidro/core";
 import { ROW, rowShape } from "../hands.ts";
 import { plainFault } from "../ops.ts";
-import type { Call, Reply, Surface } from "../../http/route.ts";
+import type { RouteCall, Reply, Surface } from "../../http/route.ts";
 
 /** What this surface may ask for. */
 interface DialledHandsWorld {
@@ -55,7 +55,7 @@ export function dialledHands(world: DialledHandsWorld): Surface {
   };
 }
 
-async function dial({ hands, dialer }: DialledHandsWorld, { body, caller }: Call): Promise<Reply> {
+async function dial({ hands, dialer }: DialledHandsWorld, { body, caller }: RouteCall): Promise<Reply> {
   const whom = body as unknown as Omit<DialRequest, "owner">;
   const id = await dialer.dial({ ...whom, owner: caller.owner });
   return { status: 201, json: rowShape(hands.find(id, caller)) };

@@ -1,7 +1,7 @@
 import { REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { HandAdmission, JsonObject } from "@vidro/core";
 import { plainFault } from "../ops.ts";
-import type { Call, Reply, Surface } from "../../http/route.ts";
+import type { RouteCall, Reply, Surface } from "../../http/route.ts";
 
 /** What this surface may ask for. */
 interface InvitationsWorld {
@@ -51,7 +51,7 @@ export function invitations({ door }: InvitationsWorld): Surface {
   };
 }
 
-async function invite(door: InvitationsWorld["door"], { body, caller }: Call): Promise<Reply> {
+async function invite(door: InvitationsWorld["door"], { body, caller }: RouteCall): Promise<Reply> {
   const { name, tags, expires_in_ms: lifeMs } = body as { name?: string; tags?: string[]; expires_in_ms?: number };
   const who = {
     owner: caller.owner,

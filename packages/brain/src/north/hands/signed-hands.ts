@@ -1,7 +1,7 @@
 import { SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { HandAdmission, HandCatalog, JsonObject } from "@vidro/core";
 import { plainFault } from "../ops.ts";
-import type { Call, Reply, Surface } from "../../http/route.ts";
+import type { RouteCall, Reply, Surface } from "../../http/route.ts";
 
 /** What this surface may ask for. */
 interface SignedHandsWorld {
@@ -40,7 +40,7 @@ const ALLOWED: JsonObject = {
 
 /** Changes what hands sign with, and says where those that listen may be called. */
 export function signedHands({ hands, door }: SignedHandsWorld): Surface {
-  const idIn = ({ params, caller }: Call): string => hands.find(params["hand"] ?? "", caller).id;
+  const idIn = ({ params, caller }: RouteCall): string => hands.find(params["hand"] ?? "", caller).id;
   const change = { method: "POST", scope: "admin" } as const;
   return {
     name: "signed-hands",

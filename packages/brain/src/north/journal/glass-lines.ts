@@ -3,7 +3,7 @@ import { STREAM_LIMITS } from "@vidro/core";
 import { encodeNdjson } from "@vidro/core/codec";
 import { aonEntry } from "@vidro/core/wire/aon";
 import type { Entry, JsonObject } from "@vidro/core";
-import type { Call } from "../../http/route.ts";
+import type { RouteCall } from "../../http/route.ts";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
 
 /*
@@ -24,23 +24,23 @@ const REDUCED = glassEncoder((run, entry) => {
 });
 
 /** The glass box for a caller: in production only an administrator sees how an intent was analysed. */
-export function glassFor({ caller }: Pick<Call, "caller">, production: boolean): RunEncoder {
+export function glassFor({ caller }: Pick<RouteCall, "caller">, production: boolean): RunEncoder {
   return caller.admin || !production ? WHOLE : REDUCED;
 }
 
 /** Whether a request would rather watch a glass box than have what the route gives by itself. */
-export function wantsGlass({ headers }: Pick<Call, "headers">): boolean {
+export function wantsGlass({ headers }: Pick<RouteCall, "headers">): boolean {
   return negotiate(headers.accept) === "glass";
 }
 
 /** Whether a request through the glass box comes from a person who can be asked when a healing is stuck. */
-export function wantsPerson({ headers }: Pick<Call, "headers">): boolean {
+export function wantsPerson({ headers }: Pick<RouteCall, "headers">): boolean {
   const mode = headers["x-crystal-mode"]?.toString().trim().toLowerCase();
   return mode === "interactive" && wantsGlass({ headers });
 }
 
 /** Whether a request names JSON and nothing that the route streams: it wants the answer and not the way. */
-export function wantsBlack({ headers: { accept = "" } }: Pick<Call, "headers">): boolean {
+export function wantsBlack({ headers: { accept = "" } }: Pick<RouteCall, "headers">): boolean {
   return negotiate(accept) === "black" && /\bapplication\/json\b/i.test(accept) && !/event-stream|\*\/\*/i.test(accept);
 }
 

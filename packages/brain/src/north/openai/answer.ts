@@ -4,12 +4,12 @@ import type { Action, Entry, Json, JsonObject, QuestionAsked, Usage } from "@vid
 import { endText } from "../../run/runs.ts";
 import type { Runs } from "../../run/runs.ts";
 import { endsTurn, questionShape, questionText } from "../question-words.ts";
-import type { Call } from "../../http/route.ts";
+import type { RouteCall } from "../../http/route.ts";
 import type { Form } from "./request.ts";
-import { Telling } from "./telling.ts";
+import { AnswerProgress } from "./answer-progress.ts";
 
 /** What an answer on the chat wire is about: the run, where in it the answer begins, and how it is worded. */
-export interface Answering {
+export interface AnswerContext {
   readonly run: string;
   /** The last entry that an earlier answer has told. */
   readonly after: number;
@@ -24,12 +24,12 @@ export interface Answering {
  * What ends an answer. A run that asks its caller for a call, or a person for a word, has said its part: it goes on
  * with the caller's next request.
  */
-export type Ending =
+export type AnswerEnding =
   | { readonly finish: "stop"; readonly text: string; readonly question?: QuestionAsked }
   | { readonly finish: "call"; readonly id: string; readonly call: Action };
 
 /** How an entry ends the answer, when it does; the Fault of a run that failed or was stopped is thrown. */
-export function endingOf({ event }: Entry, run: string): Ending | undefined {
+export function answerEnding({ event }: Entry, run: string): AnswerEnding | undefined {
   switch (event.type) {
     case "question.asked":
       if (event.about.kind === "call") return { finish: "call", id: callId(run, event.id), call: event.about.call };
@@ -58,16 +58,16 @@ export function readCallId(id: string): { readonly run: string; readonly questio
 /** Follows a run to the end of the answer, tells of the way, and gives the whole of it. */
 export async function wholeAnswer(
   runs: Runs,
-  answering: Answering,
-  { signal, tell }: Pick<Call, "signal" | "tell">,
+  answering: AnswerContext,
+  { signal, tell }: Pick<RouteCall, "signal" | "tell">,
 ): Promise<JsonObject> {
-  const words = new Words();
-  const telling = new Telling(answering.run, tell);
+  const words = new AnswerText();
+  const telling = new AnswerProgress(answering.run, tell);
   for await (const followed of runs.follow(answering.run, answering.after, signal)) {
     if (!("entry" in followed)) continue;
     words.add(followed.entry);
     telling.entry(followed.entry);
-    const ending = endingOf(followed.entry, answering.run);
+    const ending = answerEnding(followed.entry, answering.run);
     if (ending !== undefined) return completion(answering, ending, words);
   }
   const message = `The brain stopped before run ${answering.run} was over; it goes on later.`;
@@ -75,7 +75,7 @@ export async function wholeAnswer(
 }
 
 /** What the model used up in the part of a run that one answer tells, and how its words stand to each other. */
-export class Tally implements Usage {
+export class UsageTally implements Usage {
   inputTokens = 0;
   outputTokens = 0;
   /** Whether the last reply ended because it was as long as it may be. */
@@ -104,8 +104,8 @@ export class Tally implements Usage {
  * All that the model said in the part of a run that one answer tells. The words before a call of a tool are part of the
  * answer, as they are of the stream: nothing can tell while they come that a call will follow.
  */
-export class Words {
-  readonly used = new Tally();
+export class AnswerText {
+  readonly used = new UsageTally();
   #said = "";
 
   /** Takes in an entry. */
@@ -123,7 +123,7 @@ export class Words {
 }
 
 /** The fields with which every object of one answer begins. */
-export function letterhead(answering: Answering, object: string): { readonly [field: string]: Json } {
+export function answerHead(answering: AnswerContext, object: string): { readonly [field: string]: Json } {
   const { run, after, at, model } = answering;
   return { id: `chatcmpl-${run}-${after}`, object, created: Math.floor(at / 1000), model };
 }
@@ -134,36 +134,36 @@ export function usageOf({ inputTokens, outputTokens }: Usage): JsonObject {
 }
 
 /** Why an answer ended, in the words of the wire. */
-export function finishReason({ finish }: Ending, form: Form, { cutShort }: Tally): string {
+export function finishReason({ finish }: AnswerEnding, form: Form, { cutShort }: UsageTally): string {
   if (finish === "stop") return cutShort ? "length" : "stop";
   return form === "tools" ? "tool_calls" : "function_call";
 }
 
 /** A call in the words of the wire. */
-export function calledAs({ id, call }: Extract<Ending, { finish: "call" }>, form: Form): JsonObject {
+export function callFields({ id, call }: Extract<AnswerEnding, { finish: "call" }>, form: Form): JsonObject {
   const called = { name: call.tool, arguments: JSON.stringify(call.input) };
   return form === "tools" ? { tool_calls: [{ id, type: "function", function: called }] } : { function_call: called };
 }
 
 /** The question that ends an answer, as fields for callers that show it themselves; nothing for any other end. */
-export function askedBy({ run }: Answering, ending: Ending): JsonObject {
+export function questionFields({ run }: AnswerContext, ending: AnswerEnding): JsonObject {
   if (ending.finish !== "stop" || ending.question === undefined) return {};
   return { question: questionShape(ending.question, run) };
 }
 
 /** The whole of an answer. */
-export function completion(answering: Answering, ending: Ending, words: Words): JsonObject {
+export function completion(answering: AnswerContext, ending: AnswerEnding, words: AnswerText): JsonObject {
   const { used } = words;
   const said =
     ending.finish === "stop"
       ? { content: words.ending(ending.text) }
-      : { content: words.ending() || null, ...calledAs(ending, answering.form) };
+      : { content: words.ending() || null, ...callFields(ending, answering.form) };
   const message = { role: "assistant", ...said, refusal: null };
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(ending, answering.form, used) };
   return {
-    ...letterhead(answering, "chat.completion"),
+    ...answerHead(answering, "chat.completion"),
     choices: [choice],
     usage: usageOf(used),
-    ...askedBy(answering, ending),
+    ...questionFields(answering, ending),
   };
 }

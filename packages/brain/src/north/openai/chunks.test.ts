@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Entry, Event } from "@vidro/core";
-import { Chunks } from "./chunks.ts";
+import { ChunkEncoder } from "./chunks.ts";
 
 const ANSWERING = { run: "run_1", after: 0, form: "tools", model: "bunny", at: 1_700_000_000_000 } as const;
 const replied = (text: string): Event => ({
@@ -28,7 +28,7 @@ const failed = (seq: number): Entry =>
   entry(seq, { type: "model.failed", attempt: 1, fault: { code: "MODEL_CUT", message: "cut" } });
 
 test("words that never came live are told when the reply is known, and an answer of its own comes apart", () => {
-  const chunks = new Chunks(ANSWERING, PLAIN);
+  const chunks = new ChunkEncoder(ANSWERING, PLAIN);
   assert.equal(said(chunks.live(delta("I"))), "I");
   assert.equal(said(chunks.entry(entry(2, replied("I look.")))), " look.");
   assert.equal(said(chunks.entry(entry(3, finished("Found.")))), "\n\nFound.");
@@ -36,18 +36,18 @@ test("words that never came live are told when the reply is known, and an answer
 });
 
 test("words behind lost ones wait for the reply, and none is told twice", () => {
-  const chunks = new Chunks(ANSWERING, PLAIN);
+  const chunks = new ChunkEncoder(ANSWERING, PLAIN);
   assert.equal(said(chunks.live(delta("One"))), "One");
   assert.equal(chunks.live(delta(" three", 7)), undefined);
   assert.equal(said(chunks.entry(entry(2, replied("One two three four")))), " two three four");
   assert.equal(said(chunks.live(delta("Five"))), "\n\nFive");
-  const other = new Chunks(ANSWERING, PLAIN);
+  const other = new ChunkEncoder(ANSWERING, PLAIN);
   assert.equal(other.live(delta("middle", 4)), undefined, "who comes late has not seen the beginning");
   assert.equal(said(other.entry(entry(2, replied("The middle")))), "The middle");
 });
 
 test("a reply that broke off and begins anew in the same words goes on where the client is", () => {
-  const chunks = new Chunks(ANSWERING, PLAIN);
+  const chunks = new ChunkEncoder(ANSWERING, PLAIN);
   chunks.entry(entry(2, replied("I look.")));
   assert.equal(said(chunks.live(delta("The disk"))), "\n\nThe disk");
   assert.equal(chunks.entry(failed(3)), undefined);
@@ -58,7 +58,7 @@ test("a reply that broke off and begins anew in the same words goes on where the
 });
 
 test("one that begins anew in other words ends the stream with an error, and nothing is told after it", () => {
-  const chunks = new Chunks(ANSWERING, PLAIN);
+  const chunks = new ChunkEncoder(ANSWERING, PLAIN);
   chunks.live(delta("Half an"));
   assert.equal(chunks.entry(failed(2)), undefined);
   const last = chunks.live(delta("Ha! Other")) ?? "";
@@ -73,7 +73,7 @@ test("one that begins anew in other words ends the stream with an error, and not
 });
 
 test("words that are never said again are an error at the end, too", () => {
-  const chunks = new Chunks(ANSWERING, PLAIN);
+  const chunks = new ChunkEncoder(ANSWERING, PLAIN);
   chunks.live(delta("Half an"));
   chunks.entry(failed(2));
   chunks.entry(entry(3, replied("Half")));
@@ -81,7 +81,7 @@ test("words that are never said again are an error at the end, too", () => {
 });
 
 test("a client that takes words back is told how many", () => {
-  const chunks = new Chunks(ANSWERING, { ...PLAIN, includeVoided: true });
+  const chunks = new ChunkEncoder(ANSWERING, { ...PLAIN, includeVoided: true });
   chunks.live(delta("Half an"));
   chunks.entry(failed(2));
   const anew = chunks.live(delta("Ha! Other")) ?? "";
@@ -92,7 +92,7 @@ test("a client that takes words back is told how many", () => {
 });
 
 test("a stopped run ends the stream with an error and without the mark of an end", () => {
-  const chunks = new Chunks(ANSWERING, PLAIN);
+  const chunks = new ChunkEncoder(ANSWERING, PLAIN);
   const last = chunks.entry(entry(2, { type: "run.aborted", reason: "Stopped by ana." })) ?? "";
   assert.match(last, /^data: \{"error":\{"message":"The run was stopped: Stopped by ana\."/);
   assert.doesNotMatch(last, /DONE/);

@@ -1,8 +1,8 @@
 import { asFault, Fault, STREAM_LIMITS } from "@vidro/core";
 import { voidsWords } from "@vidro/core/run";
 import type { Entry, FaultReport, JsonObject, LiveEvent } from "@vidro/core";
-import { askedBy, calledAs, endingOf, finishReason, letterhead, Tally, usageOf } from "./answer.ts";
-import type { Answering, Ending } from "./answer.ts";
+import { questionFields, callFields, answerEnding, finishReason, answerHead, UsageTally, usageOf } from "./answer.ts";
+import type { AnswerContext, AnswerEnding } from "./answer.ts";
 import { faultBody } from "./fault-body.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";
 
@@ -19,20 +19,20 @@ interface ChunkOptions {
  * others: as far as it says the same the stream goes on, and where it does not the client is told to take the rest back
  * when it can do that, and gets an error when it cannot.
  */
-export class Chunks implements AnswerEncoder {
+export class ChunkEncoder implements AnswerEncoder {
   readonly contentType = "text/event-stream; charset=utf-8";
   readonly heartbeat = ": still at work\n\n";
   readonly heartbeatMs = STREAM_LIMITS.sseHeartbeatMs;
   isEnded = false;
-  readonly #answering: Answering;
+  readonly #answering: AnswerContext;
   readonly #options: ChunkOptions;
-  readonly #used = new Tally();
+  readonly #used = new UsageTally();
   /** What is known of the reply that comes in. */
   #reply = "";
   /** What was sent of the answer and belongs to no reply that is kept or comes in: it is to be said again. */
   #owed = "";
 
-  constructor(answering: Answering, options: ChunkOptions) {
+  constructor(answering: AnswerContext, options: ChunkOptions) {
     this.#answering = answering;
     this.#options = options;
   }
@@ -65,9 +65,9 @@ export class Chunks implements AnswerEncoder {
     return data(faultBody(fault));
   }
 
-  #endingOf(entry: Entry): Ending | Fault | undefined {
+  #endingOf(entry: Entry): AnswerEnding | Fault | undefined {
     try {
-      return endingOf(entry, this.#answering.run);
+      return answerEnding(entry, this.#answering.run);
     } catch (thrown) {
       return asFault(thrown);
     }
@@ -111,23 +111,23 @@ export class Chunks implements AnswerEncoder {
     return this.#chunk({}, null, { voided });
   }
 
-  #end(ending: Ending): string {
+  #end(ending: AnswerEnding): string {
     const said = ending.finish === "stop" ? this.#used.missing(ending.text) : "";
     const words = this.#say(said) + (this.#owed === "" ? "" : this.#takeBack());
     if (this.isEnded) return words;
     this.isEnded = true;
     const call = ending.finish === "call" ? this.#chunk(this.#call(ending)) : "";
     const reason = finishReason(ending, this.#answering.form, this.#used);
-    const finish = this.#chunk({}, reason, askedBy(this.#answering, ending));
+    const finish = this.#chunk({}, reason, questionFields(this.#answering, ending));
     const usage = this.#options.includeUsage
-      ? data({ ...letterhead(this.#answering, OBJECT), choices: [], usage: usageOf(this.#used) })
+      ? data({ ...answerHead(this.#answering, OBJECT), choices: [], usage: usageOf(this.#used) })
       : "";
     return `${words}${call}${finish}${usage}data: [DONE]\n\n`;
   }
 
   /** Each call of a chunk says which one of the answer it belongs to. */
-  #call(ending: Extract<Ending, { finish: "call" }>): JsonObject {
-    const called = calledAs(ending, this.#answering.form);
+  #call(ending: Extract<AnswerEnding, { finish: "call" }>): JsonObject {
+    const called = callFields(ending, this.#answering.form);
     const { tool_calls: calls } = called as { tool_calls?: readonly JsonObject[] };
     return calls === undefined ? called : { tool_calls: calls.map((call, index) => ({ index, ...call })) };
   }
@@ -135,7 +135,7 @@ export class Chunks implements AnswerEncoder {
   #chunk(delta: JsonObject, finish: string | null = null, more: JsonObject = {}): string {
     const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
     const usage = this.#options.includeUsage ? { usage: null } : {};
-    return data({ ...letterhead(this.#answering, OBJECT), choices: [choice], ...usage, ...more });
+    return data({ ...answerHead(this.#answering, OBJECT), choices: [choice], ...usage, ...more });
   }
 }
 

@@ -1,16 +1,16 @@
 import { encodeNdjson } from "@vidro/core/codec";
 import type { Entry } from "@vidro/core";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
-import { completion, endingOf, Words } from "./answer.ts";
-import type { Answering } from "./answer.ts";
+import { completion, answerEnding, AnswerText } from "./answer.ts";
+import type { AnswerContext } from "./answer.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";
 
 /** An answer through the glass box: all that happens on the way, and at the end what the black box would have said. */
-export function glassAnswer(answering: Answering, glass: RunEncoder): AnswerEncoder {
-  const words = new Words();
+export function glassAnswer(answering: AnswerContext, glass: RunEncoder): AnswerEncoder {
+  const words = new AnswerText();
   let isEnded = false;
   const result = (entry: Entry): string | undefined => {
-    const ending = endingOf(entry, answering.run);
+    const ending = answerEnding(entry, answering.run);
     if (ending === undefined) return undefined;
     const { run } = answering;
     const data = completion(answering, ending, words);

@@ -2,15 +2,15 @@ import { CHAT_LIMITS, Fault } from "@vidro/core";
 import { isReservedTool } from "@vidro/core/run";
 import type { JsonObject, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 import { samplingOf } from "../sampling.ts";
-import { NAME } from "./schema.ts";
+import { FUNCTION_NAME } from "./schema.ts";
 import type { ChatCall, ChatFunction, ChatMessage, ChatRequest } from "./schema.ts";
-import { callsOf, textOf, turnsOf } from "./turns.ts";
+import { callsOf, messageText, messageTurns } from "./turns.ts";
 
 /** Which generation of the wire the caller speaks; it is answered in the same. */
 export type Form = "tools" | "functions";
 
 /** A caller's answer to a call that only it could carry out. */
-export interface Returned {
+export interface ReturnedResult {
   /** The id that we gave the call; the earlier form has none. */
   readonly callId: string | undefined;
   /** The call that the conversation says was made. */
@@ -21,7 +21,7 @@ export interface Returned {
 }
 
 /** A request, understood. */
-export interface Asked {
+export interface ChatInput {
   readonly form: Form;
   readonly stream: boolean;
   readonly includeUsage: boolean;
@@ -34,7 +34,7 @@ export interface Asked {
   /** What the last words of the caller are. */
   readonly task: string;
   /** Set when the request ends with the answer to a call. */
-  readonly returned: Returned | undefined;
+  readonly returned: ReturnedResult | undefined;
   readonly callerTools: readonly ToolSpec[];
   /** What the caller wants called: nothing, something, or one tool, its own or the agent's. */
   readonly choice: ToolChoice | undefined;
@@ -43,7 +43,7 @@ export interface Asked {
 }
 
 /** Reads a request; a Fault says what cannot be done. */
-export function readRequest(body: JsonObject): Asked {
+export function readRequest(body: JsonObject): ChatInput {
   const request = body as unknown as ChatRequest;
   if ((request.n ?? 1) > 1) throw refused("BAD_REQUEST", "One answer is given to a request: n must be 1.", "/n");
   const { messages } = request;
@@ -52,15 +52,15 @@ export function readRequest(body: JsonObject): Asked {
   const returned = returnedBy(messages);
   if (last === undefined && returned === undefined)
     throw refused("BAD_ARGUMENTS", "A request needs a message of the role user.", "/messages");
-  const instructions = messages.flatMap((message, at) => (isSystem(message) ? [textOf(message, at)] : []));
+  const instructions = messages.flatMap((message, at) => (isSystem(message) ? [messageText(message, at)] : []));
   return {
     form: isEarlierForm(request) ? "functions" : "tools",
     stream: request.stream === true,
     includeUsage: request.stream_options?.include_usage === true,
     includeVoided: request.stream_options?.include_voided === true,
     system: instructions.join("\n\n"),
-    earlier: turnsOf(messages.slice(0, Math.max(0, index))),
-    task: last === undefined ? "" : textOf(last, index),
+    earlier: messageTurns(messages.slice(0, Math.max(0, index))),
+    task: last === undefined ? "" : messageText(last, index),
     returned,
     callerTools: callerTools(request),
     choice: choiceOf(request),
@@ -80,7 +80,7 @@ function isEarlierForm({ functions, function_call, tools, messages }: ChatReques
 }
 
 /** The answer to a call that the conversation ends with. */
-function returnedBy(messages: readonly ChatMessage[]): Returned | undefined {
+function returnedBy(messages: readonly ChatMessage[]): ReturnedResult | undefined {
   const last = messages.at(-1);
   if (last?.role !== "tool" && last?.role !== "function") return undefined;
   const asker = messages.findLastIndex(({ role }) => role === "assistant");
@@ -88,7 +88,7 @@ function returnedBy(messages: readonly ChatMessage[]): Returned | undefined {
   const callId = last.tool_call_id ?? undefined;
   const named = calls.find(({ id, name }) => (callId === undefined ? name === (last.name ?? name) : id === callId));
   const call = named ?? (last.name ? { name: last.name, arguments: "" } : undefined);
-  return { callId, call, text: textOf(last, messages.length - 1), conversation: turnsOf(messages) };
+  return { callId, call, text: messageText(last, messages.length - 1), conversation: messageTurns(messages) };
 }
 
 function callerTools(request: ChatRequest): readonly ToolSpec[] {
@@ -117,7 +117,7 @@ function toolIn(
   choice: NonNullable<ChatRequest["tool_choice"] | ChatRequest["function_call"]>,
   { tool_choice }: ChatRequest,
 ): string | undefined {
-  if (typeof choice === "string") return tool_choice || !NAME.test(choice) ? undefined : choice;
+  if (typeof choice === "string") return tool_choice || !FUNCTION_NAME.test(choice) ? undefined : choice;
   return "name" in choice ? choice.name : choice.function?.name;
 }
 

@@ -56,8 +56,8 @@ const object = (properties: JsonObject, ...required: string[]): JsonObject => ({
   required,
 });
 /** What a function may be named. */
-export const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const NAMED = { type: "string", pattern: NAME.source };
+export const FUNCTION_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
+const NAMED = { type: "string", pattern: FUNCTION_NAME.source };
 const TEXT = { type: "string", maxLength: RUN_LIMITS.taskChars };
 const ID = { type: "string", minLength: 1, maxLength: 256 };
 

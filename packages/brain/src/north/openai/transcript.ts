@@ -4,8 +4,8 @@ import type { Action, Event, EventType, FaultReport, Json, JsonObject, ModelRepl
 import { endText } from "../../run/runs.ts";
 import type { Runs } from "../../run/runs.ts";
 import { endsTurn, questionText } from "../question-words.ts";
-import { Words } from "./answer.ts";
-import { entriesOf } from "./questions.ts";
+import { AnswerText } from "./answer.ts";
+import { readEntries } from "./questions.ts";
 
 /** What was said in a thread, oldest first, as messages of the chat wire; what is beyond its bounds is left out. */
 export async function transcript(runs: Runs, thread: string, owner: string): Promise<readonly JsonObject[]> {
@@ -14,7 +14,7 @@ export async function transcript(runs: Runs, thread: string, owner: string): Pro
   for (const head of await runs.list({ thread, owner, limit: CATALOG_LIMITS.threadRuns })) {
     const run = new Told(head.id);
     const messages: JsonObject[] = [];
-    for await (const { event } of entriesOf(runs, head)) messages.push(...run.messages(event));
+    for await (const { event } of readEntries(runs, head)) messages.push(...run.messages(event));
     chars += JSON.stringify(messages).length;
     if (chars > CATALOG_LIMITS.threadChars && told.length > 0) break;
     told.push(messages);
@@ -31,7 +31,7 @@ const nothing = (): readonly JsonObject[] => [];
  * ended a turn has all words of the turn, as its caller was given them; the calls on the way have none.
  */
 class Told {
-  #words = new Words();
+  #words = new AnswerText();
   /** The tools whose calls end a turn. */
   #callers: ReadonlySet<string> = new Set();
   #call: Action | undefined;
@@ -104,7 +104,7 @@ class Told {
   /** The words of the turn that ends with this text. */
   #turn(text?: string): string {
     const all = this.#words.ending(text);
-    this.#words = new Words();
+    this.#words = new AnswerText();
     return all;
   }
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ChatMessage } from "./schema.ts";
-import { turnsOf } from "./turns.ts";
+import { messageTurns } from "./turns.ts";
 
 const call = (id: string, name: string, input = "{}") => ({ id, function: { name, arguments: input } });
 
@@ -16,7 +16,7 @@ test("calls that were made together become pairs of a call and its answer, one a
     { role: "tool", tool_call_id: "b", content: "B" },
     { role: "tool", tool_call_id: "a", content: "A" },
   ];
-  assert.deepEqual(turnsOf(messages), [
+  assert.deepEqual(messageTurns(messages), [
     { role: "user", text: "compare" },
     { role: "assistant", text: "I look at both.", action: { id: "", tool: "read", input: { path: "a" }, callId: "a" } },
     { role: "tool", callId: "a", tool: "read", text: "A", failed: false },
@@ -30,7 +30,7 @@ test("an answer without an id belongs to the last call before it", () => {
     { role: "assistant", function_call: { name: "read", arguments: "not json" } },
     { role: "function", name: "read", content: "A" },
   ];
-  assert.deepEqual(turnsOf(messages), [
+  assert.deepEqual(messageTurns(messages), [
     { role: "assistant", text: "", action: { id: "", tool: "read", input: {}, callId: "call_0" } },
     { role: "tool", callId: "call_0", tool: "read", text: "A", failed: false },
   ]);
@@ -43,7 +43,7 @@ test("a call that nobody answered and an answer to no call are left out", () => 
     { role: "assistant", content: "" },
     { role: "user", content: null },
   ];
-  assert.deepEqual(turnsOf(messages), [
+  assert.deepEqual(messageTurns(messages), [
     { role: "assistant", text: "I would look." },
     { role: "user", text: "" },
   ]);

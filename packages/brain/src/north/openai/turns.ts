@@ -8,7 +8,7 @@ interface Paired extends ChatCall {
 }
 
 /** The words of a message; BAD_ARGUMENTS when it holds something else than words. */
-export function textOf({ content }: ChatMessage, index: number): string {
+export function messageText({ content }: ChatMessage, index: number): string {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;
   const other = content.find((part) => part.type !== "text");
@@ -23,10 +23,10 @@ export function textOf({ content }: ChatMessage, index: number): string {
  * A conversation as a model is told of it: each call is followed by its answer. A call that nobody answered is left
  * out, and so is an answer to no call, since the servers of models refuse both.
  */
-export function turnsOf(messages: readonly ChatMessage[]): readonly Turn[] {
+export function messageTurns(messages: readonly ChatMessage[]): readonly Turn[] {
   const answers = answersOf(messages);
   return messages.flatMap((message, index): Turn[] => {
-    const text = textOf(message, index);
+    const text = messageText(message, index);
     if (message.role === "user") return [{ role: "user", text }];
     if (message.role !== "assistant") return [];
     const answered = callsOf(message, index).filter(({ id }) => answers.has(id));
@@ -64,7 +64,7 @@ function answersOf(messages: readonly ChatMessage[]): ReadonlyMap<string, string
   for (const [index, message] of messages.entries()) {
     if (message.role === "assistant") latest = callsOf(message, index).at(-1)?.id ?? latest;
     if (message.role === "tool" || message.role === "function")
-      answers.set(message.tool_call_id ?? latest, textOf(message, index));
+      answers.set(message.tool_call_id ?? latest, messageText(message, index));
   }
   return answers;
 }

@@ -2,7 +2,7 @@ import { Fault, textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA, RENEW_SCHEMA } from "@vidro/core/wire/enrolment";
 import { HAND_MESSAGE_SCHEMAS } from "@vidro/core/wire/agent-ws-schemas";
-import type { Push } from "../../observe/telemetry.ts";
+import type { SamplePush } from "../../observe/telemetry.ts";
 import { checks } from "../wire-check.ts";
 
 const checkOf = checks({ ...HAND_MESSAGE_SCHEMAS, enrolment: ENROL_SCHEMA, renewal: RENEW_SCHEMA });
@@ -22,7 +22,7 @@ export function checkAsking(what: "enrolment" | "renewal", asked: JsonObject): v
 }
 
 /** The sample in a `telemetry.push` that was checked; one without a readable time is of now. */
-export function pushOf(fields: JsonObject, now: number): Push {
+export function pushOf(fields: JsonObject, now: number): SamplePush {
   const at = Date.parse(textIn(fields, "ts") ?? "");
   return {
     id: textIn(fields, "action_id") ?? "",

@@ -162,13 +162,13 @@ async function lookAtRestored(home: string): Promise<Found> {
   const path = join(home, "journal.db");
   if (!existsSync(path)) return ok("there is nothing that could have come back");
   const { DatabaseSync } = await import("node:sqlite");
-  const { unreviewed } = await import("@vidro/brain");
+  const { findUnreviewed } = await import("@vidro/brain");
   using database = new DatabaseSync(path, { readOnly: true });
   const rows = (sql: string, ...values: string[]) => database.prepare(sql).all(...values);
   const hasTable = rows("SELECT 1 FROM sqlite_schema WHERE name = 'incarnation'").length > 0;
   const [row] = hasTable ? rows("SELECT generation FROM incarnation") : [];
   if (row === undefined) return ok("it is of a version that could not tell");
-  const unseen = await unreviewed(Number(row["generation"]), async (kind) =>
+  const unseen = await findUnreviewed(Number(row["generation"]), async (kind) =>
     rows("SELECT id, body FROM record WHERE kind = ? ORDER BY number LIMIT ?", kind, `${PAGE_LIMITS.items}`).map(
       ({ id, body }) => ({ id: String(id), body: parseJson(String(body)) as JsonObject }),
     ),

@@ -2,30 +2,35 @@ import { CHAT_LIMITS, Fault, RUN_LIMITS } from "@vidro/core";
 import type { QuestionAsked, RunHead, Turn } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
 import type { Runs, StartRequest } from "../../run/runs.ts";
-import { answersIt, openQuestion } from "../question-words.ts";
+import { isAnswerTo, openQuestion } from "../question-words.ts";
 import { readCallId } from "./answer.ts";
-import { callIn, entriesOf, exchangeIn, questionFor } from "./questions.ts";
-import { repeatedIn } from "./repeated.ts";
-import type { Asked, Returned } from "./request.ts";
+import { findWaitingCall, readEntries, readExchange, findWaitingQuestion } from "./questions.ts";
+import { findRepeatedRun } from "./repeated-run.ts";
+import type { ChatInput, ReturnedResult } from "./request.ts";
 
 /** Where an answer begins: in which run, and after which of its entries. */
-export interface Place {
+interface AnswerStart {
   readonly run: string;
   readonly after: number;
 }
 
 /** What a request is about to be done with: whose it is, and in which thread when there is one. */
-export type Setting = Omit<StartRequest, "task" | "history"> & { readonly owner: string };
+export type ChatSetting = Omit<StartRequest, "task" | "history"> & { readonly owner: string };
 
 /** What is known of the client that answers. */
-export interface Client {
+interface ChatClient {
   /** Whether it was shown a run. */
   readonly wasShown: (run: string) => boolean;
   readonly mayApprove: boolean;
 }
 
 /** Gives a request its place: a new run, or the one that has been waiting for it. */
-export async function placeOf(runs: Runs, asked: Asked, setting: Setting, client: Client): Promise<Place> {
+export async function findAnswerStart(
+  runs: Runs,
+  asked: ChatInput,
+  setting: ChatSetting,
+  client: ChatClient,
+): Promise<AnswerStart> {
   const { owner, thread } = setting;
   const filter = { owner, ...(thread === undefined ? {} : { thread }), open: true };
   const open = await runs.list({ ...filter, limit: CHAT_LIMITS.openRuns });
@@ -33,12 +38,12 @@ export async function placeOf(runs: Runs, asked: Asked, setting: Setting, client
   if (returned !== undefined) return returned;
   // A request that comes again under its key means the run that it began, whatever that run waits for.
   const isRepeated = setting.key !== undefined && open.some((head) => head.task === asked.task.trim());
-  const waiting = isRepeated ? undefined : await questionFor(runs, asked, { thread, open });
+  const waiting = isRepeated ? undefined : await findWaitingQuestion(runs, asked, { thread, open });
   if (waiting !== undefined) {
     const { head, question, seq } = waiting;
     // A caller that keeps the conversation has brought the question along. What is no answer gets it again.
     const isShown = thread === undefined || client.wasShown(head.id);
-    if (!answersIt(waiting, asked.task, isShown)) return { run: head.id, after: seq - 1 };
+    if (!isAnswerTo(waiting, asked.task, isShown)) return { run: head.id, after: seq - 1 };
     await runs.answer(head.id, {
       text: asked.task,
       by: owner,
@@ -49,7 +54,9 @@ export async function placeOf(runs: Runs, asked: Asked, setting: Setting, client
   }
   const sent = asked.returned?.conversation ?? asked.earlier;
   const begun =
-    setting.key === undefined ? await repeatedIn(runs, { setting, task: asked.task, history: sent, open }) : undefined;
+    setting.key === undefined
+      ? await findRepeatedRun(runs, { setting, task: asked.task, history: sent, open })
+      : undefined;
   if (begun !== undefined) return { run: begun.id, after: 0 };
   if (thread !== undefined && !isRepeated) await makeRoom(runs, open);
   const isWhole = thread === undefined || asked.returned !== undefined;
@@ -64,18 +71,18 @@ export async function placeOf(runs: Runs, asked: Asked, setting: Setting, client
  */
 async function handBack(
   runs: Runs,
-  returned: Returned,
+  returned: ReturnedResult,
   where: { owner: string; task: string; open: readonly RunHead[] },
-): Promise<Place | undefined> {
+): Promise<AnswerStart | undefined> {
   const named = returned.callId === undefined ? undefined : readCallId(returned.callId);
   const found =
     named === undefined
-      ? await callIn(runs, returned, where)
+      ? await findWaitingCall(runs, returned, where)
       : { head: await runs.find(named.run, where.owner), question: named.question };
   if (found === undefined && where.task !== "" && returned.call !== undefined) return undefined;
   if (found === undefined) throw new Fault("NOT_FOUND", "No run waits for this result: the call is not one of ours.");
   const { id: run } = found.head;
-  const { asked, answered } = await exchangeIn(runs, found.head, found.question);
+  const { asked, answered } = await readExchange(runs, found.head, found.question);
   const text = returned.text.slice(0, RUN_LIMITS.answerChars);
   if (answered === undefined) await runs.answer(run, { text, by: where.owner, question: found.question });
   else if (answered.by === undefined)
@@ -101,13 +108,13 @@ function busy({ id }: RunHead, question: QuestionAsked | undefined): Fault {
 /** What was said in a thread before: what its last run was told and answered, and what the caller says is new. */
 async function historyOf(
   runs: Runs,
-  { earlier }: Asked,
+  { earlier }: ChatInput,
   filter: { owner: string; thread: string },
 ): Promise<readonly Turn[]> {
   const [last] = await runs.list({ ...filter, limit: 1 });
   if (last === undefined) return earlier;
   const turns: Turn[] = [];
-  for await (const { event } of entriesOf(runs, last)) {
+  for await (const { event } of readEntries(runs, last)) {
     if (event.type === "run.started") turns.push(...event.history, { role: "user", text: event.task });
     if (event.type === "run.finished" || event.type === "run.failed" || event.type === "run.aborted")
       turns.push({ role: "assistant", text: endText(event) });

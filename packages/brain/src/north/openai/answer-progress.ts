@@ -1,17 +1,17 @@
 import { aonEntry } from "@vidro/core/wire/aon";
 import type { Entry, HealTried } from "@vidro/core";
-import type { Teller } from "../../http/route.ts";
+import type { ProgressReporter } from "../../http/route.ts";
 
-type Healing = Parameters<Teller["healing"]>[0];
+type Healing = Parameters<ProgressReporter["healing"]>[0];
 
 /** Tells of the way to an answer, entry by entry; how it ends is the answer itself. */
-export class Telling {
+export class AnswerProgress {
   readonly #run: string;
-  readonly #tell: Teller;
+  readonly #tell: ProgressReporter;
   /** Healings whose success shows in the next reply. */
   #tried: HealTried[] = [];
 
-  constructor(run: string, tell: Teller) {
+  constructor(run: string, tell: ProgressReporter) {
     this.#run = run;
     this.#tell = tell;
   }

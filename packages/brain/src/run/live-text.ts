@@ -4,7 +4,7 @@ import type { Redactor, TextStream } from "@vidro/core/redact";
 import type { RunState } from "@vidro/core/run";
 
 /** The words of one reply on their way to followers: what they are told joins to the text that is kept of it. */
-export class Speech {
+export class LiveText {
   readonly #state: RunState;
   readonly #redactor: Redactor;
   readonly #redacted: TextStream;

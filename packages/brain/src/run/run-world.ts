@@ -2,7 +2,7 @@ import type { Hand, Journal, LiveBus, Model } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
 
 /** Everything that a drive needs of the world. */
-export interface World {
+export interface RunWorld {
   readonly journal: Journal;
   readonly model: Model;
   readonly hand: Hand;

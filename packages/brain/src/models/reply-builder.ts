@@ -3,7 +3,7 @@ import { CODEC_LIMITS, Fault, isObject } from "@vidro/core";
 import type { JsonObject, ModelCall, ModelReply } from "@vidro/core";
 
 /** One answer of an AI SDK model while it comes in. */
-export class Answer {
+export class ReplyBuilder {
   readonly #model: string;
   readonly #mostChars: number;
   readonly #calls: ModelCall[] = [];

@@ -1,7 +1,7 @@
 import { Fault } from "@vidro/core";
 
 /** How long a call may be silent. */
-export interface Patience {
+export interface CallDeadlines {
   /** Until the first sign of an answer. */
   readonly firstTokenMs: number;
   /** Between two signs. */
@@ -12,13 +12,13 @@ export interface Patience {
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal;
-  readonly #patience: Patience;
+  readonly #patience: CallDeadlines;
   #timer: NodeJS.Timeout;
   #begun = false;
   #fault: Fault | undefined;
   #interrupt: ((fault: Fault) => void) | undefined;
 
-  constructor(caller: AbortSignal, patience: Patience) {
+  constructor(caller: AbortSignal, patience: CallDeadlines) {
     this.#caller = caller;
     this.#patience = patience;
     this.#timer = this.#alarm(patience.firstTokenMs);

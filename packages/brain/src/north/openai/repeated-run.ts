@@ -14,7 +14,7 @@ interface Candidate {
  * The open run that the same conversation began before. Clients of this wire send a request again when its answer is
  * late or its connection is cut, without a key: a second run would do the work a second time.
  */
-export async function repeatedIn(runs: Pick<Runs, "read">, candidate: Candidate): Promise<RunHead | undefined> {
+export async function findRepeatedRun(runs: Pick<Runs, "read">, candidate: Candidate): Promise<RunHead | undefined> {
   const task = candidate.task.trim();
   for (const head of candidate.open) {
     if (head.task !== task) continue;

@@ -24,7 +24,7 @@ const ENDINGS: { readonly [kind: string]: (body: JsonObject) => JsonObject | und
 };
 
 /** Records whose revocations are kept in a file, too; what the file has and the records lack is revoked again. */
-export async function keepRevoked(records: Records, file: string, log: RevocationLog): Promise<Records> {
+export async function mirrorRevocations(records: Records, file: string, log: RevocationLog): Promise<Records> {
   await revokeAgain(records, await read(file), log);
   return {
     get: (kind, id) => records.get(kind, id),

@@ -2,9 +2,9 @@ import { asFault } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 
 /** Faults of a store that pass: the same entries may be appended again, since those that are there are left alone. */
-const PASSING: ReadonlySet<FaultCode> = new Set(["STORE_BUSY", "STORE_FAILED", "STORAGE_FULL", "COMMIT_UNKNOWN"]);
+const TRANSIENT: ReadonlySet<FaultCode> = new Set(["STORE_BUSY", "STORE_FAILED", "STORAGE_FULL", "COMMIT_UNKNOWN"]);
 
 /** Whether a store that met this fault may take the same call later. */
-export function isPassing(thrown: unknown): boolean {
-  return PASSING.has(asFault(thrown).code);
+export function isTransient(thrown: unknown): boolean {
+  return TRANSIENT.has(asFault(thrown).code);
 }
