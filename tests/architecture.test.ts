@@ -74,9 +74,10 @@ test("packages import only what the table in ARCHITECTURE.md allows", () => {
 const BRAIN_ARROWS: Readonly<Record<string, readonly string[]>> = {
   auth: [],
   catalog: [],
+  config: [],
   daemon: ["stores"],
   http: ["auth", "observe"],
-  models: [],
+  models: ["config.ts"],
   north: ["auth", "catalog", "http", "observe", "run", "stream"],
   observe: ["auth", "stores"],
   run: ["auth", "catalog", "observe", "stores"],
@@ -154,13 +155,30 @@ test("invariant 2: only the engine, by its writer, and the waist append, and onl
 
 test("invariant 10: the brain opens no file of a workspace; only its own state", () => {
   const mayTouchFiles =
-    /\/(stores\/|auth\/|daemon\/|catalog\/agent-files\.ts|src\/brain\.ts|south\/local\.ts|south\/enrolment\/authority\.ts|http\/tcp-tables\.ts|observe\/vitals\.ts)/;
+    /\/(stores\/|auth\/|daemon\/|catalog\/agent-files\.ts|src\/(?:brain|config)\.ts|south\/local\.ts|south\/enrolment\/authority\.ts|http\/tcp-tables\.ts|observe\/vitals\.ts)/;
   const offenders = inside("packages/brain/src").filter(
     ({ path, imports }) => imports.some((name) => /^node:(fs|child_process)/.test(name)) && !mayTouchFiles.test(path),
   );
   assertNone(
     offenders.map(({ path }) => path),
     "the brain asks a hand",
+  );
+});
+
+/** Files that read the environment, and what they read there. */
+const ENVIRONMENT_READERS: Readonly<Record<string, string>> = {
+  "packages/brain/src/config.ts": "every setting",
+  "packages/hands/src/config.ts": "where a hand keeps its state, its invitation, and what its processes get",
+  "packages/cli/src/view/symbols.ts": "TERM, which says what the terminal can show",
+};
+
+test("only the files of settings read the environment", () => {
+  const readers = product.filter(({ text }) =>
+    /\bprocess\.env\b|\bprocess\["env"\]|\benv\b[^;]*\} = process;|from "node:process"/.test(withoutComments(text)),
+  );
+  assert.deepEqual(
+    readers.map(({ path }) => path),
+    Object.keys(ENVIRONMENT_READERS).toSorted(),
   );
 });
 

@@ -2,6 +2,7 @@ import { createWriteStream, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Hand } from "@vidro/core";
 import { openBrain } from "../../packages/brain/src/brain.ts";
+import { readConfig } from "@vidro/brain/config";
 import { jsonLog } from "../../packages/brain/src/observe/log.ts";
 import { serveHttp } from "../../packages/brain/src/http/server.ts";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
@@ -44,7 +45,12 @@ export interface Listener {
 await serveMember(async ({ home, south, http }: BrainSettings) => {
   const file = createWriteStream(join(home, "log"), { flags: "a" });
   const log = jsonLog((line) => file.write(line));
-  const brain = await openBrain({ home, env: { VIDRO_MODEL: "offline" }, localHand: false, log });
+  const brain = await openBrain({
+    home,
+    config: readConfig({ env: { VIDRO_MODEL: "offline" } }),
+    localHand: false,
+    log,
+  });
   const { hands, records } = brain;
   const tokens = new Tokens(records);
   const telemetry = new TelemetryStore({ now: Date.now, counted: () => undefined });

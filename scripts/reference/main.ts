@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { ROOT } from "../setup.js";
 import { commandPage } from "./commands.ts";
+import { configPage } from "./config.ts";
 import { errorPage } from "./errors.ts";
 import { eventPage } from "./events.ts";
 import { limitPage } from "./limits.ts";
@@ -10,6 +11,7 @@ import { metricPage } from "./metrics.ts";
 /** The pages that are made from the code, by the name of their file. */
 const PAGES: Readonly<Record<string, () => string>> = {
   cli: commandPage,
+  config: configPage,
   errors: errorPage,
   events: eventPage,
   limits: limitPage,

@@ -7,6 +7,7 @@ import { ENROL_PATH, RENEW_PATH } from "@vidro/core/wire/enrolment";
 import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import { readAgents, SHIPPED_AGENTS } from "../../packages/brain/src/catalog/agent-files.ts";
 import { startDaemon } from "../../packages/brain/src/daemon.ts";
+import { readConfig } from "@vidro/brain/config";
 import { SURFACES } from "../../packages/brain/src/north/surfaces.ts";
 import { startAgentServer, readFrameData } from "../support/agent-server.ts";
 import { schemaCheckingFetch } from "../support/schema-checking-fetch.ts";
@@ -51,7 +52,9 @@ test("000-63 without a worker the daemon says so, the stream works, and the mode
   const folder = temporaryFolder(t);
   const daemon = await startDaemon({
     home: join(folder, "state"),
-    env: { VIDRO_MODEL: "ollama/gemma,offline", OLLAMA_HOST: "127.0.0.1:9", PATH: process.env["PATH"] },
+    config: readConfig({
+      env: { VIDRO_MODEL: "ollama/gemma,offline", OLLAMA_HOST: "127.0.0.1:9", PATH: process.env["PATH"] },
+    }),
     workspace: folder,
     host: "127.0.0.1",
     port: 0,

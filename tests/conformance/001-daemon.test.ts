@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { check, CLAUSES } from "@vidro/aon";
 import type { CheckOptions } from "@vidro/aon";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
+import { readConfig } from "@vidro/brain/config";
 import { startAgentServer, linesOf } from "../support/agent-server.ts";
 import type { AgentServer } from "../support/agent-server.ts";
 import { fakeOpenAi, status, text } from "../support/fake-openai.ts";
@@ -17,7 +18,10 @@ type Test = { after(done: () => Promise<void> | void): void };
 async function brain(t: Test, ...replies: FakeReply[]): Promise<AgentServer> {
   const fake = await fakeOpenAi(...replies);
   t.after(() => fake.close());
-  return startAgentServer(t, await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url }));
+  return startAgentServer(
+    t,
+    await chooseModel(readConfig({ env: { VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url } })),
+  );
 }
 
 /** What the checker says of each clause, and all that it has to remark. */

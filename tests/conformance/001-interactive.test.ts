@@ -4,6 +4,7 @@ import { readAon } from "@vidro/aon";
 import type { AonEvent } from "@vidro/aon";
 import type { JsonObject } from "@vidro/core";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
+import { readConfig } from "@vidro/brain/config";
 import { startAgentServer, readFrameData } from "../support/agent-server.ts";
 import type { AgentServer } from "../support/agent-server.ts";
 import { fakeOpenAi, status, text } from "../support/fake-openai.ts";
@@ -30,7 +31,10 @@ async function brain(
   t.after(() => fake.close());
   return {
     fake,
-    end: await startAgentServer(t, await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url })),
+    end: await startAgentServer(
+      t,
+      await chooseModel(readConfig({ env: { VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url } })),
+    ),
   };
 }
 

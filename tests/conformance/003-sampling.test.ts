@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
+import { readConfig } from "@vidro/brain/config";
 import { startAgentServer } from "../support/agent-server.ts";
 import type { AgentServer } from "../support/agent-server.ts";
 import { calls, cutShort, fakeOpenAi, text } from "../support/fake-openai.ts";
@@ -66,7 +67,10 @@ async function agent(
   t.after(() => fake.close());
   return {
     fake,
-    end: await startAgentServer(t, await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url })),
+    end: await startAgentServer(
+      t,
+      await chooseModel(readConfig({ env: { VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url } })),
+    ),
   };
 }
 

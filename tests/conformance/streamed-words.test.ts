@@ -4,6 +4,7 @@ import type { Entry, LiveEvent } from "@vidro/core";
 import { voidsWords } from "@vidro/core/run";
 import OpenAI from "openai";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
+import { readConfig } from "@vidro/brain/config";
 import { startAgentServer, readFrames } from "../support/agent-server.ts";
 import type { AgentServer } from "../support/agent-server.ts";
 import { callsAfter, CUT, fakeOpenAi, textWith } from "../support/fake-openai.ts";
@@ -23,7 +24,10 @@ type Test = { after(done: () => Promise<void> | void): void };
 async function brain(t: Test, ...replies: FakeReply[]): Promise<AgentServer> {
   const fake = await fakeOpenAi(...replies);
   t.after(() => fake.close());
-  return startAgentServer(t, await chooseModel({ VIDRO_MODEL: "first,second", VIDRO_MODEL_URL: fake.url }));
+  return startAgentServer(
+    t,
+    await chooseModel(readConfig({ env: { VIDRO_MODEL: "first,second", VIDRO_MODEL_URL: fake.url } })),
+  );
 }
 
 type Item = { readonly entry: Entry } | { readonly live: LiveEvent };

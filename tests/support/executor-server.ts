@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry, JsonObject } from "@vidro/core";
 import { openBrain } from "../../packages/brain/src/brain.ts";
+import { readConfig } from "@vidro/brain/config";
 import type { Brain } from "../../packages/brain/src/brain.ts";
 import { startDaemon } from "../../packages/brain/src/daemon.ts";
 import { serveHttp } from "../../packages/brain/src/http/server.ts";
@@ -67,7 +68,7 @@ async function daemonOf(
   const env = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake", PATH: process.env["PATH"] };
   const daemon = await startDaemon({
     home,
-    env,
+    config: readConfig({ env }),
     workspace: home,
     host: "127.0.0.1",
     port,
@@ -120,7 +121,7 @@ export async function startExecutorGateway(
   const model = await fakeOpenAi(...replies);
   t.after(() => model.close());
   const env = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake" };
-  const brain = await openBrain({ home: temporaryFolder(t), env, store: "memory" });
+  const brain = await openBrain({ home: temporaryFolder(t), config: readConfig({ env }), store: "memory" });
   const tokens = new Tokens(brain.records);
   const log = (): void => undefined;
   const server = await serveHttp({

@@ -2,6 +2,7 @@ import type { HandDescription } from "@vidro/core";
 import { join } from "node:path";
 import { AgentCatalog } from "../../packages/brain/src/catalog/agents.ts";
 import { openBrain } from "../../packages/brain/src/brain.ts";
+import { readConfig } from "@vidro/brain/config";
 import type { Brain } from "../../packages/brain/src/brain.ts";
 import { Metrics } from "../../packages/brain/src/observe/metrics.ts";
 import { agentSseSurface } from "../../packages/brain/src/north/agent-sse.ts";
@@ -38,7 +39,10 @@ export interface Fleet {
 export async function startFleet(t: { after(done: () => Promise<void>): void }): Promise<Fleet> {
   const land = new Landscape();
   const { folder: workspace } = land;
-  const brain = await openBrain({ home: join(workspace, "brain"), env: { VIDRO_MODEL: "offline" } });
+  const brain = await openBrain({
+    home: join(workspace, "brain"),
+    config: readConfig({ env: { VIDRO_MODEL: "offline" } }),
+  });
   const { runs, records } = brain;
   const now = Date.now;
   const hands = new AllHands({ far: brain.hands, local: brain.hand, hasLocal: true, workspace, version: "1.2.3", now });

@@ -5,6 +5,7 @@ import type { Hand, Journal, Json } from "@vidro/core";
 import { SHIPPED_AGENTS } from "../../packages/brain/src/catalog/agent-files.ts";
 import { AgentCatalog } from "../../packages/brain/src/catalog/agents.ts";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
+import { readConfig } from "@vidro/brain/config";
 import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
 import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
 import type { Runs } from "../../packages/brain/src/run/runs.ts";
@@ -69,7 +70,7 @@ async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Pro
   const workspace = realpathSync(join(folder, "workspace"));
   const store = await openStore("sqlite", join(folder, "journal.db"));
   const hand = await openHand(folder, workspace);
-  const model = await chooseModel({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url });
+  const model = await chooseModel(readConfig({ env: { VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url } }));
   const runs = openRuns({ journal: store.journal, model, hand, aheadMs });
   const { records } = store;
   const tokens = new Tokens(records);

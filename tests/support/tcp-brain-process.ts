@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { AgentCatalog } from "../../packages/brain/src/catalog/agents.ts";
 import { openBrain } from "../../packages/brain/src/brain.ts";
+import { readConfig } from "@vidro/brain/config";
 import { handsSurface } from "../../packages/brain/src/north/hands.ts";
 import { serveHttp } from "../../packages/brain/src/http/server.ts";
 import { journalSurface } from "../../packages/brain/src/north/journal.ts";
@@ -27,7 +28,7 @@ export interface TcpBrain {
 
 const { home, port, hand }: TcpBrain = JSON.parse(process.argv[2] ?? "{}");
 const now = Date.now;
-const brain = await openBrain({ home, env: process.env, localHand: false });
+const brain = await openBrain({ home, config: readConfig({ env: process.env }), localHand: false });
 const { runs, records } = brain;
 const log = (): void => undefined;
 const far = { far: brain.hands, local: brain.hand, hasLocal: false, workspace: home, version: "1", now };

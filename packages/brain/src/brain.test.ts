@@ -7,11 +7,12 @@ import { test } from "node:test";
 import { MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
 import type { Hand, HandEvent } from "@vidro/core";
 import { openBrain } from "./brain.ts";
+import { readConfig } from "./config.ts";
 
 test("a workspace that is gone is told by name, and is good again once it is back", async (t) => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "vidro-brain-")));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const brain = await openBrain({ home: join(folder, "state"), env: {}, store: "memory" });
+  const brain = await openBrain({ home: join(folder, "state"), config: readConfig({ env: {} }), store: "memory" });
   t.after(() => brain.close());
   const workspace = join(folder, "project");
   await assert.rejects(brain.hand(workspace), { code: "NOT_FOUND", message: new RegExp(workspace) });
@@ -22,7 +23,11 @@ test("a workspace that is gone is told by name, and is good again once it is bac
 test("G7 hands of many workspaces are closed when they do nothing, and work on when they are needed again", async (t) => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "vidro-brain-")));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  const brain = await openBrain({ home: join(folder, "state"), env: { PATH: process.env["PATH"] }, store: "memory" });
+  const brain = await openBrain({
+    home: join(folder, "state"),
+    config: readConfig({ env: { PATH: process.env["PATH"] } }),
+    store: "memory",
+  });
   t.after(() => brain.close());
   const hands: Hand[] = [];
   const open = async (index: number): Promise<Hand> => {
@@ -68,7 +73,7 @@ test("G7 models that are asked for by many names are kept within a bound, the la
   const folder = await realpath(await mkdtemp(join(tmpdir(), "vidro-brain-")));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const env = { VIDRO_MODEL_URL: "http://127.0.0.1:9/v1" };
-  const brain = await openBrain({ home: join(folder, "state"), env, store: "memory" });
+  const brain = await openBrain({ home: join(folder, "state"), config: readConfig({ env }), store: "memory" });
   t.after(() => brain.close());
   const [first, second] = [await brain.model("first"), await brain.model("second")];
   for (let index = 0; index < MODEL_LIMITS.kept - 1; index += 1) {

@@ -5,6 +5,7 @@ import { Fault, MODEL_LIMITS, OFFLINE_LIMITS } from "@vidro/core";
 import { redactor } from "@vidro/core/redact";
 import type { Hand, Journal, Records } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
+import type { Config } from "./config.ts";
 import { thisHolder } from "./stores/lease-holder.ts";
 import { liveBus } from "./run/live-bus.ts";
 import type { Log } from "./observe/log.ts";
@@ -48,7 +49,7 @@ export interface Brain {
 export interface BrainOptions {
   /** Folder of all state, made when it is missing. */
   readonly home: string;
-  readonly env: { readonly [name: string]: string | undefined };
+  readonly config: Config;
   readonly store?: "sqlite" | "memory";
   /** Without it no hand works on this machine, and what needs one is HAND_UNAVAILABLE. */
   readonly localHand?: boolean;
@@ -63,7 +64,7 @@ export interface BrainOptions {
 
 /** Opens the store, and gives what is needed to start, resume and follow runs. */
 export async function openBrain(options: BrainOptions): Promise<Brain> {
-  const { home, env } = options;
+  const { home, config } = options;
   await mkdir(home, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
     throw new Fault("STORE_UNREADABLE", `${home} cannot be made: ${(cause as Error).message}`, { cause });
   });
@@ -80,10 +81,10 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const journal = options.observe?.(opened) ?? opened;
   const reloadables = new Set<Reloadable>();
   const hands = new LocalHands(async (workspace: string) => {
-    if (options.localHand !== false) return openLocalHand({ home, workspace, env, reloadables });
+    if (options.localHand !== false) return openLocalHand({ home, workspace, env: config.env, reloadables });
     throw new Fault("HAND_UNAVAILABLE", "No hand works on this machine: it was left out at the start.");
   });
-  const models = remembered((name: string) => chooseModel(name === "" ? env : { ...env, VIDRO_MODEL: name }));
+  const models = remembered((name: string) => chooseModel(config, name));
   const model = async (name = ""): Promise<ChosenModel> =>
     name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
   const hand = (workspace: string): Promise<Hand> => hands.at(workspace);
@@ -95,7 +96,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     model,
     hand: ({ hand: ids = LOCAL_HAND, workspace }) => far.at(ids, () => hand(workspace)),
     live: liveBus(),
-    redactor: redactor(secretsIn(env)),
+    redactor: redactor(config.secrets()),
     now: Date.now,
     chance: Math.random,
     generation,
@@ -146,10 +147,4 @@ function remembered<Value>(open: (key: string) => Promise<Value>): (key: string)
 export async function taskLanguage(task: string): Promise<Language> {
   const { languageOf } = await import("./models/offline/language.ts");
   return languageOf(task.slice(0, OFFLINE_LIMITS.taskChars), "en");
-}
-
-/** Values of the environment that are secrets by their names. */
-export function secretsIn(env: BrainOptions["env"]): readonly string[] {
-  const telling = /key|token|secret|passw|credential|auth/i;
-  return Object.entries(env).flatMap(([name, value]) => (telling.test(name) && value !== undefined ? [value] : []));
 }

@@ -7,6 +7,7 @@ import { SignJWT } from "jose";
 import { Fault, isObject } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { startDaemon } from "./daemon.ts";
+import { readConfig } from "./config.ts";
 import type { Daemon, DaemonOptions } from "./daemon.ts";
 
 /** A home and the daemons in it; all of it is gone in the end. */
@@ -30,7 +31,9 @@ class Home implements AsyncDisposable {
   async start(options: Partial<DaemonOptions> = {}): Promise<Daemon> {
     const daemon = await startDaemon({
       home: this.state,
-      env: { VIDRO_MODEL: "offline", PATH: process.env["PATH"], SOME_API_KEY: "hunter2-hunter2" },
+      config: readConfig({
+        env: { VIDRO_MODEL: "offline", PATH: process.env["PATH"], SOME_API_KEY: "hunter2-hunter2" },
+      }),
       workspace: this.folder,
       host: "127.0.0.1",
       port: 0,
@@ -166,7 +169,7 @@ test("people come with tokens that somebody else signed, where the environment s
   await using home = await Home.make();
   const secret = "a secret that is long enough to sign with";
   const daemon = await home.start({
-    env: { VIDRO_MODEL: "offline", VIDRO_JWT_SECRET: secret, VIDRO_JWT_ISSUER: "us" },
+    config: readConfig({ env: { VIDRO_MODEL: "offline", VIDRO_JWT_SECRET: secret, VIDRO_JWT_ISSUER: "us" } }),
   });
   const sign = (issuer: string): Promise<string> =>
     new SignJWT({ roles: ["user"] })
@@ -182,7 +185,7 @@ test("people come with tokens that somebody else signed, where the environment s
   const warned = home.lines.filter((line) => JSON.stringify(line).includes("VIDRO_JWT_AUDIENCE"));
   assert.equal(warned.length, 1, "whoever leaves the audience out is told so at the start");
   await assert.rejects(
-    home.start({ home: join(home.folder, "other"), env: { VIDRO_JWT_PUBLIC_KEY: "/nowhere" } }),
+    home.start({ home: join(home.folder, "other"), config: readConfig({ env: { VIDRO_JWT_PUBLIC_KEY: "/nowhere" } }) }),
     /cannot be read/,
   );
 });

@@ -2,8 +2,9 @@ import { PAGE_LIMITS, RUN_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
 import { redactor } from "@vidro/core/redact";
 import type { ToolSpec } from "@vidro/core";
 import { openAgentCatalog } from "./catalog/agents.ts";
-import { openBrain, secretsIn } from "./brain.ts";
+import { openBrain } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
+import type { Config } from "./config.ts";
 import { endContained, stackOf } from "./observe/containment.ts";
 import { readPem } from "./auth/pem.ts";
 import { tokenFile, writeDaemonFile } from "./daemon/daemon-file.ts";
@@ -44,7 +45,7 @@ interface TlsFiles {
 }
 
 /** How a daemon is to be. */
-export interface DaemonOptions extends Pick<BrainOptions, "home" | "env" | "store" | "restored"> {
+export interface DaemonOptions extends Pick<BrainOptions, "home" | "config" | "store" | "restored"> {
   /** The folder that its local hand works in. */
   readonly workspace: string;
   readonly host: string;
@@ -109,16 +110,16 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 async function openDaemon(options: DaemonOptions): Promise<Daemon> {
-  const { home, env } = options;
-  const log = jsonLog(options.writeLog, redactor(secretsIn(env)));
+  const { home, config } = options;
+  const log = jsonLog(options.writeLog, redactor(config.secrets()));
   const reloadables: Reloadable[] = [];
-  const jwt = await keptTokens(env, reloadables, log);
+  const jwt = await keptTokens(config, reloadables, log);
   const metrics = new Metrics();
   options.onUncaught?.((thrown) => endContained(thrown, { log, metrics }));
   let watch: HealthWatch | undefined;
   const brain = await openBrain({
     home,
-    env,
+    config,
     ...(options.store === undefined ? {} : { store: options.store }),
     restored: options.restored === true,
     localHand: options.localHand,
@@ -210,15 +211,15 @@ function doorOf(options: DaemonOptions, { brain, telemetry, log }: Pick<Parts, "
 }
 
 async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> {
-  const { host, port, tls, env } = options;
+  const { host, port, tls, config } = options;
   const { brain, tokens, metrics, reloadables, log } = parts;
-  const production = env["NODE_ENV"] === "production";
+  const production = config.get("node_env") === "production";
   const readTls = async ({ cert, key }: TlsFiles) => ({ cert: await readPem(cert), key: await readPem(key) });
   const server = await serveHttp({
     surfaces: surfaces({
       ...(await worldOf(options, parts)),
       production,
-      ownersApprove: isOn(env["VIDRO_OWNERS_APPROVE"]),
+      ownersApprove: config.get("owners_approve"),
     }),
     tokens,
     upgrades: executorUpgrades({
@@ -231,8 +232,8 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
     host,
     port,
     ...(tls === undefined ? {} : { tls: await readTls(tls) }),
-    hosts: listed(env["VIDRO_HOSTS"]),
-    origins: listed(env["VIDRO_ORIGINS"]),
+    hosts: config.get("hosts") ?? [],
+    origins: config.get("origins") ?? [],
     production,
     log,
     metrics,
@@ -281,16 +282,20 @@ async function worldOf(
 }
 
 /** The verifier of signed tokens; its keys can be read anew. */
-async function keptTokens(
-  env: DaemonOptions["env"],
-  reloadables: Reloadable[],
-  log: Log,
-): Promise<JwtVerifier | undefined> {
-  let verify = await openJwtVerifier(env);
+async function keptTokens(config: Config, reloadables: Reloadable[], log: Log): Promise<JwtVerifier | undefined> {
+  const settings = {
+    secret: config.get("jwt_secret"),
+    publicKeyFile: config.get("jwt_public_key"),
+    keySet: config.get("jwt_key_set"),
+    issuer: config.get("jwt_issuer"),
+    audience: config.get("jwt_audience"),
+    rolesClaim: config.get("jwt_roles_claim"),
+  };
+  let verify = await openJwtVerifier(settings);
   if (verify === undefined) return undefined;
-  const unset = unsetRestrictions(env);
+  const unset = unsetRestrictions(settings);
   if (unset.length > 0) log("jwt.unrestricted", { unset: unset.join(", ") });
-  const reload = async (): Promise<void> => void (verify = await openJwtVerifier(env));
+  const reload = async (): Promise<void> => void (verify = await openJwtVerifier(settings));
   reloadables.push({ what: "keys of signed tokens", reload });
   return async (token) => verify!(token);
 }
@@ -315,13 +320,4 @@ async function tellRestored({ incarnation: { restored, generation }, runs, recor
     tokens: unseen.tokens,
     next: "vidro hands revoke, vidro tokens revoke; then vidro hands reviewed",
   });
-}
-
-/** Whether a setting says yes. */
-function isOn(setting: string | undefined): boolean {
-  return setting === "1" || setting === "true";
-}
-
-function listed(names: string | undefined): readonly string[] {
-  return (names ?? "").split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
 }

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readConfig } from "./config.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { registerHooks } from "node:module";
 import { tmpdir } from "node:os";
@@ -24,7 +25,10 @@ test("reading what was run loads no hand and no rules of the offline model", asy
   const folder = await mkdtemp(join(tmpdir(), "vidro-brain-"));
   t.after(() => rm(folder, { recursive: true, force: true }));
   const { openBrain } = await import("./brain.ts");
-  const brain = await openBrain({ home: join(folder, "state"), env: { VIDRO_MODEL: "offline" } });
+  const brain = await openBrain({
+    home: join(folder, "state"),
+    config: readConfig({ env: { VIDRO_MODEL: "offline" } }),
+  });
   t.after(() => brain.close());
   await brain.runs.list({ limit: 1 });
   await brain.model();
@@ -49,7 +53,7 @@ test("a daemon is up before any package of others is loaded", async (t) => {
   const { startDaemon } = await import("./start-daemon.ts");
   const daemon = await startDaemon({
     home: join(folder, "state"),
-    env: { VIDRO_MODEL: "offline" },
+    config: readConfig({ env: { VIDRO_MODEL: "offline" } }),
     workspace: folder,
     host: "127.0.0.1",
     port: 0,

@@ -27,6 +27,7 @@ import {
   reusedIdFault,
 } from "./policy/approval-check.ts";
 import { checkArguments } from "./tools/check-arguments.ts";
+import { processEnvironment } from "./config.ts";
 import { buildEnvironment } from "./exec/environment.ts";
 import { resolveFolder, resolveWorkspace } from "./files/resolve-folder.ts";
 import { isAlive, thisProcess } from "./host/process-identity.ts";
@@ -49,7 +50,7 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
   const state = madeFolder(options.state);
   const spools = madeFolder(join(state, "spool"));
   const reserved = options.reserved === undefined ? state : resolveFolder(options.reserved, process.cwd());
-  const env = buildEnvironment(options.env ?? process.env, workspace);
+  const env = buildEnvironment(options.env ?? processEnvironment(), workspace);
   const { policy } = options;
   const sandbox = () => findHostSandbox(policy.secrets);
   const context: HandContext = {

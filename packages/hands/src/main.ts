@@ -1,8 +1,8 @@
-import { homedir } from "node:os";
-import { isAbsolute, join as joinPath, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { asFault, Fault, FAULTS } from "@vidro/core";
 import { nextForJoining } from "@vidro/core/wire/enrolment";
+import { handStateFolder } from "./config.ts";
 import { joinBrain, keyLine, serveHand, VERSION } from "./program/hand-commands.ts";
 import { ignoreUserSignals } from "./program/signals.ts";
 import { printText, printNote, printJson } from "./program/terminal.ts";
@@ -127,13 +127,10 @@ function flagsOf({ state = defaultState(), workspace, json, ...rest }: Values) {
   };
 }
 
-/** A service has a folder of its own; a person has one below the state of all that is Vidro's. */
 function defaultState(): string {
-  const { STATE_DIRECTORY: service, VIDRO_HOME: own, XDG_STATE_HOME: state } = process.env;
-  if (service !== undefined && service !== "") return service;
-  if (own !== undefined && own !== "") return joinPath(own, "joined");
-  const base = state !== undefined && isAbsolute(state) ? state : joinPath(homedir(), ".local", "state");
-  return joinPath(base, "vidro", "joined");
+  const folder = handStateFolder();
+  if (folder !== undefined) return folder;
+  throw new Fault("BAD_REQUEST", "This user has no home folder to keep the state in: say --state <folder>.");
 }
 
 function done(text: string): number {

@@ -7,7 +7,8 @@ import { fakeOpenAi, hang, json, status, text } from "../../../../tests/support/
 import type { FakeReply } from "../../../../tests/support/fake-openai.ts";
 import { ollamaUrl } from "./address.ts";
 import { chooseModel, describeChoice } from "./choose.ts";
-import type { Environment } from "./choose.ts";
+import { readConfig } from "../config.ts";
+import type { Environment } from "../config.ts";
 import { eventsOf, terminalOf } from "./model.contract.ts";
 
 /** An address where nobody is, so that a server on the tester's own machine changes nothing. */
@@ -24,7 +25,7 @@ async function server(t: TestContext, ...replies: FakeReply[]) {
 }
 
 async function refusal(env: Environment, code: FaultCode): Promise<string> {
-  const thrown: unknown = await chooseModel(env).then(
+  const thrown: unknown = await Promise.try(() => chooseModel(readConfig({ env }))).then(
     (model) => assert.fail(`${model.name} was chosen`),
     (fault: unknown) => fault,
   );
@@ -34,7 +35,7 @@ async function refusal(env: Environment, code: FaultCode): Promise<string> {
 }
 
 test("with nothing in the environment and no server on the machine the model is offline", async () => {
-  const choice = await describeChoice({ OLLAMA_HOST: await nowhere() });
+  const choice = await describeChoice(readConfig({ env: { OLLAMA_HOST: await nowhere() } }));
   assert.equal(choice.name, "offline");
   assert.match(choice.because, /no key/);
 });
@@ -54,13 +55,13 @@ for (const [env, name] of [
   [{ VIDRO_MODEL: "ollama/a, ollama/b,,offline" }, "ollama/a,ollama/b,offline"],
 ] satisfies [Environment, string][]) {
   test(`${JSON.stringify(env)} means ${name}`, async () => {
-    assert.equal((await chooseModel(env)).name, name);
+    assert.equal((await chooseModel(readConfig({ env }))).name, name);
   });
 }
 
 test("the choice says which variable made it", async () => {
-  assert.equal((await describeChoice({ GEMINI_API_KEY: "k" })).because, "GEMINI_API_KEY is set");
-  assert.equal((await describeChoice({ VIDRO_MODEL: "ollama/a" })).because, "VIDRO_MODEL says so");
+  assert.equal((await describeChoice(readConfig({ env: { GEMINI_API_KEY: "k" } }))).because, "GEMINI_API_KEY is set");
+  assert.equal((await describeChoice(readConfig({ env: { VIDRO_MODEL: "ollama/a" } }))).because, "VIDRO_MODEL says so");
 });
 
 test("an address alone means the first model that its server lists", async (t) => {
@@ -69,7 +70,9 @@ test("an address alone means the first model that its server lists", async (t) =
     json({ data: [{ id: "text-embed-3" }, { id: "llama-x" }, { id: "other" }] }),
     text("hello"),
   );
-  const model = await chooseModel({ VIDRO_MODEL_URL: `${fake.url}/`, VIDRO_MODEL_KEY: "k-1", ANTHROPIC_API_KEY: "k" });
+  const model = await chooseModel(
+    readConfig({ env: { VIDRO_MODEL_URL: `${fake.url}/`, VIDRO_MODEL_KEY: "k-1", ANTHROPIC_API_KEY: "k" } }),
+  );
   assert.equal(model.name, "llama-x");
   assert.equal(model.because, `it is the first that ${fake.url} lists`);
   assert.equal(terminalOf(await eventsOf(model)).type, "replied");
@@ -96,7 +99,7 @@ test("an address where no models are listed fails by name and never falls back i
 
 test("an Ollama server that answers is used with the first model it has", async (t) => {
   const fake = await server(t, json({ models: [{ name: "qwen3:8b" }, { name: "llama3" }] }), text("hello"));
-  const model = await chooseModel({ OLLAMA_HOST: new URL(fake.url).host });
+  const model = await chooseModel(readConfig({ env: { OLLAMA_HOST: new URL(fake.url).host } }));
   assert.equal(model.name, "ollama/qwen3:8b");
   assert.match(model.because, /ollama has at http:\/\/127\.0\.0\.1/);
   assert.equal(terminalOf(await eventsOf(model)).type, "replied");
@@ -109,7 +112,7 @@ test("an Ollama server that answers is used with the first model it has", async 
 test("an Ollama server that hangs is not waited for", async (t) => {
   const fake = await server(t, hang);
   const began = performance.now();
-  assert.equal((await chooseModel({ OLLAMA_HOST: new URL(fake.url).host })).name, "offline");
+  assert.equal((await chooseModel(readConfig({ env: { OLLAMA_HOST: new URL(fake.url).host } }))).name, "offline");
   assert.ok(performance.now() - began < 20_000, "it would hang for ever");
 });
 
@@ -126,7 +129,7 @@ test("OLLAMA_HOST is read as Ollama reads it", () => {
 
 test("openai at another address speaks chat completions, also without a key", async (t) => {
   const fake = await server(t, text("hello"));
-  const model = await chooseModel({ VIDRO_MODEL: "openai/gpt-5", OPENAI_BASE_URL: fake.url });
+  const model = await chooseModel(readConfig({ env: { VIDRO_MODEL: "openai/gpt-5", OPENAI_BASE_URL: fake.url } }));
   assert.equal(terminalOf(await eventsOf(model)).type, "replied");
   assert.equal(fake.requests[0]?.path, "/v1/chat/completions");
   assert.equal(fake.requests[0].headers.authorization, undefined);
@@ -158,6 +161,6 @@ test("a setting that makes no sense is refused before anything is called", async
 test("VIDRO_MODEL_TIMEOUT_MS bounds the silence", async (t) => {
   const fake = await server(t, hang);
   const env = { VIDRO_MODEL: "x", VIDRO_MODEL_URL: fake.url, VIDRO_MODEL_TIMEOUT_MS: "60" };
-  const last = terminalOf(await eventsOf(await chooseModel(env)));
+  const last = terminalOf(await eventsOf(await chooseModel(readConfig({ env }))));
   assert.equal(last.type === "failed" && last.fault.code, "MODEL_TIMEOUT");
 });

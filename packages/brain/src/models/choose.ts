@@ -1,6 +1,7 @@
 import { Fault, MODEL_LIMITS, asFault } from "@vidro/core";
 import { DIRECT } from "@vidro/core/run";
 import type { Model } from "@vidro/core";
+import type { Config } from "../config.ts";
 import { baseUrl, firstListed, firstLocal, isListening, ollamaUrl } from "./address.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
 import { chain } from "./chain.ts";
@@ -10,9 +11,6 @@ import { offlineModel } from "./offline.ts";
 import { PROVIDERS, openCompatible } from "./providers.ts";
 import type { Access, Provider } from "./providers.ts";
 import { unknownModel } from "./unknown-model.ts";
-
-/** The environment as a program gets it. */
-export type Environment = { readonly [name: string]: string | undefined };
 
 /** A model, and why it is this one. */
 export interface ChosenModel extends Model {
@@ -32,66 +30,69 @@ interface Choice extends Pick<ChosenModel, "name" | "because"> {
   readonly servers: readonly { readonly url: string; readonly listens: boolean }[];
 }
 
-/** The model that the environment asks for, else the first that it offers; a Fault when it asks for what cannot be. */
-export async function chooseModel(env: Environment): Promise<ChosenModel> {
-  const asked = said(env, "VIDRO_MODEL");
-  if (asked === undefined) return (await atUrl(env)) ?? byKey(env) ?? (await onThisMachine(env)) ?? offline();
-  const names = asked.split(",").map((name) => name.trim());
-  const models = await Promise.all(names.filter((name) => name !== "").map((name) => byName(name, env)));
+/**
+ * The model of that name, else the one that the settings ask for, else the first that they offer; a Fault when they ask
+ * for one that cannot be had.
+ */
+export async function chooseModel(config: Config, name = ""): Promise<ChosenModel> {
+  const asked = name === "" ? config.get("model") : name;
+  if (asked === undefined) return (await atUrl(config)) ?? byKey(config) ?? (await onThisMachine(config)) ?? offline();
+  const names = asked.split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]));
+  const models = await Promise.all(names.map((one) => byName(one, config)));
   return chosen(chain(models), "VIDRO_MODEL says so", models);
 }
 
 /** What would be chosen and why, and whether it could be reached now. */
-export async function describeChoice(env: Environment): Promise<Choice> {
-  const { name, because, servers } = await chooseModel(env);
+export async function describeChoice(config: Config): Promise<Choice> {
+  const { name, because, servers } = await chooseModel(config);
   const looks = servers.map(async (url) => ({ url, listens: await isListening(url, MODEL_LIMITS.reachMs) }));
   return { name, because, servers: await Promise.all(looks) };
 }
 
-async function byName(name: string, env: Environment): Promise<PlacedModel> {
+async function byName(name: string, config: Config): Promise<PlacedModel> {
   if (name === "offline") return offline();
   if (name === DIRECT) return directModel();
   const [, prefix, model] = /^([^/]*)\/?(.*)$/.exec(name) ?? [];
   const provider = PROVIDERS.find((one) => one.name === prefix);
-  const access = provider && accessTo(provider, env);
+  const access = provider && accessTo(provider, config);
   // Gateways have names such as `openai/gpt-5` too: it is the vendor's model only where the vendor lets us in.
   if (provider !== undefined && access !== undefined) {
-    return vendorModel(provider, model || (await usualModel(provider, access)), access, env);
+    return vendorModel(provider, model || (await usualModel(provider, access)), access, config);
   }
-  const server = serverAt(env);
-  if (server !== undefined) return compatibleModel(name, server, env);
+  const server = serverAt(config);
+  if (server !== undefined) return compatibleModel(name, server, config);
   if (provider === undefined) throw unknownModel(name);
   throw new Fault("MODEL_REFUSED", `${name} needs a key: set ${provider.keys.join(" or ")}.`);
 }
 
-async function atUrl(env: Environment): Promise<ChosenModel | undefined> {
-  const server = serverAt(env);
+async function atUrl(config: Config): Promise<ChosenModel | undefined> {
+  const server = serverAt(config);
   if (server === undefined) return undefined;
   const first = await firstListed(server.url, server.key).catch((thrown: unknown) => {
     if (thrown instanceof Fault) throw thrown;
     throw new Fault("MODEL_UNAVAILABLE", `Nothing at ${server.url} lists models: ${asFault(thrown).message}`);
   });
   if (first === undefined) throw new Fault("MODEL_UNKNOWN", `${server.url} lists no model: name one by VIDRO_MODEL.`);
-  return chosen(compatibleModel(first, server, env), `it is the first that ${server.url} lists`);
+  return chosen(compatibleModel(first, server, config), `it is the first that ${server.url} lists`);
 }
 
-function byKey(env: Environment): ChosenModel | undefined {
+function byKey(config: Config): ChosenModel | undefined {
   for (const provider of PROVIDERS) {
-    const name = provider.keys.find((key) => said(env, key) !== undefined);
-    const access = name === undefined ? undefined : accessTo(provider, env);
+    const name = provider.keys.find((key) => config.ofVariable(key) !== undefined);
+    const access = name === undefined ? undefined : accessTo(provider, config);
     if (access === undefined || provider.model === undefined) continue;
-    return chosen(vendorModel(provider, provider.model, access, env), `${name} is set`);
+    return chosen(vendorModel(provider, provider.model, access, config), `${name} is set`);
   }
   return undefined;
 }
 
-async function onThisMachine(env: Environment): Promise<ChosenModel | undefined> {
+async function onThisMachine(config: Config): Promise<ChosenModel | undefined> {
   for (const provider of PROVIDERS.filter((one) => one.keys.length === 0)) {
-    const access = accessTo(provider, env);
+    const access = accessTo(provider, config);
     const first = access?.url === undefined ? undefined : await firstLocal(access.url);
     if (access === undefined || first === undefined) continue;
     return chosen(
-      vendorModel(provider, first, access, env),
+      vendorModel(provider, first, access, config),
       `it is the first that ${provider.name} has at ${access.url}`,
     );
   }
@@ -108,7 +109,7 @@ async function usualModel(provider: Provider, { url = "" }: Access): Promise<str
   throw new Fault("MODEL_UNAVAILABLE", `${provider.name} shows no model at ${url}: start it there and give it one.`);
 }
 
-function vendorModel(provider: Provider, model: string, access: Access, env: Environment): PlacedModel {
+function vendorModel(provider: Provider, model: string, access: Access, config: Config): PlacedModel {
   const opened = aiSdkModel({
     name: `${provider.name}/${model}`,
     load: () => provider.open(model, access),
@@ -116,24 +117,26 @@ function vendorModel(provider: Provider, model: string, access: Access, env: Env
     ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
     // Another address may serve any model; those of the vendor itself all call tools.
     ...(access.url === undefined ? { native: true } : {}),
-    ...patience(env),
+    ...patience(config),
   });
   return access.url === undefined ? opened : { ...opened, url: access.url };
 }
 
-function compatibleModel(name: string, server: Server, env: Environment): PlacedModel {
+function compatibleModel(name: string, server: Server, config: Config): PlacedModel {
   const key = server.key === undefined ? {} : { key: server.key };
-  const model = aiSdkModel({ name, load: () => openCompatible(name, server), ...key, ...patience(env) });
+  const model = aiSdkModel({ name, load: () => openCompatible(name, server), ...key, ...patience(config) });
   return { ...model, url: server.url };
 }
 
 /** How a provider is reached, or nothing when it would not let us in. */
-function accessTo(provider: Provider, env: Environment): Access | undefined {
-  const address = said(env, provider.address);
+function accessTo(provider: Provider, config: Config): Access | undefined {
+  const address = config.ofVariable(provider.address);
   if (provider.keys.length === 0) return { url: ollamaUrl(address) };
   // The general key belongs to the general address, where there is one.
-  const general = said(env, "VIDRO_MODEL_URL") === undefined ? ["VIDRO_MODEL_KEY"] : [];
-  const key = [...provider.keys, ...general].map((name) => said(env, name)).find((value) => value !== undefined);
+  const general = config.get("model_url") === undefined ? ["VIDRO_MODEL_KEY"] : [];
+  const key = [...provider.keys, ...general]
+    .map((name) => config.ofVariable(name))
+    .find((value) => value !== undefined);
   const url = address === undefined ? {} : { url: baseUrl(address, provider.path, provider.address) };
   if (key !== undefined) return { key, ...url };
   return address !== undefined && provider.keyless === true ? url : undefined;
@@ -142,27 +145,19 @@ function accessTo(provider: Provider, env: Environment): Access | undefined {
 /** A server that is known by its address. */
 type Server = Access & { readonly url: string };
 
-function serverAt(env: Environment): Server | undefined {
-  const address = said(env, "VIDRO_MODEL_URL");
+function serverAt(config: Config): Server | undefined {
+  const address = config.get("model_url");
   if (address === undefined) return undefined;
-  const key = said(env, "VIDRO_MODEL_KEY");
+  const key = config.get("model_key");
   return { url: baseUrl(address, "/v1", "VIDRO_MODEL_URL"), ...(key === undefined ? {} : { key }) };
 }
 
-function patience(env: Environment): Partial<CallDeadlines> {
-  const text = said(env, "VIDRO_MODEL_TIMEOUT_MS");
-  if (text === undefined) return {};
-  const ms = Number(text);
-  if (Number.isInteger(ms) && ms > 0 && ms <= 2 ** 31 - 1) return { firstTokenMs: ms, betweenTokensMs: ms };
-  throw new Fault("BAD_REQUEST", "VIDRO_MODEL_TIMEOUT_MS must be a whole number of milliseconds above 0.");
+function patience(config: Config): Partial<CallDeadlines> {
+  const ms = config.get("model_timeout_ms");
+  return ms === undefined ? {} : { firstTokenMs: ms, betweenTokensMs: ms };
 }
 
 function chosen(model: PlacedModel, because: string, placed: readonly PlacedModel[] = [model]): ChosenModel {
   const servers = placed.flatMap(({ url }) => url ?? []);
   return { name: model.name, because, servers, call: (request, signal) => model.call(request, signal) };
-}
-
-/** A variable that is set to nothing says nothing. */
-function said(env: Environment, name: string): string | undefined {
-  return env[name]?.trim() || undefined;
 }

@@ -4,6 +4,7 @@ import type { JsonObject } from "@vidro/core";
 import { fakeOpenAi, status, text } from "../../../../tests/support/fake-openai.ts";
 import type { FakeReply } from "../../../../tests/support/fake-openai.ts";
 import { chooseModel } from "./choose.ts";
+import { readConfig } from "../config.ts";
 import { REQUEST, eventsOf, modelContract, terminalOf } from "./model.contract.ts";
 import { PROVIDERS } from "./providers.ts";
 
@@ -78,7 +79,7 @@ async function open(provider: (typeof PROVIDERS)[number], reply: FakeReply | und
   const fake = await fakeOpenAi(reply);
   const keys = Object.fromEntries(provider.keys.map((name) => [name, KEY]));
   const env = { VIDRO_MODEL: `${provider.name}/m`, [provider.address]: new URL(fake.url).origin, ...keys };
-  return { fake, model: await chooseModel(env), close: () => fake.close() };
+  return { fake, model: await chooseModel(readConfig({ env })), close: () => fake.close() };
 }
 
 test("000-62 no provider is without its row in the tests of the contract", () => {
@@ -135,10 +136,10 @@ modelContract("a chain", async () => {
   const close = async () => {
     await Promise.all([broken.close(), sound.close()]);
   };
-  return { model: await chooseModel(env), close };
+  return { model: await chooseModel(readConfig({ env })), close };
 });
 
 modelContract("offline", async () => ({
-  model: await chooseModel({ VIDRO_MODEL: "offline" }),
+  model: await chooseModel(readConfig({ env: { VIDRO_MODEL: "offline" } })),
   close: async () => undefined,
 }));

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readConfig } from "../config.ts";
 import { registerHooks } from "node:module";
 import { test } from "node:test";
 
@@ -12,7 +13,7 @@ test("no vendor's package is loaded before its first use", async () => {
   });
   const { chooseModel } = await import("./choose.ts");
   const { PROVIDERS } = await import("./providers.ts");
-  await chooseModel({ ANTHROPIC_API_KEY: "k" });
+  await chooseModel(readConfig({ env: { ANTHROPIC_API_KEY: "k" } }));
   assert.deepEqual(
     loaded.filter((url) => url.includes("/@ai-sdk/")),
     [],

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { DaemonFile } from "@vidro/brain";
 import { CLIENT_LIMITS, Fault } from "@vidro/core";
-import { stateFolder } from "../program/home.ts";
+import { stateFolder } from "@vidro/hands/config";
+import { commandConfig } from "../program/settings.ts";
 
 /** Which brain is meant, as the flags say. */
 export interface BrainFlags {
@@ -27,30 +28,23 @@ export interface Address {
  * in this user's home, unless it works in another folder than the one that is meant; none when the command has to be
  * its own brain.
  */
-export async function brainAddress(meant: Meant, env: NodeJS.ProcessEnv): Promise<Address | undefined> {
-  const token = meant.token ?? named(env, "VIDRO_TOKEN");
-  const retries = retriesIn(env);
-  const patience = retries === undefined ? {} : { retries };
-  const url = namedBrain(meant, env);
+export async function brainAddress(meant: Meant): Promise<Address | undefined> {
+  const config = commandConfig({ url: meant.url, token: meant.token });
+  const [url, token, retries] = [config.get("url"), config.get("token"), config.get("retries")];
   if (url !== undefined) {
     const silence = await silenceOf(url);
     if (silence !== undefined) throw new Fault("BRAIN_UNREACHABLE", silence);
-    return { url, ...(token === undefined ? {} : { token }), ...patience };
+    return { url, ...(token === undefined ? {} : { token }), retries };
   }
-  const daemon = await runningDaemon(meant, env);
+  const daemon = await runningDaemon(meant);
   if (daemon === undefined) return undefined;
-  return { url: daemon.url, token: token ?? (await tokenIn(daemon.tokenFile)), ...patience };
+  return { url: daemon.url, token: token ?? (await tokenIn(daemon.tokenFile)), retries };
 }
 
-/** The address that a flag or the environment names. */
-export function namedBrain(flags: BrainFlags, env: NodeJS.ProcessEnv): string | undefined {
-  return flags.url ?? named(env, "VIDRO_URL");
-}
-
-async function runningDaemon({ workspace }: Meant, env: NodeJS.ProcessEnv): Promise<DaemonFile | undefined> {
-  const home = stateFolder(env);
+async function runningDaemon({ workspace }: Meant): Promise<DaemonFile | undefined> {
+  const home = stateFolder();
   if (home === undefined) return undefined;
-  const { findDaemon } = await import("@vidro/brain");
+  const { findDaemon } = await import("@vidro/brain/daemon-file");
   const daemon = await findDaemon(home);
   if (daemon === undefined || (workspace !== undefined && workspace !== daemon.workspace)) return undefined;
   return (await silenceOf(daemon.url)) === undefined ? daemon : undefined;
@@ -80,16 +74,4 @@ async function tokenIn(file: string): Promise<string> {
   } catch (cause) {
     throw new Fault("AUTH_REQUIRED", `The daemon's token cannot be read: ${(cause as Error).message}`, { cause });
   }
-}
-
-function retriesIn(env: NodeJS.ProcessEnv): number | undefined {
-  const given = named(env, "VIDRO_RETRIES");
-  if (given === undefined) return undefined;
-  if (!/^\d{1,3}$/.test(given)) throw new Fault("BAD_REQUEST", "VIDRO_RETRIES is a whole number from 0 to 999.");
-  return Number(given);
-}
-
-function named(env: NodeJS.ProcessEnv, name: string): string | undefined {
-  const value = env[name];
-  return value === "" ? undefined : value;
 }

@@ -3,7 +3,7 @@ import { Fault } from "@vidro/core";
 import { entriesOf } from "./entries.ts";
 import { homeHands, person } from "./with-hands.ts";
 import type { Waist } from "./brain-api.ts";
-import { homeFolder } from "./with-brain.ts";
+import { homeFolder } from "../program/settings.ts";
 
 /** A brain in this process. */
 export function embedded(brain: Brain): Waist {

@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { openBrain } from "@vidro/brain";
+import { readConfig } from "@vidro/brain/config";
 import type { Entry } from "@vidro/core";
 import { findRun, lastRun } from "./find-run.ts";
 
 const home = await mkdtemp(join(tmpdir(), "vidro-find-run-"));
-const brain = await openBrain({ home, env: {}, store: "memory" });
+const brain = await openBrain({ home, config: readConfig({ env: {} }), store: "memory" });
 const { runs, journal } = brain;
 after(async () => {
   await brain.close();

@@ -12,7 +12,7 @@ interface SignedHands {
 
 /** Those of the brain that is up: only it can tell them. */
 export async function signedHands(flags: BrainFlags): Promise<SignedHands> {
-  const address = await brainAddress(flags, process.env);
+  const address = await brainAddress(flags);
   if (address === undefined) throw new Fault("BRAIN_UNREACHABLE", "No brain is up that knows this hand: vidro up");
   const { url, token } = address;
   const { hands } = new Vidro({ url, ...(token === undefined ? {} : { token }) });

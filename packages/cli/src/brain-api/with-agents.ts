@@ -3,7 +3,8 @@ import type { AgentRecord } from "@vidro/client";
 import { brainAddress } from "./address.ts";
 import type { BrainFlags } from "./address.ts";
 import { folderAt } from "../program/folder.ts";
-import { homeFolder, withBrain } from "./with-brain.ts";
+import { homeFolder } from "../program/settings.ts";
+import { withBrain } from "./with-brain.ts";
 import type { Catalog } from "./agent-api.ts";
 
 /** Does some work with the agents of the brain that is meant: a named one, the running daemon, or this user's home. */
@@ -11,7 +12,7 @@ export async function withCatalog<Result>(
   flags: BrainFlags,
   work: (catalog: Catalog) => Promise<Result>,
 ): Promise<Result> {
-  const address = await brainAddress(flags, process.env);
+  const address = await brainAddress(flags);
   if (address !== undefined) {
     const { remoteCatalog } = await import("./remote-agents.ts");
     return work(remoteCatalog(address));

@@ -13,7 +13,7 @@ export async function withHands<Result>(
   flags: BrainFlags,
   work: (hands: HandRegister) => Promise<Result>,
 ): Promise<Result> {
-  const address = await brainAddress(flags, process.env);
+  const address = await brainAddress(flags);
   if (address !== undefined) {
     const { remoteHands } = await import("./remote-hands.ts");
     return work(remoteHands(address));

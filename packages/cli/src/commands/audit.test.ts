@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import { openBrain } from "@vidro/brain";
+import { readConfig } from "@vidro/brain/config";
 import { TERMINAL_LIMITS } from "@vidro/core";
 import { lines, Stage } from "../stage.fixture.ts";
 
@@ -17,7 +18,7 @@ async function sealedHome(
   { tokens = [], entriesEach = 100 }: { readonly tokens?: readonly string[]; readonly entriesEach?: number } = {},
 ): Promise<string[]> {
   const model = String(lines((await stage.run("run", TASK)).stdout)[0]?.["run_id"]);
-  const brain = await openBrain({ home: stage.home, env: {} });
+  const brain = await openBrain({ home: stage.home, config: readConfig({ env: {} }) });
   const entries = await brain.journal.read(model, 0, entriesEach);
   const holder = { host: "test", boot: "", pid: process.pid, started: "" };
   const ids = Array.from({ length: runs }, (_, at) => `run_${at}`);

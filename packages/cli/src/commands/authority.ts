@@ -1,6 +1,6 @@
 import { EXIT } from "../program/exit-codes.ts";
 import { print } from "../program/tell.ts";
-import { homeFolder } from "../brain-api/with-brain.ts";
+import { homeFolder } from "../program/settings.ts";
 
 /** Prints the certificate of this home's brain; its authority is made when there is none yet. */
 export async function authority(): Promise<number> {

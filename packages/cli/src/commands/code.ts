@@ -14,7 +14,7 @@ import type { ShowFlags } from "../view/show-run.ts";
 import { taskFrom } from "../program/task.ts";
 import { say } from "../program/tell.ts";
 import type { Waist } from "../brain-api/brain-api.ts";
-import { homeFolder } from "../brain-api/with-brain.ts";
+import { commandConfig, homeFolder } from "../program/settings.ts";
 
 /** What `vidro code` may be told besides the task. */
 interface CodeFlags extends ShowFlags, BrainFlags {
@@ -54,12 +54,12 @@ async function withDaemon(
   workspace: string,
   work: (address: Address) => Promise<number>,
 ): Promise<number> {
-  const found = await brainAddress(flags, process.env);
+  const found = await brainAddress(flags);
   if (found !== undefined) return work(found);
   const { startDaemon } = await import("@vidro/brain");
   const daemon = await startDaemon({
     home: homeFolder(),
-    env: process.env,
+    config: commandConfig(),
     workspace,
     host: "127.0.0.1",
     port: 0,

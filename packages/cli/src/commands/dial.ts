@@ -24,7 +24,7 @@ interface DialFlags {
 /** Has the brain that is up dial a hand that listens, and tells how that hand is after the first try. */
 export async function dial(hand: string, flags: DialFlags): Promise<number> {
   const { name, tags, ca, lab, url, json } = flags;
-  const address = await brainAddress(url === undefined ? {} : { url }, process.env);
+  const address = await brainAddress(url === undefined ? {} : { url });
   if (address === undefined) throw new Fault("BRAIN_UNREACHABLE", "No brain is up that could dial a hand: vidro up");
   const { hands } = new Vidro({ url: address.url, ...(address.token === undefined ? {} : { token: address.token }) });
   const dialled = await told(

@@ -11,7 +11,8 @@ import { faultLog } from "../program/log.ts";
 import { paint } from "../view/symbols.ts";
 import { pemFrom } from "../program/pem.ts";
 import { say, sayJson } from "../program/tell.ts";
-import { homeFolder, withBrain } from "../brain-api/with-brain.ts";
+import { withBrain } from "../brain-api/with-brain.ts";
+import { homeFolder } from "../program/settings.ts";
 
 /** What `vidro hands serve` may be told. */
 interface ServeFlags {

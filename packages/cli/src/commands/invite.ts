@@ -21,7 +21,7 @@ export async function invite(flags: InviteFlags): Promise<number> {
   const lifeMs = expires === undefined ? SOUTHBOUND_LIMITS.invitationMs : expiryOf(expires, now) - now;
   if (lifeMs <= 0 || lifeMs > SOUTHBOUND_LIMITS.invitationMs)
     throw new Fault("BAD_REQUEST", "An invitation lives for an hour at most: --expires 30m");
-  const address = await brainAddress(flags, process.env);
+  const address = await brainAddress(flags);
   if (address === undefined) throw new Fault("BRAIN_UNREACHABLE", "No brain is up that a host could join: vidro up");
   const letter = await ask(address, {
     expires_in_ms: lifeMs,

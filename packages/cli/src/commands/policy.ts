@@ -10,7 +10,8 @@ import { EXIT } from "../program/exit-codes.ts";
 import { folderAt } from "../program/folder.ts";
 import { paint } from "../view/symbols.ts";
 import { faultLine, print, sayFault, sayJson } from "../program/tell.ts";
-import { homeFolder, withBrain } from "../brain-api/with-brain.ts";
+import { withBrain } from "../brain-api/with-brain.ts";
+import { homeFolder } from "../program/settings.ts";
 
 const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
 

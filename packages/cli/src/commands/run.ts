@@ -1,8 +1,8 @@
 import { Fault } from "@vidro/core";
 import type { Budget } from "@vidro/core";
-import { namedBrain } from "../brain-api/address.ts";
 import type { BrainFlags } from "../brain-api/address.ts";
 import { withWaist } from "../brain-api/brains.ts";
+import { commandConfig } from "../program/settings.ts";
 import { folderAt } from "../program/folder.ts";
 import { showRun } from "../view/show-run.ts";
 import type { ShowFlags } from "../view/show-run.ts";
@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000;
 export async function run(words: readonly string[], flags: RunFlags): Promise<number> {
   const task = await taskFrom(words);
   const workspace = folderAt(flags.workspace ?? ".");
-  if (flags.workspace !== undefined && namedBrain(flags, process.env) !== undefined)
+  if (flags.workspace !== undefined && commandConfig({ url: flags.url }).get("url") !== undefined)
     throw new Fault("BAD_REQUEST", "A brain that is named works in its own folder: leave --workspace out.");
   // Another machine has a folder of its own, whichever one the daemon works in.
   return withWaist(flags.on === undefined ? { ...flags, workspace } : flags, async (waist) => {

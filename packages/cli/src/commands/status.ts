@@ -23,7 +23,7 @@ export async function status(flags: BrainFlags & { readonly json?: boolean }): P
 
 /** The brain that is up; BRAIN_UNREACHABLE when none is. */
 export async function brainThatIsUp(flags: BrainFlags): Promise<Address> {
-  const address = await brainAddress(flags, process.env);
+  const address = await brainAddress(flags);
   if (address === undefined) throw new Fault("BRAIN_UNREACHABLE", "No daemon is up for this home. Start one: vidro up");
   return address;
 }

@@ -5,6 +5,7 @@ import { parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 import { tcpAddress, tcpFaultCode } from "@vidro/core/wire/agent-tcp";
 import { EXIT } from "../program/exit-codes.ts";
+import { commandConfig } from "../program/settings.ts";
 import { pemFrom } from "../program/pem.ts";
 import { print, sayJson } from "../program/tell.ts";
 
@@ -19,11 +20,11 @@ interface TcpFlags {
 /** Asks a server of the TCP agent protocol for one action, and prints the data of its answer. */
 export async function tcp(address: string, [act = "", ...words]: readonly string[], flags: TcpFlags): Promise<number> {
   const data = dataOf(words);
-  const token = flags.token ?? process.env["VIDRO_TOKEN"];
+  const token = commandConfig({ token: flags.token }).get("token");
   const client = new TcpClient({
     ...tcpAddress(address),
     ...(await tlsOf(flags)),
-    ...(token === undefined || token === "" || act === "AUTH" ? {} : { token }),
+    ...(token === undefined || act === "AUTH" ? {} : { token }),
     reconnect: false,
   });
   try {

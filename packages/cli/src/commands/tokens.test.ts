@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { openBrain, Tokens } from "@vidro/brain";
+import { readConfig } from "@vidro/brain/config";
 import { lines, Stage } from "../stage.fixture.ts";
 
 /** What a token may do when nothing is said: begin runs, and look at a host over TCP. */
@@ -10,7 +11,7 @@ const USER = ["runs", "getosinfo", "ps", "watch", "getwatches"];
 
 /** The tokens of a stage's home as another process sees them, such as a daemon that is up. */
 async function daemonTokens(stage: Stage): Promise<Tokens & AsyncDisposable> {
-  const brain = await openBrain({ home: stage.home, env: {} });
+  const brain = await openBrain({ home: stage.home, config: readConfig({ env: {} }) });
   const tokens = new Tokens(brain.records);
   return Object.assign(tokens, {
     async [Symbol.asyncDispose]() {

@@ -1,4 +1,5 @@
 import type { Daemon } from "@vidro/brain";
+import type { Config } from "@vidro/brain/config";
 import { Fault, HTTP_LIMITS } from "@vidro/core";
 import { jsonLine } from "@vidro/core/text";
 import { serveSignals } from "@vidro/hands/signals";
@@ -8,14 +9,14 @@ import { folderAt } from "../program/folder.ts";
 import { onUncaught } from "../view/interrupts.ts";
 import { paint } from "../view/symbols.ts";
 import { errorLines, say, sayJson } from "../program/tell.ts";
-import { homeFolder } from "../brain-api/with-brain.ts";
+import { commandConfig, homeFolder } from "../program/settings.ts";
 
 /** What `vidro up` may be told. */
 interface UpFlags {
-  readonly port: number;
-  readonly host: string;
+  readonly port?: number;
+  readonly host?: string;
   readonly json?: boolean;
-  readonly onRestart: "resume" | "hold";
+  readonly onRestart?: "resume" | "hold";
   readonly restored?: boolean;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -26,9 +27,9 @@ interface UpFlags {
 
 /** Starts the daemon in this process and stays until it is asked to end. */
 export async function up(flags: UpFlags): Promise<number> {
-  const { port, host, onRestart, localHand } = flags;
+  const config = configOf(flags);
   const { startDaemon } = await import("@vidro/brain");
-  const tls = tlsOf(flags);
+  const tls = tlsOf(config);
   const ending = signals();
   let daemon: Daemon | undefined;
   serveSignals(
@@ -37,14 +38,14 @@ export async function up(flags: UpFlags): Promise<number> {
   );
   daemon = await startDaemon({
     home: homeFolder(),
-    env: process.env,
+    config,
     workspace: folderAt("."),
-    host,
-    port,
-    onRestart,
-    localHand,
+    host: config.get("host"),
+    port: config.get("port"),
+    onRestart: config.get("on_restart"),
+    localHand: config.get("local_hand"),
     restored: flags.restored === true,
-    southbound: southboundOf(flags),
+    southbound: southboundOf(config),
     version: manifest.version,
     onUncaught,
     writeLog: flags.json === true ? toStderr : warningsToStderr,
@@ -94,17 +95,32 @@ async function closed(daemon: Daemon): Promise<void> {
   clearTimeout(impatience);
 }
 
-function tlsOf({ tlsCert, tlsKey }: UpFlags): { readonly cert: string; readonly key: string } | undefined {
-  if (tlsCert === undefined && tlsKey === undefined) return undefined;
-  if (tlsCert === undefined || tlsKey === undefined)
-    throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");
-  return { cert: tlsCert, key: tlsKey };
+/** The settings with what the flags say. */
+function configOf(flags: UpFlags): Config {
+  return commandConfig({
+    port: flags.port,
+    host: flags.host,
+    on_restart: flags.onRestart,
+    // The flag only says no: without it, its value is not the person's word.
+    local_hand: flags.localHand ? undefined : false,
+    tls_cert: flags.tlsCert,
+    tls_key: flags.tlsKey,
+    southbound_port: flags.southboundPort,
+    southbound_hosts: flags.southboundHost,
+  });
 }
 
-/** What was said about hands on other machines. */
-function southboundOf({ southboundPort: port, southboundHost }: UpFlags) {
-  const env = process.env["VIDRO_SOUTHBOUND_HOSTS"] ?? "";
-  const hosts = southboundHost ?? env.split(",").flatMap((name) => (name.trim() === "" ? [] : [name.trim()]));
+function tlsOf(config: Config): { readonly cert: string; readonly key: string } | undefined {
+  const [cert, key] = [config.get("tls_cert"), config.get("tls_key")];
+  if (cert === undefined && key === undefined) return undefined;
+  if (cert === undefined || key === undefined)
+    throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");
+  return { cert, key };
+}
+
+/** Where hands on other machines connect. */
+function southboundOf(config: Config) {
+  const [hosts = [], port] = [config.get("southbound_hosts"), config.get("southbound_port")];
   return { hosts, ...(port === undefined ? {} : { port }) };
 }
 

@@ -3,8 +3,8 @@ import { CommanderError } from "commander";
 import { asFault, Fault, FAULTS } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 import { nextForJoining } from "@vidro/core/wire/enrolment";
+import { stateFolder } from "@vidro/hands/config";
 import { EXIT } from "./exit-codes.ts";
-import { stateFolder } from "./home.ts";
 import { faultLog } from "./log.ts";
 import { faultLine, sayFault, sayJson } from "./tell.ts";
 
@@ -49,13 +49,13 @@ function unhelped([first, second]: readonly string[]): string {
 /** A fault that nobody foresaw is ours: its stack goes to the log under a name that the person is given. */
 function ownFault(thrown: unknown): Fault {
   const traceId = randomUUIDv7();
-  faultLog(stateFolder(process.env) ?? "")(traceId, thrown);
+  faultLog(stateFolder() ?? "")(traceId, thrown);
   const { message } = asFault(thrown);
   return new Fault("INTERNAL_ERROR", `${message} (trace ${traceId})`, { cause: thrown });
 }
 
 /** Groups of commands with one that lists. */
-const LISTED = ["runs", "agents", "tokens", "hands"];
+const LISTED = ["runs", "agents", "tokens", "hands", "config"];
 const GROUPS = [...LISTED, "policy", "audit"];
 const COMMANDS = ["up", "status", "console", "run", "attach", "doctor", "tcp", ...GROUPS];
 const MEMBERS = [

@@ -12,8 +12,6 @@ const count = (text: string): number => {
 
 const cursor = (text: string): number => (text === "0" ? 0 : count(text));
 
-const DEFAULT_PORT = 3120;
-
 const port = (text: string): number => {
   const number = cursor(text);
   if (number > 65_535) throw new InvalidArgumentError("A port is at most 65535.");
@@ -49,6 +47,7 @@ export function program(version: string, exit: Exit): Command {
   addHands(root, exit);
   addTcp(root, exit);
   addPolicy(root, exit);
+  addConfig(root, exit);
   addAudit(root, exit);
   return root;
 }
@@ -57,14 +56,15 @@ function addUp(root: Command, exit: Exit): void {
   root
     .command("up")
     .description("start the brain as a daemon, with a hand for this folder")
-    .addOption(new Option("--port <n>", "where to listen; 0 picks a free one").default(DEFAULT_PORT).argParser(port))
-    .option("--host <address>", "the address to listen on; beyond this machine only with TLS", "127.0.0.1")
+    .addOption(new Option("--port <n>", "port to listen on; 0 picks a free one (default: 3120)").argParser(port))
+    .option("--host <address>", "address to listen on; beyond this machine only with TLS (default: 127.0.0.1)")
     .option("--tls-cert <file>", "a certificate in PEM")
     .option("--tls-key <file>", "its key in PEM")
     .addOption(
-      new Option("--on-restart <way>", "what becomes of runs that were open")
-        .choices(["resume", "hold"])
-        .default("resume"),
+      new Option("--on-restart <way>", "what happens to runs that were open (default: resume)").choices([
+        "resume",
+        "hold",
+      ]),
     )
     .option("--restored", "the state came back from a backup: ask about each run that was open")
     .option("--no-local-hand", "execute nothing on this machine")
@@ -254,6 +254,22 @@ function addPolicy(root: Command, exit: Exit): void {
     .option("--shell", "as a line for the shell")
     .option(...JSON_FLAG)
     .action(async (words: string[], flags) => exit(await (await loadPolicy()).explainCommand(words, flags)));
+}
+
+function addConfig(root: Command, exit: Exit): void {
+  const config = root.command("config").description("show settings and where their values come from");
+  const loadConfig = () => import("../commands/config.ts");
+  config
+    .command("list")
+    .description("list every setting, its value and where the value comes from")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await loadConfig()).list(flags)));
+  config
+    .command("explain")
+    .description("explain a setting: value, origin, what it does, and where it may be set")
+    .argument("[key]", "a setting, as url or VIDRO_URL (default: all)")
+    .option(...JSON_FLAG)
+    .action(async (key: string | undefined, flags) => exit(await (await loadConfig()).explain(key, flags)));
 }
 
 function addAudit(root: Command, exit: Exit): void {

@@ -19,7 +19,7 @@ import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunS
 import { Checklist } from "./checklist.ts";
 import { Fold } from "./output-lines.ts";
 import { LiveArea } from "./live-area.ts";
-import { marksFor, paint } from "./symbols.ts";
+import { paint, terminalMarks } from "./symbols.ts";
 import type { Marks } from "./symbols.ts";
 import type { Loudness, Screen } from "./screen.ts";
 
@@ -29,7 +29,6 @@ interface TerminalOptions extends Loudness {
   readonly live: boolean;
   /** The run's id. */
   readonly run: string;
-  readonly env: NodeJS.ProcessEnv;
 }
 
 /** A run as a person watches it on a terminal. */
@@ -69,7 +68,7 @@ class TerminalScreen implements Screen {
 
   constructor(options: TerminalOptions) {
     this.#options = options;
-    this.#marks = marksFor(options.env);
+    this.#marks = terminalMarks();
     this.#area = new LiveArea(options.stream);
   }
 

@@ -4,6 +4,7 @@ import type { Answerer } from "./questions.ts";
 import { ndjsonScreen } from "./screen.ts";
 import type { Loudness, Screen } from "./screen.ts";
 import type { Waist } from "../brain-api/brain-api.ts";
+import { terminalName } from "./symbols.ts";
 import { watch } from "./watch-run.ts";
 
 /** How a run is shown and who answers, as the flags say. */
@@ -33,10 +34,10 @@ export function showRun(
 }
 
 /** Where a run is shown; `live` is false for one that is only told. */
-export function screenFor(run: string, flags: ShowFlags, live = process.env["TERM"] !== "dumb"): Screen {
+export function screenFor(run: string, flags: ShowFlags, live = terminalName() !== "dumb"): Screen {
   const { quiet = false, verbose = false } = flags;
   if (tellsPrograms(flags)) return ndjsonScreen(run, { verbose });
-  return terminalScreen({ run, stream: process.stdout, env: process.env, live, quiet, verbose });
+  return terminalScreen({ run, stream: process.stdout, live, quiet, verbose });
 }
 
 function answererFor(flags: ShowFlags): Answerer {

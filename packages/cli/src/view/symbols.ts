@@ -57,7 +57,13 @@ const TYPED: Marks = {
   spinner: ["-", "\\", "|", "/"],
 };
 
+/** What this terminal calls itself, as `xterm-256color`. */
+export function terminalName(): string | undefined {
+  return process.env["TERM"];
+}
+
 /** The signs that this terminal can show. */
-export function marksFor(env: NodeJS.ProcessEnv): Marks {
-  return env["TERM"] === "dumb" || env["TERM"] === "linux" ? TYPED : DRAWN;
+export function terminalMarks(): Marks {
+  const name = terminalName();
+  return name === "dumb" || name === "linux" ? TYPED : DRAWN;
 }

@@ -1,4 +1,4 @@
-import { MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
+import { KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
 /* What the ends of the wires, people and programs, are shown. */
 
@@ -6,6 +6,12 @@ import { MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 export const OUTPUT_LIMITS = {
   /** What may wait for a reader: beyond it lines of a log are dropped and counted, and all else waits to be written. */
   unreadBytes: MIB,
+} as const;
+
+/** Bounds of `config.json`. */
+export const CONFIG_LIMITS = {
+  /** The whole file. */
+  fileBytes: 64 * KIB,
 } as const;
 
 /** Bounds of the command line. */

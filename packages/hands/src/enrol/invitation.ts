@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { asFault, Fault } from "@vidro/core";
 import { INVITATION_VARIABLE } from "@vidro/core/wire/enrolment";
+import { takeInvitation } from "../config.ts";
 
 /** Where an invitation may come from. */
 export interface InvitationFlags {
@@ -16,12 +17,11 @@ export interface InvitationFlags {
  * environment, so that no program that is started later has it.
  */
 export async function readInvitation({ token, tokenFile }: InvitationFlags): Promise<string> {
-  const { [INVITATION_VARIABLE]: given } = process.env;
-  delete process.env[INVITATION_VARIABLE];
+  const given = takeInvitation();
   if (token !== undefined && token !== "-") return token;
   if (tokenFile !== undefined)
     return readFile(tokenFile, "utf8").catch((cause: unknown) => unreadable(tokenFile, cause));
-  if (token === undefined && given !== undefined && given !== "") return given;
+  if (token === undefined && given !== undefined) return given;
   if (token === "-" || !process.stdin.isTTY) {
     const piped = (await text(process.stdin)).trim();
     if (piped !== "") return piped;

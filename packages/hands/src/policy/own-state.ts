@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, readlinkSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
 import type { Plan, Verdict } from "@vidro/core";
+import { stateFolder, usualStateFolder } from "../config.ts";
 import { isWithin } from "../files/is-within.ts";
 import { listPids } from "../exec/proc.ts";
 
@@ -42,10 +43,8 @@ function outermost(folders: readonly string[]): readonly string[] {
 }
 
 function usualFolders(): readonly string[] {
-  const { VIDRO_HOME: home, XDG_STATE_HOME: states } = process.env;
-  const usual = join(states !== undefined && isAbsolute(states) ? states : join(homedir(), ".local/state"), "vidro");
-  const said = home === undefined || home === "" ? [] : [resolve(home)];
-  return [...said, usual, dirname(HOST_POLICY)].flatMap(real);
+  const own = [stateFolder(), usualStateFolder()].filter((folder) => folder !== undefined);
+  return [...own, dirname(HOST_POLICY)].flatMap(real);
 }
 
 /** States that a process has open which this one may look into: its own user's, and for root everyone's. */

@@ -1,12 +1,14 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { SETTING_KEYS } from "@vidro/brain/config";
 import { asFault, FAULTS, HEALTH_LIMITS, isObject, PAGE_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { byteWords, countWords } from "@vidro/core/text";
 import type { JsonObject } from "@vidro/core";
+import { terminalName } from "../../view/symbols.ts";
 import { folderAt } from "../../program/folder.ts";
-import { homeFolder } from "../../brain-api/with-brain.ts";
+import { commandConfig, homeFolder } from "../../program/settings.ts";
 
 /** One thing that was looked at. */
 export interface Row {
@@ -34,6 +36,7 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
     return fail(`Node ${node} is too old`, `Start Vidro through its own launcher, or install Node ${NODE_MAJOR}.`);
   },
   home: lookAtHome,
+  config: lookAtConfig,
   store: lookAtStore,
   restored: lookAtRestored,
   disk: async (home) => {
@@ -63,10 +66,10 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
     return warn(`${summary}: it holds against no brain that works as this user`, warning);
   },
   terminal: () => {
-    const { stdin, stdout, env } = process;
+    const { stdin, stdout } = process;
     if (!stdin.isTTY || !stdout.isTTY) return ok("none: runs are told as NDJSON, and nobody is asked");
     const colours = stdout.hasColors() ? "with colours" : "without colours";
-    return ok(`${env["TERM"] ?? "unnamed"}, ${stdout.columns} × ${stdout.rows}, ${colours}`);
+    return ok(`${terminalName() ?? "unnamed"}, ${stdout.columns} × ${stdout.rows}, ${colours}`);
   },
 };
 
@@ -96,6 +99,13 @@ function lookAtHome(home: string): Found {
   return warn(`Others on this machine can look into ${home}`, `chmod 700 ${home}`);
 }
 
+/** Whether all settings can be used; a value that is not allowed is thrown as a fault. */
+function lookAtConfig(): Found {
+  const config = commandConfig();
+  const set = SETTING_KEYS.filter((key) => (config.explain(key)?.source ?? "default") !== "default");
+  return ok(set.length === 0 ? "every setting has its default" : `set: ${set.join(", ")} (vidro config list)`);
+}
+
 /** What the daemon of this home says of itself, if one is up. */
 async function lookAtDaemon(home: string): Promise<Found> {
   const { findDaemon } = await import("@vidro/brain");
@@ -113,7 +123,7 @@ async function lookAtDaemon(home: string): Promise<Found> {
 
 async function lookAtModel(): Promise<Found> {
   const { describeChoice } = await import("@vidro/brain");
-  const { name, because, servers } = await describeChoice(process.env);
+  const { name, because, servers } = await describeChoice(commandConfig());
   const summary = `${name} decides, because ${because}`;
   const silent = servers.filter((server) => !server.listens).map(({ url }) => url);
   if (silent.length > 0) {

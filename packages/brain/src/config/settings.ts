@@ -1,0 +1,283 @@
+import { CLIENT_LIMITS } from "@vidro/core";
+import { INVITATION_VARIABLE } from "@vidro/core/wire/enrolment";
+import { list, oneOf, text, whole, yesOrNo } from "./setting-kinds.ts";
+import type { SettingKind } from "./setting-kinds.ts";
+
+/** One thing that can be set. */
+export interface Setting {
+  readonly group: "General" | "Daemon" | "Signed tokens" | "Models";
+  readonly kind: SettingKind<unknown>;
+  readonly about: string;
+  /** The flag of the commands that have one. */
+  readonly flag?: string;
+  /** The variable of the environment. */
+  readonly variable?: string;
+  /** Whether `config.json` may set it; unsaid, it may. */
+  readonly inFile?: false;
+  /** Its value is never printed. */
+  readonly secret?: true;
+  /** The value when nothing sets it. */
+  readonly default?: unknown;
+  /** What happens when nothing sets it and there is no default value. */
+  readonly otherwise?: string;
+}
+
+const PORT_MOST = 65_535;
+/** The longest time that a timer of Node takes. */
+const TIMER_MOST = 2 ** 31 - 1;
+
+/** Every setting by its key: the name in `config.json` and in `vidro config`. */
+export const SETTINGS = {
+  home: {
+    group: "General",
+    kind: text,
+    variable: "VIDRO_HOME",
+    inFile: false,
+    about: "folder of all state: journal, tokens, policy, agents, `config.json`; closed to other users",
+    otherwise:
+      "`$XDG_STATE_HOME/vidro`, else `~/.local/state/vidro`; `vidro-hand` uses `$STATE_DIRECTORY` of its service before these, and `joined` below the home",
+  },
+  url: {
+    group: "General",
+    kind: text,
+    flag: "--url",
+    variable: "VIDRO_URL",
+    about: "address of the brain that the commands talk to",
+    otherwise: "the running daemon of this home, else a brain inside the command",
+  },
+  token: {
+    group: "General",
+    kind: text,
+    flag: "--token",
+    variable: "VIDRO_TOKEN",
+    secret: true,
+    about: "token that the commands send to the brain, and `vidro tcp` to its server",
+    otherwise: "the token of the running daemon of this home",
+  },
+  retries: {
+    group: "General",
+    kind: whole(0, 999),
+    variable: "VIDRO_RETRIES",
+    default: CLIENT_LIMITS.retries,
+    about: "how often a request to the brain is sent again when the connection is lost",
+  },
+  invitation: {
+    group: "General",
+    kind: text,
+    variable: INVITATION_VARIABLE,
+    inFile: false,
+    secret: true,
+    about: "invitation of a brain, for `vidro hands join` and `vidro-hand join`; it is in no list of processes there",
+    otherwise: "`--token-file`, standard input, or `--token`",
+  },
+  port: {
+    group: "Daemon",
+    kind: whole(0, PORT_MOST),
+    flag: "--port",
+    default: 3120,
+    about: "port that `vidro up` listens on; 0 picks a free one",
+  },
+  host: {
+    group: "Daemon",
+    kind: text,
+    flag: "--host",
+    default: "127.0.0.1",
+    about: "address that `vidro up` listens on; beyond this machine only with TLS",
+  },
+  tls_cert: {
+    group: "Daemon",
+    kind: text,
+    flag: "--tls-cert",
+    about: "file with the daemon's certificate in PEM; needs `tls_key`",
+    otherwise: "no TLS",
+  },
+  tls_key: {
+    group: "Daemon",
+    kind: text,
+    flag: "--tls-key",
+    about: "file with the key of that certificate in PEM",
+    otherwise: "no TLS",
+  },
+  on_restart: {
+    group: "Daemon",
+    kind: oneOf("resume", "hold"),
+    flag: "--on-restart",
+    default: "resume",
+    about: "whether runs that were open when the last daemon ended go on, or wait until they are attached to",
+  },
+  local_hand: {
+    group: "Daemon",
+    kind: yesOrNo,
+    flag: "--no-local-hand",
+    default: true,
+    about: "whether the daemon executes on its own machine",
+  },
+  southbound_port: {
+    group: "Daemon",
+    kind: whole(0, PORT_MOST),
+    flag: "--southbound-port",
+    about: "port that hands on other machines connect to",
+    otherwise: "3121, opened with the first invitation",
+  },
+  southbound_hosts: {
+    group: "Daemon",
+    kind: list,
+    flag: "--southbound-host",
+    variable: "VIDRO_SOUTHBOUND_HOSTS",
+    about: "names and addresses by which hands on other machines reach the daemon",
+    otherwise: "only this machine",
+  },
+  hosts: {
+    group: "Daemon",
+    kind: list,
+    variable: "VIDRO_HOSTS",
+    about: "names that the header `Host` of a request may have",
+    otherwise: "the address it listens on, and `localhost`",
+  },
+  origins: {
+    group: "Daemon",
+    kind: list,
+    variable: "VIDRO_ORIGINS",
+    about: "origins of web pages that may call the daemon (`https://app.example`); they get CORS headers",
+    otherwise: "only its own pages",
+  },
+  owners_approve: {
+    group: "Daemon",
+    kind: yesOrNo,
+    variable: "VIDRO_OWNERS_APPROVE",
+    default: false,
+    about: "whether the owner of a run may approve what it asks without the scope `approve`",
+  },
+  node_env: {
+    group: "Daemon",
+    kind: text,
+    variable: "NODE_ENV",
+    inFile: false,
+    about: "`production`: only administrators see how an intent was analysed",
+    otherwise: "every caller sees it",
+  },
+  jwt_secret: {
+    group: "Signed tokens",
+    kind: text,
+    variable: "VIDRO_JWT_SECRET",
+    secret: true,
+    about: "secret that signs people's tokens (HS256); at most one of this and the next two may be set",
+    otherwise: "signed tokens are refused",
+  },
+  jwt_public_key: {
+    group: "Signed tokens",
+    kind: text,
+    variable: "VIDRO_JWT_PUBLIC_KEY",
+    about: "file in PEM with the public key that checks signed tokens",
+    otherwise: "signed tokens are refused",
+  },
+  jwt_key_set: {
+    group: "Signed tokens",
+    kind: text,
+    variable: "VIDRO_JWT_KEY_SET",
+    about: "address or file of a set of such keys (JWKS)",
+    otherwise: "signed tokens are refused",
+  },
+  jwt_issuer: {
+    group: "Signed tokens",
+    kind: text,
+    variable: "VIDRO_JWT_ISSUER",
+    about: "what `iss` of a signed token must be",
+    otherwise: "it is not checked",
+  },
+  jwt_audience: {
+    group: "Signed tokens",
+    kind: text,
+    variable: "VIDRO_JWT_AUDIENCE",
+    about: "what `aud` of a signed token must be",
+    otherwise: "it is not checked",
+  },
+  jwt_roles_claim: {
+    group: "Signed tokens",
+    kind: text,
+    variable: "VIDRO_JWT_ROLES_CLAIM",
+    default: "roles",
+    about: "claim of a signed token that names its roles",
+  },
+  model: {
+    group: "Models",
+    kind: text,
+    variable: "VIDRO_MODEL",
+    about:
+      "the model, or several with commas, each tried when the one before fails: `anthropic/…`, `openai/…`, `google/…`, `ollama/…`, `offline`, or a name at `model_url`",
+    otherwise: "the first of: `model_url`, a vendor whose key is set, an Ollama on this machine, `offline`",
+  },
+  model_url: {
+    group: "Models",
+    kind: text,
+    variable: "VIDRO_MODEL_URL",
+    about: "address of an OpenAI-compatible server",
+    otherwise: "none",
+  },
+  model_key: {
+    group: "Models",
+    kind: text,
+    variable: "VIDRO_MODEL_KEY",
+    secret: true,
+    about: "key for `model_url`, or for a vendor whose own key is not set",
+    otherwise: "no key is sent",
+  },
+  model_timeout_ms: {
+    group: "Models",
+    kind: whole(1, TIMER_MOST),
+    variable: "VIDRO_MODEL_TIMEOUT_MS",
+    about: "how long a model may be silent, in milliseconds",
+    otherwise: "`MODEL_LIMITS` in [limits.md](limits.md)",
+  },
+  anthropic_api_key: vendorKey("ANTHROPIC_API_KEY", "Anthropic"),
+  anthropic_base_url: vendorAddress("ANTHROPIC_BASE_URL", "Anthropic"),
+  openai_api_key: vendorKey("OPENAI_API_KEY", "OpenAI"),
+  openai_base_url: vendorAddress("OPENAI_BASE_URL", "OpenAI"),
+  google_generative_ai_api_key: vendorKey("GOOGLE_GENERATIVE_AI_API_KEY", "Google"),
+  gemini_api_key: vendorKey("GEMINI_API_KEY", "Google"),
+  google_gemini_base_url: vendorAddress("GOOGLE_GEMINI_BASE_URL", "Google"),
+  ollama_host: {
+    group: "Models",
+    kind: text,
+    variable: "OLLAMA_HOST",
+    about: "address of an Ollama server",
+    otherwise: "`127.0.0.1:11434`",
+  },
+} as const satisfies { readonly [key: string]: Setting };
+
+/** The name of a setting. */
+export type SettingKey = keyof typeof SETTINGS;
+
+/** The names of all settings, in the order of the table. */
+export const SETTING_KEYS = Object.keys(SETTINGS) as readonly SettingKey[];
+
+/** Whether a word is the name of a setting. */
+export function isSettingKey(word: string): word is SettingKey {
+  return Object.hasOwn(SETTINGS, word);
+}
+
+/** A setting as every setting can be looked at. */
+export function settingOf(key: SettingKey): Setting {
+  return SETTINGS[key];
+}
+
+function vendorKey(variable: string, vendor: string) {
+  return {
+    group: "Models",
+    kind: text,
+    variable,
+    secret: true,
+    about: `key of ${vendor}`,
+    otherwise: "none is used",
+  } as const;
+}
+
+function vendorAddress(variable: string, vendor: string) {
+  return {
+    group: "Models",
+    kind: text,
+    variable,
+    about: `address of a server in the place of ${vendor}'s own`,
+    otherwise: "the vendor's own",
+  } as const;
+}
