@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { check, CLAUSES } from "@vidro/aon";
+import { checkServer, CLAUSES } from "@vidro/aon";
 import type { CheckOptions } from "@vidro/aon";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
 import { readConfig } from "@vidro/brain/config";
@@ -27,7 +27,7 @@ async function brain(t: Test, ...replies: FakeReply[]): Promise<AgentServer> {
 /** What the checker says of each clause, and all that it has to remark. */
 async function found(end: AgentServer, path: string, more: Partial<CheckOptions> = {}): Promise<unknown[]> {
   const headers = { Authorization: `Bearer ${end.own}` };
-  const findings = await check({ url: `${end.url}${path}`, headers, ...more });
+  const findings = await checkServer({ url: `${end.url}${path}`, headers, ...more });
   assert.equal(findings.length, Object.keys(CLAUSES).length);
   return findings.flatMap(({ state, notes }) => (state === "ok" ? notes : [state]));
 }

@@ -5,14 +5,14 @@ import { BOX_LIMITS } from "./limits.ts";
 import { NDJSON_TYPE } from "./negotiate.ts";
 
 /** A route's answer as a result, or as the fault that it tells of. */
-export type Answered = { readonly data: Json } | { readonly fault: AonFault };
+export type RouteAnswer = { readonly data: Json } | { readonly fault: AonFault };
 
 /** The answer of a route, gathered in pieces. */
-export interface Gathered {
+export interface AnswerBuffer {
   /** Keeps a piece, as `write` and `end` of a response take it. */
   add(chunk: unknown, encoding?: unknown): void;
   /** What it all means. */
-  read(status: number, contentType: string): Answered;
+  read(status: number, contentType: string): RouteAnswer;
 }
 
 const JSON_BODY = /^application\/(?:[\w.+-]+\+)?json\b/i;
@@ -20,8 +20,8 @@ const JSON_BODY = /^application\/(?:[\w.+-]+\+)?json\b/i;
 const TEXT_BODY = /^text\/(?!html)|^$/i;
 
 /** What a whole body means; a body that an event cannot carry is a fault. */
-export function answered(status: number, contentType: string, text: string): Answered {
-  if (text.length > BOX_LIMITS.answerBytes) return tooLarge();
+export function answerOfBody(status: number, contentType: string, text: string): RouteAnswer {
+  if (text.length > BOX_LIMITS.answerBytes) return tooLargeAnswer();
   const data = valueOf(text, contentType);
   if (status >= 400) return { fault: faultOfAnswer(status, data) };
   if (data !== undefined) return { data };
@@ -30,7 +30,7 @@ export function answered(status: number, contentType: string, text: string): Ans
 }
 
 /** Gathers an answer that is no larger than its bound. */
-export function gathered(): Gathered {
+export function answerBuffer(): AnswerBuffer {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   return {
@@ -43,13 +43,13 @@ export function gathered(): Gathered {
     },
     read(status, contentType) {
       return bytes > BOX_LIMITS.answerBytes
-        ? tooLarge()
-        : answered(status, contentType, Buffer.concat(chunks).toString());
+        ? tooLargeAnswer()
+        : answerOfBody(status, contentType, Buffer.concat(chunks).toString());
     },
   };
 }
 
-function tooLarge(): Answered {
+function tooLargeAnswer(): RouteAnswer {
   const message = `The answer has more than ${BOX_LIMITS.answerBytes} bytes. Ask for it without ${NDJSON_TYPE}.`;
   return { fault: { code: "PAYLOAD_TOO_LARGE", message, status: 500 } };
 }

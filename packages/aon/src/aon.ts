@@ -1,14 +1,14 @@
-import type { Answered } from "./answer.ts";
-import type { Box } from "./box.ts";
+import type { RouteAnswer } from "./answer.ts";
+import type { AonBox } from "./box.ts";
 import { encoder } from "./encode.ts";
 import type { Encoder } from "./encode.ts";
-import type { HealingEvent, IntentAnalysisEvent, Telemetry } from "./event.ts";
+import type { HealingEvent, IntentAnalysisEvent, ProgressEvent } from "./event.ts";
 import type { AonFault } from "./fault-of.ts";
 import type { Operation } from "./heal/heuristic.ts";
 import type { HealingQuestion, HealingQuestions } from "./interactive.ts";
 import type { Sight } from "./negotiate.ts";
 import { sanitiser } from "./sanitise.ts";
-import type { Refusal, Settings } from "./settings.ts";
+import type { AonRefusal, Settings } from "./settings.ts";
 
 /** What a route sees of AON: it is the same whichever box the client asked for. */
 export interface Aon {
@@ -26,23 +26,23 @@ export interface Aon {
   /** Tells of a healing that the route does itself. */
   healing(healing: Omit<HealingEvent, "type">): Promise<void>;
   /** Any event that is not terminal. */
-  readonly emit: (event: Telemetry) => Promise<void>;
+  readonly emit: (event: ProgressEvent) => Promise<void>;
   /** Runs an operation and heals its failures, telling of everything. */
   heal<T>(operation: Operation<T>): Promise<T>;
   /** From now on these values are never shown in an event. */
   readonly hide: (...secrets: readonly string[]) => void;
   /** Ends the request with a plain HTTP error when nothing was sent yet, else with an `error` event. */
-  refuse(refusal: Refusal): void;
+  refuse(refusal: AonRefusal): void;
 }
 
 /** One request from its acceptance to its end. */
-export interface Exchange {
+export interface AonExchange {
   readonly aon: Aon;
   readonly encoder: Encoder;
   /** Says where events go; before anything else. */
-  attach(box: Box, refuse: (refusal: Refusal) => void): void;
+  attach(box: AonBox, refuse: (refusal: AonRefusal) => void): void;
   /** Ends with a result or a failure, whichever the route's answer means. */
-  readonly finish: (answered: Answered) => void;
+  readonly finish: (answered: RouteAnswer) => void;
   /** Stops everything: the answer went another way, or nobody waits for it. */
   close(isGone: boolean): void;
 }
@@ -55,33 +55,33 @@ export interface ExchangeFacts<R> {
 }
 
 /** Begins an exchange; its time runs from now. */
-export function exchange<R>(facts: ExchangeFacts<R>, settings: Settings<R>): Exchange {
+export function beginExchange<R>(facts: ExchangeFacts<R>, settings: Settings<R>): AonExchange {
   const { sight, wantsPerson, request } = facts;
   const requestId = `req_${crypto.randomUUID()}`;
   const { hide, clean } = sanitiser(settings.secrets);
   const control = new AbortController();
   const limitMs = settings.workMs[sight];
-  let box: Box | undefined;
-  let turnDown: ((refusal: Refusal) => void) | undefined;
+  let box: AonBox | undefined;
+  let turnDown: ((refusal: AonRefusal) => void) | undefined;
   const clock = setTimeout(() => {
     const message = `No answer within ${limitMs} ms.`;
     finish({ fault: { code: "TIMEOUT", message, status: 504 } });
     control.abort(new Error(message));
   }, limitMs);
 
-  function finish(answered: Answered): void {
+  function finish(answered: RouteAnswer): void {
     clearTimeout(clock);
     if ("data" in answered) box?.finish({ type: "result", data: answered.data });
     else box?.finish({ type: "error", ...answered.fault, trace_id: requestId });
   }
 
-  const emit = async (event: Telemetry): Promise<void> => box?.emit(event);
+  const emit = async (event: ProgressEvent): Promise<void> => box?.emit(event);
   const { questions } = settings;
   const isInteractive = wantsPerson && sight === "glass" && questions !== undefined;
-  const ask = isInteractive ? asker(questions, emit, control.signal) : undefined;
+  const ask = isInteractive ? questionAsker(questions, emit, control.signal) : undefined;
   return {
     aon: {
-      ...tellers(emit),
+      ...emitters(emit),
       sight,
       requestId,
       isInteractive,
@@ -90,7 +90,7 @@ export function exchange<R>(facts: ExchangeFacts<R>, settings: Settings<R>): Exc
       hide,
       refuse: (refusal) => turnDown?.(refusal),
     },
-    encoder: encoder({ requestId, sanitiser: { hide, clean }, showsIntent: () => mayShow(settings, request) }),
+    encoder: encoder({ requestId, sanitiser: { hide, clean }, showsIntent: () => isIntentShown(settings, request) }),
     attach(given, refuse) {
       box = given;
       turnDown = refuse;
@@ -104,7 +104,7 @@ export function exchange<R>(facts: ExchangeFacts<R>, settings: Settings<R>): Exc
   };
 }
 
-function tellers(emit: Aon["emit"]): Pick<Aon, "emit" | "status" | "intent" | "healing"> {
+function emitters(emit: Aon["emit"]): Pick<Aon, "emit" | "status" | "intent" | "healing"> {
   return {
     emit,
     status: (message, ms) => emit({ type: "status", message, ...(ms === undefined ? {} : { estimated_delay_ms: ms }) }),
@@ -113,7 +113,7 @@ function tellers(emit: Aon["emit"]): Pick<Aon, "emit" | "status" | "intent" | "h
   };
 }
 
-function asker({ ask, answerMs }: HealingQuestions, emit: Aon["emit"], signal: AbortSignal) {
+function questionAsker({ ask, answerMs }: HealingQuestions, emit: Aon["emit"], signal: AbortSignal) {
   return (question: HealingQuestion): Promise<string> => {
     const show = (healing_id: string): void =>
       void emit({ type: "interactive_healing_request", healing_id, ...question, timeout_ms: answerMs });
@@ -122,7 +122,7 @@ function asker({ ask, answerMs }: HealingQuestions, emit: Aon["emit"], signal: A
 }
 
 /** Whether an analysis is shown in full; a predicate that throws says no. */
-function mayShow<R>({ isProduction, isAdmin }: Settings<R>, request: R): boolean {
+function isIntentShown<R>({ isProduction, isAdmin }: Settings<R>, request: R): boolean {
   try {
     return !isProduction || isAdmin(request);
   } catch {

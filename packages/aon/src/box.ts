@@ -1,7 +1,7 @@
-import type { Telemetry, Terminal } from "./event.ts";
+import type { ProgressEvent, TerminalAonEvent } from "./event.ts";
 
 /** Where a request's events go, whichever way it is answered. */
-export interface Box {
+export interface AonBox {
   /** Whether the terminal event was given, or nobody listens any more. */
   readonly isOver: boolean;
   /** Whether the answer has begun, so that its status cannot change any more. */
@@ -9,9 +9,9 @@ export interface Box {
   /** Begins the answer; more than once is the same as once. */
   open(): void;
   /** Takes an event; resolves when the reader keeps up. After the terminal event nothing is taken. */
-  emit(event: Telemetry): Promise<void>;
+  emit(event: ProgressEvent): Promise<void>;
   /** Takes the terminal event and ends the answer; only the first counts. */
-  finish(event: Terminal): void;
+  finish(event: TerminalAonEvent): void;
   /** Stops all timers because the answer went another way. */
   leave(): void;
 }

@@ -1,11 +1,11 @@
 /* What a server needs that knows its routes and their faults itself: no framework, no healer, and none of what they load. */
 
-export { blackBox } from "./black.ts";
-export type { BlackBox } from "./black.ts";
-export type { Box } from "./box.ts";
+export { blackBox } from "./black-box.ts";
+export type { BlackBox } from "./black-box.ts";
+export type { AonBox } from "./box.ts";
 export { encoder } from "./encode.ts";
 export type { Severity } from "./event.ts";
-export { glassBox } from "./glass.ts";
+export { glassBox } from "./glass-box.ts";
 export { mendInput } from "./heal/mend.ts";
 export type { Schema } from "./heal/mend.ts";
 export { BOX_LIMITS } from "./limits.ts";

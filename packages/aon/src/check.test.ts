@@ -4,8 +4,8 @@ import { createServer } from "node:http";
 import type { RequestListener } from "node:http";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { check } from "./check.ts";
-import type { Finding } from "./check.ts";
+import { checkServer } from "./check.ts";
+import type { ClauseFinding } from "./check.ts";
 import { listen, stage } from "./stage.fixture.ts";
 
 const BIN = fileURLToPath(new URL("../bin/aon", import.meta.url));
@@ -17,7 +17,7 @@ function command(...args: readonly string[]): Promise<{ code: number; out: strin
   });
 }
 
-const states = (findings: readonly Finding[]): string[] => findings.map(({ state }) => state);
+const states = (findings: readonly ClauseFinding[]): string[] => findings.map(({ state }) => state);
 
 /** What people write first: a substring test, a stream without an end, nothing healed. */
 const NAIVE: RequestListener = (request, response) => {
@@ -43,19 +43,19 @@ function ours() {
 
 test("001-26, 001-27, 001-28, 001-29: a server with this library passes all clauses", async () => {
   await using server = await ours();
-  assert.deepEqual(states(await check({ url: `${server.url}healed` })), ["ok", "ok", "ok", "ok"]);
-  assert.deepEqual(states(await check({ url: server.url, failingUrl: `${server.url}failing` })), [
+  assert.deepEqual(states(await checkServer({ url: `${server.url}healed` })), ["ok", "ok", "ok", "ok"]);
+  assert.deepEqual(states(await checkServer({ url: server.url, failingUrl: `${server.url}failing` })), [
     "ok",
     "ok",
     "ok",
     "ok",
   ]);
-  assert.deepEqual(states(await check({ url: server.url })), ["ok", "ok", "ok", "unknown"]);
+  assert.deepEqual(states(await checkServer({ url: server.url })), ["ok", "ok", "ok", "unknown"]);
 });
 
 test("001-26, 001-28, 001-29: a naive server fails the clauses that it breaks, with what is wrong", async () => {
   await using server = await listen(createServer(NAIVE));
-  const findings = await check({ url: server.url, failingUrl: `${server.url}failing` });
+  const findings = await checkServer({ url: server.url, failingUrl: `${server.url}failing` });
   assert.deepEqual(states(findings), ["fail", "ok", "fail", "fail"]);
   const notes = findings.flatMap((finding) => finding.notes).join("\n");
   assert.match(notes, /q=0, application\/json got application\/x-ndjson/);
@@ -72,7 +72,7 @@ test("001-27: a server that streams at everybody fails those who never asked for
       response.setHeader("Content-Type", "application/x-ndjson").end('{"type":"result","data":1}\n');
     }),
   );
-  assert.deepEqual(states(await check({ url: server.url })), ["fail", "fail", "ok", "unknown"]);
+  assert.deepEqual(states(await checkServer({ url: server.url })), ["fail", "fail", "ok", "unknown"]);
 });
 
 test("aon check prints the list, exits 1 when a clause fails and 7 when nobody answers", async () => {
@@ -83,7 +83,7 @@ test("aon check prints the list, exits 1 when a clause fails and 7 when nobody a
   assert.equal(passed.out.match(/^\[x\] /gm)?.length, 4);
   const failed = await command("check", bad.url, "--json");
   assert.equal(failed.code, 1);
-  const report = JSON.parse(failed.out) as { compliant: boolean; findings: readonly Finding[] };
+  const report = JSON.parse(failed.out) as { compliant: boolean; findings: readonly ClauseFinding[] };
   assert.equal(report.compliant, false);
   assert.equal(report.findings.length, 4);
   assert.equal((await command("check", "http://127.0.0.1:1/")).code, 7);

@@ -1,9 +1,9 @@
 import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { isTerminal } from "./event.ts";
+import { isTerminalAonEvent } from "./event.ts";
 import { JSON_TYPE, NDJSON_TYPE } from "./negotiate.ts";
-import { ask } from "./probe.ts";
-import type { Answer, Probe } from "./probe.ts";
+import { sendProbe } from "./probe.ts";
+import type { ProbeAnswer, Probe } from "./probe.ts";
 
 /** The four clauses of the contract's §7. */
 export const CLAUSES = {
@@ -17,7 +17,7 @@ export const CLAUSES = {
 export type Clause = keyof typeof CLAUSES;
 
 /** What a check found about one clause; unknown when the server gave no chance to see it. */
-export interface Finding {
+export interface ClauseFinding {
   readonly clause: Clause;
   readonly title: string;
   readonly state: "ok" | "fail" | "unknown";
@@ -51,17 +51,17 @@ const TRIALS: readonly (readonly [accept: string, kind: Kind])[] = [
 ];
 
 /** Checks a server against the four clauses; it is asked about ten times. Rejects when it cannot be reached. */
-export async function check(options: CheckOptions): Promise<readonly Finding[]> {
+export async function checkServer(options: CheckOptions): Promise<readonly ClauseFinding[]> {
   const { url, method = "GET", headers = {}, body } = options;
   const to = (target: string, accept?: string): Probe => {
     const withAccept = accept === undefined ? headers : { ...headers, Accept: accept };
     return { url: new URL(target), method, headers: withAccept, body };
   };
-  const trials: (readonly [string, Kind, Answer])[] = [];
-  for (const [accept, kind] of TRIALS) trials.push([accept, kind, await ask(to(url, accept))]);
-  const bare = [await ask(to(url)), await ask(to(url, "*/*"))];
+  const trials: (readonly [string, Kind, ProbeAnswer])[] = [];
+  for (const [accept, kind] of TRIALS) trials.push([accept, kind, await sendProbe(to(url, accept))]);
+  const bare = [await sendProbe(to(url)), await sendProbe(to(url, "*/*"))];
   const stream = trials.find(([accept]) => accept === NDJSON_TYPE)?.[2];
-  const failing = options.failingUrl === undefined ? undefined : await ask(to(options.failingUrl, NDJSON_TYPE));
+  const failing = options.failingUrl === undefined ? undefined : await sendProbe(to(options.failingUrl, NDJSON_TYPE));
   const streams = [stream, failing].filter((each) => each !== undefined);
   return [
     finding(
@@ -78,13 +78,13 @@ export async function check(options: CheckOptions): Promise<readonly Finding[]> 
   ];
 }
 
-function finding(clause: Clause, wrong: readonly string[], better: readonly string[] = []): Finding {
+function finding(clause: Clause, wrong: readonly string[], better: readonly string[] = []): ClauseFinding {
   const state = wrong.length === 0 ? "ok" : "fail";
   return { clause, title: CLAUSES[clause], state, notes: [...new Set([...wrong, ...better])] };
 }
 
 /** What HTTP recommends and the contract does not ask for. */
-function advice(wanted: Kind, { status, headers }: Answer): string[] {
+function advice(wanted: Kind, { status, headers }: ProbeAnswer): string[] {
   const varies = (headers.vary ?? "").toLowerCase();
   return [
     ...(varies.includes("accept") || varies === "*"
@@ -94,13 +94,13 @@ function advice(wanted: Kind, { status, headers }: Answer): string[] {
   ];
 }
 
-function kindOf({ headers, body }: Answer): Kind {
+function kindOf({ headers, body }: ProbeAnswer): Kind {
   const type = (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase();
   if (type === NDJSON_TYPE) return "ndjson";
-  return type === JSON_TYPE && parsed(body) !== undefined ? "json" : "none";
+  return type === JSON_TYPE && parseOrUndefined(body) !== undefined ? "json" : "none";
 }
 
-function wrongKind(accept: string, wanted: Kind, answer: Answer): string[] {
+function wrongKind(accept: string, wanted: Kind, answer: ProbeAnswer): string[] {
   const kind = kindOf(answer);
   // HTTP lets a server answer in a type that was not asked for, but nobody gets a stream without asking.
   const isRight = wanted === "none" ? kind !== "ndjson" : kind === wanted;
@@ -109,17 +109,17 @@ function wrongKind(accept: string, wanted: Kind, answer: Answer): string[] {
   return [`Accept: ${accept} got ${got}. Answer in ${wanted === "ndjson" ? "NDJSON" : "JSON"}.`];
 }
 
-function linesOf({ body }: Answer): string[] {
+function linesOf({ body }: ProbeAnswer): string[] {
   return body.split("\n").filter((line) => line.trim() !== "");
 }
 
-function eventsOf(answer: Answer): JsonObject[] {
+function eventsOf(answer: ProbeAnswer): JsonObject[] {
   return linesOf(answer)
-    .map((line) => parsed(line))
+    .map((line) => parseOrUndefined(line))
     .filter((event) => isObject(event));
 }
 
-function wrongLines(answer: Answer): string[] {
+function wrongLines(answer: ProbeAnswer): string[] {
   if (kindOf(answer) !== "ndjson") return [`An answer to Accept: ${NDJSON_TYPE} is no NDJSON.`];
   const lines = linesOf(answer);
   const events = eventsOf(answer);
@@ -127,15 +127,15 @@ function wrongLines(answer: Answer): string[] {
   if (events.length < lines.length) wrong.push(`${lines.length - events.length} lines are no JSON objects.`);
   const types = events.map((event) => ({ type: typeof event["type"] === "string" ? event["type"] : "" }));
   if (types.some(({ type }) => type === "")) wrong.push("Some lines have no type.");
-  const ends = types.filter((event) => isTerminal(event)).length;
+  const ends = types.filter((event) => isTerminalAonEvent(event)).length;
   if (ends !== 1) wrong.push(`There are ${ends} terminal events. Send exactly one result or error.`);
-  else if (!isTerminal(types.at(-1) ?? { type: "" })) wrong.push("Something comes after the terminal event.");
+  else if (!isTerminalAonEvent(types.at(-1) ?? { type: "" })) wrong.push("Something comes after the terminal event.");
   if (!answer.isWhole) wrong.push("The stream was cut off.");
   return wrong;
 }
 
 /** Only a stream with a healing, or one that fails without any, shows something. */
-function healingOf(streams: readonly Answer[], hasFailing: boolean): Finding {
+function healingOf(streams: readonly ProbeAnswer[], hasFailing: boolean): ClauseFinding {
   const all = streams.map((answer) => eventsOf(answer).map((event) => event["type"]));
   const isShown = all.some((types) => types.includes("healing"));
   const isMissed = all.some((types) => types.includes("error") && !types.includes("healing"));
@@ -147,7 +147,7 @@ function healingOf(streams: readonly Answer[], hasFailing: boolean): Finding {
   return { clause: "healing", title: CLAUSES.healing, state: "unknown", notes: [note] };
 }
 
-function parsed(text: string): unknown {
+function parseOrUndefined(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {

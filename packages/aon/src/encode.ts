@@ -1,12 +1,12 @@
 import type { Json } from "@vidro/core";
-import type { AonEvent, Telemetry, Terminal } from "./event.ts";
+import type { AonEvent, ProgressEvent, TerminalAonEvent } from "./event.ts";
 import { BOX_LIMITS } from "./limits.ts";
 import type { Sanitiser } from "./sanitise.ts";
 
 /** Makes lines of events: stamped, sanitised, and with no more detail than the caller may see. */
 export interface Encoder {
   /** The event as it may be shown, and as a line. */
-  readonly encode: (event: Telemetry | Terminal) => { readonly event: AonEvent; readonly line: string };
+  readonly encode: (event: ProgressEvent | TerminalAonEvent) => { readonly event: AonEvent; readonly line: string };
 }
 
 /** What an encoder knows of its request. */
@@ -19,14 +19,14 @@ export interface EncoderFacts {
 
 /** The encoder of one request. */
 export function encoder({ requestId, sanitiser, showsIntent }: EncoderFacts): Encoder {
-  function encode(event: Telemetry | Terminal): { event: AonEvent; line: string } {
-    const { type, ...fields } = event.type === "intent_analysis" && !showsIntent() ? reduced(event) : event;
+  function encode(event: ProgressEvent | TerminalAonEvent): { event: AonEvent; line: string } {
+    const { type, ...fields } = event.type === "intent_analysis" && !showsIntent() ? reduceIntent(event) : event;
     const stamped = { type, timestamp: Date.now(), requestId, ...fields };
     // A result is what the caller asked for: it has to be what a black box would send, to the letter.
     const shown = (type === "result" ? stamped : cleaned(stamped)) as AonEvent | undefined;
     const line = `${JSON.stringify(shown)}\n`;
     const isFit = shown !== undefined && (type === "result" || line.length <= BOX_LIMITS.eventChars);
-    return isFit ? { event: shown, line } : encode(shortened(event));
+    return isFit ? { event: shown, line } : encode(shortenEvent(event));
   }
 
   /** Undefined when the event has no JSON form: it must not end the work that it tells of. */
@@ -41,12 +41,12 @@ export function encoder({ requestId, sanitiser, showsIntent }: EncoderFacts): En
   return { encode };
 }
 
-function reduced({ type, decision }: Telemetry & { type: "intent_analysis" }) {
+function reduceIntent({ type, decision }: ProgressEvent & { type: "intent_analysis" }) {
   return { type, decision };
 }
 
 /** What stands for an event that makes no line. */
-function shortened(event: Telemetry | Terminal): Telemetry | Terminal {
+function shortenEvent(event: ProgressEvent | TerminalAonEvent): ProgressEvent | TerminalAonEvent {
   if (event.type === "error") {
     const { type, code, trace_id } = event;
     return {

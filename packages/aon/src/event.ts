@@ -1,7 +1,6 @@
-import type { Json, JsonObject } from "@vidro/core";
+import type { Json, JsonObject, Severity } from "@vidro/core";
 
-/** How loud a healing is. */
-export type Severity = "low" | "medium" | "high" | "critical";
+export type { Severity } from "@vidro/core";
 
 /** The input was understood, and the ordinary way was changed. */
 export interface IntentAnalysisEvent {
@@ -57,13 +56,13 @@ export interface ErrorEvent {
 }
 
 /** What happens on the way. */
-export type Telemetry = IntentAnalysisEvent | HealingEvent | StatusEvent | InteractiveHealingRequestEvent;
+export type ProgressEvent = IntentAnalysisEvent | HealingEvent | StatusEvent | InteractiveHealingRequestEvent;
 
 /** How it ends: exactly one of these, last. */
-export type Terminal = ResultEvent | ErrorEvent;
+export type TerminalAonEvent = ResultEvent | ErrorEvent;
 
 /** What every line carries besides. */
-export interface Stamp {
+export interface EventStamp {
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
   readonly requestId: string;
@@ -73,9 +72,9 @@ export interface Stamp {
 export type ReducedIntent = Pick<IntentAnalysisEvent, "type" | "decision"> & Partial<IntentAnalysisEvent>;
 
 /** A line of the stream. */
-export type AonEvent = (Exclude<Telemetry, IntentAnalysisEvent> | ReducedIntent | Terminal) & Stamp;
+export type AonEvent = (Exclude<ProgressEvent, IntentAnalysisEvent> | ReducedIntent | TerminalAonEvent) & EventStamp;
 
 /** Whether an event is the last of its stream. */
-export function isTerminal<E extends { readonly type: string }>(event: E): event is E & Terminal {
+export function isTerminalAonEvent<E extends { readonly type: string }>(event: E): event is E & TerminalAonEvent {
   return event.type === "result" || event.type === "error";
 }

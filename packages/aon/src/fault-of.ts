@@ -33,7 +33,7 @@ const CODE = /^[A-Za-z][A-Za-z0-9_.-]{1,63}$/;
 const HIDDEN = "The server failed. Its log has more under the trace id.";
 
 /** The name of an HTTP status. */
-export function codeOf(status: number): string {
+export function codeOfStatus(status: number): string {
   return CODES[status] ?? `HTTP_${status}`;
 }
 
@@ -44,7 +44,7 @@ export function faultOfAnswer(status: number, body: Json | undefined): AonFault 
   const code = [inner["code"], words["code"]].find((each) => typeof each === "string" && CODE.test(each));
   const message = [inner["message"], words["message"], words["error"], body].find((each) => typeof each === "string");
   return {
-    code: typeof code === "string" ? code : codeOf(status),
+    code: typeof code === "string" ? code : codeOfStatus(status),
     message: typeof message === "string" && message !== "" ? message : `The route answered with status ${status}.`,
     status,
     ...(isObject(body) ? { detail: body } : {}),
@@ -56,7 +56,7 @@ export function faultOfThrown(thrown: unknown, isProduction: boolean): AonFault 
   const error = isObject(thrown) ? thrown : {};
   const given = [error["status"], error["statusCode"]].find((each) => typeof each === "number" && each >= 400);
   const status = typeof given === "number" ? given : 500;
-  const code = typeof error["code"] === "string" && CODE.test(error["code"]) ? error["code"] : codeOf(status);
+  const code = typeof error["code"] === "string" && CODE.test(error["code"]) ? error["code"] : codeOfStatus(status);
   const isMeant = status < 500 || error["expose"] === true;
   const message = thrown instanceof Error ? thrown.message : typeof thrown === "string" ? thrown : "";
   return {

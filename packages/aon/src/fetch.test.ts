@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Hono } from "hono";
 import type { Aon } from "./aon.ts";
-import type { Held } from "./black.ts";
+import type { HeldEvents } from "./black-box.ts";
 import { aonFetch } from "./fetch.ts";
 import type { AonFetch } from "./fetch.ts";
 import { BOX_LIMITS } from "./limits.ts";
@@ -104,7 +104,7 @@ test("refusals of a fetch-style route are plain responses", async () => {
 test("001-03, 001-32: a fetch-style black box has its timeout and its bound of held events", async () => {
   const late = await aonFetch(() => new Promise(() => undefined), { timeoutMs: 20 })(ask("/", {}));
   assert.equal(late.status, 504);
-  let held: Held | undefined;
+  let held: HeldEvents | undefined;
   const serve = aonFetch(
     async (_request, aon) => {
       for (let count = 0; count < 5; count++) await aon.status("s");

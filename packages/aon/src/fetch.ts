@@ -1,16 +1,16 @@
 import { deferred } from "@vidro/core";
-import { answered } from "./answer.ts";
-import { errorBody, exchange } from "./aon.ts";
-import type { Aon, Exchange } from "./aon.ts";
-import { blackBox } from "./black.ts";
-import { codeOf, faultOfThrown } from "./fault-of.ts";
+import { answerOfBody } from "./answer.ts";
+import { errorBody, beginExchange } from "./aon.ts";
+import type { Aon, AonExchange } from "./aon.ts";
+import { blackBox } from "./black-box.ts";
+import { codeOfStatus, faultOfThrown } from "./fault-of.ts";
 import { fetchSink } from "./fetch-sink.ts";
-import { glassBox } from "./glass.ts";
+import { glassBox } from "./glass-box.ts";
 import { BOX_LIMITS } from "./limits.ts";
 import { JSON_TYPE, NDJSON_TYPE, negotiate, varyWithAccept } from "./negotiate.ts";
 import type { Sight } from "./negotiate.ts";
 import { settingsOf } from "./settings.ts";
-import type { AonOptions, Refusal, Settings } from "./settings.ts";
+import type { AonOptions, AonRefusal, Settings } from "./settings.ts";
 
 /** A route in the style of fetch; with Hono: `(request, aon) => app.fetch(request, { aon })`. */
 export type AonFetch = (request: Request, aon: Aon) => Response | Promise<Response>;
@@ -22,10 +22,10 @@ export function aonFetch(route: AonFetch, options: AonOptions<Request> = {}): (r
     const sight = request.method === "HEAD" ? "black" : negotiate(request.headers.get("accept") ?? undefined);
     if (sight === undefined) {
       const message = `This answers in ${JSON_TYPE} or ${NDJSON_TYPE}; Accept takes neither.`;
-      return plain({ status: 406, message }, `req_${crypto.randomUUID()}`);
+      return plainError({ status: 406, message }, `req_${crypto.randomUUID()}`);
     }
     const refusal = await settings.refuse(request);
-    if (refusal !== undefined) return plain(refusal, `req_${crypto.randomUUID()}`);
+    if (refusal !== undefined) return plainError(refusal, `req_${crypto.randomUUID()}`);
     return sight === "glass" ? glass(route, request, settings) : black(route, request, settings);
   };
 }
@@ -35,19 +35,19 @@ async function glass(route: AonFetch, request: Request, settings: Settings<Reque
   const refused = deferred<Response>();
   const sink = fetchSink(() => it.close(true));
   const box = glassBox(sink, it.encoder, settings);
-  const refuse = (refusal: Refusal): void => {
+  const refuse = (refusal: AonRefusal): void => {
     if (box.isOpen) return it.finish({ fault: faultOfRefusal(refusal) });
     it.close(false);
-    refused.resolve(plain(refusal, it.aon.requestId));
+    refused.resolve(plainError(refusal, it.aon.requestId));
   };
   it.attach(box, refuse);
   const answer = answerOf(route, request, it.aon).then(async (response) => {
     const { status, headers } = response;
     if (!box.isOpen && status >= 300 && status < 500) {
       it.close(false);
-      return varied(response);
+      return withVary(response);
     }
-    it.finish(answered(status, headers.get("content-type") ?? "", await response.text()));
+    it.finish(answerOfBody(status, headers.get("content-type") ?? "", await response.text()));
     return sink.response;
   });
   const settled = answer.catch((thrown: unknown) => {
@@ -68,23 +68,23 @@ async function black(route: AonFetch, request: Request, settings: Settings<Reque
     ...settings,
     requestId,
     keepAlive: () => undefined,
-    fail: ({ status = 500, code, message }) => early.resolve(plain({ status, code, message }, requestId)),
+    fail: ({ status = 500, code, message }) => early.resolve(plainError({ status, code, message }, requestId)),
   });
-  it.attach(box, (refusal) => early.resolve(plain(refusal, requestId)));
+  it.attach(box, (refusal) => early.resolve(plainError(refusal, requestId)));
   const answer = answerOf(route, request, it.aon).catch((thrown: unknown) => {
     it.finish({ fault: faultOfThrown(thrown, settings.isProduction) });
     return early.promise;
   });
-  const response = varied(await Promise.race([answer, early.promise]));
+  const response = withVary(await Promise.race([answer, early.promise]));
   response.headers.set("X-AON-Report", box.report());
   settings.onHeld(box.held());
   it.close(false);
   return response;
 }
 
-function begin(request: Request, settings: Settings<Request>, sight: Sight): Exchange {
+function begin(request: Request, settings: Settings<Request>, sight: Sight): AonExchange {
   const wantsPerson = request.headers.get("x-crystal-mode")?.trim().toLowerCase() === "interactive";
-  const it = exchange({ sight, wantsPerson, request }, settings);
+  const it = beginExchange({ sight, wantsPerson, request }, settings);
   request.signal.addEventListener("abort", () => it.close(true), { once: true });
   return it;
 }
@@ -94,17 +94,17 @@ async function answerOf(route: AonFetch, request: Request, aon: Aon): Promise<Re
 }
 
 /** A response whose headers may be changed, with `Vary: Accept`; the body is handed on untouched. */
-function varied({ body, status, statusText, headers: given }: Response): Response {
+function withVary({ body, status, statusText, headers: given }: Response): Response {
   const headers = new Headers(given);
   headers.set("Vary", varyWithAccept(headers.get("vary") ?? ""));
   return new Response(body, { status, statusText, headers });
 }
 
-function faultOfRefusal({ status, code = codeOf(status), message = "The request is refused." }: Refusal) {
+function faultOfRefusal({ status, code = codeOfStatus(status), message = "The request is refused." }: AonRefusal) {
   return { code, message, status };
 }
 
-function plain(refusal: Refusal, traceId: string): Response {
+function plainError(refusal: AonRefusal, traceId: string): Response {
   const headers = { "Content-Type": `${JSON_TYPE}; charset=utf-8`, Vary: "Accept" };
   return new Response(errorBody(faultOfRefusal(refusal), traceId), { status: refusal.status, headers });
 }

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";
 import * as fc from "fast-check";
-import type { HealingEvent, Telemetry } from "./event.ts";
+import type { HealingEvent, ProgressEvent } from "./event.ts";
 import { healer } from "./heal.ts";
 import type { HealerOptions } from "./heal.ts";
 import { backoffMs } from "./heal/backoff.ts";
 import { recoverDbConnection } from "./heal/database.ts";
 import { beforeEffect, failureOf, retryAfterMs } from "./heal/failure.ts";
-import { HealingFailed } from "./heal/healing-failed.ts";
+import { HealingFailedError } from "./heal/healing-failed-error.ts";
 import type { Attempt, Heuristic, Operation } from "./heal/heuristic.ts";
 import { refreshToken } from "./heal/token.ts";
 import { HEALING_LIMITS } from "./limits.ts";
@@ -16,9 +16,9 @@ import { listen } from "./stage.fixture.ts";
 
 /** Runs an operation and keeps what was told. */
 async function treat<T>(operation: Operation<T>, options: HealerOptions = {}, signal = new AbortController().signal) {
-  const events: Telemetry[] = [];
+  const events: ProgressEvent[] = [];
   const hidden: string[] = [];
-  const emit = async (event: Telemetry): Promise<void> => void events.push(event);
+  const emit = async (event: ProgressEvent): Promise<void> => void events.push(event);
   const hide = (...secrets: readonly string[]): void => void hidden.push(...secrets);
   const [outcome] = await Promise.allSettled([healer(options).run(operation, { emit, hide, signal })]);
   const healings = events.filter((event): event is HealingEvent => event.type === "healing");
@@ -183,7 +183,7 @@ test("001-29: an operation fails only after what fits was really tried, and says
   };
   const heuristics = [refreshToken({ current: () => undefined, refresh }), own()];
   const { outcome, healings } = await treat({ name: "query", run }, { heuristics });
-  assert.ok(outcome.status === "rejected" && outcome.reason instanceof HealingFailed);
+  assert.ok(outcome.status === "rejected" && outcome.reason instanceof HealingFailedError);
   assert.deepEqual(outcome.reason.tried, ["refresh_token", "switch_model"]);
   assert.equal(outcome.reason.message, "query failed with TOKEN_EXPIRED. Tried: refresh_token, switch_model.");
   assert.deepEqual([outcome.reason.code, outcome.reason.status], ["TOKEN_EXPIRED", 503]);
@@ -265,7 +265,7 @@ test("own heuristics can be registered and are asked first; an operation is neve
     return Promise.reject(failing({ status: 400 }));
   };
   const witness = { emit: async () => undefined, hide: () => undefined, signal: new AbortController().signal };
-  await assert.rejects(mine.run({ name: "loop", run }, witness), HealingFailed);
+  await assert.rejects(mine.run({ name: "loop", run }, witness), HealingFailedError);
   assert.equal(runs, HEALING_LIMITS.runs);
 });
 

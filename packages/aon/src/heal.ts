@@ -3,14 +3,14 @@ import { handleRateLimit, retryWithBackoff } from "./heal/backoff.ts";
 import type { Heuristic, Operation } from "./heal/heuristic.ts";
 import { fixSchemaValidation } from "./heal/schema.ts";
 import { Treatment } from "./heal/treatment.ts";
-import type { Witness } from "./heal/treatment.ts";
+import type { HealingObserver } from "./heal/treatment.ts";
 
 /** Runs operations and heals their failures with the heuristics that it knows. */
 export interface Healer {
   /** Adds a heuristic; those added last are asked first. */
   register(heuristic: Heuristic): void;
-  /** The operation's value; rejects with HealingFailed after what fits was tried. */
-  run<T>(operation: Operation<T>, witness: Witness): Promise<T>;
+  /** The operation's value; rejects with HealingFailedError after what fits was tried. */
+  run<T>(operation: Operation<T>, observer: HealingObserver): Promise<T>;
 }
 
 /** How a healer works. */
@@ -36,6 +36,6 @@ export function healer(options: HealerOptions = {}): Healer {
         throw new RangeError(`A healer knows at most ${HEALING_LIMITS.heuristics} heuristics.`);
       heuristics.unshift(heuristic);
     },
-    run: (operation, witness) => new Treatment({ operation, witness, heuristics, healingTimeoutMs, questions }).run(),
+    run: (operation, observer) => new Treatment({ operation, observer, heuristics, healingTimeoutMs, questions }).run(),
   };
 }

@@ -19,14 +19,14 @@ export interface HealingQuestions {
   answer(healingId: string, answer: string): boolean;
 }
 
-interface Waiting {
+interface OpenQuestion {
   readonly options: readonly string[];
   readonly settle: (answer: string) => void;
 }
 
 /** The questions of one API; its answer route calls `answer`. */
 export function healingQuestions(answerMs: number = QUESTION_LIMITS.answerMs): HealingQuestions {
-  const waiting = new Map<string, Waiting>();
+  const waiting = new Map<string, OpenQuestion>();
   return {
     answerMs,
     async ask({ options }, show, signal) {

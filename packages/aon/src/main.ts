@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { check } from "./check.ts";
-import type { Finding } from "./check.ts";
+import { checkServer } from "./check.ts";
+import type { ClauseFinding } from "./check.ts";
 
 const USAGE = `aon check <url>   checks a server against Adaptive Observability Negotiation
 
@@ -13,7 +13,7 @@ const USAGE = `aon check <url>   checks a server against Adaptive Observability 
 The route is asked about ten times. Exit: 0 no clause fails, 1 one fails, 2 usage, 7 cannot reach.
 `;
 const EXIT = { ok: 0, failed: 1, usage: 2, unreachable: 7 } as const;
-const MARKS = { ok: "[x]", fail: "[ ]", unknown: "[?]" } as const;
+const STATE_SIGNS = { ok: "[x]", fail: "[ ]", unknown: "[?]" } as const;
 
 /** The aon command: gives the code to exit with. */
 async function main(argv: string[]): Promise<number> {
@@ -27,7 +27,7 @@ async function main(argv: string[]): Promise<number> {
     return EXIT.ok;
   }
   const { values, url } = asked;
-  const findings = await check({
+  const findings = await checkServer({
     url,
     ...(values.failing === undefined ? {} : { failingUrl: values.failing }),
     ...(values.data === undefined ? {} : { body: values.data }),
@@ -70,9 +70,9 @@ function pairOf(line: string): [string, string] {
   return [line.slice(0, Math.max(0, colon)).trim(), line.slice(colon + 1).trim()];
 }
 
-function listOf(findings: readonly Finding[]): string {
+function listOf(findings: readonly ClauseFinding[]): string {
   const lines = findings.flatMap(({ state, title, notes }) => [
-    `${MARKS[state]} ${title}`,
+    `${STATE_SIGNS[state]} ${title}`,
     ...notes.map((note) => `      ${note}`),
   ]);
   return `${lines.join("\n")}\n`;

@@ -9,7 +9,7 @@ export const JSON_TYPE = "application/json";
 export const NDJSON_TYPE = "application/x-ndjson";
 
 /** One media range of an Accept header. */
-interface Range {
+interface MediaRange {
   readonly type: string;
   readonly subtype: string;
   /** The parameters before the weight, in lower case. */
@@ -19,7 +19,7 @@ interface Range {
 }
 
 /** How well a media type is accepted. */
-interface Liking {
+interface Preference {
   readonly weight: number;
   readonly precision: number;
   readonly place: number;
@@ -28,7 +28,7 @@ interface Liking {
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const WEIGHT = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/;
 /** The only parameter that what we send can be said to have. */
-const OURS = "charset=utf-8";
+const OUR_PARAMETER = "charset=utf-8";
 
 /**
  * Which box an Accept header asks for, as RFC 9110 §12 reads it; undefined when neither is acceptable (406).
@@ -40,8 +40,8 @@ export function negotiate(accept: string | undefined): Sight | undefined {
     .slice(0, NEGOTIATION_LIMITS.ranges)
     .flatMap((text, place) => rangeOf(text, place) ?? []);
   if (ranges.length === 0) return "black";
-  const glass = likingOf(NDJSON_TYPE, ranges);
-  const black = likingOf(JSON_TYPE, ranges);
+  const glass = preferenceFor(NDJSON_TYPE, ranges);
+  const black = preferenceFor(JSON_TYPE, ranges);
   if (glass === undefined) return black && "black";
   if (black === undefined) return "glass";
   const preference = glass.weight - black.weight || glass.precision - black.precision || black.place - glass.place;
@@ -56,12 +56,12 @@ export function varyWithAccept(vary: string): string {
 }
 
 /** The most exact range that fits decides; undefined when there is none or when it refuses. */
-function likingOf(mediaType: string, ranges: readonly Range[]): Liking | undefined {
+function preferenceFor(mediaType: string, ranges: readonly MediaRange[]): Preference | undefined {
   const [type, subtype] = mediaType.split("/");
-  let best: Liking | undefined;
+  let best: Preference | undefined;
   for (const range of ranges) {
     const fits = [type, "*"].includes(range.type) && [subtype, "*"].includes(range.subtype);
-    if (!fits || range.parameters.some((parameter) => parameter !== OURS)) continue;
+    if (!fits || range.parameters.some((parameter) => parameter !== OUR_PARAMETER)) continue;
     const precision = precisionOf(range);
     const { weight, place } = range;
     const isBetter = best === undefined || (precision - best.precision || weight - best.weight) > 0;
@@ -70,11 +70,11 @@ function likingOf(mediaType: string, ranges: readonly Range[]): Liking | undefin
   return best !== undefined && best.weight > 0 ? best : undefined;
 }
 
-function precisionOf({ type, subtype, parameters }: Range): number {
+function precisionOf({ type, subtype, parameters }: MediaRange): number {
   return Number(type !== "*") + Number(subtype !== "*") + Number(parameters.length > 0);
 }
 
-function rangeOf(text: string, place: number): Range | undefined {
+function rangeOf(text: string, place: number): MediaRange | undefined {
   const [name = "", ...rest] = split(text, ";").map((part) => part.trim());
   const [type = "", subtype = "", ...more] = name.toLowerCase().split("/");
   if (!TOKEN.test(type) || !TOKEN.test(subtype) || more.length > 0 || (type === "*" && subtype !== "*"))
@@ -83,7 +83,7 @@ function rangeOf(text: string, place: number): Range | undefined {
   for (const part of rest.filter((each) => each !== "")) {
     const equals = part.indexOf("=");
     const key = part.slice(0, Math.max(0, equals)).toLowerCase();
-    const value = unquoted(part.slice(equals + 1));
+    const value = unquote(part.slice(equals + 1));
     if (!TOKEN.test(key)) return undefined;
     // What follows a weight is an extension that RFC 9110 did away with.
     if (key === "q")
@@ -93,7 +93,7 @@ function rangeOf(text: string, place: number): Range | undefined {
   return { type, subtype, parameters, weight: 1, place };
 }
 
-function unquoted(value: string): string {
+function unquote(value: string): string {
   return /^".*"$/.test(value) ? value.slice(1, -1).replaceAll(/\\(.)/g, "$1") : value;
 }
 

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from "node:http";
-import { errorBody, exchange } from "./aon.ts";
-import type { Aon, Exchange } from "./aon.ts";
-import { blackBox } from "./black.ts";
-import type { Box } from "./box.ts";
-import { disguise } from "./disguise.ts";
-import { codeOf, faultOfThrown } from "./fault-of.ts";
+import { errorBody, beginExchange } from "./aon.ts";
+import type { Aon, AonExchange } from "./aon.ts";
+import { blackBox } from "./black-box.ts";
+import type { AonBox } from "./box.ts";
+import { disguise } from "./response-disguise.ts";
+import { codeOfStatus, faultOfThrown } from "./fault-of.ts";
 import type { AonFault } from "./fault-of.ts";
-import { glassBox } from "./glass.ts";
+import { glassBox } from "./glass-box.ts";
 import { BOX_LIMITS } from "./limits.ts";
 import { JSON_TYPE, negotiate, NDJSON_TYPE } from "./negotiate.ts";
 import type { Sight } from "./negotiate.ts";
@@ -14,7 +14,7 @@ import { beforeHead, provideJson } from "./node-response.ts";
 import type { NodeResponse } from "./node-response.ts";
 import { nodeSink } from "./node-sink.ts";
 import { processing } from "./processing.ts";
-import type { Refusal, Settings } from "./settings.ts";
+import type { AonRefusal, Settings } from "./settings.ts";
 
 /** A request of node:http under AON, whichever framework is on top. */
 export interface NodeExchange {
@@ -83,7 +83,7 @@ function glass<R>(facts: NodeFacts<R>, settings: Settings<R>): NodeExchange {
       beforeHead(response, () => undefined);
     },
   });
-  const box: Box = glassBox(nodeSink(response, truth), it.encoder, settings);
+  const box: AonBox = glassBox(nodeSink(response, truth), it.encoder, settings);
   it.attach(box, (refusal) => {
     response.statusCode = refusal.status;
     response.json?.(JSON.parse(refusalBody(refusal, it.aon.requestId)));
@@ -105,7 +105,7 @@ function black<R>(facts: NodeFacts<R>, settings: Settings<R>): NodeExchange {
   const { raw, response } = facts;
   const it = begin(facts, settings, "black");
   const { requestId } = it.aon;
-  const refuse = (refusal: Refusal): void => answerPlainly(response, refusal, requestId);
+  const refuse = (refusal: AonRefusal): void => answerPlainly(response, refusal, requestId);
   const box = blackBox(it.encoder, {
     ...settings,
     requestId,
@@ -131,14 +131,14 @@ function black<R>(facts: NodeFacts<R>, settings: Settings<R>): NodeExchange {
   };
 }
 
-function begin<R>({ request, raw, response }: NodeFacts<R>, settings: Settings<R>, sight: Sight): Exchange {
+function begin<R>({ request, raw, response }: NodeFacts<R>, settings: Settings<R>, sight: Sight): AonExchange {
   const wantsPerson = String(raw.headers["x-crystal-mode"]).trim().toLowerCase() === "interactive";
-  const it = exchange({ sight, wantsPerson, request }, settings);
+  const it = beginExchange({ sight, wantsPerson, request }, settings);
   response.once("close", () => it.close(!response.writableFinished));
   return it;
 }
 
-function answerPlainly(response: NodeResponse, refusal: Refusal, traceId: string): void {
+function answerPlainly(response: NodeResponse, refusal: AonRefusal, traceId: string): void {
   if (response.headersSent) return;
   beforeHead(response, () => undefined);
   response.writeHead(refusal.status, { "Content-Type": `${JSON_TYPE}; charset=utf-8` });
@@ -146,7 +146,7 @@ function answerPlainly(response: NodeResponse, refusal: Refusal, traceId: string
 }
 
 function refusalBody(
-  { status, code = codeOf(status), message = "The request is refused." }: Refusal,
+  { status, code = codeOfStatus(status), message = "The request is refused." }: AonRefusal,
   traceId: string,
 ): string {
   const fault: AonFault = { code, message, status };

@@ -1,11 +1,11 @@
 import type { ServerResponse } from "node:http";
 import type { Sink } from "./box.ts";
-import { truthOf } from "./disguise.ts";
-import type { TrueResponse } from "./disguise.ts";
+import { realMethodsOf } from "./response-disguise.ts";
+import type { RealResponse } from "./response-disguise.ts";
 import { varyWithAccept } from "./negotiate.ts";
 
 /** Carries lines over a response of node:http; the connection ends behind the last one. */
-export function nodeSink(response: ServerResponse, truth: TrueResponse = truthOf(response)): Sink {
+export function nodeSink(response: ServerResponse, truth: RealResponse = realMethodsOf(response)): Sink {
   return {
     open(headers) {
       const { statusCode } = response;

@@ -13,7 +13,7 @@ export interface Probe {
 }
 
 /** What came back. */
-export interface Answer {
+export interface ProbeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -22,8 +22,8 @@ export interface Answer {
 }
 
 /** Asks with exactly these headers: fetch would add an Accept of its own, and that must be left out once. */
-export function ask({ url, method, headers, body }: Probe): Promise<Answer> {
-  const { promise, resolve, reject } = deferred<Answer>();
+export function sendProbe({ url, method, headers, body }: Probe): Promise<ProbeAnswer> {
+  const { promise, resolve, reject } = deferred<ProbeAnswer>();
   const send = url.protocol === "https:" ? requestHttps : requestHttp;
   const signal = AbortSignal.timeout(CHECK_LIMITS.probeMs);
   const content =

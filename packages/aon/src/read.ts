@@ -2,7 +2,7 @@ import { isObject } from "@vidro/core";
 import { ndjsonDecoder } from "@vidro/core/codec";
 import type { Json } from "@vidro/core";
 import type { NdjsonItem } from "@vidro/core/codec";
-import { isTerminal } from "./event.ts";
+import { isTerminalAonEvent } from "./event.ts";
 import type { AonEvent } from "./event.ts";
 import { READ_LIMITS } from "./limits.ts";
 
@@ -52,14 +52,14 @@ export async function* readAon(source: AonSource): AsyncGenerator<AonEvent, void
       const event = eventOf(item);
       if (event === undefined) continue;
       yield event;
-      if (isTerminal(event)) return;
+      if (isTerminalAonEvent(event)) return;
     }
   }
   const rest = decoder.end();
   // A last line without its line end is whole only if it parses; half a line means that the stream was cut.
   const last = rest?.ok === true ? eventOf(rest) : undefined;
   if (last !== undefined) yield last;
-  if (last === undefined || !isTerminal(last)) {
+  if (last === undefined || !isTerminalAonEvent(last)) {
     throw new AonReadError("STREAM_CUT", "The stream ended without a result or an error. Nobody knows how it went.");
   }
 }
@@ -87,7 +87,7 @@ async function chunksOfResponse(response: Response) {
   if (response.ok && body !== null && /^application\/x-ndjson\b/i.test(type)) return body;
   const text = await response.text();
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(type);
-  const value = isJson ? parsed(text) : null;
+  const value = isJson ? parseLine(text) : null;
   if (response.ok && isJson) {
     const event: AonEvent = { type: "result", data: value, timestamp: Date.now(), requestId: "" };
     return { event };
@@ -102,7 +102,7 @@ async function chunksOfResponse(response: Response) {
   });
 }
 
-function parsed(text: string): Json {
+function parseLine(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch {

@@ -1,11 +1,11 @@
-import type { Held } from "./black.ts";
+import type { HeldEvents } from "./black-box.ts";
 import { healer } from "./heal.ts";
 import type { Healer } from "./heal.ts";
 import type { HealingQuestions } from "./interactive.ts";
 import { BOX_LIMITS, HEALING_LIMITS } from "./limits.ts";
 
 /** A plain HTTP error instead of any box. */
-export interface Refusal {
+export interface AonRefusal {
   readonly status: number;
   readonly code?: string;
   readonly message?: string;
@@ -20,13 +20,13 @@ export interface AonOptions<R> {
   /** Whether the caller is an administrator, who sees all of it even in production; nobody is by default. */
   readonly isAdmin?: (request: R) => boolean;
   /** Looks at a request before it is accepted: a refusal is sent as a plain HTTP error. */
-  readonly refuse?: (request: R) => Refusal | undefined | Promise<Refusal | undefined>;
+  readonly refuse?: (request: R) => AonRefusal | undefined | Promise<AonRefusal | undefined>;
   /** Values that must never be shown. */
   readonly secrets?: readonly string[];
   /** Questions to people in interactive mode; without them nobody is asked. */
   readonly questions?: HealingQuestions;
   /** Gets what a black box held, at its end: for a log. */
-  readonly onHeld?: (held: Held) => void;
+  readonly onHeld?: (held: HeldEvents) => void;
   /** How long a black box works before it answers 504. */
   readonly timeoutMs?: number;
   /** The same for a glass box. */
@@ -47,11 +47,11 @@ export interface Settings<R> {
   readonly isProduction: boolean;
   readonly isAdmin: (request: R) => boolean;
   /** Never rejects. */
-  readonly refuse: (request: R) => Promise<Refusal | undefined>;
+  readonly refuse: (request: R) => Promise<AonRefusal | undefined>;
   readonly secrets: readonly string[];
   readonly questions: HealingQuestions | undefined;
   /** Never throws. */
-  readonly onHeld: (held: Held) => void;
+  readonly onHeld: (held: HeldEvents) => void;
   readonly workMs: { readonly black: number; readonly glass: number };
   readonly heldEvents: number;
   readonly heartbeatMs: number;
@@ -68,7 +68,7 @@ export function settingsOf<R>(options: AonOptions<R>): Settings<R> {
     refuse: (request) => refusalOf(options, request),
     secrets: options.secrets ?? [],
     questions: options.questions,
-    onHeld: (held) => log(options, held),
+    onHeld: (held) => reportHeld(options, held),
     workMs: { black: options.timeoutMs ?? BOX_LIMITS.blackMs, glass: options.glassTimeoutMs ?? BOX_LIMITS.glassMs },
     heldEvents: options.maxTelemetryEvents ?? BOX_LIMITS.heldEvents,
     heartbeatMs: options.heartbeatMs ?? BOX_LIMITS.heartbeatMs,
@@ -78,7 +78,7 @@ export function settingsOf<R>(options: AonOptions<R>): Settings<R> {
 }
 
 /** Who cannot be judged is not let in. */
-async function refusalOf<R>({ refuse }: AonOptions<R>, request: R): Promise<Refusal | undefined> {
+async function refusalOf<R>({ refuse }: AonOptions<R>, request: R): Promise<AonRefusal | undefined> {
   try {
     return await refuse?.(request);
   } catch {
@@ -87,7 +87,7 @@ async function refusalOf<R>({ refuse }: AonOptions<R>, request: R): Promise<Refu
 }
 
 /** A log that fails is no reason to fail the answer. */
-function log<R>({ onHeld }: AonOptions<R>, held: Held): void {
+function reportHeld<R>({ onHeld }: AonOptions<R>, held: HeldEvents): void {
   try {
     onHeld?.(held);
   } catch {

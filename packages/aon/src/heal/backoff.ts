@@ -21,9 +21,9 @@ export function retryWithBackoff(): Heuristic {
     severity: "medium",
     description: "It may be passing: trying again after a rest.",
     attempts: HEALING_LIMITS.attempts,
-    fits: (failure) => isPassing(failure),
+    fits: (failure) => isTransientFailure(failure),
     async mend({ failure, attempt, rest }) {
-      const delayMs = Math.max(failure.retryAfterMs ?? 0, backoffMs(attempt, Math.random()));
+      const delayMs = Math.max(failure.parseRetryAfter ?? 0, backoffMs(attempt, Math.random()));
       await rest(delayMs, "Waiting before the next try.");
       return { metadata: { delay_ms: delayMs } };
     },
@@ -39,14 +39,14 @@ export function handleRateLimit(): Heuristic {
     attempts: HEALING_LIMITS.attempts,
     fits: ({ status, code }) => status === 429 || /^(?:RATE_LIMITED|MODEL_RATE_LIMITED|TOO_MANY_REQUESTS)$/.test(code),
     async mend({ failure, attempt, rest }) {
-      const delayMs = failure.retryAfterMs ?? backoffMs(attempt, Math.random());
+      const delayMs = failure.parseRetryAfter ?? backoffMs(attempt, Math.random());
       await rest(delayMs, "Waiting for the rate limit to pass.");
       return { metadata: { delay_ms: delayMs } };
     },
   };
 }
 
-function isPassing({ status, code, name }: Failure): boolean {
+function isTransientFailure({ status, code, name }: Failure): boolean {
   if (NETWORK.test(code) || NETWORK.test(name)) return true;
   if (status !== undefined) return TRANSIENT.includes(status);
   return !BUGS.includes(name);

@@ -5,7 +5,7 @@ const YES: readonly string[] = ["true", "yes", "sim", "si", "sí", "1", "on"];
 const NO: readonly string[] = ["false", "no", "nao", "não", "0", "off"];
 
 /** The value as a type that JSON Schema names; undefined when that would lose or make up something. */
-export function coerced(value: Json, type: string): Json | undefined {
+export function coerce(value: Json, type: string): Json | undefined {
   switch (type) {
     case "number":
       return asNumber(value);

@@ -13,7 +13,7 @@ export interface Failure {
   /** The port that could not be reached. */
   readonly port: number | undefined;
   /** How long the other side asked us to wait. */
-  readonly retryAfterMs: number | undefined;
+  readonly parseRetryAfter: number | undefined;
   /** Whether it is certain that nothing had been done yet. */
   readonly isBeforeEffect: boolean;
 }
@@ -46,7 +46,7 @@ export function failureOf(error: unknown): Failure {
     name,
     status,
     port: first((each) => numberIn(each, "port")),
-    retryAfterMs: first(retryAfterIn),
+    parseRetryAfter: first(retryAfterIn),
     isBeforeEffect:
       isDeclared ||
       REFUSED_CODES.test(code) ||

@@ -30,7 +30,7 @@ export interface Operation<T> {
 }
 
 /** What a heuristic is told. */
-export interface Circumstances {
+export interface HealingContext {
   readonly failure: Failure;
   readonly operation: Pick<Operation<unknown>, "name" | "schema" | "idempotent">;
   readonly input: Json | undefined;
@@ -45,7 +45,7 @@ export interface Circumstances {
 }
 
 /** What a healing changed for the next run. */
-export interface Mended {
+export interface HealingChange {
   readonly input?: Json;
   readonly token?: string;
   /** What to tell about it. */
@@ -53,7 +53,7 @@ export interface Mended {
 }
 
 /** What a heuristic throws to say why it could not help; of anything else that it throws only the code is told. */
-export class Unhealed extends Error {}
+export class UnhealedError extends Error {}
 
 /** A way of healing: what it is for and what it does about it. */
 export interface Heuristic {
@@ -69,7 +69,7 @@ export interface Heuristic {
   /** Values that it works with and that must never be shown, not even in the words of the failure. */
   readonly secrets?: () => readonly string[];
   /** Whether it could help against this failure. */
-  fits(failure: Failure, circumstances: Pick<Circumstances, "operation" | "input">): boolean;
+  fits(failure: Failure, circumstances: Pick<HealingContext, "operation" | "input">): boolean;
   /** Really does it; undefined or a rejection when it could not. */
-  mend(circumstances: Circumstances): Promise<Mended | undefined>;
+  mend(circumstances: HealingContext): Promise<HealingChange | undefined>;
 }

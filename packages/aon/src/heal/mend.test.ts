@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Json } from "@vidro/core";
 import * as fc from "fast-check";
-import type { Telemetry } from "../event.ts";
+import type { ProgressEvent } from "../event.ts";
 import { healer } from "../heal.ts";
 import { mendInput } from "./mend.ts";
 import type { Schema } from "./mend.ts";
@@ -135,9 +135,9 @@ test("the distance between words is a distance", () => {
 });
 
 test("001-13, 001-29: a refused input is mended, the operation runs again with it, and the analysis says so", async () => {
-  const events: Telemetry[] = [];
+  const events: ProgressEvent[] = [];
   const witness = {
-    emit: async (event: Telemetry) => void events.push(event),
+    emit: async (event: ProgressEvent) => void events.push(event),
     hide: () => undefined,
     signal: new AbortController().signal,
   };

@@ -1,8 +1,8 @@
 import { isObject } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
 import { MEND_LIMITS } from "../limits.ts";
-import { coerced, isOfType } from "./coerce.ts";
-import { folded, meaningOf } from "./names.ts";
+import { coerce, isOfType } from "./coerce.ts";
+import { foldName, meaningOf } from "./names.ts";
 
 /** The part of JSON Schema that mending reads; other keywords are for whoever validates. */
 export interface Schema {
@@ -27,7 +27,7 @@ export interface MendedInput {
 }
 
 /** Where mending is, and what it has changed so far. */
-interface Place {
+interface MendPosition {
   readonly path: string;
   readonly depth: number;
   readonly changes: string[];
@@ -36,14 +36,14 @@ interface Place {
 
 /** Makes an input fit its schema as far as that can be done without guessing; a field that is there is never replaced. */
 export function mendInput(input: Json, schema: Schema, options: MendOptions = {}): MendedInput {
-  const synonyms = (options.synonyms ?? []).map((row) => row.map((word) => folded(word)));
+  const synonyms = (options.synonyms ?? []).map((row) => row.map((word) => foldName(word)));
   const changes: string[] = [];
   return { value: mend(input, schema, { path: "", depth: 0, changes, synonyms }), changes };
 }
 
-function mend(value: Json, schema: Schema, place: Place): Json {
+function mend(value: Json, schema: Schema, place: MendPosition): Json {
   if (place.depth > MEND_LIMITS.depth) return value;
-  const fitting = chosen(typed(value, schema, place), schema, place);
+  const fitting = matchChoice(coerceType(value, schema, place), schema, place);
   const { items } = schema;
   if (Array.isArray(fitting) && items !== undefined) {
     const inside = (item: Json, at: number): Json => mend(item, items, below(place, `${place.path}[${at}]`));
@@ -55,11 +55,11 @@ function mend(value: Json, schema: Schema, place: Place): Json {
 }
 
 /** The value in one of its schema's types, if it can be had without loss. */
-function typed(value: Json, { type }: Schema, { path, changes }: Place): Json {
+function coerceType(value: Json, { type }: Schema, { path, changes }: MendPosition): Json {
   const types = typeof type === "string" ? [type] : (type ?? []);
   if (types.some((each) => isOfType(value, each))) return value;
   for (const each of types) {
-    const changed = coerced(value, each);
+    const changed = coerce(value, each);
     if (changed === undefined) continue;
     changes.push(`${path || "input"} is now of type ${each}`);
     return changed;
@@ -68,39 +68,39 @@ function typed(value: Json, { type }: Schema, { path, changes }: Place): Json {
 }
 
 /** The value as its schema writes it, if it is one of few. */
-function chosen(value: Json, { enum: choices = [] }: Schema, { path, changes }: Place): Json {
+function matchChoice(value: Json, { enum: choices = [] }: Schema, { path, changes }: MendPosition): Json {
   if (typeof value !== "string" || choices.includes(value)) return value;
-  const alike = choices.filter((choice) => typeof choice === "string" && folded(choice) === folded(value));
+  const alike = choices.filter((choice) => typeof choice === "string" && foldName(choice) === foldName(value));
   if (alike.length !== 1 || alike[0] === undefined) return value;
   changes.push(`${path || "input"} is written as its schema writes it`);
   return alike[0];
 }
 
-function mendFields(object: JsonObject, { properties = {} }: Schema, place: Place): Json {
+function mendFields(object: JsonObject, { properties = {} }: Schema, place: MendPosition): Json {
   const fields = new Map<string, Json>();
   const missing = Object.keys(properties).filter((name) => !Object.hasOwn(object, name));
   const unknown = Object.keys(object).filter((name) => !Object.hasOwn(properties, name));
-  const renamed = renames(unknown, missing, place.synonyms);
+  const renamed = findRenames(unknown, missing, place.synonyms);
   for (const [name, value = null] of Object.entries(object)) {
     const known = renamed.get(name) ?? name;
-    if (known !== name) place.changes.push(`${dotted(place, name)} is taken for ${known}`);
+    if (known !== name) place.changes.push(`${fieldPath(place, name)} is taken for ${known}`);
     const wanted = Object.hasOwn(properties, known) ? properties[known] : undefined;
-    fields.set(known, wanted === undefined ? value : mend(value, wanted, below(place, dotted(place, known))));
+    fields.set(known, wanted === undefined ? value : mend(value, wanted, below(place, fieldPath(place, known))));
   }
   for (const name of missing) {
     const preset = properties[name]?.default;
     if (preset === undefined || fields.has(name)) continue;
     fields.set(name, preset);
-    place.changes.push(`${dotted(place, name)} has its default`);
+    place.changes.push(`${fieldPath(place, name)} has its default`);
   }
   return Object.fromEntries(fields);
 }
 
 /** Which unknown names stand for which missing ones; two that claim the same are both left alone. */
-function renames(
+function findRenames(
   unknown: readonly string[],
   missing: readonly string[],
-  synonyms: Place["synonyms"],
+  synonyms: MendPosition["synonyms"],
 ): ReadonlyMap<string, string> {
   const claims = unknown.flatMap((name) => {
     const meaning = meaningOf(name, missing, synonyms);
@@ -109,10 +109,10 @@ function renames(
   return new Map(claims.filter(([, meant]) => claims.filter(([, other]) => other === meant).length === 1));
 }
 
-function below(place: Place, path: string): Place {
+function below(place: MendPosition, path: string): MendPosition {
   return { ...place, path, depth: place.depth + 1 };
 }
 
-function dotted({ path }: Place, name: string): string {
+function fieldPath({ path }: MendPosition, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }

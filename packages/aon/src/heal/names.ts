@@ -8,7 +8,7 @@ export type Likeness = "spelling" | "synonym" | "misspelling";
 const SLIP_CHARS = 4;
 
 /** A name without case, accents and separators. */
-export function folded(name: string): string {
+export function foldName(name: string): string {
   return name
     .normalize("NFD")
     .toLowerCase()
@@ -21,7 +21,7 @@ export function meaningOf(
   wanted: readonly string[],
   synonyms: readonly (readonly string[])[],
 ): { readonly name: string; readonly likeness: Likeness } | undefined {
-  const word = folded(given);
+  const word = foldName(given);
   if (word === "" || word.length > MEND_LIMITS.nameChars) return undefined;
   const rows = [...synonyms, ...SYNONYMS].filter((row) => row.includes(word));
   const ways: readonly [Likeness, (other: string) => boolean][] = [
@@ -30,7 +30,7 @@ export function meaningOf(
     ["misspelling", (other) => isSlip(word, other)],
   ];
   for (const [likeness, isMeant] of ways) {
-    const meant = wanted.filter((name) => isMeant(folded(name)));
+    const meant = wanted.filter((name) => isMeant(foldName(name)));
     if (meant.length > 1) return undefined;
     if (meant[0] !== undefined) return { name: meant[0], likeness };
   }

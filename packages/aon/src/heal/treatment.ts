@@ -1,18 +1,18 @@
 import type { Json } from "@vidro/core";
-import type { Telemetry } from "../event.ts";
+import type { ProgressEvent } from "../event.ts";
 import { ESCALATE } from "../interactive.ts";
 import type { HealingQuestion } from "../interactive.ts";
 import { HEALING_LIMITS } from "../limits.ts";
 import { failureOf } from "./failure.ts";
 import type { Failure } from "./failure.ts";
-import { HealingFailed } from "./healing-failed.ts";
-import { Unhealed } from "./heuristic.ts";
-import type { Circumstances, Heuristic, Mended, Operation } from "./heuristic.ts";
-import { orAborted, rest } from "./rest.ts";
+import { HealingFailedError } from "./healing-failed-error.ts";
+import { UnhealedError } from "./heuristic.ts";
+import type { HealingContext, Heuristic, HealingChange, Operation } from "./heuristic.ts";
+import { orAborted, waitFor } from "./wait.ts";
 
 /** Whoever sees a healing. */
-export interface Witness {
-  readonly emit: (event: Telemetry) => Promise<void>;
+export interface HealingObserver {
+  readonly emit: (event: ProgressEvent) => Promise<void>;
   readonly hide: (...secrets: readonly string[]) => void;
   /** Aborted when nobody waits for the operation any more. */
   readonly signal: AbortSignal;
@@ -21,16 +21,16 @@ export interface Witness {
 }
 
 /** What a treatment needs. */
-export interface Case<T> {
+export interface TreatmentOptions<T> {
   readonly operation: Operation<T>;
-  readonly witness: Witness;
+  readonly observer: HealingObserver;
   readonly heuristics: readonly Heuristic[];
   readonly healingTimeoutMs: number;
   readonly questions: number;
 }
 
 /** A healing that was done and has yet to prove itself. */
-interface Mending {
+interface UnprovenHealing {
   readonly action: string;
   readonly issue: string;
   readonly attempt: number;
@@ -38,59 +38,59 @@ interface Mending {
 
 /** The care for one operation, from its first run to its end. */
 export class Treatment<T> {
-  readonly #case: Case<T>;
+  readonly #options: TreatmentOptions<T>;
   readonly #tries = new Map<Heuristic, number>();
   readonly #tried: string[] = [];
-  #unproven: Mending[] = [];
+  #unproven: UnprovenHealing[] = [];
   #input: Json | undefined;
   #token: string | undefined;
   #deadline: AbortSignal | undefined;
   #asked = 0;
 
-  constructor(given: Case<T>) {
-    this.#case = given;
+  constructor(given: TreatmentOptions<T>) {
+    this.#options = given;
     this.#input = given.operation.input;
   }
 
-  /** The operation's value; rejects with HealingFailed. */
+  /** The operation's value; rejects with HealingFailedError. */
   async run(): Promise<T> {
-    const { operation, witness, heuristics } = this.#case;
+    const { operation, observer, heuristics } = this.#options;
     for (let attempt = 1; ; attempt++) {
       try {
-        const given = { attempt, input: this.#input, token: this.#token, signal: witness.signal };
+        const given = { attempt, input: this.#input, token: this.#token, signal: observer.signal };
         const value = await operation.run(given);
-        for (const mending of this.#unproven) await this.#praise(mending);
+        for (const mending of this.#unproven) await this.#reportSuccess(mending);
         return value;
       } catch (error) {
         const failure = failureOf(error);
-        witness.hide(...heuristics.flatMap((heuristic) => heuristic.secrets?.() ?? []));
+        observer.hide(...heuristics.flatMap((heuristic) => heuristic.secrets?.() ?? []));
         this.#unproven = this.#unproven.filter(({ issue }) => issue !== failure.code);
         const isHealed =
           attempt < HEALING_LIMITS.runs && ((await this.#heal(failure)) || (await this.#askPerson(failure)));
-        if (!isHealed) throw new HealingFailed(operation.name, failure, this.#tried);
+        if (!isHealed) throw new HealingFailedError(operation.name, failure, this.#tried);
       }
     }
   }
 
-  #praise({ action, attempt }: Mending): Promise<void> {
-    const { operation, witness } = this.#case;
+  #reportSuccess({ action, attempt }: UnprovenHealing): Promise<void> {
+    const { operation, observer } = this.#options;
     const description = `It worked: ${operation.name} succeeded after ${action}.`;
     const metadata = { attempt, success: true };
-    return witness.emit({ type: "healing", severity: "low", action, description, metadata });
+    return observer.emit({ type: "healing", severity: "low", action, description, metadata });
   }
 
   async #heal(failure: Failure): Promise<boolean> {
-    const { operation, witness, heuristics, healingTimeoutMs } = this.#case;
+    const { operation, observer, heuristics, healingTimeoutMs } = this.#options;
     if (!this.#isSafe(failure)) {
       const message = "Not tried again: it may have had its effect, and doing it twice could harm.";
-      await witness.emit({ type: "status", message });
+      await observer.emit({ type: "status", message });
       return false;
     }
-    this.#deadline ??= AbortSignal.any([witness.signal, AbortSignal.timeout(healingTimeoutMs)]);
+    this.#deadline ??= AbortSignal.any([observer.signal, AbortSignal.timeout(healingTimeoutMs)]);
     for (const heuristic of heuristics) {
       const attempt = (this.#tries.get(heuristic) ?? 0) + 1;
       if (attempt > heuristic.attempts || !heuristic.fits(failure, { operation, input: this.#input })) continue;
-      if (witness.signal.aborted) return false;
+      if (observer.signal.aborted) return false;
       this.#tries.set(heuristic, attempt);
       if (await this.#apply(heuristic, this.#circumstances(failure, attempt, this.#deadline))) return true;
     }
@@ -99,11 +99,11 @@ export class Treatment<T> {
 
   /** Whether running it again cannot repeat an effect. */
   #isSafe(failure: Failure): boolean {
-    return failure.isBeforeEffect || this.#case.operation.idempotent === true;
+    return failure.isBeforeEffect || this.#options.operation.idempotent === true;
   }
 
-  async #apply(heuristic: Heuristic, circumstances: Circumstances): Promise<boolean> {
-    const { operation, witness } = this.#case;
+  async #apply(heuristic: Heuristic, circumstances: HealingContext): Promise<boolean> {
+    const { operation, observer } = this.#options;
     const { failure, attempt, signal } = circumstances;
     const { action, severity, description, issue = failure.code, decision = action } = heuristic;
     if (!this.#tried.includes(action)) {
@@ -111,66 +111,70 @@ export class Treatment<T> {
       // The failure's own words may tell of the inside: they go where only administrators see them in production.
       const metadata = { cause: failure.message };
       const original_intent = operation.name;
-      await witness.emit({ type: "intent_analysis", original_intent, detected_issue: issue, decision, metadata });
+      await observer.emit({ type: "intent_analysis", original_intent, detected_issue: issue, decision, metadata });
     }
     const metadata = { attempt, cause: failure.code };
-    await witness.emit({ type: "healing", severity, action, description, metadata });
+    await observer.emit({ type: "healing", severity, action, description, metadata });
     try {
       const mended = await orAborted(heuristic.mend(circumstances), signal);
-      if (mended === undefined) throw new Unhealed("it cannot be mended this way.");
-      await this.#take(mended, heuristic, attempt);
+      if (mended === undefined) throw new UnhealedError("it cannot be mended this way.");
+      await this.#applyChange(mended, heuristic, attempt);
       this.#unproven.push({ action, issue: failure.code, attempt });
       return true;
     } catch (thrown) {
-      await this.#regret(heuristic, circumstances, thrown);
+      await this.#reportFailure(heuristic, circumstances, thrown);
       return false;
     }
   }
 
-  async #take(mended: Mended, { action, severity }: Heuristic, attempt: number): Promise<void> {
+  async #applyChange(mended: HealingChange, { action, severity }: Heuristic, attempt: number): Promise<void> {
     if (mended.input !== undefined) this.#input = mended.input;
     if (mended.token !== undefined) this.#token = mended.token;
     if (mended.metadata === undefined) return;
     const metadata = { attempt, ...mended.metadata };
     const description = "Done: trying the operation again.";
-    await this.#case.witness.emit({ type: "healing", severity, action, description, metadata });
+    await this.#options.observer.emit({ type: "healing", severity, action, description, metadata });
   }
 
-  async #regret({ action, severity }: Heuristic, { attempt, signal }: Circumstances, thrown: unknown): Promise<void> {
-    const { witness, healingTimeoutMs } = this.#case;
-    const isLate = signal.aborted && !witness.signal.aborted;
-    const told = thrown instanceof Unhealed ? thrown.message : `${failureOf(thrown).code}.`;
+  async #reportFailure(
+    { action, severity }: Heuristic,
+    { attempt, signal }: HealingContext,
+    thrown: unknown,
+  ): Promise<void> {
+    const { observer, healingTimeoutMs } = this.#options;
+    const isLate = signal.aborted && !observer.signal.aborted;
+    const told = thrown instanceof UnhealedError ? thrown.message : `${failureOf(thrown).code}.`;
     const why = isLate ? `healing stopped after ${healingTimeoutMs} ms.` : told;
     const metadata = { attempt, success: false, ...(isLate ? { timed_out: true } : {}) };
-    await witness.emit({ type: "healing", severity, action, description: `It did not work: ${why}`, metadata });
+    await observer.emit({ type: "healing", severity, action, description: `It did not work: ${why}`, metadata });
   }
 
-  #circumstances(failure: Failure, attempt: number, signal: AbortSignal): Circumstances {
-    const { operation, witness, healingTimeoutMs } = this.#case;
+  #circumstances(failure: Failure, attempt: number, signal: AbortSignal): HealingContext {
+    const { operation, observer, healingTimeoutMs } = this.#options;
     return {
       failure,
       operation,
       input: this.#input,
       attempt,
       signal,
-      hide: witness.hide,
+      hide: observer.hide,
       async rest(ms, message) {
-        if (ms > healingTimeoutMs) throw new Unhealed(`a wait of ${ms} ms is longer than healing may take.`);
-        await witness.emit({ type: "status", message, estimated_delay_ms: ms });
-        await rest(ms, signal);
+        if (ms > healingTimeoutMs) throw new UnhealedError(`a wait of ${ms} ms is longer than healing may take.`);
+        await observer.emit({ type: "status", message, estimated_delay_ms: ms });
+        await waitFor(ms, signal);
       },
     };
   }
 
   /** A person may allow what no rule may: trying again what perhaps had an effect. */
   async #askPerson(failure: Failure): Promise<boolean> {
-    const { operation, witness, questions } = this.#case;
-    if (witness.ask === undefined || this.#asked >= questions) return false;
+    const { operation, observer, questions } = this.#options;
+    if (observer.ask === undefined || this.#asked >= questions) return false;
     this.#asked++;
     const risk = this.#isSafe(failure) ? "" : " It may already have had its effect.";
     const description = `${operation.name} failed with ${failure.code}.${risk} Shall it be tried again?`;
-    const answer = await witness.ask({ description, options: ["retry", ESCALATE] });
-    await witness.emit({ type: "status", message: `The answer is: ${answer}.` });
+    const answer = await observer.ask({ description, options: ["retry", ESCALATE] });
+    await observer.emit({ type: "status", message: `The answer is: ${answer}.` });
     if (answer !== "retry") return false;
     this.#tries.clear();
     this.#deadline = undefined;

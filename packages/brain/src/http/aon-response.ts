@@ -9,7 +9,7 @@ import {
   nodeSink,
   processing,
 } from "@vidro/aon/boxes";
-import type { Box as EventBox, BlackBox, Sanitiser, Severity } from "@vidro/aon/boxes";
+import type { AonBox as EventBox, BlackBox, Sanitiser, Severity } from "@vidro/aon/boxes";
 import { Fault, FAULTS, HTTP_LIMITS } from "@vidro/core";
 import { encodeNdjson } from "@vidro/core/codec";
 import type { JsonObject } from "@vidro/core";

@@ -1,23 +1,23 @@
 import type { ServerResponse } from "node:http";
-import { gathered } from "./answer.ts";
-import type { Answered } from "./answer.ts";
+import { answerBuffer } from "./answer.ts";
+import type { RouteAnswer } from "./answer.ts";
 import { JSON_TYPE } from "./negotiate.ts";
 import type { NodeResponse } from "./node-response.ts";
 
 /** What becomes of what a route does to a disguised response. */
-export interface Disguise {
+export interface DisguiseRules {
   /** Whether the real headers are out already. */
   readonly isOpen: () => boolean;
   /** Whether nothing that the route does counts any more. */
   readonly isOver: () => boolean;
   /** The route answered, perhaps not for the first time. */
-  readonly answer: (answered: Answered) => void;
+  readonly answer: (answered: RouteAnswer) => void;
   /** The route turned the request down before anything was sent: the disguise is off, and the answer goes as it is. */
   readonly stepAside: () => void;
 }
 
 /** The response as it really is, for whoever writes the stream. */
-export interface TrueResponse {
+export interface RealResponse {
   readonly writeHead: (status: number) => unknown;
   readonly setHeader: (name: string, value: string) => unknown;
   readonly getHeader: (name: string) => unknown;
@@ -27,7 +27,7 @@ export interface TrueResponse {
   readonly end: () => unknown;
 }
 
-const DISGUISED =
+const DISGUISED_METHODS =
   "json send writeHead getHeader hasHeader setHeader appendHeader removeHeader flushHeaders write end headersSent".split(
     " ",
   );
@@ -36,8 +36,8 @@ const DISGUISED =
  * Disguises a response so that a route, whatever its framework, answers as always, while the stream is written to the
  * true one. Only the first answer counts; nothing that a route does afterwards reaches the client.
  */
-export function disguise(response: NodeResponse, rules: Disguise): TrueResponse {
-  const body = gathered();
+export function disguise(response: NodeResponse, rules: DisguiseRules): RealResponse {
+  const body = answerBuffer();
   let contentType = "";
 
   /** Undoes the disguise when the route turns the request down while that can still be said in plain HTTP. */
@@ -49,7 +49,7 @@ export function disguise(response: NodeResponse, rules: Disguise): TrueResponse 
     return true;
   };
 
-  const truth = truthOf(response);
+  const truth = realMethodsOf(response);
   const undo = replace(response, {
     ...bodyMethods(response, stepsAside, (type) => (contentType = type)),
     writeHead(status: number, ...rest: unknown[]) {
@@ -112,7 +112,7 @@ function bodyMethods(response: NodeResponse, stepsAside: () => boolean, setType:
 
 /** Puts methods in the place of others; gives what puts back what was there, be it the class's or some middleware's. */
 function replace(response: NodeResponse, methods: object): () => void {
-  const before = DISGUISED.map((name) => [name, Object.getOwnPropertyDescriptor(response, name)] as const);
+  const before = DISGUISED_METHODS.map((name) => [name, Object.getOwnPropertyDescriptor(response, name)] as const);
   Object.assign(response, methods);
   return () => {
     for (const [name, property] of before) {
@@ -123,7 +123,7 @@ function replace(response: NodeResponse, methods: object): () => void {
 }
 
 /** The methods of a response as they are now, whatever takes their place later. */
-export function truthOf(response: ServerResponse): TrueResponse {
+export function realMethodsOf(response: ServerResponse): RealResponse {
   return {
     writeHead: response.writeHead.bind(response),
     setHeader: response.setHeader.bind(response),

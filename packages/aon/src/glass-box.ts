@@ -1,8 +1,8 @@
 import { deferred } from "@vidro/core";
 import type { Deferred } from "@vidro/core";
-import type { Box, Sink } from "./box.ts";
+import type { AonBox, Sink } from "./box.ts";
 import type { Encoder } from "./encode.ts";
-import type { Telemetry, Terminal } from "./event.ts";
+import type { ProgressEvent, TerminalAonEvent } from "./event.ts";
 import { NDJSON_TYPE } from "./negotiate.ts";
 
 /** Bounds of a glass box. */
@@ -23,11 +23,11 @@ const HEADERS = {
 const utf8 = new TextEncoder();
 
 /** A glass box: every event goes out as it happens, as far as the reader keeps up. */
-export function glassBox(sink: Sink, encoder: Encoder, bounds: GlassBounds): Box {
+export function glassBox(sink: Sink, encoder: Encoder, bounds: GlassBounds): AonBox {
   return new GlassBox(sink, encoder, bounds);
 }
 
-class GlassBox implements Box {
+class GlassBox implements AonBox {
   isOpen = false;
   isOver = false;
   readonly #sink: Sink;
@@ -59,7 +59,7 @@ class GlassBox implements Box {
     this.#tell({ type: "status", message: "The request is accepted." });
   }
 
-  async emit(event: Telemetry): Promise<void> {
+  async emit(event: ProgressEvent): Promise<void> {
     // A route that goes on telling in a loop has to let others work, or it would never learn that nobody listens.
     if (this.isOver) return new Promise((resolve) => setTimeout(resolve, 0));
     this.open();
@@ -70,7 +70,7 @@ class GlassBox implements Box {
     await this.#keepsUp?.promise;
   }
 
-  finish(event: Terminal): void {
+  finish(event: TerminalAonEvent): void {
     if (this.isOver) return;
     this.open();
     this.isOver = true;
@@ -89,7 +89,7 @@ class GlassBox implements Box {
     this.#letGo();
   }
 
-  #tell(event: Telemetry | Terminal): void {
+  #tell(event: ProgressEvent | TerminalAonEvent): void {
     this.#put(this.#encoder.encode(event).line);
   }
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { request } from "node:http";
 import { test } from "node:test";
-import type { Held } from "./black.ts";
+import type { HeldEvents } from "./black-box.ts";
 import { BOX_LIMITS } from "./limits.ts";
 import { get, raw, stage, watch } from "./stage.fixture.ts";
 
@@ -32,7 +32,7 @@ test("001-17: result.data is the body of the black box", async () => {
 });
 
 test("001-02, 001-21: events are held, given to whoever logs, and summed up in a header", async () => {
-  const held: Held[] = [];
+  const held: HeldEvents[] = [];
   await using server = await stage(
     async (aon, _request, response) => {
       await aon.status("working");
@@ -54,7 +54,7 @@ test("001-02, 001-21: events are held, given to whoever logs, and summed up in a
 });
 
 test("001-32: no more than 1000 events are held, and a marker tells of the others", async () => {
-  let held: Held | undefined;
+  let held: HeldEvents | undefined;
   await using server = await stage(
     async (aon, _request, response) => {
       for (let count = 0; count < 1234; count++) await aon.status(`event ${count}`);

@@ -1,10 +1,10 @@
-import type { Box } from "./box.ts";
+import type { AonBox } from "./box.ts";
 import type { Encoder } from "./encode.ts";
-import type { AonEvent, ErrorEvent, Telemetry, Terminal } from "./event.ts";
+import type { AonEvent, ErrorEvent, ProgressEvent, TerminalAonEvent } from "./event.ts";
 import { BOX_LIMITS } from "./limits.ts";
 
 /** What a black box held while it worked. */
-export interface Held {
+export interface HeldEvents {
   readonly requestId: string;
   /** The first events, and a marker behind them when some were dropped. */
   readonly events: readonly AonEvent[];
@@ -14,15 +14,15 @@ export interface Held {
 }
 
 /** A black box: events are held and summed up, and only the answer goes out. */
-export interface BlackBox extends Box {
+export interface BlackBox extends AonBox {
   /** The value of X-AON-Report so far. */
   report(): string;
   /** What is held so far. */
-  held(): Held;
+  held(): HeldEvents;
 }
 
 /** What a black box needs. */
-export interface BlackFacts {
+export interface BlackBoxOptions {
   readonly requestId: string;
   readonly heldEvents: number;
   readonly heartbeatMs: number;
@@ -33,7 +33,7 @@ export interface BlackFacts {
 }
 
 /** A black box; the answer itself goes its own way, untouched. */
-export function blackBox({ encode }: Encoder, facts: BlackFacts): BlackBox {
+export function blackBox({ encode }: Encoder, facts: BlackBoxOptions): BlackBox {
   const events: AonEvent[] = [];
   const healed = new Set<string>();
   let count = 0;
@@ -51,13 +51,13 @@ export function blackBox({ encode }: Encoder, facts: BlackFacts): BlackBox {
     },
     isOpen: false,
     open: () => undefined,
-    async emit(event: Telemetry) {
+    async emit(event: ProgressEvent) {
       if (isOver) return;
       count++;
-      if (event.type === "healing" && event.metadata["success"] === true) note(healed, event.action);
+      if (event.type === "healing" && event.metadata["success"] === true) noteAction(healed, event.action);
       if (events.length < facts.heldEvents) events.push(encode(event).event);
     },
-    finish(event: Terminal) {
+    finish(event: TerminalAonEvent) {
       if (isOver) return;
       leave();
       if (event.type === "error") facts.fail(event);
@@ -75,7 +75,7 @@ export function blackBox({ encode }: Encoder, facts: BlackFacts): BlackBox {
 }
 
 /** Names of actions are the user's own: only what a header may carry is kept of them, and no endless number. */
-function note(healed: Set<string>, action: string): void {
+function noteAction(healed: Set<string>, action: string): void {
   if (healed.size < BOX_LIMITS.reportChars)
     healed.add(action.slice(0, BOX_LIMITS.actionChars).replaceAll(/[^\w.-]/g, "_"));
 }

@@ -1,6 +1,6 @@
 import { deferred } from "@vidro/core";
 /** Waits; rejects as soon as the signal is aborted. */
-export function rest(ms: number, signal: AbortSignal): Promise<void> {
+export function waitFor(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = deferred<void>();
   const timer = setTimeout(resolve, ms);
   return orAborted(promise, signal).finally(() => clearTimeout(timer));
