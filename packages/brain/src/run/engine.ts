@@ -22,39 +22,39 @@ import type { RunWorld } from "./run-world.ts";
 
 /*
  * The loop: decide → record the intent → carry out the one effect → record the outcome → again.
- * Nothing is remembered outside the state, and the state is the fold of the journal, so a drive that stops anywhere
- * goes on from the journal as if it had never stopped.
+ * Nothing is kept outside the state, and the state is the fold of the journal, so a loop that stops anywhere goes on
+ * from the journal as if it had never stopped.
  */
 
 /** An answer to a question of a run. */
 export interface QuestionAnswer {
   readonly text: string;
   readonly by: string;
-  /** The question that is meant; the open one without it. */
+  /** Id of the question that is answered; the open one when left out. */
   readonly question?: string | undefined;
-  /** Whether who answers may approve effects; left out by code that acts for the person at this machine. */
+  /** Whether the caller may approve effects; left out by code that acts for the person at this machine. */
   readonly mayApprove?: boolean;
 }
 
-/** One run being driven by this process. */
+/** Drives one run in this process. */
 export class RunLoop {
   readonly #world: RunWorld;
   readonly #lease: Lease;
-  /** The action that an earlier drive may have ordered. */
+  /** Id of the action that an earlier loop may have ordered. */
   readonly #found: string | undefined;
   #state: RunState;
   readonly #writer: JournalWriter;
   /** Resolves when everything recorded so far is durable. */
   #saved: Promise<void> = Promise.resolve();
-  /** Aborted when the running effect has to end, whatever the reason. */
+  /** Aborted when the effect under way has to end: on abort, failure or stop. */
   readonly #halt = new AbortController();
-  /** How the run is to end before its time. */
+  /** The terminal event to record instead of going on. */
   #ending: RunAborted | RunFailed | undefined;
   #stopped = false;
   #lost: Fault | undefined;
   /** Set while the run waits: ends the wait. */
   #wake: (() => void) | undefined;
-  /** Resolves when a run that is to be aborted waits no longer for what is under way. */
+  /** Resolves when an aborted run stops waiting for the effect under way. */
   readonly #overdue = Promise.withResolvers<void>();
 
   constructor(world: RunWorld, lease: Lease, state: RunState) {
@@ -66,20 +66,22 @@ export class RunLoop {
     this.#state = state;
   }
 
-  /** Where the run stands. */
+  /** State of the run, with every event recorded so far. */
   get state(): RunState {
     return this.#state;
   }
 
-  /** What keeps the store from taking what was recorded, while it does. */
+  /** The fault for which the store refuses entries now; undefined while it takes them. */
   get storeFault(): Fault | undefined {
     return this.#writer.trouble;
   }
 
-  /** Drives until the run is over or stopped; rejects with the Fault that keeps it from being recorded. */
+  /**
+   * Drives until the run is over or stopped; rejects with the Fault for which the store refuses its entries for good.
+   */
   async run(): Promise<void> {
     this.#writer.hold((fault) => {
-      // Somebody else drives the run now; what this drive would still append is refused by its epoch.
+      // Another process has the lease; the store refuses this loop's appends by their epoch.
       this.#lost = fault;
       this.stop();
     });
@@ -93,15 +95,15 @@ export class RunLoop {
         else await this.#carryOut(decision);
       }
     } finally {
-      // Asked for together, so that the last entries and giving back the lease share one commit.
+      // Requested together, so that the last entries and the release of the lease share one commit.
       await Promise.all([this.#saved, this.#writer.release()]);
     }
     if (this.#lost !== undefined) throw this.#lost;
   }
 
   /**
-   * Answers the open question; resolves when the answer is durable. BAD_ARGUMENTS for words that are no answer to it:
-   * the question stays open. FORBIDDEN for a yes to an effect, of one who may not approve.
+   * Answers the open question; resolves when the answer is durable. BAD_ARGUMENTS when the text is none of the options:
+   * the question stays open. FORBIDDEN when the answer approves an effect and the caller may not approve.
    */
   async answer({ text, by, question, mayApprove = true }: QuestionAnswer): Promise<void> {
     const { phase } = this.#state;
@@ -121,7 +123,7 @@ export class RunLoop {
     await saved;
   }
 
-  /** Ends the run: the effect under way first, as far as it ends in time, then the run itself. */
+  /** Aborts the run: the effect under way first, as far as it ends in time, then the run itself. */
   abort(reason: string): void {
     this.#endWith({ type: "run.aborted", reason }, new Fault("CONFLICT", reason));
   }
@@ -167,7 +169,7 @@ export class RunLoop {
     }
   }
 
-  /** Ends the run before its time once every action that was started has its outcome. */
+  /** Records an early end once every started action has its outcome. */
   async #end(ending: RunAborted | RunFailed): Promise<void> {
     const phase = interruptedPhase(this.#state);
     const action = phase.name === "acting" ? phase.action : unknownAction(this.#state);
@@ -178,14 +180,16 @@ export class RunLoop {
     if (action !== undefined) this.#acknowledge(action);
   }
 
-  /** The hand may forget the outcome only when it is durable here; what nobody knows yet it may still be asked for. */
+  /**
+   * Lets the hand forget an outcome once it is durable here; an unknown outcome may still be asked for, so it is kept.
+   */
   #acknowledge({ id }: Action): void {
     if (this.#state.phase.name === "outcome-unknown") return;
     // A failed save is reported by the loop.
     void this.#saved.then(() => this.#world.hand.acknowledge(id)).catch(() => undefined);
   }
 
-  /** Writes down what happened; it counts from now on, and is durable when `#saved` resolves. */
+  /** Folds events into the state at once and appends them; they are durable when `#saved` resolves. */
   #record(events: readonly Event[]): void {
     if (events.length === 0) return;
     const at = this.#world.now();
@@ -196,11 +200,11 @@ export class RunLoop {
       entries.push(entry);
     }
     this.#saved = this.#writer.append(entries);
-    // Whoever needs it awaits it; this keeps a rejection that comes first from being called unhandled.
+    // Awaited where an effect follows; a rejection before that must not count as unhandled.
     this.#saved.catch(() => undefined);
   }
 
-  /** Asks the hand until it is there: nothing is ordered yet, so that giving up is a plain failure. */
+  /** Asks the hand for its verdict until it is reachable; nothing is ordered yet, so giving up is a plain failure. */
   async #judge(action: Action): Promise<readonly Event[]> {
     const givenUpAt = this.#world.now() + RUN_LIMITS.judgeMs;
     for (let attempt = 1; ; attempt++) {
@@ -222,7 +226,7 @@ export class RunLoop {
           break;
         case "healed":
           if (this.#halt.signal.aborted) break;
-          // On record before another word is told: it voids those that were told before.
+          // Recorded before more text is published: it voids the text that was published before.
           this.#record([event.heal]);
           speech = new LiveText(this.#state, redactor);
           break;
@@ -239,7 +243,9 @@ export class RunLoop {
     throw new Error(`The model ${model.name} ended its stream without a terminal event.`);
   }
 
-  /** Gives the order until the hand takes it: under one id it is carried out once, however often it is given. */
+  /**
+   * Repeats the order until the hand takes it: under one id the hand carries it out once, however often it is given.
+   */
   async #act(action: Action, approved: string | undefined): Promise<readonly Event[]> {
     const givenUpAt = this.#world.now() + RUN_LIMITS.handMs;
     const { tools } = this.#state;
@@ -255,7 +261,9 @@ export class RunLoop {
     }
   }
 
-  /** Waits for a person's word about an outcome that is unknown; the hand's own word, when it comes first, settles it. */
+  /**
+   * Waits for a person's answer about an unknown outcome; a settled outcome from the hand, if it is first, replaces it.
+   */
   async #awaitTruth(action: Action, until: number): Promise<void> {
     const ask = (): void => void this.#recall(action).catch(() => undefined);
     const forget = this.#world.hand.watch?.(ask);
@@ -265,7 +273,7 @@ export class RunLoop {
     if (unknownAction(this.#state) === undefined) this.#acknowledge(action);
   }
 
-  /** Asks the hand what became of an action that a person is asked about; records the truth while they still are. */
+  /** Asks the hand for the outcome of an action that a person is asked about; records it while the question is open. */
   async #recall(action: Action): Promise<void> {
     const order = recallOf(this.#orderOf(action, undefined));
     for await (const ended of this.#world.hand.perform(order, this.#halt.signal)) {
@@ -276,7 +284,7 @@ export class RunLoop {
     }
   }
 
-  /** Waits a while for a hand that is away, and says so once; false when the drive is to end instead. */
+  /** Backs off while a hand is away and records that once; false when the loop is to end instead. */
   async #rest(fault: FaultReport, attempt: number): Promise<boolean> {
     const healing = nextHealing(fault, Math.min(attempt, MODEL_LIMITS.attempts - 1), this.#world.chance());
     if (healing !== undefined && !this.#halt.signal.aborted) {
@@ -300,7 +308,9 @@ export class RunLoop {
     };
   }
 
-  /** How an order ends; a hand that does not stop in time when the run is aborted is left to it. */
+  /**
+   * Gives an order and resolves with its end; NOT_STOPPED when the run is aborted and the hand does not stop in time.
+   */
   async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<ActionEnd> {
     const { hand, redactor } = this.#world;
     const audience = { redactor, tell: (output: LiveEvent) => this.#tell(output), isRepeated: wasOrdered };
@@ -311,14 +321,14 @@ export class RunLoop {
     return NOT_STOPPED;
   }
 
-  /** What an effect gives; the other thing when the run is aborted and the effect does not end in time. */
+  /** Resolves with the effect's value; with `other` when the run is aborted and the effect does not end in time. */
   #inTime<Given, Other>(effect: Promise<Given>, other: Other): Promise<Given | Other> {
     return Promise.race([effect, this.#overdue.promise.then(() => other)]);
   }
 
   /**
-   * A bug inside an effect ends the run by name, with a trace id that leads to the stack in the log; nobody knows what
-   * became of an action that was under way.
+   * An error thrown inside an effect fails the run, with a trace id that leads to the stack in the log; the outcome of
+   * an action that was under way is recorded as unknown.
    */
   async #guarded(effect: () => Promise<readonly Event[]>, action?: Action): Promise<readonly Event[]> {
     try {
@@ -352,7 +362,7 @@ export class RunLoop {
     });
   }
 
-  /** A wait for the store is on record once the store is back; not where a healing would be taken for the model's. */
+  /** Records a wait for the store once the store is back; not where it would be read as a healing of the model. */
   #tellWait(): void {
     const { name } = this.#state.phase;
     const wait = name === "ended" || name === "model-failed" ? undefined : this.#writer.takeWait();
@@ -360,5 +370,5 @@ export class RunLoop {
   }
 }
 
-/** Timers wrap around beyond this many milliseconds. */
+/** Longest delay that setTimeout takes. */
 const MAX_TIMER_MS = 2 ** 31 - 1;

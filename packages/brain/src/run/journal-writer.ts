@@ -2,18 +2,18 @@ import { asFault, RUN_LIMITS, STORE_LIMITS } from "@vidro/core";
 import type { Entry, Fault, HealTried, Journal, Lease } from "@vidro/core";
 import { isTransient } from "../stores/transient-faults.ts";
 
-/** What a writer needs of the journal. */
+/** The part of the journal that a writer uses. */
 type WriterJournal = Pick<Journal, "append" | "renew" | "release">;
 
-/** Holds the lease of one run and appends its entries in order, through faults of the store that pass. */
+/** Holds the lease of one run and appends its entries in order; transient faults of the store are retried. */
 export class JournalWriter {
   readonly #journal: WriterJournal;
   readonly #lease: Lease;
-  /** Entries that are not known to be durable, in order. */
+  /** Entries not known to be durable, in order. */
   #unsaved: Entry[] = [];
   #retrying: Promise<void> | undefined;
   #trouble: Fault | undefined;
-  /** The wait that is not on record yet. */
+  /** The last wait for the store, until it is recorded. */
   #wait: HealTried | undefined;
   #renewal: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -24,22 +24,22 @@ export class JournalWriter {
     this.#lease = lease;
   }
 
-  /** What the store said last, while it is waited for. */
+  /** Last fault of the store while appends are retried. */
   get trouble(): Fault | undefined {
     return this.#trouble;
   }
 
-  /** Renews the lease from now on; `lost` is told once the store says that somebody else has it. */
+  /** Renews the lease from now on; `lost` is called once the store says that another process has it. */
   hold(lost: (fault: Fault) => void): void {
     this.#renewal = setInterval(() => {
       this.#journal.renew(this.#lease).catch((thrown: unknown) => {
-        // A store that cannot be written now says nothing about whose the run is.
+        // A store that cannot be written now says nothing about the lease.
         if (!isTransient(thrown)) lost(asFault(thrown));
       });
     }, RUN_LIMITS.leaseMs / 3).unref();
   }
 
-  /** Gives the lease back; one that the store does not take back now runs out by itself. */
+  /** Releases the lease; if the store cannot record that now, the lease expires. */
   async release(): Promise<void> {
     clearInterval(this.#renewal);
     await this.#journal.release(this.#lease).catch((thrown: unknown) => {
@@ -47,10 +47,10 @@ export class JournalWriter {
     });
   }
 
-  /** Resolves when the entries are durable; rejects with the fault that keeps them from ever being so. */
+  /** Resolves when the entries are durable; rejects with the fault for which the store refuses them for good. */
   append(entries: readonly Entry[]): Promise<void> {
     this.#unsaved.push(...entries);
-    // What comes while the store is waited for goes with what waits.
+    // While appends are retried, new entries join the next attempt.
     if (this.#retrying !== undefined) return this.#retrying;
     return this.#journal.append(this.#lease, entries).then(
       () => this.#saved(entries),
@@ -58,14 +58,14 @@ export class JournalWriter {
     );
   }
 
-  /** How the store was waited for, when it takes entries again and that has not been asked for yet. */
+  /** Takes the event that describes the last wait for the store, once the store takes entries again. */
   takeWait(): HealTried | undefined {
     const wait = this.#retrying === undefined ? this.#wait : undefined;
     if (wait !== undefined) this.#wait = undefined;
     return wait;
   }
 
-  /** Waits no longer: what is not durable now is given up with the store's last fault. */
+  /** Stops retrying: pending appends reject with the store's last fault. */
   stop(): void {
     this.#isStopped = true;
     this.#wake?.();
@@ -76,7 +76,10 @@ export class JournalWriter {
     while ((this.#unsaved[0]?.seq ?? Infinity) <= last) this.#unsaved.shift();
   }
 
-  /** A call behind one that failed may fail for want of it, and be saved with it before its own fault is heard. */
+  /**
+   * An append queued behind one that failed fails too, and may be saved by that one's retry before its own fault
+   * arrives.
+   */
   #failed(fault: Fault, entries: readonly Entry[]): Promise<void> | undefined {
     if (this.#retrying !== undefined) return this.#retrying;
     if ((entries.at(-1)?.seq ?? 0) < (this.#unsaved[0]?.seq ?? Infinity)) return undefined;

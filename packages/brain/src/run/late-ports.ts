@@ -1,9 +1,9 @@
 import { asFault, Fault } from "@vidro/core";
 import type { FaultReport, Hand, HandEvent, Model, RunStarted } from "@vidro/core";
 
-/* What a run works with whose model or hand cannot be had now. */
+/* Stand-ins for a model or a hand that cannot be opened now. */
 
-/** A model that says only that it is not there, for a run that is taken over to be ended. */
+/** A model that only fails, for a run that is taken over to be aborted. */
 export const NO_MODEL: Model = {
   name: "none",
   async *call() {
@@ -12,8 +12,9 @@ export const NO_MODEL: Model = {
 };
 
 /**
- * The hand of a run that was taken up when the hand could not be opened: each use tries again, and is
- * HAND_UNAVAILABLE until it can. So the run waits by name, with the bounds of any hand that is away.
+ * Stands in for a hand that could not be opened when its run was resumed: each use tries to open it again and fails
+ * with HAND_UNAVAILABLE until that works. So the run waits as it does for any hand that is away, within the same
+ * bounds.
  */
 export function lateHand({ hand: id, workspace, tools }: RunStarted, open: () => Promise<Hand>): Hand {
   let opened: Hand | undefined;
@@ -39,7 +40,7 @@ export function lateHand({ hand: id, workspace, tools }: RunStarted, open: () =>
       await opened?.acknowledge(action);
     },
     watch: (wake) => opened?.watch?.(wake) ?? (() => undefined),
-    // Who opened it closes it.
+    // The hand is closed by its owner, not by a run.
     close: async () => undefined,
   };
 }

@@ -3,23 +3,25 @@ import type { Fault } from "@vidro/core";
 import type { Log } from "../observe/log.ts";
 import type { Runs } from "./runs.ts";
 
-/** What becomes of runs that were open when the daemon came up: they go on, or wait until somebody asks for them. */
+/**
+ * What happens to runs that were open when the daemon started: they are resumed, or wait until a client asks for them.
+ */
 export type OnRestart = "resume" | "hold";
 
-/** A run that could not be taken up. */
+/** A run that could not be resumed. */
 interface ResumeFailure {
   readonly run: string;
   readonly fault: Fault;
 }
 
-/** What came of looking for runs that nobody drives. */
+/** Result of one sweep. */
 export interface SweepResult {
   readonly resumed: number;
-  /** Those whose refusal is news. */
+  /** Failures that were not reported by an earlier sweep. */
   readonly refused: readonly ResumeFailure[];
 }
 
-/** What a sweeper needs. */
+/** Dependencies of the sweeper. */
 interface SweeperWorld {
   readonly runs: Pick<Runs, "undriven" | "resume">;
   readonly log: Log;
@@ -27,16 +29,16 @@ interface SweeperWorld {
 }
 
 /**
- * Takes up, every few seconds, the open runs that no living process drives: those of a process that was killed, and
- * those whose drive ended because the store did not obey [G9].
+ * Resumes, every few seconds, the open runs that no living process drives: those of a process that was killed, and
+ * those whose loop ended because the store refused their entries [G9].
  */
 export class LeaseSweeper {
   readonly #world: SweeperWorld;
-  /** Runs that could not be taken up, and when to try again. */
+  /** Runs that could not be resumed, and when to try again. */
   readonly #refused = new Map<string, { readonly code: string; readonly restMs: number; readonly againAt: number }>();
-  /** Runs that are left alone until somebody asks for them. */
+  /** Runs that wait until a client asks for them. */
   readonly #held = new Set<string>();
-  /** Why open runs could not be looked for the last time. */
+  /** Fault code of the last sweep, when it failed. */
   #trouble: string | undefined;
   #timer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
@@ -45,12 +47,12 @@ export class LeaseSweeper {
     this.#world = world;
   }
 
-  /** How many open runs are known to have no driver: they could not be taken up, or are held. */
+  /** Number of open runs known to have no driver: they could not be resumed, or are held. */
   get withoutDriver(): number {
     return this.#refused.size + this.#held.size;
   }
 
-  /** Resolves when the runs that were open have been taken up, or are held. */
+  /** Starts sweeping; resolves when the runs that were open are resumed, or held. */
   async start(onRestart: OnRestart): Promise<void> {
     if (onRestart === "resume") await this.#tell();
     else for (const run of await this.#world.runs.undriven()) this.#held.add(run);
@@ -59,13 +61,13 @@ export class LeaseSweeper {
     }, RUN_LIMITS.sweepMs).unref();
   }
 
-  /** Takes up no more. */
+  /** Stops sweeping. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#sweeping;
   }
 
-  /** Takes up every open run that nobody drives, but for those that are held or were refused a moment ago. */
+  /** Resumes every open run without a driver, except runs that are held or failed a moment ago. */
   async sweep(): Promise<SweepResult> {
     const { runs, now } = this.#world;
     const undriven = await runs.undriven();
@@ -92,7 +94,7 @@ export class LeaseSweeper {
     for (const run of this.#refused.keys()) if (!undriven.has(run)) this.#refused.delete(run);
   }
 
-  /** Remembers that a run could not be taken up; whether that is news. */
+  /** Remembers that a run could not be resumed; true when its fault is a new one. */
   #refuse(run: string, fault: Fault): boolean {
     const known = this.#refused.get(run);
     const restMs = Math.min((known?.restMs ?? RUN_LIMITS.refusedMs / 2) * 2, RUN_LIMITS.refusedCapMs);

@@ -3,14 +3,14 @@ import type { Event, ModelDelta, ModelEvent } from "@vidro/core";
 import type { Redactor, TextStream } from "@vidro/core/redact";
 import type { RunState } from "@vidro/core/run";
 
-/** The words of one reply on their way to followers: what they are told joins to the text that is kept of it. */
+/** The text of one model reply on its way to followers: the deltas join to the text that the journal keeps. */
 export class LiveText {
   readonly #state: RunState;
   readonly #redactor: Redactor;
   readonly #redacted: TextStream;
   readonly #trimmer = new Trimmer();
   #reader: ProseReader | undefined;
-  #told = "";
+  #published = "";
 
   constructor(state: RunState, redactor: Redactor) {
     this.#state = state;
@@ -18,23 +18,23 @@ export class LiveText {
     this.#redacted = redactor.stream();
   }
 
-  /** The words that a piece of the reply makes known. */
+  /** The delta that a piece of the reply adds. */
   more({ text, native }: Extract<ModelEvent, { type: "delta" }>): ModelDelta {
     this.#reader ??= new ProseReader(readingOf(this.#state, native === true));
-    return this.#tell(this.#trimmer.push(this.#redacted.push(this.#reader.push(text))));
+    return this.#delta(this.#trimmer.push(this.#redacted.push(this.#reader.push(text))));
   }
 
-  /** The words that are left of a reply when it is known what becomes of it. */
+  /** The rest of the text once the reply is complete. */
   rest(events: readonly Event[]): ModelDelta {
     const replied = events.find((event) => event.type === "model.replied");
     const whole = this.#redactor.text(replied?.text ?? "");
-    // A model whose pieces do not join to its reply is told of by the entry alone.
-    return this.#tell(whole.startsWith(this.#told) ? whole.slice(this.#told.length) : "");
+    // If the pieces of a model do not join to its reply, followers get the text from the entry alone.
+    return this.#delta(whole.startsWith(this.#published) ? whole.slice(this.#published.length) : "");
   }
 
-  #tell(text: string): ModelDelta {
-    const from = this.#told.length;
-    this.#told += text;
+  #delta(text: string): ModelDelta {
+    const from = this.#published.length;
+    this.#published += text;
     return { type: "model.delta", text, from };
   }
 }

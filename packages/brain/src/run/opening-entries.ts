@@ -4,7 +4,9 @@ import type { Redactor } from "@vidro/core/redact";
 import type { Moment, RunState } from "@vidro/core/run";
 import type { RunWorld } from "./run-world.ts";
 
-/** The first entries of a run, and where they lead: what follows from its start alone shares the commit of the start. */
+/**
+ * The first entries of a run and the state after them: what `decide` records from the start alone shares its commit.
+ */
 export function openingEntries(
   run: string,
   started: RunStarted,
@@ -23,7 +25,7 @@ export function openingEntries(
   }
 }
 
-/** What a decision about a run may know of the world now. */
+/** The moment for a decision about a run: time, chance and generation. */
 export function momentIn(
   run: string,
   { now, chance, generation }: Pick<RunWorld, "now" | "chance" | "generation">,
@@ -31,7 +33,7 @@ export function momentIn(
   return { run, now: now(), chance: chance(), ...(generation === undefined ? {} : { generation }) };
 }
 
-/** An event without secrets; it keeps its shape, since only texts are replaced. */
+/** An event with secrets redacted; only texts are replaced, so it keeps its shape. */
 export function redactEvent<Kind extends Event>(event: Kind, redactor: Redactor): Kind {
   return redactor.value(event as unknown as Json) as unknown as Kind;
 }

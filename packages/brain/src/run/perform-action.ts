@@ -2,16 +2,16 @@ import type { Action, ActionOutput, ActionEnd, Hand, Order } from "@vidro/core";
 import type { Redactor, TextStream } from "@vidro/core/redact";
 import type { Phase, RunState } from "@vidro/core/run";
 
-/* What the engine makes of a hand's answers. */
+/* How the engine gives an order to a hand and reads its end. */
 
-/** The end of an action whose run was aborted before the hand got it. */
+/** End of an action whose run was aborted before it was ordered. */
 export const NOT_ORDERED: ActionEnd = {
   type: "failed",
   fault: { code: "ACTION_EXPIRED", message: "The run was aborted before this was ordered; nothing was done." },
   settled: true,
 };
 
-/** The end of an action whose hand was told to stop it and has not said in time that it did. */
+/** End of an action whose hand was told to stop it and did not confirm that in time. */
 export const NOT_STOPPED: ActionEnd = {
   type: "unknown",
   fault: {
@@ -20,25 +20,25 @@ export const NOT_STOPPED: ActionEnd = {
   },
 };
 
-/** The action whose outcome is unknown and that a person is asked about, if so. */
+/** The action with an unknown outcome that a person is asked about, if there is one. */
 export function unknownAction({ phase }: RunState): Action | undefined {
   return phase.name === "asking" && phase.question.about.kind === "unknown" ? phase.action : undefined;
 }
 
-/** Where a run stands, behind a question that interrupted it. */
+/** Phase of a run; the interrupted phase while a question interrupts it. */
 export function interruptedPhase({ phase }: RunState): Phase {
   return phase.name === "asking" ? (phase.interrupted ?? phase) : phase;
 }
 
-/** Where the output of an order goes. */
+/** Receives the output of an order. */
 interface OutputSink {
   readonly redactor: Redactor;
   readonly tell: (output: ActionOutput) => void;
-  /** Whether the beginning of the output may have been told before. */
+  /** Whether the beginning of the output may have been published before. */
   readonly isRepeated: boolean;
 }
 
-/** Gives an order and tells its output without secrets; resolves with its end. */
+/** Gives an order to a hand and publishes its output with secrets redacted; resolves with its end. */
 export async function performOrder(
   hand: Hand,
   order: Order,

@@ -2,7 +2,7 @@ import { FOLLOW_LIMITS } from "@vidro/core";
 import { readAnswer } from "@vidro/core/text";
 import type { Journal, QuestionAsked } from "@vidro/core";
 
-/** Whether a person has given that answer to that question of a run before: the same answer again changes nothing. */
+/** Whether a person gave this answer to this question of a run before; then repeating it has no effect. */
 export async function isAnswered(
   journal: Pick<Journal, "read">,
   run: string,

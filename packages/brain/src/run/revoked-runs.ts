@@ -3,17 +3,17 @@ import type { Log } from "../observe/log.ts";
 import type { Runs } from "./runs.ts";
 import type { TokenRow, Tokens } from "../auth/tokens.ts";
 
-/** What ending the runs of revoked tokens needs. */
+/** Dependencies of RevokedRuns. */
 interface RevokedRunsWorld {
   readonly tokens: Pick<Tokens, "list" | "watch">;
   readonly runs: Pick<Runs, "list" | "read" | "abort">;
   readonly log: Log;
 }
 
-/** Ends the open runs that were asked for with a token, once the token is revoked, also by another process. */
+/** Aborts the open runs that a token started once the token is revoked, also by another process. */
 export class RevokedRuns {
   readonly #world: RevokedRunsWorld;
-  /** Revoked tokens whose runs have ended. */
+  /** Revoked tokens without open runs. */
   readonly #done = new Set<string>();
   #looking: Promise<void> | undefined;
   #again = false;
@@ -24,13 +24,13 @@ export class RevokedRuns {
     this.#world = world;
   }
 
-  /** Resolves when the runs of tokens that were revoked before have ended; those revoked later end then. */
+  /** Resolves when the runs of tokens revoked so far are aborted, and watches for later revocations. */
   async start(): Promise<void> {
     this.#stopWatching = this.#world.tokens.watch(() => void this.#look());
     await this.#look();
   }
 
-  /** Looks no more. */
+  /** Stops watching. */
   async close(): Promise<void> {
     this.#stopWatching?.();
     clearTimeout(this.#recheck);
@@ -57,7 +57,7 @@ export class RevokedRuns {
     }
   }
 
-  /** Tokens that are revoked and whose runs may still be open. */
+  /** Revoked tokens that may have open runs. */
   async #revoked(): Promise<readonly TokenRow[]> {
     const found: TokenRow[] = [];
     let after: string | undefined;
@@ -84,7 +84,7 @@ export class RevokedRuns {
   }
 }
 
-/** A run that ended by itself in the meantime is as good as stopped. */
+/** Ignores CONFLICT: the run ended by itself in the meantime. */
 function unlessOver(thrown: unknown): void {
   if (!(thrown instanceof Fault && thrown.code === "CONFLICT")) throw thrown;
 }

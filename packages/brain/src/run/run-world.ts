@@ -1,19 +1,19 @@
 import type { Hand, Journal, LiveBus, Model } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
 
-/** Everything that a drive needs of the world. */
+/** Dependencies of the loop of one run. */
 export interface RunWorld {
   readonly journal: Journal;
   readonly model: Model;
   readonly hand: Hand;
   readonly live: LiveBus;
-  /** The one choke point: everything passes it before it is journaled or shown. */
+  /** Removes secrets from everything before it is journaled or published. */
   readonly redactor: Redactor;
   readonly now: () => number;
   readonly chance: () => number;
   /** Generation of the journal's store; the first without it. */
   readonly generation?: number;
   readonly newActionId: () => string;
-  /** Our own faults go here with their stack; the run gets only the trace id. */
+  /** Gets bugs of Vidro with their stacks; the run records only the trace id. */
   readonly report: (traceId: string, thrown: unknown) => void;
 }

@@ -32,41 +32,41 @@ import type { RunWorld } from "./run-world.ts";
 /** What a run is started with. */
 export interface StartRequest extends RunTarget {
   readonly task: string;
-  /** Whose run it is; the person at this machine when nobody is named. */
+  /** Owner of the run; the person at this machine when left out. */
   readonly owner?: string;
   readonly agent?: AgentProfile;
   /** Names of the hand's tools that the run may use; the agent's when it is left out. */
   readonly tools?: readonly string[];
   /** Tools that only the caller can carry out: a call of one comes back as a question. */
   readonly callerTools?: readonly ToolSpec[];
-  /** What was said before, when the caller keeps the conversation; else it is read from the thread. */
+  /** Earlier turns, when the caller keeps the conversation; otherwise they are read from the thread. */
   readonly history?: readonly Turn[];
-  /** The conversation to go on with; a new one without it. */
+  /** The thread to continue; a new one when left out. */
   readonly thread?: string;
-  /** The same key gives the same run, however often it is asked for. */
+  /** Idempotency key: a second start with the same key gives the first run. */
   readonly key?: string;
   readonly budget?: Partial<Budget>;
   /** What the model must or must not call. */
   readonly choice?: ToolChoice;
-  /** How the model draws its words. */
+  /** Sampling parameters of the model. */
   readonly sampling?: Sampling;
-  /** A person follows who can be asked when a healing is stuck. */
+  /** A person follows the run and can be asked when a healing is stuck. */
   readonly interactive?: boolean;
-  /** Id of the token that asks for it: when the token is revoked, the run ends. */
+  /** Id of the token that starts the run: when it is revoked, the run is aborted. */
   readonly token?: string;
 }
 
-/** Where a run works. */
+/** The hand and the folder that a run works with. */
 interface RunTarget {
-  /** Ids of hands that the owner of the run may use, with commas; the one on this machine without them. */
+  /** Ids of hands that the owner of the run may use, separated by commas; the local hand when left out. */
   readonly hand?: string;
-  /** The folder that the hand on this machine works in. */
+  /** The folder that the local hand works in. */
   readonly workspace: string;
 }
 
-/** What runs need of the world; model and hand are found anew for each run that is driven. */
+/** Dependencies of Runs; model and hand are looked up for each run. */
 interface RunsWorld extends Omit<RunWorld, "model" | "hand"> {
-  /** The model of that name, or the one that the environment chooses. */
+  /** The model of that name, or the configured one. */
   readonly model: (name?: string) => Promise<Model>;
   readonly hand: (where: RunTarget) => Promise<Hand>;
   /** The language that a task is written in; English without it. */
@@ -75,20 +75,20 @@ interface RunsWorld extends Omit<RunWorld, "model" | "hand"> {
   readonly newId: (prefix: "run" | "thread") => string;
 }
 
-/** A run that this process drives, and when it stops doing so. */
+/** A run that this process drives. */
 interface ActiveRun {
   readonly drive: RunLoop;
   readonly done: Promise<void>;
-  /** Aborted when `done` has settled: a run may be followed more often than a promise should be listened to. */
+  /** Aborted when `done` has settled; a signal, since a promise cannot drop the listeners of followers that left. */
   readonly left: AbortSignal;
 }
 
-/** The waist: all that a surface may ask for. */
+/** Starts, follows, answers, resumes and aborts runs: all that a surface may ask for. */
 export class Runs {
   readonly #world: RunsWorld;
   readonly #journal: Journal;
   readonly #drives = new Map<string, ActiveRun>();
-  /** Runs that are being taken over: whoever asks at the same time gets the same drive. */
+  /** Runs that are being taken over: concurrent callers share one loop. */
   readonly #taking = new Map<string, Promise<ActiveRun>>();
 
   constructor(world: RunsWorld) {
@@ -148,13 +148,13 @@ export class Runs {
     return { run: head, existed: false };
   }
 
-  /** Every entry after `after` and, while it lasts, what is live; ends with the terminal entry. */
+  /** Every entry after `after`, with live events between them; ends with the terminal entry. */
   async *follow(run: string, after = 0, signal?: AbortSignal): AsyncGenerator<FollowItem, void, undefined> {
     await this.find(run);
     for await (const batch of this.followInBatches(run, after, signal)) yield* batch;
   }
 
-  /** The same, with all that was read at once at a time, of a run that was found before. */
+  /** The same in batches, one for each read; the caller has checked that the run exists. */
   followInBatches(
     run: string,
     after: number,
@@ -164,14 +164,14 @@ export class Runs {
     return followRunInBatches({ journal: this.#journal, live: this.#world.live, run, after, driven, signal });
   }
 
-  /** Entries after `after`, at most `limit`, of a run that was found before. */
+  /** At most `limit` entries after `after`; the caller has checked that the run exists. */
   read(run: string, after: number, limit: number): Promise<readonly Entry[]> {
     return this.#journal.read(run, after, limit);
   }
 
   /**
-   * Answers the open question of a run; resolves when the answer is durable, or was before: the same answer to the same
-   * question, by its name, may come again.
+   * Answers the open question of a run; resolves when the answer is durable. The same answer to the same question id
+   * may come again: it resolves without effect.
    */
   async answer(run: string, answer: QuestionAnswer): Promise<void> {
     const { text, question } = answer;
@@ -185,8 +185,8 @@ export class Runs {
   }
 
   /**
-   * Ends a run and everything it is doing; resolves when the run is over. COMMIT_UNKNOWN when the store does not take
-   * that in time: the run ends as soon as it does [G13].
+   * Aborts a run and its effect; resolves when the run is over. COMMIT_UNKNOWN when the store does not record that in
+   * time: the run ends as soon as it does [G13].
    */
   async abort(run: string, reason: string): Promise<void> {
     const head = await this.find(run);
@@ -197,8 +197,8 @@ export class Runs {
   }
 
   /**
-   * Takes a run over only to end it: neither its model nor its hand has to be there. What an earlier drive began is
-   * stopped at the hand, or when the hand is back.
+   * Takes a run over only to abort it: neither its model nor its hand has to be reachable. An action that an earlier
+   * loop started is stopped at the hand, or once the hand is back.
    */
   async #takeToEnd(run: string, reason: string): Promise<ActiveRun> {
     const lease = await this.#journal.lease(run, this.#world.holder);
@@ -206,7 +206,7 @@ export class Runs {
       const state = await this.#stateOf(run);
       const hand = await this.#hand(state.started);
       const drive = new RunLoop({ ...this.#world, model: NO_MODEL, hand }, lease, state);
-      // Before it is driven, so that it begins nothing.
+      // Before the loop runs, so that it starts nothing.
       drive.abort(reason);
       return this.#drive(drive, run);
     } catch (thrown) {
@@ -215,7 +215,7 @@ export class Runs {
     }
   }
 
-  /** Where a run stands; NOT_FOUND when there is none, or when it belongs to another owner than the one that asks. */
+  /** Head of a run; NOT_FOUND when there is none, or when `owner` is given and is another one. */
   async find(run: string, owner?: string): Promise<RunHead> {
     const head = await this.#journal.head(run);
     if (head === undefined || (owner !== undefined && head.owner !== owner))
@@ -223,7 +223,7 @@ export class Runs {
     return head;
   }
 
-  /** Runs, newest first, from behind the run `after` on. */
+  /** Runs, newest first, starting behind the run `after`. */
   list(filter: {
     readonly open?: boolean;
     readonly owner?: string;
@@ -235,8 +235,8 @@ export class Runs {
   }
 
   /**
-   * Goes on with a run that nobody drives; does nothing when this process drives it or it is over. Rejects when its hand
-   * cannot be had now, unless that is waited for.
+   * Resumes a run that no process drives; does nothing when this process drives it or it is over. Rejects when its hand
+   * cannot be opened, unless `waitsForHand` is set.
    */
   async resume(run: string, { waitsForHand = false }: { readonly waitsForHand?: boolean } = {}): Promise<void> {
     if (isOpen(await this.find(run))) await this.#driven(run, waitsForHand);
@@ -268,7 +268,7 @@ export class Runs {
     try {
       const state = await this.#stateOf(run);
       const [model, hand] = await Promise.all([
-        // The model that began the run, if it can still be had; any other goes on as well.
+        // The model that started the run, if it is still available; otherwise the configured one.
         this.#world.model(state.started.model).catch(() => this.#world.model()),
         waitsForHand ? this.#hand(state.started) : this.#world.hand(state.started),
       ]);
@@ -279,7 +279,7 @@ export class Runs {
     }
   }
 
-  /** The hand that began the run, also when it cannot be had now. */
+  /** The hand that started the run, or a stand-in for it while it cannot be opened. */
   #hand(started: RunStarted): Promise<Hand> {
     const open = (): Promise<Hand> => this.#world.hand(started);
     return open().catch(() => lateHand(started, open));
@@ -310,12 +310,12 @@ export class Runs {
     return state;
   }
 
-  /** The last entry of a run; none when it cannot be read, so that a damaged run ends no conversation. */
+  /** The last entry of a run; none when it cannot be read, so that a damaged run does not block its thread. */
   #lastOf({ id, seq }: RunHead): Promise<readonly Entry[]> {
     return this.#journal.read(id, Math.max(0, seq - 1), 1).catch(() => []);
   }
 
-  /** What was said before in a thread: each task and its answer. */
+  /** Earlier turns of a thread: each task and its answer. */
   async #history(thread: string): Promise<readonly Turn[]> {
     const earlier = await this.#journal.list({ thread, limit: RUN_LIMITS.historyRuns });
     const turns: Turn[] = [];
@@ -328,7 +328,7 @@ export class Runs {
   }
 }
 
-/** Resolves when an aborted run is over; rejects when the bound of an abort has passed and the store is what it waits for. */
+/** Resolves when an aborted run is over; rejects after `abortMs` if the store still refuses the terminal entry. */
 async function untilEnded({ drive, done }: ActiveRun, run: string): Promise<void> {
   const late = Promise.withResolvers<never>();
   const look = setInterval(() => {
@@ -339,7 +339,7 @@ async function untilEnded({ drive, done }: ActiveRun, run: string): Promise<void
   await Promise.race([done, late.promise]).finally(() => clearInterval(look));
 }
 
-/** The fold of entries; JOURNAL_CORRUPT for one that has the type of an event and not its shape. */
+/** Folds entries; JOURNAL_CORRUPT for an entry with the type of an event and not its shape. */
 function foldEntries(run: string, entries: readonly Entry[], from: RunState | undefined): RunState | undefined {
   try {
     return fold(entries, from);
@@ -368,7 +368,7 @@ function generationOf({ generation }: RunsWorld): Pick<RunStarted, "generation">
   return generation === undefined || generation === FIRST_GENERATION ? {} : { generation };
 }
 
-/** How a run ended, as the last turn of its conversation. */
+/** The end of a run as the assistant's turn in its thread. */
 export function endText(end: Extract<Entry["event"], { type: "run.finished" | "run.failed" | "run.aborted" }>): string {
   if (end.type === "run.finished") return typeof end.result === "string" ? end.result : JSON.stringify(end.result);
   return end.type === "run.failed" ? `(This failed: ${end.fault.message})` : "(This was stopped.)";

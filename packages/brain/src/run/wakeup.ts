@@ -1,15 +1,15 @@
-/** A bell that remembers being rung while nobody waited. */
+/** A wake-up call for one waiter; a call that comes while nothing waits is kept for the next wait. */
 export class Wakeup {
   #rung = false;
   #waiting: (() => void) | undefined;
 
-  /** Wakes whoever waits, or the next one who does. */
+  /** Resolves the pending wait(), or the next one if none is pending. */
   wake(): void {
     this.#rung = true;
     this.#waiting?.();
   }
 
-  /** Resolves at the next ring, at once when there was one. One waits at a time. */
+  /** Resolves at the next wake(), at once when one came since the last wait. Only one wait may be pending. */
   async wait(): Promise<void> {
     if (!this.#rung) await new Promise<void>((resolve) => (this.#waiting = resolve));
     this.#rung = false;

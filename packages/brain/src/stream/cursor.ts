@@ -11,8 +11,8 @@ export const AFTER_SCHEMA: JsonObject = {
 };
 
 /**
- * The last `seq` that a caller has, 0 when it has none. The header wins: a browser that comes back repeats the address
- * that it began with, and only the header has moved on.
+ * The last `seq` that a caller has, 0 when it has none. The header wins over the query: a browser that reconnects
+ * repeats its first URL, and only `Last-Event-ID` has moved on.
  */
 export function cursorOf({ headers, query }: Pick<RouteCall, "headers" | "query">): number {
   const given = headers["last-event-id"] ?? query["after"] ?? "";

@@ -5,12 +5,12 @@ import type { RunEncoder } from "./run-encoder.ts";
 import { turns } from "./fair-turns.ts";
 
 /*
- * What lies behind the newest entries of a run, for followers that catch up. Entries do not change, so a stretch of
- * them is read and encoded once, and its bytes are written to all who come to it, each at a pace of its own. Stretches
- * begin at the same entries for everybody: a thousand slow followers want the same few.
+ * Older entries of a run, for followers that catch up. Entries do not change, so a window of them is read and encoded
+ * once, and its bytes are written to every follower, each at its own pace. Windows begin at the same entries for all
+ * followers, so a thousand slow ones need the same few.
  */
 
-/** Where windows are read, and in whose words. */
+/** The run that windows are read from, and their encoder. */
 interface WindowSource {
   readonly runs: Pick<Runs, "read">;
   readonly run: string;
@@ -22,16 +22,16 @@ interface Slice {
   readonly bytes: Buffer;
   /** Its last entry. */
   readonly seq: number;
-  /** The entries that the wire has words for, and where each begins. */
+  /** The entries that the encoder has text for, and the byte at which each begins. */
   readonly rows: readonly { readonly seq: number; readonly from: number }[];
 }
 
-/** An encoded stretch of a run that nothing will be added to. */
+/** An encoded part of a run that will not grow. */
 export interface EntryWindow {
   readonly slices: readonly Slice[];
-  /** The memory that it takes. */
+  /** Memory that it takes. */
   readonly bytes: number;
-  /** The last event of the run, when the window ends with it. */
+  /** The terminal event of the run, when the window ends with it. */
   readonly last: TerminalEvent | undefined;
 }
 
@@ -40,7 +40,7 @@ export function windowEnd(seq: number): number {
   return windowStart(seq) + STREAM_LIMITS.windowEntries;
 }
 
-/** What a slice holds after `seq`. */
+/** The bytes of a slice for the entries after `seq`. */
 export function bytesAfter({ bytes, rows }: Slice, seq: number): Buffer {
   const row = rows.find((one) => one.seq > seq);
   return row === undefined ? bytes.subarray(bytes.length) : bytes.subarray(row.from);
@@ -59,10 +59,10 @@ export function windowsOf(runs: WindowSource["runs"]): EntryWindows {
   return windows;
 }
 
-/** Windows that were used last, as many as fit. */
+/** Least-recently-used cache of windows, bounded by bytes. */
 class EntryWindows {
   readonly #encoders = new WeakMap<RunEncoder, number>();
-  /** From the one that was not used for the longest time on. */
+  /** Least recently used first. */
   readonly #kept = new Map<string, { readonly window: Promise<EntryWindow | undefined>; bytes: number }>();
   #named = 0;
   #bytes = 0;
@@ -78,9 +78,9 @@ class EntryWindows {
     return kept.window;
   }
 
-  /** A window that fails to open is not kept: whoever wants it reads for itself, and is told what is wrong. */
+  /** A window that cannot be read is not cached: the follower then reads through a feed, which reports the fault. */
   async #open(source: WindowSource, start: number, key: string): Promise<EntryWindow | undefined> {
-    // One in a turn: reading is work that nothing else can be done beside.
+    // At most one per turn of the event loop: a read blocks everything else.
     await turns.take(STREAM_LIMITS.turnBytes);
     const window = await readWindow(source, start).catch(() => undefined);
     const kept = this.#kept.get(key);
@@ -108,7 +108,7 @@ class EntryWindows {
   }
 }
 
-/** What a window takes besides its bytes: a wire may have no words for any of its entries. */
+/** Memory of a window besides its bytes; it counts even where the encoder has text for no entry. */
 const OVERHEAD_BYTES = 4096;
 
 async function readWindow({ runs, run, encoder }: WindowSource, start: number): Promise<EntryWindow | undefined> {
@@ -116,7 +116,7 @@ async function readWindow({ runs, run, encoder }: WindowSource, start: number): 
   const last = entries.at(-1)?.event;
   const end = last !== undefined && isTerminal(last) ? last : undefined;
   const isWhole = end !== undefined || entries.length === STREAM_LIMITS.windowEntries;
-  // Where entries are missing the follower is told of the gap by its own feed.
+  // Where entries are missing, the follower's own feed reports the gap.
   if (!isWhole || entries.some(({ seq }, index) => seq !== start + index + 1)) return undefined;
   const slices = [...slicesOf(entries, (entry) => encoder.entry(entry, run))];
   return { slices, bytes: slices.reduce((sum, { bytes }) => sum + bytes.length, OVERHEAD_BYTES), last: end };

@@ -1,17 +1,16 @@
 import { STREAM_LIMITS } from "@vidro/core";
 
 /**
- * Shares the turns of the event loop among all followers: so many bytes are written in one turn, and the others wait
- * for the next ones, in the order in which they came. Between two turns everything else has its time: a new connection
- * is never behind a whole crowd.
+ * Shares the turns of the event loop among all followers: at most `turnBytes` are written in one turn, and the rest
+ * wait in order of arrival. Other work runs between two turns, so a new connection never waits for all followers.
  */
 class FairTurns {
   readonly #waiting: { readonly bytes: number; readonly go: () => void }[] = [];
   #left: number = STREAM_LIMITS.turnBytes;
-  /** Whether a new turn comes. */
+  /** Whether a new turn is scheduled. */
   #isDue = false;
 
-  /** Resolves in the turn in which so many bytes may be written, which is this one when there is room in it. */
+  /** Resolves in the turn in which so many bytes may be written; undefined when that is this turn. */
   take(bytes: number): Promise<void> | undefined {
     this.#comeAgain();
     if (this.#left > 0 && this.#waiting.length === 0) {
@@ -40,5 +39,5 @@ class FairTurns {
   }
 }
 
-/** The turns of this process, which has one event loop for all that it writes. */
+/** The turns of this process. */
 export const turns = new FairTurns();

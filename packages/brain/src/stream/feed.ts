@@ -6,46 +6,48 @@ import type { Runs } from "../run/runs.ts";
 import type { RunEncoder } from "./run-encoder.ts";
 
 /*
- * One reader of a run for everybody who follows it on the same wire: each entry is read once, encoded once and turned
- * into bytes once. Followers hold a place in a bounded window; one that falls out of it, or comes with an older cursor,
- * catches up by the windows that are kept (`windows.ts`), or by a feed of its own, and then joins the others.
+ * One reader of a run for all its followers with the same encoder: each entry is read once, encoded once and turned
+ * into bytes once. Followers hold a position in a bounded buffer; one that falls out of it, or comes with an older
+ * cursor, catches up by cached windows (`entry-windows.ts`) or by a feed of its own, and then joins the others.
  */
 
-/** What a feed reads, and in whose words. */
+/** The run that a feed reads, and its encoder. */
 export interface FeedSource {
   readonly runs: Pick<Runs, "followInBatches">;
   readonly run: string;
   readonly encoder: RunEncoder;
 }
 
-/** How a feed came to its end: with the last event of the run, or without it when nobody drives the run any more. */
+/**
+ * Why a feed ended: with the terminal event of the run, without one when the run is open and undriven, or by a fault.
+ */
 export type FeedEnding = { readonly last: TerminalEvent | undefined } | { readonly thrown: unknown };
 
-/** What is new for a follower, the place behind it, and the last entry that is now known to it. */
+/** New bytes for a follower, the position behind them, and the last entry that they include. */
 interface FeedBatch {
   readonly bytes: Buffer;
   readonly place: number;
   readonly seq: number;
-  /** The last event of the run, when that entry is it: nothing more will come. */
+  /** The terminal event, when that entry has it: nothing more will come. */
   readonly last: TerminalEvent | undefined;
 }
 
 interface Piece {
   readonly text: string;
-  /** The entry's own; undefined for what is live. */
+  /** `seq` of the entry; undefined for a live event. */
   readonly seq: number | undefined;
 }
 
 const NOTHING = Buffer.alloc(0);
 const OPEN = new WeakMap<FeedSource["runs"], Map<string, Feed[]>>();
 
-/** The oldest feed on which somebody who has all entries up to `seq` can go on, if there is one. */
+/** The oldest open feed that can serve a follower with all entries up to `seq`, if there is one. */
 export function findFeed(source: FeedSource, seq: number): Feed | undefined {
   const feeds = OPEN.get(source.runs)?.get(source.run);
   return feeds?.find((feed) => feed.encoder === source.encoder && feed.covers(seq));
 }
 
-/** A feed on which somebody who has all entries up to `seq` can go on: the oldest there is, or a new one. */
+/** A feed that can serve a follower with all entries up to `seq`: the oldest open one, or a new one. */
 export function feedFor(source: FeedSource, seq: number): Feed {
   const known = findFeed(source, seq);
   if (known !== undefined) return known;
@@ -61,7 +63,7 @@ export function feedFor(source: FeedSource, seq: number): Feed {
   return feed;
 }
 
-/** A shared reader of one run; it reads while somebody follows and wants more, and is gone with its last follower. */
+/** A shared reader of one run; it reads while a follower wants more, and ends with its last follower. */
 export class Feed {
   readonly encoder: RunEncoder;
   readonly #source: FeedSource;
@@ -69,18 +71,18 @@ export class Feed {
   readonly #followers = new Set<Wakeup>();
   readonly #stop = new AbortController();
   readonly #pieces: Piece[] = [];
-  /** How many pieces have left the window. */
+  /** Number of pieces dropped from the buffer. */
   #dropped = 0;
   #chars = 0;
-  /** Pieces at the end that no follower has taken, and their characters. */
+  /** Number of pieces at the end that no follower has taken yet, and their characters. */
   #fresh = 0;
   #freshChars = 0;
-  /** Every entry after this one is in the window, or yet to be read. */
+  /** Every entry after this `seq` is in the buffer, or not read yet. */
   #oldest: number;
   #seq: number;
   #last: TerminalEvent | undefined;
   #ending: FeedEnding | undefined;
-  /** What was last taken, since the next follower most likely stands at the same place. */
+  /** The bytes that were taken last; the next follower is most likely at the same position. */
   #shared: { readonly from: number; readonly to: number; readonly bytes: Buffer } | undefined;
   #isFlushing = false;
   #flushedAt = -Infinity;
@@ -96,43 +98,43 @@ export class Feed {
     void this.#read();
   }
 
-  /** Set when nothing more will come. */
+  /** Set once nothing more will come. */
   get ending(): FeedEnding | undefined {
     return this.#ending;
   }
 
-  /** Whether somebody who has all entries up to `seq` can go on here. */
+  /** Whether a follower with all entries up to `seq` can continue with this feed. */
   covers(seq: number): boolean {
     const broken = this.#ending !== undefined && !("last" in this.#ending && this.#ending.last !== undefined);
     return seq >= this.#oldest && seq <= this.#seq && !broken;
   }
 
-  /** Rings the bell when there is more, until it leaves. */
-  join(bell: Wakeup): void {
-    this.#followers.add(bell);
+  /** Wakes the follower when there is more, until it leaves. */
+  join(follower: Wakeup): void {
+    this.#followers.add(follower);
   }
 
-  /** The last one to leave ends the feed. */
-  leave(bell: Wakeup): void {
-    if (!this.#followers.delete(bell) || this.#followers.size > 0) return;
+  /** Removes a follower; the last one ends the feed. */
+  leave(follower: Wakeup): void {
+    if (!this.#followers.delete(follower) || this.#followers.size > 0) return;
     clearImmediate(this.#rush);
     this.#gone();
     this.#stop.abort();
     this.#goOn?.();
   }
 
-  /** The place of somebody who has all entries up to `seq`; what was live before is not told again. */
+  /** Position of a follower with all entries up to `seq`; live events before it are not repeated. */
   placeOf(seq: number): number {
     const next = this.#pieces.findIndex((piece) => piece.seq !== undefined && piece.seq > seq);
     return this.#dropped + (next === -1 ? this.#pieces.length : next);
   }
 
-  /** All that comes after a place; undefined when the window has moved on beyond it. */
+  /** All pieces after a position; undefined when some of them were dropped. */
   take(place: number): FeedBatch | undefined {
     if (place < this.#dropped) return undefined;
     const to = this.#dropped + this.#pieces.length;
     const known = { place: to, seq: this.#seq, last: this.#last };
-    // Whoever is at the end has taken all there is as well: the feed must not wait for others that may never come.
+    // A follower at the end has taken everything too; the feed must not wait for slower ones.
     this.#fresh = 0;
     this.#freshChars = 0;
     this.#goOn?.();
@@ -180,8 +182,8 @@ export class Feed {
   }
 
   /**
-   * What is read in one go is written in one go, and entries that rush in are gathered for a moment: a write costs more
-   * than an entry. Words that are only live wait for nothing, since somebody reads along.
+   * Entries of one read are written together, and entries in quick succession are gathered for a moment: a write costs
+   * more than an entry. Live events are written at once, since a person may read along.
    */
   #flushSoon(isLive: boolean): void {
     if (this.#isFlushing) return;
@@ -190,7 +192,7 @@ export class Feed {
       return;
     }
     this.#isFlushing = true;
-    // After all promises that are ready now.
+    // After all promise callbacks that are ready now.
     process.nextTick(() => this.#flush());
   }
 
@@ -207,14 +209,14 @@ export class Feed {
     this.#rush = undefined;
     this.#isFlushing = false;
     this.#flushedAt = performance.now();
-    for (const bell of this.#followers) bell.wake();
+    for (const follower of this.#followers) follower.wake();
   }
 
   #entryText({ entry }: Extract<FollowItem, { entry: unknown }>): string | undefined {
     const { encoder, run } = this.#source;
     const text = encoder.entry(entry, run);
     if (entry.seq <= this.#seq + 1) return text;
-    // The store has let go of what lies between: never a silent gap.
+    // Entries in between are missing from the store: the follower is told of the gap.
     return `${encoder.resync?.(run, entry.seq) ?? ""}${text ?? ""}`;
   }
 
@@ -222,7 +224,7 @@ export class Feed {
     return this.#source.encoder.live(live, after, this.#source.run);
   }
 
-  /** Drops what is oldest, a batch at a time, but nothing that no follower has taken. */
+  /** Drops the oldest pieces, a batch at a time; pieces that no follower has taken are kept. */
   #trim(): void {
     const { windowPieces, windowChars, batchPieces, batchChars } = STREAM_LIMITS;
     if (this.#pieces.length <= windowPieces + batchPieces && this.#chars <= windowChars + batchChars) return;
@@ -239,8 +241,8 @@ export class Feed {
   }
 
   /**
-   * Resolves when a follower has taken what there is, or nobody follows; and always in another turn of the event loop,
-   * so that a long run that many catch up with leaves room for everything else.
+   * Resolves when a follower has taken all pieces or none follows, and always in a later turn of the event loop, so
+   * that reading a long run leaves time for other work.
    */
   #taken(): Promise<void> {
     return new Promise((resolve) => {

@@ -11,24 +11,24 @@ import { turns } from "./fair-turns.ts";
 import { bytesAfter, windowEnd, windowsOf } from "./entry-windows.ts";
 import type { EntryWindow } from "./entry-windows.ts";
 
-/** What to stream, from where, and to whose words. */
+/** The run to stream, from where, and with which encoder. */
 export interface RunStream extends FeedSource {
   readonly runs: Pick<Runs, "followInBatches" | "read" | "find">;
   /** The last `seq` that the follower has. */
   readonly after: number;
-  /** Aborted when nothing more is to be sent: the stream ends without a last event, and can be taken up elsewhere. */
+  /** Aborted when nothing more is to be sent: the stream ends without a terminal event and can be resumed elsewhere. */
   readonly signal: AbortSignal;
   readonly headers?: { readonly [name: string]: string };
-  /** What this follower alone is told before the run. */
+  /** Text for this follower alone, before the run. */
   readonly prelude?: string;
-  /** How long a follower may leave what it was sent unread. */
+  /** How long a follower may leave sent bytes unread. */
   readonly drainMs?: number;
 }
 
 /**
- * Writes a run to a response until the run or the connection is over. A follower that does not read is fed no more,
- * and cut off when that lasts; nobody else notices. One that has seen the end of the run already gets a 204, which
- * tells browsers not to come again.
+ * Writes a run to a response until the run or the connection is over. A follower that does not read gets no more bytes
+ * and is cut off after `drainMs`, without effect on others. One whose cursor is at the terminal entry gets a 204, which
+ * tells browsers not to reconnect.
  */
 export async function streamRun(response: ServerResponse, what: RunStream): Promise<void> {
   const head = await what.runs.find(what.run);
@@ -39,9 +39,12 @@ export async function streamRun(response: ServerResponse, what: RunStream): Prom
   await new Follower(response, what, head).follow();
 }
 
-/** How a server says that it goes away: no reader of events hears a comment, and lines have a status for it. */
+/**
+ * Tells a follower to come back later: a comment with a retry time in SSE, which programs ignore; a status line in
+ * NDJSON.
+ */
 function goingAway(contentType: string, run: string): string {
-  // Not the same for all: those who were sent away together do not come back together.
+  // Random, so that followers of one server do not reconnect all at once.
   const retryAfterMs = Math.round(HTTP_LIMITS.returnMs * (0.5 + Math.random()));
   if (contentType.startsWith("text/event-stream")) return `: going away\nretry: ${retryAfterMs}\n\n`;
   const message = "The brain is going away; the run goes on, and can be followed again in a moment.";
@@ -49,17 +52,17 @@ function goingAway(contentType: string, run: string): string {
   return encodeNdjson({ type: "status", message, going_away: true, retry_after_ms: retryAfterMs, ...about });
 }
 
-/** What a response says of itself that a follower has to look at. */
-const RINGING = ["drain", "finish", "close", "error"] as const;
+/** Events of a response after which a follower looks at it again. */
+const WAKING_EVENTS = ["drain", "finish", "close", "error"] as const;
 
-/** One open response. */
+/** Writes one run to one response. */
 class Follower {
   readonly #response: ServerResponse;
   readonly #what: RunStream;
-  /** Rung when there is more, when the response has drained, and when it is over. */
-  readonly #bell = new Wakeup();
+  /** Woken when there is more, when the response has drained, and when it is over. */
+  readonly #wakeup = new Wakeup();
   readonly #drainMs: number;
-  /** Where the run stood when it was last looked at; looked at anew once it was used. */
+  /** Head of the run as it was last read; dropped after one use. */
   #head: RunHead | undefined;
   #seq: number;
   #silence: NodeJS.Timeout | undefined;
@@ -74,9 +77,9 @@ class Follower {
 
   async follow(): Promise<void> {
     const { signal, encoder } = this.#what;
-    const ring = (): void => this.#bell.wake();
-    for (const event of RINGING) this.#response.on(event, ring);
-    signal.addEventListener("abort", ring);
+    const wake = (): void => this.#wakeup.wake();
+    for (const event of WAKING_EVENTS) this.#response.on(event, wake);
+    signal.addEventListener("abort", wake);
     try {
       this.#begin();
       this.#silence = setTimeout(() => this.#beat(), encoder.heartbeatMs);
@@ -85,8 +88,8 @@ class Follower {
       if (!this.#response.destroyed) await (ending === undefined ? this.#leave() : this.#end(ending));
     } finally {
       clearTimeout(this.#silence);
-      signal.removeEventListener("abort", ring);
-      for (const event of RINGING) this.#response.off(event, ring);
+      signal.removeEventListener("abort", wake);
+      for (const event of WAKING_EVENTS) this.#response.off(event, wake);
     }
   }
 
@@ -104,7 +107,7 @@ class Follower {
     });
     let words = (encoder.begin?.(run) ?? "") + prelude;
     if (this.#seq > (this.#head?.seq ?? 0)) {
-      // The cursor is of another life of this run, so everything is new.
+      // The cursor is beyond the run: the store was replaced, so the run is sent from its start.
       words += encoder.resync?.(run, 1) ?? "";
       this.#seq = 0;
     }
@@ -112,7 +115,7 @@ class Follower {
     else this.#response.write(words);
   }
 
-  /** Feeds the response until the run or the connection is over; a follower that does not read holds no feed. */
+  /** Feeds the response until the run or the connection is over; a follower that does not read leaves its feed. */
   async #feed(): Promise<FeedEnding | undefined> {
     while (!this.#isOver()) {
       const window = await this.#window();
@@ -123,7 +126,7 @@ class Follower {
     return undefined;
   }
 
-  /** The window that this follower goes on with: none when it can go on with the others, or is nearly with them. */
+  /** The next window of this follower; none when an open feed covers its cursor, or the window is not complete yet. */
   async #window(): Promise<EntryWindow | undefined> {
     const { encoder, runs, run } = this.#what;
     if (encoder.isShared !== true || findFeed(this.#what, this.#seq) !== undefined) return undefined;
@@ -133,7 +136,7 @@ class Follower {
     return isWhole ? windowsOf(runs).after(this.#what, this.#seq) : undefined;
   }
 
-  /** Writes what this follower lacks of a window, as far as it reads. */
+  /** Writes the rest of a window, until the response is full. */
   async #catchUp({ slices, last }: EntryWindow): Promise<FeedEnding | undefined> {
     for (const slice of slices) {
       if (slice.seq <= this.#seq) continue;
@@ -148,15 +151,15 @@ class Follower {
 
   async #join(): Promise<FeedEnding | undefined> {
     const feed = feedFor(this.#what, this.#seq);
-    feed.join(this.#bell);
+    feed.join(this.#wakeup);
     try {
       return await this.#take(feed);
     } finally {
-      feed.leave(this.#bell);
+      feed.leave(this.#wakeup);
     }
   }
 
-  /** Writes what a feed has until it ends, has moved on without us, or is better taken from another one. */
+  /** Writes from a feed until it ends, has dropped our position, or an older feed covers it too. */
   async #take(feed: Feed): Promise<FeedEnding | undefined> {
     let place = feed.placeOf(this.#seq);
     while (!this.#isOver()) {
@@ -170,21 +173,21 @@ class Follower {
         if (this.#isOver()) return undefined;
         this.#response.write(taken.bytes);
         this.#silence?.refresh();
-        // The end, also for a follower that has yet to read what was written to it.
+        // The stream is complete, even if the follower has not read it all yet.
         if (taken.last !== undefined) return { last: taken.last };
         continue;
       }
       if (feed.ending !== undefined) return feed.ending;
       if (feedFor(this.#what, this.#seq) !== feed) return undefined;
-      await this.#bell.wait();
+      await this.#wakeup.wait();
     }
     return undefined;
   }
 
-  /** Leaves a feed of its own without losing a word: an encoder that knows what it has said says nothing twice. */
+  /** Takes the last bytes before leaving a feed that is not shared: its encoder has state and repeats nothing. */
   #takeLast(feed: Feed, place: number): FeedEnding | undefined {
     const taken = feed.take(place);
-    feed.leave(this.#bell);
+    feed.leave(this.#wakeup);
     if (taken === undefined) return undefined;
     this.#seq = taken.seq;
     this.#response.write(taken.bytes);
@@ -215,7 +218,7 @@ class Follower {
     await this.#say(words);
   }
 
-  /** The brain or the client's right ends and the run does not; a wire with last words of its own says those. */
+  /** Ends a stream whose run goes on: the brain stops, or the client's token is no longer valid. */
   async #leave(): Promise<void> {
     const { encoder, run, signal } = this.#what;
     const why: unknown = signal.reason;
@@ -228,10 +231,10 @@ class Follower {
     await this.#until(() => this.#response.writableFinished);
   }
 
-  /** Waits for the other side to read, or cuts it off. */
+  /** Waits until the client has read, or cuts it off. */
   async #until(isRead: () => boolean): Promise<void> {
     const timer = setTimeout(() => this.#response.destroy(), this.#drainMs);
-    while (!isRead() && !this.#response.destroyed) await this.#bell.wait();
+    while (!isRead() && !this.#response.destroyed) await this.#wakeup.wait();
     clearTimeout(timer);
   }
 }
