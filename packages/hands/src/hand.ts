@@ -47,8 +47,8 @@ import { TOOLS } from "./tools/tools.ts";
  */
 export async function localHand(options: LocalHandOptions): Promise<Hand> {
   const workspace = resolveWorkspace(options.workspace);
-  const state = madeFolder(options.state);
-  const spools = madeFolder(join(state, "spool"));
+  const state = makeFolder(options.state);
+  const spools = makeFolder(join(state, "spool"));
   const reserved = options.reserved === undefined ? state : resolveFolder(options.reserved, process.cwd());
   const env = buildEnvironment(options.env ?? processEnvironment(), workspace);
   const { policy } = options;
@@ -68,7 +68,7 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
   return new LocalHand(options, context, { ledger, spools });
 }
 
-function madeFolder(path: string): string {
+function makeFolder(path: string): string {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     return realpathSync(path);
@@ -78,7 +78,7 @@ function madeFolder(path: string): string {
 }
 
 /** An action that is being carried out: whoever orders it again joins in. */
-interface Underway {
+interface RunningAction {
   readonly payload: string;
   readonly by: string | undefined;
   readonly abort: AbortController;
@@ -87,7 +87,7 @@ interface Underway {
 }
 
 /** An order on its way. */
-interface Job {
+interface ReceivedOrder {
   readonly order: Order;
   /** Hash of tool and input. */
   readonly payload: string;
@@ -95,14 +95,14 @@ interface Job {
 }
 
 /** An order that may begin. */
-interface Admitted {
+interface AdmittedOrder {
   readonly tool: HandTool;
   readonly judgement: Judgement;
   readonly start: ActionStart;
 }
 
 /** What ties running work to those who ordered it. */
-type Tie = Pick<ToolExecution, "signal" | "output">;
+type ActionChannel = Pick<ToolExecution, "signal" | "output">;
 
 class LocalHand implements Hand {
   readonly id: string;
@@ -114,7 +114,7 @@ class LocalHand implements Hand {
   readonly #ledger: Ledger;
   readonly #spools: string;
   readonly #tools: ReadonlyMap<string, HandTool>;
-  readonly #underway = new Map<string, Underway>();
+  readonly #running = new Map<string, RunningAction>();
 
   constructor(
     options: LocalHandOptions,
@@ -135,7 +135,7 @@ class LocalHand implements Hand {
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
     try {
-      return { ...(await this.#judged(action, await this.#toolFor(action))), ledger: this.#ledger.mark };
+      return { ...(await this.#judgeInput(action, await this.#toolFor(action))), ledger: this.#ledger.mark };
     } catch (thrown) {
       return asFault(thrown, "TOOL_FAILED").report();
     }
@@ -154,8 +154,8 @@ class LocalHand implements Hand {
   }
 
   async close(): Promise<void> {
-    for (const { abort } of this.#underway.values()) abort.abort();
-    await Promise.all([...this.#underway.values()].map(({ ended }) => ended));
+    for (const { abort } of this.#running.values()) abort.abort();
+    await Promise.all([...this.#running.values()].map(({ ended }) => ended));
     killStragglers();
     this.#ledger.close();
   }
@@ -165,7 +165,7 @@ class LocalHand implements Hand {
     const receivedAt = performance.now();
     const { id, tool, input } = order.action;
     const payload = sha256(canonicalJson({ tool, input }));
-    const underway = this.#underway.get(id) ?? this.#begin({ order, payload, receivedAt });
+    const underway = this.#running.get(id) ?? this.#begin({ order, payload, receivedAt });
     if (underway.by !== order.by) return otherOrdererEnd();
     if (underway.payload !== payload) throw reusedIdFault(id);
     const abort = (): void => underway.abort.abort();
@@ -180,7 +180,7 @@ class LocalHand implements Hand {
     }
   }
 
-  #begin(job: Job): Underway {
+  #begin(job: ReceivedOrder): RunningAction {
     const { id } = job.order.action;
     const abort = new AbortController();
     const listeners = new Set<LiveQueue>();
@@ -189,9 +189,9 @@ class LocalHand implements Hand {
     };
     const ended = this.#carryOut(job, { signal: abort.signal, output })
       .catch((thrown: unknown) => failedEnd(asFault(thrown)))
-      .finally(() => this.#underway.delete(id));
+      .finally(() => this.#running.delete(id));
     const underway = { payload: job.payload, by: job.order.by, abort, listeners, ended };
-    this.#underway.set(id, underway);
+    this.#running.set(id, underway);
     return underway;
   }
 
@@ -199,14 +199,14 @@ class LocalHand implements Hand {
    * The whole life of an action: known already, or admitted, on record, run, on record. The ledger is looked into before
    * anything else: what this hand knows or allows today says nothing of what it did under the same id before.
    */
-  async #carryOut(job: Job, tie: Tie): Promise<ActionEnd> {
+  async #carryOut(job: ReceivedOrder, tie: ActionChannel): Promise<ActionEnd> {
     const { id } = job.order.action;
     const known = this.#ledger.find(id);
-    const settled = known === undefined ? this.#forgotten(job) : this.#settled(known, job);
+    const settled = known === undefined ? this.#endIfLedgerReplaced(job) : this.#endFromLedger(known, job);
     if (settled !== undefined) return settled;
-    let admitted: Admitted;
+    let admitted: AdmittedOrder;
     try {
-      admitted = await this.#admitted(job, tie.signal);
+      admitted = await this.#admit(job, tie.signal);
     } catch (thrown) {
       if (known === undefined) return { ...failedEnd(asFault(thrown)), settled: true };
       throw thrown;
@@ -222,12 +222,12 @@ class LocalHand implements Hand {
   }
 
   /** What an order takes to begin; throws what refuses it. */
-  async #admitted(job: Job, signal: AbortSignal): Promise<Admitted> {
+  async #admit(job: ReceivedOrder, signal: AbortSignal): Promise<AdmittedOrder> {
     const { action } = job.order;
     const tool = await this.#toolFor(action);
     this.#checkTime(job, signal);
     this.#checkEpoch(job.order);
-    const judgement = await this.#judged(action, tool);
+    const judgement = await this.#judgeInput(action, tool);
     requireApproval(judgement, job.order);
     await this.#probe("before-started", action.id);
     this.#checkTime(job, signal);
@@ -235,7 +235,7 @@ class LocalHand implements Hand {
   }
 
   /** How an action that the ledger knows has ended; undefined when it may begin again. */
-  #settled(known: LedgerEntry, { order, payload }: Job): ActionEnd | undefined {
+  #endFromLedger(known: LedgerEntry, { order, payload }: ReceivedOrder): ActionEnd | undefined {
     const { id, tool } = order.action;
     if (known.state === "evicted") return { type: "unknown", fault: new Fault("OUTCOME_EVICTED").report() };
     if (known.by !== order.by) return otherOrdererEnd();
@@ -255,7 +255,7 @@ class LocalHand implements Hand {
   }
 
   /** The end of an action that another ledger may have seen begin; undefined when this one would know of it. */
-  #forgotten(job: Job): ActionEnd | undefined {
+  #endIfLedgerReplaced(job: ReceivedOrder): ActionEnd | undefined {
     const { action, ledger } = job.order;
     if (ledger === undefined || this.#ledger.knows(ledger)) return undefined;
     if (this.#tools.get(action.tool)?.idempotent === true) return undefined;
@@ -266,7 +266,7 @@ class LocalHand implements Hand {
     return this.#ledger.start(startOf(job)) ? this.#record(job.order, ended) : ended;
   }
 
-  async #run({ id, input }: Action, tool: HandTool, plan: Plan, { signal, output }: Tie): Promise<ActionEnd> {
+  async #run({ id, input }: Action, tool: HandTool, plan: Plan, { signal, output }: ActionChannel): Promise<ActionEnd> {
     const execution = { plan, context: this.#context, action: id, spool: this.#spoolOf(id), output };
     const overdueMs = this.#options.overdueMs ?? HAND_LIMITS.overdueMs;
     try {
@@ -309,19 +309,19 @@ class LocalHand implements Hand {
     return tool;
   }
 
-  async #judged(action: Action, tool: HandTool): Promise<Judgement> {
+  async #judgeInput(action: Action, tool: HandTool): Promise<Judgement> {
     const { policy } = this.#options;
     const planned = await tool.plan(action.input, this.#context);
     // Asked for in the same turn as the verdict: a policy that is read anew in between is another one.
     const { version } = policy;
-    const { plan, verdict } = await this.#freest(planned);
+    const { plan, verdict } = await this.#chooseConfinement(planned);
     const hash = sha256(canonicalJson({ plan: { ...plan }, policy: version }));
     const { workspace, reserved } = this.#context;
     return { plan, hash, verdict: judgeOwnState(plan, { workspace, folders: reserved() }) ?? verdict, policy: version };
   }
 
   /** A program that policy allows runs held to what the verdict is about, where the host can hold it. */
-  async #freest(plan: Plan): Promise<Pick<Judgement, "plan" | "verdict">> {
+  async #chooseConfinement(plan: Plan): Promise<Pick<Judgement, "plan" | "verdict">> {
     const { policy } = this.#options;
     if (plan.kind !== "process") return { plan, verdict: policy.judge(plan) };
     const held = policy.judge({ ...plan, confined: "files" });
@@ -332,7 +332,7 @@ class LocalHand implements Hand {
     return isHeld ? { plan: { ...bare, confined }, verdict: held } : { plan, verdict: policy.judge(plan) };
   }
 
-  #checkTime({ order, receivedAt }: Job, signal: AbortSignal): void {
+  #checkTime({ order, receivedAt }: ReceivedOrder, signal: AbortSignal): void {
     if (signal.aborted) throw new Fault("ACTION_EXPIRED", "The action was aborted before it began; nothing was run.");
     if (performance.now() - receivedAt >= order.ttlMs) throw new Fault("ACTION_EXPIRED");
   }
@@ -352,7 +352,7 @@ class LocalHand implements Hand {
   }
 }
 
-function startOf({ order: { action, run, epoch, by }, payload }: Job): ActionStart {
+function startOf({ order: { action, run, epoch, by }, payload }: ReceivedOrder): ActionStart {
   const start = { id: action.id, payload, tool: action.tool, run: fenceOf(run, by), epoch, holder: thisProcess() };
   return { ...start, ...(by === undefined ? {} : { by }) };
 }

@@ -53,12 +53,15 @@ export interface ActionStart {
 }
 
 /** What the ledger knows of an action. */
-export type LedgerEntry = ({ readonly state: "started"; readonly holder: LeaseHolder } & Payload) | Finished | Evicted;
+export type LedgerEntry =
+  | ({ readonly state: "started"; readonly holder: LeaseHolder } & EntryOrigin)
+  | FinishedEntry
+  | EvictedEntry;
 
-type Finished = { readonly state: "finished"; readonly ended: ActionEnd } & Payload;
-type Evicted = { readonly state: "evicted" };
+type FinishedEntry = { readonly state: "finished"; readonly ended: ActionEnd } & EntryOrigin;
+type EvictedEntry = { readonly state: "evicted" };
 
-interface Payload {
+interface EntryOrigin {
   readonly payload: string;
   /** Who ordered it; nobody by name also for what was begun before it was kept. */
   readonly by?: string;
@@ -90,7 +93,7 @@ export interface Ledger {
  * when it cannot be trusted to know what was begun; such a file is left as it is.
  */
 export function openLedger(path: string, now: () => number = Date.now): Ledger {
-  return guarded(path, () => new SqliteLedger(path, now));
+  return withLedgerFaults(path, () => new SqliteLedger(path, now));
 }
 
 class SqliteLedger implements Ledger {
@@ -125,11 +128,11 @@ class SqliteLedger implements Ledger {
   }
 
   knows(mark: string): boolean {
-    return guarded(this.#path, () => this.#openings.has(mark));
+    return withLedgerFaults(this.#path, () => this.#openings.has(mark));
   }
 
   find(id: string): LedgerEntry | undefined {
-    return guarded(this.#path, () => {
+    return withLedgerFaults(this.#path, () => {
       const row = this.#statements.find.get(id);
       if (row === undefined) return this.#statements.isEvicted.get(id) && { state: "evicted" };
       const owner = row["owner"];
@@ -149,11 +152,11 @@ class SqliteLedger implements Ledger {
   }
 
   epoch(run: string): number {
-    return guarded(this.#path, () => Number(this.#statements.epoch.get(run)?.["epoch"] ?? 0));
+    return withLedgerFaults(this.#path, () => Number(this.#statements.epoch.get(run)?.["epoch"] ?? 0));
   }
 
   start(start: ActionStart, from?: LeaseHolder): boolean {
-    return guarded(this.#path, () => {
+    return withLedgerFaults(this.#path, () => {
       const at = this.#now();
       this.#database.exec("BEGIN IMMEDIATE");
       try {
@@ -172,11 +175,11 @@ class SqliteLedger implements Ledger {
   }
 
   finish(id: string, ended: ActionEnd): void {
-    guarded(this.#path, () => this.#statements.finish.run(JSON.stringify(ended), this.#now(), id));
+    withLedgerFaults(this.#path, () => this.#statements.finish.run(JSON.stringify(ended), this.#now(), id));
   }
 
   acknowledge(id: string, by?: string): void {
-    guarded(this.#path, () => {
+    withLedgerFaults(this.#path, () => {
       // A power cut that loses this only keeps an outcome for longer; nobody has to wait for the disk.
       this.#database.exec("PRAGMA synchronous = NORMAL");
       try {
@@ -230,7 +233,7 @@ function prepare(database: DatabaseSync) {
       ON CONFLICT (run) DO UPDATE SET epoch = max(epoch, excluded.epoch), at = excluded.at`),
     finish: sql("UPDATE action SET ended = ?, at = ? WHERE id = ? AND ended IS NULL"),
     acknowledge: sql("UPDATE action SET acked = 1 WHERE id = ? AND ended IS NOT NULL AND owner IS ?"),
-    evict: eviction().map((text) => {
+    evict: evictionStatements().map((text) => {
       const statement = sql(text);
       // Each of them needs only some of the parameters.
       statement.setAllowUnknownNamedParameters(true);
@@ -240,7 +243,7 @@ function prepare(database: DatabaseSync) {
 }
 
 /** What is acknowledged and old goes, then whatever is over the bounds; ids stay, so that none of it runs again. */
-function eviction(): string[] {
+function evictionStatements(): string[] {
   const old = "acked = 1 AND at < :before";
   // Acknowledged ones first, then the oldest; what has begun and not ended stays, because it could still run.
   const over = `id IN (SELECT id FROM action WHERE ended IS NOT NULL ORDER BY acked DESC, at
@@ -282,21 +285,21 @@ function checkSound(database: DatabaseSync, path: string): void {
   const checks = isLarge ? ["(fence)", "(opening)"] : ["(1)"];
   for (const what of checks) {
     const found = database.prepare(`PRAGMA integrity_check${what}`).get()?.["integrity_check"];
-    if (found !== "ok") throw damaged(path, String(found));
+    if (found !== "ok") throw damagedFault(path, String(found));
   }
 }
 
-function damaged(path: string, reason: string, cause?: unknown): Fault {
+function damagedFault(path: string, reason: string, cause?: unknown): Fault {
   return new Fault("LEDGER_DAMAGED", `The ledger ${path} is damaged (${reason}), so nothing is run.`, { cause });
 }
 
-function guarded<T>(path: string, work: () => T): T {
+function withLedgerFaults<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    if (isObject(cause) && DAMAGED.has(cause["errcode"])) throw damaged(path, reason, cause);
+    if (isObject(cause) && DAMAGED.has(cause["errcode"])) throw damagedFault(path, reason, cause);
     throw new Fault("LEDGER_UNWRITABLE", `The ledger ${path} cannot be used (${reason}), so nothing is run.`, {
       cause,
     });

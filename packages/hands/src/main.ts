@@ -55,26 +55,26 @@ const OPTIONS = {
   version: { type: "boolean" },
 } as const;
 
-type Values = ReturnType<typeof parsed>["values"];
+type Values = ReturnType<typeof parseArguments>["values"];
 
 /** The vidro-hand command: gives the code to exit with. */
 async function main(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parsed(argv);
+  const { values, positionals } = parseArguments(argv);
   const [command, url, ...others] = positionals;
-  if (values.version === true) return done(`${VERSION}\n`);
-  if (values.help === true || command === undefined) return done(HELP);
+  if (values.version === true) return printAndExit(`${VERSION}\n`);
+  if (values.help === true || command === undefined) return printAndExit(HELP);
   if (others.length > 0 || (url !== undefined && command !== "join"))
     throw new Fault("BAD_REQUEST", `${command} does not take ${others[0] ?? url}.`);
-  if (command === "join") return joining(url, values);
+  if (command === "join") return runJoin(url, values);
   if (command === "serve")
-    return values.tcp === undefined ? serveHand(flagsOf(values)) : servingTcp(values.tcp, values);
-  if (command === "key") return done(await keyLine(flagsOf(values).state));
+    return values.tcp === undefined ? serveHand(flagsOf(values)) : runServeTcp(values.tcp, values);
+  if (command === "key") return printAndExit(await keyLine(flagsOf(values).state));
   if (command !== "unit") throw new Fault("BAD_REQUEST", `There is no command ${command}: vidro-hand --help`);
   const { installUnit: unit } = await import("./program/unit.ts");
-  return done(unit({ user: values.user, workspace: values.workspace, dryRun: values["dry-run"] === true }));
+  return printAndExit(unit({ user: values.user, workspace: values.workspace, dryRun: values["dry-run"] === true }));
 }
 
-function parsed(argv: readonly string[]) {
+function parseArguments(argv: readonly string[]) {
   try {
     return parseArgs({ args: [...argv], options: OPTIONS, allowPositionals: true });
   } catch (cause) {
@@ -82,7 +82,7 @@ function parsed(argv: readonly string[]) {
   }
 }
 
-function joining(url: string | undefined, values: Values): Promise<number> {
+function runJoin(url: string | undefined, values: Values): Promise<number> {
   const { token, "token-file": tokenFile, name, tags, transport } = values;
   if (url === undefined)
     throw new Fault("BAD_REQUEST", "Joining takes the address of the invitation: vidro hands invite");
@@ -97,7 +97,7 @@ function joining(url: string | undefined, values: Values): Promise<number> {
   });
 }
 
-async function servingTcp(tcp: string, values: Values): Promise<number> {
+async function runServeTcp(tcp: string, values: Values): Promise<number> {
   const { serveTcp } = await import("./program/serve-tcp.ts");
   const { state, workspace, json } = flagsOf(values);
   const { name, tokens, brain, lab, "tls-cert": tlsCert, "tls-key": tlsKey } = values;
@@ -133,12 +133,12 @@ function defaultState(): string {
   throw new Fault("BAD_REQUEST", "This user has no home folder to keep the state in: say --state <folder>.");
 }
 
-function done(text: string): number {
+function printAndExit(text: string): number {
   printText(text);
   return 0;
 }
 
-function fail(thrown: unknown): number {
+function printFailure(thrown: unknown): number {
   const fault = asFault(thrown);
   const { exit } = FAULTS[fault.code];
   const next = nextForJoining(fault.code);
@@ -150,5 +150,5 @@ function fail(thrown: unknown): number {
 // A reader that went away ends its pipe, and not the hand.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 ignoreUserSignals();
-const code = await main(process.argv.slice(2)).catch(fail);
+const code = await main(process.argv.slice(2)).catch(printFailure);
 process.stdout.write("", () => process.exit(code));

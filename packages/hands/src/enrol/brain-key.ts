@@ -23,11 +23,11 @@ export function readBrainKey(certificate: string, hand: string): BrainKey {
 
 /** An order whose approval was held against the brain's key: one that does not count says why. */
 export function checkApproval(order: Order, brain: BrainKey | undefined, now: number): Order {
-  const why = order.approved === undefined ? undefined : whyNot(order, brain, now);
+  const why = order.approved === undefined ? undefined : approvalFault(order, brain, now);
   return why === undefined ? order : { ...order, unproven: why.report() };
 }
 
-function whyNot(order: Order, brain: BrainKey | undefined, now: number): Fault | undefined {
+function approvalFault(order: Order, brain: BrainKey | undefined, now: number): Fault | undefined {
   if (brain === undefined) return new Fault("APPROVAL_INVALID", "This hand knows no key that could approve.");
   if (order.warrant === undefined)
     return new Fault("APPROVAL_INVALID", "The approval is not signed. A brain of an older version signs none.");

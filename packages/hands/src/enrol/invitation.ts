@@ -20,7 +20,7 @@ export async function readInvitation({ token, tokenFile }: InvitationFlags): Pro
   const given = takeInvitation();
   if (token !== undefined && token !== "-") return token;
   if (tokenFile !== undefined)
-    return readFile(tokenFile, "utf8").catch((cause: unknown) => unreadable(tokenFile, cause));
+    return readFile(tokenFile, "utf8").catch((cause: unknown) => throwUnreadable(tokenFile, cause));
   if (token === undefined && given !== undefined) return given;
   if (token === "-" || !process.stdin.isTTY) {
     const piped = (await text(process.stdin)).trim();
@@ -32,6 +32,6 @@ export async function readInvitation({ token, tokenFile }: InvitationFlags): Pro
   );
 }
 
-function unreadable(file: string, cause: unknown): never {
+function throwUnreadable(file: string, cause: unknown): never {
   throw new Fault("BAD_REQUEST", `${file} cannot be read: ${asFault(cause).message}`, { cause });
 }

@@ -36,15 +36,15 @@ export interface EnrolOptions {
  */
 export async function enrol(joining: EnrolOptions): Promise<HandIdentity> {
   const { name, tags, workspace } = joining;
-  const url = addressIn(joining.url);
+  const url = parseAddress(joining.url);
   const token = parseInvitation(joining.token);
-  const ca = await shownAuthority(url, token.fingerprint);
+  const ca = await fetchAuthority(url, token.fingerprint);
   const asked = { token: formatInvitationProof(token), name, ...(tags === undefined ? {} : { tags }) };
   if (joining.keepKey !== undefined) return enrolSigning({ ...joining, keepKey: joining.keepKey }, { url, ca, asked });
   const { key, csr } = newKeyAndRequest(name);
   const reply = await post({ url, path: ENROL_PATH, tls: { ca } }, { ...asked, csr });
   const [agentId, certificate] = [textIn(reply, "agent_id"), textIn(reply, "certificate")];
-  if (agentId === undefined || certificate === undefined) throw noBrain(url);
+  if (agentId === undefined || certificate === undefined) throw noBrainFault(url);
   return { agentId, name: textIn(reply, "name") ?? name, url: url.href, ca, key, certificate, workspace };
 }
 
@@ -55,11 +55,11 @@ export async function renewExpired(identity: HandIdentity): Promise<Pick<HandIde
   const { key, csr } = newKeyAndRequest(identity.name);
   const reply = await post({ url, path: RENEW_PATH, tls: { ca, key: oldKey, cert } }, { csr });
   const certificate = textIn(reply, "certificate");
-  if (certificate === undefined) throw noBrain(url);
+  if (certificate === undefined) throw noBrainFault(url);
   return { key, certificate };
 }
 
-interface Enrolling {
+interface SigningEnrolment {
   readonly url: URL;
   readonly ca: string;
   readonly asked: EnrolRequest;
@@ -68,12 +68,12 @@ interface Enrolling {
 /** Becomes a hand that signs its messages, with a key that the brain has made. */
 async function enrolSigning(
   joining: EnrolOptions & Required<Pick<EnrolOptions, "keepKey">>,
-  how: Enrolling,
+  how: SigningEnrolment,
 ): Promise<HandIdentity> {
   const { url, ca, asked } = how;
   const reply = await post({ url, path: ENROL_PATH, tls: { ca } }, asked);
   const [agentId, keyid, root] = [textIn(reply, "agent_id"), textIn(reply, "key_id"), textIn(reply, "key")];
-  if (agentId === undefined || keyid === undefined || root === undefined) throw noBrain(url);
+  if (agentId === undefined || keyid === undefined || root === undefined) throw noBrainFault(url);
   await joining.keepKey({ keyid, root });
   const { name, workspace } = joining;
   const own = { key: "", certificate: "", workspace };
@@ -81,7 +81,7 @@ async function enrolSigning(
 }
 
 /** The address of a brain's southbound listener. */
-function addressIn(given: string): URL {
+function parseAddress(given: string): URL {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const isOne = url?.protocol === "wss:" && url.username === "" && url.pathname === SOUTHBOUND_PATH;
   if (url !== undefined && isOne) return url;
@@ -89,16 +89,16 @@ function addressIn(given: string): URL {
 }
 
 /** Where to connect, and the name to be shown a certificate for: an address is not sent as a name. */
-function placeOf(url: URL): { readonly host: string; readonly port: number; readonly servername?: string } {
+function tlsTarget(url: URL): { readonly host: string; readonly port: number; readonly servername?: string } {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = Number(url.port === "" ? 443 : url.port);
   return isIP(host) === 0 ? { host, port, servername: host } : { host, port };
 }
 
 /** The authority behind what answers, in PEM, if it is the one that is expected. Only a handshake is made. */
-async function shownAuthority(url: URL, fingerprint: string): Promise<string> {
+async function fetchAuthority(url: URL, fingerprint: string): Promise<string> {
   const socket = connect({
-    ...placeOf(url),
+    ...tlsTarget(url),
     minVersion: "TLSv1.3",
     ALPNProtocols: ["http/1.1"],
     // Who this is will be known by its fingerprint, a few lines below.
@@ -114,7 +114,7 @@ async function shownAuthority(url: URL, fingerprint: string): Promise<string> {
       certificate = certificate.issuerCertificate;
     }
   } catch (thrown) {
-    throw unreachable(url, thrown);
+    throw unreachableFault(url, thrown);
   } finally {
     socket.destroy();
   }
@@ -138,7 +138,7 @@ async function post(to: Destination, asked: EnrolRequest | { readonly csr: strin
   const { url, path, tls } = to;
   const body = JSON.stringify(asked);
   const sent = request({
-    ...placeOf(url),
+    ...tlsTarget(url),
     ...tls,
     minVersion: "TLSv1.3",
     agent: false,
@@ -156,16 +156,16 @@ async function post(to: Destination, asked: EnrolRequest | { readonly csr: strin
       if (text.length > ANSWER_CHARS) throw new Error("its answer is too long");
     }
   } catch (thrown) {
-    throw unreachable(url, thrown);
+    throw unreachableFault(url, thrown);
   }
-  const reply = answerIn(text);
+  const reply = parseAnswer(text);
   if (reply?.["ok"] === true) return reply;
   throw readRefusal(reply) ?? new Fault("BRAIN_UNREACHABLE", `What answers at ${url.host} is no brain.`);
 }
 
 const ANSWER_CHARS = 64 * 1024;
 
-function answerIn(text: string): JsonObject | undefined {
+function parseAnswer(text: string): JsonObject | undefined {
   try {
     const value = parseJson(text);
     return isObject(value) ? value : undefined;
@@ -182,11 +182,11 @@ export function readRefusal(reply: JsonObject | undefined): Fault | undefined {
   return new Fault(code as FaultCode, textIn(reply, "error"), typeof wait === "number" ? { retryAfterMs: wait } : {});
 }
 
-function noBrain({ host }: URL): Fault {
+function noBrainFault({ host }: URL): Fault {
   return new Fault("BRAIN_UNREACHABLE", `What answers at ${host} is no brain of this version.`);
 }
 
-function unreachable(url: URL, thrown: unknown): Fault {
+function unreachableFault(url: URL, thrown: unknown): Fault {
   return new Fault("BRAIN_UNREACHABLE", `The brain at ${url.host} cannot be reached: ${asFault(thrown).message}`, {
     cause: thrown,
   });

@@ -18,7 +18,7 @@ const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
 /** Signs with the key in a state folder, which is made when it is missing; LEDGER_UNWRITABLE when it cannot be used. */
 export function openReceiptSigner(state: string): ReceiptSigner {
-  const seed = seedIn(join(state, "receipt-key"));
+  const seed = readOrMakeSeed(join(state, "receipt-key"));
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
   const key = createPublicKey(secret).export({ format: "der", type: "spki" }).subarray(-SEED_BYTES).toString("hex");
   return {
@@ -31,9 +31,9 @@ export function openReceiptSigner(state: string): ReceiptSigner {
 }
 
 /** Written whole under another name first, and then linked: of two processes, the first counts. */
-function seedIn(file: string): Buffer {
+function readOrMakeSeed(file: string): Buffer {
   try {
-    const found = readIfAny(file) ?? (make(file), readFileSync(file));
+    const found = readIfAny(file) ?? (makeSeed(file), readFileSync(file));
     if (found.length !== SEED_BYTES) throw new Error(`it has ${found.length} bytes instead of ${SEED_BYTES}`);
     return found;
   } catch (cause) {
@@ -50,7 +50,7 @@ function readIfAny(file: string): Buffer | undefined {
   }
 }
 
-function make(file: string): void {
+function makeSeed(file: string): void {
   const draft = `${file}.${randomBytes(8).toString("hex")}`;
   const handle = openSync(draft, "wx", 0o600);
   try {

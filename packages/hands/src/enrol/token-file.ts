@@ -20,7 +20,7 @@ const NOBODY = `$argon2id$v=19$m=${TOKEN_LIMITS.hashKib},t=${TOKEN_LIMITS.hashPa
 /** How often the file is looked at. */
 const LOOK_MS = 250;
 
-interface Row {
+interface TokenRow {
   readonly tokenId: string;
   readonly secretHash: string;
   readonly scopes: readonly string[];
@@ -36,7 +36,7 @@ export class TokenFile {
   /** Tokens that were found right, by a hash under a key that ends with the process, and the hash they were right for. */
   readonly #known = new Map<string, string>();
   readonly #sessions = new Map<string, AbortController>();
-  #rows: ReadonlyMap<string, Row> = new Map();
+  #rows: ReadonlyMap<string, TokenRow> = new Map();
   #why: Fault | undefined;
   #hashing: Promise<unknown> = Promise.resolve();
   #waiting = 0;
@@ -89,7 +89,7 @@ export class TokenFile {
   #read(): void {
     try {
       if ((statSync(this.#path).mode & 0o077) !== 0) throw new Error("others can read it; chmod 600 it");
-      this.#rows = rowsIn(parseJson(readFileSync(this.#path, "utf8")));
+      this.#rows = parseRows(parseJson(readFileSync(this.#path, "utf8")));
       this.#why = undefined;
     } catch (cause) {
       this.#rows = new Map();
@@ -103,13 +103,13 @@ export class TokenFile {
   }
 }
 
-function rowsIn(file: Json): ReadonlyMap<string, Row> {
+function parseRows(file: Json): ReadonlyMap<string, TokenRow> {
   const rows = isObject(file) && Array.isArray(file["tokens"]) ? (file["tokens"] as readonly Json[]) : undefined;
   if (rows === undefined || rows.length > TOKEN_LIMITS.listed) throw new Error('it has no list "tokens"');
-  return new Map(rows.map((row) => [rowOf(row).tokenId, rowOf(row)]));
+  return new Map(rows.map((row) => [parseRow(row).tokenId, parseRow(row)]));
 }
 
-function rowOf(row: Json): Row {
+function parseRow(row: Json): TokenRow {
   const { tokenId, secretHash, scopes, expires_at: expires, revoked } = isObject(row) ? row : {};
   const isSound =
     typeof tokenId === "string" &&
@@ -120,7 +120,7 @@ function rowOf(row: Json): Row {
     (expires === null || typeof expires === "number") &&
     typeof revoked === "boolean";
   if (!isSound) throw new Error("a row lacks tokenId, secretHash, scopes, expires_at or revoked");
-  return row as unknown as Row;
+  return row as unknown as TokenRow;
 }
 
 async function isHashOf(kept: string, secret: string): Promise<boolean> {

@@ -25,9 +25,9 @@ export async function runWithDeadline(
   const timer = setTimeout(
     () => {
       late.abort();
-      resolve(neverEnded(tool));
+      resolve(overdueEnd(tool));
     },
-    timeOf(plan) + overdueMs,
+    planTimeMs(plan) + overdueMs,
   );
   try {
     const ran = run(AbortSignal.any([signal, late.signal])).then((outcome): ActionEnd => ({
@@ -41,11 +41,11 @@ export async function runWithDeadline(
 }
 
 /** How long a plan may take by itself. */
-function timeOf(plan: Plan): number {
+function planTimeMs(plan: Plan): number {
   return plan.kind === "process" || plan.kind === "shell" ? plan.timeoutMs : HAND_LIMITS.commandMs;
 }
 
-function neverEnded({ name, idempotent }: DeadlineOptions["tool"]): ActionEnd {
+function overdueEnd({ name, idempotent }: DeadlineOptions["tool"]): ActionEnd {
   const why = `The tool ${name} did not end in its time, nor when it was told to.`;
   if (idempotent) return { type: "failed", fault: new Fault("TOOL_FAILED", why).report(), settled: true };
   return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };

@@ -63,14 +63,14 @@ interface Fingerprints {
 export async function fingerprintCommand(program: string, argv: readonly string[], cwd: string): Promise<Fingerprints> {
   const digests: Digests = {};
   const [asked = program, ...args] = argv;
-  await add(digests, program, "any");
+  await addFile(digests, program, "any");
   const interprets = [program, asked].some((name) => runsGivenFiles(basename(name)));
   for (const word of new Set(args.flatMap((arg) => wordsOf(arg, interprets)))) {
-    await add(digests, resolve(cwd, word), interprets ? "any" : "script");
+    await addFile(digests, resolve(cwd, word), interprets ? "any" : "script");
   }
-  if (!interprets) return printsOf(digests, [], false);
-  const runners = await addRun(digests, argv.flatMap(splitted), { cwd, depth: 0 });
-  return printsOf(digests, [basename(asked), ...runners], runners.length > 0);
+  if (!interprets) return fingerprintsOf(digests, [], false);
+  const runners = await addImpliedRuns(digests, argv.flatMap(splitLine), { cwd, depth: 0 });
+  return fingerprintsOf(digests, [basename(asked), ...runners], runners.length > 0);
 }
 
 /**
@@ -80,11 +80,11 @@ export async function fingerprintCommand(program: string, argv: readonly string[
 export async function fingerprintLine(line: string, cwd: string): Promise<Fingerprints> {
   const digests: Digests = {};
   const { runners, readers } = await addLine(digests, line, { cwd, depth: 0 });
-  return printsOf(digests, [...readers, ...runners], runners.length > 0);
+  return fingerprintsOf(digests, [...readers, ...runners], runners.length > 0);
 }
 
 /** Where a line would run, and how many lines have led to it. */
-interface Place {
+interface LinePlace {
   readonly cwd: string;
   readonly depth: number;
 }
@@ -92,19 +92,23 @@ interface Place {
 async function addLine(
   digests: Digests,
   line: string,
-  place: Place,
+  place: LinePlace,
 ): Promise<{ readonly runners: readonly string[]; readonly readers: readonly string[] }> {
   const words = [...new Set(wordsOf(line, true))];
   const readers = words.map((word) => basename(word)).filter(runsGivenFiles);
   const kind = readers.length > 0 ? "any" : "runnable";
-  for (const word of words) await add(digests, resolve(place.cwd, word), kind);
-  return { runners: await addRun(digests, splitted(line), place), readers };
+  for (const word of words) await addFile(digests, resolve(place.cwd, word), kind);
+  return { runners: await addImpliedRuns(digests, splitLine(line), place), readers };
 }
 
 /** Adds what words have run besides the files that they name; gives the programs that look for files by themselves. */
-async function addRun(digests: Digests, words: readonly string[], { cwd, depth }: Place): Promise<readonly string[]> {
+async function addImpliedRuns(
+  digests: Digests,
+  words: readonly string[],
+  { cwd, depth }: LinePlace,
+): Promise<readonly string[]> {
   const { files, lines, runners } = findImpliedRuns(words, cwd);
-  for (const file of files) await add(digests, file, "any");
+  for (const file of files) await addFile(digests, file, "any");
   if (depth >= HAND_LIMITS.scriptDepth) return runners;
   const deeper: string[] = [];
   for (const { line, cwd: folder } of lines) {
@@ -115,9 +119,9 @@ async function addRun(digests: Digests, words: readonly string[], { cwd, depth }
 }
 
 /** Words as they stand, options among them. */
-const splitted = (text: string): readonly string[] => text.split(BETWEEN).filter((word) => word !== "");
+const splitLine = (text: string): readonly string[] => text.split(BETWEEN).filter((word) => word !== "");
 
-function printsOf(digests: Digests, names: readonly string[], isSure: boolean): Fingerprints {
+function fingerprintsOf(digests: Digests, names: readonly string[], isSure: boolean): Fingerprints {
   if (!isSure && Object.keys(digests).length === 0) return { digests };
   const scripts = names.length > 0 ? names : Object.keys(digests).map((path) => basename(path));
   return { digests, unseen: [...new Set(scripts)] };
@@ -132,9 +136,9 @@ function wordsOf(arg: string, isLine: boolean): readonly string[] {
 }
 
 /** Which files count: all of them, those that can be run by themselves, or only what says that it is a script. */
-type Kind = "any" | "runnable" | "script";
+type FileKind = "any" | "runnable" | "script";
 
-async function add(digests: Digests, path: string, kind: Kind): Promise<void> {
+async function addFile(digests: Digests, path: string, kind: FileKind): Promise<void> {
   if (SYSTEM.some((folder) => path.startsWith(`${folder}/`))) return;
   let file: FileHandle | undefined;
   try {

@@ -64,7 +64,7 @@ interface ImpliedRuns {
 
 /** What the words have run, in their order, seen from a folder. */
 export function findImpliedRuns(words: readonly string[], cwd: string): ImpliedRuns {
-  const names = new Set(words.map((word) => unversioned(basename(word))));
+  const names = new Set(words.map((word) => withoutVersion(basename(word))));
   const plain = [...new Set(words)].filter((word) => PLAIN.test(word) && word.length <= HAND_LIMITS.pathChars);
   const has = (programs: ReadonlySet<string>): boolean => [...names].some((name) => programs.has(name));
   const folders = [cwd, ...plain.flatMap((word) => foldersOf(word, cwd))];
@@ -86,16 +86,16 @@ export function findImpliedRuns(words: readonly string[], cwd: string): ImpliedR
   };
 }
 
-const unversioned = (name: string): string => name.replace(/[-.\d]+$/u, "") || name;
+const withoutVersion = (name: string): string => name.replace(/[-.\d]+$/u, "") || name;
 
 /** The folder that a word names, alone or behind an option such as `-Csub`. */
 function foldersOf(word: string, cwd: string): readonly string[] {
   const path = resolve(cwd, word.startsWith("-") ? word.slice(2) : word);
-  return path !== cwd && looked(path)?.isDirectory() === true ? [path] : [];
+  return path !== cwd && statIfAny(path)?.isDirectory() === true ? [path] : [];
 }
 
 /** What is at a path; nothing where it cannot be looked at, or where no name is as long. */
-function looked(path: string): Stats | undefined {
+function statIfAny(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
   } catch {
@@ -105,7 +105,7 @@ function looked(path: string): Stats | undefined {
 
 function nearestPackage(folder: string): readonly string[] {
   const file = join(folder, "package.json");
-  if (looked(file)?.isFile() === true) return [file];
+  if (statIfAny(file)?.isFile() === true) return [file];
   return dirname(folder) === folder ? [] : nearestPackage(dirname(folder));
 }
 

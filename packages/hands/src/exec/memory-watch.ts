@@ -16,7 +16,7 @@ const WHOLE_LOOK = 10;
 const FIRST_TO_GO = "1000";
 
 /** Whose memory is watched. */
-interface Watched {
+interface MemoryBound {
   /** The first process. */
   readonly pid: number;
   /** What all of them carry. */
@@ -26,13 +26,15 @@ interface Watched {
 }
 
 /** Calls `over` once when the processes have more memory than they may; gives what ends the watch. */
-export function watchMemory({ pid, tag, bytes }: Watched, over: () => void): () => void {
-  giveUpFirst(pid);
+export function watchMemory({ pid, tag, bytes }: MemoryBound, over: () => void): () => void {
+  preferForOomKill(pid);
   let looks = 0;
   const look = (): void => {
     looks += 1;
     const found =
-      looks % WHOLE_LOOK === 0 ? findTaggedProcesses(tag, readProcessStat(pid)).map((member) => member.pid) : tree(pid);
+      looks % WHOLE_LOOK === 0
+        ? findTaggedProcesses(tag, readProcessStat(pid)).map((member) => member.pid)
+        : descendantsOf(pid);
     const sum = found.reduce((all, one) => all + readOwnMemory(one), 0);
     if (sum <= bytes) return;
     clearInterval(timer);
@@ -42,7 +44,7 @@ export function watchMemory({ pid, tag, bytes }: Watched, over: () => void): () 
   return () => clearInterval(timer);
 }
 
-function giveUpFirst(pid: number): void {
+function preferForOomKill(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, FIRST_TO_GO);
   } catch {
@@ -51,7 +53,7 @@ function giveUpFirst(pid: number): void {
 }
 
 /** A process and what descends from it. */
-function tree(top: number): readonly number[] {
+function descendantsOf(top: number): readonly number[] {
   const found = [top];
   for (let next = 0; next < found.length; next += 1) found.push(...childrenOf(found[next] ?? top));
   return found;

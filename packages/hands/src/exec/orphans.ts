@@ -22,18 +22,18 @@ export type TaggedProcess = Pick<ProcessStat, "pid" | "startTicks">;
 
 const running = new Set<string>();
 let stragglers: NodeJS.Timeout | undefined;
-let watch: Writable | undefined;
+let watchdog: Writable | undefined;
 
 /** The tag of an action's processes. */
 export function actionTag(state: string, action: string): string {
   const { pid, started } = thisProcess();
-  return `${pid}-${started}-${markOf(state)}/${action}`;
+  return `${pid}-${started}-${stateHash(state)}/${action}`;
 }
 
 /** Says that a tag is in use, and sees to it that its processes end even if this one is killed. */
 export function holdTag(tag: string): void {
   running.add(tag);
-  watch ??= startWatch();
+  watchdog ??= startWatchdog();
 }
 
 /** Says that a tag is no longer in use: what still carries it is ended soon. */
@@ -47,7 +47,7 @@ export function killStragglers(): void {
   clearTimeout(stragglers);
   stragglers = undefined;
   const { pid, started } = thisProcess();
-  kill(tagged((tag) => tag.startsWith(`${pid}-${started}-`) && !running.has(tag)));
+  killAll(findByTag((tag) => tag.startsWith(`${pid}-${started}-`) && !running.has(tag)));
 }
 
 /** The living processes that belong to a tag; with a leader that still lives, also its session and its descendants. */
@@ -82,15 +82,15 @@ export function signalProcess(member: TaggedProcess, signal: NodeJS.Signals): vo
 /** Ends what earlier processes of the same hand left behind; returns how many there were. */
 export function killLeftovers(state: string): number {
   const here = thisProcess();
-  const left = tagged((tag) => {
+  const left = findByTag((tag) => {
     const [, pid, started, mark] = /^(\d+)-([\d-]+)-([\da-f]+)\//u.exec(tag) ?? [];
-    return mark === markOf(state) && started !== undefined && !isAlive({ ...here, pid: Number(pid), started });
+    return mark === stateHash(state) && started !== undefined && !isAlive({ ...here, pid: Number(pid), started });
   });
-  kill(left);
+  killAll(left);
   return left.length;
 }
 
-function markOf(state: string): string {
+function stateHash(state: string): string {
   return createHash("sha256").update(state).digest("hex").slice(0, 12);
 }
 
@@ -101,14 +101,14 @@ function livingStats(sinceTicks: number): ProcessStat[] {
     .filter((stat) => stat.startTicks >= sinceTicks && stat.state !== "Z" && stat.state !== "X");
 }
 
-function tagged(matches: (tag: string) => boolean): TaggedProcess[] {
+function findByTag(matches: (tag: string) => boolean): TaggedProcess[] {
   return livingStats(0).filter(({ pid }) => {
     const tag = readProcessVariable(pid, ACTION_TAG_VARIABLE);
     return tag !== undefined && matches(tag);
   });
 }
 
-function kill(found: readonly TaggedProcess[]): void {
+function killAll(found: readonly TaggedProcess[]): void {
   for (const member of found) signalProcess(member, "SIGKILL");
 }
 
@@ -116,7 +116,7 @@ function kill(found: readonly TaggedProcess[]): void {
  * A shell that does nothing but wait for us to be gone, however we go: its input ends when we do. Then it kills what
  * carries our tag, again until there is none. It is one process for all actions, in a session of its own.
  */
-function startWatch(): Writable {
+function startWatchdog(): Writable {
   const { pid, started } = thisProcess();
   const script = `read -r _
     for round in 1 2 3 4 5 6 7 8 9 10; do
@@ -128,7 +128,7 @@ function startWatch(): Writable {
     done`;
   const args = ["-c", script, "vidro-watch", `^${ACTION_TAG_VARIABLE}=${pid}-${started}-`];
   const child = spawn("/bin/sh", args, { stdio: ["pipe", "ignore", "ignore"], detached: true, cwd: "/", env: PATH });
-  child.once("exit", () => (watch = undefined));
+  child.once("exit", () => (watchdog = undefined));
   child.on("error", () => undefined).unref();
   child.stdin.on("error", () => undefined);
   if (child.stdin instanceof Socket) child.stdin.unref();

@@ -33,7 +33,7 @@ export class OutputCapture {
     const tail = this.#tailInOrder();
     const leftOut = this.#bytes - head.length - tail.length;
     const text = truncated
-      ? `${trimPartialCharacter(head).toString("utf8")}\n[… ${leftOut} bytes left out …]\n${wholeStart(tail).toString("utf8")}`
+      ? `${trimPartialCharacter(head).toString("utf8")}\n[… ${leftOut} bytes left out …]\n${trimPartialStart(tail).toString("utf8")}`
       : Buffer.concat([head, tail]).toString("utf8");
     return { text, bytes: this.#bytes, truncated, sha256: this.#hash.digest("hex") };
   }
@@ -116,7 +116,7 @@ export function trimPartialCharacter(bytes: Buffer): Buffer {
 }
 
 /** Without the rest of a character that is cut off at the start. */
-function wholeStart(bytes: Buffer): Buffer {
+function trimPartialStart(bytes: Buffer): Buffer {
   let at = 0;
   while (at < 3 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;
   return bytes.subarray(at);

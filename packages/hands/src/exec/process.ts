@@ -36,7 +36,7 @@ const STREAMS = ["stdout", "stderr"] as const;
 /** How often a tree that was told to end is looked at. */
 const POLL_MS = 25;
 
-interface Exit {
+interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -53,7 +53,7 @@ export async function runProcess(launch: ProcessLaunch, execution: ToolExecution
   const spool = new Spool(execution.spool);
   holdTag(tag);
   try {
-    const child = await start(launch, tag);
+    const child = await startProcess(launch, tag);
     for (const stream of STREAMS) {
       child[stream]?.on("data", (chunk: Buffer) => {
         captures[stream].take(chunk);
@@ -63,8 +63,8 @@ export async function runProcess(launch: ProcessLaunch, execution: ToolExecution
     }
     const memoryBytes = execution.context.memoryBytes();
     const bounds = { timeoutMs: launch.timeoutMs, signal: execution.signal, memoryBytes };
-    const { exit, why } = await untilGone(child, tag, bounds);
-    if (why === "memory") for (const taker of [captures.stderr, spool]) taker.take(outgrownWords(memoryBytes));
+    const { exit, why } = await waitUntilGone(child, tag, bounds);
+    if (why === "memory") for (const taker of [captures.stderr, spool]) taker.take(memoryNote(memoryBytes));
     const timedOut = why === "timeout";
     live.finish();
     const stdout = captures.stdout.finish();
@@ -78,7 +78,10 @@ export async function runProcess(launch: ProcessLaunch, execution: ToolExecution
   }
 }
 
-async function start({ program, argv, cwd, env, inheritedBytes }: ProcessLaunch, tag: string): Promise<ChildProcess> {
+async function startProcess(
+  { program, argv, cwd, env, inheritedBytes }: ProcessLaunch,
+  tag: string,
+): Promise<ChildProcess> {
   const [argv0 = program, ...args] = argv;
   try {
     const child = spawn(program, args, {
@@ -93,11 +96,11 @@ async function start({ program, argv, cwd, env, inheritedBytes }: ProcessLaunch,
     if (inheritedBytes !== undefined) writeInherited(child, inheritedBytes);
     return child;
   } catch (cause) {
-    throw new Fault("TOOL_FAILED", `${argv0} could not be started in ${cwd}: ${reason(cause)}.`, { cause });
+    throw new Fault("TOOL_FAILED", `${argv0} could not be started in ${cwd}: ${startFailureReason(cause)}.`, { cause });
   }
 }
 
-function reason(cause: unknown): string {
+function startFailureReason(cause: unknown): string {
   const code = cause instanceof Error && "code" in cause ? cause.code : undefined;
   if (code === "ENOENT") return "the program or the folder is not there";
   if (code === "EACCES") return "it may not be executed";
@@ -108,49 +111,53 @@ function reason(cause: unknown): string {
 const MIB = 1024 * 1024;
 
 /** The last words in the output of a command that had too much memory. */
-function outgrownWords(bytes: number): Buffer {
+function memoryNote(bytes: number): Buffer {
   return Buffer.from(`[ended: its processes had more memory than ${Math.round(bytes / MIB)} MiB]\n`);
 }
 
 /** What ends a command besides itself. */
-interface Bounds {
+interface ProcessBounds {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly memoryBytes: number;
 }
 
 /** Why a command is over. */
-type Why = "exit" | "timeout" | "abort" | "memory";
+type EndReason = "exit" | "timeout" | "abort" | "memory";
 
-async function untilGone(child: ChildProcess, tag: string, bounds: Bounds): Promise<{ exit: Exit; why: Why }> {
-  const exited = new Promise<Exit>((resolve) => {
+async function waitUntilGone(
+  child: ChildProcess,
+  tag: string,
+  bounds: ProcessBounds,
+): Promise<{ exit: ProcessExit; why: EndReason }> {
+  const exited = new Promise<ProcessExit>((resolve) => {
     child.once("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
   const closed = new Promise((resolve) => child.once("close", resolve));
-  const why = await firstOf(exited, bounds, { pid: child.pid ?? 0, tag });
+  const why = await waitForEndReason(exited, bounds, { pid: child.pid ?? 0, tag });
   // What takes memory is asked nothing: it would take more while it thinks.
   if (why !== "exit") await endTree(child, tag, why === "memory" ? 0 : HAND_LIMITS.graceMs);
   // What even SIGKILL has not ended hangs in the kernel; nobody can wait for that.
-  const killed: Exit = { exitCode: null, signal: "SIGKILL" };
+  const killed: ProcessExit = { exitCode: null, signal: "SIGKILL" };
   const exit = why === "exit" ? await exited : await Promise.race([exited, sleep(HAND_LIMITS.pipesMs, killed, UNHELD)]);
   await Promise.race([closed, sleep(HAND_LIMITS.pipesMs, undefined, UNHELD)]);
   for (const stream of STREAMS) child[stream]?.destroy();
-  if (groupIsLeft(child)) await endTree(child, tag);
+  if (hasGroupLeft(child)) await endTree(child, tag);
   return { exit, why };
 }
 
 /** A timer that keeps no process alive by itself. */
 const UNHELD = { ref: false };
 
-function firstOf(
+function waitForEndReason(
   exited: Promise<unknown>,
-  { timeoutMs, signal, memoryBytes }: Bounds,
+  { timeoutMs, signal, memoryBytes }: ProcessBounds,
   watched: { readonly pid: number; readonly tag: string },
-): Promise<Why> {
+): Promise<EndReason> {
   return new Promise((resolve) => {
     const abort = (): void => settle("abort");
     const timer = setTimeout(() => settle("timeout"), timeoutMs);
-    const settle = (why: Why): void => {
+    const settle = (why: EndReason): void => {
       clearTimeout(timer);
       stopWatching();
       signal.removeEventListener("abort", abort);
@@ -171,8 +178,8 @@ async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND_
   for (;;) {
     const force = performance.now() >= forceAt;
     signalGroup(child, force ? "SIGKILL" : asked.size === 0 ? "SIGTERM" : undefined);
-    const found = membersOf(child, tag, asked);
-    if ((found.length === 0 && !lives(child)) || performance.now() >= giveUpAt) return;
+    const found = findTree(child, tag, asked);
+    if ((found.length === 0 && !isRunning(child)) || performance.now() >= giveUpAt) return;
     for (const member of found) {
       if (force) signalProcess(member, "SIGKILL");
       else if (!asked.has(member.pid)) signalProcess(member, "SIGTERM");
@@ -182,8 +189,8 @@ async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND_
   }
 }
 
-function membersOf(child: ChildProcess, tag: string, known: ReadonlyMap<number, TaggedProcess>): TaggedProcess[] {
-  const leader = lives(child) && child.pid !== undefined ? readProcessStat(child.pid) : undefined;
+function findTree(child: ChildProcess, tag: string, known: ReadonlyMap<number, TaggedProcess>): TaggedProcess[] {
+  const leader = isRunning(child) && child.pid !== undefined ? readProcessStat(child.pid) : undefined;
   const found = new Map(findTaggedProcesses(tag, leader).map((member) => [member.pid, member]));
   // Those that were found through the leader, and have outlived it.
   for (const member of known.values()) {
@@ -193,13 +200,13 @@ function membersOf(child: ChildProcess, tag: string, known: ReadonlyMap<number, 
   return [...found.values()];
 }
 
-function lives(child: ChildProcess): boolean {
+function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
 }
 
 /** Signals the group at one stroke, and only while its leader is not reaped: until then nobody else can have its id. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals | undefined): void {
-  if (signal === undefined || child.pid === undefined || !lives(child)) return;
+  if (signal === undefined || child.pid === undefined || !isRunning(child)) return;
   try {
     process.kill(-child.pid, signal);
   } catch {
@@ -208,7 +215,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals | undefined): v
 }
 
 /** Whether somebody is left in the group of a leader that has ended; asks only, signals nobody. */
-function groupIsLeft(child: ChildProcess): boolean {
+function hasGroupLeft(child: ChildProcess): boolean {
   try {
     return child.pid !== undefined && process.kill(-child.pid, 0);
   } catch {

@@ -4,13 +4,13 @@ import { SECRETS } from "../policy/default-policy/file-rules.ts";
 import { writeInherited, INHERITED_DESCRIPTOR } from "./inherited-descriptor.ts";
 import { ForeignLinks } from "./sandbox/foreign-links.ts";
 import { seccompFilter } from "./sandbox/seccomp-filter.ts";
-import { findCover, type Cover } from "./sandbox/state-cover.ts";
+import { findCover, type CoverScope } from "./sandbox/state-cover.ts";
 import { fileViewOptions, type SandboxScope } from "./sandbox/file-view.ts";
 
 export { isInView, type SandboxScope } from "./sandbox/file-view.ts";
 
 /** A command line that runs another one held to a scope. */
-interface HeldLine {
+interface SandboxedCommand {
   /** Absolute path. */
   readonly program: string;
   readonly argv: readonly string[];
@@ -21,13 +21,13 @@ interface HeldLine {
 /** Holds a command to a scope by means of the kernel. */
 export interface Sandbox {
   /** What runs the given line within the scope; the first word of the line is an absolute path. */
-  hold(line: readonly string[], scope: SandboxScope): Promise<HeldLine>;
+  hold(line: readonly string[], scope: SandboxScope): Promise<SandboxedCommand>;
   /**
    * What runs the given line as the user, with an empty folder in the place of each that is reserved. All else is the
    * host's: files, processes, network. Programs get no rights there that would take the cover away: none by a
    * set-user-id bit, and root has none to mount or to look into other processes. Left out where nothing covers.
    */
-  cover?(line: readonly string[], cover: Cover): HeldLine;
+  cover?(line: readonly string[], cover: CoverScope): SandboxedCommand;
 }
 
 const BUBBLEWRAP = "/usr/bin/bwrap";
@@ -35,7 +35,8 @@ const SHELL = "/bin/sh";
 const PROBE_MS = 5000;
 
 /** Bounds the memory of every process of the line, then becomes bubblewrap. */
-const bounded = (bytes: number): string => `ulimit -d ${Math.floor(bytes / 1024)} 2>/dev/null; exec "$0" "$@"`;
+const memoryBoundScript = (bytes: number): string =>
+  `ulimit -d ${Math.floor(bytes / 1024)} 2>/dev/null; exec "$0" "$@"`;
 
 /**
  * What root keeps in the sandbox of its powers: to read and write whatever files it is shown, as outside. With any of
@@ -56,38 +57,38 @@ let works: Promise<boolean> | undefined;
 export async function findHostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
   const [withSockets, without] = [true, false].map((sockets) => seccompFilter(process.arch, { sockets }));
   if (withSockets === undefined || without === undefined) return undefined;
-  const held: Holding = (line, scope, foreign) => {
+  const held: ConfineCommand = (line, scope, foreign) => {
     const bounds = [
       "--seccomp",
       String(INHERITED_DESCRIPTOR),
       ...fileViewOptions(scope, secrets, foreign),
-      ...wallsOf(scope),
+      ...isolationOptions(scope),
     ];
     const inheritedBytes = scope.confined === "files" ? without : withSockets;
     const argv = [BUBBLEWRAP, ...bounds, "--", ...line];
     // What tells facts takes no input that its memory could grow with.
     if (scope.confined === "facts") return { program: BUBBLEWRAP, argv, inheritedBytes };
-    return { program: SHELL, argv: [SHELL, "-c", bounded(scope.memoryBytes), ...argv], inheritedBytes };
+    return { program: SHELL, argv: [SHELL, "-c", memoryBoundScript(scope.memoryBytes), ...argv], inheritedBytes };
   };
-  works ??= probe(held);
+  works ??= probeSandbox(held);
   if (!(await works)) return undefined;
   const covering = findCover(BUBBLEWRAP);
   return {
     hold: async (line, scope) =>
       held(line, scope, scope.confined === "facts" ? [] : await links.below(scope.workspace)),
-    ...(covering === undefined ? {} : { cover: (line, cover) => coveredLine(covering(line, cover)) }),
+    ...(covering === undefined ? {} : { cover: (line, cover) => toCommand(covering(line, cover)) }),
   };
 }
 
 /** Makes the line that is held to a scope, with what in the workspace is foreign to it. */
-type Holding = (line: readonly string[], scope: SandboxScope, foreign: readonly string[]) => HeldLine;
+type ConfineCommand = (line: readonly string[], scope: SandboxScope, foreign: readonly string[]) => SandboxedCommand;
 
-function coveredLine(argv: readonly string[]): HeldLine {
+function toCommand(argv: readonly string[]): SandboxedCommand {
   return { program: argv[0] ?? "", argv };
 }
 
 /** Being installed is not enough: many containers forbid the name spaces that it needs. */
-function probe(held: Holding): Promise<boolean> {
+function probeSandbox(held: ConfineCommand): Promise<boolean> {
   const scope: SandboxScope = {
     confined: "files",
     workspace: "/usr",
@@ -106,7 +107,7 @@ function probe(held: Holding): Promise<boolean> {
   });
 }
 
-function wallsOf({ confined, cwd }: SandboxScope): readonly string[] {
+function isolationOptions({ confined, cwd }: SandboxScope): readonly string[] {
   const isFacts = confined === "facts";
   const isRoot = process.getuid?.() === 0;
   return [

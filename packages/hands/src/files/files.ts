@@ -64,7 +64,7 @@ export class Folder implements AsyncDisposable {
     try {
       return await enter();
     } catch (error) {
-      if (errnoCode(error) === "ENOTDIR" && (await this.look(name))?.isSymbolicLink()) throw swapped(path);
+      if (errnoCode(error) === "ENOTDIR" && (await this.look(name))?.isSymbolicLink()) throw swappedFault(path);
       if (errnoCode(error) !== "ENOENT" || !make) throw asFileFault(error, path);
     }
     try {
@@ -117,7 +117,7 @@ export class Folder implements AsyncDisposable {
     const path = join(this.path, name);
     // Looking first leaves the other end of a pipe asleep; not waiting, and looking again, holds if it was swapped since.
     const seen = await this.look(name);
-    if (seen === undefined) throw missing(path);
+    if (seen === undefined) throw missingFault(path);
     refuseIrregular(seen, path);
     try {
       await using handle = await open(this.#at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -142,7 +142,7 @@ export class Folder implements AsyncDisposable {
       // The mode is narrow until it is the old file's, so that nobody reads what they could not read before.
       const mode = before === undefined ? 0o666 : 0o600;
       await using handle = await open(this.#at(temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
-      if (before !== undefined) await adopt(handle, before);
+      if (before !== undefined) await copyModeAndOwner(handle, before);
       await handle.writeFile(bytes);
       await handle.sync();
       refuseChanged(await this.look(name), expected, path);
@@ -192,7 +192,7 @@ export async function writeContent(
   how: { expected: Expected; make: boolean },
 ): Promise<void> {
   const bytes = Buffer.from(text);
-  if (bytes.length > HAND_LIMITS.fileBytes) throw tooLarge(path, bytes.length);
+  if (bytes.length > HAND_LIMITS.fileBytes) throw tooLargeFault(path, bytes.length);
   await using folder = await Folder.open(dirname(path), how.make);
   await folder.replace(basename(path), bytes, how.expected);
 }
@@ -228,8 +228,8 @@ export function sha256(of: string | Uint8Array): string {
 export function asFileFault(thrown: unknown, path: string): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errnoCode(thrown);
-  if (code === "ENOENT") return missing(path, thrown);
-  if (code === "ELOOP") return swapped(path);
+  if (code === "ENOENT") return missingFault(path, thrown);
+  if (code === "ELOOP") return swappedFault(path);
   return new Fault("TOOL_FAILED", SAYS[code]?.(path) ?? `${path} cannot be used (${code || String(thrown)}).`, {
     cause: thrown,
   });
@@ -246,15 +246,15 @@ const SAYS: { readonly [code: string]: (path: string) => string } = {
   ENAMETOOLONG: (path) => `A name in ${path} is too long for the file system.`,
 };
 
-function missing(path: string, cause: unknown = { code: "ENOENT" }): Fault {
+function missingFault(path: string, cause: unknown = { code: "ENOENT" }): Fault {
   return new Fault("TOOL_FAILED", `There is no ${path}; look around with read_folder or find_files.`, { cause });
 }
 
-function swapped(path: string): Fault {
+function swappedFault(path: string): Fault {
   return new Fault("PLAN_CHANGED", `${path} became a symlink after the plan was made, so nothing was done.`);
 }
 
-function tooLarge(path: string, bytes: number | bigint): Fault {
+function tooLargeFault(path: string, bytes: number | bigint): Fault {
   const hint = "read a part of it with a command: head, tail, sed -n";
   return new Fault(
     "PAYLOAD_TOO_LARGE",
@@ -263,15 +263,15 @@ function tooLarge(path: string, bytes: number | bigint): Fault {
 }
 
 function refuseIrregular(stat: BigIntStats, path: string): void {
-  if (stat.isSymbolicLink()) throw swapped(path);
+  if (stat.isSymbolicLink()) throw swappedFault(path);
   if (stat.isDirectory()) throw new Fault("TOOL_FAILED", `${path} is a folder; list it with read_folder.`);
   if (!stat.isFile()) throw new Fault("TOOL_FAILED", `${path} is a device, a pipe or a socket, not a regular file.`);
-  if (stat.size > HAND_LIMITS.fileBytes) throw tooLarge(path, stat.size);
+  if (stat.size > HAND_LIMITS.fileBytes) throw tooLargeFault(path, stat.size);
 }
 
 function refuseUnwritable(stat: BigIntStats | undefined, path: string): void {
   if (stat === undefined) return;
-  if (stat.isSymbolicLink()) throw swapped(path);
+  if (stat.isSymbolicLink()) throw swappedFault(path);
   if (!stat.isFile()) throw new Fault("TOOL_FAILED", `${path} exists and is not a regular file; choose another name.`);
   // Replacing asks only for the right to change the folder, so the file's own wish is honoured here.
   if ((stat.mode & 0o222n) === 0n)
@@ -288,7 +288,7 @@ function refuseChanged(now: BigIntStats | undefined, expected: Expected, path: s
 }
 
 /** Gives a new file the mode and owner of the old one; only root may give files away, for others the writer owns it. */
-async function adopt(handle: FileHandle, before: BigIntStats): Promise<void> {
+async function copyModeAndOwner(handle: FileHandle, before: BigIntStats): Promise<void> {
   const own = await handle.stat({ bigint: true });
   if (own.uid !== before.uid || own.gid !== before.gid) {
     await handle.chown(Number(before.uid), Number(before.gid)).catch(() => undefined);
@@ -304,7 +304,7 @@ async function readBounded(handle: FileHandle, size: number, path: string): Prom
   while (true) {
     const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);
     length += bytesRead;
-    if (length > HAND_LIMITS.fileBytes) throw tooLarge(path, length);
+    if (length > HAND_LIMITS.fileBytes) throw tooLargeFault(path, length);
     if (bytesRead === 0 || length < buffer.length) return buffer.subarray(0, length);
     buffer = Buffer.concat([buffer, Buffer.allocUnsafe(buffer.length)]);
   }

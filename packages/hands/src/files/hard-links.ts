@@ -11,26 +11,26 @@ import { HAND_LIMITS } from "@vidro/core";
 
 /** The name in the state folder of a file that has several names; undefined when it has none there. */
 export function findLinkIn(path: string, state: string): string | undefined {
-  const stat = look(path);
+  const stat = lstatIfAny(path);
   return stat === undefined || !isHardLinked(stat) ? undefined : findHardLinks(state).get(inodeKey(stat))?.[0];
 }
 
 /** Whether the file at a path in the workspace is one of the workspace, and of no other place or owner. */
 export function isWorkspacePath(path: string, workspace: string): boolean {
-  const stat = look(path);
+  const stat = lstatIfAny(path);
   return stat === undefined || isWorkspaceFile(stat, workspace);
 }
 
 /** The same of a file that was opened; `twins` are those in the workspace. */
 export function isWorkspaceFile(stat: BigIntStats, workspace: string, twins?: HardLinks): boolean {
   if (!isHardLinked(stat)) return true;
-  if (stat.uid !== look(workspace)?.uid) return false;
+  if (stat.uid !== lstatIfAny(workspace)?.uid) return false;
   const names = (twins ?? findHardLinks(workspace)).get(inodeKey(stat)) ?? [];
   return BigInt(names.length) >= stat.nlink;
 }
 
 /** What is at a path; nothing where it cannot be looked at, since then it cannot be opened either. */
-function look(path: string): BigIntStats | undefined {
+function lstatIfAny(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true });
   } catch {
@@ -59,7 +59,7 @@ export function findHardLinks(top: string): HardLinks {
   for (let folder = folders.pop(); folder !== undefined && left > 0; folder = folders.pop()) {
     for (const name of namesIn(folder)) {
       const path = join(folder, name);
-      const stat = look(path);
+      const stat = lstatIfAny(path);
       left -= 1;
       if (stat?.isDirectory() === true) folders.push(path);
       else if (stat !== undefined && isHardLinked(stat)) {

@@ -42,13 +42,13 @@ export async function readPatch(text: string, names: readonly string[]): Promise
   for (const header of [parsed.oldFileName, parsed.newFileName, parsed.index]) {
     const isNew = header === "/dev/null" && header === parsed.oldFileName && header !== parsed.newFileName;
     if (header !== undefined && !isNew && !isName(header, names)) {
-      throw refused(`it names ${header}, and only ${names[0]} may be changed`);
+      throw refusedFault(`it names ${header}, and only ${names[0]} may be changed`);
     }
   }
   if (parsed.isRename || parsed.isCopy || parsed.isDelete || parsed.isBinary || parsed.oldMode !== undefined) {
-    throw refused("it does more than change lines (a rename, copy, deletion, mode or binary change)");
+    throw refusedFault("it does more than change lines (a rename, copy, deletion, mode or binary change)");
   }
-  if (parsed.hunks.length === 0) throw refused('it has no hunk, which begins with a line like "@@ -1,3 +1,4 "');
+  if (parsed.hunks.length === 0) throw refusedFault('it has no hunk, which begins with a line like "@@ -1,3 +1,4 "');
   let shift = 0;
   const isNew = parsed.oldFileName === "/dev/null";
   const hunks = parsed.hunks.map((hunk) => {
@@ -67,10 +67,10 @@ export async function readPatch(text: string, names: readonly string[]): Promise
  */
 export function applyHunks(text: string, hunks: readonly Hunk[]): string | undefined {
   const lines = linesOf(text);
-  const exact = place(lines, hunks);
+  const exact = placeHunks(lines, hunks);
   if (exact !== undefined || !isCrlf(text)) return exact;
   const isPlain = hunks.every(({ before, after }) => [...before, ...after].every((line) => !line.endsWith("\r\n")));
-  return isPlain ? place(lines, hunks.map(toCrlf)) : undefined;
+  return isPlain ? placeHunks(lines, hunks.map(toCrlf)) : undefined;
 }
 
 /** The text as it was before the patch; undefined when the text is not what the patch makes. */
@@ -123,14 +123,14 @@ async function parseOne(text: string): Promise<StructuredPatch> {
   try {
     parsed = parsePatch(text);
   } catch (error) {
-    throw refused(error instanceof Error ? error.message : String(error), error);
+    throw refusedFault(error instanceof Error ? error.message : String(error), error);
   }
   const [first, ...others] = parsed;
-  if (first === undefined || others.length > 0) throw refused("it is not about exactly one file");
+  if (first === undefined || others.length > 0) throw refusedFault("it is not about exactly one file");
   return first;
 }
 
-function refused(why: string, cause?: unknown): Fault {
+function refusedFault(why: string, cause?: unknown): Fault {
   return new Fault("BAD_ARGUMENTS", `The patch is refused: ${why}.`, { cause });
 }
 
@@ -143,7 +143,7 @@ function isName(header: string, names: readonly string[]): boolean {
 /** Reads a hunk; `shift` is how many lines those before it add. The result begins there, whatever its header says. */
 function readHunk(hunk: StructuredPatch["hunks"][number], shift: number): Hunk {
   if (!Number.isSafeInteger(hunk.oldStart) || !Number.isSafeInteger(hunk.newStart)) {
-    throw refused('a hunk does not begin with a line like "@@ -1,3 +1,4 "');
+    throw refusedFault('a hunk does not begin with a line like "@@ -1,3 +1,4 "');
   }
   const before: string[] = [];
   const after: string[] = [];
@@ -160,7 +160,7 @@ function readHunk(hunk: StructuredPatch["hunks"][number], shift: number): Hunk {
   return { beforeAt, before, afterAt: beforeAt + shift, after, isLast };
 }
 
-function place(lines: readonly string[], hunks: readonly Hunk[]): string | undefined {
+function placeHunks(lines: readonly string[], hunks: readonly Hunk[]): string | undefined {
   const pieces: string[] = [];
   let at = 0;
   for (const { beforeAt, before, after, isLast } of hunks) {

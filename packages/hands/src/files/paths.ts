@@ -62,7 +62,7 @@ async function realPath(asked: string, context: HandContext): Promise<string> {
   let links = 0;
   while (true) {
     const [name, ...rest] = pending;
-    if (name === undefined) return unshared(`/${real.join("/")}`, asked, context);
+    if (name === undefined) return refuseStateLink(`/${real.join("/")}`, asked, context);
     pending = rest;
     // Only the target of a link brings `..` here; what is behind it holds no links, so its parent is its true parent.
     if (name === "..") {
@@ -86,7 +86,7 @@ async function realPath(asked: string, context: HandContext): Promise<string> {
 }
 
 /** The path, unless it is another name of a file in Vidro's own state. */
-function unshared(path: string, asked: string, context: HandContext): string {
+function refuseStateLink(path: string, asked: string, context: HandContext): string {
   if (context.reserved().every((folder) => findLinkIn(path, folder) === undefined)) return path;
   throw new Fault("POLICY_DENIED", `${asked} is a file of Vidro's own state, where no file tool goes.`);
 }

@@ -9,7 +9,7 @@ import type { ToolExecution } from "../tools/tool.ts";
 export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
 /** Something that a walk met; `folder` stays open until the next step. */
-interface Met {
+interface WalkEntry {
   readonly folder: Folder;
   readonly entry: FolderEntry;
   /** Relative to where the walk began. */
@@ -33,7 +33,7 @@ export class FolderWalk {
   }
 
   /** Everything below the folder but the folders themselves, depth first. */
-  async *below(folder: Folder, at = ""): AsyncGenerator<Met> {
+  async *below(folder: Folder, at = ""): AsyncGenerator<WalkEntry> {
     const { entries, more } = await folder.entries(HAND_LIMITS.searchFiles);
     if (more) this.leftOut.add(`${folder.path} holds more than ${HAND_LIMITS.searchFiles} entries`);
     for (const entry of entries) {
@@ -50,7 +50,7 @@ export class FolderWalk {
     }
   }
 
-  async *#inside(parent: Folder, name: string, path: string): AsyncGenerator<Met> {
+  async *#inside(parent: Folder, name: string, path: string): AsyncGenerator<WalkEntry> {
     try {
       await using folder = await parent.folder(name);
       yield* this.below(folder, path);

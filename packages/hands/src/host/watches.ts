@@ -6,7 +6,7 @@ import { WatchLog } from "./watches/watch-log.ts";
 import type { EventQuery, Watch, WatchEvent, WatchEventType } from "./watches/watch-log.ts";
 
 /** A watch that is going on. */
-interface Going {
+interface ActiveWatch {
   readonly watch: Watch;
   /** Seen and not on disk yet. */
   readonly seen: Omit<WatchEvent, "seq">[];
@@ -28,7 +28,7 @@ export class Watches {
   readonly #log: WatchLog;
   readonly #reserved: string;
   readonly #now: () => number;
-  readonly #going = new Map<string, Going>();
+  readonly #going = new Map<string, ActiveWatch>();
   #keeping: NodeJS.Immediate | undefined;
 
   private constructor(options: WatchesOptions) {
@@ -89,8 +89,8 @@ export class Watches {
     }
   }
 
-  async #start(watch: Watch): Promise<Going> {
-    const going: Going = { watch, seen: [], tree: undefined, end: undefined };
+  async #start(watch: Watch): Promise<ActiveWatch> {
+    const going: ActiveWatch = { watch, seen: [], tree: undefined, end: undefined };
     this.#going.set(watch.token, going);
     try {
       going.tree = await WatchedTree.at(
@@ -106,14 +106,14 @@ export class Watches {
     return going;
   }
 
-  async #stop(going: Going): Promise<void> {
+  async #stop(going: ActiveWatch): Promise<void> {
     clearTimeout(going.end);
     await going.tree?.close();
     this.#keep();
     this.#going.delete(going.watch.token);
   }
 
-  #see(going: Going, type: WatchEventType, file: string, why: string | undefined): void {
+  #see(going: ActiveWatch, type: WatchEventType, file: string, why: string | undefined): void {
     const event = { type, file, at: this.#now() };
     going.seen.push(why === undefined ? event : { ...event, why });
     // All that is seen in one turn of the event loop goes to disk together.

@@ -92,7 +92,7 @@ export async function keepAgentHttp({ state, up, ...context }: KeepOptions): Pro
 }
 
 /** One session with a brain: from its welcome until something goes wrong. */
-interface Session extends OpenConnection {
+interface HttpSession extends OpenConnection {
   readonly epoch: number;
   readonly policy: HelloPolicy;
   readonly over: AbortSignal;
@@ -102,8 +102,8 @@ interface Session extends OpenConnection {
   end(why: Fault): void;
 }
 
-interface Insisting {
-  readonly session: Pick<Session, "over" | "heard">;
+interface AskOptions {
+  readonly session: Pick<HttpSession, "over" | "heard">;
   /** How long the brain may hold its answer back. */
   readonly heldMs?: number;
 }
@@ -112,11 +112,11 @@ class AgentHttpLink {
   readonly #options: AgentHttpOptions;
   readonly #caller: SignedClient;
   readonly #south: MessageHandler;
-  readonly #telling = new OutgoingMessages();
+  readonly #outgoing = new OutgoingMessages();
   readonly #capabilities: readonly string[];
   /** Who waits for the reply to a message that came by itself, by the id that it was given. */
   readonly #direct = new Map<string, (reply: JsonObject) => void>();
-  #session: Session | undefined;
+  #session: HttpSession | undefined;
 
   constructor(options: AgentHttpOptions) {
     this.#options = options;
@@ -131,16 +131,16 @@ class AgentHttpLink {
 
   /** Says hello; what the brain then wants is done, and what it is to know is told, until the connection is gone. */
   async dial(): Promise<OpenConnection> {
-    this.#telling.dropLiveOutput();
+    this.#outgoing.dropLiveOutput();
     const { signal } = this.#options;
     const welcome = await this.#caller.ask(MESSAGES_PATH, await this.#hello(), replyDeadline(signal));
     await this.#options.enter?.(Number(welcome["session_epoch"]));
-    const session = sessionOf(welcome as unknown as Welcome, signal, this.#silenceMs);
+    const session = startHttpSession(welcome as unknown as Welcome, signal, this.#silenceMs);
     this.#session = session;
     const { ca, ring } = this.#options;
     const brain = ca === undefined ? undefined : readBrainKey(ca, ring.hand);
     this.#south.startSession(welcome as unknown as Welcome, brain);
-    for (const loop of [this.#fetch(session), this.#tell(session), this.#sample(session)])
+    for (const loop of [this.#fetch(session), this.#sendOutgoing(session), this.#sample(session)])
       loop.catch((thrown: unknown) => session.end(asFault(thrown)));
     return session;
   }
@@ -175,10 +175,10 @@ class AgentHttpLink {
   }
 
   /** Messages that went out before and were not told to have arrived come again: the ledger knows what was done. */
-  async #fetch(session: Session): Promise<void> {
+  async #fetch(session: HttpSession): Promise<void> {
     for (let ack = 0; !session.over.aborted;) {
       const asked = { session_epoch: session.epoch, ack };
-      const reply = await this.#insist(POLL_PATH, asked, { session, heldMs: SIGNED_HTTP_LIMITS.pollMs });
+      const reply = await this.#askUntilAnswered(POLL_PATH, asked, { session, heldMs: SIGNED_HTTP_LIMITS.pollMs });
       const { messages, cursor } = reply;
       for (const message of Array.isArray(messages) ? messages : []) if (isObject(message)) await this.#take(message);
       if (typeof cursor === "number") ack = cursor;
@@ -216,24 +216,26 @@ class AgentHttpLink {
     }
     const isLive = message["method"] === "exec.output";
     if (isLive && this.#session?.over.aborted !== false) return false;
-    return this.#telling.add(isLive ? message : { method: "action.result", ...message });
+    return this.#outgoing.add(isLive ? message : { method: "action.result", ...message });
   }
 
-  async #tell(session: Session): Promise<void> {
+  async #sendOutgoing(session: HttpSession): Promise<void> {
     const { policy, over } = session;
     for (;;) {
-      const messages = await this.#telling.next(policy.max_payload - ENVELOPE_BYTES, over);
+      const messages = await this.#outgoing.next(policy.max_payload - ENVELOPE_BYTES, over);
       const [only, ...others] = messages;
       if (over.aborted || only === undefined) return;
       const whole = others.length === 0 ? only : { messages };
-      await this.#insist(MESSAGES_PATH, whole, { session }).catch((thrown: unknown) => this.#refused(thrown));
-      this.#telling.removeFirst(messages.length);
-      if (messages.every(({ method }) => method === "exec.output")) await rest(SIGNED_HTTP_LIMITS.liveMs, over);
+      await this.#askUntilAnswered(MESSAGES_PATH, whole, { session }).catch((thrown: unknown) =>
+        this.#noteRefusal(thrown),
+      );
+      this.#outgoing.removeFirst(messages.length);
+      if (messages.every(({ method }) => method === "exec.output")) await pauseUntil(SIGNED_HTTP_LIMITS.liveMs, over);
     }
   }
 
   /** Asks again when a reply is lost: what comes twice is known by its id, and the session need not begin anew. */
-  async #insist(path: string, message: JsonObject, { session, heldMs = 0 }: Insisting): Promise<JsonObject> {
+  async #askUntilAnswered(path: string, message: JsonObject, { session, heldMs = 0 }: AskOptions): Promise<JsonObject> {
     const { over } = session;
     for (let tries = 1; ; tries += 1) {
       try {
@@ -245,13 +247,13 @@ class AgentHttpLink {
         const isPassing = code === "BRAIN_UNREACHABLE" || code === "RATE_LIMITED";
         if (!isPassing || over.aborted || tries >= SIGNED_HTTP_LIMITS.tries) throw thrown;
         const bounds = { ...REDIAL_BOUNDS, ...this.#options.bounds };
-        await rest(Math.max(retryAfterMs, redialDelayMs(tries, Math.random(), bounds)), over);
+        await pauseUntil(Math.max(retryAfterMs, redialDelayMs(tries, Math.random(), bounds)), over);
       }
     }
   }
 
   /** A message that the brain will never take must not hold up the others. */
-  #refused(thrown: unknown): void {
+  #noteRefusal(thrown: unknown): void {
     const { code, message } = asFault(thrown);
     if (!HOPELESS.has(code)) throw thrown;
     this.#options.note(`The brain refused a message: ${message} (${code})`);
@@ -263,14 +265,14 @@ class AgentHttpLink {
     return Math.max(heartbeatMs * REGISTER_LIMITS.heartbeatsMissed, SIGNED_HTTP_LIMITS.pollMs + heartbeatMs);
   }
 
-  async #sample({ over }: Session): Promise<void> {
+  async #sample({ over }: HttpSession): Promise<void> {
     const { sample, bounds } = this.#options;
     if (sample === undefined) return;
     while (!over.aborted) {
       const payload = sample();
       const ts = new Date(this.#caller.clock.now()).toISOString();
-      if (payload !== undefined) this.#telling.add({ method: "telemetry.push", action_id: randomUUID(), payload, ts });
-      await rest(bounds?.heartbeatMs ?? REGISTER_LIMITS.heartbeatMs, over);
+      if (payload !== undefined) this.#outgoing.add({ method: "telemetry.push", action_id: randomUUID(), payload, ts });
+      await pauseUntil(bounds?.heartbeatMs ?? REGISTER_LIMITS.heartbeatMs, over);
     }
   }
 }
@@ -279,7 +281,11 @@ class AgentHttpLink {
 const ENVELOPE_BYTES = 64;
 const HOPELESS: ReadonlySet<string> = new Set(["BAD_REQUEST", "PAYLOAD_TOO_LARGE"]);
 
-function sessionOf({ session_epoch: epoch, policy }: Welcome, signal: AbortSignal, silenceMs: number): Session {
+function startHttpSession(
+  { session_epoch: epoch, policy }: Welcome,
+  signal: AbortSignal,
+  silenceMs: number,
+): HttpSession {
   const stop = new AbortController();
   const { promise: gone, resolve } = Promise.withResolvers<Fault>();
   const over = AbortSignal.any([signal, stop.signal]);
@@ -298,6 +304,6 @@ function sessionOf({ session_epoch: epoch, policy }: Welcome, signal: AbortSigna
   return { epoch, policy, over, gone, heard, end };
 }
 
-async function rest(ms: number, signal: AbortSignal): Promise<void> {
+async function pauseUntil(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => undefined);
 }

@@ -43,17 +43,17 @@ export interface AgentTcp {
 
 /** Serves a hand over the TCP agent protocol, version 1; resolves when it listens. */
 export async function serveAgentTcp(options: AgentTcpOptions): Promise<AgentTcp> {
-  refuseOpenDoor(options);
+  refusePlainNetwork(options);
   const bounds = { ...TCP_BOUNDS, ...options.bounds };
   const context = await connectionContextOf(options, bounds);
   const connections = new Set<TcpConnection>();
   const take = (socket: Socket): void => {
-    makeRoom(connections, bounds.strangers);
+    closeOldestStranger(connections, bounds.strangers);
     const connection = new TcpConnection(socket, context);
     connections.add(connection);
     socket.on("close", () => connections.delete(connection));
   };
-  const server = serverOf(options, bounds, take);
+  const server = createTcpServer(options, bounds, take);
   server.listen(options.port, options.host);
   await once(server, "listening").catch((cause: Error) => {
     throw listenFault(`${options.host}:${options.port}`, cause);
@@ -98,7 +98,7 @@ async function connectionContextOf(options: AgentTcpOptions, bounds: TcpBounds):
   return { hand, name, version, sampler, watches, verify, brain, registry, attempts, bounds, hello, report };
 }
 
-function serverOf(options: AgentTcpOptions, bounds: TcpBounds, take: (socket: Socket) => void): Server {
+function createTcpServer(options: AgentTcpOptions, bounds: TcpBounds, take: (socket: Socket) => void): Server {
   const { tls } = options;
   const takeHalfOpen = (socket: Socket): void => {
     // A client that has nothing more to say may still wait for answers; one that leaves during its handshake may not.
@@ -114,13 +114,13 @@ function serverOf(options: AgentTcpOptions, bounds: TcpBounds, take: (socket: So
 }
 
 /** Whoever has shown no token yet is in nobody's way: the one who has had most time to do so goes. */
-function makeRoom(connections: ReadonlySet<TcpConnection>, strangers: number): void {
+function closeOldestStranger(connections: ReadonlySet<TcpConnection>, strangers: number): void {
   if (connections.size < strangers) return;
   const waiting = [...connections].filter(({ isStranger }) => isStranger);
   if (waiting.length >= strangers) waiting[0]?.destroy();
 }
 
-function refuseOpenDoor({ host, tls, lab }: AgentTcpOptions): void {
+function refusePlainNetwork({ host, tls, lab }: AgentTcpOptions): void {
   const isLoopback = ["localhost", "::1"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
   if (tls !== undefined || isLoopback || lab === true) return;
   throw new Fault(

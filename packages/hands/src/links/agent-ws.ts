@@ -23,12 +23,12 @@ export interface AgentWsOptions {
   readonly signal: AbortSignal;
   /** The brain has greeted, and was heard to live. */
   readonly up?: (identity: HandIdentity) => void;
-  readonly down?: RedialOptions<Dialled>["down"];
+  readonly down?: RedialOptions<AgentWsConnection>["down"];
   readonly bounds?: Partial<typeof HAND_WS_BOUNDS>;
 }
 
 /** A connection that stands, and who this host is on it. */
-interface Dialled extends OpenConnection {
+interface AgentWsConnection extends OpenConnection {
   readonly identity: HandIdentity;
 }
 
@@ -52,7 +52,7 @@ const HAND_WS_BOUNDS: {
  * another try pointless, such as HAND_REVOKED.
  */
 export async function keepAgentWs(options: AgentWsOptions): Promise<void> {
-  const link = new AgentWs(options);
+  const link = new AgentWsLink(options);
   const { signal, down, up } = options;
   const hangUp = (): void => link.close();
   signal.addEventListener("abort", hangUp, { once: true });
@@ -70,11 +70,11 @@ export async function keepAgentWs(options: AgentWsOptions): Promise<void> {
   }
 }
 
-class AgentWs {
+class AgentWsLink {
   readonly bounds: typeof HAND_WS_BOUNDS;
   readonly #options: AgentWsOptions;
   readonly #south: MessageHandler;
-  #line: WsConnection | undefined;
+  #connection: WsConnection | undefined;
   /** How often in a row another hand came with this one's identity. */
   #rivals = 0;
 
@@ -84,15 +84,15 @@ class AgentWs {
     this.#south = new MessageHandler({
       hand: options.hand,
       capabilities: CAPABILITIES,
-      send: (message) => this.#line?.send(message) ?? false,
+      send: (message) => this.#connection?.send(message) ?? false,
     });
   }
 
   /** Connects once; the brain has greeted and lives when it resolves. */
-  async dial(): Promise<Dialled> {
+  async dial(): Promise<AgentWsConnection> {
     const { state, signal } = this.#options;
     const identity = await this.#identity().catch((thrown: unknown) => {
-      throw this.#explained(asFault(thrown, "BRAIN_UNREACHABLE"));
+      throw this.#explain(asFault(thrown, "BRAIN_UNREACHABLE"));
     });
     const entered = Promise.withResolvers<void>();
     const line = new WsConnection({
@@ -108,21 +108,21 @@ class AgentWs {
       const welcome = await line.greet();
       await state.enterSession(identity.agentId, welcome.session_epoch ?? 0);
       signal.throwIfAborted();
-      this.#line = line;
+      this.#connection = line;
       this.#south.startSession(welcome, readBrainKey(identity.ca, identity.agentId));
       entered.resolve();
       await line.heartbeat();
     } catch (thrown) {
       line.close();
-      throw this.#explained(asFault(thrown, "BRAIN_UNREACHABLE"));
+      throw this.#explain(asFault(thrown, "BRAIN_UNREACHABLE"));
     }
     line.startTimers();
-    return { identity, gone: line.gone.then((why) => this.#explained(why)) };
+    return { identity, gone: line.gone.then((why) => this.#explain(why)) };
   }
 
   close(): void {
     this.#south.close();
-    this.#line?.close();
+    this.#connection?.close();
   }
 
   /** Who this host is, with a certificate that counts: one that ended while the host was off is exchanged first. */
@@ -151,10 +151,10 @@ class AgentWs {
   }
 
   /** Two hands with one identity would push each other out for ever; the one that was pushed steps back [F29]. */
-  #explained(why: Fault): Fault {
+  #explain(why: Fault): Fault {
     if (why.code !== "CONFLICT") {
       this.#rivals = 0;
-      return passing(why);
+      return asTemporary(why);
     }
     const retryAfterMs = Math.min(SOUTHBOUND_LIMITS.rivalCapMs, this.bounds.rivalMs * 2 ** this.#rivals);
     this.#rivals += 1;
@@ -168,7 +168,7 @@ class AgentWs {
 }
 
 /** A refusal that says when to come again is none for good: a clock may be wrong, or a quarantine end. */
-function passing(why: Fault): Fault {
+function asTemporary(why: Fault): Fault {
   const { code, message, retryAfterMs } = why;
   if (retryAfterMs === undefined || (code !== "CERTIFICATE_INVALID" && code !== "HAND_QUARANTINED")) return why;
   return new Fault("CONNECTION_LOST", `The brain refuses this hand for now: ${message}`, { retryAfterMs, cause: why });

@@ -26,7 +26,7 @@ interface MessageHandlerOptions {
 }
 
 /** What counts of a brain's answer to the hello. */
-interface Greeted {
+interface SessionTerms {
   readonly policy: HelloPolicy;
   readonly session_epoch?: number;
   readonly receipts?: boolean;
@@ -53,7 +53,7 @@ export class MessageHandler {
    * Obeys a brain that has said hello back, and tells it what ended while it was away [004-25]. Its approvals count when
    * they are signed with that key; without one, none does.
    */
-  startSession(welcome: Greeted, brain: BrainKey | undefined): void {
+  startSession(welcome: SessionTerms, brain: BrainKey | undefined): void {
     if ((welcome.session_epoch ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
     this.#epoch = welcome.session_epoch ?? this.#epoch;
     this.#policy = welcome.policy;
@@ -92,7 +92,7 @@ export class MessageHandler {
     const action = textIn(fields, "action_id") ?? "";
     switch (method) {
       case "action.judge":
-        return judged(await hand.judge(actionToJudge(fields)));
+        return judgementReply(await hand.judge(actionToJudge(fields)));
       case "action.cancel":
         this.#running.get(action)?.abort();
         return undefined;
@@ -108,7 +108,7 @@ export class MessageHandler {
   async #perform(request: AgentRequest): Promise<ActionEnd> {
     const { fields } = request;
     if (Number(fields["session_epoch"] ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
-    const read = this.#sleep.subtractSleep(orderOfRequest({ ...request, fields: this.#obeying(fields) }));
+    const read = this.#sleep.subtractSleep(orderOfRequest({ ...request, fields: this.#capTimeout(fields) }));
     const order = checkApproval(read, this.#brain, Date.now());
     const { id } = order.action;
     const stop = this.#running.get(id) ?? new AbortController();
@@ -133,7 +133,7 @@ export class MessageHandler {
   }
 
   /** A command takes no longer than the brain's policy says [000-43]. */
-  #obeying(fields: JsonObject): JsonObject {
+  #capTimeout(fields: JsonObject): JsonObject {
     const { timeout } = fields;
     const exec = this.#policy?.timeouts.exec;
     return exec === undefined || typeof timeout !== "number" ? fields : { ...fields, timeout: Math.min(timeout, exec) };
@@ -156,7 +156,7 @@ const METHOD_BYTES = 32;
 /** Room for the number of a part of an output, which is known when the parts are. */
 const SEQ_BYTES = 16;
 
-function judged(judgement: Judgement | FaultReport): JsonObject {
+function judgementReply(judgement: Judgement | FaultReport): JsonObject {
   if ("code" in judgement) return { ok: false, error: judgement.message, code: judgement.code };
   return { ok: true, judgement: { ...judgement } as unknown as JsonObject };
 }

@@ -54,7 +54,7 @@ export async function keepConnected<Dialled extends OpenConnection>(options: Red
     if (isRefusal(why) || (!hasStood && tries >= bounds.firstDials)) throw why;
     const restMs = Math.max(redialDelayMs(tries, chance(), bounds), why.retryAfterMs ?? 0);
     down?.(why, restMs);
-    await rest(restMs, signal);
+    await pause(restMs, signal);
   }
 }
 
@@ -71,7 +71,7 @@ export function redialDelayMs(tries: number, chance: number, bounds: typeof REDI
   return Math.min(bounds.redialCapMs, bounds.redialMs * 2 ** (tries - 1)) * chance;
 }
 
-function rest(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const wake = (): void => resolve();
   const timer = setTimeout(wake, ms);

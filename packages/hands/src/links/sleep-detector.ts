@@ -14,7 +14,7 @@ class SleepDetector {
   #awayMs = 0;
 
   constructor() {
-    setInterval(() => this.#look(), REGISTER_LIMITS.awakeMs).unref();
+    setInterval(() => this.#measure(), REGISTER_LIMITS.awakeMs).unref();
   }
 
   /** An order that was read now, good for what is left of its time if it came at the beginning of a sleep. */
@@ -24,7 +24,7 @@ class SleepDetector {
     return ageMs === 0 ? order : { ...order, ttlMs: Math.max(0, order.ttlMs - ageMs) };
   }
 
-  #look(): void {
+  #measure(): void {
     const now = bootMs();
     const sinceMs = now - this.#lookedAt;
     // Whether this or a message is first after a sleep, nobody knows.

@@ -20,7 +20,7 @@ export const HOST_POLICY = "/etc/vidro/policy.json";
 const STATE_RULE = "own-state";
 
 /** What was found at some time, and what it came to for each hand that asked. */
-let found:
+let cachedStates:
   | { readonly at: number; readonly folders: readonly string[]; readonly by: Map<string, readonly string[]> }
   | undefined;
 
@@ -30,21 +30,21 @@ let found:
  */
 export function findOwnFolders(own: string): readonly string[] {
   const now = performance.now();
-  if (found === undefined || now - found.at > HAND_LIMITS.statesMs)
-    found = { at: now, folders: [...usualFolders(), ...openFolders()], by: new Map() };
-  let folders = found.by.get(own);
-  if (folders === undefined) found.by.set(own, (folders = outermost([own, ...found.folders])));
+  if (cachedStates === undefined || now - cachedStates.at > HAND_LIMITS.statesMs)
+    cachedStates = { at: now, folders: [...usualFolders(), ...openFolders()], by: new Map() };
+  let folders = cachedStates.by.get(own);
+  if (folders === undefined) cachedStates.by.set(own, (folders = keepOutermost([own, ...cachedStates.folders])));
   return folders;
 }
 
-function outermost(folders: readonly string[]): readonly string[] {
+function keepOutermost(folders: readonly string[]): readonly string[] {
   const all = [...new Set(folders)];
   return all.filter((folder) => !all.some((other) => other !== folder && isWithin(other, folder)));
 }
 
 function usualFolders(): readonly string[] {
   const own = [stateFolder(), usualStateFolder()].filter((folder) => folder !== undefined);
-  return [...own, dirname(HOST_POLICY)].flatMap(real);
+  return [...own, dirname(HOST_POLICY)].flatMap(realPathIfAny);
 }
 
 /** States that a process has open which this one may look into: its own user's, and for root everyone's. */
@@ -52,7 +52,7 @@ function openFolders(): readonly string[] {
   return listPids().flatMap((pid) => {
     try {
       if (!basename(readlinkSync(`/proc/${pid}/exe`)).startsWith("node")) return [];
-      return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => stateOf(linkAt(`/proc/${pid}/fd/${fd}`)));
+      return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => stateOf(readLinkIfAny(`/proc/${pid}/fd/${fd}`)));
     } catch {
       // It is gone, or another user's.
       return [];
@@ -69,7 +69,7 @@ function stateOf(file: string): readonly string[] {
   return [existsSync(join(around, "identity.json")) || existsSync(join(around, "tokens.json")) ? around : folder];
 }
 
-function linkAt(path: string): string {
+function readLinkIfAny(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
@@ -77,7 +77,7 @@ function linkAt(path: string): string {
   }
 }
 
-function real(path: string): readonly string[] {
+function realPathIfAny(path: string): readonly string[] {
   try {
     return [realpathSync.native(path)];
   } catch {
@@ -89,7 +89,7 @@ function real(path: string): readonly string[] {
 const BETWEEN = /[\s;&|<>()`"'=,:]+/u;
 
 /** What a plan is looked at with. */
-interface Ground {
+interface PlanSurroundings {
   readonly workspace: string;
   /** Vidro's own folders. */
   readonly folders: readonly string[];
@@ -99,31 +99,35 @@ interface Ground {
  * The verdict on a plan that names Vidro's own state, which no approval overrules; undefined when it names none, or a
  * sandbox holds it, in which the state is not there.
  */
-export function judgeOwnState(plan: Plan, ground: Ground): Verdict | undefined {
-  const path = namedIn(plan, ground);
+export function judgeOwnState(plan: Plan, ground: PlanSurroundings): Verdict | undefined {
+  const path = findNamedState(plan, ground);
   if (path === undefined) return undefined;
   const reason = `it names ${path}: Vidro's own state is never given out or changed`;
   return { decision: "deny", rule: STATE_RULE, class: "privileged", reason };
 }
 
-function namedIn(plan: Plan, ground: Ground): string | undefined {
-  if (plan.kind === "shell") return plan.sandboxed ? undefined : named([plan.command], plan.cwd, ground);
+function findNamedState(plan: Plan, ground: PlanSurroundings): string | undefined {
+  if (plan.kind === "shell") return plan.sandboxed ? undefined : findNamedFolder([plan.command], plan.cwd, ground);
   if (plan.kind !== "process" || plan.confined !== undefined) return undefined;
-  return named([plan.program, ...plan.argv], plan.cwd, ground);
+  return findNamedFolder([plan.program, ...plan.argv], plan.cwd, ground);
 }
 
 /**
  * The folder that one of the texts names, as a whole path anywhere in it or as a path seen from the working folder. A
  * text that puts the name together when it runs is not found: that is what the cover is for.
  */
-function named(texts: readonly string[], cwd: string, { workspace, folders }: Ground): string | undefined {
+function findNamedFolder(
+  texts: readonly string[],
+  cwd: string,
+  { workspace, folders }: PlanSurroundings,
+): string | undefined {
   const isOwn = (path: string): boolean =>
     folders.some((folder) => isWithin(folder, path)) && !isWithin(workspace, path);
   const words = new Set([cwd, ...texts.flatMap((text) => [text, ...text.split(BETWEEN)])]);
   const home = homedir();
   for (const word of words) {
     const path = resolve(cwd, word.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/|$)/u, home));
-    const own = [path, ...(word.length <= HAND_LIMITS.pathChars ? real(path) : [])].find(isOwn);
+    const own = [path, ...(word.length <= HAND_LIMITS.pathChars ? realPathIfAny(path) : [])].find(isOwn);
     if (own !== undefined) return own;
   }
   return undefined;

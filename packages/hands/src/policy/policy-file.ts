@@ -44,7 +44,7 @@ interface PolicyPlaces {
  */
 export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state }: PolicyPlaces): OpenPolicy {
   const places = { workspace: resolveWorkspace(workspace), home: realHome(), state: realpathSync(state) };
-  const file = [...(hostFile === false ? [] : [hostFile]), own].find(isThere);
+  const file = [...(hostFile === false ? [] : [hostFile]), own].find(policyExists);
   if (file === hostFile) refuseLoose(file);
   const source = file === undefined ? undefined : readPolicy(file);
   // The examples of the shipped policy are tried by its test, not at every start.
@@ -52,7 +52,7 @@ export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state
   const policy = {
     ...parsed,
     real: (path: string) => realPathOf(path, places.state),
-    kept: (path: string) => whyKept(path, places.workspace),
+    kept: (path: string) => whyNotForEveryone(path, places.workspace),
   };
   const text = source === undefined ? JSON.stringify(DEFAULT_POLICY) : canonicalJson(source);
   return {
@@ -62,7 +62,7 @@ export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state
     secrets: policy.secrets,
     ...(policy.memory === undefined ? {} : { memoryBytes: policy.memory * MIB }),
     file,
-    warning: mayWrite(file ?? own) ? warningOf(file) : undefined,
+    warning: mayWrite(file ?? own) ? writableWarning(file) : undefined,
   };
 }
 
@@ -91,7 +91,7 @@ function mayWrite(file: string): boolean {
   });
 }
 
-function warningOf(file: string | undefined): string {
+function writableWarning(file: string | undefined): string {
   const which = file === undefined ? "The shipped policy counts, and" : `The policy ${file} counts, and`;
   return `${which} the user of this hand may put another one in its place: as root, write ${HOST_POLICY}.`;
 }
@@ -126,7 +126,7 @@ export function openReloadablePolicy(places: PolicyPlaces): ReloadablePolicy {
 }
 
 /** Only a policy that was never written is replaced by the shipped one; one that cannot be reached stops the hand. */
-function isThere(file: string): boolean {
+function policyExists(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
   } catch (thrown) {
@@ -147,7 +147,7 @@ function realPathOf(path: string, state: string): string | undefined {
 }
 
 /** Why a file that a rule covers is not for everyone after all; undefined when it is. */
-function whyKept(path: string, workspace: string): string | undefined {
+function whyNotForEveryone(path: string, workspace: string): string | undefined {
   if (isWithin(workspace, path))
     return isWorkspacePath(path, workspace) ? undefined : "also a file outside the workspace";
   return isClosedToOthers(path) ? "closed to other users of this host" : undefined;

@@ -10,18 +10,18 @@ export function findSecretPaths(patterns: readonly string[], places: PolicyFolde
   const found = patterns.flatMap((pattern) => {
     const [, place = "", tail = ""] = /^(?:\{(workspace|home|state)\})?(.*)$/s.exec(pattern) ?? [];
     const root = place === "workspace" || place === "home" || place === "state" ? places[place] : "/";
-    return matching(tail.split("/").slice(1), root);
+    return matchPattern(tail.split("/").slice(1), root);
   });
   return [...new Set(found)].filter((path) => !path.startsWith("/proc/"));
 }
 
 /** Where the rest of a pattern leads from a folder; a last `**` is the folder itself. */
-function matching([name, ...rest]: readonly string[], folder: string): readonly string[] {
+function matchPattern([name, ...rest]: readonly string[], folder: string): readonly string[] {
   if (name === undefined || name === "**") return [folder];
-  if (!name.includes("*")) return matching(rest, join(folder, name));
+  if (!name.includes("*")) return matchPattern(rest, join(folder, name));
   return namesIn(folder)
     .filter((entry) => matchesWord(name, entry))
-    .flatMap((entry) => matching(rest, join(folder, entry)));
+    .flatMap((entry) => matchPattern(rest, join(folder, entry)));
 }
 
 function namesIn(folder: string): readonly string[] {

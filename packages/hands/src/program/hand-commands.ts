@@ -54,12 +54,12 @@ export async function joinBrain(flags: HandJoinFlags): Promise<number> {
   const state = await HandStateFolder.open(flags.state);
   const workspace = resolve(flags.workspace ?? ".");
   const who = { url, token, name, workspace, ...(tags === undefined ? {} : { tags }) };
-  await state.saveIdentity(await enrol({ ...who, ...(await keeping(state, flags.transport)) }));
-  return work(state, flags, { firstDials: REGISTER_LIMITS.firstDials, reloadables });
+  await state.saveIdentity(await enrol({ ...who, ...(await keyStorage(state, flags.transport)) }));
+  return serveUntilStopped(state, flags, { firstDials: REGISTER_LIMITS.firstDials, reloadables });
 }
 
 /** What keeps the key of a host that is to sign its messages. */
-async function keeping(state: HandStateFolder, transport = "ws"): Promise<Pick<EnrolOptions, "keepKey">> {
+async function keyStorage(state: HandStateFolder, transport = "ws"): Promise<Pick<EnrolOptions, "keepKey">> {
   if (transport === "ws") return {};
   if (transport !== "http") throw new Fault("BAD_REQUEST", "A hand comes over ws or http: --transport http");
   const { KeyRing } = await import("../links/agent-http/key-ring.ts");
@@ -69,7 +69,7 @@ async function keeping(state: HandStateFolder, transport = "ws"): Promise<Pick<E
 /** Works for the brain that was joined, until it is asked to end; a brain that is away is waited for. */
 export async function serveHand(flags: HandFlags): Promise<number> {
   const reloadables = heedSignals();
-  return work(await HandStateFolder.open(flags.state), flags, { firstDials: Infinity, reloadables });
+  return serveUntilStopped(await HandStateFolder.open(flags.state), flags, { firstDials: Infinity, reloadables });
 }
 
 /** The public key of the receipts that this host signs, with its id at the brain that it joined, as a line of JSON. */
@@ -87,12 +87,16 @@ function heedSignals(): Reloadable[] {
   return reloadables;
 }
 
-interface Work {
+interface ServeSettings {
   readonly firstDials: number;
   readonly reloadables: Reloadable[];
 }
 
-async function work(state: HandStateFolder, flags: HandFlags, { firstDials, reloadables }: Work): Promise<number> {
+async function serveUntilStopped(
+  state: HandStateFolder,
+  flags: HandFlags,
+  { firstDials, reloadables }: ServeSettings,
+): Promise<number> {
   surviveErrors();
   const stop = new AbortController();
   let code: number = EXIT.ok;
@@ -115,7 +119,7 @@ async function work(state: HandStateFolder, flags: HandFlags, { firstDials, relo
     ...(listen === undefined ? {} : { listen }),
     ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
     up(identity) {
-      tellUp(identity, { json: flags.json === true, isFirst: !isReady });
+      printConnected(identity, { json: flags.json === true, isFirst: !isReady });
       isReady = true;
     },
     note: printNote,
@@ -126,7 +130,10 @@ async function work(state: HandStateFolder, flags: HandFlags, { firstDials, relo
 
 const WHY_CHARS = 400;
 
-function tellUp({ agentId, name, url }: HandIdentity, { json, isFirst }: { json: boolean; isFirst: boolean }): void {
+function printConnected(
+  { agentId, name, url }: HandIdentity,
+  { json, isFirst }: { json: boolean; isFirst: boolean },
+): void {
   if (json && isFirst) printJson({ ready: true, agent_id: agentId });
   if (json) return;
   printNote(`✓ ${oneLine(name, REGISTER_LIMITS.nameChars)} connected`);

@@ -29,13 +29,13 @@ export async function readListenFlags({
   if (!isTls) return { host: url.hostname.replace(/^\[|\]$/g, ""), port, url: url.origin };
   if (listenCert === undefined || listenKey === undefined)
     throw new Fault("BAD_REQUEST", "To listen with TLS takes a certificate and its key: --listen-cert, --listen-key");
-  const tls = { cert: await pemIn(listenCert), key: await pemIn(listenKey) };
+  const tls = { cert: await readPem(listenCert), key: await readPem(listenKey) };
   return { host: EVERYWHERE, port, url: url.origin, tls };
 }
 
 const EVERYWHERE = "::";
 
-async function pemIn(file: string): Promise<string> {
+async function readPem(file: string): Promise<string> {
   return readFile(file, "utf8").catch((cause: unknown) => {
     throw new Fault("BAD_REQUEST", `${file} cannot be read: ${asFault(cause).message}`, { cause });
   });

@@ -42,8 +42,8 @@ export async function serveTcp(flags: TcpHandFlags): Promise<number> {
   const { state, workspace = ".", tokens: file = join(state, "tokens.json"), name, lab } = flags;
   const own = join(state, "hand");
   mkdirSync(own, { recursive: true, mode: 0o700 });
-  const tls = await tlsOf(flags);
-  const brain = flags.brain === undefined ? {} : { brain: readBrainKey(await pem(flags.brain), tcpHandName(ID)) };
+  const tls = await readTls(flags);
+  const brain = flags.brain === undefined ? {} : { brain: readBrainKey(await readPem(flags.brain), tcpHandName(ID)) };
   const tokens = new TokenFile(file);
   const policy = openReloadablePolicy({ file: join(state, "policy.json"), workspace, state });
   if (policy.warning !== undefined) printNote(policy.warning);
@@ -66,7 +66,7 @@ export async function serveTcp(flags: TcpHandFlags): Promise<number> {
     });
     surviveErrors();
     serveSignals(
-      () => [{ what: "policy", reload: policy.reload }, ...reloadableCertificate(server, () => tlsOf(flags))],
+      () => [{ what: "policy", reload: policy.reload }, ...reloadableCertificate(server, () => readTls(flags))],
       printSignalNote,
     );
     if (flags.json === true) printJson({ ready: true, tcp: server.address, pid: process.pid });
@@ -80,15 +80,15 @@ export async function serveTcp(flags: TcpHandFlags): Promise<number> {
   }
 }
 
-async function tlsOf({ tlsCert, tlsKey }: TcpHandFlags): Promise<{ cert: string; key: string } | undefined> {
+async function readTls({ tlsCert, tlsKey }: TcpHandFlags): Promise<{ cert: string; key: string } | undefined> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");
-  const [cert, key] = await Promise.all([tlsCert, tlsKey].map((file) => pem(file)));
+  const [cert, key] = await Promise.all([tlsCert, tlsKey].map((file) => readPem(file)));
   return { cert: cert ?? "", key: key ?? "" };
 }
 
-function pem(file: string): Promise<string> {
+function readPem(file: string): Promise<string> {
   return readFile(file, "utf8").catch((cause: Error) => {
     throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });
   });

@@ -41,11 +41,11 @@ export const editTool = defineTool({
   async run(input, { plan }) {
     const content = await readContent(plan.path);
     const text = decodeText(content, plan.path);
-    const [from, to] = lineEndsOf(text, [input.old_string, input.new_string]);
+    const [from, to] = matchLineEnds(text, [input.old_string, input.new_string]);
     const pieces = text.split(from);
     const count = pieces.length - 1;
-    if (count === 0) throw absent(text, from, plan.path);
-    if (count > 1 && input.replace_all !== true) throw ambiguous(pieces, plan.path);
+    if (count === 0) throw absentFault(text, from, plan.path);
+    if (count > 1 && input.replace_all !== true) throw ambiguousFault(pieces, plan.path);
     const edited = pieces.join(to);
     await writeContent(plan.path, edited, { expected: content.stat, make: false });
     const data = { path: plan.path, replacements: count, bytes: Buffer.byteLength(edited), sha256: sha256(edited) };
@@ -54,12 +54,12 @@ export const editTool = defineTool({
 });
 
 /** Models write LF: in a file whose line ends are all CRLF, that is what they mean. */
-function lineEndsOf(text: string, [from, to]: [string, string]): [string, string] {
+function matchLineEnds(text: string, [from, to]: [string, string]): [string, string] {
   if (!isCrlf(text) || from.includes("\r") || to.includes("\r")) return [from, to];
   return [from.replaceAll("\n", "\r\n"), to.replaceAll("\n", "\r\n")];
 }
 
-function ambiguous(pieces: readonly string[], path: string): Fault {
+function ambiguousFault(pieces: readonly string[], path: string): Fault {
   const count = pieces.length - 1;
   const lines: number[] = [];
   let line = 1;
@@ -73,7 +73,7 @@ function ambiguous(pieces: readonly string[], path: string): Fault {
   return new Fault("TOOL_FAILED", `old_string occurs ${count} times in ${path}, ${where}; ${hint}.`);
 }
 
-function absent(text: string, wanted: string, path: string): Fault {
+function absentFault(text: string, wanted: string, path: string): Fault {
   const near = nearestLine(text.split("\n"), wanted);
   const hint =
     near === undefined ? "Read the file again" : `The nearest is line ${near.number}: ${JSON.stringify(near.line)}`;

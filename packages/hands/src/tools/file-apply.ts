@@ -49,8 +49,8 @@ export const fileApplyTool = defineTool({
       text: content === undefined ? "" : decodeText(content, plan.path),
       sha256: content?.sha256 ?? sha256(""),
     };
-    const result = resultOf(now, patch, input.base_sha256);
-    if (result === undefined) throw await conflict(now, patch, displayPath(plan.path, context));
+    const result = decideResult(now, patch, input.base_sha256);
+    if (result === undefined) throw await conflictFault(now, patch, displayPath(plan.path, context));
     const data = { path: plan.path, applied: true, sha256: sha256(result) };
     if (result === now.text) {
       return { kind: "value", text: `${plan.path} already has this change.`, data: { ...data, already: true } };
@@ -61,7 +61,7 @@ export const fileApplyTool = defineTool({
 });
 
 /** A file's text as it is now. */
-interface Now {
+interface CurrentFile {
   readonly text: string;
   readonly sha256: string;
 }
@@ -72,7 +72,11 @@ function namesOf(asked: string, path: string, context: HandContext): string[] {
 }
 
 /** What the file is to hold, which is what it holds when the patch is in it already; undefined when it is neither. */
-function resultOf({ text, sha256: current }: Now, { hunks }: Patch, base: string | undefined): string | undefined {
+function decideResult(
+  { text, sha256: current }: CurrentFile,
+  { hunks }: Patch,
+  base: string | undefined,
+): string | undefined {
   const next = applyHunks(text, hunks);
   if (base === current) return next;
   const previous = revertHunks(text, hunks);
@@ -86,7 +90,7 @@ function resultOf({ text, sha256: current }: Now, { hunks }: Patch, base: string
 }
 
 /** Says what the file is now, and the same change made for it when its lines still stand somewhere. */
-async function conflict(now: Now, patch: Patch, name: string): Promise<Fault> {
+async function conflictFault(now: CurrentFile, patch: Patch, name: string): Promise<Fault> {
   const moved = await applyMovedHunks(now.text, patch);
   const fresh = moved === undefined ? "" : await createDiff(name.replace(/^\//, ""), now.text, moved);
   const way =

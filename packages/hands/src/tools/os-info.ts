@@ -19,13 +19,13 @@ export const osInfoTool = defineTool({
   },
 
   async run(_input, { context }) {
-    const data = await facts(context);
+    const data = await readFacts(context);
     const text = Object.entries(data).map(([name, value]) => `${name}: ${String(value)}`);
     return { kind: "value", text: text.join("\n"), data };
   },
 });
 
-async function facts(context: HandContext) {
+async function readFacts(context: HandContext) {
   const disk = await statfs(context.workspace);
   return {
     hostname: os.hostname(),

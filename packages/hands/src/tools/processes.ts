@@ -51,13 +51,13 @@ export const processesTool = defineTool({
       .map((row) => ({ ...row, cmd: row.cmd.slice(0, COMMAND_CHARS) }));
     const lines = [
       "PID\tPPID\tUSER\tCPU%\tMEM MiB\tSTATE\tCOMMAND",
-      ...rows.map(line),
+      ...rows.map(formatLine),
       `[${rows.length} of ${matching.length} shown, ${all.length} in all]`,
     ];
     return { kind: "value", text: lines.join("\n"), data: { processes: rows, total: matching.length } };
   },
 });
 
-function line({ pid, ppid, user, cpuPercent, memRssBytes, state, cmd }: ProcessListing): string {
+function formatLine({ pid, ppid, user, cpuPercent, memRssBytes, state, cmd }: ProcessListing): string {
   return [pid, ppid, user, cpuPercent.toFixed(1), (memRssBytes / MIB).toFixed(1), state, cmd].join("\t");
 }

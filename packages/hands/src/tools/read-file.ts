@@ -33,7 +33,7 @@ export const readFileTool = defineTool({
     if (from > Math.max(lines.length, 1)) {
       throw new Fault("TOOL_FAILED", `${plan.path} has ${lines.length} lines, so there is no line ${from}.`);
     }
-    const part = cut(lines, from, input.limit ?? lines.length);
+    const part = cutLines(lines, from, input.limit ?? lines.length);
     const truncated = part.note !== "";
     const { bytes, sha256 } = content;
     const data = { path: plan.path, lines: lines.length, bytes: bytes.length, sha256, truncated };
@@ -42,7 +42,7 @@ export const readFileTool = defineTool({
 });
 
 /** The lines from `from` on that fit the bounds, and a note on what is left out. */
-function cut(lines: readonly string[], from: number, limit: number): { text: string; note: string } {
+function cutLines(lines: readonly string[], from: number, limit: number): { text: string; note: string } {
   const asked = lines.slice(from - 1, from - 1 + limit);
   let bytes = 0;
   const beyond = asked.findIndex((line) => (bytes += Buffer.byteLength(line) + 1) > HAND_LIMITS.readBytes);

@@ -35,7 +35,7 @@ export const readFolderTool = defineTool({
 });
 
 /** A type and not an interface, since only a type is seen to be JSON. */
-type Row = {
+type EntryRow = {
   readonly name: string;
   readonly type: FolderEntry["type"];
   readonly size: number;
@@ -43,7 +43,7 @@ type Row = {
   readonly target?: string;
 };
 
-async function describe(folder: Folder, { name, type }: FolderEntry): Promise<{ row: Row; line: string }> {
+async function describe(folder: Folder, { name, type }: FolderEntry): Promise<{ row: EntryRow; line: string }> {
   const stat = await folder.look(name);
   const target = type === "link" ? await folder.target(name).catch(() => undefined) : undefined;
   const row = { name, type, size: Number(stat?.size ?? 0), mtime: Number(stat?.mtimeMs ?? 0) };

@@ -22,11 +22,11 @@ export async function runUnderCover(launch: ProcessLaunch, execution: ToolExecut
     throw new Fault("PLAN_CHANGED", "The sandbox that was to keep this command from Vidro's own state is gone.");
   const { cwd, env, timeoutMs } = launch;
   const cover = { workspace: context.workspace, reserved: context.reserved(), cwd };
-  return runProcess({ ...sandbox.cover(lineOf(launch), cover), cwd, env, timeoutMs }, execution);
+  return runProcess({ ...sandbox.cover(commandLineOf(launch), cover), cwd, env, timeoutMs }, execution);
 }
 
 /** The line that runs the program by the name that it was asked for, where that tells a program what to do. */
-function lineOf({ program, argv: [name = program, ...args] }: ProcessLaunch): readonly string[] {
+function commandLineOf({ program, argv: [name = program, ...args] }: ProcessLaunch): readonly string[] {
   if (name === program || name === basename(program)) return [program, ...args];
   return [NAMING_SHELL, "-c", 'exec -a "$0" "$@"', name, program, ...args];
 }

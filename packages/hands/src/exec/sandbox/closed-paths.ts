@@ -32,7 +32,7 @@ function isOpen(stat: Stats): boolean {
 }
 
 /** What a folder held when it was looked at. */
-interface Seen {
+interface FolderSnapshot {
   /** Times of the folder itself: a name that comes or goes changes them. */
   readonly mark: string;
   readonly folders: readonly string[];
@@ -44,7 +44,7 @@ interface Seen {
  * what lies in a closed folder is not told.
  */
 export class ClosedPaths {
-  #seen = new Map<string, Seen>();
+  #seen = new Map<string, FolderSnapshot>();
   #seenAt = Number.NEGATIVE_INFINITY;
 
   /** Those below a folder that is open itself; nothing for one that is not there. */
@@ -62,26 +62,26 @@ export class ClosedPaths {
     if (stat?.isDirectory() !== true) return [];
     const mark = `${stat.ino}:${stat.mtimeMs}:${stat.ctimeMs}`;
     let seen = this.#seen.get(folder);
-    if (seen?.mark !== mark) this.#seen.set(folder, (seen = { mark, ...looked(folder) }));
+    if (seen?.mark !== mark) this.#seen.set(folder, (seen = { mark, ...scanFolder(folder) }));
     return [...seen.closed, ...seen.folders.flatMap((path) => this.#walk(path))];
   }
 }
 
-function looked(folder: string): Omit<Seen, "mark"> {
+function scanFolder(folder: string): Omit<FolderSnapshot, "mark"> {
   const [folders, closed]: [string[], string[]] = [[], []];
   for (const name of namesIn(folder)) {
     const path = join(folder, name);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     // A symlink opens nothing that is not seen by its own name.
     if (stat === undefined || stat.isSymbolicLink()) continue;
-    if (!isOpen(stat)) closed.push(...(isOurs(path) ? [path] : []));
+    if (!isOpen(stat)) closed.push(...(isReachable(path) ? [path] : []));
     else if (stat.isDirectory()) folders.push(path);
   }
   return { folders, closed };
 }
 
 /** Whether this process can read something, or reach what lies in it. */
-function isOurs(path: string): boolean {
+function isReachable(path: string): boolean {
   return [constants.R_OK, constants.X_OK].some((right) => {
     try {
       accessSync(path, right);

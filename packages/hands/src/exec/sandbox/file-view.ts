@@ -57,13 +57,16 @@ const MOUNT_TABLES = ["mountinfo", "mounts"];
 const closed = new ClosedPaths();
 
 /** One thing that the view holds at a path, as bubblewrap's options say it. */
-interface Part {
+interface Mount {
   readonly at: string;
   readonly options: readonly string[];
 }
 
-const readOnly = (at: string): Part => ({ at, options: ["--ro-bind", at, at] });
-const empty = (at: string): Part => ({ at, options: ["--size", String(HAND_LIMITS.scratchBytes), "--tmpfs", at] });
+const readOnlyMount = (at: string): Mount => ({ at, options: ["--ro-bind", at, at] });
+const emptyMount = (at: string): Mount => ({
+  at,
+  options: ["--size", String(HAND_LIMITS.scratchBytes), "--tmpfs", at],
+});
 
 /** Bubblewrap's options for the files that a command sees; `foreign` are those of the workspace that it must not see. */
 export function fileViewOptions(
@@ -74,8 +77,8 @@ export function fileViewOptions(
   const { confined, workspace, state, reserved } = scope;
   // Facts hold nothing of what is in the states of others, and those may be gone before they are hidden.
   const own = confined === "facts" ? [state] : reserved;
-  const hidden = [...new Set([...own.flatMap(resolveIfPresent), ...secretsThere(workspace, state, ...secrets)])];
-  return confined === "facts" ? hostView(scope, hidden) : filesView(scope, [...hidden, ...foreign]);
+  const hidden = [...new Set([...own.flatMap(resolveIfPresent), ...findSecrets(workspace, state, ...secrets)])];
+  return confined === "facts" ? hostViewOptions(scope, hidden) : filesViewOptions(scope, [...hidden, ...foreign]);
 }
 
 /** Whether a folder is in the view of a command that does not see the whole host. */
@@ -89,20 +92,20 @@ export function isInView(folder: string, scope: Pick<SandboxScope, "workspace" |
  * The whole host, for programs that show no content of files: nothing can be written, and what is hidden is not there.
  * The mount table is the host's, since the sandbox's own says only what the sandbox is.
  */
-function hostView({ workspace }: SandboxScope, hidden: readonly string[]): readonly string[] {
-  const around = hidden.filter((path) => isWithin(path, workspace)).flatMap(covered);
-  const inside = hidden.filter((path) => !isWithin(path, workspace)).flatMap(covered);
-  const parts = [...around, ...(around.length === 0 ? [] : [readOnly(workspace)]), ...inside];
+function hostViewOptions({ workspace }: SandboxScope, hidden: readonly string[]): readonly string[] {
+  const around = hidden.filter((path) => isWithin(path, workspace)).flatMap(coverMounts);
+  const inside = hidden.filter((path) => !isWithin(path, workspace)).flatMap(coverMounts);
+  const parts = [...around, ...(around.length === 0 ? [] : [readOnlyMount(workspace)]), ...inside];
   return [
     ["--ro-bind", "/", "/"],
     ...DEVICES.map((device) => ["--dev-bind", device, device]),
-    ...inOrder(parts),
+    ...sortByDepth(parts),
     ...MOUNT_TABLES.map((table) => ["--ro-bind", `/proc/${process.pid}/${table}`, `/proc/self/${table}`]),
   ].flat();
 }
 
 /** The workspace and the system's own folders: what is not named here is not there, whatever a path leads to. */
-function filesView(scope: SandboxScope, hidden: readonly string[]): readonly string[] {
+function filesViewOptions(scope: SandboxScope, hidden: readonly string[]): readonly string[] {
   const { confined, workspace, path: searched } = scope;
   const system = [...SYSTEM, ...programFolders(workspace, searched)].filter((folder) => !isWithin(workspace, folder));
   const shut = PARTLY_CLOSED.flatMap((folder) => closed.below(folder)).filter((path) => !isWithin(workspace, path));
@@ -110,26 +113,26 @@ function filesView(scope: SandboxScope, hidden: readonly string[]): readonly str
   const covers = new Set([...shut, ...hidden].filter((path) => shown.some((folder) => isWithin(folder, path))));
   const canWrite = confined !== "files";
   const parts = [
-    ...system.flatMap(linkOrFolder),
+    ...system.flatMap(linkOrFolderMount),
     { at: "/dev", options: canWrite ? ["--dev", "/dev"] : FEW_DEVICES },
     // The kernel's settings are files of root's, and a setting can name a program that runs outside.
     { at: "/proc", options: ["--proc", "/proc", "--remount-ro", "/proc"] },
     // A socket can be spoken to on a read-only mount: those of docker, dbus and their like live in /run.
-    ...["/tmp", "/var/tmp", "/run"].map(empty),
-    ...[...covers].flatMap(covered),
+    ...["/tmp", "/var/tmp", "/run"].map(emptyMount),
+    ...[...covers].flatMap(coverMounts),
     { at: workspace, options: [canWrite ? "--bind" : "--ro-bind", workspace, workspace] },
   ];
-  return [...inOrder(parts).flat(), ...(workspace === "/" ? [] : ["--remount-ro", "/"])];
+  return [...sortByDepth(parts).flat(), ...(workspace === "/" ? [] : ["--remount-ro", "/"])];
 }
 
 /** What lies in a folder comes after the folder: the later mount covers the earlier one. */
-function inOrder(parts: readonly Part[]): readonly (readonly string[])[] {
-  const depth = ({ at }: Part): number => (at === "/" ? 0 : at.split("/").length);
+function sortByDepth(parts: readonly Mount[]): readonly (readonly string[])[] {
+  const depth = ({ at }: Mount): number => (at === "/" ? 0 : at.split("/").length);
   return parts.toSorted((one, other) => depth(one) - depth(other)).map(({ options }) => options);
 }
 
 /** Folders of programs outside the system's own, and the libraries beside them: a home may have a toolchain. */
-const programFolders = remembered((workspace, path = "") => {
+const programFolders = cacheBriefly((workspace, path = "") => {
   const folders = path.split(":").flatMap((folder) => {
     const library = basename(folder) === "bin" ? [join(dirname(folder), "lib")] : [];
     return [folder, ...library].flatMap(resolveIfPresent);
@@ -138,12 +141,12 @@ const programFolders = remembered((workspace, path = "") => {
 });
 
 /** Where the secrets of a policy are. */
-const secretsThere = remembered((workspace, state = "", ...secrets) =>
+const findSecrets = cacheBriefly((workspace, state = "", ...secrets) =>
   findSecretPaths(secrets, { workspace, state, home: homedir() }).flatMap(resolveIfPresent),
 );
 
 /** A look at the disk whose answer counts for a while: for each command anew it would cost more than many a command. */
-function remembered(look: (workspace: string, ...words: readonly string[]) => readonly string[]): typeof look {
+function cacheBriefly(look: (workspace: string, ...words: readonly string[]) => readonly string[]): typeof look {
   const answers = new Map<string, readonly string[]>();
   let since = performance.now();
   return (...words) => {
@@ -158,10 +161,10 @@ function remembered(look: (workspace: string, ...words: readonly string[]) => re
   };
 }
 
-function linkOrFolder(at: string): readonly Part[] {
+function linkOrFolderMount(at: string): readonly Mount[] {
   const stat = lstatSync(at, { throwIfNoEntry: false });
   if (stat === undefined) return [];
-  return [stat.isSymbolicLink() ? { at, options: ["--symlink", readlinkSync(at), at] } : readOnly(at)];
+  return [stat.isSymbolicLink() ? { at, options: ["--symlink", readlinkSync(at), at] } : readOnlyMount(at)];
 }
 
 /** The real path of what is there; what is not, or what we may not even look at, needs no hiding. */
@@ -174,8 +177,8 @@ export function resolveIfPresent(path: string): readonly string[] {
 }
 
 /** An empty folder over a folder, and over a file one that cannot be opened, since a device is none on such a mount. */
-function covered(at: string): readonly Part[] {
+function coverMounts(at: string): readonly Mount[] {
   const stat = statSync(at, { throwIfNoEntry: false });
   if (stat === undefined) return [];
-  return [stat.isDirectory() ? empty(at) : { at, options: ["--ro-bind", "/dev/null", at] }];
+  return [stat.isDirectory() ? emptyMount(at) : { at, options: ["--ro-bind", "/dev/null", at] }];
 }

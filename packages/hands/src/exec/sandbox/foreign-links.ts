@@ -10,7 +10,7 @@ import { HAND_LIMITS } from "@vidro/core";
  */
 
 /** A file with several names, of which this is one. */
-interface Linked {
+interface HardLinkedFile {
   readonly path: string;
   /** What it is on the disk, whatever its names. */
   readonly identity: string;
@@ -20,12 +20,12 @@ interface Linked {
 }
 
 /** What a folder held when it was looked at. */
-interface Seen {
+interface FolderScan {
   /** Times of the folder itself: a name that comes or goes changes them. */
   readonly mark: string;
   readonly entries: number;
   readonly folders: readonly string[];
-  readonly linked: readonly Linked[];
+  readonly linked: readonly HardLinkedFile[];
 }
 
 const READ_BY_OTHERS = 0o004;
@@ -34,15 +34,15 @@ const READ_BY_OTHERS = 0o004;
 const SLICE_MS = 5;
 
 /** What was found below a folder, or is being looked for. */
-interface Walk {
+interface TreeScan {
   readonly since: number;
-  readonly seen: Map<string, Seen>;
+  readonly seen: Map<string, FolderScan>;
   readonly found: Promise<readonly string[]>;
 }
 
 /** The foreign files below folders; a folder that did not change is not read again. */
 export class ForeignLinks {
-  readonly #walks = new Map<string, Walk>();
+  readonly #walks = new Map<string, TreeScan>();
 
   /**
    * Paths of the foreign files below a folder as they were at most `HAND.closedMs` ago, of those that were looked at:
@@ -55,8 +55,8 @@ export class ForeignLinks {
     const now = performance.now();
     if (before !== undefined && now - before.since <= HAND_LIMITS.closedMs) return before.found;
     if (this.#walks.size >= MOST_WALKS) this.#walks.clear();
-    const seen = new Map<string, Seen>();
-    const found = walked(top, { before: before?.seen, seen });
+    const seen = new Map<string, FolderScan>();
+    const found = scanTree(top, { before: before?.seen, seen });
     this.#walks.set(top, { since: now, seen, found });
     return found;
   }
@@ -66,19 +66,19 @@ export class ForeignLinks {
 const MOST_WALKS = 16;
 
 /** What an earlier walk has seen, and what this one sees. */
-interface Sight {
-  readonly before: ReadonlyMap<string, Seen> | undefined;
-  readonly seen: Map<string, Seen>;
+interface ScanState {
+  readonly before: ReadonlyMap<string, FolderScan> | undefined;
+  readonly seen: Map<string, FolderScan>;
 }
 
-async function walked(top: string, { before, seen }: Sight): Promise<readonly string[]> {
-  const owner = look(top)?.uid;
+async function scanTree(top: string, { before, seen }: ScanState): Promise<readonly string[]> {
+  const owner = lstatIfAny(top)?.uid;
   const folders = [top];
   let left: number = HAND_LIMITS.searchFiles;
   let since = performance.now();
   for (let next = 0; next < folders.length && left > 0; next += 1) {
     const folder = folders[next] ?? top;
-    const found = lookedInto(folder, before?.get(folder));
+    const found = scanIfChanged(folder, before?.get(folder));
     if (found === undefined) continue;
     left -= found.entries;
     seen.set(folder, found);
@@ -88,7 +88,7 @@ async function walked(top: string, { before, seen }: Sight): Promise<readonly st
       since = performance.now();
     }
   }
-  const foreign = foreignOf(
+  const foreign = selectForeign(
     [...seen.values()].flatMap(({ linked }) => linked),
     owner,
   );
@@ -96,29 +96,29 @@ async function walked(top: string, { before, seen }: Sight): Promise<readonly st
   return foreign.filter((file) => !isStore || file.owner !== owner || !file.isOpen).map(({ path }) => path);
 }
 
-function lookedInto(folder: string, before: Seen | undefined): Seen | undefined {
-  const stat = look(folder);
+function scanIfChanged(folder: string, before: FolderScan | undefined): FolderScan | undefined {
+  const stat = lstatIfAny(folder);
   if (stat?.isDirectory() !== true) return undefined;
   const mark = `${stat.ino}:${stat.mtimeMs}:${stat.ctimeMs}`;
-  return before?.mark === mark ? before : { mark, ...listed(folder) };
+  return before?.mark === mark ? before : { mark, ...listFolder(folder) };
 }
 
-function foreignOf(linked: readonly Linked[], owner: number | undefined): readonly Linked[] {
+function selectForeign(linked: readonly HardLinkedFile[], owner: number | undefined): readonly HardLinkedFile[] {
   const here = new Map<string, number>();
   for (const { identity } of linked) here.set(identity, (here.get(identity) ?? 0) + 1);
   return linked.filter((file) => file.owner !== owner || (here.get(file.identity) ?? 0) < file.names);
 }
 
-function listed(folder: string): Omit<Seen, "mark"> {
-  const [folders, linked]: [string[], Linked[]] = [[], []];
+function listFolder(folder: string): Omit<FolderScan, "mark"> {
+  const [folders, linked]: [string[], HardLinkedFile[]] = [[], []];
   let entries = 0;
   try {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       entries += 1;
       const path = join(folder, entry.name);
       if (entry.isDirectory()) folders.push(path);
-      const stat = entry.isFile() ? look(path) : undefined;
-      if (stat !== undefined && stat.nlink > 1) linked.push(linkedAt(path, stat));
+      const stat = entry.isFile() ? lstatIfAny(path) : undefined;
+      if (stat !== undefined && stat.nlink > 1) linked.push(hardLinkedFile(path, stat));
     }
   } catch {
     // It is gone by now, or closed to us as well.
@@ -126,12 +126,12 @@ function listed(folder: string): Omit<Seen, "mark"> {
   return { entries, folders, linked };
 }
 
-function linkedAt(path: string, stat: Stats): Linked {
+function hardLinkedFile(path: string, stat: Stats): HardLinkedFile {
   const isOpen = (stat.mode & READ_BY_OTHERS) !== 0;
   return { path, identity: `${stat.dev}:${stat.ino}`, names: stat.nlink, owner: stat.uid, isOpen };
 }
 
-function look(path: string): Stats | undefined {
+function lstatIfAny(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {

@@ -77,10 +77,13 @@ const AT = { call: 0, architecture: 4, firstArgument: 16 } as const;
 
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, value: number];
 
-const returns = (value: number): Instruction => [RETURN, 0, 0, value];
+const returnInstruction = (value: number): Instruction => [RETURN, 0, 0, value];
 
 /** Refuses a call: jumps over the answer unless the number is the call's. */
-const refuses = (call: number, answer: number): readonly Instruction[] => [[JUMP_EQUAL, 0, 1, call], returns(answer)];
+const refuseInstructions = (call: number, answer: number): readonly Instruction[] => [
+  [JUMP_EQUAL, 0, 1, call],
+  returnInstruction(answer),
+];
 
 /**
  * The filter for an architecture as Node names it; undefined where its calls are not known. Without sockets, a program
@@ -91,25 +94,25 @@ export function seccompFilter(arch: string, { sockets }: { readonly sockets: boo
   const known = ARCHITECTURES[arch];
   if (known === undefined) return undefined;
   const refused = [...known.refused, ...REFUSED_EVERYWHERE, ...(sockets ? [] : [known.socket])];
-  return encoded([
+  return encodeProgram([
     [LOAD, 0, 0, AT.architecture],
     [JUMP_EQUAL, 1, 0, known.audit],
-    returns(KILL),
+    returnInstruction(KILL),
     [LOAD, 0, 0, AT.call],
     [JUMP_AT_LEAST, 0, 1, OTHER_CALLS],
-    returns(EPERM),
-    ...refused.flatMap((call) => refuses(call, EPERM)),
+    returnInstruction(EPERM),
+    ...refused.flatMap((call) => refuseInstructions(call, EPERM)),
     // A library that is told there is no clone3 takes clone, whose flags can be seen.
-    ...refuses(CLONE3, ENOSYS),
+    ...refuseInstructions(CLONE3, ENOSYS),
     [JUMP_EQUAL, 0, 3, known.clone],
     [LOAD, 0, 0, AT.firstArgument],
     [JUMP_ANY_BIT, 0, 1, NEW_NAMESPACES],
-    returns(EPERM),
-    returns(ALLOW),
+    returnInstruction(EPERM),
+    returnInstruction(ALLOW),
   ]);
 }
 
-function encoded(program: readonly Instruction[]): Uint8Array {
+function encodeProgram(program: readonly Instruction[]): Uint8Array {
   const bytes = Buffer.alloc(program.length * 8);
   for (const [index, [code, whenTrue, whenFalse, value]] of program.entries()) {
     const at = bytes.writeUInt16LE(code, index * 8);

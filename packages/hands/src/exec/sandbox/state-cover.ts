@@ -3,7 +3,7 @@ import { isWithin } from "../../files/is-within.ts";
 import { resolveIfPresent } from "./file-view.ts";
 
 /** What is run as the user, and may use all of the host but for some folders. */
-export interface Cover {
+export interface CoverScope {
   readonly workspace: string;
   /** The folders in whose place there is an empty one. */
   readonly reserved: readonly string[];
@@ -11,7 +11,7 @@ export interface Cover {
 }
 
 /** Makes of a line, whose first word is an absolute path, one that runs it under a cover. */
-type Covering = (line: readonly string[], cover: Cover) => readonly string[];
+type CoverCommand = (line: readonly string[], cover: CoverScope) => readonly string[];
 
 const TOOLS = { unshare: "/usr/bin/unshare", setpriv: "/usr/bin/setpriv", mount: "/usr/bin/mount" } as const;
 const SHELL = "/bin/sh";
@@ -23,13 +23,14 @@ const UNCOVERING = ["sys_admin", "sys_ptrace", "sys_module", "sys_rawio", "mknod
 const NEWER = [38, 39];
 
 /** How this process covers folders by means of a bubblewrap that works; undefined where it cannot. */
-export function findCover(bubblewrap: string): Covering | undefined {
-  if (!isMighty()) return (line, cover) => [bubblewrap, ...emptied(cover), "--chdir", cover.cwd, "--", ...line];
-  return Object.values(TOOLS).every((tool) => existsSync(tool)) ? coveredForRoot : undefined;
+export function findCover(bubblewrap: string): CoverCommand | undefined {
+  if (!canMountOnHost())
+    return (line, cover) => [bubblewrap, ...coverOptions(cover), "--chdir", cover.cwd, "--", ...line];
+  return Object.values(TOOLS).every((tool) => existsSync(tool)) ? coverAsRoot : undefined;
 }
 
 /** Folders above come before those below: the later mount covers the earlier one. */
-function emptied({ workspace, reserved }: Cover): readonly string[] {
+function coverOptions({ workspace, reserved }: CoverScope): readonly string[] {
   const folders = reserved.flatMap(resolveIfPresent);
   const isAround = folders.some((folder) => isWithin(folder, workspace));
   return [
@@ -65,7 +66,7 @@ const COVER = `
  * Bubblewrap leaves a process of its own outside, of the same user and without powers, through whose /proc root looks
  * around the cover. So root makes a mount namespace without it, and gives up the powers that would undo it.
  */
-const coveredForRoot: Covering = (line, { workspace, reserved, cwd }) => {
+const coverAsRoot: CoverCommand = (line, { workspace, reserved, cwd }) => {
   const folders = reserved.flatMap(resolveIfPresent);
   const powers = [...UNCOVERING, ...newerPowers()].map((power) => `-${power}`).join(",");
   return [
@@ -83,7 +84,7 @@ function newerPowers(): readonly string[] {
 const CAP_SYS_ADMIN = 21n;
 
 /** Whether this process may mount on the host itself; what may not gets a user namespace, from which nothing leads out. */
-function isMighty(): boolean {
+function canMountOnHost(): boolean {
   try {
     const powers = /^CapEff:\s*([0-9a-f]+)$/mu.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";
     return process.getuid?.() === 0 && ((BigInt(`0x${powers}`) >> CAP_SYS_ADMIN) & 1n) === 1n;

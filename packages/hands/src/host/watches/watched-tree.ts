@@ -10,16 +10,16 @@ import type { WatchEventType } from "./watch-log.ts";
 type WatchObserver = (type: WatchEventType, file: string, why?: string) => void;
 
 /** What is known of a file or a folder. */
-interface Known {
+interface TreeNode {
   readonly isFolder: boolean;
   /** Tells one state of a file from another. */
   readonly mark: string;
   /** What a folder holds, by name. */
-  readonly children?: Map<string, Known>;
+  readonly children?: Map<string, TreeNode>;
 }
 
 /** A folder that has to be looked at, and which names in it count; all without any. */
-interface Place {
+interface WatchRoot {
   readonly path: string;
   readonly only?: string;
 }
@@ -30,12 +30,12 @@ interface Place {
  * A folder is listened to before it is listed. Symlinks are seen as files and never followed.
  */
 export class WatchedTree {
-  readonly #place: Place;
+  readonly #place: WatchRoot;
   readonly #see: WatchObserver;
   readonly #isReserved: (path: string) => boolean;
   readonly #listeners = new Map<string, FSWatcher>();
   readonly #changed = new Set<string>();
-  readonly #root: Map<string, Known> = new Map();
+  readonly #root: Map<string, TreeNode> = new Map();
   #entries = 0;
   #isQuiet = true;
   #toldTooMany = false;
@@ -44,7 +44,7 @@ export class WatchedTree {
   #rescan: NodeJS.Timeout | undefined;
   #closed = false;
 
-  private constructor(place: Place, see: WatchObserver, isReserved: (path: string) => boolean) {
+  private constructor(place: WatchRoot, see: WatchObserver, isReserved: (path: string) => boolean) {
     this.#place = place;
     this.#see = see;
     this.#isReserved = isReserved;
@@ -92,7 +92,7 @@ export class WatchedTree {
   }
 
   /** What is known of a folder that is still there. */
-  #find(path: string): { readonly children: Map<string, Known>; readonly depth: number } | undefined {
+  #find(path: string): { readonly children: Map<string, TreeNode>; readonly depth: number } | undefined {
     const names = path
       .slice(this.#place.path.length)
       .split("/")
@@ -107,7 +107,7 @@ export class WatchedTree {
   }
 
   /** Compares a folder with what is known of it; folders that are new are looked into, too. */
-  async #look(path: string, known: Map<string, Known>, depth: number): Promise<void> {
+  async #look(path: string, known: Map<string, TreeNode>, depth: number): Promise<void> {
     this.#listen(path);
     try {
       await using folder = await Folder.open(path);
@@ -125,7 +125,7 @@ export class WatchedTree {
   async #compare(
     folder: Folder,
     { name, type }: FolderEntry,
-    { known, depth }: { readonly known: Map<string, Known>; readonly depth: number },
+    { known, depth }: { readonly known: Map<string, TreeNode>; readonly depth: number },
   ): Promise<void> {
     const path = join(folder.path, name);
     const stat = await folder.look(name).catch(() => undefined);
@@ -143,13 +143,13 @@ export class WatchedTree {
     if (before !== undefined) this.#forget(known, path, before);
     if (this.#entries >= WATCH_LIMITS.entries) return this.#tellTooMany();
     this.#entries += 1;
-    const children = isFolder ? new Map<string, Known>() : undefined;
+    const children = isFolder ? new Map<string, TreeNode>() : undefined;
     known.set(name, children === undefined ? { isFolder, mark } : { isFolder, mark, children });
     this.#tell(isFolder ? "addDir" : "add", path);
     if (children !== undefined && depth < WATCH_LIMITS.depth) await this.#look(path, children, depth + 1);
   }
 
-  #forget(known: Map<string, Known>, path: string, { isFolder, children }: Known): void {
+  #forget(known: Map<string, TreeNode>, path: string, { isFolder, children }: TreeNode): void {
     for (const [name, child] of children ?? []) this.#forget(children ?? known, join(path, name), child);
     known.delete(basename(path));
     this.#entries -= 1;
@@ -158,7 +158,7 @@ export class WatchedTree {
     this.#tell(isFolder ? "unlinkDir" : "unlink", path);
   }
 
-  #vanished(known: Map<string, Known>, thrown: unknown): void {
+  #vanished(known: Map<string, TreeNode>, thrown: unknown): void {
     const { path } = this.#place;
     const isGone = thrown instanceof Fault && errnoCode(thrown.cause) === "ENOENT";
     for (const [name, gone] of known) if (isGone) this.#forget(known, join(path, name), gone);
@@ -201,7 +201,7 @@ export class WatchedTree {
 }
 
 /** A folder is watched itself; a file is watched in its folder, so that its end and return are seen. */
-async function placeOf(path: string): Promise<Place> {
+async function placeOf(path: string): Promise<WatchRoot> {
   if (path === "/") return { path };
   await using parent = await Folder.open(dirname(path));
   const stat = await parent.look(basename(path));

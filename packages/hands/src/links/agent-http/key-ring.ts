@@ -16,7 +16,7 @@ interface StoredKey {
 }
 
 /** A key that is ready to be used. */
-interface HeldKey {
+interface UsableKey {
   readonly keyid: string;
   readonly keys: DirectionKeys;
 }
@@ -48,7 +48,7 @@ export class KeyRing {
   static async open(file: string): Promise<KeyRing> {
     try {
       const value = parseJson(await readFile(file, "utf8"));
-      const kept = isObject(value) && Array.isArray(value["keys"]) ? value["keys"].filter(isKept) : [];
+      const kept = isObject(value) && Array.isArray(value["keys"]) ? value["keys"].filter(isStoredKey) : [];
       if (kept.length === 0) throw new Error("it has no key");
       return new KeyRing(file, kept);
     } catch (cause) {
@@ -63,14 +63,14 @@ export class KeyRing {
   }
 
   /** The key to sign with. */
-  current(): HeldKey {
-    return held(this.#used());
+  current(): UsableKey {
+    return deriveUsable(this.#used());
   }
 
   /** The key of that name, if it is one of ours. */
   find(keyid: string): DirectionKeys | undefined {
     const kept = this.#kept.find((one) => one.keyid === keyid);
-    return kept === undefined ? undefined : held(kept).keys;
+    return kept === undefined ? undefined : deriveUsable(kept).keys;
   }
 
   /** Makes the next key of one that it has, and uses it; one that it has already changes nothing. */
@@ -116,10 +116,10 @@ export class KeyRing {
   }
 }
 
-function held({ keyid, root }: StoredKey): HeldKey {
+function deriveUsable({ keyid, root }: StoredKey): UsableKey {
   return { keyid, keys: deriveKeys(Buffer.from(root, "base64"), keyid, nodeSignatureCrypto) };
 }
 
-function isKept(value: unknown): value is StoredKey & { [name: string]: string } {
+function isStoredKey(value: unknown): value is StoredKey & { [name: string]: string } {
   return isObject(value) && typeof value["keyid"] === "string" && typeof value["root"] === "string";
 }

@@ -48,12 +48,12 @@ export class SignedClient {
   /** The brain's answer to a message. Rejects with the fault that it names, or BRAIN_UNREACHABLE when none is its own. */
   async ask(path: string, message: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const reply = await this.#once(path, message, signal);
-    if (reply["code"] !== "CLOCK_SKEW") return good(reply);
+    if (reply["code"] !== "CLOCK_SKEW") return requireOk(reply);
     const offsetMs = this.clock.adopt(reply["server_time"]);
     this.#options.note(
       `The clock of this host is ${Math.round(Math.abs(offsetMs) / 1000)} s off; signatures go by that of the brain.`,
     );
-    return good(await this.#once(path, message, signal));
+    return requireOk(await this.#once(path, message, signal));
   }
 
   /** Lets go of every connection. */
@@ -83,13 +83,13 @@ export class SignedClient {
     }
   }
 
-  async #post(url: URL, { headers, body }: Sending, signal: AbortSignal): Promise<Received> {
+  async #post(url: URL, { headers, body }: SignedRequest, signal: AbortSignal): Promise<RawReply> {
     try {
       const options = { method: "POST", agent: this.#agent, headers, signal };
       const request: ClientRequest = this.#isTls ? httpsRequest(url, options) : httpRequest(url, options);
       request.end(body);
       const [response] = (await once(request, "response")) as [IncomingMessage];
-      return { status: response.statusCode ?? 0, rawHeaders: response.rawHeaders, body: await collect(response) };
+      return { status: response.statusCode ?? 0, rawHeaders: response.rawHeaders, body: await readBody(response) };
     } catch (cause) {
       throw new Fault("BRAIN_UNREACHABLE", `The brain at ${url.host} cannot be reached: ${asFault(cause).message}.`, {
         cause,
@@ -98,18 +98,18 @@ export class SignedClient {
   }
 }
 
-interface Sending {
+interface SignedRequest {
   readonly headers: { readonly [name: string]: string };
   readonly body: Uint8Array;
 }
 
-interface Received {
+interface RawReply {
   readonly status: number;
   readonly rawHeaders: readonly string[];
   readonly body: Uint8Array;
 }
 
-async function collect(response: IncomingMessage): Promise<Buffer> {
+async function readBody(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -123,7 +123,7 @@ async function collect(response: IncomingMessage): Promise<Buffer> {
 /** The first HTTP status that says the fault is the server's. */
 const SERVERS_OWN = 500;
 
-function good(reply: JsonObject): JsonObject {
+function requireOk(reply: JsonObject): JsonObject {
   if (reply["ok"] === true) return reply;
   const { code: named, message } = faultOf(reply);
   // What is wrong with the brain itself passes, and is no reason to give up.

@@ -40,9 +40,9 @@ export async function listenSigned(options: ListenerOptions): Promise<SignedList
   const { host, port, tls } = options;
   if (tls === undefined && !LOOPBACK.test(host))
     throw new Fault("BAD_REQUEST", `${host} can be reached from other machines: give a certificate and its key too.`);
-  const door = doorOf(options);
+  const door = messageServer(options);
   const serve: RequestListener = (request, response) => {
-    answered(door, request).then(
+    readAndAnswer(door, request).then(
       ({ status, headers, body }) => response.writeHead(status, headers).end(body),
       (thrown: unknown) => refuse(response, asFault(thrown)),
     );
@@ -74,7 +74,7 @@ const BOUNDS = {
   minVersion: "TLSv1.3",
 } as const;
 
-function doorOf({ ring, now, answer, tls }: ListenerOptions): SignedMessageServer {
+function messageServer({ ring, now, answer, tls }: ListenerOptions): SignedMessageServer {
   const nonces = new RecentNonces(now);
   return {
     crypto: nodeSignatureCrypto,
@@ -91,7 +91,7 @@ function doorOf({ ring, now, answer, tls }: ListenerOptions): SignedMessageServe
   };
 }
 
-async function answered(door: SignedMessageServer, request: IncomingMessage): Promise<SignedHttpReply> {
+async function readAndAnswer(door: SignedMessageServer, request: IncomingMessage): Promise<SignedHttpReply> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

@@ -33,7 +33,7 @@ export class CommandRegistry {
     // Who is not known does not learn which actions there are.
     if (session === undefined && command?.isOpen !== true) throw new Fault("AUTH_REQUIRED", "Send AUTH first.");
     if (command === undefined) throw new Fault("UNKNOWN_TOOL", `There is no action ${JSON.stringify(act)}.`);
-    if (session !== undefined && !mayHave(command, session))
+    if (session !== undefined && !isPermitted(command, session))
       throw new Fault("FORBIDDEN", `scope ${command.scope} required`);
     return command;
   }
@@ -54,6 +54,6 @@ export class CommandRegistry {
   }
 }
 
-function mayHave({ scope }: TcpCommand, { scopes }: TcpSession): boolean {
+function isPermitted({ scope }: TcpCommand, { scopes }: TcpSession): boolean {
   return scope === undefined || scopes.has(scope) || scopes.has("*");
 }

@@ -22,22 +22,24 @@ const NOTHING: JsonObject = {};
 
 /** Reads the envelope of a message from a client; a bare `ping` is the action of that name. */
 export function readEnvelope(message: Json): RequestEnvelope | UnreadableMessage {
-  if (!isObject(message)) return misread({}, "A message is a JSON object with v, t, id and act.");
+  if (!isObject(message)) return unreadable({}, "A message is a JSON object with v, t, id and act.");
   if (message["v"] !== TCP_VERSION) {
     const said = JSON.stringify(message["v"])?.slice(0, TCP_LIMITS.nameChars) ?? "none";
-    return misread(message, `The version ${said} is not spoken here: send v=${TCP_VERSION}.`, true);
+    return unreadable(message, `The version ${said} is not spoken here: send v=${TCP_VERSION}.`, true);
   }
   const { t, id, act } = message;
   const data = message["data"] ?? NOTHING;
   if (t === "ping") return { id: isName(id) ? id : NO_ID, act: "PING", data: NOTHING };
-  if (t !== "req") return misread(message, 'A client sends t="req" only.');
-  if (!isName(id)) return misread(message, `A request has an id: a text of 1 to ${TCP_LIMITS.nameChars} characters.`);
-  if (!isName(act)) return misread(message, `A request has an act: a text of 1 to ${TCP_LIMITS.nameChars} characters.`);
-  if (!isObject(data)) return misread(message, "The data of a request is a JSON object, null, or left out.");
+  if (t !== "req") return unreadable(message, 'A client sends t="req" only.');
+  if (!isName(id))
+    return unreadable(message, `A request has an id: a text of 1 to ${TCP_LIMITS.nameChars} characters.`);
+  if (!isName(act))
+    return unreadable(message, `A request has an act: a text of 1 to ${TCP_LIMITS.nameChars} characters.`);
+  if (!isObject(data)) return unreadable(message, "The data of a request is a JSON object, null, or left out.");
   return { id, act, data };
 }
 
-function misread({ id, act }: JsonObject, why: string, last = false): UnreadableMessage {
+function unreadable({ id, act }: JsonObject, why: string, last = false): UnreadableMessage {
   const fault = new Fault("BAD_REQUEST", why);
   return { id: isName(id) ? id : NO_ID, act: isName(act) ? act : "", fault, last };
 }

@@ -76,13 +76,13 @@ export class FrameWriter {
     const frames = this.#frames;
     if (frames.length === 0 || this.#ended) return;
     this.#frames = [];
-    const bytes = encoded(frames);
+    const bytes = encodeFrames(frames);
     if (!this.#socket.write(bytes)) this.#since ??= performance.now();
   }
 }
 
 /** All frames in one piece of the pool: a piece for each would cost more than what is in it. */
-function encoded(frames: readonly Frame[]): Buffer {
+function encodeFrames(frames: readonly Frame[]): Buffer {
   const bytes = Buffer.allocUnsafe(frames.reduce((sum, frame) => sum + HEADER_BYTES + frame.bytes, 0));
   let at = 0;
   for (const { text, bytes: length } of frames) {

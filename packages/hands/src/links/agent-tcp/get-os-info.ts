@@ -13,15 +13,15 @@ export const getOsInfoCommand = defineCommand({
   scope: "getosinfo",
   schema: GET_OS_INFO_SCHEMA,
   run({ seconds }, { context: { hand, sampler } }) {
-    if (allowed.has(hand)) return told(sampler, seconds);
+    if (allowed.has(hand)) return samplesAnswer(sampler, seconds);
     return requireAllowed(hand, "os_info", {}).then(() => {
       allowed.add(hand);
-      return told(sampler, seconds);
+      return samplesAnswer(sampler, seconds);
     });
   },
 });
 
-function told(sampler: Sampler, seconds: number): JsonObject {
+function samplesAnswer(sampler: Sampler, seconds: number): JsonObject {
   // `mem` is the word of the protocol, `memUsed` what its first client shows.
   const samples = sampler.samples(seconds).map(({ cpu, mem, time }) => ({ cpu, mem, memUsed: mem, time }));
   return { ok: true, samples, meta: { returned: samples.length, time: Date.now() } };

@@ -16,7 +16,7 @@ export const getWatchesCommand = defineCommand({
     // One more than asked for, so that it is known whether there is one.
     const bounds = { since, until, order, after: after === undefined ? undefined : Number(after) };
     const found = context.watches.events(token, { ...bounds, limit: pageSize + 1 });
-    const { items, all } = fitItems(found.slice(0, pageSize).map(shown), maxBytes);
+    const { items, all } = fitItems(found.slice(0, pageSize).map(wireEvent), maxBytes);
     const hasMore = !all || found.length > items.length;
     const last = found[items.length - 1];
     const nextCursor = hasMore && last !== undefined ? `${order}-${last.seq}` : null;
@@ -24,7 +24,7 @@ export const getWatchesCommand = defineCommand({
   },
 });
 
-function shown({ type, file, at, why }: WatchEvent) {
+function wireEvent({ type, file, at, why }: WatchEvent) {
   const event = { tipoEvento: type, archivo: file, tiempo: at };
   return why === undefined ? event : { ...event, detalle: why };
 }

@@ -48,7 +48,7 @@ export const runToolCommand = defineCommand({
       ...(ledger === undefined ? {} : { ledger }),
       ...(warrant === undefined ? {} : { warrant }),
     });
-    const order = vouched(read, call);
+    const order = checkOrderApproval(read, call);
     const own = `${order.by}/${actionId}`;
     const stop = orders.get(own) ?? new AbortController();
     orders.set(own, stop);
@@ -93,7 +93,7 @@ export const ackCommand = defineCommand({
 });
 
 /** An approval counts when the pinned brain signed it; where none is pinned, when the token may approve by itself. */
-function vouched(order: Order, { context, session }: CommandCall): Order {
+function checkOrderApproval(order: Order, { context, session }: CommandCall): Order {
   if (context.brain !== undefined) return checkApproval(order, context.brain, Date.now());
   const mayApprove = session?.scopes.has(APPROVE) === true || session?.scopes.has("*") === true;
   if (order.approved === undefined || mayApprove) return order;

@@ -28,18 +28,18 @@ export const psCommand = defineCommand({
   schema: PS_SCHEMA,
   async run(data, { context, maxBytes }) {
     await requireAllowed(context.hand, "processes", {});
-    const found = matching(await listProcesses(), data);
+    const found = filterProcesses(await listProcesses(), data);
     const sign = (data.order ?? NATURAL[data.sortBy]) === "asc" ? 1 : -1;
     const sorted = found.sort((a, b) => sign * ORDERS[data.sortBy](a, b)).slice(0, data.limit);
     const { items: processes } = fitItems(
-      sorted.map((row) => chosen(row, data.fields)),
+      sorted.map((row) => selectFields(row, data.fields)),
       maxBytes,
     );
     return { ok: true, processes, meta: { total: found.length, returned: processes.length, time: Date.now() } };
   },
 });
 
-function matching(
+function filterProcesses(
   all: readonly ProcessListing[],
   { user, namePattern }: ToolInput<typeof PS_SCHEMA>,
 ): ProcessListing[] {
@@ -56,7 +56,7 @@ function nameTest(pattern: string): (row: ProcessListing) => boolean {
   return ({ name }) => compiled.matches(flat(name.toLowerCase()));
 }
 
-function chosen(row: ProcessListing, fields: readonly (keyof ProcessListing)[] | undefined): JsonObject {
+function selectFields(row: ProcessListing, fields: readonly (keyof ProcessListing)[] | undefined): JsonObject {
   const shown = { ...row, cmd: row.cmd.slice(0, COMMAND_CHARS) };
   return fields === undefined ? shown : Object.fromEntries(fields.map((field) => [field, shown[field]]));
 }

@@ -42,14 +42,14 @@ export class TcpConnection {
   #session: TcpSession | undefined;
   /** Frames that are read and wait until something that holds the connection is answered. */
   readonly #waiting: FrameItem[] = [];
-  #held = false;
+  #isHeld = false;
   #maxBytes: number = CODEC_LIMITS.frameBytes;
   #heardAt = this.#openedAt;
   #partSince: number | undefined;
   /** When the client closed its end. */
   #leftAt: number | undefined;
   #endsAt: number | undefined;
-  readonly #pumping = (): void => this.#pump();
+  readonly #onDrain = (): void => this.#pump();
   readonly #onRevoked = (): void => this.end(new Fault("INVALID_TOKEN", "The token was revoked."));
 
   constructor(socket: Socket, context: ConnectionContext) {
@@ -63,7 +63,7 @@ export class TcpConnection {
     socket
       .on("data", (chunk) => this.#read(chunk as Buffer))
       .on("end", () => this.#readEnd())
-      .on("drain", this.#pumping)
+      .on("drain", this.#onDrain)
       // Whatever happens to a socket, it is closed afterwards, and that is heeded.
       .on("error", () => undefined)
       .on("close", () => this.#close());
@@ -116,7 +116,7 @@ export class TcpConnection {
     this.#partSince = undefined;
     this.#heardAt = performance.now();
     for (const item of items) this.#waiting.push(item);
-    this.#outbox.writeTogether(this.#pumping);
+    this.#outbox.writeTogether(this.#onDrain);
   }
 
   /** The client says nothing more, and may still wait for answers. */
@@ -125,7 +125,7 @@ export class TcpConnection {
     const part = this.#decoder.end();
     if (part !== undefined) this.#waiting.push(part);
     this.#pump();
-    void this.#drained().then(() => this.end());
+    void this.#waitForAll().then(() => this.end());
   }
 
   /** Carries out what waits, unless something has to be answered first or the peer does not read its answers. */
@@ -140,18 +140,20 @@ export class TcpConnection {
   }
 
   get #isStuck(): boolean {
-    return this.#held || this.#outbox.isFull || this.#endsAt !== undefined;
+    return this.#isHeld || this.#outbox.isFull || this.#endsAt !== undefined;
   }
 
   #take(item: FrameItem): void {
     if (!item.ok) {
       const fault = new Fault(item.fault.code, item.fault.message);
-      return this.#decoder.closed ? this.end(fault) : this.#limited(NO_ID, "", () => this.#refuse(NO_ID, "", fault));
+      return this.#decoder.closed
+        ? this.end(fault)
+        : this.#answerLimited(NO_ID, "", () => this.#refuse(NO_ID, "", fault));
     }
     const request = readEnvelope(item.value);
     if (!("fault" in request)) return this.#serve(request);
     const { id, act, fault, last } = request;
-    this.#limited(id, act, () => this.#refuse(id, act, fault));
+    this.#answerLimited(id, act, () => this.#refuse(id, act, fault));
     if (last) this.end();
   }
 
@@ -159,7 +161,7 @@ export class TcpConnection {
     const { registry } = this.#context;
     const { id, act, data } = request;
     try {
-      const command = this.#found(act);
+      const command = this.#findCommand(act);
       this.#admitOne(id, command);
       registry.check(command, data);
       const answer = command.run(data, this.#callOf(request));
@@ -171,7 +173,7 @@ export class TcpConnection {
   }
 
   /** The command of an action. All but a brain's orders take a token of the bucket, whether they are granted or not. */
-  #found(act: string): TcpCommand {
+  #findCommand(act: string): TcpCommand {
     let isOrder = false;
     try {
       const command = this.#context.registry.find(act, this.#session);
@@ -184,7 +186,7 @@ export class TcpConnection {
 
   #answerLater(request: RequestEnvelope, command: TcpCommand, answer: Promise<JsonObject>): void {
     const { id, act } = request;
-    if (command.isExclusive === true) this.#held = true;
+    if (command.isExclusive === true) this.#isHeld = true;
     const done = answer
       .then(
         (data) => this.#answer(request, data),
@@ -194,7 +196,7 @@ export class TcpConnection {
         this.#pending.delete(id);
         if (command.isLast === true) return this.end();
         if (command.isExclusive !== true) return;
-        this.#held = false;
+        this.#isHeld = false;
         this.#pump();
       });
     this.#pending.set(id, { command, done });
@@ -209,11 +211,11 @@ export class TcpConnection {
   }
 
   #refuse(id: string, act: string, thrown: unknown): void {
-    this.#outbox.write(tcpRefusal(id, act, this.#told(thrown).report()), this.#maxBytes);
+    this.#outbox.write(tcpRefusal(id, act, this.#publicFault(thrown).report()), this.#maxBytes);
   }
 
   /** A fault that is ours says nothing of our insides, but where to find them. */
-  #told(thrown: unknown): Fault {
+  #publicFault(thrown: unknown): Fault {
     const fault = asFault(thrown);
     if (fault.code !== "INTERNAL_ERROR") return fault;
     const traceId = randomUUIDv7();
@@ -233,7 +235,7 @@ export class TcpConnection {
       sendOutput: (data) => {
         if (!this.#outbox.isFull) this.#outbox.write({ v: TCP_VERSION, t: "out", id, act, data }, this.#maxBytes);
       },
-      waitForOthers: () => this.#quiet(id),
+      waitForOthers: () => this.#waitForOthers(id),
     };
   }
 
@@ -254,7 +256,7 @@ export class TcpConnection {
   }
 
   /** Answers something that is no request, which takes a token as a request does. */
-  #limited(id: string, act: string, answer: () => void): void {
+  #answerLimited(id: string, act: string, answer: () => void): void {
     try {
       this.#spend();
       answer();
@@ -277,13 +279,13 @@ export class TcpConnection {
     });
   }
 
-  async #quiet(but?: string): Promise<void> {
+  async #waitForOthers(but?: string): Promise<void> {
     await Promise.all([...this.#pending].flatMap(([id, { done }]) => (id === but ? [] : [done])));
   }
 
   /** When everything is answered, also what had to wait for something else. */
-  async #drained(): Promise<void> {
-    while (this.#pending.size > 0) await this.#quiet();
+  async #waitForAll(): Promise<void> {
+    while (this.#pending.size > 0) await this.#waitForOthers();
   }
 
   /** A frame that was begun has to be ended in time. */

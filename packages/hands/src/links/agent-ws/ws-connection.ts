@@ -14,10 +14,10 @@ import { readRefusal } from "../../enrol/join.ts";
 import type { OpenConnection } from "../redial.ts";
 
 /** What a brain says to a hello; one that knows only the contract counts no sessions. */
-type Greeting = Pick<Welcome, "policy"> & Partial<Pick<Welcome, "session_epoch" | "receipts">>;
+type HelloReply = Pick<Welcome, "policy"> & Partial<Pick<Welcome, "session_epoch" | "receipts">>;
 
 /** What one connection to a brain is made of. */
-interface LineOptions {
+interface WsConnectionOptions {
   readonly identity: HandIdentity;
   readonly bounds: { readonly [Name in "heartbeatMs" | "telemetryMs" | "dialMs" | "answerMs"]: number };
   readonly hello: Hello;
@@ -39,7 +39,7 @@ const SETTINGS = {
 /** One connection to a brain, in TLS 1.3 with both ends' certificates. */
 export class WsConnection implements OpenConnection {
   readonly gone: Promise<Fault>;
-  readonly #options: LineOptions;
+  readonly #options: WsConnectionOptions;
   readonly #socket: WebSocket;
   readonly #timers: NodeJS.Timeout[] = [];
   /** Who waits for the reply to a request of ours, by its id. */
@@ -47,18 +47,18 @@ export class WsConnection implements OpenConnection {
   #silent = 0;
   #isGreeted = false;
 
-  constructor(options: LineOptions) {
+  constructor(options: WsConnectionOptions) {
     this.#options = options;
     const { identity, bounds } = options;
     const { ca, certificate: cert, key } = identity;
     this.#socket = new WebSocket(identity.url, { ...SETTINGS, ca, cert, key, handshakeTimeout: bounds.dialMs });
-    this.gone = this.#ended();
-    this.#socket.on("message", (data, isBinary) => this.#hear(data, isBinary));
+    this.gone = this.#watchEnd();
+    this.#socket.on("message", (data, isBinary) => this.#receive(data, isBinary));
     this.#socket.on("ping", () => (this.#silent = 0)).on("pong", () => (this.#silent = 0));
   }
 
   /** Connects and says hello; gives what the brain says back. */
-  async greet(): Promise<Greeting> {
+  async greet(): Promise<HelloReply> {
     await this.#first(once(this.#socket, "open"), this.#options.bounds.dialMs);
     const reply = await this.#ask({ ...this.#options.hello } as unknown as JsonObject);
     this.#isGreeted = true;
@@ -79,10 +79,10 @@ export class WsConnection implements OpenConnection {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     this.#timers.push(
       setInterval(() => this.#beat(), bounds.heartbeatMs),
-      setInterval(() => this.#tell(), bounds.telemetryMs),
-      setTimeout(() => void this.#renew(), Math.max(0, renewalOf(identity.certificate) - Date.now())),
+      setInterval(() => this.#sendSample(), bounds.telemetryMs),
+      setTimeout(() => void this.#renew(), Math.max(0, renewalTime(identity.certificate) - Date.now())),
     );
-    this.#tell();
+    this.#sendSample();
   }
 
   /** Hands over a message; false when there is no connection. Live output is dropped for a brain that reads too slowly. */
@@ -101,7 +101,7 @@ export class WsConnection implements OpenConnection {
   }
 
   /** Why the connection ended: what the brain said before or while it hung up, or what became of the network. */
-  #ended(): Promise<Fault> {
+  #watchEnd(): Promise<Fault> {
     const { promise, resolve } = Promise.withResolvers<Fault>();
     const socket = this.#socket;
     const end = (why: Fault): void => {
@@ -109,9 +109,9 @@ export class WsConnection implements OpenConnection {
       resolve(why);
     };
     socket.on("error", (error) => end(new Fault("BRAIN_UNREACHABLE", error.message, { cause: error })));
-    socket.on("close", (_, reason) => end(closing(reason.toString("utf8"))));
+    socket.on("close", (_, reason) => end(closeFault(reason.toString("utf8"))));
     socket.on("unexpected-response", (request, response: IncomingMessage) => {
-      void refusalOf(response)
+      void readUpgradeRefusal(response)
         .then(end)
         .finally(() => request.destroy());
     });
@@ -130,9 +130,9 @@ export class WsConnection implements OpenConnection {
     return Promise.race([awaited.catch(() => ended), ended, late.promise]).finally(() => clearTimeout(timer));
   }
 
-  #hear(data: RawData, isBinary: boolean): void {
+  #receive(data: RawData, isBinary: boolean): void {
     this.#silent = 0;
-    const message = isBinary ? undefined : objectIn((data as Buffer).toString("utf8"));
+    const message = isBinary ? undefined : parseObject((data as Buffer).toString("utf8"));
     if (message === undefined) return void this.send({ ok: false, code: "BAD_REQUEST", error: "That is no message." });
     const isReply = typeof message["ok"] === "boolean" && message["method"] === undefined;
     const refused = tooLongFault((data as Buffer).length, REGISTER_LIMITS.messageBytes);
@@ -163,7 +163,7 @@ export class WsConnection implements OpenConnection {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
   }
 
-  #tell(): void {
+  #sendSample(): void {
     const payload = this.#options.sample();
     if (payload === undefined) return;
     this.send({ method: "telemetry.push", action_id: randomUUID(), payload, ts: new Date().toISOString() });
@@ -190,19 +190,19 @@ const NORMAL = 1000;
 const REFUSAL_CHARS = 16 * 1024;
 
 /** When a certificate is to be renewed: after two thirds of its life. */
-function renewalOf(certificate: string): number {
+function renewalTime(certificate: string): number {
   const { validFromDate, validToDate } = new X509Certificate(certificate);
   const [from, to] = [validFromDate.getTime(), validToDate.getTime()];
   return from + ((to - from) * 2) / 3;
 }
 
-function closing(reason: string): Fault {
+function closeFault(reason: string): Fault {
   if (!Object.hasOwn(FAULTS, reason)) return new Fault("CONNECTION_LOST");
   const code = reason as FaultCode;
   return new Fault(code, `The brain hung up: ${FAULTS[code].says}`);
 }
 
-async function refusalOf(response: IncomingMessage): Promise<Fault> {
+async function readUpgradeRefusal(response: IncomingMessage): Promise<Fault> {
   let text = "";
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -213,10 +213,10 @@ async function refusalOf(response: IncomingMessage): Promise<Fault> {
     return asFault(thrown, "BRAIN_UNREACHABLE");
   }
   const plain = new Fault("BRAIN_UNREACHABLE", `What answers says ${response.statusCode} and is no brain.`);
-  return readRefusal(objectIn(text)) ?? plain;
+  return readRefusal(parseObject(text)) ?? plain;
 }
 
-function objectIn(text: string): JsonObject | undefined {
+function parseObject(text: string): JsonObject | undefined {
   try {
     const value = parseJson(text);
     return isObject(value) ? value : undefined;
@@ -225,7 +225,7 @@ function objectIn(text: string): JsonObject | undefined {
   }
 }
 
-function isWelcome(reply: JsonObject): reply is JsonObject & Greeting {
+function isWelcome(reply: JsonObject): reply is JsonObject & HelloReply {
   const { policy, session_epoch: epoch } = reply;
   const isPolicy = isObject(policy) && isObject(policy["timeouts"]) && typeof policy["max_payload"] === "number";
   return reply["ok"] === true && isPolicy && (epoch === undefined || typeof epoch === "number");

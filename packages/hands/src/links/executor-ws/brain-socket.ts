@@ -38,8 +38,8 @@ export class BrainSocket implements OpenConnection {
     socket.on("message", (data) => {
       lives();
       // oxlint-disable-next-line typescript/no-base-to-string -- nobody asked for fragments, so it is one Buffer
-      const message = messageIn(data.toString());
-      if (message?.type === "error") this.#said = faultIn(message.payload);
+      const message = parseMessage(data.toString());
+      if (message?.type === "error") this.#said = readFault(message.payload);
       if (message !== undefined) take(message);
     });
     this.gone = new Promise((resolve) => {
@@ -67,7 +67,7 @@ export class BrainSocket implements OpenConnection {
     });
     socket.on("error", (cause) => reject(new Fault("BRAIN_UNREACHABLE", cause.message, { cause })));
     socket.once("unexpected-response", (_request, response) => {
-      void refusalIn(response)
+      void readUpgradeRefusal(response)
         .then(reject)
         .finally(() => socket.terminate());
     });
@@ -109,7 +109,7 @@ const NORMAL = 1000;
 const PARTING_MS = 500;
 
 /** A message, or nothing when it is none: a brain that talks nonsense is not obeyed. */
-function messageIn(text: string): ExecutorMessage | undefined {
+function parseMessage(text: string): ExecutorMessage | undefined {
   try {
     const message = parseJson(text);
     if (!isObject(message)) return undefined;
@@ -121,14 +121,14 @@ function messageIn(text: string): ExecutorMessage | undefined {
   }
 }
 
-function faultIn({ code, message, error, retry_after_ms }: JsonObject): Fault {
+function readFault({ code, message, error, retry_after_ms }: JsonObject): Fault {
   const known = typeof code === "string" && Object.hasOwn(FAULTS, code) ? (code as FaultCode) : "BRAIN_UNREACHABLE";
   const words = typeof message === "string" ? message : typeof error === "string" ? error : FAULTS[known].says;
   return new Fault(known, words, typeof retry_after_ms === "number" ? { retryAfterMs: retry_after_ms } : {});
 }
 
 /** Why a request did not become a WebSocket. */
-async function refusalIn(response: IncomingMessage): Promise<Fault> {
+async function readUpgradeRefusal(response: IncomingMessage): Promise<Fault> {
   let text = "";
   try {
     for await (const chunk of response.setEncoding("utf8")) {
@@ -136,7 +136,7 @@ async function refusalIn(response: IncomingMessage): Promise<Fault> {
       if (text.length > REFUSAL_CHARS) break;
     }
     const said = parseJson(text);
-    if (isObject(said) && said["code"] !== undefined) return faultIn(said);
+    if (isObject(said) && said["code"] !== undefined) return readFault(said);
   } catch {
     // What answers is no brain: its status is all there is.
   }

@@ -58,7 +58,7 @@ export function reduceExecutor(state: ExecutorState, event: ExecutorEvent): Exec
       return state.running.includes(event.tool) ? state : { ...state, running: [...state.running, event.tool] };
     case "TOOL_ENDED": {
       const running = state.running.filter((tool) => tool !== event.tool);
-      return { ...state, running, results: kept(state.results, event.tool, event.result) };
+      return { ...state, running, results: addResult(state.results, event.tool, event.result) };
     }
     case "RESULT_ACKNOWLEDGED": {
       const results = new Map(state.results);
@@ -71,7 +71,7 @@ export function reduceExecutor(state: ExecutorState, event: ExecutorEvent): Exec
 }
 
 /** With too many, the oldest go: the ledger has them for a brain that orders them again. */
-function kept(
+function addResult(
   results: ExecutorState["results"],
   tool: string,
   result: ExecutorMessage,

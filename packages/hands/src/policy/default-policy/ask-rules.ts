@@ -9,7 +9,7 @@ interface Question {
   readonly notMatch: readonly string[];
 }
 
-const asks = (id: string, program: string, args: Arguments, question: Question): ProcessRule => ({
+const askRule = (id: string, program: string, args: Arguments, question: Question): ProcessRule => ({
   kind: "process",
   id,
   program: splitWords(program),
@@ -28,19 +28,19 @@ const commands = (line: string): Arguments => ({ contain: { commands: splitWords
 
 /** Commands that a person decides about, in words for that person. */
 export const ASK_RULES: readonly ProcessRule[] = [
-  asks("another-user", "sudo su doas pkexec runuser", "any", {
+  askRule("another-user", "sudo su doas pkexec runuser", "any", {
     class: "privileged",
     reason: "it acts with the rights of another user",
     match: ["sudo ls", "su -"],
     notMatch: ["ls"],
   }),
-  asks("wrapped", "env sh bash dash zsh xargs nohup timeout nice parallel watch busybox", "any", {
+  askRule("wrapped", "env sh bash dash zsh xargs nohup timeout nice parallel watch busybox", "any", {
     class: "code-exec",
     reason: "it runs another command that is hidden in its arguments",
     match: ["env -S ls", "sh -c ls", "timeout 5 ls"],
     notMatch: ["ls"],
   }),
-  asks(
+  askRule(
     "project-code",
     "npm pnpm yarn make cargo go just rake",
     commands("test t run start exec ci install i add build bench x publish"),
@@ -51,25 +51,25 @@ export const ASK_RULES: readonly ProcessRule[] = [
       notMatch: ["npm --version", "go version"],
     },
   ),
-  asks("project-tests", "pytest tox jest vitest mocha ctest", "any", {
+  askRule("project-tests", "pytest tox jest vitest mocha ctest", "any", {
     class: "code-exec",
     reason: "it runs code of the project",
     match: ["pytest -q"],
     notMatch: ["python3 --version"],
   }),
-  asks("network", "curl wget ssh scp sftp rsync nc ncat telnet ping traceroute dig nslookup host", "any", {
+  askRule("network", "curl wget ssh scp sftp rsync nc ncat telnet ping traceroute dig nslookup host", "any", {
     class: "network",
     reason: "it talks to another host",
     match: ["curl http://a.example", "ssh host ls"],
     notMatch: ["ss -tln"],
   }),
-  asks("git-network", "git", commands("push pull fetch clone ls-remote submodule"), {
+  askRule("git-network", "git", commands("push pull fetch clone ls-remote submodule"), {
     class: "network",
     reason: "it talks to another repository",
     match: ["git push", "git --no-pager fetch origin"],
     notMatch: ["git status", "git log push"],
   }),
-  asks(
+  askRule(
     "git-write",
     "git",
     commands("add commit checkout switch restore merge rebase reset revert rm mv clean gc init am apply"),
@@ -80,31 +80,31 @@ export const ASK_RULES: readonly ProcessRule[] = [
       notMatch: ["git show", "git diff commit"],
     },
   ),
-  asks("removal", "rm rmdir unlink shred truncate", "any", {
+  askRule("removal", "rm rmdir unlink shred truncate", "any", {
     class: "destructive",
     reason: "what it removes does not come back",
     match: ["rm a", "rm -rf build"],
     notMatch: ["ls"],
   }),
-  asks("file-changes", "mkdir touch cp mv ln tee chmod chown install patch", "any", {
+  askRule("file-changes", "mkdir touch cp mv ln tee chmod chown install patch", "any", {
     class: "write",
     reason: "it changes files",
     match: ["mkdir -p a", "cp a b"],
     notMatch: ["cat a"],
   }),
-  asks("ending-processes", "kill pkill killall xkill", "any", {
+  askRule("ending-processes", "kill pkill killall xkill", "any", {
     class: "destructive",
     reason: "it ends processes",
     match: ["kill 1234"],
     notMatch: ["ps aux"],
   }),
-  asks("packages", "apt apt-get dnf yum zypper apk pacman brew snap", "any", {
+  askRule("packages", "apt apt-get dnf yum zypper apk pacman brew snap", "any", {
     class: "privileged",
     reason: "it may change what is installed",
     match: ["apt-get install x", "apt list"],
     notMatch: ["apt-cache policy x", "dpkg -l"],
   }),
-  asks(
+  askRule(
     "service-changes",
     "systemctl",
     commands("start stop restart reload enable disable mask unmask kill edit daemon-reload set-property"),
