@@ -32,13 +32,13 @@ export function executorUpgrades(options: ExecutorSurfaceOptions): readonly Upgr
 /** Loaded with the first connection, so that a daemon is up before. */
 async function load(options: ExecutorSurfaceOptions): ReturnType<Upgrade["opener"]> {
   const { runs, records, journal, log, version, now = Date.now } = options;
-  const [gateway, { Sessions }, { ExecutorConnection }] = await Promise.all([
+  const [gateway, { ExecutorSessions }, { ExecutorConnection }] = await Promise.all([
     options.gateway(),
     import("./executor/sessions.ts"),
     import("./executor/executor-connection.ts"),
   ]);
-  const sessions = new Sessions({ runs, gateway, records, journal, now });
-  sessions.sweep().catch((thrown: unknown) => log("executor.purge_failed", { reason: String(thrown) }));
+  const sessions = new ExecutorSessions({ runs, gateway, records, journal, now });
+  sessions.forgetAbsent().catch((thrown: unknown) => log("executor.purge_failed", { reason: String(thrown) }));
   return ({ socket, ended, caller: { owner, tokenId }, params: { task_id: task } }) =>
     gateway.accept({
       socket,

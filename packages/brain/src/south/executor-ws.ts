@@ -19,10 +19,8 @@ export interface ExecutorGatewayOptions {
  */
 export async function executorGateway(options: ExecutorGatewayOptions): Promise<ExecutorGateway<WebSocket>> {
   const { hands, log } = options;
-  const [{ ConnectedExecutor }, { ExecutorMemories, handOf, sessionOf }] = await Promise.all([
-    import("./executor-ws/connected-executor.ts"),
-    import("./executor-ws/executor-memories.ts"),
-  ]);
+  const [{ ConnectedExecutor }, { ExecutorMemories, executorHandId: handOf, executorSessionOf: sessionOf }] =
+    await Promise.all([import("./executor-ws/connected-executor.ts"), import("./executor-ws/executor-memories.ts")]);
   const memories = new ExecutorMemories();
   const bounds = { ...EXECUTOR_LIMITS, heartbeatMs: REGISTER_LIMITS.heartbeatMs, ...options.bounds };
   return {

@@ -4,10 +4,10 @@ import type { Action, Judgement, ToolSpec } from "@vidro/core";
 import { HISTORY_LINE } from "@vidro/core/run";
 
 /**
- * The judgement of an action for a hand that judges nothing itself: what only reads may run, and everything else is
- * shown to a person first, in the words of the order.
+ * The judgement of an action on a hand that has no policy of its own: an action that only reads is allowed, and a person
+ * is asked about any other, with the order itself as the plan.
  */
-export function unjudged({ tool, input }: Action, tools: readonly ToolSpec[]): Judgement {
+export function fallbackJudgement({ tool, input }: Action, tools: readonly ToolSpec[]): Judgement {
   const plan = { kind: "order", tool, input } as const;
   const reads =
     tools.some(({ name, effect }) => name === tool && effect === "read") ||

@@ -14,7 +14,7 @@ import { Runs } from "../run/runs.ts";
 import { openStore } from "../stores/stores.ts";
 import type { Store } from "../stores/store.ts";
 import { Hands } from "./register/hands.ts";
-import type { HandLink, Hear } from "./link.ts";
+import type { HandLink, OutputSink } from "./link.ts";
 
 /** A link without a wire: the hand itself is behind it, and goes on when the link is cut. */
 export class BareLink implements HandLink {
@@ -37,7 +37,7 @@ export class BareLink implements HandLink {
     return Promise.race([this.#gone.promise, this.#hand.judge(action)]);
   }
 
-  perform(order: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd> {
+  perform(order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> {
     const ended = this.#ended(order, hear, signal);
     this.#ordered.resolve(order);
     return Promise.race([this.#gone.promise, ended]);
@@ -58,7 +58,7 @@ export class BareLink implements HandLink {
     this.#gone.reject(new Fault("HAND_UNAVAILABLE", "The link is cut."));
   }
 
-  async #ended(order: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd> {
+  async #ended(order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> {
     for await (const event of this.#hand.perform(order, signal)) {
       if (event.type !== "output") return event;
       hear(event.stream, event.chunk);

@@ -1,19 +1,19 @@
 import type { Action, ActionEnd, FaultReport, Judgement, Order } from "@vidro/core";
 
 /** Gets the live output of an action. */
-export type Hear = (stream: "stdout" | "stderr", chunk: string) => void;
+export type OutputSink = (stream: "stdout" | "stderr", chunk: string) => void;
 
 /**
  * One live connection to a hand, in the words of its wire. Rejections are Faults: HAND_UNAVAILABLE as soon as the
- * connection is gone, so that whoever waits orders again, under the same id, when the hand is back.
+ * connection is gone; the engine then orders again, under the same id, when the hand is back.
  */
 export interface HandLink {
-  /** Asks what the hand would do and whether its policy lets it. */
+  /** Asks the hand for its plan of an action and the verdict of its policy. */
   judge(action: Action): Promise<Judgement | FaultReport>;
-  /** Gives an order; when the signal is aborted the hand is told to stop, and how it ended is still awaited. */
-  perform(order: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd>;
-  /** The outcome has arrived and is durable; nothing is awaited. */
+  /** Orders an action and resolves with its end. Aborting the signal tells the hand to stop; its end is still awaited. */
+  perform(order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd>;
+  /** Tells the hand that the outcome of an action is durable; awaits nothing. */
   acknowledge(action: string): void;
-  /** Says why, and hangs up. */
+  /** Sends a fault and closes the connection. */
   close(why: FaultReport): void;
 }

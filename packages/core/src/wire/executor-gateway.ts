@@ -12,7 +12,7 @@ export interface AttachRequest {
   readonly handshake: Handshake;
   readonly session: string;
   readonly owner: string;
-  /** The action of the session's run that was started and has no recorded end; called when the gateway has no memory of the session. */
+  /** The action of the session's run without a recorded end; asked for when the gateway does not know the session. */
   readonly openAction: () => Promise<string | undefined>;
   /** Whether a run is the executor's own task; other runs may use the executor as a hand, too. */
   readonly isOwnRun: (run: string) => boolean;
@@ -50,7 +50,7 @@ export type ExecutorAnswer = "tool_approval" | "user_input";
 
 /** Gets what comes over one connection of an executor and is about its task. */
 export interface ExecutorListener {
-  /** The handshake came. Messages behind it wait until this resolves; when it rejects, the connection is closed with the fault. */
+  /** The handshake came; later messages wait until this resolves. A rejection closes the connection with its fault. */
   join(handshake: Handshake): Promise<void>;
   /** An answer came; the executor is sent the fault when this rejects. */
   answer(type: ExecutorAnswer, payload: JsonObject): Promise<void>;

@@ -2,7 +2,7 @@ import { isObject, outcomeText } from "@vidro/core";
 import type { JsonObject, Outcome } from "@vidro/core";
 import type { Look } from "@vidro/core/run";
 
-/** What an executor is told when the looks are over [004-10]. */
+/** The context that the bootstrap found, as it is sent to the executor [004-10]. */
 interface BootstrapContext {
   readonly working_directory: string;
   readonly files: readonly string[];
@@ -10,7 +10,7 @@ interface BootstrapContext {
   readonly git_log?: string;
 }
 
-/** What was seen, put together out of the outcomes [004-09]. */
+/** The context, made of the outcomes of the looks [004-09]. */
 export function bootstrapContext(outcomes: ReadonlyMap<Look, Outcome>): BootstrapContext {
   const text = (look: Look): string | undefined => {
     const outcome = outcomes.get(look);
@@ -18,19 +18,19 @@ export function bootstrapContext(outcomes: ReadonlyMap<Look, Outcome>): Bootstra
   };
   const [plan, history] = [text("bootstrap-plan"), text("bootstrap-history")];
   return {
-    working_directory: whereOf(outcomes.get("bootstrap-where")),
+    working_directory: directoryOf(outcomes.get("bootstrap-where")),
     files: filesOf(outcomes.get("bootstrap-files")),
     ...(plan === undefined ? {} : { plan }),
     ...(history === undefined ? {} : { git_log: history }),
   };
 }
 
-function whereOf(outcome: Outcome | undefined): string {
+function directoryOf(outcome: Outcome | undefined): string {
   const { path } = dataOf(outcome);
   return typeof path === "string" ? path : outcome === undefined ? "" : outcomeText(outcome).trim();
 }
 
-/** The names in a listing: as data says them, else a line for each. */
+/** The names in a listing: from its data, or from its lines when it has none. */
 function filesOf(outcome: Outcome | undefined): readonly string[] {
   if (outcome === undefined) return [];
   const data = outcome.kind === "value" ? outcome.data : undefined;

@@ -18,22 +18,22 @@ import { isLook, nextLook } from "@vidro/core/run";
 import type { Look, LookTexts } from "@vidro/core/run";
 import { bootstrapContext } from "./bootstrap-context.ts";
 
-/** A question of the run, as the executor's person can answer it. */
-export interface OpenQuestion {
+/** An open question of the run, as the person at the executor can answer it. */
+export interface ExecutorQuestion {
   readonly id: string;
-  /** The action that is to be approved, when it is about one. */
+  /** The action to approve, when the question is about one. */
   readonly approves: string | undefined;
   readonly options: readonly string[];
 }
 
 type EventOf = { readonly [Kind in EventType]: Extract<Event, { type: Kind }> };
-type Tellers = { readonly [Kind in EventType]: (event: EventOf[Kind], at: number) => readonly ExecutorMessage[] };
+type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind], at: number) => readonly ExecutorMessage[] };
 
 /**
- * A run in the words of 004: takes every entry from the first on and gives what an executor is told of it. It keeps
- * what later messages refer to, and nothing that the journal does not say.
+ * Encodes a run as messages of 004. It takes every entry from the first on, and keeps from the journal what later
+ * messages refer to.
  */
-export class Telling {
+export class ExecutorEncoder {
   readonly #task: string;
   readonly #run: string;
   #step = 0;
@@ -42,44 +42,44 @@ export class Telling {
   #ended = 0;
   #action: Action | undefined;
   #judged: PolicyJudged | undefined;
-  #open: OpenQuestion | undefined;
+  #openQuestion: ExecutorQuestion | undefined;
   readonly #changed = new Set<string>();
   readonly #outcomes = new Map<Look, Outcome>();
-  #seen: LookTexts | undefined = {};
+  #texts: LookTexts | undefined = {};
 
   constructor(run: string, task: string) {
     this.#run = run;
     this.#task = task;
   }
 
-  /** The turn of the loop that the run is in. */
+  /** The id of the step that the run is in. */
   get generation(): string {
     return `${this.#run}:${this.#step}`;
   }
 
-  /** The action that was ordered last. */
+  /** The id of the latest action. */
   get action(): string | undefined {
     return this.#action?.id;
   }
 
-  /** The question that was asked last and has no answer yet. */
-  get open(): OpenQuestion | undefined {
-    return this.#open;
+  /** The question that has no answer yet. */
+  get openQuestion(): ExecutorQuestion | undefined {
+    return this.#openQuestion;
   }
 
-  /** What an executor is told of an entry. */
-  entry({ event, at, seq }: Entry): readonly ExecutorMessage[] {
-    const tell = this.#tellers[event.type] as (event: Event, at: number) => readonly ExecutorMessage[];
-    return tell(event, at).map((message) => ({ ...message, seq }));
+  /** The messages of an entry. */
+  encode({ event, at, seq }: Entry): readonly ExecutorMessage[] {
+    const encode = this.#encoders[event.type] as (event: Event, at: number) => readonly ExecutorMessage[];
+    return encode(event, at).map((message) => ({ ...message, seq }));
   }
 
-  /** What an executor is told while it happens; the output of a command is its own. */
-  live(event: LiveEvent): readonly ExecutorMessage[] {
+  /** The messages of a live event; the output of a command came from the executor itself and is not sent back. */
+  encodeLive(event: LiveEvent): readonly ExecutorMessage[] {
     if (event.type === "action.output") return [];
     return [{ type: "agent_message_delta", payload: { generation_id: this.generation, content: event.text } }];
   }
 
-  readonly #tellers: Tellers = {
+  readonly #encoders: Encoders = {
     "run.started": ({ tools }) => {
       this.#tools = tools;
       return this.#status("started", "Looking around.");
@@ -104,7 +104,7 @@ export class Telling {
     "tool.proposed": ({ tool }) => this.#status("running", `The tool ${tool.name} is proposed.`),
     "context.compacted": () => [],
     "question.asked": (event, at) => this.#question(event, at),
-    "question.answered": ({ answer }) => this.#status("running", `Answered: ${answer}`, this.#closed()),
+    "question.answered": ({ answer }) => this.#status("running", `Answered: ${answer}`, this.#closeQuestion()),
     "policy.judged": (event) => {
       this.#judged = event;
       return [];
@@ -114,7 +114,8 @@ export class Telling {
       return this.#status("running", actionWords(action));
     },
     "action.finished": ({ outcome }) => this.#finished(outcome),
-    "action.failed": ({ fault }) => this.#looked(undefined, this.#status("running", fault.message, this.#closed())),
+    "action.failed": ({ fault }) =>
+      this.#afterLook(undefined, this.#status("running", fault.message, this.#closeQuestion())),
     "action.unknown": ({ fault }) => this.#status("waiting", fault.message),
     "heal.tried": (event) => this.#status("healing", event.description, voidsWords(event) ? VOIDS : {}),
     "run.finished": ({ result }) =>
@@ -134,18 +135,18 @@ export class Telling {
     at: number,
   ): readonly ExecutorMessage[] {
     const approves = about.kind === "approval" ? about.action : undefined;
-    this.#open = { id, approves, options };
+    this.#openQuestion = { id, approves, options };
     if (about.kind === "approval" && this.#action !== undefined)
-      return [{ type: "tool_call_request", payload: approvalOf(this.#action, this.#judged, text) }];
+      return [{ type: "tool_call_request", payload: approvalPayload(this.#action, this.#judged, text) }];
     const timeout = Math.max(0, Math.round((expiresAt - at) / SECOND_MS));
     const payload = { input_request_id: id, question: text, options, timeout_seconds: timeout };
     return [{ type: "input_request", payload }];
   }
 
-  /** The question that was open is not any more: it was answered, or the truth came out by itself. */
-  #closed(): JsonObject {
-    const open = this.#open;
-    this.#open = undefined;
+  /** Closes the open question: it was answered, or the outcome that it asked about became known. */
+  #closeQuestion(): JsonObject {
+    const open = this.#openQuestion;
+    this.#openQuestion = undefined;
     return open === undefined ? {} : { closed_request_id: open.approves ?? open.id };
   }
 
@@ -157,24 +158,24 @@ export class Telling {
       if (typeof path === "string") this.#changed.add(path);
     }
     const words = action === undefined ? "" : `${actionWords(action)}: done`;
-    return this.#looked(outcome, this.#status("running", words, this.#closed()));
+    return this.#afterLook(outcome, this.#status("running", words, this.#closeQuestion()));
   }
 
-  /** A look of the bootstrap ended: when it was the last one, what was seen is told [004-10]. */
-  #looked(outcome: Outcome | undefined, told: readonly ExecutorMessage[]): readonly ExecutorMessage[] {
+  /** Adds the end of a bootstrap look; behind the last one, the message with the whole context [004-10]. */
+  #afterLook(outcome: Outcome | undefined, messages: readonly ExecutorMessage[]): readonly ExecutorMessage[] {
     const action = this.#action;
-    if (this.#seen === undefined || action === undefined || !isLook(action)) return told;
+    if (this.#texts === undefined || action === undefined || !isLook(action)) return messages;
     const look = action.callId as Look;
     if (outcome !== undefined) this.#outcomes.set(look, outcome);
-    this.#seen = { ...this.#seen, [look]: outcome === undefined ? "" : outcomeText(outcome) };
-    if (nextLook(this.#seen, this.#tools) !== undefined) return told;
-    this.#seen = undefined;
+    this.#texts = { ...this.#texts, [look]: outcome === undefined ? "" : outcomeText(outcome) };
+    if (nextLook(this.#texts, this.#tools) !== undefined) return messages;
+    this.#texts = undefined;
     const context = { ...bootstrapContext(this.#outcomes) };
-    return [...told, { type: "bootstrap_finished", payload: { generation_id: this.generation, context } }];
+    return [...messages, { type: "bootstrap_finished", payload: { generation_id: this.generation, context } }];
   }
 
   #completed(final: string, summary: string, code?: string): readonly ExecutorMessage[] {
-    this.#open = undefined;
+    this.#openQuestion = undefined;
     const payload = {
       task_id: this.#task,
       final_status: final,
@@ -187,12 +188,12 @@ export class Telling {
 }
 
 const SECOND_MS = 1000;
-/** The words of this turn of the loop are no part of any reply. */
+/** Marks the words that were streamed in this step as no part of any reply. */
 const VOIDS: JsonObject = { voids: "agent_message_delta" };
-/** Tools that name the file that they change. */
+/** Tools whose input has the path of the file that they change. */
 const WRITERS: ReadonlySet<string> = new Set(["write_file", "edit", "file_apply"]);
 
-function approvalOf(action: Action, judged: PolicyJudged | undefined, words: string): JsonObject {
+function approvalPayload(action: Action, judged: PolicyJudged | undefined, preview: string): JsonObject {
   const { tool_name, parameters } = toolCallOf(action);
   return {
     tool_call_id: action.id,
@@ -200,6 +201,6 @@ function approvalOf(action: Action, judged: PolicyJudged | undefined, words: str
     arguments: parameters,
     risk_level: judged?.verdict.class ?? "code-exec",
     requires_approval: true,
-    preview: words,
+    preview,
   };
 }

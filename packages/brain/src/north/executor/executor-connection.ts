@@ -12,26 +12,26 @@ import type { Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { BUNNY } from "../../catalog/agent.ts";
 import type { Caller } from "../../auth/caller.ts";
 import type { Runs } from "../../run/runs.ts";
-import { Follower } from "./follower.ts";
-import type { Place, Sessions } from "./sessions.ts";
+import { ExecutorFollower } from "./follower.ts";
+import type { ExecutorSession, ExecutorSessions } from "./sessions.ts";
 
 /** What the connection of an executor needs of its brain. */
 interface ExecutorConnectionWorld {
   readonly runs: Runs;
-  readonly sessions: Sessions;
+  readonly sessions: ExecutorSessions;
   readonly version: string;
 }
 
 /** Who opened a connection, and for which task. */
 interface ExecutorCaller extends Pick<Caller, "owner" | "tokenId"> {
-  /** What the executor calls its task, when the path names it. */
+  /** The executor's own name of its task, when the path of the connection has it. */
   readonly task: string | undefined;
 }
 
-/** The run that the executor is shown. */
-interface Shown {
+/** The run of the executor, and what sends it. */
+interface FollowedRun {
   readonly run: RunHead;
-  readonly follower: Follower;
+  readonly follower: ExecutorFollower;
 }
 
 /** The task of one connected executor: starts or resumes its run, shows it and takes answers to its questions. */
@@ -41,7 +41,7 @@ export class ExecutorConnection implements ExecutorListener {
   readonly #peer: ExecutorPeer;
   readonly #gone = new AbortController();
   #session: string | undefined;
-  #shown: Shown | undefined;
+  #followed: FollowedRun | undefined;
 
   constructor(world: ExecutorConnectionWorld, caller: ExecutorCaller, peer: ExecutorPeer) {
     this.#world = world;
@@ -52,13 +52,13 @@ export class ExecutorConnection implements ExecutorListener {
   async join(handshake: Handshake): Promise<void> {
     const { sessions, runs } = this.#world;
     const { owner } = this.#caller;
-    const place = await sessions.place(handshake, owner, this.#caller.task);
-    const { session } = place;
-    const attached = await this.#attach(handshake, place);
+    const found = await sessions.find(handshake, owner, this.#caller.task);
+    const { session } = found;
+    const attached = await this.#attach(handshake, found);
     this.#session = session;
-    await sessions.keep(session, owner, handshake);
-    const run = place.run ?? (await this.#start(handshake, session, attached.hand));
-    const task = place.task ?? run?.id ?? null;
+    await sessions.keepHandshake(session, owner, handshake);
+    const run = found.run ?? (await this.#start(handshake, session, attached.hand));
+    const task = found.task ?? run?.id ?? null;
     const payload = { ...this.#ack(attached), session_id: session, task_id: task };
     this.#peer.send({
       type: "handshake_ack",
@@ -66,21 +66,21 @@ export class ExecutorConnection implements ExecutorListener {
     });
     if (run !== undefined) {
       await runs.resume(run.id);
-      this.#show(run, { task: task ?? run.id, after: handshake.resume?.last_seq ?? 0 });
+      this.#follow(run, { task: task ?? run.id, after: handshake.resume?.last_seq ?? 0 });
     }
     attached.open();
   }
 
   /** Answers the open question of the run; the first answer counts, whatever wire it came on. */
   async answer(type: ExecutorAnswer, payload: JsonObject): Promise<void> {
-    const { run, follower } = this.#shown ?? {};
-    const open = follower?.open;
+    const { run, follower } = this.#followed ?? {};
+    const open = follower?.openQuestion;
     const isMeant =
       type === "tool_approval"
         ? open?.approves !== undefined && open.approves === payload["tool_call_id"]
         : open?.id === payload["input_request_id"];
     if (run === undefined || open === undefined || !isMeant)
-      throw new Fault("CONFLICT", "Nothing waits for this answer; somebody may have given it already.");
+      throw new Fault("CONFLICT", "No open question takes this answer; it may have been answered already.");
     const text = type === "tool_approval" ? approvalText(payload, open.options) : textOrEmpty(payload, "response");
     // The person at an executor decides about the executor's own host, which takes no right to approve for other hosts.
     await this.#world.runs.answer(run.id, { text, by: this.#caller.owner, question: open.id });
@@ -89,25 +89,25 @@ export class ExecutorConnection implements ExecutorListener {
   leave(): void {
     this.#gone.abort();
     if (this.#session === undefined) return;
-    // A store that is closed or cannot be written keeps a hand too many, which the next sweep finds.
-    this.#world.sessions.left(this.#session).catch(() => undefined);
+    // When the store is closed or fails, the hand stays known until forgetAbsent() finds it.
+    this.#world.sessions.forgetIfDone(this.#session).catch(() => undefined);
   }
 
-  #attach(handshake: Handshake, { session, run }: Place): Promise<AttachedExecutor> {
+  #attach(handshake: Handshake, { session, run }: ExecutorSession): Promise<AttachedExecutor> {
     return this.#peer.attach({
       handshake,
       session,
       owner: this.#caller.owner,
       openAction: async () => (run === undefined ? undefined : this.#world.sessions.openAction(run.id)),
-      isOwnRun: (id) => id === this.#shown?.run.id,
+      isOwnRun: (id) => id === this.#followed?.run.id,
       generation: async (id, action) => {
-        const { run: own, follower } = this.#shown ?? {};
+        const { run: own, follower } = this.#followed ?? {};
         return own?.id === id && follower !== undefined ? follower.generation(action) : id;
       },
     });
   }
 
-  /** Starts the task that the executor brings; the same session never starts a second one. */
+  /** Starts the task of the handshake, if it has one; a session starts one run at most. */
   async #start(handshake: Handshake, session: string, hand: string): Promise<RunHead | undefined> {
     const { initial_prompt: task, project_spec: spec } = handshake;
     if (task === undefined) return undefined;
@@ -136,21 +136,28 @@ export class ExecutorConnection implements ExecutorListener {
     };
   }
 
-  #show(run: RunHead, { task, after }: { readonly task: string; readonly after: number }): void {
+  #follow(run: RunHead, { task, after }: { readonly task: string; readonly after: number }): void {
     const { runs } = this.#world;
-    const follower = new Follower({ runs, peer: this.#peer, run: run.id, task, after, signal: this.#gone.signal });
-    this.#shown = { run, follower };
+    const follower = new ExecutorFollower({
+      runs,
+      peer: this.#peer,
+      run: run.id,
+      task,
+      after,
+      signal: this.#gone.signal,
+    });
+    this.#followed = { run, follower };
     follower.follow().catch((thrown: unknown) => this.#peer.hangUp(asFault(thrown)));
   }
 }
 
-/** The project description of an executor, told to the model as a person's words: it orders nothing. */
+/** The project description of a handshake, as a turn of the user before the task. */
 function briefing({ content, file_paths: files = [] }: NonNullable<Handshake["project_spec"]>): readonly Turn[] {
   const about = files.length === 0 ? "" : ` (${files.join(", ")})`;
   return [{ role: "user", text: `[About the project${about}]\n${content}` }];
 }
 
-/** A yes is a yes to exactly what was shown; a yes with changes is a no that says what to do instead. */
+/** An approval as the text of an answer; a yes with changes is a no that says what to do instead. */
 function approvalText({ approved, modifications }: JsonObject, options: readonly string[]): string {
   const changes = modifications === undefined || modifications === null ? "" : JSON.stringify(modifications);
   if (approved === true) return changes === "" ? (options[0] ?? "yes") : `no: not like this, but so: ${changes}`;

@@ -3,53 +3,54 @@ import type { Entry } from "@vidro/core";
 import type { ExecutorPeer } from "@vidro/core/wire/executor-gateway";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { Runs } from "../../run/runs.ts";
-import { Telling } from "./encoder.ts";
-import type { OpenQuestion } from "./encoder.ts";
+import { ExecutorEncoder } from "./encoder.ts";
+import type { ExecutorQuestion } from "./encoder.ts";
 
-/** What is followed, and for whom. */
-export interface Following {
+/** The run to follow, and the executor that is shown it. */
+interface FollowerOptions {
   readonly runs: Runs;
   readonly peer: Pick<ExecutorPeer, "send" | "drained">;
   readonly run: string;
-  /** What the executor calls it. */
+  /** The name of the run in messages: the executor's own name of its task, or the run's id. */
   readonly task: string;
-  /** The last entry that the executor was told of. */
+  /** The `seq` of the last entry that the executor has received. */
   readonly after: number;
   readonly signal: AbortSignal;
 }
 
-/** Tells an executor its run as it goes. */
-export class Follower {
-  readonly #following: Following;
-  readonly #telling: Telling;
-  /** Who waits for the turn of the loop that an action belongs to. */
+/** Sends an executor the messages of its run as the journal grows. */
+export class ExecutorFollower {
+  readonly #options: FollowerOptions;
+  readonly #encoder: ExecutorEncoder;
+  /** Pending calls of generation(), by action. */
   readonly #waiting = new Map<string, PromiseWithResolvers<string>>();
 
-  constructor(following: Following) {
-    this.#following = following;
-    this.#telling = new Telling(following.run, following.task);
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+    this.#encoder = new ExecutorEncoder(options.run, options.task);
   }
 
   /** The question that waits for an answer. */
-  get open(): OpenQuestion | undefined {
-    return this.#telling.open;
+  get openQuestion(): ExecutorQuestion | undefined {
+    return this.#encoder.openQuestion;
   }
 
-  /** The turn of the loop that an action of this run belongs to, as soon as the journal shows the action. */
+  /** The id of the step that an action of this run belongs to; resolves as soon as the journal has the action. */
   async generation(action: string): Promise<string> {
-    if (this.#telling.action === action) return this.#telling.generation;
+    if (this.#encoder.action === action) return this.#encoder.generation;
     const waiting = this.#waiting.get(action) ?? Promise.withResolvers<string>();
     this.#waiting.set(action, waiting);
     return waiting.promise;
   }
 
-  /** Tells everything up to the end of the run, or until the executor is gone. */
+  /** Sends everything up to the end of the run, or until the signal is aborted. */
   async follow(): Promise<void> {
-    const { runs, peer, run, signal } = this.#following;
+    const { runs, peer, run, signal } = this.#options;
     try {
-      // From the beginning, since what comes is told in the light of what was; old entries are only taken in.
+      // From the beginning, since messages refer to earlier entries; entries that the executor has are not sent again.
       for await (const followed of runs.follow(run, 0, signal)) {
-        const messages = "live" in followed ? this.#telling.live(followed.live) : await this.#told(followed.entry);
+        const messages =
+          "live" in followed ? this.#encoder.encodeLive(followed.live) : await this.#messagesOf(followed.entry);
         for (const message of messages) peer.send(message);
         await peer.drained();
       }
@@ -60,16 +61,16 @@ export class Follower {
     }
   }
 
-  async #told(entry: Entry): Promise<readonly ExecutorMessage[]> {
-    const messages = this.#telling.entry(entry);
-    const { action, generation } = this.#telling;
+  async #messagesOf(entry: Entry): Promise<readonly ExecutorMessage[]> {
+    const messages = this.#encoder.encode(entry);
+    const { action, generation } = this.#encoder;
     if (action !== undefined) this.#waiting.get(action)?.resolve(generation);
     if (action !== undefined) this.#waiting.delete(action);
-    const isNews = entry.seq > this.#following.after || isTerminal(entry.event);
+    const isNews = entry.seq > this.#options.after || isTerminal(entry.event);
     if (!isNews && entry.event.type !== "question.asked") return [];
     if (entry.event.type !== "question.asked") return messages;
-    // What has its answer already is not asked; what is open is asked again of whoever comes back.
-    const { seq } = await this.#following.runs.find(this.#following.run);
+    // A question that has its answer is not sent; an open one is sent again to an executor that reconnects.
+    const { seq } = await this.#options.runs.find(this.#options.run);
     return seq === entry.seq ? messages : [];
   }
 }

@@ -8,7 +8,7 @@ export async function openAction(journal: Journal, run: string): Promise<string 
     const entries = await journal.read(run, after, FOLLOW_LIMITS.batch);
     for (const { event } of entries) {
       if (event.type === "action.started") open = event.action.id;
-      // An unknown outcome is open until a person has said what to do about it.
+      // An action of unknown outcome stays open until a person has answered what to do about it.
       else if (["action.finished", "action.failed", "question.answered"].includes(event.type)) open = undefined;
     }
     const last = entries.at(-1);

@@ -6,7 +6,7 @@ import type { Handshake } from "@vidro/core/wire/executor-ws";
 import type { Runs } from "../../run/runs.ts";
 import { openAction } from "./open-action.ts";
 
-/** What sessions are kept in. */
+/** What the sessions of executors need of their brain. */
 interface SessionsWorld {
   readonly runs: Runs;
   readonly gateway: Pick<ExecutorGateway<never>, "sessionsSeenBefore" | "forget">;
@@ -15,31 +15,32 @@ interface SessionsWorld {
   readonly now: () => number;
 }
 
-/** Where a handshake belongs: its session, and the run of that session when there is one already. */
-export interface Place {
-  /** The thread of its run, and the name of the executor. */
+/** The session of a connection, and the run of that session if it has one. */
+export interface ExecutorSession {
+  /** Its id, which is also the thread of its run. */
   readonly session: string;
   readonly run: RunHead | undefined;
-  /** What the executor calls its task; the run's id without it. */
+  /** The executor's own name of its task, when the path of the connection has it. */
   readonly task: string | undefined;
 }
 
 const KIND = "handshake";
+
 /** The sessions of executors: one session is one executor, at most one task, and as many connections as it takes. */
-export class Sessions {
+export class ExecutorSessions {
   readonly #world: SessionsWorld;
-  #sweptAt = 0;
+  #checkedAt = 0;
 
   constructor(world: SessionsWorld) {
     this.#world = world;
   }
 
-  /** Finds where a handshake belongs; NOT_FOUND when it wants to go on with what is not its owner's, or not there. */
-  async place(handshake: Handshake, owner: string, task: string | undefined): Promise<Place> {
+  /** The session that a handshake begins or resumes; NOT_FOUND when the owner has no session of that id to resume. */
+  async find(handshake: Handshake, owner: string, task: string | undefined): Promise<ExecutorSession> {
     if (handshake.resume !== undefined) {
       const session = handshake.resume.session_id;
       const run = await this.#runOf(session, owner);
-      if (run === undefined && !(await this.#isKept(session, owner)))
+      if (run === undefined && !(await this.#hasHandshake(session, owner)))
         throw new Fault("NOT_FOUND", `There is no session ${session} to go on with.`);
       return { session, run, task };
     }
@@ -61,26 +62,26 @@ export class Sessions {
   }
 
   /** Keeps a handshake for an hour [004-05]. */
-  async keep(session: string, owner: string, handshake: Handshake): Promise<void> {
+  async keepHandshake(session: string, owner: string, handshake: Handshake): Promise<void> {
     const { records } = this.#world;
-    // Made anew, so that the oldest of all are those that were kept longest.
+    // Deleted first, so that records are listed in the order in which they were last kept.
     await records.delete(KIND, session);
     await records.put({ kind: KIND, id: session, owner, body: handshake as unknown as JsonObject });
     for (const { id, updatedAt } of await records.list(KIND, { limit: EXECUTOR_LIMITS.removed }))
-      if (this.#isOld(updatedAt)) await records.delete(KIND, id);
-    if (this.#isOld(this.#sweptAt)) await this.sweep();
+      if (this.#isExpired(updatedAt)) await records.delete(KIND, id);
+    if (this.#isExpired(this.#checkedAt)) await this.forgetAbsent();
   }
 
-  /** The executor of a session has left: it is forgotten when its task is over. */
-  async left(session: string): Promise<void> {
+  /** Forgets the executor of a session when its task is over; called when it has disconnected. */
+  async forgetIfDone(session: string): Promise<void> {
     const [run] = await this.#world.runs.list({ thread: session, limit: 1 });
     if (run !== undefined && !isOpen(run)) await this.#world.gateway.forget(session);
   }
 
-  /** Forgets executors that were away for longer than any order is waited for, unless their task is still open. */
-  async sweep(): Promise<void> {
+  /** Forgets executors that were away for longer than any order waits for its hand, unless their task is open. */
+  async forgetAbsent(): Promise<void> {
     const { gateway, runs, now } = this.#world;
-    this.#sweptAt = now();
+    this.#checkedAt = now();
     for (const session of gateway.sessionsSeenBefore(now() - RUN_LIMITS.handMs)) {
       const [open] = await runs.list({ thread: session, open: true, limit: 1 });
       if (open === undefined) await gateway.forget(session);
@@ -92,12 +93,12 @@ export class Sessions {
     return run;
   }
 
-  async #isKept(session: string, owner: string): Promise<boolean> {
+  async #hasHandshake(session: string, owner: string): Promise<boolean> {
     const kept = await this.#world.records.get(KIND, session);
-    return kept !== undefined && kept.owner === owner && !this.#isOld(kept.updatedAt);
+    return kept !== undefined && kept.owner === owner && !this.#isExpired(kept.updatedAt);
   }
 
-  #isOld(updatedAt: number): boolean {
+  #isExpired(updatedAt: number): boolean {
     return updatedAt + EXECUTOR_LIMITS.keptMs <= this.#world.now();
   }
 }

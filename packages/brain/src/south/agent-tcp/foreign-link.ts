@@ -3,7 +3,7 @@ import { asFault, Fault, REGISTER_LIMITS, TCP_LIMITS } from "@vidro/core";
 import { isRecall } from "@vidro/core/run";
 import type { Action, ActionEnd, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
 import type { HandLink } from "../link.ts";
-import { unjudged } from "../fallback-policy.ts";
+import { fallbackJudgement } from "../fallback-policy.ts";
 import { ask } from "./tcp-link.ts";
 import type { TcpWire } from "./tcp-link.ts";
 
@@ -21,7 +21,7 @@ const TOOLS: { readonly [tool: string]: (wire: TcpWire, input: JsonObject) => Pr
 /** A link to somebody else's server, which knows the protocol and no more: it judges nothing, and remembers nothing. */
 export function foreignLink(wire: TcpWire, tools: readonly ToolSpec[]): HandLink {
   return {
-    judge: async (action) => unjudged(action, tools),
+    judge: async (action) => fallbackJudgement(action, tools),
     perform: async (order, _hear, signal) => {
       if (isRecall(order)) return unknown("It was ordered before, and its host remembers nothing.");
       if (signal.aborted) throw new Fault("ACTION_EXPIRED", "The action was aborted before it was ordered.");

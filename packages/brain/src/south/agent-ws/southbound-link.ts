@@ -2,9 +2,9 @@ import { Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
 import { isRecall, recallOf } from "@vidro/core/run";
 import type { Action, ActionEnd, FaultReport, JsonObject, Judgement, Order, ToolSpec } from "@vidro/core";
 import { bareOrder, faultOf, judgeMessage, orderMessage, SIGNED_APPROVALS } from "@vidro/core/wire/agent-ws";
-import type { HandLink, Hear } from "../link.ts";
+import type { HandLink, OutputSink } from "../link.ts";
 import { soundJudgement, soundReply } from "../hand-answers.ts";
-import { unjudged } from "../fallback-policy.ts";
+import { fallbackJudgement } from "../fallback-policy.ts";
 
 /** What a link over southbound messages stands on. */
 export interface SouthboundWire {
@@ -36,13 +36,13 @@ interface Asking {
   readonly id: string;
   /** When it is too late, and what is said then. */
   readonly late: { readonly ms: number; readonly fault: Fault };
-  readonly hear?: Hear;
+  readonly hear?: OutputSink;
 }
 
 /** Somebody who waits for a reply. */
 interface Waiting {
   readonly id: string;
-  readonly hear: Hear | undefined;
+  readonly hear: OutputSink | undefined;
   readonly resolve: (reply: JsonObject) => void;
   readonly reject: (fault: Fault) => void;
 }
@@ -72,14 +72,14 @@ class MessageLink implements SouthboundLink {
   }
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
-    if (!this.#can("action.judge")) return unjudged(action, this.#wire.tools);
+    if (!this.#can("action.judge")) return fallbackJudgement(action, this.#wire.tools);
     const id = `judge-${action.id}`;
     const late = { ms: REGISTER_LIMITS.judgeMs, fault: away("It did not say in time what it would do.") };
     const reply = await this.#ask({ ...judgeMessage(action), id }, { id, late });
     return reply["ok"] === true ? soundJudgement(reply["judgement"]) : faultOf(reply);
   }
 
-  async perform(order: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd> {
+  async perform(order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> {
     if (this.#names) return this.#order(signal.aborted ? recallOf(order) : order, hear, signal);
     // The contract has no words for asking what became of an order.
     if (isRecall(order)) return unknown(new Fault("OUTCOME_UNKNOWN", FORGETFUL));
@@ -130,7 +130,7 @@ class MessageLink implements SouthboundLink {
     return this.#names ? undefined : [...this.#waiting.values()][0];
   }
 
-  async #order(given: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd> {
+  async #order(given: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> {
     // Only what a person approved waits for a signature.
     const order = given.approved === undefined ? given : ((await this.#warranting?.(given)) ?? given);
     const { id } = order.action;

@@ -14,11 +14,11 @@ import { EXECUTOR_MESSAGE_SCHEMAS, OPTIONAL } from "@vidro/core/wire/executor-ws
 import type { Log } from "../../observe/log.ts";
 import { checks, lenient } from "../wire-check.ts";
 import type { Attached, Hands } from "../register/hands.ts";
-import { Channel } from "./message-socket.ts";
+import { MessageSocket } from "./message-socket.ts";
 import { ExecutorLink } from "./executor-link.ts";
-import type { ExecutorWire } from "./executor-link.ts";
+import type { ExecutorLinkOptions } from "./executor-link.ts";
 import type { ExecutorMemories } from "./executor-memories.ts";
-import { handOf } from "./executor-memories.ts";
+import { executorHandId } from "./executor-memories.ts";
 import { hostName, toolbelt } from "./toolbelt.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 import { standardTools } from "../local.ts";
@@ -28,7 +28,7 @@ export interface ConnectedExecutorWorld {
   readonly hands: Hands;
   readonly memories: ExecutorMemories;
   readonly log: Log;
-  readonly bounds: ExecutorWire["bounds"] & { readonly heartbeatMs: number; readonly handshakeMs: number };
+  readonly bounds: ExecutorLinkOptions["bounds"] & { readonly heartbeatMs: number; readonly handshakeMs: number };
 }
 
 /** One connection, as its surface opened it. */
@@ -48,7 +48,7 @@ const withoutMisfits = new Map(
 export class ConnectedExecutor implements ExecutorPeer {
   readonly #world: ConnectedExecutorWorld;
   readonly #ended: AbortSignal;
-  readonly #channel: Channel;
+  readonly #messages: MessageSocket;
   readonly #listener: ExecutorListener;
   readonly #lateHandshake: NodeJS.Timeout;
   #link: ExecutorLink | undefined;
@@ -62,13 +62,13 @@ export class ConnectedExecutor implements ExecutorPeer {
     this.#world = world;
     this.#ended = ended;
     this.#listener = listen(this);
-    const listener = {
-      take: (type: string, payload: JsonObject) => this.#take(type, payload),
-      misheard: (fault: Fault) => (this.#isGreeted ? this.#channel.complain(fault.report()) : this.hangUp(fault)),
-      seen: () => this.#attached?.seen(),
-      gone: () => this.#leave(),
+    const onReceived = {
+      onMessage: (type: string, payload: JsonObject) => this.#take(type, payload),
+      onMalformed: (fault: Fault) => (this.#isGreeted ? this.#messages.sendFault(fault.report()) : this.hangUp(fault)),
+      onSign: () => this.#attached?.seen(),
+      onClose: () => this.#leave(),
     };
-    this.#channel = new Channel(socket, listener, world.bounds.heartbeatMs);
+    this.#messages = new MessageSocket(socket, onReceived, world.bounds.heartbeatMs);
     // The brain may be the slow one: CONNECTION_LOST lets the executor connect again.
     this.#lateHandshake = setTimeout(
       () => this.hangUp(new Fault("CONNECTION_LOST", "The handshake did not come in time.")),
@@ -87,20 +87,20 @@ export class ConnectedExecutor implements ExecutorPeer {
     this.#attached = attached;
     const { epoch } = attached;
     const { accepted, rejected } = belt;
-    return { hand: handOf(session), epoch, accepted, rejected, open: () => link.open(epoch) };
+    return { hand: executorHandId(session), epoch, accepted, rejected, open: () => link.open(epoch) };
   }
 
   send(message: ExecutorMessage): void {
-    this.#channel.send(message);
+    this.#messages.send(message);
   }
 
   drained(): Promise<void> {
-    return this.#channel.drained();
+    return this.#messages.drained();
   }
 
   hangUp(fault: Fault): void {
     if (fault.code === "INTERNAL_ERROR") this.#world.log("executor.faulted", { stack: fault.stack ?? fault.message });
-    this.#channel.hangUp(fault.report());
+    this.#messages.hangUp(fault.report());
   }
 
   readonly #end = (): void => this.hangUp(asFault(this.#ended.reason));
@@ -113,13 +113,13 @@ export class ConnectedExecutor implements ExecutorPeer {
     const link = this.#link;
     if (link === undefined || type === "handshake") return this.#greet(type, payload, misfit);
     // An unreadable judgement still ends the wait for it.
-    if (type === "tool_judgement" && typeof payload["tool_id"] === "string") return link.judged(payload, misfit);
+    if (type === "tool_judgement" && typeof payload["tool_id"] === "string") return link.takeJudgement(payload, misfit);
     if (misfit !== undefined) throw new Fault("BAD_REQUEST", `${type}: ${misfit}`);
-    if (type === "tool_result") return link.result(payload);
-    if (type === "tool_output") return link.output(payload);
+    if (type === "tool_result") return link.takeResult(payload);
+    if (type === "tool_output") return link.takeOutput(payload);
     this.#listener
       .answer(type as ExecutorAnswer, payload)
-      .catch((thrown: unknown) => this.#channel.complain(asFault(thrown).report()));
+      .catch((thrown: unknown) => this.#messages.sendFault(asFault(thrown).report()));
   }
 
   /** The first message must be a handshake, and no later one may be. */
@@ -130,30 +130,30 @@ export class ConnectedExecutor implements ExecutorPeer {
     clearTimeout(this.#lateHandshake);
     if (misfit !== undefined) return this.hangUp(new Fault("BAD_REQUEST", `handshake: ${misfit}`));
     // Messages behind the handshake wait until it is answered.
-    this.#channel.pause();
+    this.#messages.pause();
     this.#isJoining = true;
     this.#listener
       .join(payload as unknown as Handshake)
       .catch((thrown: unknown) => this.hangUp(asFault(thrown)))
       .finally(() => {
         this.#isJoining = false;
-        this.#channel.resume();
+        this.#messages.resume();
         if (this.#isGone) this.#leave();
       });
   }
 
-  async #wire(request: AttachRequest, { tools }: Toolbelt): Promise<ExecutorWire> {
+  async #wire(request: AttachRequest, { tools }: Toolbelt): Promise<ExecutorLinkOptions> {
     const { extensions = [], open_actions = [] } = request.handshake;
     return {
-      send: (message) => this.#channel.send(message),
-      hangUp: (why) => this.#channel.hangUp(why),
+      send: (message) => this.#messages.send(message),
+      hangUp: (why) => this.#messages.hangUp(why),
       tools,
       extensions: new Set(EXTENSIONS.filter((extension) => extensions.includes(extension))),
-      open: new Set(open_actions),
+      openActions: new Set(open_actions),
       memory: await this.#world.memories.of(request.session, request.openAction),
-      isOwn: request.isOwnRun,
+      isOwnRun: request.isOwnRun,
       generation: request.generation,
-      late: () => this.#attached?.hand.wake(),
+      onLateEnd: () => this.#attached?.hand.wake(),
       bounds: this.#world.bounds,
     };
   }
@@ -172,7 +172,7 @@ export class ConnectedExecutor implements ExecutorPeer {
 function cardOf({ handshake, session, owner }: AttachRequest, { tools }: Toolbelt): HandDescription {
   const { client_version = "", working_directory = "." } = handshake;
   return {
-    id: handOf(session),
+    id: executorHandId(session),
     owner,
     name: hostName(handshake),
     gateway: "executor-ws",

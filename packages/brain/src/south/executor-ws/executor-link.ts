@@ -10,59 +10,59 @@ import {
   textOrEmpty,
 } from "@vidro/core/wire/executor-ws";
 import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor-ws";
-import type { HandLink, Hear } from "../link.ts";
+import type { HandLink, OutputSink } from "../link.ts";
 import { nonsense } from "../hand-answers.ts";
-import { unjudged } from "../fallback-policy.ts";
-import type { Memory } from "./order-memory.ts";
+import { fallbackJudgement } from "../fallback-policy.ts";
+import type { OrderMemory } from "./order-memory.ts";
 
-/** What a link to an executor stands on. */
-export interface ExecutorWire {
-  /** Sends a message, or drops it when the connection is gone: then the link is told so, too. */
+/** What a link to an executor needs of its connection. */
+export interface ExecutorLinkOptions {
+  /** Sends a message; drops it when the connection is gone, of which drop() tells the link. */
   readonly send: (message: ExecutorMessage) => void;
-  /** Says why, and hangs up. */
+  /** Sends a fault and closes the connection. */
   readonly hangUp: (why: FaultReport) => void;
   readonly tools: readonly ToolSpec[];
   readonly extensions: ReadonlySet<Extension>;
-  /** Orders that the executor says it is still at. */
-  readonly open: ReadonlySet<string>;
-  readonly memory: Memory;
-  /** Whether a run is the executor's own task; runs of others may use it as well. */
-  readonly isOwn: (run: string) => boolean;
-  /** An end is kept that nobody waited for. */
-  readonly late: () => void;
-  /** The turn of the loop that an action belongs to; it resolves as soon as the journal shows the action. */
+  /** Actions that the executor says are still running. */
+  readonly openActions: ReadonlySet<string>;
+  readonly memory: OrderMemory;
+  /** Whether a run is the executor's own task; other runs may use it as a hand, too. */
+  readonly isOwnRun: (run: string) => boolean;
+  /** Called when an end is kept that no order waited for. */
+  readonly onLateEnd: () => void;
+  /** The id of the step that an action belongs to; resolves as soon as the journal has the action. */
   readonly generation: (run: string, action: string) => Promise<string>;
-  /** Shorter times than those of EXECUTOR, for tests. */
+  /** Shorter times than those of EXECUTOR_LIMITS, for tests. */
   readonly bounds: { readonly messageMs: number; readonly lateMs: number };
 }
 
-interface Waiting {
-  readonly hear: Hear;
+interface PendingOrder {
+  readonly hear: OutputSink;
   readonly resolve: (ended: ActionEnd) => void;
   readonly reject: (fault: Fault) => void;
-  /** Something was heard of the order. */
-  readonly heard: () => void;
+  /** A sign of life of the order: restarts its silence timer. */
+  readonly onSign: () => void;
 }
 
-/** One connection of an executor as the brain's way to its tools. */
+/** One connection of an executor as a link to its tools. */
 export class ExecutorLink implements HandLink {
-  readonly #wire: ExecutorWire;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #wire: ExecutorLinkOptions;
+  readonly #waiting = new Map<string, PendingOrder>();
   readonly #judging = new Map<string, PromiseWithResolvers<Judgement | FaultReport>>();
   readonly #opened = Promise.withResolvers<number>();
   #gone = false;
 
-  constructor(wire: ExecutorWire) {
+  constructor(wire: ExecutorLinkOptions) {
     this.#wire = wire;
     this.#opened.promise.catch(() => undefined);
   }
 
-  /** The handshake is answered: orders may go out, each with the epoch of the connection. */
+  /** Lets orders out, each with the epoch of the connection: called when the handshake has been answered. */
   open(epoch: number): void {
     this.#opened.resolve(epoch);
   }
 
-  /** The connection is gone: whoever waits is told so. */
+  /** The connection is gone: rejects every pending call. */
   drop(): void {
     this.#gone = true;
     this.#opened.reject(lost());
@@ -74,7 +74,7 @@ export class ExecutorLink implements HandLink {
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
     if (this.#gone) throw lost();
-    if (!this.#wire.extensions.has("judge")) return unjudged(action, this.#wire.tools);
+    if (!this.#wire.extensions.has("judge")) return fallbackJudgement(action, this.#wire.tools);
     const message = judgeToolMessage(action);
     if (!fits(message)) return tooLarge();
     await this.#opened.promise;
@@ -82,7 +82,7 @@ export class ExecutorLink implements HandLink {
     this.#judging.set(action.id, judging);
     this.#wire.send(message);
     const late = setTimeout(
-      () => judging.reject(away("It did not say in time what it would do.")),
+      () => judging.reject(away("It did not judge the action in time.")),
       REGISTER_LIMITS.judgeMs,
     );
     return judging.promise.finally(() => {
@@ -91,24 +91,24 @@ export class ExecutorLink implements HandLink {
     });
   }
 
-  async perform(order: Order, hear: Hear, signal: AbortSignal): Promise<ActionEnd> {
+  async perform(order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> {
     const { action } = order;
     const { memory } = this.#wire;
-    const early = memory.take(action.id);
+    const early = memory.takeEnd(action.id);
     if (early !== undefined) return early;
     if (this.#gone) throw lost();
     if (this.#waiting.size >= REGISTER_LIMITS.orders) throw away(`It has ${REGISTER_LIMITS.orders} orders already.`);
     const { promise, resolve, reject } = Promise.withResolvers<ActionEnd>();
-    // Who has lost the link before anybody listens is told by what follows.
+    // A rejection before the `await` below is not unhandled.
     promise.catch(() => undefined);
-    const silence = new Silence(this.#patience(action), () => resolve(this.#silent(action)));
-    this.#waiting.get(action.id)?.reject(away("The same was ordered again."));
-    const mine = { hear, resolve, reject, heard: () => silence.restart() };
+    const silence = new SilenceTimer(this.#timeoutOf(action), () => resolve(this.#endOfSilence(action)));
+    this.#waiting.get(action.id)?.reject(away("The action was ordered again."));
+    const mine = { hear, resolve, reject, onSign: () => silence.restart() };
     this.#waiting.set(action.id, mine);
     const cancel = (): void => this.#cancel(action, resolve);
     signal.addEventListener("abort", cancel, { once: true });
     try {
-      await this.#give(signal.aborted ? recallOf(order) : order, silence);
+      await this.#send(signal.aborted ? recallOf(order) : order, silence);
       if (signal.aborted) cancel();
       return await promise;
     } finally {
@@ -129,42 +129,43 @@ export class ExecutorLink implements HandLink {
     this.drop();
   }
 
-  /** An end came; one that nobody waits for is kept for who asks. */
-  result(payload: JsonObject): void {
+  /** A result came; one that no order waits for is kept for the next order of the action. */
+  takeResult(payload: JsonObject): void {
     const action = textOrEmpty(payload, "tool_id");
-    const said = endOfToolResult(payload);
-    // An executor without a ledger gets an order that must not be repeated only once: its end is the action's.
-    const isOnly = said.type === "failed" && !this.#wire.extensions.has("ledger");
-    const ended: ActionEnd = isOnly ? { ...said, settled: true } : said;
+    const received = endOfToolResult(payload);
+    // An executor without a ledger gets such an order only once, so that the end of the order is that of the action.
+    const isOnly = received.type === "failed" && !this.#wire.extensions.has("ledger");
+    const ended: ActionEnd = isOnly ? { ...received, settled: true } : received;
     const waiting = this.#waiting.get(action);
     if (waiting !== undefined) return waiting.resolve(ended);
-    if (!this.#wire.memory.wasGiven(action) && !this.#wire.open.has(action)) return;
-    this.#wire.memory.keep(action, ended);
-    this.#wire.late();
+    if (!this.#wire.memory.wasGiven(action) && !this.#wire.openActions.has(action)) return;
+    this.#wire.memory.keepEnd(action, ended);
+    this.#wire.onLateEnd();
   }
 
-  /** Live output came. */
-  output(payload: JsonObject): void {
+  /** Live output of an action came. */
+  takeOutput(payload: JsonObject): void {
     const waiting = this.#waiting.get(textOrEmpty(payload, "tool_id"));
-    waiting?.heard();
+    waiting?.onSign();
     waiting?.hear(payload["stream"] === "stderr" ? "stderr" : "stdout", textOrEmpty(payload, "chunk"));
   }
 
-  /** A judgement came that was asked for, which has passed its schema or not. */
-  judged(payload: JsonObject, misfit: string | undefined): void {
-    const judged = misfit === undefined ? readJudgement(payload) : nonsense(misfit);
-    this.#judging.get(textOrEmpty(payload, "tool_id"))?.resolve(judged);
+  /** A judgement came; `misfit` says what its schema refuses about it, if so. */
+  takeJudgement(payload: JsonObject, misfit: string | undefined): void {
+    const judgement = misfit === undefined ? readJudgement(payload) : nonsense(misfit);
+    this.#judging.get(textOrEmpty(payload, "tool_id"))?.resolve(judgement);
   }
 
-  /** Sends the order, unless an executor that keeps no ledger may have it already: that one must not do it twice. */
-  async #give(order: Order, silence: Silence): Promise<void> {
+  /** Sends the order, unless an executor without a ledger may have received it: that one would carry it out twice. */
+  async #send(order: Order, silence: SilenceTimer): Promise<void> {
     const { id } = order.action;
-    const { memory, extensions, tools, open, bounds } = this.#wire;
+    const { memory, extensions, tools, openActions: open, bounds } = this.#wire;
     const isRepeatable = extensions.has("ledger") || isIdempotent(order.action, tools);
-    // What an earlier brain ordered is known only of the executor's own task; of other runs it has to be feared.
-    const mayHaveIt = memory.wasGiven(id) || (order.epoch > 1 && !this.#wire.isOwn(order.run));
+    // Only for the executor's own task is it known what an earlier brain process ordered; for other runs it is assumed.
+    const mayHaveIt = memory.wasGiven(id) || (order.epoch > 1 && !this.#wire.isOwnRun(order.run));
     if (open.has(id)) return silence.restart();
-    if (isRecall(order) && !extensions.has("ledger")) return this.#waiting.get(id)?.resolve(this.#silent(order.action));
+    if (isRecall(order) && !extensions.has("ledger"))
+      return this.#waiting.get(id)?.resolve(this.#endOfSilence(order.action));
     if (mayHaveIt && !isRepeatable) return silence.restart(bounds.lateMs);
     const epoch = await this.#opened.promise;
     const message = runToolMessage(order, {
@@ -172,43 +173,43 @@ export class ExecutorLink implements HandLink {
       sessionEpoch: epoch,
     });
     if (!fits(message)) return this.#waiting.get(id)?.resolve({ type: "failed", fault: tooLarge() });
-    memory.gives(id);
+    memory.markGiven(id);
     silence.restart();
     this.#wire.send(message);
   }
 
-  #patience(action: Action): number {
+  #timeoutOf(action: Action): number {
     return Math.max(this.#wire.bounds.messageMs, timeoutOf(action) + HAND_LIMITS.graceMs);
   }
 
   #cancel({ id }: Action, resolve: (ended: ActionEnd) => void): void {
     if (this.#wire.extensions.has("cancel")) return this.#wire.send({ type: "cancel_tool", payload: { tool_id: id } });
-    const fault = new Fault("OUTCOME_UNKNOWN", "It was aborted here; this executor cannot be told to stop.");
+    const fault = new Fault("OUTCOME_UNKNOWN", "The action was aborted here; this executor has no way to cancel it.");
     resolve({ type: "unknown", fault: fault.report() });
   }
 
-  #silent(action: Action): ActionEnd {
-    const why = "The executor got the order and never said how it ended.";
+  #endOfSilence(action: Action): ActionEnd {
+    const why = "The executor got the order and sent no result.";
     if (isIdempotent(action, this.#wire.tools))
       return { type: "failed", fault: new Fault("TOOL_FAILED", why).report() };
     return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };
   }
 }
 
-/** Does something when nothing was heard for too long. */
-class Silence {
+/** Calls back when it was not restarted for too long. */
+class SilenceTimer {
   readonly #usualMs: number;
-  readonly #tooLong: () => void;
+  readonly #onSilence: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(usualMs: number, tooLong: () => void) {
+  constructor(usualMs: number, onSilence: () => void) {
     this.#usualMs = usualMs;
-    this.#tooLong = tooLong;
+    this.#onSilence = onSilence;
   }
 
   restart(ms = this.#usualMs): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#tooLong, ms);
+    this.#timer = setTimeout(this.#onSilence, ms);
   }
 
   end(): void {
@@ -217,8 +218,8 @@ class Silence {
 }
 
 function tooLarge(): FaultReport {
-  const most = `an executor takes messages of at most ${REGISTER_LIMITS.messageBytes} bytes`;
-  return new Fault("PAYLOAD_TOO_LARGE", `The call is too long: ${most}. Do it in parts.`).report();
+  const limit = `an executor takes messages of at most ${REGISTER_LIMITS.messageBytes} bytes`;
+  return new Fault("PAYLOAD_TOO_LARGE", `The call is too long: ${limit}. Do it in parts.`).report();
 }
 
 function lost(): Fault {

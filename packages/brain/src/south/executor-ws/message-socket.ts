@@ -4,113 +4,113 @@ import { parseJson } from "@vidro/core/codec";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 
-/** Who hears what comes in on a channel. */
-export interface Listener {
+/** Gets what comes in on a socket. */
+interface MessageListener {
   /** A message came. */
-  take(type: string, payload: JsonObject): void;
-  /** What came is no message. */
-  misheard(fault: Fault): void;
-  /** The other end showed that it lives. */
-  seen(): void;
-  /** The connection is gone; nothing more comes. */
-  gone(): void;
+  onMessage(type: string, payload: JsonObject): void;
+  /** A frame came that is no message. */
+  onMalformed(fault: Fault): void;
+  /** A frame of any kind came: the peer is alive. */
+  onSign(): void;
+  /** The socket is closed. */
+  onClose(): void;
 }
 
-/** How long a peer that was hung up on may take to leave by itself. */
-const PARTING_MS = 500;
+/** Time for the peer to close a socket that was hung up before it is cut. */
+const CLOSE_MS = 500;
 const GOING_AWAY = 1001;
 const REFUSED = 1008;
 
-/** Messages of 004 over one WebSocket, with a pulse both ways. */
-export class Channel {
+/** Messages of 004 over one WebSocket, with heartbeats. A peer that misses too many is cut off. */
+export class MessageSocket {
   readonly #socket: WebSocket;
-  readonly #listener: Listener;
-  readonly #pulse: NodeJS.Timeout;
-  #silent = 0;
-  #leaving = false;
+  readonly #listener: MessageListener;
+  readonly #heartbeat: NodeJS.Timeout;
+  #missed = 0;
+  #isClosing = false;
 
-  constructor(socket: WebSocket, listener: Listener, heartbeatMs: number) {
+  constructor(socket: WebSocket, listener: MessageListener, heartbeatMs: number) {
     this.#socket = socket;
     this.#listener = listener;
-    this.#pulse = setInterval(() => this.#beat(), heartbeatMs);
-    const lives = (): void => {
-      this.#silent = 0;
-      listener.seen();
+    this.#heartbeat = setInterval(() => this.#beat(), heartbeatMs);
+    const onSign = (): void => {
+      this.#missed = 0;
+      listener.onSign();
     };
     socket.on("message", (data, isBinary) => {
-      lives();
+      onSign();
       this.#receive(data, isBinary);
     });
-    socket.on("ping", lives).on("pong", lives);
-    // The end that follows says all that matters.
+    socket.on("ping", onSign).on("pong", onSign);
+    // `close` follows, which ends the connection.
     socket.on("error", () => undefined);
     socket.once("close", () => {
-      clearInterval(this.#pulse);
-      listener.gone();
+      clearInterval(this.#heartbeat);
+      listener.onClose();
     });
   }
 
-  /** Sends a message; one to a peer that is gone is dropped. */
+  /** Sends a message; drops it when the socket is not open. */
   send({ type, payload, seq }: ExecutorMessage): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(JSON.stringify(seq === undefined ? { type, payload } : { type, payload, seq }));
   }
 
-  /** Resolves when the peer has taken enough of what was sent to be sent more; one that takes nothing is cut off. */
+  /** Resolves when the peer has read enough of what was sent to get more; one that reads nothing is cut off. */
   async drained(): Promise<void> {
     if (this.#socket.bufferedAmount <= STREAM_LIMITS.unsentBytes) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const impatience = setTimeout(() => this.#socket.terminate(), STREAM_LIMITS.drainMs);
-    // Pings are sent behind what is waiting, so that this one is out when all of it is.
+    const cut = setTimeout(() => this.#socket.terminate(), STREAM_LIMITS.drainMs);
+    // A ping queues behind everything that waits to be sent, so that its callback means that all of it is out.
     this.#socket.ping(undefined, undefined, () => resolve());
     await promise;
-    clearTimeout(impatience);
+    clearTimeout(cut);
   }
 
-  /** Takes no more messages until it is told to. */
+  /** Reads no more messages until resume(). */
   pause(): void {
     this.#socket.pause();
   }
 
-  /** Takes messages again. */
+  /** Reads messages again. */
   resume(): void {
     this.#socket.resume();
   }
 
-  /** Says what was wrong with a message, and goes on. */
-  complain({ code, message, retryAfterMs }: FaultReport): void {
+  /** Sends a fault; the connection stays. */
+  sendFault({ code, message, retryAfterMs }: FaultReport): void {
     const again = retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs };
     this.send({ type: "error", payload: { code, message, ...again } });
   }
 
-  /** Says why, and hangs up. */
+  /** Sends a fault and closes the connection. */
   hangUp(why: FaultReport): void {
-    if (this.#leaving) return;
-    this.#leaving = true;
-    this.complain(why);
+    if (this.#isClosing) return;
+    this.#isClosing = true;
+    this.sendFault(why);
     this.#socket.close(why.code === "SHUTTING_DOWN" ? GOING_AWAY : REFUSED, why.code);
-    setTimeout(() => this.#socket.terminate(), PARTING_MS).unref();
+    setTimeout(() => this.#socket.terminate(), CLOSE_MS).unref();
   }
 
   #beat(): void {
-    this.#silent += 1;
-    if (this.#silent > REGISTER_LIMITS.heartbeatsMissed) return this.#socket.terminate();
+    this.#missed += 1;
+    if (this.#missed > REGISTER_LIMITS.heartbeatsMissed) return this.#socket.terminate();
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.ping();
   }
 
   #receive(data: RawData, isBinary: boolean): void {
-    if (this.#leaving) return;
+    if (this.#isClosing) return;
     try {
       if (isBinary) throw new Fault("BAD_REQUEST", "A message is JSON in a text frame.");
-      // A text frame is one buffer: nobody asked for fragments.
-      // oxlint-disable-next-line typescript/no-base-to-string -- of the three kinds of data only Buffer comes here
+      // `ws` gives a text frame as one buffer unless it is asked for fragments.
+      // oxlint-disable-next-line typescript/no-base-to-string -- the only kind of RawData here is Buffer
       const message = parseJson(data.toString());
       const { type, payload = {} } = isObject(message) ? message : {};
       if (typeof type !== "string" || !isObject(payload))
         throw new Fault("BAD_REQUEST", 'A message is {"type": …, "payload": {…}}.');
-      this.#listener.take(type, payload);
+      this.#listener.onMessage(type, payload);
     } catch (thrown) {
-      this.#listener.misheard(asFault(thrown));
+      this.#listener.onMalformed(asFault(thrown));
     }
   }
 }

@@ -3,7 +3,7 @@ import { toolOfWireName } from "@vidro/core/wire/executor-ws";
 import type { Handshake } from "@vidro/core/wire/executor-ws";
 import { offeredTools } from "../register/offered-tools.ts";
 
-/** What a model may call on an executor, and what became of each name that the executor gave. */
+/** The tools that a model may call on an executor, and which of the names that it declared were accepted. */
 export interface Toolbelt {
   readonly tools: readonly ToolSpec[];
   readonly accepted: readonly string[];
@@ -11,8 +11,8 @@ export interface Toolbelt {
 }
 
 /**
- * The tools that an executor declares: those whose names are known and have a schema here, and its own, whose schemas
- * are shown to the model and never compiled [004-04].
+ * The tools that an executor declares: the standard ones by their names, with the brain's schemas, and its own, whose
+ * schemas the model sees and the brain never compiles [004-04].
  */
 export function toolbelt(handshake: Handshake, standard: readonly ToolSpec[]): Toolbelt {
   const { known_tools, custom_tools = [] } = handshake;
@@ -32,7 +32,7 @@ export function toolbelt(handshake: Handshake, standard: readonly ToolSpec[]): T
   };
 }
 
-/** What an executor is called: as it says, else as what it is. */
+/** The name of an executor: the one it gives, or its type. */
 export function hostName({ name, client_type }: Handshake): string {
   return name ?? client_type;
 }
