@@ -1,6 +1,6 @@
 // npm run build [-- <package> ...]: makes JavaScript, declarations and source maps of the packages, in the order of
 // their imports. A package whose sources are older than what was built of them is left alone.
-import { readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { ROOT, run, setUp } from "./setup.js";
 
 /**
@@ -39,6 +39,7 @@ function build(name) {
   if (builtAt(name) > newest) return;
   rmSync(`${folder}dist`, { recursive: true, force: true });
   run(`${ROOT}node_modules/.bin/tsc`, ["--project", `${folder}tsconfig.build.json`]);
+  copyFileSync(`${ROOT}LICENSE`, `${folder}LICENSE`);
   writeFileSync(`${folder}dist/.built`, "");
   process.stderr.write(`build: packages/${name}/dist\n`);
 }

@@ -25,6 +25,21 @@ export function setUp() {
 }
 
 /**
+ * Installs the programs of others that a folder's package.json names, when they are missing or older than its lockfile.
+ * No script of theirs is run.
+ * @param {string} folder from the root of the repository
+ */
+export function installPeers(folder) {
+  const path = `${ROOT}${folder}/`;
+  const done = `${path}node_modules/.package-lock.json`;
+  if (existsSync(done) && statSync(done).mtimeMs >= statSync(`${path}package-lock.json`).mtimeMs) return;
+  process.stderr.write(`vidro: installing the programs that ${folder} uses (once, about half a minute)\n`);
+  run("npm", ["ci", "--prefix", path, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
+  const now = new Date();
+  utimesSync(done, now, now);
+}
+
+/**
  * Runs a command to its end with our own standard streams; a failure ends this process with the same code.
  * @param {string} command
  * @param {string[]} args

@@ -1,6 +1,6 @@
 // npm test [-- <files or node:test flags>]: sets up, checks, then runs every test.
 import { spawnSync } from "node:child_process";
-import { NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
+import { installPeers, NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
 import { testFiles } from "./test-files.js";
 
 setUp();
@@ -15,6 +15,7 @@ installTestPrograms([
   "strace:strace",
   "chromium:chromium",
 ]);
+installPeers("tests/peers");
 const asked = process.argv.slice(2);
 if (asked.length === 0) run(NODE, [`${ROOT}scripts/check.js`]);
 const files = asked.some((word) => word.endsWith(".ts")) ? asked : [...asked, ...testFiles()];

@@ -14,6 +14,9 @@ interface Ready {
   readonly token_file: string;
 }
 
+/** The command that starts a daemon, its environment, and the folder that it works in. */
+export type DaemonHome = Pick<Stage, "command" | "workspace">;
+
 /** How a daemon is started. */
 export interface DaemonStart {
   /** Words behind `vidro up --json`. */
@@ -45,7 +48,10 @@ export class DaemonProcess implements AsyncDisposable {
   }
 
   /** Starts the daemon of a stage; resolves when it takes requests. */
-  static async up(stage: Stage, { flags = [], node = [], host, wrap = [] }: DaemonStart = {}): Promise<DaemonProcess> {
+  static async up(
+    stage: DaemonHome,
+    { flags = [], node = [], host, wrap = [] }: DaemonStart = {},
+  ): Promise<DaemonProcess> {
     const { argv, env } = stage.command;
     const [program = "", ...rest] = argv;
     const command = [...wrap, program, ...node, ...rest, "up", "--json", ...flags];
