@@ -2,35 +2,35 @@ import type { Plan, Verdict } from "@vidro/core";
 import type { ReceiptSigner } from "./enrol/receipt-signer.ts";
 import type { HandTool } from "./tools/tool.ts";
 
-/** The policy of a hand: what it says of a plan, and the version that goes on record with it. */
+/** Judges plans; its version is recorded with each judgement. */
 export interface HandPolicy {
   readonly version: string;
-  /** Patterns of paths that no sandboxed command sees; default: those of the shipped policy. */
+  /** Patterns of paths that sandboxed commands do not see; default: those of the shipped policy. */
   readonly secrets?: readonly string[];
-  /** Memory that all processes of a command may have together; default: HAND.treeBytes. */
+  /** Memory limit for all processes of one command together; default: HAND_LIMITS.treeBytes. */
   readonly memoryBytes?: number;
   judge(plan: Plan): Verdict;
 }
 
-/** Where in an action's life a probe looks. */
+/** Points in the life of an action at which a test probe is called. */
 export type ProbePoint = "before-started" | "after-started" | "before-finished" | "after-finished";
 
-/** What a hand on this machine is made of. */
+/** Settings of a hand on this machine. */
 export interface LocalHandOptions {
   readonly id: string;
   readonly workspace: string;
-  /** The hand's own folder: ledger and spools; made if it is not there, closed to other users. */
+  /** The hand's own folder with its ledger and spools; created with mode 0700 if missing. */
   readonly state: string;
-  /** A folder around the state, such as the brain's, that no tool enters either; default: the state folder. */
+  /** A folder that contains the state, such as the brain's, which no tool enters either; default: the state folder. */
   readonly reserved?: string;
   readonly policy: HandPolicy;
   readonly tools?: readonly HandTool[];
-  /** What it signs ends with; none are signed without it. */
+  /** Signs the end of each action; without it, ends are unsigned. */
   readonly receipts?: ReceiptSigner;
-  /** The environment that processes get a part of; default: this process's own. */
+  /** The environment from which the variables of processes are chosen; default: that of this process. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Another bound than HAND.overdueMs. */
+  /** Replaces HAND_LIMITS.overdueMs. */
   readonly overdueMs?: number;
-  /** Sees each action pass; for tests that kill the hand right there. */
+  /** Called at each point of an action; tests use it to kill the hand there. */
   readonly probe?: (point: ProbePoint, action: string) => void | Promise<void>;
 }

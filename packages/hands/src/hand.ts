@@ -77,7 +77,7 @@ function makeFolder(path: string): string {
   }
 }
 
-/** An action that is being carried out: whoever orders it again joins in. */
+/** An action that is being carried out; a repeated order waits for the same end. */
 interface RunningAction {
   readonly payload: string;
   readonly by: string | undefined;
@@ -86,7 +86,7 @@ interface RunningAction {
   readonly ended: Promise<ActionEnd>;
 }
 
-/** An order on its way. */
+/** An order, with the time at which it was received. */
 interface ReceivedOrder {
   readonly order: Order;
   /** Hash of tool and input. */
@@ -94,14 +94,14 @@ interface ReceivedOrder {
   readonly receivedAt: number;
 }
 
-/** An order that may begin. */
+/** An order that passed all checks and may begin. */
 interface AdmittedOrder {
   readonly tool: HandTool;
   readonly judgement: Judgement;
   readonly start: ActionStart;
 }
 
-/** What ties running work to those who ordered it. */
+/** Abort signal and output sink shared by everyone waiting for one action. */
 type ActionChannel = Pick<ToolExecution, "signal" | "output">;
 
 class LocalHand implements Hand {
@@ -160,7 +160,7 @@ class LocalHand implements Hand {
     this.#ledger.close();
   }
 
-  /** Carries the order out, or joins whoever does already. */
+  /** Carries the order out, or waits for the end of the same action if it is running already. */
   async #join(order: Order, signal: AbortSignal, live: LiveQueue): Promise<ActionEnd> {
     const receivedAt = performance.now();
     const { id, tool, input } = order.action;
@@ -196,8 +196,8 @@ class LocalHand implements Hand {
   }
 
   /**
-   * The whole life of an action: known already, or admitted, on record, run, on record. The ledger is looked into before
-   * anything else: what this hand knows or allows today says nothing of what it did under the same id before.
+   * Answers from the ledger if the action is known; else admits it, records the start, runs it and records the end. The
+   * ledger comes first because today's tools and policy say nothing about what was done under the same id before.
    */
   async #carryOut(job: ReceivedOrder, tie: ActionChannel): Promise<ActionEnd> {
     const { id } = job.order.action;
@@ -221,7 +221,7 @@ class LocalHand implements Hand {
     return recorded;
   }
 
-  /** What an order takes to begin; throws what refuses it. */
+  /** Checks tool, time, epoch and policy of an order; throws the fault that refuses it. */
   async #admit(job: ReceivedOrder, signal: AbortSignal): Promise<AdmittedOrder> {
     const { action } = job.order;
     const tool = await this.#toolFor(action);
@@ -234,7 +234,7 @@ class LocalHand implements Hand {
     return { tool, judgement, start: startOf(job) };
   }
 
-  /** How an action that the ledger knows has ended; undefined when it may begin again. */
+  /** The end of an action that is in the ledger; undefined when the action may begin again. */
   #endFromLedger(known: LedgerEntry, { order, payload }: ReceivedOrder): ActionEnd | undefined {
     const { id, tool } = order.action;
     if (known.state === "evicted") return { type: "unknown", fault: new Fault("OUTCOME_EVICTED").report() };
@@ -254,7 +254,7 @@ class LocalHand implements Hand {
     return this.#record(order, ended);
   }
 
-  /** The end of an action that another ledger may have seen begin; undefined when this one would know of it. */
+  /** An unknown end if the action may have begun under another ledger; undefined if this ledger would know of it. */
   #endIfLedgerReplaced(job: ReceivedOrder): ActionEnd | undefined {
     const { action, ledger } = job.order;
     if (ledger === undefined || this.#ledger.knows(ledger)) return undefined;
@@ -280,7 +280,7 @@ class LocalHand implements Hand {
     }
   }
 
-  /** Makes an end durable; an end that nobody could repeat later is told as unknown, with what is known of it. */
+  /** Writes an end to the ledger; if that fails, the end is reported as unknown, with the output that there was. */
   #record({ run, action: { id } }: Order, ended: ActionEnd, plan = ""): ActionEnd {
     const of = { run, action: id, plan, at: Date.now(), ledger: this.#ledger.mark };
     const receipt = this.#options.receipts?.sign(of, ended);
@@ -298,7 +298,7 @@ class LocalHand implements Hand {
     }
   }
 
-  /** The tool of an action, once its input fits. */
+  /** The tool of an action, after its input was checked. */
   async #toolFor(action: Action): Promise<HandTool> {
     const tool = this.#tools.get(action.tool);
     if (tool === undefined) {
@@ -312,7 +312,7 @@ class LocalHand implements Hand {
   async #judgeInput(action: Action, tool: HandTool): Promise<Judgement> {
     const { policy } = this.#options;
     const planned = await tool.plan(action.input, this.#context);
-    // Asked for in the same turn as the verdict: a policy that is read anew in between is another one.
+    // Read in the same turn of the event loop as the verdict, because a reload in between would change the version.
     const { version } = policy;
     const { plan, verdict } = await this.#chooseConfinement(planned);
     const hash = sha256(canonicalJson({ plan: { ...plan }, policy: version }));
@@ -320,7 +320,7 @@ class LocalHand implements Hand {
     return { plan, hash, verdict: judgeOwnState(plan, { workspace, folders: reserved() }) ?? verdict, policy: version };
   }
 
-  /** A program that policy allows runs held to what the verdict is about, where the host can hold it. */
+  /** A program that policy allows only when confined runs confined, where this host has a sandbox for it. */
   async #chooseConfinement(plan: Plan): Promise<Pick<Judgement, "plan" | "verdict">> {
     const { policy } = this.#options;
     if (plan.kind !== "process") return { plan, verdict: policy.judge(plan) };
@@ -337,7 +337,7 @@ class LocalHand implements Hand {
     if (performance.now() - receivedAt >= order.ttlMs) throw new Fault("ACTION_EXPIRED");
   }
 
-  /** Epochs of one who orders are nothing to another; those that were kept before whose they are count for all. */
+  /** Epochs count per orderer; those recorded before orderers were recorded count for all. */
   #checkEpoch({ run, epoch, by }: Order): void {
     const highest = Math.max(this.#ledger.epoch(fenceOf(run, by)), by === undefined ? 0 : this.#ledger.epoch(run));
     if (epoch < highest) throw new Fault("STALE_EPOCH");
@@ -357,7 +357,7 @@ function startOf({ order: { action, run, epoch, by }, payload }: ReceivedOrder):
   return { ...start, ...(by === undefined ? {} : { by }) };
 }
 
-/** What the epochs of a run are kept under: names of those who order have no slash, so that no two of them are alike. */
+/** The key under which the epochs of a run are stored; names of orderers have no slash, so keys cannot collide. */
 function fenceOf(run: string, by: string | undefined): string {
   return by === undefined ? run : `${by}/${run}`;
 }

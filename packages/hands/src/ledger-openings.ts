@@ -4,9 +4,9 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { fileIdentity, HAND_LIMITS, isSameFile, type FileIdentity } from "@vidro/core";
 
 /*
- * Whether a ledger goes on from where it stood when it judged an action. Each process that opens a ledger adds an
- * opening to it, with a random id, and counts there what it began; `id.count` is a mark. A ledger that does not know a
- * mark was deleted, copied or rolled back since, so that it may have lost what was begun after the mark.
+ * Detects a ledger that was deleted, copied or rolled back after it judged an action. Each process that opens a ledger
+ * adds an opening with a random id and counts its starts there; `id.count` is a mark. A ledger that does not know a
+ * mark may have lost the starts after it.
  */
 
 /** The tables that version 2 of a ledger adds. */
@@ -14,14 +14,14 @@ export const OPENING_TABLES = `
   CREATE TABLE file (only INTEGER PRIMARY KEY CHECK (only = 1), identity TEXT NOT NULL) STRICT;
   CREATE TABLE opening (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, starts INTEGER NOT NULL) STRICT;`;
 
-/** One opening of a ledger, and what the ledger knows of the others. */
+/** This process's opening of a ledger, and a look-up of earlier openings. */
 export class Openings {
   readonly #id = randomUUID();
   readonly #keep: StatementSync;
   readonly #starts: StatementSync;
   #count = 0;
 
-  /** Adds the opening; durable with the first start that is counted. The tables are there. */
+  /** Adds the opening to tables that exist; durable with the first start that is counted. */
   constructor(database: DatabaseSync, path: string) {
     this.#keep = database.prepare(
       "INSERT INTO opening (id, starts) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET starts = excluded.starts",
@@ -41,19 +41,19 @@ export class Openings {
     }
   }
 
-  /** Where the ledger stands, as far as this process has written it. */
+  /** The mark after the starts that this process has written. */
   get mark(): string {
     return `${this.#id}.${this.#count}`;
   }
 
-  /** Counts an action that begins, in the transaction of its start; `done` once that is on disk. */
+  /** Counts a start within its transaction; call `done` after the commit. */
   count(): { readonly done: () => void } {
     const next = this.#count + 1;
     this.#keep.run(this.#id, next);
     return { done: () => void (this.#count = next) };
   }
 
-  /** Whether the ledger stood at the mark once and has lost nothing since. */
+  /** Whether the ledger was at this mark once and has lost nothing since. */
   has(mark: string): boolean {
     const [id = "", count = ""] = mark.split(".");
     const starts = this.#starts.get(id)?.["starts"];
@@ -66,7 +66,7 @@ const SYSTEM = {
   read: (path: string) => readFileSync(path, "utf8"),
 };
 
-/** A ledger in another file than the one it was written in goes on from nothing: the other one may have gone on, too. */
+/** Removes all openings if the ledger lies in another file than the one it was written in: the original may go on. */
 function forgetIfCopied(database: DatabaseSync, found: FileIdentity): void {
   const text = database.prepare("SELECT identity FROM file").get()?.["identity"];
   const kept: FileIdentity | undefined = text === undefined ? undefined : JSON.parse(String(text));

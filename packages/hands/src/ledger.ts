@@ -4,20 +4,20 @@ import { Fault, HAND_LIMITS, isObject, type ActionEnd, type LeaseHolder } from "
 import { OPENING_TABLES, Openings } from "./ledger-openings.ts";
 
 /*
- * What a hand has begun and how it ended, so that nothing is begun twice. `start` is on disk before the effect,
- * `finish` before anybody hears of the outcome. A refusal leaves no trace: nothing began.
+ * Actions that this hand began and how they ended, so that none begins twice. `start` is on disk before the effect,
+ * `finish` before the outcome is sent. A refused order is not recorded, because nothing began.
  */
 
-/** Starts between two looks for what may be forgotten. */
+/** Number of starts between two evictions. */
 const EVICT_EVERY = 1000;
 
-/** How long a writer waits for another process of this hand. */
+/** How long a writer waits for the lock of another process of this hand. */
 const BUSY_MS = 5000;
 
-/** SQLite's words for a file whose pages do not fit together, and for one that is no database. */
+/** SQLite error codes of a damaged database (SQLITE_CORRUPT) and of a file that is none (SQLITE_NOTADB). */
 const DAMAGED: ReadonlySet<unknown> = new Set([11, 26]);
 
-/** How a ledger becomes the next version: the script at index n leads to version n + 1, and is never changed. */
+/** Migration scripts: the one at index n leads to version n + 1. A script is never changed. */
 const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE action (
@@ -42,17 +42,17 @@ const VERSION = MIGRATIONS.length;
 /** An action that is about to begin. */
 export interface ActionStart {
   readonly id: string;
-  /** Hash of what is asked for: the same id with another one is another action. */
+  /** Hash of tool and input; the same id with another payload is refused. */
   readonly payload: string;
   readonly tool: string;
   readonly run: string;
   readonly epoch: number;
   readonly holder: LeaseHolder;
-  /** Who ordered it, where several may. */
+  /** Who ordered it, on a link that serves several orderers. */
   readonly by?: string;
 }
 
-/** What the ledger knows of an action. */
+/** The ledger's record of an action. */
 export type LedgerEntry =
   | ({ readonly state: "started"; readonly holder: LeaseHolder } & EntryOrigin)
   | FinishedEntry
@@ -63,34 +63,34 @@ type EvictedEntry = { readonly state: "evicted" };
 
 interface EntryOrigin {
   readonly payload: string;
-  /** Who ordered it; nobody by name also for what was begun before it was kept. */
+  /** Who ordered it; undefined also for actions from before this was recorded. */
   readonly by?: string;
 }
 
-/** The memory of a hand; every method throws LEDGER_UNWRITABLE when the disk does not obey. */
+/** Durable record of a hand's actions; every method throws LEDGER_UNWRITABLE when the disk fails. */
 export interface Ledger {
-  /** Where the ledger stands now: a name that a copy of it, an older state of it or a new one does not know. */
+  /** The ledger's current mark, unknown to a copy, an older state or a new ledger. */
   readonly mark: string;
-  /** Whether the ledger stood at the mark once and has lost nothing of what was begun since. */
+  /** Whether the ledger was at this mark once and still has every start since then. */
   knows(mark: string): boolean;
   find(id: string): LedgerEntry | undefined;
-  /** The highest epoch that began something in the run; 0 for a run that is not known. */
+  /** The highest epoch that started an action of the run; 0 for an unknown run. */
   epoch(run: string): number;
   /**
-   * Durable when it returns true; false when another process was faster, with this action or with a higher epoch.
-   * An action that began before and may begin again names the holder it takes over from.
+   * Durable when it returns true; false when another process started this action or recorded a higher epoch first.
+   * For an action that began before and may begin again, `from` is the holder that it is taken over from.
    */
   start(start: ActionStart, from?: LeaseHolder): boolean;
-  /** Durable when it returns; the first outcome stays. */
+  /** Durable when it returns. A second outcome for the same action is ignored. */
   finish(id: string, ended: ActionEnd): void;
-  /** The outcome may be forgotten after its retention time; only who ordered can say so. */
+  /** Allows the outcome to be evicted after its retention time; ignored unless `by` ordered the action. */
   acknowledge(id: string, by?: string): void;
   close(): void;
 }
 
 /**
- * Opens the ledger in a file, making it if there is none. Throws STORE_NEWER or LEDGER_UNWRITABLE, and LEDGER_DAMAGED
- * when it cannot be trusted to know what was begun; such a file is left as it is.
+ * Opens the ledger in a file, creating it if missing. Throws STORE_NEWER, LEDGER_UNWRITABLE, or LEDGER_DAMAGED when
+ * the file may have lost starts; a damaged file is left as it is.
  */
 export function openLedger(path: string, now: () => number = Date.now): Ledger {
   return withLedgerFaults(path, () => new SqliteLedger(path, now));
@@ -110,7 +110,7 @@ class SqliteLedger implements Ledger {
     closeToOthers(path);
     this.#database = new DatabaseSync(path, { timeout: BUSY_MS });
     try {
-      // Nothing has begun yet: the first start waits for the disk, and with it what is written until then.
+      // Not synced yet: the first start is synced, and with it everything written before.
       this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF");
       migrate(this.#database);
       checkSound(this.#database, path);
@@ -180,7 +180,7 @@ class SqliteLedger implements Ledger {
 
   acknowledge(id: string, by?: string): void {
     withLedgerFaults(this.#path, () => {
-      // A power cut that loses this only keeps an outcome for longer; nobody has to wait for the disk.
+      // Not synced: a power cut that loses this only keeps an outcome for longer.
       this.#database.exec("PRAGMA synchronous = NORMAL");
       try {
         this.#statements.acknowledge.run(id, by ?? null);
@@ -209,7 +209,7 @@ class SqliteLedger implements Ledger {
   }
 }
 
-/** Outcomes have what programs printed: the file, and the ones that SQLite makes like it, are its user's alone. */
+/** Outcomes contain program output, so the file, and those that SQLite creates with its mode, are closed to others. */
 function closeToOthers(path: string): void {
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
@@ -235,17 +235,17 @@ function prepare(database: DatabaseSync) {
     acknowledge: sql("UPDATE action SET acked = 1 WHERE id = ? AND ended IS NOT NULL AND owner IS ?"),
     evict: evictionStatements().map((text) => {
       const statement = sql(text);
-      // Each of them needs only some of the parameters.
+      // Each statement uses only some of the parameters.
       statement.setAllowUnknownNamedParameters(true);
       return statement;
     }),
   };
 }
 
-/** What is acknowledged and old goes, then whatever is over the bounds; ids stay, so that none of it runs again. */
+/** Evicts acknowledged old entries, then those over the bounds; their ids stay, so that none of them runs again. */
 function evictionStatements(): string[] {
   const old = "acked = 1 AND at < :before";
-  // Acknowledged ones first, then the oldest; what has begun and not ended stays, because it could still run.
+  // Acknowledged entries first, then the oldest; a started entry without an end stays, because it could still run.
   const over = `id IN (SELECT id FROM action WHERE ended IS NOT NULL ORDER BY acked DESC, at
     LIMIT max(0, (SELECT count(*) FROM action) - ${HAND_LIMITS.ledgerEntries}))`;
   const trim = (table: string, bound: number): string => `DELETE FROM ${table} WHERE rowid IN
@@ -262,7 +262,7 @@ function evictionStatements(): string[] {
 
 function migrate(database: DatabaseSync): void {
   if (versionOf(database) === VERSION) return;
-  // Another process of this hand may be making the same tables: the second one to get the lock finds them made.
+  // Another process of this hand may migrate at the same time; the version is read again under the lock.
   database.exec("BEGIN IMMEDIATE");
   try {
     for (const script of MIGRATIONS.slice(versionOf(database))) database.exec(script);
@@ -279,7 +279,7 @@ function versionOf(database: DatabaseSync): number {
   throw new Fault("STORE_NEWER", `The hand's ledger is of version ${version}; this Vidro knows version ${VERSION}.`);
 }
 
-/** A ledger that has lost a page would let begin again what is on that page. */
+/** Throws LEDGER_DAMAGED if pages are lost: actions recorded on a lost page would run again. */
 function checkSound(database: DatabaseSync, path: string): void {
   const isLarge = statSync(path).size > HAND_LIMITS.ledgerCheckedBytes;
   const checks = isLarge ? ["(fence)", "(opening)"] : ["(1)"];

@@ -1,19 +1,19 @@
 import { Fault, HAND_LIMITS, type ActionEnd, type Outcome, type Plan } from "@vidro/core";
 import type { HandTool } from "../tools/tool.ts";
 
-/** A tool at work on a plan. */
+/** The run that is bounded in time. */
 interface DeadlineOptions {
   readonly tool: Pick<HandTool, "name" | "idempotent">;
   readonly plan: Plan;
-  /** Aborted when the work is to end. */
+  /** Aborts the tool. */
   readonly signal: AbortSignal;
-  /** From the end of the plan's time to giving the tool up. */
+  /** Time after the plan's own timeout until the tool is given up. */
   readonly overdueMs: number;
 }
 
 /**
- * Waits for a tool, which is told to end when its time and some more are over. One that does not end even then is given
- * up: its outcome is unknown, or a failure where running it again does no harm. Throws what the tool throws.
+ * Waits for a tool and aborts it when its time plus `overdueMs` is over. Its end is then unknown, or a failure if the
+ * tool is idempotent, whether or not it stops. Rejects with what the tool throws before that.
  */
 export async function runWithDeadline(
   run: (signal: AbortSignal) => Promise<Outcome>,
@@ -40,7 +40,7 @@ export async function runWithDeadline(
   }
 }
 
-/** How long a plan may take by itself. */
+/** The time that a plan may take. */
 function planTimeMs(plan: Plan): number {
   return plan.kind === "process" || plan.kind === "shell" ? plan.timeoutMs : HAND_LIMITS.commandMs;
 }

@@ -2,10 +2,10 @@ import { delimiter, isAbsolute } from "node:path";
 import { QUIET_ENV } from "../policy/default-policy.ts";
 import { isWithin } from "../files/is-within.ts";
 
-/** Variables that programs need to find their way and that are no secrets. */
+/** Variables that programs need and that contain no secrets. */
 const ALLOWED = new Set(["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR"]);
 
-/** What every program gets, so that none of them waits for a person or paints its output. */
+/** Variables that every program gets, so that none waits for input or colours its output. */
 const FIXED = { TERM: "dumb", NO_COLOR: "1", ...QUIET_ENV };
 
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -20,8 +20,8 @@ export function buildEnvironment(env: NodeJS.ProcessEnv, workspace: string): { r
 }
 
 /**
- * No folder of the workspace, nor one that depends on where a command runs: else a project's file named `ls` would be
- * `ls`. Who works in a home, or in all of the host, keeps the programs that were installed there.
+ * PATH without relative folders and without folders of the workspace: otherwise a project's file named `ls` would run
+ * as `ls`. If the workspace contains the home folder, folders in it stay, because programs are installed there.
  */
 function searchPath({ PATH = "", HOME }: NodeJS.ProcessEnv, workspace: string): string {
   const isProject = HOME === undefined || !isWithin(workspace, HOME);

@@ -5,18 +5,18 @@ import { basename, delimiter, join, resolve } from "node:path";
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import { findImpliedRuns, runsGivenFiles } from "./implied-files.ts";
 
-/** What stands between the words of a line for a shell. */
+/** Separators between the words of a shell line. */
 const BETWEEN = /[\s;&|<>()`"'$={},]+/u;
 
-/** Pattern of a word without NUL, which would end the word for the system but not for whoever judged it. */
+/** Pattern of a word without NUL: the system would cut the word there, but policy would judge all of it. */
 export const NO_NUL = "^[^\\0]*$";
 
 /** Folders that only the system's package manager writes to. */
 const SYSTEM = ["/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib64", "/usr/libexec", "/bin", "/sbin", "/lib", "/lib64"];
 
 /**
- * The file that a word would run: looked up in PATH, or a path seen from the folder; symlinks resolved. Synchronous,
- * because a dozen look-ups cost less than one turn through the thread pool.
+ * The file that a word would run, found in PATH or as a path relative to the folder, with symlinks resolved.
+ * Synchronous, because a dozen look-ups cost less than one round trip through the thread pool.
  */
 export function findProgram(word: string, cwd: string, path: string): string {
   const places = word.includes("/")
@@ -31,14 +31,14 @@ export function findProgram(word: string, cwd: string, path: string): string {
       accessSync(place, constants.X_OK);
       return realpathSync.native(place);
     } catch {
-      // The next place may have it.
+      // Not executable here; the next folder is tried.
     }
   }
   const where = word.includes("/") ? "there" : "in PATH";
   throw new Fault("BAD_ARGUMENTS", `There is no program ${word} ${where} that this hand can run.`);
 }
 
-/** Whether a program acts with the rights of the user or group that it belongs to, whoever starts it. */
+/** Whether a program has a set-user-id or set-group-id bit. */
 export function isSetIdProgram(program: string): boolean {
   return ((statSync(program, { throwIfNoEntry: false })?.mode ?? 0) & SET_ID) !== 0;
 }
@@ -48,7 +48,7 @@ const SET_ID = 0o6000;
 /** Fingerprints by path. */
 type Digests = { [path: string]: string };
 
-/** What of the files that a command runs is known. */
+/** Fingerprints of the files that a command would run. */
 interface Fingerprints {
   readonly digests: Readonly<Digests>;
   /** Programs and scripts that may load, include or run more than these files. */
@@ -56,9 +56,9 @@ interface Fingerprints {
 }
 
 /**
- * Fingerprints of the files whose content decides what happens: the program itself unless it is the system's, every
- * operand that is a script or that an interpreter is given, and what programs such as make look for by themselves. Who
- * approves a script approves its text.
+ * Fingerprints of the files whose content decides what a command does: the program unless it belongs to the system,
+ * every operand that is a script or is given to an interpreter, and files that programs such as make find themselves.
+ * They make an approval cover the text of a script.
  */
 export async function fingerprintCommand(program: string, argv: readonly string[], cwd: string): Promise<Fingerprints> {
   const digests: Digests = {};
@@ -74,8 +74,8 @@ export async function fingerprintCommand(program: string, argv: readonly string[
 }
 
 /**
- * Fingerprints of the files that the words of a line for the shell name, as far as the line may run them. The line is
- * not parsed: a name that the shell puts together, or that means another folder after `cd`, is not found.
+ * Fingerprints of the files that the words of a shell line name and that the line may run. The line is not parsed: a
+ * name that the shell composes, or that is relative to another folder after `cd`, is not found.
  */
 export async function fingerprintLine(line: string, cwd: string): Promise<Fingerprints> {
   const digests: Digests = {};
@@ -83,7 +83,7 @@ export async function fingerprintLine(line: string, cwd: string): Promise<Finger
   return fingerprintsOf(digests, [...readers, ...runners], runners.length > 0);
 }
 
-/** Where a line would run, and how many lines have led to it. */
+/** Where a line would run, and how many scripts deep it was found. */
 interface LinePlace {
   readonly cwd: string;
   readonly depth: number;
@@ -101,7 +101,7 @@ async function addLine(
   return { runners: await addImpliedRuns(digests, splitLine(line), place), readers };
 }
 
-/** Adds what words have run besides the files that they name; gives the programs that look for files by themselves. */
+/** Adds files that the words run without naming them; returns the programs that search for files themselves. */
 async function addImpliedRuns(
   digests: Digests,
   words: readonly string[],
@@ -118,7 +118,7 @@ async function addImpliedRuns(
   return [...runners, ...deeper];
 }
 
-/** Words as they stand, options among them. */
+/** The words of a line, including options. */
 const splitLine = (text: string): readonly string[] => text.split(BETWEEN).filter((word) => word !== "");
 
 function fingerprintsOf(digests: Digests, names: readonly string[], isSure: boolean): Fingerprints {
@@ -127,7 +127,7 @@ function fingerprintsOf(digests: Digests, names: readonly string[], isSure: bool
   return { digests, unseen: [...new Set(scripts)] };
 }
 
-/** What in an argument may name a file: all of it, what is behind `--file=`, and in a line each of its words. */
+/** Parts of an argument that may name a file: all of it, the value after `--file=`, and in a line each word. */
 function wordsOf(arg: string, isLine: boolean): readonly string[] {
   const whole = arg.startsWith("-") ? arg.slice(arg.indexOf("=") + 1) : arg;
   return [whole, ...(isLine ? arg.split(BETWEEN) : [])].filter(
@@ -135,26 +135,26 @@ function wordsOf(arg: string, isLine: boolean): readonly string[] {
   );
 }
 
-/** Which files count: all of them, those that can be run by themselves, or only what says that it is a script. */
+/** Which files are fingerprinted: all, those with an executable bit, or only those that begin with `#!`. */
 type FileKind = "any" | "runnable" | "script";
 
 async function addFile(digests: Digests, path: string, kind: FileKind): Promise<void> {
   if (SYSTEM.some((folder) => path.startsWith(`${folder}/`))) return;
   let file: FileHandle | undefined;
   try {
-    // To open a device may already be an effect, and to open a fifo waits for its other end.
+    // Opening a device can have effects, and opening a fifo waits for its other end.
     if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = await file.stat({ bigint: true });
     const isRunnable = (facts.mode & 0o111n) !== 0n;
     const counts = kind === "any" || (kind === "runnable" && isRunnable) || (await isScript(file));
     if (!facts.isFile() || !counts) return;
-    // A large program is known by its place on the disk and the time of its last change, which nobody can set back.
+    // A large program is identified by inode, size and ctime, which cannot be set back.
     const identity = `${facts.dev}:${facts.ino}:${facts.size}:${facts.ctimeNs}`;
     const content = facts.size > HAND_LIMITS.fileBytes ? identity : await file.readFile();
     digests[path] = createHash("sha256").update(content).digest("hex");
   } catch {
-    // What cannot be opened is no script that could run.
+    // A file that cannot be opened cannot run as a script.
   } finally {
     await file?.close();
   }

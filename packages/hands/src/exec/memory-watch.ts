@@ -4,28 +4,28 @@ import { findTaggedProcesses } from "./orphans.ts";
 import { readOwnMemory, readProcessStat } from "./proc.ts";
 
 /*
- * All processes of a command together have a bound on their memory. It is watched, since a limit of the kernel's counts
- * for each process alone, and a control group is nothing that most hands may make. Should the host run out of memory
- * before the next look, the kernel ends processes of a command before those of the hand.
+ * Bounds the memory of all processes of a command together. It is polled, because a kernel limit counts per process and
+ * most hands may not create control groups. If the host runs out of memory between two polls, the kernel kills
+ * processes of a command before those of the hand.
  */
 
-/** Every so many looks, processes that left the tree of the first one are looked for as well, which costs more. */
+/** Every tenth poll also searches for processes that left the tree of the first one, which costs more. */
 const WHOLE_LOOK = 10;
 
-/** The highest wish to be ended first when memory runs out. */
+/** The highest oom_score_adj: the kernel kills this process first when memory runs out. */
 const FIRST_TO_GO = "1000";
 
-/** Whose memory is watched. */
+/** The processes of a command and their memory limit. */
 interface MemoryBound {
   /** The first process. */
   readonly pid: number;
-  /** What all of them carry. */
+  /** The tag of the command's processes. */
   readonly tag: string;
-  /** What they may have together. */
+  /** Memory limit for all of them together. */
   readonly bytes: number;
 }
 
-/** Calls `over` once when the processes have more memory than they may; gives what ends the watch. */
+/** Calls `over` once when the processes exceed their memory limit; returns a function that stops the polling. */
 export function watchMemory({ pid, tag, bytes }: MemoryBound, over: () => void): () => void {
   preferForOomKill(pid);
   let looks = 0;
@@ -48,11 +48,11 @@ function preferForOomKill(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, FIRST_TO_GO);
   } catch {
-    // It has ended already, or this system knows no such wish.
+    // The process has ended, or this system has no oom_score_adj.
   }
 }
 
-/** A process and what descends from it. */
+/** A process and its descendants. */
 function descendantsOf(top: number): readonly number[] {
   const found = [top];
   for (let next = 0; next < found.length; next += 1) found.push(...childrenOf(found[next] ?? top));

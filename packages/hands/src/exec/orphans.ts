@@ -6,18 +6,18 @@ import { isAlive, thisProcess } from "../host/process-identity.ts";
 import { listPids, readProcessStat, readProcessVariable, type ProcessStat } from "./proc.ts";
 
 /*
- * No process outlives its action. Each carries a tag in its environment that names the process of ours that started
- * it and the action it belongs to; children inherit it, also those that leave the group and the session.
- * Nothing is signalled that does not carry the tag, or descend from what does, at the very moment of the signal.
+ * No process outlives its action. Each carries a tag in its environment with the hand's process and the action; its
+ * children inherit it, even when they leave the process group and session. Only processes that carry the tag, or
+ * descend from one that does, are signalled, and this is checked right before each signal.
  */
 
-/** The variable that carries the tag. */
+/** The environment variable of the tag. */
 export const ACTION_TAG_VARIABLE = "VIDRO_ACTION";
 
-/** How long a process may go on after its action has ended by itself, unless something ends it sooner. */
+/** Delay from the end of an action to the search for processes that it left behind. */
 const STRAGGLER_MS = 1000;
 
-/** A process, named so that a later one with the same pid is not taken for it. */
+/** A process, identified by pid and start time, so that a later one with the same pid is not taken for it. */
 export type TaggedProcess = Pick<ProcessStat, "pid" | "startTicks">;
 
 const running = new Set<string>();
@@ -30,19 +30,19 @@ export function actionTag(state: string, action: string): string {
   return `${pid}-${started}-${stateHash(state)}/${action}`;
 }
 
-/** Says that a tag is in use, and sees to it that its processes end even if this one is killed. */
+/** Marks a tag as in use, and starts the watchdog that kills its processes if this process is killed. */
 export function holdTag(tag: string): void {
   running.add(tag);
   watchdog ??= startWatchdog();
 }
 
-/** Says that a tag is no longer in use: what still carries it is ended soon. */
+/** Marks a tag as no longer in use; processes that still carry it are killed soon. */
 export function releaseTag(tag: string): void {
   running.delete(tag);
   stragglers ??= setTimeout(killStragglers, STRAGGLER_MS).unref();
 }
 
-/** Ends everything that this process started for an action that has ended. */
+/** Kills processes that this process started for actions that have ended. */
 export function killStragglers(): void {
   clearTimeout(stragglers);
   stragglers = undefined;
@@ -50,7 +50,7 @@ export function killStragglers(): void {
   killAll(findByTag((tag) => tag.startsWith(`${pid}-${started}-`) && !running.has(tag)));
 }
 
-/** The living processes that belong to a tag; with a leader that still lives, also its session and its descendants. */
+/** Running processes with a tag; with a running leader, also those of its session, group and descendants. */
 export function findTaggedProcesses(tag: string, leader?: TaggedProcess): TaggedProcess[] {
   const stats = livingStats(leader?.startTicks ?? 0);
   const family = new Set<number>(leader === undefined ? [] : [leader.pid]);
@@ -60,7 +60,7 @@ export function findTaggedProcesses(tag: string, leader?: TaggedProcess): Tagged
     family.has(stat.ppid) ||
     readProcessVariable(stat.pid, ACTION_TAG_VARIABLE) === tag;
   const found: TaggedProcess[] = [];
-  // In the order of their birth, so that a parent is known before its children.
+  // Sorted by start time, so that a parent is found before its children.
   for (const stat of stats.sort((a, b) => a.startTicks - b.startTicks || a.pid - b.pid)) {
     if (!belongs(stat)) continue;
     family.add(stat.pid);
@@ -69,17 +69,17 @@ export function findTaggedProcesses(tag: string, leader?: TaggedProcess): Tagged
   return found;
 }
 
-/** Signals a process unless its pid belongs to another one by now. */
+/** Signals a process unless its pid was reused. */
 export function signalProcess(member: TaggedProcess, signal: NodeJS.Signals): void {
   if (readProcessStat(member.pid)?.startTicks !== member.startTicks) return;
   try {
     process.kill(member.pid, signal);
   } catch {
-    // It is gone, or it became another user's; either way nothing is left for us to do.
+    // The process has ended or belongs to another user; there is nothing left to do.
   }
 }
 
-/** Ends what earlier processes of the same hand left behind; returns how many there were. */
+/** Kills processes left behind by earlier processes of the same hand; returns their number. */
 export function killLeftovers(state: string): number {
   const here = thisProcess();
   const left = findByTag((tag) => {
@@ -113,8 +113,8 @@ function killAll(found: readonly TaggedProcess[]): void {
 }
 
 /**
- * A shell that does nothing but wait for us to be gone, however we go: its input ends when we do. Then it kills what
- * carries our tag, again until there is none. It is one process for all actions, in a session of its own.
+ * A shell that waits until this process ends, however it ends, because its stdin is closed then. It kills the processes
+ * with this process's tag until none is left. One watchdog serves all actions, in its own session.
  */
 function startWatchdog(): Writable {
   const { pid, started } = thisProcess();

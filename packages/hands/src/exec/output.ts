@@ -2,23 +2,23 @@ import { createHash } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
 import { HAND_LIMITS, type Output } from "@vidro/core";
 
-/** One stream of a process on its way: keeps beginning and end, counts and hashes the rest. */
+/** Captures one stream of a process: keeps its beginning and end, counts and hashes all of it. */
 export class OutputCapture {
   readonly #hash = createHash("sha256");
   readonly #head: Buffer[] = [];
   #headBytes = 0;
-  /** A ring, made when the head is full: most outputs never need it. */
+  /** Ring buffer for the end, allocated when the head is full: most outputs never need it. */
   #tail: Buffer | undefined;
   #tailBytes = 0;
   #bytes = 0;
 
-  /** Takes the next bytes. */
+  /** Adds the next bytes. */
   take(chunk: Buffer): void {
     this.#hash.update(chunk);
     this.#bytes += chunk.length;
     const forHead = Math.min(chunk.length, HAND_LIMITS.headBytes - this.#headBytes);
     if (forHead > 0) {
-      // A copy: a slice would hold the whole buffer that it was read into, 64 KiB for a chunk of one byte.
+      // Copied, because a slice would keep the whole read buffer alive: 64 KiB for a chunk of one byte.
       this.#head.push(Buffer.from(chunk.subarray(0, forHead)));
       this.#headBytes += forHead;
       if (this.#head.length > MAX_PIECES) this.#head.splice(0, this.#head.length, Buffer.concat(this.#head));
@@ -26,7 +26,7 @@ export class OutputCapture {
     if (forHead < chunk.length) this.#takeTail(chunk.subarray(forHead));
   }
 
-  /** What the outcome keeps; nothing can be taken after it. */
+  /** The output for the outcome; no bytes may be added afterwards. */
   finish(): Output {
     const truncated = this.#bytes > HAND_LIMITS.headBytes + HAND_LIMITS.tailBytes;
     const head = Buffer.concat(this.#head);
@@ -56,10 +56,10 @@ export class OutputCapture {
   }
 }
 
-/** Pieces of a head before they are joined, so that an output of single bytes costs no object for each. */
+/** Number of head chunks before they are joined, so that single-byte chunks do not cost an object each. */
 const MAX_PIECES = 256;
 
-/** What is live of an action's output: whole characters only, and no more of them in a second than the bound. */
+/** Live output of an action: whole characters only, at most HAND_LIMITS.liveBytesPerSecond. */
 export class LiveOutput {
   readonly #tell: (stream: "stdout" | "stderr", chunk: string) => void;
   readonly #decoders = { stdout: new StringDecoder("utf8"), stderr: new StringDecoder("utf8") };
@@ -71,7 +71,7 @@ export class LiveOutput {
     this.#tell = tell;
   }
 
-  /** Shows the next bytes, or drops them when there were too many in this second. */
+  /** Sends the next bytes, or drops them when the limit of this second is used up. */
   take(stream: "stdout" | "stderr", chunk: Buffer): void {
     const second = Math.floor(performance.now() / 1000);
     if (second !== this.#second) {
@@ -90,7 +90,7 @@ export class LiveOutput {
     if (text !== "") this.#tell(stream, text);
   }
 
-  /** Shows what was held back. */
+  /** Sends incomplete characters and a note about dropped bytes. */
   finish(): void {
     for (const stream of ["stdout", "stderr"] as const) {
       const text = this.#decoders[stream].end();
@@ -105,7 +105,7 @@ export class LiveOutput {
   }
 }
 
-/** Without a character that is cut off at the end. */
+/** Removes a character that is cut off at the end. */
 export function trimPartialCharacter(bytes: Buffer): Buffer {
   const lead = bytes.subarray(-3).findLastIndex((byte) => byte >= 0xc0);
   if (lead === -1) return bytes;
@@ -115,7 +115,7 @@ export function trimPartialCharacter(bytes: Buffer): Buffer {
   return at + length > bytes.length ? bytes.subarray(0, at) : bytes;
 }
 
-/** Without the rest of a character that is cut off at the start. */
+/** Removes the rest of a character that is cut off at the start. */
 function trimPartialStart(bytes: Buffer): Buffer {
   let at = 0;
   while (at < 3 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;

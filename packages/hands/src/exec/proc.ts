@@ -4,14 +4,14 @@ import { cpus } from "node:os";
 import { Fault } from "@vidro/core";
 
 /*
- * A reader of /proc. A process may vanish between any two reads: then it is simply not in the answer.
+ * Reads /proc. A process that ends between two reads is left out of the result.
  */
 
-/** Clock ticks in a second, as every Linux on every architecture Node runs on reports them to programs. */
+/** Clock ticks per second (USER_HZ), 100 on every Linux architecture that Node supports. */
 const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
 
-/** What the kernel says of a process in one line. */
+/** Fields of /proc/<pid>/stat. */
 export interface ProcessStat {
   readonly pid: number;
   readonly name: string;
@@ -20,12 +20,12 @@ export interface ProcessStat {
   readonly group: number;
   readonly session: number;
   readonly cpuTicks: number;
-  /** Since boot; together with the pid it names a process for as long as the host is up. */
+  /** Ticks since boot; with the pid it identifies a process until the next boot. */
   readonly startTicks: number;
   readonly rssPages: number;
 }
 
-/** A process as people list it. */
+/** A process as ps lists it. */
 export interface ProcessListing {
   readonly pid: number;
   readonly ppid: number;
@@ -38,7 +38,7 @@ export interface ProcessListing {
   readonly memRssBytes: number;
 }
 
-/** The pids that are there now; none on a system without /proc. */
+/** The pids of all processes; empty on a system without /proc. */
 export function listPids(): number[] {
   try {
     return readdirSync("/proc").map(Number).filter(Number.isInteger);
@@ -47,7 +47,7 @@ export function listPids(): number[] {
   }
 }
 
-/** What the kernel says of a process, if it is there. */
+/** The stat of a process; undefined if it has ended. */
 export function readProcessStat(pid: number): ProcessStat | undefined {
   try {
     return parseStat(readFileSync(`/proc/${pid}/stat`, "utf8"));
@@ -56,7 +56,7 @@ export function readProcessStat(pid: number): ProcessStat | undefined {
   }
 }
 
-/** The memory that a process shares with no file; 0 of one that is gone. */
+/** Resident memory of a process without file-backed pages; 0 if it has ended. */
 export function readOwnMemory(pid: number): number {
   try {
     const [, resident = 0, shared = 0] = readFileSync(`/proc/${pid}/statm`, "utf8").split(" ").map(Number);
@@ -66,7 +66,7 @@ export function readOwnMemory(pid: number): number {
   }
 }
 
-/** One variable of the environment that a process was started with, if we may see it. */
+/** One variable of a process's initial environment; undefined if unset or not readable. */
 export function readProcessVariable(pid: number, name: string): string | undefined {
   try {
     const environ = readFileSync(`/proc/${pid}/environ`, "latin1");
@@ -103,7 +103,7 @@ export async function listProcesses(): Promise<ProcessListing[]> {
   return rows;
 }
 
-/** The name that the system gives itself, such as `Debian GNU/Linux 12 (bookworm)`. */
+/** PRETTY_NAME of /etc/os-release, such as `Debian GNU/Linux 12 (bookworm)`. */
 export function readSystemName(): string | undefined {
   try {
     return /^PRETTY_NAME="?([^"\n]*)"?$/mu.exec(readFileSync("/etc/os-release", "utf8"))?.[1];
@@ -112,7 +112,7 @@ export function readSystemName(): string | undefined {
   }
 }
 
-/** Memory that programs could still get without swapping. */
+/** Memory available to programs without swapping (MemAvailable). */
 export function readAvailableMemory(): number | undefined {
   try {
     const kib = /^MemAvailable:\s+(\d+) kB$/mu.exec(readFileSync("/proc/meminfo", "utf8"))?.[1];
@@ -122,17 +122,17 @@ export function readAvailableMemory(): number | undefined {
   }
 }
 
-/** How long all processors together were busy, and how long they were there, since boot; in no particular unit. */
+/** Busy and total time of all processors since boot, in an unspecified unit. */
 export interface ProcessorTimes {
   readonly busy: number;
   readonly total: number;
 }
 
-/** The times of the processors: from the kernel's summary where there is one, else summed up over each of them. */
+/** Processor times from /proc/stat, else summed over os.cpus(). */
 export function readProcessorTimes(): ProcessorTimes {
   const fields = processorFields();
   const total = fields.reduce((sum, field) => sum + field, 0);
-  // Idle and waiting for a disk; time of guests, behind the eighth, is already in the first two.
+  // Fields 3 and 4 are idle and iowait; guest time, after the eighth field, is included in the first two.
   return { busy: total - (fields[3] ?? 0) - (fields[4] ?? 0), total };
 }
 
@@ -148,7 +148,7 @@ function processorFields(): number[] {
 }
 
 function parseStat(line: string): ProcessStat | undefined {
-  // The name stands in brackets and may itself contain brackets and blanks: only the last one closes it.
+  // The name is in parentheses and may contain parentheses and blanks; the last one closes it.
   const open = line.indexOf("(");
   const close = line.lastIndexOf(")");
   const fields = line.slice(close + 2).split(" ");
@@ -200,7 +200,7 @@ function userNames(): Map<number, string> {
       if (name !== undefined && uid !== undefined && !names.has(Number(uid))) names.set(Number(uid), name);
     }
   } catch {
-    // Numbers do as well.
+    // Without /etc/passwd the numeric uid is shown.
   }
   return names;
 }

@@ -53,7 +53,7 @@ export const editTool = defineTool({
   },
 });
 
-/** Models write LF: in a file whose line ends are all CRLF, that is what they mean. */
+/** Models write LF; in a file whose line ends are all CRLF, they are converted. */
 function matchLineEnds(text: string, [from, to]: [string, string]): [string, string] {
   if (!isCrlf(text) || from.includes("\r") || to.includes("\r")) return [from, to];
   return [from.replaceAll("\n", "\r\n"), to.replaceAll("\n", "\r\n")];
@@ -83,7 +83,7 @@ function absentFault(text: string, wanted: string, path: string): Fault {
   );
 }
 
-/** The line that has most in common with the first line of the wanted text, if half of it or more. */
+/** The line most similar to the first line of the wanted text, if at least half of their letter pairs agree. */
 function nearestLine(lines: readonly string[], wanted: string): { number: number; line: string } | undefined {
   const goal = pairsOf(wanted.split("\n").find((line) => line.trim() !== "") ?? "");
   let best = { score: 0.5, number: 0, line: "" };

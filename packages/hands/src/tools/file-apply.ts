@@ -34,7 +34,7 @@ export const fileApplyTool = defineTool({
   description:
     "Applies a unified diff to one file, every hunk exactly where it says. What is applied already is left as it is.",
   parameters,
-  // A second time finds its own result, with or without a base, and leaves it.
+  // A second application recognises its own result, with or without a base, and changes nothing.
   idempotent: true,
   effect: "write",
   async plan(input, context): Promise<FilePlan> {
@@ -71,7 +71,7 @@ function namesOf(asked: string, path: string, context: HandContext): string[] {
   return [asked, displayPath(path, context), path];
 }
 
-/** What the file is to hold, which is what it holds when the patch is in it already; undefined when it is neither. */
+/** The text after the patch, or the current text if the patch is applied already; undefined if neither fits. */
 function decideResult(
   { text, sha256: current }: CurrentFile,
   { hunks }: Patch,
@@ -81,15 +81,15 @@ function decideResult(
   if (base === current) return next;
   const previous = revertHunks(text, hunks);
   if (base !== undefined) return previous !== undefined && sha256(previous) === base ? text : undefined;
-  // A hunk that leaves no line leaves nothing to be seen: it is made where it fits, unless it would fit again.
+  // A pure deletion leaves no trace in the text: it is applied where it fits, unless it would fit a second time.
   if (text !== "" && hunks.some(({ after }) => after.length === 0))
     return next !== undefined && applyHunks(next, hunks) === undefined ? next : undefined;
-  // Without a base the lines must say by themselves whether the patch is in: when both can be read out of them, nobody knows.
+  // Without a base the text must show whether the patch is applied; if it fits both ways, that cannot be decided.
   if (next !== undefined && previous !== undefined) return undefined;
   return next ?? (previous === undefined ? undefined : text);
 }
 
-/** Says what the file is now, and the same change made for it when its lines still stand somewhere. */
+/** A CONFLICT with the current hash, and a patch rebased onto the current text if its lines still occur there. */
 async function conflictFault(now: CurrentFile, patch: Patch, name: string): Promise<Fault> {
   const moved = await applyMovedHunks(now.text, patch);
   const fresh = moved === undefined ? "" : await createDiff(name.replace(/^\//, ""), now.text, moved);

@@ -56,7 +56,7 @@ export const findFilesTool = defineTool({
   },
 });
 
-/** A bare name pattern is meant for every folder, as with `find -name`. */
+/** Makes a pattern without a slash match in every folder, as `find -name` does. */
 export function atAnyDepth(pattern: string): string {
   return pattern.includes("/") ? pattern : `**/${pattern}`;
 }

@@ -6,7 +6,7 @@ import { defineTool } from "./tool.ts";
 const MIB = 1024 * 1024;
 const DEFAULT_ROWS = 30;
 
-/** The part of a command line that a listing shows. */
+/** Length to which a command line is cut in a listing. */
 const COMMAND_CHARS = 200;
 
 const ORDERS = {

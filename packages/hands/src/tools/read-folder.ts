@@ -34,7 +34,7 @@ export const readFolderTool = defineTool({
   },
 });
 
-/** A type and not an interface, since only a type is seen to be JSON. */
+/** A type and not an interface, because only a type is assignable to Json. */
 type EntryRow = {
   readonly name: string;
   readonly type: FolderEntry["type"];

@@ -9,7 +9,7 @@ import type { HandContext, ToolExecution } from "./tool.ts";
 /** A shell that can call a program by another name than its own. */
 const NAMING_SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
-/** What a command finds where Vidro's own state is when it runs as the user of the hand. */
+/** Whether a command that runs as the hand's user would see Vidro's own state. */
 export async function stateAccessOf(context: HandContext): Promise<StateAccess> {
   return (await context.sandbox())?.cover === undefined ? "open" : "hidden";
 }
@@ -25,7 +25,7 @@ export async function runUnderCover(launch: ProcessLaunch, execution: ToolExecut
   return runProcess({ ...sandbox.cover(commandLineOf(launch), cover), cwd, env, timeoutMs }, execution);
 }
 
-/** The line that runs the program by the name that it was asked for, where that tells a program what to do. */
+/** The command line with the requested argv[0], for programs that behave differently under different names. */
 function commandLineOf({ program, argv: [name = program, ...args] }: ProcessLaunch): readonly string[] {
   if (name === program || name === basename(program)) return [program, ...args];
   return [NAMING_SHELL, "-c", 'exec -a "$0" "$@"', name, program, ...args];

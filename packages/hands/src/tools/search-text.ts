@@ -63,7 +63,7 @@ export const searchTextTool = defineTool({
   },
 });
 
-/** Looks into every file that is asked for; gives what was left out, and why. */
+/** Searches every matching file; returns the reasons why files were left out. */
 async function searchAll(
   search: Search,
   wanted: ReturnType<typeof compileGlob>,
@@ -76,7 +76,7 @@ async function searchAll(
   );
   const { workspace, state } = execution.context;
   let [ours, inWorkspace]: [HardLinks?, HardLinks?] = [];
-  /** Whether a file that was met by one of its several names is not to be looked into. */
+  /** Whether a hard-linked file must not be searched: it is Vidro's own, or not only the workspace's. */
   const isKept = (stat: BigIntStats, at: string): boolean => {
     if ((ours ??= findHardLinks(state)).has(inodeKey(stat))) return true;
     if (walk.isApproved || !isWithin(workspace, at)) return false;
@@ -108,10 +108,10 @@ async function searchAll(
   return walk.leftOut;
 }
 
-/** The matches so far, and why no more are taken. */
+/** Collects matches up to the bounds. */
 class Search {
   readonly matches: { path: string; line: number; text: string }[] = [];
-  /** Why the search is over before its time. */
+  /** Why the search stopped early. */
   full: string | undefined;
   readonly #wanted: string;
   readonly #bytes: Buffer;
@@ -129,7 +129,7 @@ class Search {
     this.#seenBytes += bytes.length;
     if (this.#seenBytes > HAND_LIMITS.searchBytes)
       this.full = `more than ${HAND_LIMITS.searchBytes} bytes were looked through`;
-    // Most files do not hold the text at all, and bytes are compared much faster than they are decoded.
+    // Most files do not contain the text, and comparing bytes is much faster than decoding.
     if (isBinary(bytes) || (!this.#ignoreCase && !bytes.includes(this.#bytes))) return;
     for (const [index, line] of bytes.toString().split("\n").entries()) {
       const at = (this.#ignoreCase ? line.toLowerCase() : line).indexOf(this.#wanted);

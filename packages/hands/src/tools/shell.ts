@@ -8,7 +8,7 @@ import { isInView } from "../exec/sandbox.ts";
 import { runUnderCover, stateAccessOf } from "./run-under-cover.ts";
 import { scopeOf, defineTool } from "./tool.ts";
 
-/** Models write for bash; a host without it gets what POSIX promises. */
+/** Models write for bash; hosts without it use the POSIX shell. */
 const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
 
 /** Runs a line in a shell. */

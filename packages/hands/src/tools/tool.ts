@@ -3,51 +3,51 @@ import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, Verdict } from
 import type { XStatic } from "typebox/schema";
 import { isInView, type Sandbox, type SandboxScope } from "../exec/sandbox.ts";
 
-/** What a tool knows of the hand it runs on. */
+/** What a tool may use of the hand that it runs on. */
 export interface HandContext {
   /** Absolute, with symlinks resolved. */
   readonly workspace: string;
   /** The hand's own state folder (absolute, with symlinks resolved). */
   readonly state: string;
-  /** Vidro's own folders on this host, the hand's among them: no tool reads or writes in them. */
+  /** Vidro's own folders on this host, including the hand's; no tool reads or writes in them. */
   readonly reserved: () => readonly string[];
-  /** What holds a shell to its access, on a host that has such a thing; looked for when it is first asked for. */
+  /** The sandbox of this host, if it has one; searched for on the first call. */
   readonly sandbox: () => Promise<Sandbox | undefined>;
   /** The environment that processes get, rebuilt from an allowlist. */
   readonly env: { readonly [name: string]: string };
-  /** Memory that all processes of a command may have together. */
+  /** Memory limit for all processes of one command together. */
   readonly memoryBytes: () => number;
-  /** What the hand's policy says of a plan: for a tool that meets more files than its own plan names. */
+  /** The policy's verdict on a plan, for a tool that meets files which its own plan does not name. */
   readonly judge: (plan: Plan) => Verdict;
 }
 
-/** What a command of a context sees and touches when it is held. */
+/** What a confined command of this hand may see and touch. */
 export function scopeOf(context: HandContext, confined: Confinement, cwd: string): SandboxScope {
   const { workspace, state, reserved, env } = context;
   const memoryBytes = Math.min(HAND_LIMITS.memoryBytes, context.memoryBytes());
   return { confined, workspace, state, reserved: reserved(), cwd, path: env["PATH"] ?? "", memoryBytes };
 }
 
-/** Whether this host has what holds a command, and the command would see the folder that it runs in. */
+/** Whether this host has a sandbox in which the command would see its working folder. */
 export async function canConfine(context: HandContext, confined: Confinement, cwd: string): Promise<boolean> {
   if ((await context.sandbox()) === undefined) return false;
   return confined === "facts" || isInView(cwd, scopeOf(context, confined, cwd));
 }
 
-/** One piece of work: the frozen plan, and how to tell of it while it goes on. */
+/** One execution of a tool: its frozen plan, its abort signal and where its output goes. */
 export interface ToolExecution<P extends Plan = Plan> {
   readonly plan: P;
   readonly context: HandContext;
   /** The action's id. */
   readonly action: string;
-  /** Absolute path of the file that a process's whole output goes to; nobody has made it yet. */
+  /** Absolute path of the file for the whole output of a process; it does not exist yet. */
   readonly spool: string;
   readonly signal: AbortSignal;
-  /** Tells whoever watches; costs nothing when nobody does. */
+  /** Sends live output to the followers of the action; does nothing when there are none. */
   output(stream: "stdout" | "stderr", chunk: string): void;
 }
 
-/** JSON Schema of an input: an object with named fields and nothing besides. Plain data, which loads at once. */
+/** JSON Schema of an input: an object with the named fields and no others. Plain data, so loading it costs nothing. */
 export type ToolInputSchema = {
   readonly type: "object";
   readonly required?: readonly string[];
@@ -55,12 +55,12 @@ export type ToolInputSchema = {
   readonly additionalProperties: false;
 };
 
-/** The input that a schema describes, worked out by the type checker alone. */
+/** The type of the input that a schema describes. */
 export type ToolInput<Schema extends ToolInputSchema> = XStatic<Schema>;
 
 /**
- * Something a hand can do. `plan` freezes an input that has passed the schema and has no effect; `run` carries a
- * frozen plan out. Both throw Faults, and nothing else on purpose.
+ * A tool of a hand. `plan` turns an input that passed the schema into a frozen plan, without effects; `run` carries a
+ * frozen plan out. Both throw Faults.
  */
 export interface HandTool<Schema extends ToolInputSchema = ToolInputSchema, P extends Plan = Plan> {
   /** snake_case, as the model calls it. */
@@ -75,7 +75,7 @@ export interface HandTool<Schema extends ToolInputSchema = ToolInputSchema, P ex
   run(input: ToolInput<Schema>, execution: ToolExecution<P>): Promise<Outcome>;
 }
 
-/** A tool as it is: gives each tool file its inferred types without writing them twice. */
+/** Returns the tool unchanged; infers its types so that tool files need not write them twice. */
 export function defineTool<const Schema extends ToolInputSchema, P extends Plan>(
   made: HandTool<Schema, P>,
 ): HandTool<Schema, P> {

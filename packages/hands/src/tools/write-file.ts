@@ -19,7 +19,7 @@ export const writeFileTool = defineTool({
   name: "write_file",
   description: "Writes a whole file, replacing what was there. In the workspace, folders that are missing are made.",
   parameters,
-  // The same content again would be harmless, but not to somebody who has changed the file since.
+  // A repeated write would overwrite changes that were made in between.
   idempotent: false,
   effect: "write",
   plan: async (input, context): Promise<FilePlan> => await writePlan(input.file_path, input.content, context),
