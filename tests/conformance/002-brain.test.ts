@@ -9,7 +9,7 @@ import type { TestContext } from "node:test";
 import type { Action, ActionEnd, HandEvent, Order } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import type { TcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
-import { Hands } from "../../packages/brain/src/south/register/hands.ts";
+import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
 import type { RemoteHand } from "../../packages/brain/src/south/register/remote-hand.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { ALLOW_ALL, startTcpHand } from "../support/tcp-hand.ts";
@@ -17,7 +17,7 @@ import { answer, startForeignTcpServer } from "../support/foreign-tcp-server.ts"
 
 /** A register with one hand that is dialled; `state` waits until the hand is so. */
 async function dialled(t: TestContext, hand: Partial<TcpHand> & Pick<TcpHand, "port" | "token">) {
-  const hands = new Hands({ records: memoryStore().records, log: () => undefined, now: Date.now });
+  const hands = new HandRegister({ records: memoryStore().records, log: () => undefined, now: Date.now });
   await hands.load();
   const asker = { owner: "ana", admin: false };
   const dialling = dialTcpHand(

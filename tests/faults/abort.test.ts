@@ -6,7 +6,7 @@ import type { TestContext } from "node:test";
 import { RUN_LIMITS } from "@vidro/core";
 import type { Hand, Journal, Json, JsonObject, Model, Records } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
-import { Hands } from "../../packages/brain/src/south/register/hands.ts";
+import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
 import type { Runs } from "../../packages/brain/src/run/runs.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { until } from "../support/daemon-process.ts";
@@ -27,7 +27,7 @@ const SLEEP = { command: "echo $$ > pid; exec sleep 600", access: "host" };
 /** One brain: a register on records that the next one may have, and the way to one hand that listens. */
 class Brain {
   readonly journal: Journal;
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   readonly #where: { readonly port: number; readonly token: string };
   #dialling: ReturnType<typeof dialTcpHand> | undefined;
 
@@ -43,7 +43,7 @@ class Brain {
     where: { port: number; token: string; overdueMs?: number },
   ): Promise<Brain> {
     const overdue = where.overdueMs === undefined ? {} : { overdueMs: where.overdueMs };
-    const hands = new Hands({ records: store.records, log, now: Date.now, ...overdue });
+    const hands = new HandRegister({ records: store.records, log, now: Date.now, ...overdue });
     await hands.load();
     const brain = new Brain({ journal: store.journal, hands }, where);
     t.after(() => brain.hangUp());

@@ -12,7 +12,7 @@ import { journalSurface } from "../../packages/brain/src/north/journal.ts";
 import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
 import { opsSurface } from "../../packages/brain/src/north/ops.ts";
 import { AllHands } from "../../packages/brain/src/south/register/all-hands.ts";
-import type { Attached } from "../../packages/brain/src/south/register/hands.ts";
+import type { AttachedHand } from "../../packages/brain/src/south/register/hand-register.ts";
 import { BareLink, Landscape } from "../../packages/brain/src/south/hosts.fixture.ts";
 import type { Host } from "../../packages/brain/src/south/hosts.fixture.ts";
 import { TelemetryStore } from "../../packages/brain/src/observe/telemetry.ts";
@@ -30,7 +30,7 @@ export interface Fleet {
   host(
     name: string,
     more?: Partial<HandDescription>,
-  ): Promise<Host & { readonly link: BareLink; readonly attached: Attached }>;
+  ): Promise<Host & { readonly link: BareLink; readonly attached: AttachedHand }>;
   /** A token of an owner. */
   token(owner: string, ...scopes: string[]): Promise<string>;
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import type { Action, ActionEnd, Hand, Order } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
-import { Hands } from "../../packages/brain/src/south/register/hands.ts";
+import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { HandStateFolder } from "../../packages/hands/src/enrol/hand-state-folder.ts";
 import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
@@ -126,7 +126,7 @@ async function executorWs(t: TestContext, between: Between): Promise<InProcessLi
 async function agentTcp(t: TestContext, between: Between): Promise<InProcessLink> {
   const host = await startTcpHand(t, { policy: ALLOW_ALL, tools: [markTool], bounds: { burst: 1e9 } });
   const port = await between({ port: host.port });
-  const hands = new Hands({ records: memoryStore().records, log: () => undefined, now: Date.now });
+  const hands = new HandRegister({ records: memoryStore().records, log: () => undefined, now: Date.now });
   await hands.load();
   const where = { host: "127.0.0.1", port, token: await host.token("hand"), owner: "ana", redialMs: 1 };
   const dialling = dialTcpHand(where, { hands, log: () => undefined });

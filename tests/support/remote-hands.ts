@@ -4,7 +4,7 @@ import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { Hand } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
-import { Hands } from "../../packages/brain/src/south/register/hands.ts";
+import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
 import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { startExecutorGateway } from "./executor-server.ts";
@@ -85,7 +85,7 @@ async function listening(t: TestContext, place: RemotePlace): Promise<RemoteHand
   const port = await freePort();
   const where = ["--tcp", `127.0.0.1:${port}`, "--workspace", workspace, "--json"];
   const peer = await started(t, place, [VIDRO, "hands", "serve", ...where]);
-  const hands = new Hands({ records: memoryStore().records, log: () => undefined, now: Date.now });
+  const hands = new HandRegister({ records: memoryStore().records, log: () => undefined, now: Date.now });
   await hands.load();
   const token = String(made?.["token"]);
   const dialled = dialTcpHand(

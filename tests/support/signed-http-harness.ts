@@ -13,7 +13,7 @@ import { signMessage, deriveKeys } from "@vidro/core/wire/agent-http";
 import type { SignedMessage, DirectionKeys } from "@vidro/core/wire/agent-http";
 import { AgentHttp } from "../../packages/brain/src/south/agent-http.ts";
 import type { AgentHttpWorld } from "../../packages/brain/src/south/agent-http.ts";
-import { Hands } from "../../packages/brain/src/south/register/hands.ts";
+import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { HandKeys } from "../../packages/brain/src/south/agent-http/keys.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";
@@ -43,7 +43,7 @@ export class SignedBrain {
   /** The clock of the brain. */
   clock: () => number = Date.now;
   readonly records: Records;
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   readonly keys: HandKeys;
   readonly gateway: AgentHttp;
   readonly #server: Server;
@@ -54,7 +54,7 @@ export class SignedBrain {
     const { records, journal } = store;
     const now = (): number => this.clock();
     this.records = records;
-    this.hands = new Hands({ records, log: () => undefined, now });
+    this.hands = new HandRegister({ records, log: () => undefined, now });
     this.keys = new HandKeys({
       records,
       secret: () => secretFile(join(folder, "south.key"), SIGNED_HTTP_LIMITS.keyBytes),

@@ -9,7 +9,7 @@ import type { ClientOptions } from "ws";
 import { lineHead } from "../../packages/brain/src/observe/log.ts";
 import type { Log, LogFields } from "../../packages/brain/src/observe/log.ts";
 import { openAuthority } from "../../packages/brain/src/south/enrolment/authority.ts";
-import { Hands } from "../../packages/brain/src/south/register/hands.ts";
+import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";
 import { SouthboundDoor } from "../../packages/brain/src/south/agent-ws/southbound.ts";
 import type { SouthboundOptions } from "../../packages/brain/src/south/agent-ws/southbound.ts";
@@ -30,7 +30,7 @@ const ALLOW = { decision: "allow", rule: "test", class: "code-exec", reason: "It
 export class SouthboundHarness {
   readonly folder: string;
   readonly records: Records;
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   readonly samples: JsonObject[] = [];
   readonly log: LogFields[] = [];
   /** How far the brain's clock is ahead. */
@@ -44,7 +44,7 @@ export class SouthboundHarness {
     const now = (): number => Date.now() + this.aheadMs;
     this.folder = folder;
     this.records = records;
-    this.hands = new Hands({ records, log, now });
+    this.hands = new HandRegister({ records, log, now });
     this.#options = {
       folder: join(folder, "ca"),
       port: 0,

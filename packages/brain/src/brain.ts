@@ -15,7 +15,7 @@ import { chooseModel } from "./models/choose.ts";
 import type { ChosenModel } from "./models/choose.ts";
 import { Runs } from "./run/runs.ts";
 import type { Reloadable } from "./south/local.ts";
-import { Hands } from "./south/register/hands.ts";
+import { HandRegister } from "./south/register/hand-register.ts";
 import { LocalHands } from "./south/register/local-hands.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
@@ -37,7 +37,7 @@ export interface Brain {
   /** The local hand for a workspace. */
   readonly hand: (workspace: string) => Promise<Hand>;
   /** Hands on other machines. */
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   /** What was read from files and can be read anew. */
   readonly reloadables: ReadonlySet<Reloadable>;
   readonly condition: StoreCondition;
@@ -89,7 +89,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
   const hand = (workspace: string): Promise<Hand> => hands.at(workspace);
   const { generation, floor } = incarnation;
-  const far = new Hands({ records, log, now: Date.now, floor });
+  const far = new HandRegister({ records, log, now: Date.now, floor });
   await far.load();
   const runs = new Runs({
     journal,

@@ -22,7 +22,7 @@ import { findUnreviewed } from "./auth/revocation-review.ts";
 import { openJwtVerifier, unsetRestrictions } from "./auth/jwt-settings.ts";
 import { AllHands } from "./south/register/all-hands.ts";
 import { Dialer } from "./south/agent-tcp/dialer.ts";
-import { Door, southFolder } from "./south/agent-ws/door.ts";
+import { Door, southFolder } from "./south/agent-ws/hand-listener.ts";
 import { executorGateway } from "./south/executor-ws.ts";
 import { executorUpgrades } from "./north/executor.ts";
 import { standardTools } from "./south/local.ts";

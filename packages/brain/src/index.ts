@@ -19,7 +19,7 @@ export { AllHands } from "./south/register/all-hands.ts";
 export { LOCAL_HAND } from "./south/local.ts";
 export { ReceiptKeys } from "./south/receipt-keys.ts";
 export type { ReceiptKey } from "./south/receipt-keys.ts";
-export { homeCertificate } from "./south/agent-ws/door.ts";
+export { homeCertificate } from "./south/agent-ws/hand-listener.ts";
 export { Tokens } from "./auth/tokens.ts";
 export type { NewToken, TokenRequest, TokenRow, TokensOptions } from "./auth/tokens.ts";
 export type { Audit, Sealed } from "./stores/store.ts";

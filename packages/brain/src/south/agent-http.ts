@@ -9,7 +9,7 @@ import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
 import { directCall, HandAddresses } from "./agent-http/direct-call.ts";
 import { cardOf, declaredTools, receiptsOf } from "./agent-ws/greeting.ts";
-import type { Hands } from "./register/hands.ts";
+import type { HandRegister } from "./register/hand-register.ts";
 import { HttpSession } from "./agent-http/http-session.ts";
 import type { SessionOptions } from "./agent-http/http-session.ts";
 import type { Identities } from "./enrolment/identities.ts";
@@ -24,7 +24,7 @@ import type { Warrants } from "./warrants.ts";
 
 /** What hands that sign their messages come to. */
 export interface AgentHttpWorld {
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   readonly keys: HandKeys;
   readonly warrants: Warrants;
   readonly identities: Pick<Identities, "find">;

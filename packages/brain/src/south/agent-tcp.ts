@@ -11,7 +11,7 @@ import { cardOf } from "./agent-tcp/card.ts";
 import { foreignLink } from "./agent-tcp/foreign-link.ts";
 import { tcpFault, tcpLink } from "./agent-tcp/tcp-link.ts";
 import type { TcpWire } from "./agent-tcp/tcp-link.ts";
-import type { Attached, Hands } from "./register/hands.ts";
+import type { AttachedHand, HandRegister } from "./register/hand-register.ts";
 import type { Warranting } from "./agent-ws/southbound-link.ts";
 import type { Warrants } from "./warrants.ts";
 import { loadRedial, standardTools } from "./local.ts";
@@ -38,7 +38,7 @@ export interface TcpHand extends Omit<TcpAddress, "signal"> {
 
 /** What the gateway needs. */
 interface TcpGatewayWorld {
-  readonly hands: Pick<Hands, "attach" | "away">;
+  readonly hands: Pick<HandRegister, "attach" | "away">;
   readonly log: Log;
   /** Signs approvals, for hands that were told the brain's key. */
   readonly warrants?: Warrants;
@@ -146,7 +146,7 @@ class Dialling implements Dialled {
   async #connect(): Promise<{ readonly gone: Promise<Fault> }> {
     const { token, heartbeatMs = REGISTER_LIMITS.heartbeatMs, owner: _, ...address } = this.#hand;
     const gone = Promise.withResolvers<Fault>();
-    let attached: Attached | undefined;
+    let attached: AttachedHand | undefined;
     const client = new TcpClient({
       ...address,
       token,
@@ -195,7 +195,7 @@ class Dialling implements Dialled {
     if (code === "HAND_REVOKED" || code === "SHUTTING_DOWN") this.#stop.abort();
   }
 
-  async #attach(wire: TcpWire, session: JsonObject, hello: TcpHello): Promise<Attached> {
+  async #attach(wire: TcpWire, session: JsonObject, hello: TcpHello): Promise<AttachedHand> {
     const { owner, tags = [] } = this.#hand;
     const isOurs = hello.extensions?.includes("RUN_TOOL") === true;
     const said = cardOf(

@@ -10,7 +10,7 @@ import type { TakeSample } from "../observe/telemetry.ts";
 import type { Issued } from "./enrolment/authority.ts";
 import type { Certified } from "./enrolment/certified.ts";
 import { cardOf, declaredTools, receiptsOf } from "./agent-ws/greeting.ts";
-import type { Attached, Hands } from "./register/hands.ts";
+import type { AttachedHand, HandRegister } from "./register/hand-register.ts";
 import { southboundLink } from "./agent-ws/southbound-link.ts";
 import type { SouthboundLink, SouthboundWire } from "./agent-ws/southbound-link.ts";
 import { checkTelling, pushOf } from "./agent-ws/tellings.ts";
@@ -18,7 +18,7 @@ import type { Warrants } from "./warrants.ts";
 
 /** What the gateway of hands on WebSockets needs. */
 export interface AgentWsWorld {
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   /** Takes in what a hand tells of its host. */
   readonly take: TakeSample;
   /** A new certificate for a hand that came with the one of that serial number. */
@@ -59,7 +59,7 @@ interface Parts {
 class Session {
   readonly #parts: Parts;
   readonly #timers: NodeJS.Timeout[] = [];
-  #attached: Attached | undefined;
+  #attached: AttachedHand | undefined;
   #link: SouthboundLink | undefined;
   /** What was to be said before the hand was told that it is welcome. */
   #held: JsonObject[] | undefined = [];

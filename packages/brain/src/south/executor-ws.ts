@@ -3,11 +3,11 @@ import { EXECUTOR_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
 import type { Log } from "../observe/log.ts";
 import type { ConnectedExecutorWorld } from "./executor-ws/connected-executor.ts";
-import type { Hands } from "./register/hands.ts";
+import type { HandRegister } from "./register/hand-register.ts";
 
 /** What the gateway of executors needs. */
 export interface ExecutorGatewayOptions {
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   readonly log: Log;
   /** Shorter times than those of EXECUTOR_LIMITS and REGISTER_LIMITS, for tests. */
   readonly bounds?: Partial<ConnectedExecutorWorld["bounds"]>;

@@ -13,7 +13,7 @@ import type { Log, LogFields } from "../observe/log.ts";
 import { Runs } from "../run/runs.ts";
 import { openStore } from "../stores/stores.ts";
 import type { Store } from "../stores/store.ts";
-import { Hands } from "./register/hands.ts";
+import { HandRegister } from "./register/hand-register.ts";
 import type { HandLink, OutputSink } from "./link.ts";
 
 /** A link without a wire: the hand itself is behind it, and goes on when the link is cut. */
@@ -85,10 +85,10 @@ export class Landscape implements AsyncDisposable {
   }
 
   /** A brain's register on the disk of this landscape. */
-  async register(now: () => number = Date.now): Promise<{ readonly hands: Hands; readonly store: Store }> {
+  async register(now: () => number = Date.now): Promise<{ readonly hands: HandRegister; readonly store: Store }> {
     const store = await openStore("sqlite", this.file);
     const log: Log = (event, fields) => void this.log.push({ ...lineHead(event), ...fields });
-    const hands = new Hands({ records: store.records, log, now });
+    const hands = new HandRegister({ records: store.records, log, now });
     await hands.load();
     this.#open.push({ close: () => hands.close() }, store.journal);
     return { hands, store };
@@ -107,7 +107,7 @@ export class Landscape implements AsyncDisposable {
   }
 
   /** The waist over a store and a register, with the model that decides. */
-  runs(store: Store, hands: Hands, model: Model): Runs {
+  runs(store: Store, hands: HandRegister, model: Model): Runs {
     const runs = new Runs({
       journal: store.journal,
       model: async () => model,

@@ -1,7 +1,7 @@
 import type { HandRecord } from "@vidro/client";
 
 /** The hands of a brain, be it in this process or behind a wire. Rejections are Faults. */
-export interface HandRegister {
+export interface HandApi {
   /** All of them, or those that a selector means. */
   list(select?: string): Promise<readonly HandRecord[]>;
   /** The hand of that id or name; NOT_FOUND when there is none. */

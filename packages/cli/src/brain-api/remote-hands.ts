@@ -1,10 +1,10 @@
 import { Vidro } from "@vidro/client";
 import type { Address } from "./address.ts";
-import type { HandRegister } from "./hand-api.ts";
+import type { HandApi } from "./hand-api.ts";
 import { told } from "./remote.ts";
 
 /** The hands of a brain behind its wire. */
-export function remoteHands({ url, token, retries }: Address): HandRegister {
+export function remoteHands({ url, token, retries }: Address): HandApi {
   const { hands } = new Vidro({
     url,
     ...(token === undefined ? {} : { token }),

@@ -6,13 +6,10 @@ import { brainAddress } from "./address.ts";
 import type { BrainFlags } from "./address.ts";
 import { folderAt } from "../program/folder.ts";
 import { withBrain } from "./with-brain.ts";
-import type { HandRegister } from "./hand-api.ts";
+import type { HandApi } from "./hand-api.ts";
 
 /** Does some work with the hands of the brain that is meant: a named one, the running daemon, or this user's home. */
-export async function withHands<Result>(
-  flags: BrainFlags,
-  work: (hands: HandRegister) => Promise<Result>,
-): Promise<Result> {
+export async function withHands<Result>(flags: BrainFlags, work: (hands: HandApi) => Promise<Result>): Promise<Result> {
   const address = await brainAddress(flags);
   if (address !== undefined) {
     const { remoteHands } = await import("./remote-hands.ts");

@@ -2,7 +2,7 @@ import { asFault, Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import { bytesOf, tooLongFault } from "@vidro/core/wire/agent-ws";
 import type { Welcome } from "@vidro/core/wire/agent-ws";
-import type { Attached } from "../register/hands.ts";
+import type { AttachedHand } from "../register/hand-register.ts";
 import { Outbox } from "./outbox.ts";
 import type { Batch } from "./outbox.ts";
 import type { SouthboundLink, SouthboundWire } from "../agent-ws/southbound-link.ts";
@@ -31,7 +31,7 @@ export class HttpSession implements SouthboundWire {
   /** What was to be said before the hand was told that it is welcome. */
   #held: JsonObject[] | undefined = [];
   #link: SouthboundLink | undefined;
-  #attached: Attached | undefined;
+  #attached: AttachedHand | undefined;
   #silence: NodeJS.Timeout | undefined;
   #polls = 0;
   #isOver = false;
@@ -47,7 +47,7 @@ export class HttpSession implements SouthboundWire {
   }
 
   /** Stands for a connection of the register from now on; what is known of the hand goes back to it. */
-  stand(attached: Attached, link: SouthboundLink, version: string): Welcome {
+  stand(attached: AttachedHand, link: SouthboundLink, version: string): Welcome {
     this.#attached = attached;
     this.#link = link;
     this.seen();

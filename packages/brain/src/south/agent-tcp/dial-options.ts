@@ -1,13 +1,13 @@
 import type { Records } from "@vidro/core";
 import type { Log } from "../../observe/log.ts";
-import type { Hands } from "../register/hands.ts";
+import type { HandRegister } from "../register/hand-register.ts";
 
 /** What dialling needs. */
 export interface DialerOptions {
   /** Where the secret is kept that tokens are encrypted with. */
   readonly folder: string;
   readonly records: Records;
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   readonly log: Log;
 }
 

@@ -13,7 +13,7 @@ import { answer, startForeignTcpServer } from "../../../../../tests/support/fore
 import { dialTcpHand } from "../agent-tcp.ts";
 import { memoryStore } from "../../stores/memory.ts";
 import { Dialer } from "./dialer.ts";
-import { Hands } from "../register/hands.ts";
+import { HandRegister } from "../register/hand-register.ts";
 import { DIALLED } from "./dial-options.ts";
 
 const ANA = { owner: "ana", admin: false };
@@ -21,7 +21,7 @@ const ANA = { owner: "ana", admin: false };
 interface Stand {
   readonly records: Records;
   readonly folder: string;
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   readonly dialer: Dialer;
   /** Waits until a hand is so. */
   readonly state: (id: string, wanted: string) => Promise<void>;
@@ -35,7 +35,7 @@ async function stand(
   folder = join(scratch(t), "ca"),
 ): Promise<Stand> {
   const log = (): void => undefined;
-  const hands = new Hands({ records, log, now: Date.now });
+  const hands = new HandRegister({ records, log, now: Date.now });
   await hands.load();
   const dialer = new Dialer({ folder, records, hands, log });
   const close = async (): Promise<void> => {

@@ -3,14 +3,14 @@ import { toolsOfCapabilities } from "@vidro/core/wire/agent-ws";
 import type { Hello, Welcome } from "@vidro/core/wire/agent-ws";
 import type { Identity } from "../enrolment/identities.ts";
 import { offeredTools } from "../register/offered-tools.ts";
-import type { Offered } from "../register/offered-tools.ts";
+import type { AcceptedTools } from "../register/offered-tools.ts";
 
 /** The tools that a hand says it has, as the brain has them, or those that every hand of its capabilities has. */
 export async function declaredTools(
   { tools, capabilities }: Hello,
   host: string,
   standardTools: () => Promise<readonly ToolSpec[]>,
-): Promise<Offered> {
+): Promise<AcceptedTools> {
   const standard = await standardTools();
   if (tools === undefined || !capabilities.includes("tool.run"))
     return { tools: toolsOfCapabilities(capabilities, standard), refused: [] };

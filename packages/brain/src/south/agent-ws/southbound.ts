@@ -11,7 +11,7 @@ import { openAuthority } from "../enrolment/authority.ts";
 import type { Authority, Issued } from "../enrolment/authority.ts";
 import { certified } from "../enrolment/certified.ts";
 import { enrolRoute } from "../enrolment/enrol.ts";
-import type { Hands } from "../register/hands.ts";
+import type { HandRegister } from "../register/hand-register.ts";
 import { Identities } from "../enrolment/identities.ts";
 import { Invitations } from "../enrolment/invitations.ts";
 import { HandKeys } from "../agent-http/keys.ts";
@@ -32,7 +32,7 @@ export interface SouthboundOptions {
   /** Names and addresses that other machines reach this one by; without any, only this machine can. */
   readonly hosts: readonly string[];
   readonly records: Records;
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   readonly take: TakeSample;
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   /** Routes besides enrolment. */

@@ -6,7 +6,7 @@ import { ENROL_PATH } from "@vidro/core/wire/enrolment";
 import type { EnrolReply, EnrolRequest } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../observe/log.ts";
 import type { Authority } from "./authority.ts";
-import type { Hands } from "../register/hands.ts";
+import type { HandRegister } from "../register/hand-register.ts";
 import type { Identities } from "./identities.ts";
 import type { Invitations } from "./invitations.ts";
 import type { HandKeys } from "../agent-http/keys.ts";
@@ -20,7 +20,7 @@ interface EnrolWorld {
   readonly invitations: Invitations;
   readonly identities: Identities;
   readonly keys: Pick<HandKeys, "enrol">;
-  readonly hands: Pick<Hands, "assertFree" | "expect">;
+  readonly hands: Pick<HandRegister, "assertFree" | "expect">;
   /** What a hand is taken to do until it says so itself. */
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   readonly log: Log;

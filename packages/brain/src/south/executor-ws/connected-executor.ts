@@ -13,7 +13,7 @@ import type { ExecutorMessage, Handshake } from "@vidro/core/wire/executor-ws";
 import { EXECUTOR_MESSAGE_SCHEMAS, OPTIONAL } from "@vidro/core/wire/executor-ws-schemas";
 import type { Log } from "../../observe/log.ts";
 import { checks, lenient } from "../wire-check.ts";
-import type { Attached, Hands } from "../register/hands.ts";
+import type { AttachedHand, HandRegister } from "../register/hand-register.ts";
 import { MessageSocket } from "./message-socket.ts";
 import { ExecutorLink } from "./executor-link.ts";
 import type { ExecutorLinkOptions } from "./executor-link.ts";
@@ -25,7 +25,7 @@ import { standardTools } from "../local.ts";
 
 /** What a connection of an executor needs of its gateway. */
 export interface ConnectedExecutorWorld {
-  readonly hands: Hands;
+  readonly hands: HandRegister;
   readonly memories: ExecutorMemories;
   readonly log: Log;
   readonly bounds: ExecutorLinkOptions["bounds"] & { readonly heartbeatMs: number; readonly handshakeMs: number };
@@ -52,7 +52,7 @@ export class ConnectedExecutor implements ExecutorPeer {
   readonly #listener: ExecutorListener;
   readonly #lateHandshake: NodeJS.Timeout;
   #link: ExecutorLink | undefined;
-  #attached: Attached | undefined;
+  #attached: AttachedHand | undefined;
   /** Whether the handshake came. */
   #isGreeted = false;
   #isJoining = false;

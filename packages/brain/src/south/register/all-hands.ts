@@ -2,13 +2,13 @@ import type { Asker, Hand, HandCatalog, HandRow, ToolSpec } from "@vidro/core";
 import { Fault } from "@vidro/core";
 import type { HandCount } from "../../observe/metrics.ts";
 import { findHand, selectHands } from "./hand-list.ts";
-import type { Hands } from "./hands.ts";
+import type { HandRegister } from "./hand-register.ts";
 import { LOCAL_HAND } from "../local.ts";
 
 /** What there is to choose from. */
 interface AllHandsWorld {
   /** The hands on other machines. */
-  readonly far: Hands;
+  readonly far: HandRegister;
   /** The hand on this machine, for a workspace; rejects when it cannot be had. */
   readonly local: (workspace: string) => Promise<Hand>;
   /** Whether this machine is to have one at all. */

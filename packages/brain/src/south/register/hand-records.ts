@@ -3,13 +3,13 @@ import { ReceiptKeys } from "../receipt-keys.ts";
 import { ToolLists } from "./tool-lists.ts";
 
 /** Why a hand gets no work. */
-export interface Bar {
+export interface RestrictionRecord {
   readonly barred: HandRestriction;
   readonly why: string;
 }
 
 /** A hand as it was when it was last written down. */
-export interface KeptHand {
+export interface StoredHand {
   readonly card: HandDescription;
   readonly epoch: number;
   readonly lastSeenAt: number;
@@ -42,14 +42,14 @@ export class HandRecords {
   }
 
   /** The hands that are known, oldest first. */
-  async all(limit: number): Promise<readonly KeptHand[]> {
+  async all(limit: number): Promise<readonly StoredHand[]> {
     const records = await this.#records.list(KIND, { limit });
     const lists = await this.#lists.all(new Set(records.map((record) => bodyOf(record).toolList)));
     return records.map((record) => keptOf(record, lists));
   }
 
   /** Writes a hand down; durable when it resolves. */
-  async keep(card: HandDescription, { epoch, lastSeenAt }: Pick<KeptHand, "epoch" | "lastSeenAt">): Promise<void> {
+  async keep(card: HandDescription, { epoch, lastSeenAt }: Pick<StoredHand, "epoch" | "lastSeenAt">): Promise<void> {
     const { id, owner, tools, ...rest } = card;
     const { name, receiptKey: key } = card;
     if (key !== undefined) await this.#receiptKeys.keep({ hand: id, name, key, owner });
@@ -63,7 +63,7 @@ export class HandRecords {
   }
 
   /** Bars a hand; durable when it resolves. */
-  async bar({ id, owner }: HandDescription, bar: Bar): Promise<void> {
+  async bar({ id, owner }: HandDescription, bar: RestrictionRecord): Promise<void> {
     await this.#records.put({ kind: BARRED, id, owner, body: { ...bar } });
   }
 
@@ -73,14 +73,14 @@ export class HandRecords {
   }
 
   /** Why a hand gets no work, if so. */
-  async barOf(id: string): Promise<Bar | undefined> {
+  async barOf(id: string): Promise<RestrictionRecord | undefined> {
     const record = await this.#records.get(BARRED, id);
     return record === undefined ? undefined : barIn(record);
   }
 
   /** All that are barred, by their ids. */
-  async bars(): Promise<ReadonlyMap<string, Bar>> {
-    const bars = new Map<string, Bar>();
+  async bars(): Promise<ReadonlyMap<string, RestrictionRecord>> {
+    const bars = new Map<string, RestrictionRecord>();
     for (let after: string | undefined; ;) {
       const page = await this.#records.list(BARRED, { limit: PAGE, ...(after === undefined ? {} : { after }) });
       for (const record of page) bars.set(record.id, barIn(record));
@@ -95,8 +95,8 @@ export class HandRecords {
   }
 }
 
-function barIn({ body }: StoredRecord): Bar {
-  return body as unknown as Bar;
+function barIn({ body }: StoredRecord): RestrictionRecord {
+  return body as unknown as RestrictionRecord;
 }
 
 function bodyOf({ body }: StoredRecord): Body {
@@ -104,7 +104,7 @@ function bodyOf({ body }: StoredRecord): Body {
 }
 
 /** A hand whose list was lost says again what it can do when it comes. */
-function keptOf(record: StoredRecord, lists: Awaited<ReturnType<ToolLists["all"]>>): KeptHand {
+function keptOf(record: StoredRecord, lists: Awaited<ReturnType<ToolLists["all"]>>): StoredHand {
   const { epoch, lastSeenAt, toolList, ...card } = bodyOf(record);
   const { id, owner, createdAt } = record;
   return { card: { ...card, id, owner, tools: lists.get(toolList) ?? [] }, epoch, lastSeenAt, createdAt };

@@ -16,7 +16,7 @@ interface Offering {
 }
 
 /** What became of the tools that a hand offered. */
-export interface Offered {
+export interface AcceptedTools {
   readonly tools: readonly ToolSpec[];
   /** Names of those that it does not have here. */
   readonly refused: readonly string[];
@@ -30,7 +30,7 @@ const NAME = /^[A-Za-z_][\w-]{0,63}$/;
  * hand says of it. A tool that only this hand has is marked as such, is described as in the words of its host, and is
  * refused when its name means something else or when it has more or other characters than it may.
  */
-export function offeredTools({ offered, standard, host }: Offering): Offered {
+export function offeredTools({ offered, standard, host }: Offering): AcceptedTools {
   const tools = new Map<string, ToolSpec>();
   const refused: string[] = [];
   let [own, chars] = [0, 0];

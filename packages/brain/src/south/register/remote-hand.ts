@@ -13,12 +13,12 @@ import type {
   ToolSpec,
 } from "@vidro/core";
 import type { HandLink } from "../link.ts";
-import { Stops } from "./stops.ts";
+import { PendingStops } from "./pending-stops.ts";
 
 /** What a hand on another machine goes by. */
 interface RemoteHandOptions {
   /** What hands are to stop when they are back. */
-  readonly stops?: Stops;
+  readonly stops?: PendingStops;
   /** Another bound than HANDS.overdueMs. */
   readonly overdueMs?: number | undefined;
 }
@@ -37,10 +37,10 @@ export class RemoteHand implements Hand {
   readonly #wakes = new Set<() => void>();
   /** Ends that came when nobody waited for them any more, until they are acknowledged. */
   readonly #late = new Map<string, ActionEnd>();
-  readonly #stops: Stops;
+  readonly #stops: PendingStops;
   readonly #overdueMs: number | undefined;
 
-  constructor(card: HandDescription, { stops = new Stops(), overdueMs }: RemoteHandOptions = {}) {
+  constructor(card: HandDescription, { stops = new PendingStops(), overdueMs }: RemoteHandOptions = {}) {
     this.#card = card;
     this.#stops = stops;
     this.#overdueMs = overdueMs;

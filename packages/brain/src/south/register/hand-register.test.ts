@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { REGISTER_LIMITS } from "@vidro/core";
 import type { FaultReport, HandDescription } from "@vidro/core";
 import { openStore } from "../../stores/stores.ts";
-import { Hands } from "./hands.ts";
+import { HandRegister } from "./hand-register.ts";
 import { BareLink, Landscape } from "../hosts.fixture.ts";
 import type { HandLink } from "../link.ts";
 
@@ -235,7 +235,7 @@ test("a hand that came for one session is forgotten a week after it left, and ot
   const visitor: HandDescription = { ...card, id: "session-1", name: "cli", gateway: "executor-ws" };
   for (const one of [card, visitor]) (await hands.attach(one, new BareLink(hand))).detach();
   now += REGISTER_LIMITS.visitorMs + 1;
-  const ids = (known: Hands): string[] => known.list(ANA).map(({ id }) => id);
+  const ids = (known: HandRegister): string[] => known.list(ANA).map(({ id }) => id);
   assert.deepEqual(ids(hands), ["session-1", card.id]);
   await hands.attach({ ...visitor, id: "session-2" }, new BareLink(hand));
   assert.deepEqual(ids(hands), ["session-2", card.id]);
@@ -245,7 +245,7 @@ test("a hand that came for one session is forgotten a week after it left, and ot
 test("G7 a register that is full forgets the hand that has been away the longest, and never one that is here", async () => {
   const { records } = await openStore("memory", "");
   let now = 1;
-  const hands = new Hands({ records, log: () => undefined, now: () => now });
+  const hands = new HandRegister({ records, log: () => undefined, now: () => now });
   const link: HandLink = {
     judge: () => Promise.reject(new Error("unused")),
     perform: () => Promise.reject(new Error("unused")),
@@ -285,7 +285,7 @@ test("F33 G8 a hand that has seen a later epoch than this brain remembers is not
   for (const _ of [1, 2])
     await assert.rejects(hands.attach(card, new BareLink(hand), 2), { code: "STALE_EPOCH", message: /--restored/u });
   assert.equal((await hands.attach(card, new BareLink(hand), 1)).epoch, 2);
-  const restored = new Hands({ records: store.records, log: () => undefined, now: Date.now, floor: 1000 });
+  const restored = new HandRegister({ records: store.records, log: () => undefined, now: Date.now, floor: 1000 });
   await restored.load();
   assert.equal((await restored.attach(card, new BareLink(hand), 7)).epoch, 1000);
   assert.equal((await restored.attach(card, new BareLink(hand), 1000)).epoch, 1001);

@@ -8,9 +8,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { openStore } from "../../stores/stores.ts";
-import { Door } from "./door.ts";
-import type { DoorOptions } from "./door.ts";
-import { Hands } from "../register/hands.ts";
+import { Door } from "./hand-listener.ts";
+import type { DoorOptions } from "./hand-listener.ts";
+import { HandRegister } from "../register/hand-register.ts";
 
 function homeOf(t: TestContext): string {
   const home = mkdtempSync(join(tmpdir(), "vidro-door-"));
@@ -27,7 +27,7 @@ async function doorOf(t: TestContext, home: string, more: Partial<DoorOptions> =
     port: 0,
     hosts: [],
     records,
-    hands: new Hands({ records, log, now: Date.now }),
+    hands: new HandRegister({ records, log, now: Date.now }),
     take: () => undefined,
     standardTools: async () => [],
     version: "1.2.3",

@@ -5,15 +5,15 @@ import type { Log } from "../../observe/log.ts";
 import type { HandCount } from "../../observe/metrics.ts";
 import { findHand, selectHands } from "./hand-list.ts";
 import { HandRecords } from "./hand-records.ts";
-import type { Bar, KeptHand } from "./hand-records.ts";
+import type { RestrictionRecord, StoredHand } from "./hand-records.ts";
 import type { HandLink } from "../link.ts";
 import { LOCAL_HAND } from "../local.ts";
 import { RemoteHand } from "./remote-hand.ts";
 import { routedHand } from "./routed-hand.ts";
-import { Stops } from "./stops.ts";
+import { PendingStops } from "./pending-stops.ts";
 
 /** A connection that the register knows. */
-export interface Attached {
+export interface AttachedHand {
   /** Grows with each connection of the hand; goes out with every order [STALE_EPOCH]. */
   readonly epoch: number;
   readonly hand: RemoteHand;
@@ -49,20 +49,20 @@ interface Known {
 }
 
 /** Every hand on another machine: who is here, what it can do, and which of them a run works with. */
-export class Hands {
+export class HandRegister {
   readonly #world: HandsWorld;
   readonly #records: HandRecords;
   readonly #known = new Map<string, Known>();
   readonly #onRevoked = new Set<(id: string) => void>();
   #stopWatching: (() => void) | undefined;
-  readonly #stops: Stops;
+  readonly #stops: PendingStops;
   /** One look at who is barred after the other, so that the newest is the last to count. */
   #heeded: Promise<void> = Promise.resolve();
 
   constructor(world: HandsWorld) {
     this.#world = world;
     this.#records = new HandRecords(world.records);
-    this.#stops = new Stops(world.records);
+    this.#stops = new PendingStops(world.records);
   }
 
   /** Reads what is known from earlier; what other processes bar is heeded from here on. */
@@ -84,7 +84,7 @@ export class Hands {
    * until now is told so: CONFLICT for one that was still being let in. FORBIDDEN when the identity is somebody
    * else's, HAND_REVOKED when it was revoked, STALE_EPOCH when the hand has `seen` a later epoch than this brain gave.
    */
-  async attach(said: HandDescription, link: HandLink, seen = 0): Promise<Attached> {
+  async attach(said: HandDescription, link: HandLink, seen = 0): Promise<AttachedHand> {
     const card = inWords(said);
     const before = this.#known.get(card.id);
     const known = before ?? (await this.#admit(card));
@@ -311,7 +311,7 @@ export class Hands {
     await this.#records.keep(card, known);
   }
 
-  async #bar(id: string, bar: Bar): Promise<void> {
+  async #bar(id: string, bar: RestrictionRecord): Promise<void> {
     const { hand } = this.#must(id);
     if (hand.barred === "revoked") throw new Fault("HAND_REVOKED");
     await this.#records.bar(hand.card, bar);
@@ -352,7 +352,7 @@ function inWords(card: HandDescription): HandDescription {
   };
 }
 
-function knownOf({ epoch, lastSeenAt, createdAt }: KeptHand, hand: RemoteHand): Known {
+function knownOf({ epoch, lastSeenAt, createdAt }: StoredHand, hand: RemoteHand): Known {
   const at = { lastSeenAt, writtenAt: lastSeenAt, createdAt };
   return { hand, epoch, why: undefined, away: undefined, ...at };
 }

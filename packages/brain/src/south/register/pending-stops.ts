@@ -11,7 +11,7 @@ type Stop = { readonly hand: string; readonly order: Order };
  * was away. They are durable, so that a brain that starts again still tells the hand; the oldest go when there are too
  * many.
  */
-export class Stops {
+export class PendingStops {
   readonly #records: Records | undefined;
   /** By action, oldest first. */
   readonly #stops = new Map<string, Stop>();
