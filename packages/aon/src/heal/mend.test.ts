@@ -6,7 +6,6 @@ import type { ProgressEvent } from "../event.ts";
 import { healer } from "../heal.ts";
 import { mendInput } from "./mend.ts";
 import type { Schema } from "./mend.ts";
-import { distance } from "./names.ts";
 
 const USER: Schema = {
   type: "object",
@@ -120,18 +119,6 @@ test("an input that fits is left as it is, and mending twice is mending once", (
       assert.deepEqual(mendInput(once, USER), { value: once, changes: [] });
     }),
   );
-});
-
-test("the distance between words is a distance", () => {
-  const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
-  fc.assert(
-    fc.property(word, word, (left, right) => {
-      assert.equal(distance(left, right), distance(right, left));
-      assert.equal(distance(left, right) === 0, left === right);
-      assert.ok(distance(left, right) <= Math.max(left.length, right.length));
-    }),
-  );
-  assert.equal(distance("naem", "name"), 1);
 });
 
 test("001-13, 001-29: a refused input is mended, the operation runs again with it, and the analysis says so", async () => {
