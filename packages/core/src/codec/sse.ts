@@ -55,6 +55,11 @@ export function encodeSse({ id, event, data }: SseEvent): string {
   return `${head}data: ${isLine ? data : data.replace(/\r\n|\r|\n/g, "\ndata: ")}\n\n`;
 }
 
+/** The line that tells a client how long to wait before it connects again. */
+export function encodeSseRetry(ms: number): string {
+  return `retry: ${ms}\n\n`;
+}
+
 /** A decoder of events of at most `maxBytes`; a larger one is one fault, and reading goes on behind it. */
 export function sseDecoder(maxBytes: number = CODEC_LIMITS.sseBytes): SseDecoder {
   const source = lines(maxBytes, "any");

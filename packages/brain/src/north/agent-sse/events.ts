@@ -1,5 +1,5 @@
 import { isObject, outcomeText, STREAM_LIMITS } from "@vidro/core";
-import { encodeSse, SSE_HEARTBEAT } from "@vidro/core/codec";
+import { encodeSse, encodeSseRetry, SSE_HEARTBEAT } from "@vidro/core/codec";
 import { voidsWords } from "@vidro/core/run";
 import { actionWords, oneLine, planWords, eventSentence } from "@vidro/core/text";
 import { ABORTED_CODE } from "@vidro/core/wire/aon";
@@ -58,7 +58,7 @@ const ENCODERS: Encoders = {
 export const AGENT_EVENTS: RunEncoder = {
   isShared: true,
   contentType: "text/event-stream",
-  begin: () => `retry: ${STREAM_LIMITS.retryMs}\n\n`,
+  begin: () => encodeSseRetry(STREAM_LIMITS.retryMs),
   entry(entry, run) {
     const all = encoded(entry.event.type, entry.event, run);
     // Only the last one moves the cursor: a stream that is cut between two events of one entry brings both again.

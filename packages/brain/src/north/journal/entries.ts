@@ -1,6 +1,6 @@
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
 import { STREAM_LIMITS } from "@vidro/core";
-import { encodeNdjson, encodeSse, SSE_HEARTBEAT } from "@vidro/core/codec";
+import { encodeNdjson, encodeSse, encodeSseRetry, SSE_HEARTBEAT } from "@vidro/core/codec";
 import { aonEntry } from "@vidro/core/wire/aon";
 import type { Json, JsonObject } from "@vidro/core";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
@@ -27,7 +27,7 @@ function sseEncoder(live: boolean): RunEncoder {
     live: (event, after) => (live ? frame({ after, live: event as unknown as Json }) : undefined),
     resync: (_run, next) => frame({ resync: next }),
     fault: ({ code, message }) => frame({ fault: { code, message } }),
-    begin: () => `retry: ${STREAM_LIMITS.retryMs}\n\n`,
+    begin: () => encodeSseRetry(STREAM_LIMITS.retryMs),
     heartbeat: SSE_HEARTBEAT,
     heartbeatMs: STREAM_LIMITS.sseHeartbeatMs,
   };

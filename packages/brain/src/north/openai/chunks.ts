@@ -1,4 +1,5 @@
 import { asFault, Fault, STREAM_LIMITS } from "@vidro/core";
+import { encodeSse } from "@vidro/core/codec";
 import { voidsWords } from "@vidro/core/run";
 import type { Entry, FaultReport, JsonObject, LiveEvent } from "@vidro/core";
 import { questionFields, callFields, answerEnding, finishReason, answerHead, UsageTally, usageOf } from "./answer.ts";
@@ -122,7 +123,7 @@ export class ChunkEncoder implements AnswerEncoder {
     const usage = this.#options.includeUsage
       ? data({ ...answerHead(this.#answering, OBJECT), choices: [], usage: usageOf(this.#used) })
       : "";
-    return `${words}${call}${finish}${usage}data: [DONE]\n\n`;
+    return `${words}${call}${finish}${usage}${DONE}`;
   }
 
   /** Each call of a chunk says which one of the answer it belongs to. */
@@ -140,6 +141,7 @@ export class ChunkEncoder implements AnswerEncoder {
 }
 
 const OBJECT = "chat.completion.chunk";
+const DONE = encodeSse({ data: "[DONE]" });
 
 /** How many characters two texts begin with in common. */
 function sameChars(one: string, other: string): number {
@@ -150,5 +152,5 @@ function sameChars(one: string, other: string): number {
 }
 
 function data(value: unknown): string {
-  return `data: ${JSON.stringify(value)}\n\n`;
+  return encodeSse({ data: JSON.stringify(value) });
 }
