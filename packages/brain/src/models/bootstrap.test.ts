@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { DIGEST_TITLE } from "@vidro/core/run";
 import type { Model, ModelCall, ModelEvent, ToolSpec, Turn } from "@vidro/core";
 import { bootstrapModel } from "./bootstrap.ts";
 
@@ -79,7 +80,7 @@ test("it leaves everything to the model inside for ever, once something else was
   const half = [TASK, ...turnsOf(first, "/p")];
   assert.equal(await next([...half, { role: "assistant", text: "a plan" }, { role: "user", text: "Noted." }]), "inner");
   assert.equal(await next([...looked, { role: "assistant", text: "x" }, { role: "user", text: "Noted." }]), "inner");
-  const compacted: Turn = { role: "user", text: "do it\n\n[What happened earlier in this task, in short]\n- looked" };
+  const compacted: Turn = { role: "user", text: `do it\n\n${DIGEST_TITLE}\n- looked` };
   assert.equal(await next([compacted]), "inner");
 });
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { directTask } from "@vidro/core/run";
+import { DIGEST_TITLE, directTask } from "@vidro/core/run";
 import type { JsonObject, ModelCall, ModelEvent, ToolSpec, Turn } from "@vidro/core";
 import { directModel } from "./direct.ts";
 import { eventsOf, terminalOf } from "./model.contract.ts";
@@ -72,7 +72,7 @@ test("with several hands it is done on each, one after the other", async () => {
 });
 
 test("G3 results that were compacted away are not fetched again", async () => {
-  const digest = "\n\n[What happened earlier in this task, in short]\ncommand: up 1";
+  const digest = `\n\n${DIGEST_TITLE}\ncommand: up 1`;
   const turns: Turn[] = [{ role: "user", text: directTask(["uptime"]) + digest }, ...result("direct-2", "up 2")];
   const { id, input } = await callOf(turns, [command("web1", "web2", "web3")]);
   assert.deepEqual([id, (input as JsonObject)["hand"]], ["direct-3", "web3"]);

@@ -147,8 +147,8 @@ function requiredCall({ started, repeated, tools }: RunState): { readonly choice
   };
 }
 
-/** The first line of a digest of earlier turns. */
-const DIGEST_TITLE = "[What happened earlier in this task, in short]";
+/** The first line of a digest of earlier turns; models that read the task look for it. */
+export const DIGEST_TITLE = "[What happened earlier in this task, in short]";
 const DIGEST_START = `\n\n${DIGEST_TITLE}`;
 
 /** The task as the person gave it, without the digest of a long run's earlier turns that may stand behind it. */

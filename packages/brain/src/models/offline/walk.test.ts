@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
+import { DIGEST_TITLE } from "@vidro/core/run";
 import type { ModelRequest, Turn } from "@vidro/core";
 import { converse, toolsNamed } from "./conversation.fixture.ts";
 import type { Told } from "./conversation.fixture.ts";
@@ -92,7 +93,7 @@ describe("the next move", () => {
   });
 
   it("keeps its place when early turns were compacted away", () => {
-    const task = `run "echo a" and "echo b"\n\n[What happened earlier in this task, in short]\n- run "rm x"`;
+    const task = `run "echo a" and "echo b"\n\n${DIGEST_TITLE}\n- run "rm x"`;
     const move = nextMove(request([user(task), told("offline-3-2", "b\n")]));
     assert.ok("answer" in move);
     assert.equal(
