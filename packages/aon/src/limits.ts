@@ -1,12 +1,9 @@
+import { KIB, MIB, MINUTE_MS, SECOND_MS } from "@vidro/core";
+
 /*
  * Every bound of this package has a name here. A clause in brackets is where the published contract asks for it; the
  * others are ours. Units come last in a name.
  */
-
-const KIB = 1024;
-const MIB = 1024 * KIB;
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
 
 /** Bounds of reading an Accept header. */
 export const NEGOTIATION_LIMITS = {

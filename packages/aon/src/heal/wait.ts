@@ -1,7 +1,8 @@
 import { deferred } from "@vidro/core";
+
 /** Waits; rejects as soon as the signal is aborted. */
 export function waitFor(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = deferred<void>();
+  const { promise, resolve } = deferred();
   const timer = setTimeout(resolve, ms);
   return orAborted(promise, signal).finally(() => clearTimeout(timer));
 }

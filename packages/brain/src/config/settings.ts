@@ -1,4 +1,4 @@
-import { CLIENT_LIMITS } from "@vidro/core";
+import { CLIENT_LIMITS, LONGEST_TIMER_MS } from "@vidro/core";
 import { INVITATION_VARIABLE } from "@vidro/core/wire/enrolment";
 import { list, oneOf, text, whole, yesOrNo } from "./setting-kinds.ts";
 import type { SettingKind } from "./setting-kinds.ts";
@@ -23,8 +23,6 @@ export interface Setting {
 }
 
 const PORT_MOST = 65_535;
-/** The longest time that a timer of Node takes. */
-const TIMER_MOST = 2 ** 31 - 1;
 
 /** Every setting by its key: the name in `config.json` and in `vidro config`. */
 export const SETTINGS = {
@@ -224,7 +222,7 @@ export const SETTINGS = {
   },
   model_timeout_ms: {
     group: "Models",
-    kind: whole(1, TIMER_MOST),
+    kind: whole(1, LONGEST_TIMER_MS),
     variable: "VIDRO_MODEL_TIMEOUT_MS",
     about: "how long a model may be silent, in milliseconds",
     otherwise: "`MODEL_LIMITS` in [limits.md](limits.md)",

@@ -1,9 +1,6 @@
 import type { ServerResponse } from "node:http";
-import { Fault, HTTP_LIMITS } from "@vidro/core";
+import { Fault, HTTP_LIMITS, LONGEST_TIMER_MS } from "@vidro/core";
 import type { VerifiedCaller } from "../auth/caller.ts";
-
-/** A longer timer fires at once; nothing streams for weeks without a restart. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Whether the client is still there and still welcome. */
 export class ClientPresence {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
-import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP_LIMITS } from "@vidro/core";
+import { asFault, Fault, FAULTS, HTTP_LIMITS, LONGEST_TIMER_MS, REGISTER_LIMITS } from "@vidro/core";
 import { contain, containEvents } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
 import type { Tokens } from "../auth/tokens.ts";
@@ -41,7 +41,6 @@ interface UpgradeContext {
 
 /** From the end of a token to the end of its connections: less than the second that is promised. */
 const CUT_MS = 800;
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const NOT_LET_IN = { ok: false } as const;
 
 /** Whether a request asks to become a WebSocket; any other wish of that kind is left unheard. */

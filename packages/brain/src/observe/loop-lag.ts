@@ -1,8 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { HEALTH_LIMITS } from "@vidro/core";
+import { HEALTH_LIMITS, SECOND_MS } from "@vidro/core";
 
 const NANOSECONDS = 1e9;
-const SECOND_MS = 1000;
 
 /** How late the event loop was in the last minute: reading it changes nothing, so that two readers see the same. */
 export class LoopLag {

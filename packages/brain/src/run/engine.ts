@@ -1,4 +1,4 @@
-import { asFault, Fault, handAction, MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
+import { asFault, Fault, handAction, LONGEST_TIMER_MS, MODEL_LIMITS, RUN_LIMITS } from "@vidro/core";
 import { decide, nextHealing, isSettled, outcomeOf, buildPrompt, recallOf, reduce, replyEvents } from "@vidro/core/run";
 import { isApproval, readAnswer } from "@vidro/core/text";
 import type {
@@ -356,7 +356,7 @@ export class RunLoop {
         this.#wake = undefined;
         resolve();
       };
-      const timer = setTimeout(done, Math.min(Math.max(0, until - this.#world.now()), MAX_TIMER_MS));
+      const timer = setTimeout(done, Math.min(Math.max(0, until - this.#world.now()), LONGEST_TIMER_MS));
       this.#wake = done;
       if (this.#halt.signal.aborted) done();
     });
@@ -369,6 +369,3 @@ export class RunLoop {
     if (wait !== undefined) this.#record([wait]);
   }
 }
-
-/** Longest delay that setTimeout takes. */
-const MAX_TIMER_MS = 2 ** 31 - 1;

@@ -1,3 +1,4 @@
+import { MIB } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import { byteWords, oneLine, spanWords } from "@vidro/core/text";
 import type { JsonObject } from "@vidro/core";
@@ -11,7 +12,6 @@ const NAME_CHARS = 20;
 const STATE_CHARS = 11;
 const GATEWAY_CHARS = 11;
 const TAGS_CHARS = 30;
-const MIB = 1024 * 1024;
 const COLOURS = { ok: "green", degraded: "yellow", down: "red", quarantined: "yellow", revoked: "dim" } as const;
 
 type Flags = BrainFlags & { readonly json?: boolean };

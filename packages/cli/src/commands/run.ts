@@ -1,4 +1,4 @@
-import { Fault } from "@vidro/core";
+import { Fault, MINUTE_MS } from "@vidro/core";
 import type { Budget } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/address.ts";
 import { withWaist } from "../brain-api/brains.ts";
@@ -21,8 +21,6 @@ interface RunFlags extends ShowFlags, BrainFlags {
   readonly maxTokens?: number;
   readonly maxMinutes?: number;
 }
-
-const MINUTE_MS = 60_000;
 
 /** Runs a task and shows it to its end. */
 export async function run(words: readonly string[], flags: RunFlags): Promise<number> {

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { asFault, CODEC_LIMITS, isObject, TCP_LIMITS } from "@vidro/core";
+import { asFault, CODEC_LIMITS, isObject, LONGEST_TIMER_MS, TCP_LIMITS } from "@vidro/core";
 import { encodeFrame, frameDecoder } from "@vidro/core/codec";
 import { TCP_VERSION } from "@vidro/core/wire/agent-tcp";
 import type { JsonObject } from "@vidro/core";
@@ -175,9 +175,6 @@ export class TcpConnection {
     this.#goneHeard?.(why);
   }
 }
-
-/** The longest time that a timer can be set for. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 async function readGreeting(
   socket: Socket,

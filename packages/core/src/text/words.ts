@@ -1,9 +1,7 @@
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from "../limits.ts";
 import { commandLine, oneLine, quoted } from "./printable.ts";
 import type { Action, Plan } from "../tool.ts";
 
-const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 const KILO = 1000;
 

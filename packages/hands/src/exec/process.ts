@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Fault, HAND_LIMITS, type ProcessOutcome } from "@vidro/core";
+import { Fault, HAND_LIMITS, MIB, type ProcessOutcome } from "@vidro/core";
 import { writeInherited } from "./inherited-descriptor.ts";
 import { watchMemory } from "./memory-watch.ts";
 import {
@@ -107,8 +107,6 @@ function startFailureReason(cause: unknown): string {
   if (code === "E2BIG") return "its arguments are too long for this system";
   return cause instanceof Error ? cause.message : String(cause);
 }
-
-const MIB = 1024 * 1024;
 
 /** The last words in the output of a command that had too much memory. */
 function memoryNote(bytes: number): Buffer {

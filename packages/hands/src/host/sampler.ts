@@ -1,9 +1,7 @@
 import { statfs } from "node:fs/promises";
 import os from "node:os";
-import { SAMPLE_LIMITS } from "@vidro/core";
+import { MIB, SAMPLE_LIMITS } from "@vidro/core";
 import { readAvailableMemory, readProcessorTimes, type ProcessorTimes } from "../exec/proc.ts";
-
-const MIB = 1024 * 1024;
 
 /** How the machine was at a moment. */
 interface HostSample {

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname } from "node:path";
-import { canonicalJson, Fault, HAND_LIMITS } from "@vidro/core";
+import { canonicalJson, Fault, HAND_LIMITS, MIB } from "@vidro/core";
 import { judgePlan, parsePolicy } from "@vidro/core/policy";
 import type { Json } from "@vidro/core";
 import type { Policy } from "@vidro/core/policy";
@@ -66,7 +66,6 @@ export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state
   };
 }
 
-const MIB = 1024 * 1024;
 const WRITTEN_BY_OTHERS = 0o022;
 
 /** A host's policy is root's, or it is none: who could write it could have written it for a hand. */

@@ -1,10 +1,9 @@
 import { statfs } from "node:fs/promises";
 import os from "node:os";
+import { MIB } from "@vidro/core";
 import type { FactsPlan } from "@vidro/core";
 import { readAvailableMemory, readSystemName } from "../exec/proc.ts";
 import { defineTool, type HandContext } from "./tool.ts";
-
-const MIB = 1024 * 1024;
 
 /** Tells what machine this is and how it is doing. */
 export const osInfoTool = defineTool({

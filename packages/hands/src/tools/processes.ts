@@ -1,9 +1,8 @@
 import type { FactsPlan } from "@vidro/core";
-import { HAND_LIMITS } from "@vidro/core";
+import { HAND_LIMITS, MIB } from "@vidro/core";
 import { listProcesses, type ProcessListing } from "../exec/proc.ts";
 import { defineTool } from "./tool.ts";
 
-const MIB = 1024 * 1024;
 const DEFAULT_ROWS = 30;
 
 /** Length to which a command line is cut in a listing. */

@@ -1,7 +1,5 @@
+import { KIB, MIB } from "@vidro/core";
 import { outputLines, readOutput } from "./read-output.ts";
-
-const KIB = 1024;
-const MIB = KIB * KIB;
 
 /** A mounted file system. */
 interface Volume {

@@ -1,6 +1,5 @@
+import { KIB } from "@vidro/core";
 import { outputLines, readOutput } from "./read-output.ts";
-
-const KIB = 1024;
 
 /** A running process. */
 export interface ListedProcess {

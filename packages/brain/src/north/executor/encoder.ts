@@ -1,4 +1,4 @@
-import { EXECUTOR_LIMITS, FAULTS, outcomeText } from "@vidro/core";
+import { EXECUTOR_LIMITS, FAULTS, outcomeText, SECOND_MS } from "@vidro/core";
 import { headAndTail, voidsWords } from "@vidro/core/run";
 import { actionWords } from "@vidro/core/text";
 import type {
@@ -187,7 +187,6 @@ export class ExecutorEncoder {
   }
 }
 
-const SECOND_MS = 1000;
 /** Marks the words that were streamed in this step as no part of any reply. */
 const VOIDS: JsonObject = { voids: "agent_message_delta" };
 /** Tools whose input has the path of the file that they change. */
