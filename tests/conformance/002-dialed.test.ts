@@ -82,7 +82,7 @@ test("a token that the hand does not know is the reason that is shown, until it 
   const address = `tcp://127.0.0.1:${port}`;
   const alone = await brain.run("hands", "dial", address, "--token", token);
   assert.equal(alone.code, 7, alone.stderr);
-  assert.match(alone.stderr, /No brain is up/);
+  assert.match(alone.stderr, /No daemon is up/);
   await using daemon = await DaemonProcess.up(brain, { flags: ["--port", "0"] });
   const wrong = await brain.run("hands", "dial", address, "--token", "no.body", "--name", "web-2");
   assert.equal(wrong.code, 0);

@@ -1,28 +1,43 @@
-import type { FollowItem, StartRequest } from "@vidro/brain";
-import type { Entry, RunHead } from "@vidro/core";
+import type { StartRequest } from "@vidro/brain";
+import type { AgentApi, FollowItem, HandApi } from "@vidro/client";
+import type { Entry, JsonObject, RunHead } from "@vidro/core";
 
 /**
- * What this process is to a run. driver: its questions and its end are this process's business. partner: the brain
- * drives it for somebody else, and a person here may answer. onlooker: another process drives it, and is asked there.
+ * All that commands ask of a brain. `embedded.ts` opens the brain of this home in this process, `remote.ts` calls one
+ * that listens; a command does not know which of the two it has. Rejections are Faults: what only a daemon can do is
+ * BRAIN_UNREACHABLE for an embedded brain.
  */
-export type Part = "driver" | "partner" | "onlooker";
+export interface BrainApi {
+  readonly runs: BrainRuns;
+  readonly agents: Pick<AgentApi, "list" | "find" | "create" | "delete">;
+  readonly hands: BrainHands;
+  /** Address of the daemon's HTTP server. */
+  address(): Promise<string>;
+  /** What the daemon says of itself: readiness, its checks, and counts of runs and hands. */
+  status(): Promise<DaemonStatus>;
+}
+
+/**
+ * What this process is to a run. driver: it answers the run's questions and ends it. partner: the brain drives it for
+ * another client, and a person here may answer. onlooker: another process drives it, and is asked there.
+ */
+export type RunRole = "driver" | "partner" | "onlooker";
 
 /** What a run is started with: as the brain takes it, with its agent by uuid or name, and its hands by a selector. */
 interface TaskRequest extends Omit<StartRequest, "agent" | "hand"> {
   readonly agent?: string;
-  /** The words that choose its hands. */
   readonly hand?: string;
 }
 
-/** What the commands ask of a brain, be it in this process or behind a wire. Rejections are Faults. */
-export interface Waist {
+/** The runs of a brain. */
+export interface BrainRuns {
   /** Starts a run, or finds the one that its key belongs to. */
   start(request: TaskRequest): Promise<{ readonly run: RunHead; readonly existed: boolean }>;
-  /** What this process is to the run from now on; one that nobody drives goes on. */
-  join(run: string): Promise<Part>;
-  /** Every entry after `after` and what is live, to the terminal entry; ends early when the signal fires. */
+  /** Takes part in a run and tells in which role; a run without a driver is driven on. */
+  join(run: string): Promise<RunRole>;
+  /** Every entry after `after`, with live events, to the terminal entry; ends early when the signal fires. */
   follow(run: string, after: number, signal: AbortSignal): AsyncIterable<FollowItem>;
-  /** The entries as they are now, up to `last`. */
+  /** The entries that there are now, up to `last`. */
   entries(run: string, last?: number): AsyncIterable<Entry>;
   /** Answers the open question of a run. */
   answer(run: string, answer: { readonly text: string; readonly by: string; readonly question: string }): Promise<void>;
@@ -36,6 +51,30 @@ export interface Waist {
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;
-  /** Drives nothing any more; open runs go on elsewhere or later. */
-  letGo(): Promise<void>;
+  /** Stops driving runs and waiting for lost connections; open runs go on elsewhere or later. */
+  detach(): Promise<void>;
+}
+
+/** The hands of a brain. */
+export interface BrainHands extends Pick<
+  HandApi,
+  "list" | "find" | "revoke" | "quarantine" | "release" | "rotateKey" | "allowAddress" | "dial"
+> {
+  /** Makes an invitation for a host; its secret is given this once. */
+  invite(invitation: InvitationRequest): Promise<JsonObject>;
+}
+
+/** Whom to invite, and for how long. */
+interface InvitationRequest {
+  readonly lifeMs: number;
+  readonly name?: string;
+  readonly tags?: readonly string[];
+}
+
+/** What a daemon says of itself, as it came. */
+interface DaemonStatus {
+  /** The answer of `/readyz`. */
+  readonly ready: JsonObject;
+  /** The answer of `/agent/status`. */
+  readonly agent: JsonObject;
 }

@@ -1,22 +1,38 @@
-import type { Brain } from "@vidro/brain";
+import type { AllHands, Brain, HomeAgents, StoredAgent } from "@vidro/brain";
+import type { AgentRecord, HandRecord } from "@vidro/client";
 import { Fault } from "@vidro/core";
-import { entriesOf } from "./entries.ts";
-import { homeHands, person } from "./with-hands.ts";
-import type { Waist } from "./brain-api.ts";
+import type { HandRow } from "@vidro/core";
+import manifest from "../../package.json" with { type: "json" };
+import type { BrainApi, BrainHands, BrainRuns } from "./brain-api.ts";
+import { readEntries } from "./read-entries.ts";
+import { folderAt } from "../program/folder.ts";
 import { homeFolder } from "../program/settings.ts";
 
-/** A brain in this process. */
-export function embedded(brain: Brain): Waist {
-  const { runs, journal } = brain;
+/** Opens the brain, or gives the one that is open. */
+type OpenBrain = () => Promise<Brain>;
+
+/** The brain of this home in this process; it is opened when it is first needed. */
+export function embeddedBrain(open: OpenBrain): BrainApi {
   return {
-    async start({ agent: named, hand: selector, ...request }) {
-      if (selector !== undefined) await assertLocal(brain, selector, request.workspace);
-      if (named === undefined) return runs.start(request);
-      const { HomeAgents } = await import("@vidro/brain");
-      const agent = await new HomeAgents(homeFolder(), brain).find(named);
-      return runs.start({ ...request, agent });
+    runs: embeddedRuns(open),
+    agents: embeddedAgents(open),
+    hands: embeddedHands(open),
+    address: () => needsDaemon("has an address"),
+    status: () => needsDaemon("has a status"),
+  };
+}
+
+function embeddedRuns(open: OpenBrain): BrainRuns {
+  return {
+    async start({ agent: uuidOrName, hand: selector, ...request }) {
+      const brain = await open();
+      if (selector !== undefined) await requireLocalHand(brain, selector, request.workspace);
+      if (uuidOrName === undefined) return brain.runs.start(request);
+      const agent = await (await homeAgents(brain)).find(uuidOrName);
+      return brain.runs.start({ ...request, agent });
     },
     async join(run) {
+      const { runs } = await open();
       try {
         await runs.resume(run);
         return "driver";
@@ -25,19 +41,88 @@ export function embedded(brain: Brain): Waist {
         throw thrown;
       }
     },
-    follow: (run, after, signal) => runs.follow(run, after, signal),
-    entries: (run, last) => entriesOf(journal, run, last),
-    answer: (run, answer) => runs.answer(run, answer),
-    abort: (run, reason) => runs.abort(run, reason),
-    find: (run) => runs.find(run),
-    list: (filter) => runs.list(filter),
-    letGo: () => runs.close(),
+    async *follow(run, after, signal) {
+      yield* (await open()).runs.follow(run, after, signal);
+    },
+    async *entries(run, last) {
+      yield* readEntries((await open()).journal, run, last);
+    },
+    answer: async (run, answer) => (await open()).runs.answer(run, answer),
+    abort: async (run, reason) => (await open()).runs.abort(run, reason),
+    find: async (run) => (await open()).runs.find(run),
+    list: async (filter) => (await open()).runs.list(filter),
+    detach: async () => (await open()).runs.close(),
   };
 }
 
-/** Hands on other machines talk to a brain that listens, and this one does not. */
-async function assertLocal(brain: Brain, selector: string, workspace: string): Promise<void> {
+function embeddedAgents(open: OpenBrain): BrainApi["agents"] {
+  const agents = async (): Promise<HomeAgents> => homeAgents(await open());
+  return {
+    list: async () => (await (await agents()).list()).map(agentRecord),
+    find: async (uuidOrName) => agentRecord(await (await agents()).find(uuidOrName)),
+    create: async (draft) => agentRecord(await (await agents()).create({ ...draft }, folderAt("."))),
+    delete: async (uuid) => (await agents()).delete(uuid),
+  };
+}
+
+function embeddedHands(open: OpenBrain): BrainHands {
+  const hands = async (): Promise<AllHands> => homeHands(await open(), folderAt("."));
+  const unsaid = "At this machine.";
+  return {
+    async list({ select } = {}) {
+      const [all, me] = [await hands(), await localPerson()];
+      return (select === undefined ? all.list(me) : all.choose(select, me)).map(handRecord);
+    },
+    find: async (hand) => handRecord((await hands()).find(hand, await localPerson())),
+    revoke: async (hand, options) =>
+      handRecord(await (await hands()).revoke(hand, await localPerson(), options?.why ?? unsaid)),
+    quarantine: async (hand, options) =>
+      handRecord(await (await hands()).quarantine(hand, await localPerson(), options?.why ?? unsaid)),
+    release: async (hand) => handRecord(await (await hands()).release(hand, await localPerson())),
+    rotateKey: () => needsDaemon("can give a hand its next key"),
+    allowAddress: () => needsDaemon("calls hands"),
+    dial: () => needsDaemon("can dial a hand"),
+    invite: () => needsDaemon("can be joined by a host"),
+  };
+}
+
+async function needsDaemon(does: string): Promise<never> {
+  throw new Fault("BRAIN_UNREACHABLE", `No daemon is up for this home, and only a daemon ${does}: vidro up`);
+}
+
+/** Hands on other machines connect to a daemon, and this brain listens nowhere. */
+async function requireLocalHand(brain: Brain, selector: string, workspace: string): Promise<void> {
   const { LOCAL_HAND } = await import("@vidro/brain");
-  if ((await homeHands(brain, workspace)).select(selector, await person()) === LOCAL_HAND) return;
+  if ((await homeHands(brain, workspace)).select(selector, await localPerson()) === LOCAL_HAND) return;
   throw new Fault("HAND_UNAVAILABLE", "No daemon is up, and only a daemon has hands on other machines: vidro up");
+}
+
+async function homeAgents(brain: Brain): Promise<HomeAgents> {
+  const brains = await import("@vidro/brain");
+  return new brains.HomeAgents(homeFolder(), brain);
+}
+
+async function homeHands(brain: Brain, workspace: string): Promise<AllHands> {
+  const brains = await import("@vidro/brain");
+  const own = { local: brain.hand, hasLocal: true, workspace, version: manifest.version };
+  const hands = new brains.AllHands({ far: brain.hands, ...own, now: Date.now });
+  await hands.look();
+  return hands;
+}
+
+/** The person at this machine, who may use and change every hand of its home. */
+async function localPerson(): Promise<{ readonly owner: string; readonly admin: true }> {
+  const { LOCAL_OWNER } = await import("@vidro/brain");
+  return { owner: LOCAL_OWNER, admin: true };
+}
+
+/** An agent as the client has it: a text that was never set is null, and not empty. */
+function agentRecord(agent: StoredAgent): AgentRecord {
+  const { description, prompt, model = null } = agent;
+  return { ...agent, description: description || null, prompt: prompt || null, model };
+}
+
+function handRecord(row: HandRow): HandRecord {
+  const { barred = null, why = null, ...rest } = row;
+  return { ...rest, barred, why, tools: row.tools.map(({ name }) => name), telemetry: null };
 }

@@ -1,11 +1,11 @@
 import { Fault, TERMINAL_LIMITS } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
-import type { Waist } from "./brain-api.ts";
+import type { BrainRuns } from "./brain-api.ts";
 
 const NAMED_AT_MOST = 5;
 
 /** The run that a person means by its whole id or by the end of it: ids begin alike, so their ends tell them apart. */
-export async function findRun(runs: Pick<Waist, "find" | "list">, given: string): Promise<RunHead> {
+export async function findRun(runs: Pick<BrainRuns, "find" | "list">, given: string): Promise<RunHead> {
   if (given.startsWith("run_")) return runs.find(given);
   if (given.length < TERMINAL_LIMITS.idEndChars) {
     throw new Fault(
@@ -29,7 +29,7 @@ export async function findRun(runs: Pick<Waist, "find" | "list">, given: string)
 }
 
 /** The newest run. */
-export async function lastRun(runs: Pick<Waist, "list">): Promise<RunHead> {
+export async function lastRun(runs: Pick<BrainRuns, "list">): Promise<RunHead> {
   const [head] = await runs.list({ limit: 1 });
   if (head === undefined)
     throw new Fault("NOT_FOUND", 'There is no run yet. Start one: vidro run "what is on this machine?"');

@@ -1,17 +1,41 @@
-import type { FollowItem } from "@vidro/brain";
 import { Vidro, VidroError } from "@vidro/client";
+import type { FollowItem, VidroOptions } from "@vidro/client";
 import { Fault, FAULTS } from "@vidro/core";
 import type { Entry, FaultCode } from "@vidro/core";
-import type { Address } from "./address.ts";
-import type { Waist } from "./brain-api.ts";
+import type { BrainAddress } from "./brain-address.ts";
+import type { BrainApi, BrainHands, BrainRuns } from "./brain-api.ts";
+import { getFromBrain, postToBrain } from "./brain-http.ts";
 
-/** A brain behind its wire: it drives every run itself, and whoever is attached may answer. */
-export function remote({ url, token, retries }: Address): Waist {
+/** A brain that listens: it drives every run itself, and every client that is attached may answer. */
+export function remoteBrain(address: BrainAddress): BrainApi {
+  const { url, token, retries } = address;
   const options = { url, ...(token === undefined ? {} : { token }), ...(retries === undefined ? {} : { retries }) };
+  const { agents } = new Vidro(options);
+  return {
+    runs: remoteRuns(options),
+    agents: {
+      list: (part) => withFaults(agents.list(part)),
+      find: (uuidOrName, how) => withFaults(agents.find(uuidOrName, how)),
+      create: (draft, how) => withFaults(agents.create(draft, how)),
+      delete: (uuid, how) => withFaults(agents.delete(uuid, how)),
+    },
+    hands: remoteHands(address, options),
+    address: async () => url,
+    async status() {
+      const [ready, agent] = await Promise.all([
+        getFromBrain(address, "readyz"),
+        getFromBrain(address, "agent/status"),
+      ]);
+      return { ready, agent };
+    },
+  };
+}
+
+function remoteRuns(options: VidroOptions): BrainRuns {
   let vidro = new Vidro(options);
-  /** What this process started is its own business, also when its key had started it before. */
+  /** Runs that this process asked for: it is their driver, also when their key had started them before. */
   const own = new Set<string>();
-  /** What is new is driven already. */
+  /** Runs that were just started, which the brain drives already. */
   const fresh = new Set<string>();
   return {
     async start({ task, key, budget, thread, agent, hand }) {
@@ -22,38 +46,56 @@ export function remote({ url, token, retries }: Address): Waist {
         ...(agent === undefined ? {} : { agent }),
         ...(hand === undefined ? {} : { hand }),
       };
-      const { head, existed } = await told(vidro.start(task, about));
+      const { head, existed } = await withFaults(vidro.start(task, about));
       own.add(head.id);
       if (!existed) fresh.add(head.id);
       return { run: head, existed };
     },
     async join(run) {
       try {
-        if (!fresh.delete(run)) await told(vidro.attach(run).resume());
+        if (!fresh.delete(run)) await withFaults(vidro.attach(run).resume());
         return own.has(run) ? "driver" : "partner";
       } catch (thrown) {
         if (thrown instanceof Fault && thrown.code === "RUN_BUSY") return "onlooker";
         throw thrown;
       }
     },
-    follow: (run, after, signal) => untilAborted(vidro, run, after, signal),
+    follow: (run, after, signal) => followUntilAborted(vidro, { run, after, signal }),
     entries: (run, last) => entriesNow(vidro, run, last),
-    answer: (run, { text, question }) => told(vidro.attach(run).answer({ text, question })),
-    abort: (run, reason) => told(vidro.attach(run).abort(reason)),
-    find: (run) => told(vidro.attach(run).head()),
-    list: (filter) => told(vidro.list(filter)),
-    async letGo() {
-      // Whoever is leaving does not wait for a brain that is gone.
+    answer: (run, { text, question }) => withFaults(vidro.attach(run).answer({ text, question })),
+    abort: (run, reason) => withFaults(vidro.attach(run).abort(reason)),
+    find: (run) => withFaults(vidro.attach(run).head()),
+    list: (filter) => withFaults(vidro.list(filter)),
+    async detach() {
+      // A command that leaves does not wait for a brain that is gone.
       vidro = new Vidro({ ...options, retries: 0 });
     },
   };
 }
 
-async function* untilAborted(
+function remoteHands(address: BrainAddress, options: VidroOptions): BrainHands {
+  const { hands } = new Vidro(options);
+  return {
+    list: (part) => withFaults(hands.list(part)),
+    find: (hand, how) => withFaults(hands.find(hand, how)),
+    revoke: (hand, how) => withFaults(hands.revoke(hand, how)),
+    quarantine: (hand, how) => withFaults(hands.quarantine(hand, how)),
+    release: (hand, how) => withFaults(hands.release(hand, how)),
+    rotateKey: (hand, how) => withFaults(hands.rotateKey(hand, how)),
+    allowAddress: (hand, url, how) => withFaults(hands.allowAddress(hand, url, how)),
+    dial: (hand, how) => withFaults(hands.dial(hand, how)),
+    invite: ({ lifeMs, name, tags }) =>
+      postToBrain(address, "v1/hands/invitations", {
+        expires_in_ms: lifeMs,
+        ...(name === undefined ? {} : { name }),
+        ...(tags === undefined ? {} : { tags: [...tags] }),
+      }),
+  };
+}
+
+async function* followUntilAborted(
   vidro: Vidro,
-  run: string,
-  after: number,
-  signal: AbortSignal,
+  { run, after, signal }: { readonly run: string; readonly after: number; readonly signal: AbortSignal },
 ): AsyncGenerator<FollowItem> {
   try {
     yield* vidro.attach(run).follow({ after, signal });
@@ -62,26 +104,26 @@ async function* untilAborted(
   }
 }
 
-/** The wire has no end of a run that is open, so it is read up to the entry that is its last one now. */
+/** The stream of an open run does not end, so it is read up to the entry that is its last one now. */
 async function* entriesNow(vidro: Vidro, run: string, last = Infinity): AsyncGenerator<Entry> {
   if (last === 0) return;
-  const { seq } = await told(vidro.attach(run).head());
+  const { seq } = await withFaults(vidro.attach(run).head());
   const end = Math.min(seq, last);
   try {
-    for await (const followed of vidro.attach(run).follow({ live: false })) {
-      if (!("entry" in followed)) continue;
-      yield followed.entry;
-      if (followed.entry.seq >= end) return;
+    for await (const item of vidro.attach(run).follow({ live: false })) {
+      if (!("entry" in item)) continue;
+      yield item.entry;
+      if (item.entry.seq >= end) return;
     }
   } catch (thrown) {
     throw faultOf(thrown);
   }
 }
 
-/** What a brain behind a wire answers; its errors are Faults. */
-export async function told<Result>(asked: Promise<Result>): Promise<Result> {
+/** The answer of the client, whose errors become Faults. */
+async function withFaults<Result>(answer: Promise<Result>): Promise<Result> {
   try {
-    return await asked;
+    return await answer;
   } catch (thrown) {
     throw faultOf(thrown);
   }
@@ -92,6 +134,6 @@ function faultOf(thrown: unknown): unknown {
   if (!(thrown instanceof VidroError)) return thrown;
   const { code, message } = thrown;
   if (Object.hasOwn(FAULTS, code)) return new Fault(code as FaultCode, message, { cause: thrown });
-  // What answers is no brain, or one that is newer than this command.
+  // The server is no brain, or one that is newer than this command.
   return new Fault("BRAIN_UNREACHABLE", `${message} (${code})`, { cause: thrown });
 }

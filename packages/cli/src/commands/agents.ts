@@ -2,8 +2,8 @@ import { readFile, stat } from "node:fs/promises";
 import type { AgentRecord } from "@vidro/client";
 import { asFault, CATALOG_LIMITS, Fault } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
-import type { BrainFlags } from "../brain-api/address.ts";
-import { withCatalog } from "../brain-api/with-agents.ts";
+import type { BrainFlags } from "../brain-api/brain-address.ts";
+import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { paint } from "../view/symbols.ts";
 import { indented, print, say, sayJson } from "../program/tell.ts";
@@ -25,8 +25,8 @@ interface CreateFlags extends Flags {
 
 /** Lists agents, bunny first and the others by name. */
 export async function list(flags: Flags): Promise<number> {
-  return withCatalog(flags, async (catalog) => {
-    for (const agent of await catalog.list()) {
+  return withBrainApi(flags, async ({ agents }) => {
+    for (const agent of await agents.list()) {
       if (flags.json === true) sayJson(lineOf(agent));
       else print(row(agent));
     }
@@ -36,8 +36,8 @@ export async function list(flags: Flags): Promise<number> {
 
 /** Tells all that an agent is made of. */
 export async function show(uuidOrName: string, flags: Flags): Promise<number> {
-  return withCatalog(flags, async (catalog) => {
-    const agent = await catalog.find(uuidOrName);
+  return withBrainApi(flags, async ({ agents }) => {
+    const agent = await agents.find(uuidOrName);
     if (flags.json === true) sayJson(lineOf(agent));
     else print(...page(agent));
     return EXIT.ok;
@@ -48,8 +48,8 @@ export async function show(uuidOrName: string, flags: Flags): Promise<number> {
 export async function create(flags: CreateFlags): Promise<number> {
   const { name, description, model, tools } = flags;
   const prompt = await promptOf(flags);
-  return withCatalog(flags, async (catalog) => {
-    const made = await catalog.create({
+  return withBrainApi(flags, async ({ agents }) => {
+    const made = await agents.create({
       name,
       prompt,
       ...(description === undefined ? {} : { description }),
@@ -68,9 +68,9 @@ export async function create(flags: CreateFlags): Promise<number> {
 
 /** Forgets what was made of an agent. */
 export async function remove(uuidOrName: string, flags: Flags): Promise<number> {
-  return withCatalog(flags, async (catalog) => {
-    const { uuid, name } = await catalog.find(uuidOrName);
-    await catalog.delete(uuid);
+  return withBrainApi(flags, async ({ agents }) => {
+    const { uuid, name } = await agents.find(uuidOrName);
+    await agents.delete(uuid);
     if (flags.json === true) sayJson({ uuid, deleted: true });
     else say(`${name} is deleted.`);
     return EXIT.ok;

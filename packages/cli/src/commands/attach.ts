@@ -1,6 +1,6 @@
 import { Fault } from "@vidro/core";
-import type { BrainFlags } from "../brain-api/address.ts";
-import { withWaist } from "../brain-api/brains.ts";
+import type { BrainFlags } from "../brain-api/brain-address.ts";
+import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { findRun, lastRun } from "../brain-api/find-run.ts";
 import { showRun } from "../view/show-run.ts";
 import type { ShowFlags } from "../view/show-run.ts";
@@ -16,8 +16,8 @@ export async function attach(given: string | undefined, flags: AttachFlags): Pro
   if ((given === undefined) === (flags.last !== true)) {
     throw new Fault("BAD_REQUEST", "Say which run: vidro attach <run>, or vidro attach --last.");
   }
-  return withWaist(flags, async (waist) => {
-    const { id } = given === undefined ? await lastRun(waist) : await findRun(waist, given);
-    return showRun(waist, { id, after: flags.after ?? 0 }, flags);
+  return withBrainApi(flags, async ({ runs }) => {
+    const { id } = given === undefined ? await lastRun(runs) : await findRun(runs, given);
+    return showRun(runs, { id, after: flags.after ?? 0 }, flags);
   });
 }

@@ -1,19 +1,19 @@
 import { asFault, Fault } from "@vidro/core";
-import { entriesOf } from "../brain-api/entries.ts";
+import { readEntries } from "../brain-api/read-entries.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { keysFrom, linesOf, RECEIPT_LIMITS, ReceiptCount, receiptWords } from "../brain-api/receipts.ts";
+import { keysFrom, linesOf, RECEIPT_LIMITS, ReceiptCount, receiptWords } from "./audit/receipt-count.ts";
 import { outputRead, print, say, sayJson } from "../program/tell.ts";
-import { withBrain } from "../brain-api/with-brain.ts";
+import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 import { auditedRuns } from "./audit.ts";
 
 /** Writes the outcomes that hands have signed, one to a line, with all that it takes to check them elsewhere. */
 export async function exportReceipts(given: string | undefined): Promise<number> {
   const { Outcomes } = await import("@vidro/brain");
-  return withBrain(async (brain) => {
+  return withHomeBrain(async (brain) => {
     let code: number = EXIT.ok;
     const write = async (run: string): Promise<void> => {
       const outcomes = new Outcomes(run);
-      for await (const entry of entriesOf(brain.journal, run)) {
+      for await (const entry of readEntries(brain.journal, run)) {
         const outcome = outcomes.of(entry);
         if (outcome?.event.receipt === undefined) continue;
         sayJson(outcome);
@@ -32,7 +32,7 @@ export async function exportReceipts(given: string | undefined): Promise<number>
 /** Writes the public keys that hands have come with, one to a line. */
 export async function keys(): Promise<number> {
   const { ReceiptKeys } = await import("@vidro/brain");
-  return withBrain(async (brain) => {
+  return withHomeBrain(async (brain) => {
     for (const key of await new ReceiptKeys(brain.records).all()) sayJson(key);
     return EXIT.ok;
   });

@@ -2,14 +2,14 @@ import type { Audit, Brain, Sealed } from "@vidro/brain";
 import { asFault, TERMINAL_LIMITS } from "@vidro/core";
 import { countWords } from "@vidro/core/text";
 import type { Journal, RunHead } from "@vidro/core";
-import { entriesOf } from "../brain-api/entries.ts";
+import { readEntries } from "../brain-api/read-entries.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { findRun } from "../brain-api/find-run.ts";
 import { paint } from "../view/symbols.ts";
-import { keysFrom, RECEIPT_LIMITS, ReceiptCount, receiptWords } from "../brain-api/receipts.ts";
-import type { ReceiptSum } from "../brain-api/receipts.ts";
+import { keysFrom, RECEIPT_LIMITS, ReceiptCount, receiptWords } from "./audit/receipt-count.ts";
+import type { ReceiptSum } from "./audit/receipt-count.ts";
 import { print, sayJson } from "../program/tell.ts";
-import { withBrain } from "../brain-api/with-brain.ts";
+import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 
 /** What an audit came to. */
 interface Sum {
@@ -37,7 +37,7 @@ interface VerifyFlags {
  * is not as a hand has signed it, and what was altered.
  */
 export async function verify(given: string | undefined, flags: VerifyFlags): Promise<number> {
-  return withBrain(async (brain) => {
+  return withHomeBrain(async (brain) => {
     const isJson = flags.json === true;
     const count = new ReceiptCount(isJson);
     const check = await receiptCheck(brain, flags.keys, count);
@@ -74,7 +74,7 @@ async function receiptCheck(brain: Brain, file: string | undefined, count: Recei
   const keys = file === undefined ? keysByHand(await new ReceiptKeys(brain.records).all()) : await keysFrom(file);
   return async (run: string, last: number): Promise<void> => {
     const outcomes = new Outcomes(run);
-    for await (const entry of entriesOf(brain.journal, run, last)) {
+    for await (const entry of readEntries(brain.journal, run, last)) {
       const outcome = outcomes.of(entry);
       if (outcome !== undefined) count.take(outcome, checkReceipt(outcome, keys));
     }

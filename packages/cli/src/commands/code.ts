@@ -4,16 +4,16 @@ import { basename, join } from "node:path";
 import { Fault } from "@vidro/core";
 import type { Hand } from "@vidro/core";
 import manifest from "../../package.json" with { type: "json" };
-import { brainAddress } from "../brain-api/address.ts";
-import type { Address, BrainFlags } from "../brain-api/address.ts";
+import { findBrainAddress } from "../brain-api/brain-address.ts";
+import type { BrainAddress, BrainFlags } from "../brain-api/brain-address.ts";
 import { findRun } from "../brain-api/find-run.ts";
 import { folderAt } from "../program/folder.ts";
-import { remote } from "../brain-api/remote.ts";
+import { remoteBrain } from "../brain-api/remote.ts";
 import { showRun } from "../view/show-run.ts";
 import type { ShowFlags } from "../view/show-run.ts";
 import { taskFrom } from "../program/task.ts";
 import { say } from "../program/tell.ts";
-import type { Waist } from "../brain-api/brain-api.ts";
+import type { BrainRuns } from "../brain-api/brain-api.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
 
 /** What `vidro code` may be told besides the task. */
@@ -29,8 +29,8 @@ export async function code(words: readonly string[], flags: CodeFlags): Promise<
   if ((prompt === "") === (flags.resume === undefined))
     throw new Fault("BAD_REQUEST", 'Say what is to be done, or which run to go on with: vidro code "<task>"');
   return withDaemon(flags, workspace, async (address) => {
-    const waist = driving(remote(address));
-    const resumed = flags.resume === undefined ? undefined : await findRun(waist, flags.resume);
+    const runs = driving(remoteBrain(address).runs);
+    const resumed = flags.resume === undefined ? undefined : await findRun(runs, flags.resume);
     const task = resumed === undefined ? { id: randomUUID(), prompt } : { id: resumed.id };
     await using hand = disposable(await executorHand(workspace));
     await using executor = disposable(
@@ -40,8 +40,8 @@ export async function code(words: readonly string[], flags: CodeFlags): Promise<
     if (run === undefined) throw new Fault("NOT_FOUND", "The brain has no run for this executor.");
     // An executor that is let in no more leaves a run that would wait for it in vain.
     const thrownOut = executor.value.over.then(() => new Promise<never>(() => undefined));
-    const exit = await Promise.race([showRun(waist, { id: run, after: 0 }, flags), thrownOut]);
-    const { status } = await waist.find(run);
+    const exit = await Promise.race([showRun(runs, { id: run, after: 0 }, flags), thrownOut]);
+    const { status } = await runs.find(run);
     // Whoever attaches elsewhere only watches: the run waits for its executor.
     if (status === "running" || status === "asking") say(`  it waits for this folder: vidro code --resume ${run}`);
     return exit;
@@ -52,9 +52,9 @@ export async function code(words: readonly string[], flags: CodeFlags): Promise<
 async function withDaemon(
   flags: BrainFlags,
   workspace: string,
-  work: (address: Address) => Promise<number>,
+  work: (address: BrainAddress) => Promise<number>,
 ): Promise<number> {
-  const found = await brainAddress(flags);
+  const found = await findBrainAddress(flags);
   if (found !== undefined) return work(found);
   const { startDaemon } = await import("@vidro/brain");
   const daemon = await startDaemon({
@@ -88,7 +88,7 @@ async function executorHand(workspace: string): Promise<Hand> {
 }
 
 interface ExecutorAbout {
-  readonly address: Address;
+  readonly address: BrainAddress;
   readonly hand: Hand;
   readonly task: { readonly id: string; readonly prompt?: string };
   readonly verbose: boolean;
@@ -109,9 +109,9 @@ async function executorOf({ address, hand, task, verbose }: ExecutorAbout) {
   });
 }
 
-/** What this process began is its own business, whoever drives it. */
-function driving(waist: Waist): Waist {
-  return { ...waist, join: async (run) => ((await waist.join(run)) === "onlooker" ? "onlooker" : "driver") };
+/** The runs of a brain, in which this process is the driver of each run that no other process drives. */
+function driving(runs: BrainRuns): BrainRuns {
+  return { ...runs, join: async (run) => ((await runs.join(run)) === "onlooker" ? "onlooker" : "driver") };
 }
 
 /** A thing that is closed where its scope ends. */

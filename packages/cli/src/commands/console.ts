@@ -1,10 +1,10 @@
-import type { BrainFlags } from "../brain-api/address.ts";
+import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { brainThatIsUp } from "./status.ts";
+import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { print } from "../program/tell.ts";
 
 /** Prints the address of the brain that is up, for a browser. */
 export async function openConsole(flags: BrainFlags): Promise<number> {
-  print(`${(await brainThatIsUp(flags)).url}/`);
+  print(`${await withBrainApi(flags, (api) => api.address())}/`);
   return EXIT.ok;
 }

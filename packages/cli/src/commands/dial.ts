@@ -1,11 +1,8 @@
 import { text } from "node:stream/consumers";
-import { Vidro } from "@vidro/client";
 import type { HandRecord } from "@vidro/client";
-import { Fault } from "@vidro/core";
-import { brainAddress } from "../brain-api/address.ts";
+import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { pemFrom } from "../program/pem.ts";
-import { told } from "../brain-api/remote.ts";
 import { say, sayJson } from "../program/tell.ts";
 import { lineOf } from "./hands.ts";
 
@@ -24,10 +21,7 @@ interface DialFlags {
 /** Has the brain that is up dial a hand that listens, and tells how that hand is after the first try. */
 export async function dial(hand: string, flags: DialFlags): Promise<number> {
   const { name, tags, ca, lab, url, json } = flags;
-  const address = await brainAddress(url === undefined ? {} : { url });
-  if (address === undefined) throw new Fault("BRAIN_UNREACHABLE", "No brain is up that could dial a hand: vidro up");
-  const { hands } = new Vidro({ url: address.url, ...(address.token === undefined ? {} : { token: address.token }) });
-  const dialled = await told(
+  const dialled = await withBrainApi(url === undefined ? {} : { url }, async ({ hands }) =>
     hands.dial({
       url: hand,
       token: flags.token === "-" ? (await text(process.stdin)).trim() : flags.token,

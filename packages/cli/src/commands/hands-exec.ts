@@ -2,18 +2,17 @@ import type { HandRecord } from "@vidro/client";
 import { REGISTER_LIMITS } from "@vidro/core";
 import { approvalAsked, approvalRows, oneLine, outcomeWords } from "@vidro/core/text";
 import type { Entry, Output, ProcessOutcome, QuestionAsked } from "@vidro/core";
-import type { BrainFlags } from "../brain-api/address.ts";
-import { withWaist } from "../brain-api/brains.ts";
+import type { BrainFlags } from "../brain-api/brain-address.ts";
+import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { Execution } from "./hands/execution.ts";
 import type { Executed, Order } from "./hands/execution.ts";
 import { folderAt } from "../program/folder.ts";
-import { withHands } from "../brain-api/with-hands.ts";
 import { onInterrupt } from "../view/interrupts.ts";
 import type { Leaving } from "../view/interrupts.ts";
 import { paint } from "../view/symbols.ts";
 import { nobody, person, yesToAll } from "../view/questions.ts";
 import { indented, passOn, print, say, sayFault, sayJson } from "../program/tell.ts";
-import type { Waist } from "../brain-api/brain-api.ts";
+import type { BrainRuns } from "../brain-api/brain-api.ts";
 
 /** What `vidro hands exec` may be told. */
 interface ExecFlags extends BrainFlags {
@@ -29,16 +28,16 @@ const HOW_TO_APPROVE = "It has to be approved: do it on a terminal, or with --ye
 
 /** Carries out one command on each hand that is meant, each as a run of its own; the exit code is that of the worst. */
 export async function exec(on: string, argv: readonly string[], flags: ExecFlags): Promise<number> {
-  const hands = await withHands(flags, (register) => register.list(on));
-  const way: Way = hands.length > 1 ? "each" : "stream";
-  return withWaist(flags, async (waist) => {
+  return withBrainApi(flags, async ({ runs, hands: register }) => {
+    const hands = await register.list({ select: on });
+    const way: Way = hands.length > 1 ? "each" : "stream";
     const ask = questions(flags);
     const jobs = hands.map((hand): Job => {
       const heard = new Heard(flags.json === true ? "line" : way);
-      const order = { waist, hand, argv, workspace: folderAt("."), hear: (event: Said) => heard.take(event) };
+      const order = { runs, hand, argv, workspace: folderAt("."), hear: (event: Said) => heard.take(event) };
       return { hand, heard, execution: new Execution({ ...order, answer: ask(hand) }) };
     });
-    const interrupts = new Interrupts(waist, jobs);
+    const interrupts = new Interrupts(runs, jobs);
     const deaf = onInterrupt(interrupts);
     try {
       const worst = await worstOf(jobs, interrupts);
@@ -80,12 +79,12 @@ async function worstOf(jobs: readonly Job[], interrupts: Interrupts): Promise<nu
 
 /** Passes Ctrl-C on to every command: the first ends them, the second leaves them. */
 class Interrupts {
-  readonly #waist: Waist;
+  readonly #runs: BrainRuns;
   readonly #executions: readonly { readonly execution: Execution }[];
   exit: number | undefined;
 
-  constructor(waist: Waist, executions: readonly { readonly execution: Execution }[]) {
-    this.#waist = waist;
+  constructor(runs: BrainRuns, executions: readonly { readonly execution: Execution }[]) {
+    this.#runs = runs;
     this.#executions = executions;
   }
 
@@ -97,7 +96,7 @@ class Interrupts {
   leave({ exit }: Leaving): void {
     this.exit = exit;
     for (const { execution } of this.#executions) execution.leave();
-    void this.#waist.letGo();
+    void this.#runs.detach();
   }
 }
 

@@ -11,7 +11,7 @@ import { faultLog } from "../program/log.ts";
 import { paint } from "../view/symbols.ts";
 import { pemFrom } from "../program/pem.ts";
 import { say, sayJson } from "../program/tell.ts";
-import { withBrain } from "../brain-api/with-brain.ts";
+import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 import { homeFolder } from "../program/settings.ts";
 
 /** What `vidro hands serve` may be told. */
@@ -31,7 +31,7 @@ interface ServeFlags {
 export async function serve(flags: ServeFlags): Promise<number> {
   const home = homeFolder();
   const ending = ended();
-  return withBrain(async (brain) => {
+  return withHomeBrain(async (brain) => {
     const [{ Tokens }, { readBrainKey: brainKey, loadTcpHand, surviveErrors }] = await Promise.all([
       import("@vidro/brain"),
       import("@vidro/hands"),

@@ -2,9 +2,9 @@ import { MIB } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import { byteWords, oneLine, spanWords } from "@vidro/core/text";
 import type { JsonObject } from "@vidro/core";
-import type { BrainFlags } from "../brain-api/address.ts";
+import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { withHands } from "../brain-api/with-hands.ts";
+import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { paint } from "../view/symbols.ts";
 import { print, say, sayJson } from "../program/tell.ts";
 
@@ -18,7 +18,7 @@ type Flags = BrainFlags & { readonly json?: boolean };
 
 /** Lists hands, this machine's first and the others by name. */
 export async function list(flags: Flags): Promise<number> {
-  return withHands(flags, async (hands) => {
+  return withBrainApi(flags, async ({ hands }) => {
     const all = await hands.list();
     for (const hand of all) {
       if (flags.json === true) sayJson(lineOf(hand));
@@ -32,7 +32,7 @@ export async function list(flags: Flags): Promise<number> {
 
 /** Tells all that is known of a hand. */
 export async function show(named: string, flags: Flags): Promise<number> {
-  return withHands(flags, async (hands) => {
+  return withBrainApi(flags, async ({ hands }) => {
     const hand = await hands.find(named);
     if (flags.json === true) sayJson(lineOf(hand));
     else print(...page(hand));
@@ -46,8 +46,8 @@ export async function change(
   named: string,
   flags: Flags & { readonly why?: string },
 ): Promise<number> {
-  return withHands(flags, async (hands) => {
-    const changed = await hands[word](named, flags.why);
+  return withBrainApi(flags, async ({ hands }) => {
+    const changed = await hands[word](named, flags.why === undefined ? {} : { why: flags.why });
     if (flags.json === true) sayJson(lineOf(changed));
     else say(`${changed.name} is ${changed.barred ?? "free to work"}.`);
     return EXIT.ok;

@@ -10,7 +10,7 @@ import { EXIT } from "../program/exit-codes.ts";
 import { folderAt } from "../program/folder.ts";
 import { paint } from "../view/symbols.ts";
 import { faultLine, print, sayFault, sayJson } from "../program/tell.ts";
-import { withBrain } from "../brain-api/with-brain.ts";
+import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 import { homeFolder } from "../program/settings.ts";
 
 const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
@@ -43,7 +43,7 @@ export async function explainCommand(
     flags.shell === true
       ? { id: "act_explain", tool: "shell", input: { command: words.join(" ") }, callId: "" }
       : { id: "act_explain", tool: "command", input: { command, args }, callId: "" };
-  return withBrain(async (brain) => {
+  return withHomeBrain(async (brain) => {
     const judged = await (await brain.hand(folderAt("."))).judge(action);
     if ("code" in judged) {
       if (flags.json === true) sayJson(faultLine(judged));

@@ -1,12 +1,12 @@
 import { countWords } from "@vidro/core/text";
 import { EXIT } from "../program/exit-codes.ts";
 import { say } from "../program/tell.ts";
-import { withBrain } from "../brain-api/with-brain.ts";
+import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 
 /** Takes down that a person looked through the hands and tokens of this home after it came back from a backup. */
 export async function reviewed(): Promise<number> {
   const { markReviewed } = await import("@vidro/brain");
-  const hands = await withBrain(async ({ records, incarnation, hands: far }) => {
+  const hands = await withHomeBrain(async ({ records, incarnation, hands: far }) => {
     await markReviewed(records, incarnation.generation);
     return far.list({ owner: "", admin: true }).filter(({ barred }) => barred !== "revoked").length;
   });

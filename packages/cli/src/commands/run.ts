@@ -1,7 +1,7 @@
 import { Fault, MINUTE_MS } from "@vidro/core";
 import type { Budget } from "@vidro/core";
-import type { BrainFlags } from "../brain-api/address.ts";
-import { withWaist } from "../brain-api/brains.ts";
+import type { BrainFlags } from "../brain-api/brain-address.ts";
+import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { commandConfig } from "../program/settings.ts";
 import { folderAt } from "../program/folder.ts";
 import { showRun } from "../view/show-run.ts";
@@ -29,8 +29,8 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   if (flags.workspace !== undefined && commandConfig({ url: flags.url }).get("url") !== undefined)
     throw new Fault("BAD_REQUEST", "A brain that is named works in its own folder: leave --workspace out.");
   // Another machine has a folder of its own, whichever one the daemon works in.
-  return withWaist(flags.on === undefined ? { ...flags, workspace } : flags, async (waist) => {
-    const started = await waist.start({
+  return withBrainApi(flags.on === undefined ? { ...flags, workspace } : flags, async ({ runs }) => {
+    const started = await runs.start({
       task,
       workspace,
       budget: budgetOf(flags),
@@ -39,7 +39,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
       ...(flags.key === undefined ? {} : { key: flags.key }),
     });
     if (started.existed && flags.quiet !== true) say(`This key belongs to ${started.run.id}; it is not started again.`);
-    return showRun(waist, { id: started.run.id, after: 0 }, flags);
+    return showRun(runs, { id: started.run.id, after: 0 }, flags);
   });
 }
 

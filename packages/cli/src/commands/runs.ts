@@ -2,8 +2,8 @@ import { open } from "node:fs/promises";
 import { asFault, TERMINAL_LIMITS } from "@vidro/core";
 import { countWords, oneLine, SHORT_ID_CHARS, spanWords } from "@vidro/core/text";
 import type { RunHead, RunStatus } from "@vidro/core";
-import type { BrainFlags } from "../brain-api/address.ts";
-import { withWaist } from "../brain-api/brains.ts";
+import type { BrainFlags } from "../brain-api/brain-address.ts";
+import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { findRun } from "../brain-api/find-run.ts";
 import { entryLine } from "../view/json-lines.ts";
@@ -26,9 +26,9 @@ export async function list(
   },
 ): Promise<number> {
   const { limit = TERMINAL_LIMITS.listedRuns, after } = flags;
-  return withWaist(flags, async (waist) => {
-    const place = after === undefined ? {} : { after: (await findRun(waist, after)).id };
-    const heads = await waist.list({ limit, ...place, ...(flags.open === true ? { open: true } : {}) });
+  return withBrainApi(flags, async ({ runs }) => {
+    const place = after === undefined ? {} : { after: (await findRun(runs, after)).id };
+    const heads = await runs.list({ limit, ...place, ...(flags.open === true ? { open: true } : {}) });
     for (const head of heads) {
       await outputRead();
       if (flags.json === true) sayJson(headLine(head));
@@ -48,10 +48,10 @@ export async function show(
   given: string,
   flags: BrainFlags & { readonly json?: boolean; readonly verbose?: boolean },
 ): Promise<number> {
-  return withWaist(flags, async (waist) => {
-    const { id, status } = await findRun(waist, given);
+  return withBrainApi(flags, async ({ runs }) => {
+    const { id, status } = await findRun(runs, given);
     const screen = screenFor(id, flags, false);
-    for await (const entry of waist.entries(id)) {
+    for await (const entry of runs.entries(id)) {
       screen.entry(entry);
       await outputRead();
     }
@@ -63,10 +63,10 @@ export async function show(
 
 /** Writes every entry of a run as NDJSON to stdout or to a new file. */
 export async function exportRun(given: string, flags: BrainFlags & { readonly out?: string }): Promise<number> {
-  return withWaist(flags, async (waist) => {
-    const { id } = await findRun(waist, given);
+  return withBrainApi(flags, async ({ runs }) => {
+    const { id } = await findRun(runs, given);
     if (flags.out === undefined || flags.out === "-") {
-      for await (const entry of waist.entries(id)) {
+      for await (const entry of runs.entries(id)) {
         sayLine(entryLine(id, entry));
         await outputRead();
       }
@@ -78,7 +78,7 @@ export async function exportRun(given: string, flags: BrainFlags & { readonly ou
     });
     let entries = 0;
     try {
-      for await (const entry of waist.entries(id)) {
+      for await (const entry of runs.entries(id)) {
         await file.write(entryLine(id, entry));
         entries += 1;
       }
@@ -93,9 +93,9 @@ export async function exportRun(given: string, flags: BrainFlags & { readonly ou
 
 /** Ends a run that the brain can take over. */
 export async function abort(given: string, flags: BrainFlags): Promise<number> {
-  return withWaist(flags, async (waist) => {
-    const { id } = await findRun(waist, given);
-    await waist.abort(id, "vidro runs abort");
+  return withBrainApi(flags, async ({ runs }) => {
+    const { id } = await findRun(runs, given);
+    await runs.abort(id, "vidro runs abort");
     say(`${id} is aborted.`);
     return EXIT.ok;
   });

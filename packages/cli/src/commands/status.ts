@@ -1,49 +1,26 @@
-import { Fault, HTTP_LIMITS, isObject } from "@vidro/core";
-import type { Json, JsonObject } from "@vidro/core";
-import { brainAddress } from "../brain-api/address.ts";
-import type { Address, BrainFlags } from "../brain-api/address.ts";
+import { isObject } from "@vidro/core";
+import type { Json } from "@vidro/core";
+import type { BrainFlags } from "../brain-api/brain-address.ts";
+import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { paint } from "../view/symbols.ts";
 import { print, sayJson } from "../program/tell.ts";
 
 const COLOURS = { ready: "green", degraded: "yellow", down: "red" } as const;
 
-/** Tells how the brain is that is up; BRAIN_UNREACHABLE when none is. */
+/** Shows the status of the running daemon; BRAIN_UNREACHABLE when none is up. */
 export async function status(flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
-  const address = await brainThatIsUp(flags);
-  const [ready, agent] = await Promise.all([askReady(address), ask(address, "/agent/status")]);
+  const { url, ready, agent } = await withBrainApi(flags, async (api) => ({
+    url: await api.address(),
+    ...(await api.status()),
+  }));
   const word = ready["status"];
   const state = word === "ready" || word === "degraded" ? word : "down";
   const { checks = {}, details = {} } = ready;
   const { runs = null, hands = null } = agent;
-  if (flags.json === true) sayJson({ url: address.url, status: state, checks, details, runs, hands });
-  else print(...lines(address.url, state, { checks, details, runs, hands }));
+  if (flags.json === true) sayJson({ url, status: state, checks, details, runs, hands });
+  else print(...lines(url, state, { checks, details, runs, hands }));
   return state === "down" ? EXIT.failed : EXIT.ok;
-}
-
-/** The brain that is up; BRAIN_UNREACHABLE when none is. */
-export async function brainThatIsUp(flags: BrainFlags): Promise<Address> {
-  const address = await brainAddress(flags);
-  if (address === undefined) throw new Fault("BRAIN_UNREACHABLE", "No daemon is up for this home. Start one: vidro up");
-  return address;
-}
-
-/** What a brain says of whether it can take work. */
-export function askReady(address: Address): Promise<JsonObject> {
-  return ask(address, "/readyz");
-}
-
-async function ask({ url, token }: Address, path: string): Promise<JsonObject> {
-  try {
-    const response = await fetch(url.replace(/\/$/, "") + path, {
-      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
-      signal: AbortSignal.timeout(HTTP_LIMITS.probeMs),
-    });
-    const answer: unknown = await response.json();
-    return isObject(answer) ? answer : {};
-  } catch (cause) {
-    throw new Fault("BRAIN_UNREACHABLE", `${url} does not answer: ${(cause as Error).message}`, { cause });
-  }
 }
 
 function lines(

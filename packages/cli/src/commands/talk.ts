@@ -1,14 +1,14 @@
 import type { Brain } from "@vidro/brain";
 import { asFault, TERMINAL_LIMITS } from "@vidro/core";
 import { oneLine, SHORT_ID_CHARS } from "@vidro/core/text";
-import { embedded } from "../brain-api/embedded.ts";
+import { embeddedBrain } from "../brain-api/embedded.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { folderAt } from "../program/folder.ts";
 import { readWords } from "../view/keyboard.ts";
 import { paint } from "../view/symbols.ts";
 import { showRun } from "../view/show-run.ts";
 import { print, say, sayFault } from "../program/tell.ts";
-import { withBrain } from "../brain-api/with-brain.ts";
+import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 
 const PROMPT = "› ";
 const TASK_CHARS = 70;
@@ -23,7 +23,7 @@ While something runs: Ctrl-C ends it; twice leaves it open for vidro attach.`;
 
 /** One conversation: what is typed becomes a run, and each run knows the ones before it. */
 export async function talk(): Promise<number> {
-  return withBrain(async (brain) => {
+  return withHomeBrain(async (brain) => {
     await greet(brain);
     return new Talk(brain).run();
   });
@@ -96,7 +96,7 @@ class Talk {
         ...(this.#thread === undefined ? {} : { thread: this.#thread }),
       });
       this.#thread = run.thread;
-      const code = await showRun(embedded(this.#brain), { id: run.id, after: 0 }, {});
+      const code = await showRun(embeddedBrain(async () => this.#brain).runs, { id: run.id, after: 0 }, {});
       const { status } = await this.#brain.runs.find(run.id);
       return status === "running" || status === "asking" ? code : undefined;
     } catch (thrown) {

@@ -6,7 +6,7 @@ import { EXIT } from "../program/exit-codes.ts";
 import { expiryOf } from "../program/expiry.ts";
 import { paint } from "../view/symbols.ts";
 import { outputRead, print, say, sayJson } from "../program/tell.ts";
-import { withBrain } from "../brain-api/with-brain.ts";
+import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 
 const OWNER_CHARS = 20;
 const SCOPES_CHARS = 60;
@@ -69,7 +69,7 @@ export async function revoke(given: string): Promise<number> {
 /** Writes tokens, with the hashes of their secrets, to a new file for a hand that has no brain of its own beside it. */
 export async function exportTokens(given: readonly string[], file: string): Promise<number> {
   const ids = given.map((one) => one.split(".")[0] ?? "");
-  return withBrain(async (brain) => {
+  return withHomeBrain(async (brain) => {
     const records = await Promise.all(ids.map((id) => brain.records.get("token", id)));
     const missing = ids.find((_, index) => records[index] === undefined);
     if (missing !== undefined) throw new Fault("NOT_FOUND", `There is no token ${oneLine(missing, SCOPES_CHARS)}.`);
@@ -84,7 +84,7 @@ export async function exportTokens(given: readonly string[], file: string): Prom
 
 /** Does some work with the tokens of this user's home; a daemon that is up sees what changes there by itself. */
 async function withTokens(work: (tokens: Tokens) => Promise<number>): Promise<number> {
-  return withBrain(async (brain) => {
+  return withHomeBrain(async (brain) => {
     const { Tokens: Store } = await import("@vidro/brain");
     const tokens = new Store(brain.records);
     try {

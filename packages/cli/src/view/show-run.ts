@@ -3,7 +3,7 @@ import { nobody, person, yesToAll } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import { ndjsonScreen } from "./screen.ts";
 import type { Loudness, Screen } from "./screen.ts";
-import type { Waist } from "../brain-api/brain-api.ts";
+import type { BrainRuns } from "../brain-api/brain-api.ts";
 import { terminalName } from "./symbols.ts";
 import { watch } from "./watch-run.ts";
 
@@ -20,12 +20,12 @@ function tellsPrograms({ json }: ShowFlags): boolean {
 
 /** Shows a run from entry `after` on to its end, and gives the code to exit with. */
 export function showRun(
-  waist: Waist,
+  runs: BrainRuns,
   run: { readonly id: string; readonly after: number },
   flags: ShowFlags,
 ): Promise<number> {
   return watch({
-    waist,
+    runs,
     run: run.id,
     after: run.after,
     screen: screenFor(run.id, flags),

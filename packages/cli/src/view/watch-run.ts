@@ -7,11 +7,11 @@ import { nobody } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import type { Screen } from "./screen.ts";
 import { outputRead, say, sayFault } from "../program/tell.ts";
-import type { Part, Waist } from "../brain-api/brain-api.ts";
+import type { BrainRuns, RunRole } from "../brain-api/brain-api.ts";
 
 /** What is watched, from which entry on, where, and by whom. */
 interface Watching {
-  readonly waist: Waist;
+  readonly runs: BrainRuns;
   readonly run: string;
   readonly after: number;
   readonly screen: Screen;
@@ -47,7 +47,7 @@ const ASKED_ELSEWHERE = {
 class Watcher implements Interrupted {
   readonly #watching: Watching;
   #cursor: number;
-  #part: Part = "onlooker";
+  #role: RunRole = "onlooker";
   /** Ends the current round of following. */
   #hangUp = new AbortController();
   /** The question that waits for an answer, and how to stop asking. */
@@ -62,15 +62,15 @@ class Watcher implements Interrupted {
   }
 
   async watch(): Promise<number> {
-    const { waist, run, screen, answerer } = this.#watching;
+    const { runs, run, screen, answerer } = this.#watching;
     let last: Entry | undefined;
-    for await (const entry of waist.entries(run, this.#cursor)) screen.recall((last = entry));
+    for await (const entry of runs.entries(run, this.#cursor)) screen.recall((last = entry));
     if (last !== undefined && isTerminal(last.event)) return this.#over(last.event);
     // A cursor that lies beyond the last entry means: from now on.
     this.#cursor = last?.seq ?? 0;
     this.#open = await this.#askedBefore(last);
     for (;;) {
-      this.#part = await waist.join(run);
+      this.#role = await runs.join(run);
       if (this.#answers && this.#open !== undefined) {
         await answerer.ready();
         screen.remind(this.#open);
@@ -87,19 +87,19 @@ class Watcher implements Interrupted {
   /** The open question that lies behind the cursor: it is no news, but it still wants its answer. */
   async #askedBefore(last: Entry | undefined): Promise<QuestionAsked | undefined> {
     if (last?.event.type !== "question.asked") return undefined;
-    const { seq } = await this.#watching.waist.find(this.#watching.run);
+    const { seq } = await this.#watching.runs.find(this.#watching.run);
     return seq === last.seq ? last.event : undefined;
   }
 
   /** Whether questions are put to the answerer here; nobody answers only what is this process's own business. */
   get #answers(): boolean {
-    return this.#part === "driver" || (this.#part === "partner" && this.#watching.answerer !== nobody);
+    return this.#role === "driver" || (this.#role === "partner" && this.#watching.answerer !== nobody);
   }
 
   abort(): void {
-    if (this.#part !== "driver") return this.leave({ exit: EXIT.aborted, because: GOES_ON[this.#part] });
+    if (this.#role !== "driver") return this.leave({ exit: EXIT.aborted, because: GOES_ON[this.#role] });
     this.#say("Aborting the run. Ctrl-C again leaves it open instead.");
-    this.#watching.waist.abort(this.#watching.run, "Ctrl-C").catch((thrown: unknown) => {
+    this.#watching.runs.abort(this.#watching.run, "Ctrl-C").catch((thrown: unknown) => {
       // CONFLICT: it ended by itself in the meantime.
       if (asFault(thrown).code !== "CONFLICT") this.#break(thrown);
     });
@@ -113,12 +113,12 @@ class Watcher implements Interrupted {
 
   /** Shows what comes until the run is over or this round ends. */
   async #follow(signal: AbortSignal): Promise<TerminalEvent | undefined> {
-    const { waist, run, screen } = this.#watching;
+    const { runs, run, screen } = this.#watching;
     const looking =
-      this.#part === "onlooker" ? setInterval(() => void this.#lookForDeath(), TERMINAL_LIMITS.takeOverMs) : undefined;
+      this.#role === "onlooker" ? setInterval(() => void this.#lookForDeath(), TERMINAL_LIMITS.takeOverMs) : undefined;
     if (this.#leaving !== undefined) this.#hangUp.abort();
     try {
-      for await (const followed of waist.follow(run, this.#cursor, signal)) {
+      for await (const followed of runs.follow(run, this.#cursor, signal)) {
         await outputRead(signal);
         if ("live" in followed) screen.live(followed.live);
         else if (isTerminal(followed.entry.event)) {
@@ -133,19 +133,19 @@ class Watcher implements Interrupted {
   }
 
   async #show(entry: Entry): Promise<void> {
-    const { screen, answerer, waist, run } = this.#watching;
+    const { screen, answerer, runs, run } = this.#watching;
     this.#cursor = entry.seq;
     this.#asking?.abort();
     this.#open = undefined;
     if (entry.event.type !== "question.asked") return screen.entry(entry);
     // What was asked and answered long ago is only told.
-    const isOpen = (await waist.find(run)).seq === entry.seq;
+    const isOpen = (await runs.find(run)).seq === entry.seq;
     if (isOpen && this.#answers) await answerer.ready();
     screen.entry(entry);
     if (!isOpen) return;
     this.#open = entry.event;
     if (this.#answers) this.#ask(entry.event);
-    else this.#say(ASKED_ELSEWHERE[this.#part]);
+    else this.#say(ASKED_ELSEWHERE[this.#role]);
   }
 
   #ask(question: QuestionAsked): void {
@@ -160,14 +160,14 @@ class Watcher implements Interrupted {
   }
 
   async #answer(question: QuestionAsked, signal: AbortSignal): Promise<void> {
-    const { waist, run, answerer } = this.#watching;
+    const { runs, run, answerer } = this.#watching;
     const answer = await answerer.answer(question, signal);
-    await waist.answer(run, { ...answer, question: question.id });
+    await runs.answer(run, { ...answer, question: question.id });
   }
 
   async #lookForDeath(): Promise<void> {
     try {
-      if ((await this.#watching.waist.join(this.#watching.run)) !== "onlooker") this.#hangUp.abort();
+      if ((await this.#watching.runs.join(this.#watching.run)) !== "onlooker") this.#hangUp.abort();
     } catch (thrown) {
       this.#break(thrown);
     }
@@ -192,10 +192,10 @@ class Watcher implements Interrupted {
   }
 
   async #leave({ exit, because }: Leaving): Promise<number> {
-    const { waist, run, screen } = this.#watching;
+    const { runs, run, screen } = this.#watching;
     screen.close();
-    await waist.letGo();
-    const { status } = await waist.find(run);
+    await runs.detach();
+    const { status } = await runs.find(run);
     const open = status === "running" || status === "asking";
     if (open) say(`vidro: the run is left open (${because}).`, `  next: vidro attach ${run}`);
     else say(`vidro: the run is ${status}.`);

@@ -111,8 +111,8 @@ async function lookAtDaemon(home: string): Promise<Found> {
   const { findDaemon } = await import("@vidro/brain");
   const daemon = await findDaemon(home);
   if (daemon === undefined) return ok("none is up for this home");
-  const { askReady } = await import("../status.ts");
-  const { status, details } = await askReady({ url: daemon.url });
+  const { getFromBrain } = await import("../../brain-api/brain-http.ts");
+  const { status, details } = await getFromBrain({ url: daemon.url }, "readyz");
   const why = isObject(details)
     ? Object.entries(details).map(([thing, said]) => `${thing}: ${JSON.stringify(said)}`)
     : [];

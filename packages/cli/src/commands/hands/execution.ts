@@ -5,11 +5,11 @@ import type { Entry, FaultReport, LiveEvent, ProcessOutcome, QuestionAsked } fro
 import type { HandRecord } from "@vidro/client";
 import { EXIT } from "../../program/exit-codes.ts";
 import type { Answer } from "../../view/questions.ts";
-import type { Waist } from "../../brain-api/brain-api.ts";
+import type { BrainRuns } from "../../brain-api/brain-api.ts";
 
 /** One command on one hand. */
 export interface Order {
-  readonly waist: Waist;
+  readonly runs: BrainRuns;
   readonly hand: HandRecord;
   readonly argv: readonly string[];
   readonly workspace: string;
@@ -49,7 +49,7 @@ export class Execution {
   /** Ends the command and the run. */
   async abort(reason: string): Promise<void> {
     if (this.#run === "") return this.leave();
-    await this.#order.waist.abort(this.#run, reason).catch((thrown: unknown) => {
+    await this.#order.runs.abort(this.#run, reason).catch((thrown: unknown) => {
       // It ended by itself in the meantime.
       if (asFault(thrown).code !== "CONFLICT") throw thrown;
     });
@@ -63,10 +63,10 @@ export class Execution {
 
   /** Has the command carried out, and tells how it ended; rejects when it cannot be asked for. */
   async carryOut(): Promise<Executed> {
-    const { waist, hand, argv, workspace } = this.#order;
-    const { run } = await waist.start({ task: directTask(argv), agent: DIRECT, hand: hand.id, workspace });
+    const { runs, hand, argv, workspace } = this.#order;
+    const { run } = await runs.start({ task: directTask(argv), agent: DIRECT, hand: hand.id, workspace });
     this.#run = run.id;
-    for await (const followed of waist.follow(run.id, 0, this.#hangUp.signal)) {
+    for await (const followed of runs.follow(run.id, 0, this.#hangUp.signal)) {
       if ("entry" in followed) this.#take(followed.entry);
       else if (followed.live.type === "action.output") this.#order.hear(followed.live);
     }
@@ -90,7 +90,7 @@ export class Execution {
 
   async #answer(question: QuestionAsked, signal: AbortSignal): Promise<void> {
     const answer = await this.#order.answer(question, this.#entries, signal);
-    await this.#order.waist.answer(this.#run, { ...answer, question: question.id });
+    await this.#order.runs.answer(this.#run, { ...answer, question: question.id });
   }
 
   #ended(): Pick<Executed, "exit" | "outcome" | "fault"> {

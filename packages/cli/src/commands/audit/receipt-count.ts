@@ -4,8 +4,8 @@ import { asFault, Fault, isObject } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { countWords } from "@vidro/core/text";
 import type { Json } from "@vidro/core";
-import { paint } from "../view/symbols.ts";
-import { print, sayJson } from "../program/tell.ts";
+import { paint } from "../../view/symbols.ts";
+import { print, sayJson } from "../../program/tell.ts";
 
 /** What holding outcomes against their receipts came to. */
 export interface ReceiptSum {

@@ -10,13 +10,13 @@ export interface BrainFlags {
   readonly token?: string;
 }
 
-/** Which brain is meant, and the folder to work in when there is something to be done. */
-export interface Meant extends BrainFlags {
+/** Which brain is meant, and the folder that a daemon must work in to be the one. */
+export interface BrainTarget extends BrainFlags {
   readonly workspace?: string;
 }
 
-/** Where a brain listens and how to show who asks. */
-export interface Address {
+/** Where a brain listens, and the token to send. */
+export interface BrainAddress {
   readonly url: string;
   readonly token?: string;
   /** How often a lost connection is tried again. */
@@ -24,24 +24,23 @@ export interface Address {
 }
 
 /**
- * The brain that a flag or the environment names, which must be there (BRAIN_UNREACHABLE); else the daemon that runs
- * in this user's home, unless it works in another folder than the one that is meant; none when the command has to be
- * its own brain.
+ * The brain that the setting `url` names, which must answer (BRAIN_UNREACHABLE); else the running daemon of this home,
+ * unless it works in another folder than the target's; undefined when the command has to open a brain itself.
  */
-export async function brainAddress(meant: Meant): Promise<Address | undefined> {
-  const config = commandConfig({ url: meant.url, token: meant.token });
+export async function findBrainAddress(target: BrainTarget): Promise<BrainAddress | undefined> {
+  const config = commandConfig({ url: target.url, token: target.token });
   const [url, token, retries] = [config.get("url"), config.get("token"), config.get("retries")];
   if (url !== undefined) {
     const silence = await silenceOf(url);
     if (silence !== undefined) throw new Fault("BRAIN_UNREACHABLE", silence);
     return { url, ...(token === undefined ? {} : { token }), retries };
   }
-  const daemon = await runningDaemon(meant);
+  const daemon = await runningDaemon(target);
   if (daemon === undefined) return undefined;
   return { url: daemon.url, token: token ?? (await tokenIn(daemon.tokenFile)), retries };
 }
 
-async function runningDaemon({ workspace }: Meant): Promise<DaemonFile | undefined> {
+async function runningDaemon({ workspace }: BrainTarget): Promise<DaemonFile | undefined> {
   const home = stateFolder();
   if (home === undefined) return undefined;
   const { findDaemon } = await import("@vidro/brain/daemon-file");
@@ -50,10 +49,10 @@ async function runningDaemon({ workspace }: Meant): Promise<DaemonFile | undefin
   return (await silenceOf(daemon.url)) === undefined ? daemon : undefined;
 }
 
-/** Why nothing is heard from a brain; nothing when it answers. */
+/** Why a brain cannot be used; undefined when it answers. */
 async function silenceOf(url: string): Promise<string | undefined> {
   const { protocol, username, password } = URL.canParse(url) ? new URL(url) : new URL("none:");
-  // What may hold a password is not said back.
+  // The address is not repeated in the fault: it may hold a password.
   if (!/^https?:$/.test(protocol) || username !== "" || password !== "")
     throw new Fault("BAD_REQUEST", "That is no address of a brain: one looks like http://127.0.0.1:3120.");
   try {

@@ -1,0 +1,39 @@
+import type { Brain } from "@vidro/brain";
+import { findBrainAddress } from "./brain-address.ts";
+import type { BrainTarget } from "./brain-address.ts";
+import type { BrainApi } from "./brain-api.ts";
+import { faultLog } from "../program/log.ts";
+import { commandConfig, homeFolder } from "../program/settings.ts";
+
+/** Does some work with the brain that is meant: a named one, the running daemon, or one in this process. */
+export async function withBrainApi<Result>(
+  target: BrainTarget,
+  work: (api: BrainApi) => Promise<Result>,
+): Promise<Result> {
+  const address = await findBrainAddress(target);
+  if (address !== undefined) return work((await import("./remote.ts")).remoteBrain(address));
+  const { embeddedBrain } = await import("./embedded.ts");
+  let opened: Promise<Brain> | undefined;
+  try {
+    return await work(embeddedBrain(() => (opened ??= openHomeBrain())));
+  } finally {
+    await (await opened?.catch(() => undefined))?.close();
+  }
+}
+
+/** Does some work with the brain of this home itself, for what only this machine may do; it is closed afterwards. */
+export async function withHomeBrain<Result>(work: (brain: Brain) => Promise<Result>): Promise<Result> {
+  const brain = await openHomeBrain();
+  try {
+    return await work(brain);
+  } finally {
+    await brain.close();
+  }
+}
+
+async function openHomeBrain(): Promise<Brain> {
+  const home = homeFolder();
+  // Loaded here and not above: help, versions and mistyped commands need none of it.
+  const { openBrain } = await import("@vidro/brain");
+  return openBrain({ home, config: commandConfig(), report: faultLog(home) });
+}
