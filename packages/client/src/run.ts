@@ -1,9 +1,9 @@
 import { isTerminal } from "@vidro/core";
 import type { Json, RunHead, TerminalEvent } from "@vidro/core";
-import { followRun } from "./follow.ts";
-import type { FollowOptions } from "./follow.ts";
-import { runEventOf } from "./follow-item.ts";
-import type { FollowItem, RunEvent } from "./follow-item.ts";
+import { readRunStream } from "./run-stream.ts";
+import type { FollowOptions } from "./run-stream.ts";
+import { runEventOf } from "./run-stream-item.ts";
+import type { RunStreamItem, RunEvent } from "./run-stream-item.ts";
 import type { BrainConnection } from "./brain-connection.ts";
 import { VidroError } from "./vidro-error.ts";
 import { runHeadOf } from "./records.ts";
@@ -42,8 +42,8 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   /** The same as the journal has it: entries, and live events between them. */
-  async *follow(options: FollowOptions = {}): AsyncGenerator<FollowItem, void, undefined> {
-    for await (const item of followRun(this.#brain, this.id, this.#withSignal(options))) {
+  async *follow(options: FollowOptions = {}): AsyncGenerator<RunStreamItem, void, undefined> {
+    for await (const item of readRunStream(this.#brain, this.id, this.#withSignal(options))) {
       if ("entry" in item) {
         this.#seen = Math.max(this.#seen, item.entry.seq);
         if (isTerminal(item.entry.event)) this.#end = item.entry.event;

@@ -4,7 +4,7 @@ import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./tcp/error.ts";
 import { dialTcp } from "./tcp/dial.ts";
 import type { TcpAddress } from "./tcp/dial.ts";
-import { TcpConnection } from "./tcp/connection.ts";
+import { AgentTcpConnection } from "./tcp/connection.ts";
 
 export { TcpError } from "./tcp/error.ts";
 export type { TcpAddress } from "./tcp/dial.ts";
@@ -46,7 +46,7 @@ export interface RequestOptions {
 export class TcpClient {
   readonly #options: TcpClientOptions;
   #token: string | undefined;
-  #connection: Promise<TcpConnection> | undefined;
+  #connection: Promise<AgentTcpConnection> | undefined;
   #session: JsonObject | undefined;
   #closed = false;
   /** Why there is no connection, and will be none. */
@@ -98,7 +98,7 @@ export class TcpClient {
     await connection?.close();
   }
 
-  async #up(): Promise<TcpConnection> {
+  async #up(): Promise<AgentTcpConnection> {
     if (this.#closed) throw new TcpError("CONNECTION", "This client was closed.");
     if (this.#over !== undefined) throw new TcpError("CONNECTION", this.#over.message, { cause: this.#over });
     if (this.#connection === undefined) await this.connect();
@@ -107,10 +107,10 @@ export class TcpClient {
     return connection;
   }
 
-  async #open(): Promise<TcpConnection> {
+  async #open(): Promise<AgentTcpConnection> {
     const { heartbeatMs, maxFrame, onHeard } = this.#options;
     const socket = await dialTcp(this.#options);
-    const connection = await TcpConnection.open(socket, {
+    const connection = await AgentTcpConnection.open(socket, {
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
       ...(maxFrame === undefined ? {} : { maxFrame }),
       ...(onHeard === undefined ? {} : { onHeard }),
@@ -126,7 +126,7 @@ export class TcpClient {
     return connection;
   }
 
-  async #authenticate(connection: TcpConnection, token: string): Promise<JsonObject> {
+  async #authenticate(connection: AgentTcpConnection, token: string): Promise<JsonObject> {
     const { maxFrame, deadlineMs = TCP_LIMITS.requestMs, onUp } = this.#options;
     const data = maxFrame === undefined ? { token } : { token, maxFrame };
     const session = await connection.request("AUTH", data, { deadlineMs });
@@ -149,7 +149,7 @@ export class TcpClient {
   }
 
   /** Tries until there is a connection; a token that is refused will be refused again, so that ends it. */
-  async #openAgain(): Promise<TcpConnection> {
+  async #openAgain(): Promise<AgentTcpConnection> {
     for (let attempt = 0; ; attempt += 1) {
       await this.#rest(attempt);
       try {

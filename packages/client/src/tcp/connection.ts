@@ -9,7 +9,7 @@ import type { TcpErrorCode, TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./error.ts";
 
 /** How a connection is to be used. */
-interface TcpConnectionOptions {
+interface AgentTcpConnectionOptions {
   readonly heartbeatMs?: number;
   readonly maxFrame?: number;
   /** Told whenever something comes. */
@@ -25,7 +25,7 @@ interface PendingRequest {
 }
 
 /** One connection that was greeted: requests go out, and each is answered once, or rejected when it is gone. */
-export class TcpConnection {
+export class AgentTcpConnection {
   readonly hello: TcpHello;
   readonly #socket: Socket;
   readonly #pending = new Map<string, PendingRequest>();
@@ -38,7 +38,7 @@ export class TcpConnection {
   #lastWord: TcpError | undefined;
   #gone: TcpError | undefined;
 
-  private constructor(socket: Socket, hello: TcpHello, decoder: FrameDecoder, options: TcpConnectionOptions) {
+  private constructor(socket: Socket, hello: TcpHello, decoder: FrameDecoder, options: AgentTcpConnectionOptions) {
     this.hello = hello;
     this.#socket = socket;
     this.#onHeard = options.onHeard;
@@ -51,14 +51,14 @@ export class TcpConnection {
   }
 
   /** Waits for the greeting; CONNECTION when there is none in time, BAD_REQUEST when the version is another. */
-  static async open(socket: Socket, options: TcpConnectionOptions): Promise<TcpConnection> {
+  static async open(socket: Socket, options: AgentTcpConnectionOptions): Promise<AgentTcpConnection> {
     let why: Error | undefined;
     socket.on("error", (error) => (why = error));
     const decoder = frameDecoder(CODEC_LIMITS.frameBytes);
     const timer = setTimeout(() => socket.destroy(new Error("there was no greeting in time")), TCP_LIMITS.connectMs);
     try {
       const { hello, rest } = await readGreeting(socket, decoder);
-      const wire = new TcpConnection(socket, hello, decoder, options);
+      const wire = new AgentTcpConnection(socket, hello, decoder, options);
       wire.#read(rest);
       return wire;
     } catch (thrown) {

@@ -2,7 +2,7 @@ import { asFault, Fault } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
 import type { Json } from "../json.ts";
 import { CODEC_LIMITS } from "../limits.ts";
-import { gather } from "./gather.ts";
+import { byteBuffer } from "./byte-buffer.ts";
 import { parseJson } from "./json.ts";
 
 /** A frame: its value, or why it has none. */
@@ -43,7 +43,7 @@ export function encodeFrame(value: Json, maxBytes: number = CODEC_LIMITS.frameBy
 
 /** A decoder that begins with the bound for peers who have not proved who they are. */
 export function frameDecoder(maxBytes: number = CODEC_LIMITS.frameBytesBeforeAuth): FrameDecoder {
-  const held = gather();
+  const held = byteBuffer();
   /** Bytes of the body that is awaited; undefined while the header is. */
   let body: number | undefined;
   let closed = false;

@@ -3,7 +3,7 @@ import type { FaultReport } from "../fault.ts";
 import type { Json } from "../json.ts";
 import { CODEC_LIMITS } from "../limits.ts";
 import { parseJson } from "./json.ts";
-import { lines } from "./lines.ts";
+import { lineSplitter } from "./line-splitter.ts";
 
 /** A line: its value, or why it has none, with its words as far as they are within the bound. */
 export type NdjsonItem =
@@ -29,7 +29,7 @@ export function encodeNdjson(value: Json): string {
 
 /** A decoder of lines of at most `maxBytes`; no line, however bad, ends the stream. */
 export function ndjsonDecoder(maxBytes: number = CODEC_LIMITS.lineBytes): NdjsonDecoder {
-  const source = lines(maxBytes, "lf");
+  const source = lineSplitter(maxBytes, "lf");
   return {
     push(chunk) {
       const items: NdjsonItem[] = [];

@@ -1,7 +1,7 @@
 import { Fault } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
 import { CODEC_LIMITS } from "../limits.ts";
-import { lines } from "./lines.ts";
+import { lineSplitter } from "./line-splitter.ts";
 
 /** An event as a server sends it. */
 export interface SseEvent {
@@ -62,7 +62,7 @@ export function encodeSseRetry(ms: number): string {
 
 /** A decoder of events of at most `maxBytes`; a larger one is one fault, and reading goes on behind it. */
 export function sseDecoder(maxBytes: number = CODEC_LIMITS.sseBytes): SseDecoder {
-  const source = lines(maxBytes, "any");
+  const source = lineSplitter(maxBytes, "any");
   const reader = eventReader(maxBytes);
   return {
     get lastEventId() {
@@ -83,7 +83,7 @@ export function sseDecoder(maxBytes: number = CODEC_LIMITS.sseBytes): SseDecoder
       const rest = source.end();
       const begun = rest.length > 0 && rest[0] !== COLON;
       if (reader.draft.spoilt || !(begun || reader.draft.data !== undefined)) return undefined;
-      return failed(
+      return failedItem(
         new Fault("BAD_REQUEST", "The stream ended inside an event. Connect again from the last event id."),
       );
     },
@@ -113,7 +113,9 @@ function eventReader(maxBytes: number): EventReader {
   function spoil(): SseItem | undefined {
     if (draft.spoilt) return undefined;
     draft = { ...emptyDraft(reader.lastEventId), spoilt: true };
-    return failed(new Fault("PAYLOAD_TOO_LARGE", `The event is larger than ${maxBytes} bytes. Send smaller events.`));
+    return failedItem(
+      new Fault("PAYLOAD_TOO_LARGE", `The event is larger than ${maxBytes} bytes. Send smaller events.`),
+    );
   }
 
   function field(line: string): void {
@@ -147,7 +149,7 @@ function eventReader(maxBytes: number): EventReader {
   return reader;
 }
 
-function failed(fault: Fault): SseItem {
+function failedItem(fault: Fault): SseItem {
   return { ok: false, fault: fault.report() };
 }
 

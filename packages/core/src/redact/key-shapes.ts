@@ -1,5 +1,5 @@
 import { REDACT_LIMITS } from "../limits.ts";
-import { either, run, word } from "./pattern.ts";
+import { either, charRun, literal } from "./pattern.ts";
 import { runOf } from "./scan.ts";
 import type { Tail } from "./scan.ts";
 import { ANYWHERE, key, NAME_TAIL } from "./shape.ts";
@@ -79,50 +79,50 @@ const JWT_TAIL = runOf("[A-Za-z0-9_.=-]");
 
 /** Keys that a prefix alone does not tell. */
 const FORMED: readonly Shape[] = [
-  { secret: [...word("xox"), run("[a-z]", 1), ...word("-"), run("[A-Za-z0-9-]", 12)], tail: NAME_TAIL },
+  { secret: [...literal("xox"), charRun("[a-z]", 1), ...literal("-"), charRun("[A-Za-z0-9-]", 12)], tail: NAME_TAIL },
   // Vault's keys before version 1.10.
   {
     unless: `(?=s\\.${ALNUM}{0,23}[A-Z])(?=s\\.${ALNUM}{0,23}[0-9])`,
-    secret: [...word("s."), run(ALNUM, 24)],
+    secret: [...literal("s."), charRun(ALNUM, 24)],
     tail: NAME_TAIL,
   },
-  { secret: [...word("pat"), run(ALNUM, 14), ...word("."), run(HEX, 40)], tail: NAME_TAIL },
+  { secret: [...literal("pat"), charRun(ALNUM, 14), ...literal("."), charRun(HEX, 40)], tail: NAME_TAIL },
   // What stands before these says whose they are and no more: the id of a bot, of a team, of an application.
-  { behind: "(?<=[0-9]{8})", before: word(":"), secret: [...word("AA"), run(NAME, 30)], tail: NAME_TAIL },
-  { behind: "(?<=[A-Za-z0-9]{14})", before: word(".atlasv1."), secret: [run(NAME, 40)], tail: NAME_TAIL },
+  { behind: "(?<=[0-9]{8})", before: literal(":"), secret: [...literal("AA"), charRun(NAME, 30)], tail: NAME_TAIL },
+  { behind: "(?<=[A-Za-z0-9]{14})", before: literal(".atlasv1."), secret: [charRun(NAME, 40)], tail: NAME_TAIL },
   {
     behind: "(?<=[A-Za-z0-9_~.-]{3})",
-    secret: [run("[0-9]", 1), ...word("Q~"), run("[A-Za-z0-9_~.-]", 30)],
+    secret: [charRun("[0-9]", 1), ...literal("Q~"), charRun("[A-Za-z0-9_~.-]", 30)],
     tail: runOf("[A-Za-z0-9_~.-]"),
   },
   // A token of three base64url parts; a first part that begins with `{"alg":` needs no second to be known.
-  { secret: [...word("eyJhbGciOi"), run(BASE64URL, 16)], tail: JWT_TAIL },
-  { secret: [...word("eyJ"), run(BASE64URL, 8, 256), ...word("."), run(BASE64URL, 8)], tail: JWT_TAIL },
+  { secret: [...literal("eyJhbGciOi"), charRun(BASE64URL, 16)], tail: JWT_TAIL },
+  { secret: [...literal("eyJ"), charRun(BASE64URL, 8, 256), ...literal("."), charRun(BASE64URL, 8)], tail: JWT_TAIL },
   // How a system keeps its users' passwords.
   {
     behind: ANYWHERE,
     secret: [
-      ...word("$"),
+      ...literal("$"),
       either(
-        word("1"),
-        word("5"),
-        word("6"),
-        word("y"),
-        word("7"),
-        word("gy"),
-        word("2a"),
-        word("2b"),
-        word("2y"),
-        word("apr1"),
+        literal("1"),
+        literal("5"),
+        literal("6"),
+        literal("y"),
+        literal("7"),
+        literal("gy"),
+        literal("2a"),
+        literal("2b"),
+        literal("2y"),
+        literal("apr1"),
       ),
-      ...word("$"),
-      run("[A-Za-z0-9./$=,]", 22),
+      ...literal("$"),
+      charRun("[A-Za-z0-9./$=,]", 22),
     ],
     tail: runOf("[A-Za-z0-9./$=,]"),
   },
   {
     behind: ANYWHERE,
-    secret: [...word("$argon2"), run("[id]", 1, 2), ...word("$"), run("[A-Za-z0-9+/$=,]", 30)],
+    secret: [...literal("$argon2"), charRun("[id]", 1, 2), ...literal("$"), charRun("[A-Za-z0-9+/$=,]", 30)],
     tail: runOf("[A-Za-z0-9+/$=,]"),
   },
 ];
@@ -141,19 +141,19 @@ const PRIVATE_KEY_TAIL: Tail = {
   },
 };
 
-const LINE_BREAK = either([run(String.raw`\s`, 1)], [run(String.raw`\\`, 1, 4), run("[nrt]", 1)]);
+const LINE_BREAK = either([charRun(String.raw`\s`, 1)], [charRun(String.raw`\\`, 1, 4), charRun("[nrt]", 1)]);
 
 const PRIVATE_KEY: Shape = {
   behind: ANYWHERE,
   secret: [
-    ...word("-----BEGIN "),
-    run("[A-Z0-9 ]", 0, 32),
-    ...word("PRIVATE KEY"),
-    either(word("-----"), word(" BLOCK-----")),
+    ...literal("-----BEGIN "),
+    charRun("[A-Z0-9 ]", 0, 32),
+    ...literal("PRIVATE KEY"),
+    either(literal("-----"), literal(" BLOCK-----")),
     LINE_BREAK,
     either([], [LINE_BREAK]),
     // Words about keys have no such line behind the first: either the key itself, or a header as in `Proc-Type: `.
-    either([run("[A-Za-z0-9+/]", 16)], [run("[A-Za-z-]", 4, 12), ...word(": ")]),
+    either([charRun("[A-Za-z0-9+/]", 16)], [charRun("[A-Za-z-]", 4, 12), ...literal(": ")]),
   ],
   tail: PRIVATE_KEY_TAIL,
 };

@@ -1,4 +1,4 @@
-import { anyCase, either, run, whole, word } from "./pattern.ts";
+import { anyCase, either, charRun, wholeSource, literal } from "./pattern.ts";
 import type { Pattern, Step } from "./pattern.ts";
 import { runOf } from "./scan.ts";
 import { ANYWHERE, hasDigit, NO_TAIL, VALUE_CHARS } from "./shape.ts";
@@ -8,17 +8,23 @@ import type { Shape } from "./shape.ts";
 
 const SPACE = String.raw`[ \t]`;
 /** A quote, perhaps inside a string that is itself quoted, or twice. */
-const QUOTE: Pattern = [run(String.raw`\\`, 0, 3), run("[\"'`]", 1)];
+const QUOTE: Pattern = [charRun(String.raw`\\`, 0, 3), charRun("[\"'`]", 1)];
 /** There may be a quote. */
 export const MAYBE_QUOTE: Step = either([], QUOTE);
 /** What gives a value to a name. */
 export const EQUALS: Pattern = [
-  run(SPACE, 0, 4),
-  either(word(":="), word("=>"), [run("[:=]", 1)], [...word("%3"), run("[AaDd]", 1)], word("\\u003d")),
-  run(SPACE, 0, 4),
+  charRun(SPACE, 0, 4),
+  either(
+    literal(":="),
+    literal("=>"),
+    [charRun("[:=]", 1)],
+    [...literal("%3"), charRun("[AaDd]", 1)],
+    literal("\\u003d"),
+  ),
+  charRun(SPACE, 0, 4),
 ];
 
-const JOINT = run("[_ -]", 0, 1);
+const JOINT = charRun("[_ -]", 0, 1);
 
 /** Names of what people type to prove who they are. */
 const PASSWORDS: readonly Pattern[] = [
@@ -27,7 +33,10 @@ const PASSWORDS: readonly Pattern[] = [
   anyCase("senha"),
   [
     ...anyCase("contrase"),
-    either([run("[nNñÑ]", 1), run("\u0303", 0, 1)], [...word("\\u00"), run("[fFdD]", 1), run("1", 1)]),
+    either(
+      [charRun("[nNñÑ]", 1), charRun("\u0303", 0, 1)],
+      [...literal("\\u00"), charRun("[fFdD]", 1), charRun("1", 1)],
+    ),
     ...anyCase("a"),
   ],
   [...anyCase("palavra"), JOINT, ...anyCase("passe")],
@@ -39,7 +48,7 @@ const KEYS: readonly Pattern[] = [
   anyCase("credentials"),
   ...["api", "access", "private", "secret", "signing", "account", "encryption", "auth"].map((name) => [
     ...anyCase(name),
-    run("[_-]", 0, 1),
+    charRun("[_-]", 0, 1),
     ...anyCase("key"),
   ]),
   ...["chave", "clave", "llave"].map((name) => [
@@ -51,8 +60,8 @@ const KEYS: readonly Pattern[] = [
 ];
 
 const NAMES: readonly Pattern[] = [...PASSWORDS, ...KEYS];
-const ANY_NAME = whole([either(...NAMES)]);
-const ANY_PASSWORD = whole([either(...PASSWORDS)]);
+const ANY_NAME = wholeSource([either(...NAMES)]);
+const ANY_PASSWORD = wholeSource([either(...PASSWORDS)]);
 
 /** Names that are also the end of other words. */
 const SHORT_NAMES: readonly Pattern[] = ["clave", "pass", "pwd", "_auth"].map((name) => anyCase(name));
@@ -76,21 +85,21 @@ function assignments(name: Pattern, behind: string): readonly Shape[] {
       before: [...name, MAYBE_QUOTE, ...EQUALS, ...QUOTE],
       // Neither is a short word without a digit.
       unless: `${NO_TEMPLATE}(?:${hasDigit(QUOTED)}|(?=${QUOTED}{12}))`,
-      secret: [run(QUOTED, 6, VALUE_CHARS)],
+      secret: [charRun(QUOTED, 6, VALUE_CHARS)],
       tail: runOf(QUOTED),
     },
     {
       behind,
       before: [...name, MAYBE_QUOTE, ...EQUALS],
       unless: (behind === ANYWHERE ? "" : NO_PATH) + CODE + hasDigit(BARE),
-      secret: [run(BARE, 6, VALUE_CHARS)],
+      secret: [charRun(BARE, 6, VALUE_CHARS)],
       tail: BARE_TAIL,
     },
     {
       behind,
-      before: [...name, ...word("=")],
+      before: [...name, ...literal("=")],
       unless: (behind === ANYWHERE ? "" : NO_PATH) + CODE,
-      secret: [run(BARE, 8, VALUE_CHARS)],
+      secret: [charRun(BARE, 8, VALUE_CHARS)],
       tail: BARE_TAIL,
     },
   ];
@@ -105,7 +114,7 @@ const ORDINARY =
   "obrigatória obrigatório inválida inválido incorreta errada deve sua seu não uma um o os as para com digite informe " +
   "obligatoria obligatorio requerida incorrecta debe tu su la el los las una un para con introduzca escriba mínimo";
 const NO_ORDINARY_WORD = `(?!(?:${ORDINARY.split(" ")
-  .map((letters) => whole([...anyCase(letters.slice(0, 1)), ...word(letters.slice(1))]))
+  .map((letters) => wholeSource([...anyCase(letters.slice(0, 1)), ...literal(letters.slice(1))]))
   .join("|")})(?![A-Za-zÀ-ÿ]))`;
 const NO_NAME_INSIDE = (set: string): string => `(?!${set}{0,48}${ANY_PASSWORD})`;
 
@@ -117,24 +126,30 @@ const phrases = (name: Pattern): readonly Shape[] => [
   {
     // Behind a word and a space the name is part of a sentence.
     behind: "(?<![A-Za-z,;:).] )",
-    before: [...name, MAYBE_QUOTE, ...word(":"), run(SPACE, 1, 4)],
+    before: [...name, MAYBE_QUOTE, ...literal(":"), charRun(SPACE, 1, 4)],
     unless: `${NO_TEMPLATE}(?![/~.!=|&(-])${NO_ORDINARY_WORD}${NO_NAME_INSIDE(LINE)}(?!\\w{1,40}[^\\w\\s\\\\!@#^*+-])(?!\\d{1,16}\\b)(?=\\S{3})`,
-    secret: [run(LINE, 6, VALUE_CHARS)],
+    secret: [charRun(LINE, 6, VALUE_CHARS)],
     tail: runOf(LINE),
   },
   {
     behind: ANYWHERE,
     before: [...name, MAYBE_QUOTE, ...EQUALS, ...QUOTE],
     unless: `${NO_TEMPLATE}${NO_ORDINARY_WORD}${NO_NAME_INSIDE(PHRASE)}(?=${PHRASE}{0,40} )`,
-    secret: [run(PHRASE, 8, VALUE_CHARS)],
+    secret: [charRun(PHRASE, 8, VALUE_CHARS)],
     tail: runOf(PHRASE),
   },
   {
     // `the password is hunter2`, also where people say it in Portuguese or Spanish.
     behind: ANYWHERE,
-    before: [...name, run(" ", 1), either(word("is"), word("é"), word("es"), word("eh")), run(" ", 1), MAYBE_QUOTE],
+    before: [
+      ...name,
+      charRun(" ", 1),
+      either(literal("is"), literal("é"), literal("es"), literal("eh")),
+      charRun(" ", 1),
+      MAYBE_QUOTE,
+    ],
     unless: `(?!\\w{1,40}[([])${hasDigit(BARE)}(?=${BARE}{0,40}[A-Za-z])`,
-    secret: [run(BARE, 6, VALUE_CHARS)],
+    secret: [charRun(BARE, 6, VALUE_CHARS)],
     tail: BARE_TAIL,
   },
 ];
@@ -145,65 +160,81 @@ const ARGUMENT = "[^\\s\"'`\\\\]";
 const ARGUMENTS: readonly Shape[] = [
   ...NAMES.map((name) => ({
     behind: "(?<=--[a-z0-9-]{0,12})",
-    before: [...name, run(" ", 1, 2), MAYBE_QUOTE],
+    before: [...name, charRun(" ", 1, 2), MAYBE_QUOTE],
     // A word in capitals is the name of what is to be given.
     unless: `(?![-$<[{*%|&=(])${NO_ORDINARY_WORD}(?![A-Z_]{2,40}(?![A-Za-z0-9]))(?!\\w{0,40}${ANY_NAME}\\b)`,
-    secret: [run(ARGUMENT, 6, VALUE_CHARS)],
+    secret: [charRun(ARGUMENT, 6, VALUE_CHARS)],
     tail: runOf(ARGUMENT),
   })),
   {
-    before: [...word("sshpass -p"), run(" ", 0, 1), MAYBE_QUOTE],
+    before: [...literal("sshpass -p"), charRun(" ", 0, 1), MAYBE_QUOTE],
     unless: NO_TEMPLATE,
-    secret: [run(ARGUMENT, 4)],
-    tail: runOf(ARGUMENT),
-  },
-  {
-    before: [...word("-u"), run(" ", 0, 1), run("[A-Za-z0-9_.@]", 1, 40), ...word(" -p"), run(" ", 0, 1), MAYBE_QUOTE],
-    unless: `${NO_TEMPLATE}(?![-/]|[0-9.:]{1,40}(?:\\s|$))`,
-    secret: [run(ARGUMENT, 6, VALUE_CHARS)],
+    secret: [charRun(ARGUMENT, 4)],
     tail: runOf(ARGUMENT),
   },
   {
     before: [
-      either(word("-u "), word("--user "), word("--user=")),
+      ...literal("-u"),
+      charRun(" ", 0, 1),
+      charRun("[A-Za-z0-9_.@]", 1, 40),
+      ...literal(" -p"),
+      charRun(" ", 0, 1),
       MAYBE_QUOTE,
-      run("[A-Za-z0-9_.@+-]", 1, 64),
-      ...word(":"),
+    ],
+    unless: `${NO_TEMPLATE}(?![-/]|[0-9.:]{1,40}(?:\\s|$))`,
+    secret: [charRun(ARGUMENT, 6, VALUE_CHARS)],
+    tail: runOf(ARGUMENT),
+  },
+  {
+    before: [
+      either(literal("-u "), literal("--user "), literal("--user=")),
+      MAYBE_QUOTE,
+      charRun("[A-Za-z0-9_.@+-]", 1, 64),
+      ...literal(":"),
     ],
     unless: `${NO_TEMPLATE}(?!\\d{1,16}\\b)(?:${hasDigit(ARGUMENT)}|(?=${ARGUMENT}{12}))`,
-    secret: [run(ARGUMENT, 6, VALUE_CHARS)],
+    secret: [charRun(ARGUMENT, 6, VALUE_CHARS)],
     tail: runOf(ARGUMENT),
   },
 ];
 
-const GAP = either([run(String.raw`\s`, 1, 8)], [run(String.raw`\\`, 1, 2), run("[nrt]", 1), run(" ", 0, 8)]);
+const GAP = either(
+  [charRun(String.raw`\s`, 1, 8)],
+  [charRun(String.raw`\\`, 1, 2), charRun("[nrt]", 1), charRun(" ", 0, 8)],
+);
 
 /** Secrets in the files of programs: logins of `.netrc` and `.pgpass`, elements of XML, statements of SQL. */
 const FILES: readonly Shape[] = [
   {
-    before: [...word("login"), GAP, run("[^\\s\\\\]", 1, 64), GAP, ...word("password"), run(" ", 1, 4)],
-    secret: [run('[^\\s\\\\"]', 3)],
+    before: [...literal("login"), GAP, charRun("[^\\s\\\\]", 1, 64), GAP, ...literal("password"), charRun(" ", 1, 4)],
+    secret: [charRun('[^\\s\\\\"]', 3)],
     tail: runOf('[^\\s\\\\"]'),
   },
   {
     behind: ANYWHERE,
-    before: [...word(":5432:"), run("[^\\s:]", 1, 64), ...word(":"), run("[^\\s:]", 1, 64), ...word(":")],
-    secret: [run('[^\\s\\\\"]', 4)],
+    before: [
+      ...literal(":5432:"),
+      charRun("[^\\s:]", 1, 64),
+      ...literal(":"),
+      charRun("[^\\s:]", 1, 64),
+      ...literal(":"),
+    ],
+    secret: [charRun('[^\\s\\\\"]', 4)],
     tail: runOf('[^\\s\\\\"]'),
   },
   ...NAMES.map((name) => ({
     behind: ANYWHERE,
-    before: [...name, ...word(">")],
+    before: [...name, ...literal(">")],
     unless: NO_TEMPLATE,
-    secret: [run("[^\\s<>]", 4, VALUE_CHARS)],
-    after: word("</"),
+    secret: [charRun("[^\\s<>]", 4, VALUE_CHARS)],
+    after: literal("</"),
     tail: NO_TAIL,
   })),
   ...[...PASSWORDS, anyCase("identified by")].map((name) => ({
     behind: ANYWHERE,
-    before: [...name, run(" ", 1), ...QUOTE],
+    before: [...name, charRun(" ", 1), ...QUOTE],
     unless: `${NO_TEMPLATE}${NO_ORDINARY_WORD}${NO_NAME_INSIDE(QUOTED)}`,
-    secret: [run(QUOTED, 6, VALUE_CHARS)],
+    secret: [charRun(QUOTED, 6, VALUE_CHARS)],
     tail: runOf(QUOTED),
   })),
 ];

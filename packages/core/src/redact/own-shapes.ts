@@ -1,5 +1,5 @@
 import { TOKEN_LIMITS } from "../limits.ts";
-import { either, run, word } from "./pattern.ts";
+import { either, charRun, literal } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 import { runOf } from "./scan.ts";
 import { ANYWHERE } from "./shape.ts";
@@ -19,8 +19,8 @@ const BASE64_ANY = "[A-Za-z0-9+/_-]";
 const PLAIN: Shape = {
   behind: "(?<![0-9a-f])",
   previous: "[^0-9a-f]",
-  before: [run("[0-9a-f]", ID_CHARS, ID_CHARS + 2), either(word("."), [...word("%2"), run("[Ee]", 1)])],
-  secret: [run("[A-Za-z0-9_-]", SECRET_CHARS)],
+  before: [charRun("[0-9a-f]", ID_CHARS, ID_CHARS + 2), either(literal("."), [...literal("%2"), charRun("[Ee]", 1)])],
+  secret: [charRun("[A-Za-z0-9_-]", SECRET_CHARS)],
   tail: runOf("[A-Za-z0-9_.-]"),
 };
 
@@ -28,11 +28,11 @@ const PLAIN: Shape = {
 const HEXED: Shape = {
   behind: ANYWHERE,
   before: [
-    ...Array.from({ length: ID_CHARS }, () => [run("[36]", 1), run("[0-9]", 1)]).flat(),
-    run("2", 1),
-    run("[eE]", 1),
+    ...Array.from({ length: ID_CHARS }, () => [charRun("[36]", 1), charRun("[0-9]", 1)]).flat(),
+    charRun("2", 1),
+    charRun("[eE]", 1),
   ],
-  secret: [run("[0-9A-Fa-f]", SECRET_CHARS * 2)],
+  secret: [charRun("[0-9A-Fa-f]", SECRET_CHARS * 2)],
   tail: runOf("[0-9A-Fa-f]"),
 };
 
@@ -40,7 +40,7 @@ const HEXED: Shape = {
 const ENCODED: readonly Shape[] = [0, 1, 2].map((offset) => ({
   behind: ANYWHERE,
   before: base64Of([...Array.from({ length: ID_CHARS }, () => bytesOf("0123456789abcdef")), bytesOf(".")], offset),
-  secret: [run(BASE64_ANY, 40)],
+  secret: [charRun(BASE64_ANY, 40)],
   tail: runOf("[A-Za-z0-9+/=_-]"),
 }));
 
@@ -59,7 +59,7 @@ function base64Of(bytes: readonly (readonly number[])[], offset: number): Patter
     const letters = new Set<string>();
     for (const high of first)
       for (const low of second) letters.add(BASE64.charAt((((high << 8) | low) >> (10 - (bit & 7))) & 63));
-    characters.push(run(`[${[...letters].join("")}]`, 1));
+    characters.push(charRun(`[${[...letters].join("")}]`, 1));
   }
   return characters;
 }

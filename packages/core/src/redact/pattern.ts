@@ -12,20 +12,20 @@ export type Step =
 export type Pattern = readonly Step[];
 
 /** `min` to `max` characters of a class, which is written as in a regular expression. */
-export function run(set: string, min: number, max: number = min): Step {
+export function charRun(set: string, min: number, max: number = min): Step {
   return { set, min, max };
 }
 
 /** Exactly these letters. */
-export function word(letters: string): Pattern {
-  return Array.from(letters, (letter) => run(escaped(letter), 1));
+export function literal(letters: string): Pattern {
+  return Array.from(letters, (letter) => charRun(escaped(letter), 1));
 }
 
 /** These letters in either case. */
 export function anyCase(letters: string): Pattern {
   return Array.from(letters, (letter) => {
     const [lower, upper] = [letter.toLowerCase(), letter.toUpperCase()];
-    return run(lower === upper ? escaped(letter) : `[${lower}${upper}]`, 1);
+    return charRun(lower === upper ? escaped(letter) : `[${lower}${upper}]`, 1);
   });
 }
 
@@ -35,9 +35,11 @@ export function either(...patterns: readonly Pattern[]): Step {
 }
 
 /** The source of an expression that matches the whole pattern. */
-export function whole(pattern: Pattern): string {
+export function wholeSource(pattern: Pattern): string {
   return pattern
-    .map((step) => ("set" in step ? step.set + times(step.min, step.max) : `(?:${step.either.map(whole).join("|")})`))
+    .map((step) =>
+      "set" in step ? step.set + times(step.min, step.max) : `(?:${step.either.map(wholeSource).join("|")})`,
+    )
     .join("");
 }
 
@@ -45,28 +47,28 @@ export function whole(pattern: Pattern): string {
  * The source of an expression that matches any beginning of the pattern, the whole included, at the end of the text.
  * It never matches nothing, so that an engine can pass over places where the first character does not fit.
  */
-export function cut(pattern: Pattern): string {
+export function cutOffSource(pattern: Pattern): string {
   const [step, ...rest] = pattern;
   if (step === undefined) return NEVER;
   if ("set" in step && step.max === 1 && step.min === 1) {
-    return rest.length === 0 ? `${step.set}$` : `${step.set}(?:$|${cut(rest)})`;
+    return rest.length === 0 ? `${step.set}$` : `${step.set}(?:$|${cutOffSource(rest)})`;
   }
-  const ways = "set" in step ? [`${step.set}${times(1, step.max)}$`] : step.either.map(cut);
-  if (rest.length > 0) ways.push(whole([step]) + cut(rest));
+  const ways = "set" in step ? [`${step.set}${times(1, step.max)}$`] : step.either.map(cutOffSource);
+  if (rest.length > 0) ways.push(wholeSource([step]) + cutOffSource(rest));
   return `(?:${ways.join("|")})`;
 }
 
 /** The most characters that the pattern takes. */
-export function longest(pattern: Pattern): number {
+export function longestLength(pattern: Pattern): number {
   return pattern
-    .map((step) => ("set" in step ? step.max : Math.max(...step.either.map(longest))))
+    .map((step) => ("set" in step ? step.max : Math.max(...step.either.map(longestLength))))
     .reduce((sum, length) => sum + length, 0);
 }
 
 /** The fewest characters that the pattern takes. */
-export function shortest(pattern: Pattern): number {
+export function shortestLength(pattern: Pattern): number {
   return pattern
-    .map((step) => ("set" in step ? step.min : Math.min(...step.either.map(shortest))))
+    .map((step) => ("set" in step ? step.min : Math.min(...step.either.map(shortestLength))))
     .reduce((sum, length) => sum + length, 0);
 }
 
@@ -75,7 +77,7 @@ export function beginningsOf(pattern: Pattern, chars: number): readonly (readonl
   const [step, ...rest] = pattern;
   if (chars === 0 || step === undefined) return [[]];
   if ("either" in step) return step.either.flatMap((way) => beginningsOf([...way, ...rest], chars));
-  const left = step.max > 1 ? [run(step.set, Math.max(0, step.min - 1), step.max - 1), ...rest] : rest;
+  const left = step.max > 1 ? [charRun(step.set, Math.max(0, step.min - 1), step.max - 1), ...rest] : rest;
   const taken = beginningsOf(left, chars - 1).map((more) => [step.set, ...more]);
   return step.min === 0 ? [...taken, ...beginningsOf(rest, chars)] : taken;
 }

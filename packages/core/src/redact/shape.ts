@@ -1,4 +1,4 @@
-import { run, word } from "./pattern.ts";
+import { charRun, literal } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 import { runOf } from "./scan.ts";
 import type { Tail } from "./scan.ts";
@@ -40,7 +40,7 @@ export const VALUE_CHARS = 64;
 
 /** A key that says by its first letters whose it is. */
 export function key(prefix: string, set: string, chars: number): Shape {
-  return { secret: [...word(prefix), run(set, chars)], tail: NAME_TAIL };
+  return { secret: [...literal(prefix), charRun(set, chars)], tail: NAME_TAIL };
 }
 
 /** That one of the next characters of a class is a digit. */

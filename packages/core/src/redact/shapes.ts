@@ -2,7 +2,7 @@ import { REDACT_LIMITS } from "../limits.ts";
 import { KEY_SHAPES } from "./key-shapes.ts";
 import { NAMED_SHAPES } from "./named-shapes.ts";
 import { OWN_SHAPES } from "./own-shapes.ts";
-import { beginningsOf, cut, longest, shortest, whole } from "./pattern.ts";
+import { beginningsOf, cutOffSource, longestLength, shortestLength, wholeSource } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 import type { Finder, Hit } from "./scan.ts";
 import { BEFORE_WORD, NO_TAIL, WORD_BEGINS } from "./shape.ts";
@@ -21,21 +21,21 @@ const beginningOf = ({ behind = WORD_BEGINS }: Shape): string => behind;
 function expressionOf(shapes: readonly Shape[]): RegExp {
   const sources = shapes.map((shape) => {
     const { before = [], unless = "", secret, after = [] } = shape;
-    return `${beginningOf(shape)}(${whole(before)})${unless}${whole(secret)}(?=${whole(after)})`;
+    return `${beginningOf(shape)}(${wholeSource(before)})${unless}${wholeSource(secret)}(?=${wholeSource(after)})`;
   });
   return new RegExp(sources.join("|"), "y");
 }
 
 /** The beginning of any of some shapes, cut off by the end of the text. */
 function cutOffOf(shapes: readonly Shape[]): RegExp {
-  return new RegExp(shapes.map((shape) => beginningOf(shape) + cut(partsOf(shape))).join("|"), "y");
+  return new RegExp(shapes.map((shape) => beginningOf(shape) + cutOffSource(partsOf(shape))).join("|"), "y");
 }
 
 /** The same where the secret itself has begun: what stands before a secret stays. */
 function secretCutOffOf(shapes: readonly Shape[]): RegExp {
   const sources = shapes.map((shape) => {
     const { before = [], secret, after = [] } = shape;
-    return beginningOf(shape) + whole(before) + cut([...secret, ...after]);
+    return beginningOf(shape) + wholeSource(before) + cutOffSource([...secret, ...after]);
   });
   return new RegExp(sources.join("|"), "y");
 }
@@ -94,7 +94,7 @@ function cutShortFrom(least: (shape: Shape) => number): RegExp {
 }
 
 const cutShort = cutShortFrom(() => 1);
-const secretCutShort = cutShortFrom(({ before = [] }) => shortest(before) + 1);
+const secretCutShort = cutShortFrom(({ before = [] }) => shortestLength(before) + 1);
 
 /** The first of the last characters of a text, too few for a sign, where the expression fits; the length if none is. */
 function shortAt(expression: RegExp, text: string, from: number): number {
@@ -106,7 +106,7 @@ function shortAt(expression: RegExp, text: string, from: number): number {
 }
 
 /** The most that has to be seen to know a secret by its shape. */
-export const SHAPE_CHARS = Math.max(...SHAPES.map((shape) => longest(partsOf(shape))));
+export const SHAPE_CHARS = Math.max(...SHAPES.map((shape) => longestLength(partsOf(shape))));
 
 /** Finds what looks like a secret, whoever's it is. */
 export const shapeFinder: Finder = {

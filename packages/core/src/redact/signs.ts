@@ -1,4 +1,4 @@
-import { beginningsOf, run } from "./pattern.ts";
+import { beginningsOf, charRun } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 
 /*
@@ -109,7 +109,7 @@ function* signsIn(pattern: Pattern): Generator<number, void, undefined> {
 /** For each group, which codes may stand before it and at each of its first characters. */
 function allowedIn(patterns: readonly Signed[], groups: readonly (readonly number[])[]): Uint8Array {
   const size = COMPARED_CHARS * CODES;
-  const own = patterns.map(({ pattern, previous }) => allowedBy([run(previous, 1), ...pattern]));
+  const own = patterns.map(({ pattern, previous }) => allowedBy([charRun(previous, 1), ...pattern]));
   const allowed = new Uint8Array(groups.length * size);
   for (const [group, members] of groups.entries())
     for (const member of members) {
@@ -130,7 +130,7 @@ function allowedBy(pattern: Pattern): Uint8Array {
     else {
       if (step.min === 0) walk(rest, at);
       for (const code of codesIn(step.set)) if (code < CODES) allowed[at * CODES + code] = 1;
-      walk(step.max > 1 ? [run(step.set, Math.max(0, step.min - 1), step.max - 1), ...rest] : rest, at + 1);
+      walk(step.max > 1 ? [charRun(step.set, Math.max(0, step.min - 1), step.max - 1), ...rest] : rest, at + 1);
     }
   }
   walk(pattern, 0);

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { CLIENT_LIMITS } from "@vidro/core";
 import { Vidro } from "./client.ts";
-import type { FollowItem } from "./follow-item.ts";
+import type { RunStreamItem } from "./run-stream-item.ts";
 import { answer, begin, cursorOf, cut, JOURNAL, line, linesAfter, scriptedBrain } from "./scripted-brain.fixture.ts";
 import type { Script } from "./scripted-brain.fixture.ts";
 
@@ -12,11 +12,11 @@ const QUICK = { retries: 3, backoffMs: 1 };
 const LINES = linesAfter(0);
 
 /** Follows the run to its end. */
-async function followed(url: string, after = 0): Promise<readonly FollowItem[]> {
+async function followed(url: string, after = 0): Promise<readonly RunStreamItem[]> {
   return Array.fromAsync(new Vidro({ url, ...QUICK }).attach("run_1").follow({ after }));
 }
 
-const entriesOf = (all: readonly FollowItem[]) => all.flatMap((one) => ("entry" in one ? [one.entry] : []));
+const entriesOf = (all: readonly RunStreamItem[]) => all.flatMap((one) => ("entry" in one ? [one.entry] : []));
 
 const whole: Script = (response, request) => begin(response).end(linesAfter(cursorOf(request)).join(""));
 

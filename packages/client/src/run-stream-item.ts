@@ -4,7 +4,7 @@ import { faultField } from "./refusal.ts";
 import { VidroError } from "./vidro-error.ts";
 
 /** What a follower of a run gets: an entry of its journal, or something live that came after entry `after`. */
-export type FollowItem = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };
+export type RunStreamItem = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };
 
 /**
  * What happens in a run, as one union over `type`: an event of the journal with its place there (`seq` counts from 1
@@ -15,7 +15,7 @@ export type RunEvent =
   | (LiveEvent & { readonly after: number });
 
 /** A line of a run's stream; none for a line that only shows that the stream lives. Throws when it ends the stream. */
-export function readFollowItem(line: Json): FollowItem | undefined {
+export function readRunStreamItem(line: Json): RunStreamItem | undefined {
   if (!isObject(line)) throw new VidroError("BAD_ANSWER", "A line of the run's events is no object.");
   const { seq, at, event, live, after, fault, resync } = line;
   if (isCount(seq) && isCount(at) && isTyped(event)) return { entry: { seq, at, event: event as unknown as Event } };
@@ -31,7 +31,7 @@ export function readFollowItem(line: Json): FollowItem | undefined {
 }
 
 /** The same as one flat event. */
-export function runEventOf(item: FollowItem): RunEvent {
+export function runEventOf(item: RunStreamItem): RunEvent {
   if ("live" in item) return { ...item.live, after: item.after };
   const { seq, at, event } = item.entry;
   return { ...event, seq, at };

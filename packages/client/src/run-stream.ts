@@ -1,6 +1,6 @@
 import { CLIENT_LIMITS, isTerminal } from "@vidro/core";
-import { readFollowItem } from "./follow-item.ts";
-import type { FollowItem } from "./follow-item.ts";
+import { readRunStreamItem } from "./run-stream-item.ts";
+import type { RunStreamItem } from "./run-stream-item.ts";
 import type { BrainConnection } from "./brain-connection.ts";
 import { Retries } from "./retries.ts";
 import { VidroError } from "./vidro-error.ts";
@@ -19,11 +19,11 @@ export interface FollowOptions {
  * entry. A connection that is cut is made again from the last entry; when that does not help any more, or the signal
  * fires, it throws: a stream that ends quietly has come to the end of its run.
  */
-export async function* followRun(
+export async function* readRunStream(
   brain: BrainConnection,
   run: string,
   { after = 0, live, signal }: FollowOptions = {},
-): AsyncGenerator<FollowItem, void, undefined> {
+): AsyncGenerator<RunStreamItem, void, undefined> {
   const retries = new Retries(brain.retryOptions, signal);
   const path = `v1/runs/${encodeURIComponent(run)}/events`;
   let cursor = after;
@@ -33,7 +33,7 @@ export async function* followRun(
       const lines = await brain.openStream({ method: "GET", path, query: { after: cursor, live }, signal });
       if (lines === undefined) return;
       for await (const line of lines) {
-        const item = readFollowItem(line);
+        const item = readRunStreamItem(line);
         if (item === undefined || isKnown(item, cursor)) continue;
         if ("entry" in item) {
           cursor = item.entry.seq;
@@ -53,7 +53,7 @@ export async function* followRun(
 }
 
 /** Whether the follower has it already; what leaves a gap is as good as a cut, since it can be asked for again. */
-function isKnown(item: FollowItem, cursor: number): boolean {
+function isKnown(item: RunStreamItem, cursor: number): boolean {
   if ("live" in item) return false;
   const { seq } = item.entry;
   if (seq > cursor + 1)

@@ -1,10 +1,10 @@
-import { gather } from "./gather.ts";
+import { byteBuffer } from "./byte-buffer.ts";
 
 const LF = 0x0a;
 const CR = 0x0d;
 
 /** Cuts a stream of bytes into lines. */
-export interface Lines {
+export interface LineSplitter {
   /** Calls `line` for each line that the chunk completes, without its end; once with undefined for a line over the bound. */
   push(chunk: Uint8Array, line: (bytes: Uint8Array | undefined) => void): void;
   /** The bytes behind the last line end. */
@@ -15,8 +15,8 @@ export interface Lines {
  * Lines of at most `maxBytes`: a longer one is reported as soon as it is too long and is skipped, not held.
  * `lf`: only LF ends a line. `any`: CR, LF and CRLF do.
  */
-export function lines(maxBytes: number, ends: "lf" | "any"): Lines {
-  const held = gather();
+export function lineSplitter(maxBytes: number, ends: "lf" | "any"): LineSplitter {
+  const held = byteBuffer();
   let skipping = false;
   let afterCr = false;
 

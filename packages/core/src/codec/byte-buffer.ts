@@ -1,5 +1,5 @@
 /** Bytes of one unit that arrive in pieces: they are copied, since a chunk belongs to whoever gave it. */
-export interface Gather {
+export interface ByteBuffer {
   /** How many bytes are held. */
   readonly size: number;
   /** Keeps a copy of the bytes. */
@@ -15,7 +15,7 @@ const FIRST_BYTES = 256;
 const KEPT_BYTES = 16 * 1024;
 
 /** Gathers bytes in a buffer that doubles, so that a million chunks of one byte cost no more than one of a million. */
-export function gather(): Gather {
+export function byteBuffer(): ByteBuffer {
   let buffer = new Uint8Array(0);
   let size = 0;
 
