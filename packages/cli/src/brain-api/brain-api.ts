@@ -1,5 +1,5 @@
 import type { StartRequest } from "@vidro/brain";
-import type { AgentApi, FollowItem, HandApi } from "@vidro/client";
+import type { AgentApi, RunStreamItem, HandApi } from "@vidro/client";
 import type { Entry, JsonObject, RunHead } from "@vidro/core";
 
 /**
@@ -36,7 +36,7 @@ export interface BrainRuns {
   /** Takes part in a run and tells in which role; a run without a driver is driven on. */
   join(run: string): Promise<RunRole>;
   /** Every entry after `after`, with live events, to the terminal entry; ends early when the signal fires. */
-  follow(run: string, after: number, signal: AbortSignal): AsyncIterable<FollowItem>;
+  follow(run: string, after: number, signal: AbortSignal): AsyncIterable<RunStreamItem>;
   /** The entries that there are now, up to `last`. */
   entries(run: string, last?: number): AsyncIterable<Entry>;
   /** Answers the open question of a run. */

@@ -1,5 +1,5 @@
 import { Vidro, VidroError } from "@vidro/client";
-import type { FollowItem, VidroOptions } from "@vidro/client";
+import type { RunStreamItem, VidroOptions } from "@vidro/client";
 import { Fault, FAULTS } from "@vidro/core";
 import type { Entry, FaultCode } from "@vidro/core";
 import type { BrainAddress } from "./brain-address.ts";
@@ -96,7 +96,7 @@ function remoteHands(address: BrainAddress, options: VidroOptions): BrainHands {
 async function* followUntilAborted(
   vidro: Vidro,
   { run, after, signal }: { readonly run: string; readonly after: number; readonly signal: AbortSignal },
-): AsyncGenerator<FollowItem> {
+): AsyncGenerator<RunStreamItem> {
   try {
     yield* vidro.attach(run).follow({ after, signal });
   } catch (thrown) {
