@@ -5,7 +5,7 @@ import type { JsonObject } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
-import { paint } from "../view/symbols.ts";
+import { paint, paintWord } from "../view/symbols.ts";
 import { print, say, sayJson } from "../program/tell.ts";
 
 const NAME_CHARS = 20;
@@ -54,7 +54,7 @@ export async function change(
   });
 }
 
-function standing({ state, barred }: HandRecord): keyof typeof COLOURS {
+function standing({ state, barred }: HandRecord): string {
   return barred ?? state;
 }
 
@@ -62,7 +62,7 @@ function row(hand: HandRecord): string {
   const state = standing(hand);
   return [
     paint("bold", oneLine(hand.name, NAME_CHARS).padEnd(NAME_CHARS)),
-    paint(COLOURS[state], state.padEnd(STATE_CHARS)),
+    paintWord(COLOURS, oneLine(state, NAME_CHARS), STATE_CHARS),
     hand.gateway.padEnd(GATEWAY_CHARS),
     oneLine(hand.tags.join(","), TAGS_CHARS).padEnd(TAGS_CHARS),
     paint("dim", hand.id),

@@ -7,7 +7,7 @@ import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { findRun } from "../brain-api/find-run.ts";
 import { entryLine } from "../view/json-lines.ts";
-import { paint } from "../view/symbols.ts";
+import { paint, paintWord } from "../view/symbols.ts";
 import { screenFor } from "../view/show-run.ts";
 import { outputRead, print, say, sayJson, sayLine } from "../program/tell.ts";
 
@@ -106,7 +106,7 @@ function row({ id, status, task, startedAt, damaged }: RunHead): string {
   return [
     paint("bold", id.slice(-SHORT_ID_CHARS)),
     damaged === undefined
-      ? paint(COLOURS[status], status.padEnd(STATUS_CHARS))
+      ? paintWord(COLOURS, oneLine(status, TASK_CHARS), STATUS_CHARS)
       : paint("red", "damaged".padEnd(STATUS_CHARS)),
     paint("dim", age.padStart(AGE_CHARS)),
     oneLine(task, TASK_CHARS),

@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { FAULTS, OUTPUT_LIMITS } from "@vidro/core";
 import { boundedLines, jsonLine, printable } from "@vidro/core/text";
-import type { FaultReport } from "@vidro/core";
+import type { FaultCode, FaultReport, FaultRow } from "@vidro/core";
+import { EXIT } from "./exit-codes.ts";
 import { shown } from "../view/ink.ts";
 import { paint } from "../view/symbols.ts";
 
@@ -69,6 +70,12 @@ export function errorLines(dropped: (count: number) => string): (line: string) =
   return boundedLines(process.stderr, dropped);
 }
 
+/** The row of a fault in the table; a code that only a newer brain has is shown as it is. */
+export function faultRow(code: string): Pick<FaultRow, "says" | "next" | "exit"> {
+  if (Object.hasOwn(FAULTS, code)) return FAULTS[code as FaultCode];
+  return { says: `The brain reports ${code}.`, next: "Use the vidro of the brain's own version.", exit: EXIT.failed };
+}
+
 /** Behind `why:` and `vidro:`. */
 const FAULT_MARGIN = 7;
 
@@ -76,8 +83,8 @@ const FAULT_MARGIN = 7;
 const TYPED_EXITS: readonly number[] = [2, 3];
 
 /** Tells a person what happened, why, and what to do next. */
-export function sayFault(fault: FaultReport, next: string = FAULTS[fault.code].next): void {
-  const { says, exit } = FAULTS[fault.code];
+export function sayFault(fault: FaultReport, next: string = faultRow(fault.code).next): void {
+  const { says, exit } = faultRow(fault.code);
   const { message } = fault;
   const headline = TYPED_EXITS.includes(exit) ? message : says;
   say(...indented(`${paint(["red", "bold"], "vidro:", process.stderr)} ${headline}`, FAULT_MARGIN));

@@ -166,6 +166,9 @@ class TerminalScreen implements Screen {
       case "run.aborted":
         this.#line(paint("yellow", this.#marks.stop), eventSentence(event));
         return this.#end(at);
+      default:
+        // An event that only a newer brain knows.
+        this.#aside(this.#marks.note, oneLine((event as Event).type, this.#room));
     }
   }
 

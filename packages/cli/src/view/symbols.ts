@@ -11,6 +11,17 @@ export function paint(
   return `${held(before)}${text}${held(after)}`;
 }
 
+/** A word in its colour, padded to a width; a word without a colour, as a newer brain may use, stays as it is. */
+export function paintWord(
+  colours: { readonly [word: string]: Parameters<typeof styleText>[0] },
+  word: string,
+  width = 0,
+): string {
+  const style = Object.hasOwn(colours, word) ? colours[word] : undefined;
+  const padded = word.padEnd(width);
+  return style === undefined ? padded : paint(style, padded);
+}
+
 /** Stands for the text, of which the colours are to know nothing. */
 const HOLE = "x";
 

@@ -6,7 +6,7 @@ import type { Interrupted, Leaving } from "./interrupts.ts";
 import { nobody } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import type { Screen } from "./screen.ts";
-import { outputRead, say, sayFault } from "../program/tell.ts";
+import { faultRow, outputRead, say, sayFault } from "../program/tell.ts";
 import type { BrainRuns, RunRole } from "../brain-api/brain-api.ts";
 
 /** What is watched, from which entry on, where, and by whom. */
@@ -205,6 +205,6 @@ class Watcher implements Interrupted {
 
 /** What a command that showed a run to its end exits with. */
 function exitAfter(end: TerminalEvent): number {
-  if (end.type === "run.failed") return FAULTS[end.fault.code].exit;
+  if (end.type === "run.failed") return faultRow(end.fault.code).exit;
   return end.type === "run.finished" ? EXIT.ok : EXIT.aborted;
 }

@@ -1,9 +1,10 @@
 import { constants } from "node:os";
-import { asFault, Fault, FAULTS, isTerminal } from "@vidro/core";
+import { asFault, Fault, isTerminal } from "@vidro/core";
 import { DIRECT, directTask } from "@vidro/core/run";
 import type { Entry, FaultReport, LiveEvent, ProcessOutcome, QuestionAsked } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import { EXIT } from "../../program/exit-codes.ts";
+import { faultRow } from "../../program/tell.ts";
 import type { Answer } from "../../view/questions.ts";
 import type { BrainRuns } from "../../brain-api/brain-api.ts";
 
@@ -96,10 +97,10 @@ export class Execution {
   #ended(): Pick<Executed, "exit" | "outcome" | "fault"> {
     const last = this.#entries.at(-1)?.event;
     if (last === undefined || !isTerminal(last) || last.type === "run.aborted") return { exit: EXIT.aborted };
-    if (last.type === "run.failed") return { exit: FAULTS[last.fault.code].exit, fault: last.fault };
+    if (last.type === "run.failed") return { exit: faultRow(last.fault.code).exit, fault: last.fault };
     for (const { event } of this.#entries) {
       if (event.type === "action.failed" || event.type === "action.unknown")
-        return { exit: FAULTS[event.fault.code].exit, fault: event.fault };
+        return { exit: faultRow(event.fault.code).exit, fault: event.fault };
       if (event.type === "action.finished" && event.outcome.kind === "process")
         return { exit: exitOf(event.outcome), outcome: event.outcome };
     }
