@@ -6,11 +6,11 @@ import { parseJson } from "@vidro/core/codec";
 import { isWrapper } from "@vidro/core/policy";
 
 /*
- * Programs that run what files say which nobody names to them: `make` a Makefile, `npm run x` a line of package.json,
- * `python -m x` a module. What of that can be known from the words of a command is found here.
+ * Files that programs run although the command line does not name them: `make` a Makefile, `npm run x` a script of
+ * package.json, `python -m x` a module. They are found from the words of the command as far as possible.
  */
 
-/** The files that a program looks for by itself in its folder. */
+/** Files that a program searches for in its working folder. */
 const LOOKED_FOR: { readonly [program: string]: string } = {
   make: "GNUmakefile makefile Makefile",
   gmake: "GNUmakefile makefile Makefile",
@@ -31,38 +31,38 @@ const LOOKED_FOR: { readonly [program: string]: string } = {
   terraform: "main.tf",
 };
 
-/** Programs that run scripts of the nearest package.json, and programs of the packages beside it. */
+/** Programs that run scripts of the nearest package.json and programs of its node_modules. */
 const PACKAGE_RUNNERS = new Set(["npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx"]);
 
-/** Programs that find a module of JavaScript without its extension. */
+/** Programs that find a JavaScript module without its extension. */
 const MODULE_RUNNERS = new Set(["node", "nodejs", "tsx", "ts-node", "bun"]);
 const MODULE_ENDINGS = [".js", ".mjs", ".cjs", ".ts", "/index.js", "/package.json"];
 
-/** `npm test` is `npm run test`, and these are the others that need no `run`. */
+/** Aliases of scripts that need no `run`: `npm t` is `npm run test`. */
 const SHORT: { readonly [word: string]: string } = { t: "test", tst: "test", it: "test" };
 
-/** Programs besides those that core knows to run whatever they are given, which run what the files they are given say. */
+/** Programs that run the files they are given, besides the wrappers that core knows. */
 const READERS = new Set(["psql", "sqlite3", "mysql", "ansible-playbook", "terraform", "source", "."]);
 
-/** A file name that a module or a folder may have; more than such words no runner is looked up for. */
+/** Words that can name a module or a folder; other words are not looked up. */
 const PLAIN = /^[\w./@+-]+$/u;
 
-/** Whether a program runs what the files say that it is given. */
+/** Whether a program runs the content of the files that it is given. */
 export function runsGivenFiles(name: string): boolean {
   return isWrapper(name) || READERS.has(name) || Object.hasOwn(LOOKED_FOR, name);
 }
 
-/** What the words of a command have run besides the files that they name. */
+/** What a command runs besides the files that it names. */
 interface ImpliedRuns {
-  /** Paths of files that count if they are there. */
+  /** Paths of files that are run if they exist. */
   readonly files: readonly string[];
-  /** Lines that a shell would run, and the folder that it would run them in. */
+  /** Lines that a shell would run, and their working folder. */
   readonly lines: readonly { readonly line: string; readonly cwd: string }[];
-  /** Programs that look for files by themselves, so that more may run than can be known. */
+  /** Programs that search for files themselves, so that unknown files may run too. */
   readonly runners: readonly string[];
 }
 
-/** What the words have run, in their order, seen from a folder. */
+/** Finds what the words of a command run implicitly in a working folder. */
 export function findImpliedRuns(words: readonly string[], cwd: string): ImpliedRuns {
   const names = new Set(words.map((word) => withoutVersion(basename(word))));
   const plain = [...new Set(words)].filter((word) => PLAIN.test(word) && word.length <= HAND_LIMITS.pathChars);
@@ -94,7 +94,7 @@ function foldersOf(word: string, cwd: string): readonly string[] {
   return path !== cwd && statIfAny(path)?.isDirectory() === true ? [path] : [];
 }
 
-/** What is at a path; nothing where it cannot be looked at, or where no name is as long. */
+/** The stat of a path; undefined if it cannot be read or the name is too long. */
 function statIfAny(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false });
@@ -109,11 +109,11 @@ function nearestPackage(folder: string): readonly string[] {
   return dirname(folder) === folder ? [] : nearestPackage(dirname(folder));
 }
 
-/** The scripts of a package.json that a word names, with those that run before and after them. */
+/** Scripts of a package.json that the words name, with their pre and post scripts. */
 function scriptLines(file: string, words: readonly string[]): ImpliedRuns["lines"] {
   const scripts = scriptsOf(file);
   const named = new Set(words.map((word) => SHORT[word] ?? word));
-  // Installing runs these by itself.
+  // Installing runs these scripts too.
   if (["install", "i", "ci", "add"].some((word) => named.has(word))) for (const hook of HOOKS) named.add(hook);
   return [...named]
     .flatMap((name) => [`pre${name}`, name, `post${name}`])
@@ -135,7 +135,7 @@ function scriptsOf(file: string): { readonly [name: string]: unknown } {
   }
 }
 
-/** The modules that are run by name: `python -m name`. */
+/** Modules that are run by name: `python -m name`. */
 function pythonModules(words: readonly string[]): readonly string[] {
   if (!words.some((word) => /^(?:python|pypy)[\d.]*$/u.test(basename(word)))) return [];
   return words.flatMap((word, index) => {

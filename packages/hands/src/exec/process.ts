@@ -18,11 +18,11 @@ import { readProcessStat } from "./proc.ts";
 import { Spool } from "./spool.ts";
 import type { ToolExecution } from "../tools/tool.ts";
 
-/** A program to run: no shell reads this, every word arrives as it is. */
+/** A program to start without a shell; each argument is passed unchanged. */
 export interface ProcessLaunch {
   /** Absolute path. */
   readonly program: string;
-  /** The name the program is called by, and its arguments. */
+  /** argv[0] and the arguments. */
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
@@ -33,7 +33,7 @@ export interface ProcessLaunch {
 
 const STREAMS = ["stdout", "stderr"] as const;
 
-/** How often a tree that was told to end is looked at. */
+/** Interval at which a process tree that was signalled is checked. */
 const POLL_MS = 25;
 
 interface ProcessExit {
@@ -42,8 +42,8 @@ interface ProcessExit {
 }
 
 /**
- * Runs a program to its end and resolves when its whole tree is gone. Time running out or an abort ends the tree,
- * first gently, then by force; what was printed until then is in the outcome. Throws TOOL_FAILED if it cannot start.
+ * Runs a program and resolves when its whole process tree has ended. A timeout or an abort sends SIGTERM, then SIGKILL,
+ * to the tree; the outcome has the output up to then. Throws TOOL_FAILED if the program cannot be started.
  */
 export async function runProcess(launch: ProcessLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
   const startedAt = performance.now();
@@ -89,7 +89,7 @@ async function startProcess(
       cwd,
       env: { ...env, [ACTION_TAG_VARIABLE]: tag },
       stdio: ["ignore", "pipe", "pipe", ...(inheritedBytes === undefined ? [] : ["pipe" as const])],
-      // A session of its own: no terminal to read passwords from, and one group that can be signalled as a whole.
+      // Its own session: it has no terminal to ask for passwords on, and its group can be signalled as a whole.
       detached: true,
     });
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
@@ -108,19 +108,19 @@ function startFailureReason(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
-/** The last words in the output of a command that had too much memory. */
+/** The note appended to the output of a command that exceeded its memory limit. */
 function memoryNote(bytes: number): Buffer {
   return Buffer.from(`[ended: its processes had more memory than ${Math.round(bytes / MIB)} MiB]\n`);
 }
 
-/** What ends a command besides itself. */
+/** Limits that end a command early. */
 interface ProcessBounds {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   readonly memoryBytes: number;
 }
 
-/** Why a command is over. */
+/** Why a command ended. */
 type EndReason = "exit" | "timeout" | "abort" | "memory";
 
 async function waitUntilGone(
@@ -133,9 +133,9 @@ async function waitUntilGone(
   });
   const closed = new Promise((resolve) => child.once("close", resolve));
   const why = await waitForEndReason(exited, bounds, { pid: child.pid ?? 0, tag });
-  // What takes memory is asked nothing: it would take more while it thinks.
+  // A process over its memory limit gets no grace time, because it would allocate more.
   if (why !== "exit") await endTree(child, tag, why === "memory" ? 0 : HAND_LIMITS.graceMs);
-  // What even SIGKILL has not ended hangs in the kernel; nobody can wait for that.
+  // A process that survives SIGKILL hangs in the kernel; it is not waited for.
   const killed: ProcessExit = { exitCode: null, signal: "SIGKILL" };
   const exit = why === "exit" ? await exited : await Promise.race([exited, sleep(HAND_LIMITS.pipesMs, killed, UNHELD)]);
   await Promise.race([closed, sleep(HAND_LIMITS.pipesMs, undefined, UNHELD)]);
@@ -144,7 +144,7 @@ async function waitUntilGone(
   return { exit, why };
 }
 
-/** A timer that keeps no process alive by itself. */
+/** Options of a timer that does not keep this process alive. */
 const UNHELD = { ref: false };
 
 function waitForEndReason(
@@ -168,7 +168,7 @@ function waitForEndReason(
   });
 }
 
-/** Ends all that belongs to the action: SIGTERM, and after the grace time SIGKILL, until nothing is left. */
+/** Ends all processes of the action: SIGTERM, after the grace time SIGKILL, until none is left. */
 async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND_LIMITS.graceMs): Promise<void> {
   const forceAt = performance.now() + graceMs;
   const giveUpAt = forceAt + HAND_LIMITS.pipesMs;
@@ -190,7 +190,7 @@ async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND_
 function findTree(child: ChildProcess, tag: string, known: ReadonlyMap<number, TaggedProcess>): TaggedProcess[] {
   const leader = isRunning(child) && child.pid !== undefined ? readProcessStat(child.pid) : undefined;
   const found = new Map(findTaggedProcesses(tag, leader).map((member) => [member.pid, member]));
-  // Those that were found through the leader, and have outlived it.
+  // Processes found earlier through the leader may have outlived it.
   for (const member of known.values()) {
     const stat = readProcessStat(member.pid);
     if (stat?.startTicks === member.startTicks && stat.state !== "Z") found.set(member.pid, member);
@@ -202,17 +202,17 @@ function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
 }
 
-/** Signals the group at one stroke, and only while its leader is not reaped: until then nobody else can have its id. */
+/** Signals the whole group, but only until its leader is reaped: until then the group id cannot be reused. */
 function signalGroup(child: ChildProcess, signal: NodeJS.Signals | undefined): void {
   if (signal === undefined || child.pid === undefined || !isRunning(child)) return;
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // It has just ended.
+    // The group has just ended.
   }
 }
 
-/** Whether somebody is left in the group of a leader that has ended; asks only, signals nobody. */
+/** Whether processes are left in the group of a leader that has ended; sends no signal. */
 function hasGroupLeft(child: ChildProcess): boolean {
   try {
     return child.pid !== undefined && process.kill(-child.pid, 0);

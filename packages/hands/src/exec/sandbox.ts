@@ -9,23 +9,23 @@ import { fileViewOptions, type SandboxScope } from "./sandbox/file-view.ts";
 
 export { isInView, type SandboxScope } from "./sandbox/file-view.ts";
 
-/** A command line that runs another one held to a scope. */
+/** A command line that runs another one in the sandbox. */
 interface SandboxedCommand {
   /** Absolute path. */
   readonly program: string;
   readonly argv: readonly string[];
-  /** Bytes that it reads from the descriptor `INHERITED_DESCRIPTOR`. */
+  /** Bytes that it reads from `INHERITED_DESCRIPTOR`. */
   readonly inheritedBytes?: Uint8Array;
 }
 
-/** Holds a command to a scope by means of the kernel. */
+/** Confines commands by means of the kernel. */
 export interface Sandbox {
-  /** What runs the given line within the scope; the first word of the line is an absolute path. */
+  /** The command that runs a line within the scope; the first word of the line is an absolute path. */
   hold(line: readonly string[], scope: SandboxScope): Promise<SandboxedCommand>;
   /**
-   * What runs the given line as the user, with an empty folder in the place of each that is reserved. All else is the
-   * host's: files, processes, network. Programs get no rights there that would take the cover away: none by a
-   * set-user-id bit, and root has none to mount or to look into other processes. Left out where nothing covers.
+   * The command that runs a line as the user, with each reserved folder replaced by an empty one. Files, processes and
+   * network are otherwise the host's. Programs cannot gain rights that would undo the cover: set-user-id bits have no
+   * effect, and root may not mount or inspect other processes. Undefined on hosts that cannot cover folders.
    */
   cover?(line: readonly string[], cover: CoverScope): SandboxedCommand;
 }
@@ -34,25 +34,25 @@ const BUBBLEWRAP = "/usr/bin/bwrap";
 const SHELL = "/bin/sh";
 const PROBE_MS = 5000;
 
-/** Bounds the memory of every process of the line, then becomes bubblewrap. */
+/** A shell script that limits the memory of each process, then executes bubblewrap. */
 const memoryBoundScript = (bytes: number): string =>
   `ulimit -d ${Math.floor(bytes / 1024)} 2>/dev/null; exec "$0" "$@"`;
 
 /**
- * What root keeps in the sandbox of its powers: to read and write whatever files it is shown, as outside. With any of
- * the others it could take the walls down from within: mount, make devices, open files behind their names.
+ * The only capability that root keeps in the sandbox: to read and write the files in its view. With any other one it
+ * could leave the sandbox by mounting, creating devices or opening files by handle.
  */
 const ROOT_KEEPS = ["--cap-add", "CAP_DAC_OVERRIDE"];
 
-/** What root keeps besides for facts of the host: which process has a socket, and what the kernel wrote down. */
+/** Further capabilities that root keeps to read facts of the host: owners of sockets, and the kernel log. */
 const ROOT_KEEPS_FOR_FACTS = ["--cap-add", "CAP_SYS_PTRACE", "--cap-add", "CAP_SYSLOG"];
 
 const links = new ForeignLinks();
 let works: Promise<boolean> | undefined;
 
 /**
- * The sandbox of this host, or undefined where there is none that works, which is tried once for each process. What
- * the patterns name as secret, a command in it does not see.
+ * The sandbox of this host; undefined if none works, which is probed once per process. Commands in it do not see files
+ * that match the patterns of secrets.
  */
 export async function findHostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
   const [withSockets, without] = [true, false].map((sockets) => seccompFilter(process.arch, { sockets }));
@@ -66,7 +66,7 @@ export async function findHostSandbox(secrets: readonly string[] = SECRETS): Pro
     ];
     const inheritedBytes = scope.confined === "files" ? without : withSockets;
     const argv = [BUBBLEWRAP, ...bounds, "--", ...line];
-    // What tells facts takes no input that its memory could grow with.
+    // Programs that report facts take no input that could grow their memory.
     if (scope.confined === "facts") return { program: BUBBLEWRAP, argv, inheritedBytes };
     return { program: SHELL, argv: [SHELL, "-c", memoryBoundScript(scope.memoryBytes), ...argv], inheritedBytes };
   };
@@ -80,14 +80,14 @@ export async function findHostSandbox(secrets: readonly string[] = SECRETS): Pro
   };
 }
 
-/** Makes the line that is held to a scope, with what in the workspace is foreign to it. */
+/** Builds the sandboxed command; `foreign` are files of the workspace that it must not see. */
 type ConfineCommand = (line: readonly string[], scope: SandboxScope, foreign: readonly string[]) => SandboxedCommand;
 
 function toCommand(argv: readonly string[]): SandboxedCommand {
   return { program: argv[0] ?? "", argv };
 }
 
-/** Being installed is not enough: many containers forbid the name spaces that it needs. */
+/** Runs bubblewrap once: where it is installed, containers often forbid the namespaces that it needs. */
 function probeSandbox(held: ConfineCommand): Promise<boolean> {
   const scope: SandboxScope = {
     confined: "files",
@@ -116,7 +116,7 @@ function isolationOptions({ confined, cwd }: SandboxScope): readonly string[] {
     ["--die-with-parent", "--new-session", "--cap-drop", "ALL"],
     isRoot ? ROOT_KEEPS : [],
     isRoot && isFacts ? ROOT_KEEPS_FOR_FACTS : [],
-    // A folder that was on the host's disk only.
+    // TMPDIR names a folder of the host that is not in the view.
     ["--unsetenv", "TMPDIR", "--chdir", cwd],
   ].flat();
 }

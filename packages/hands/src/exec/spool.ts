@@ -4,8 +4,8 @@ import { HAND_LIMITS } from "@vidro/core";
 import { trimPartialCharacter } from "./output.ts";
 
 /**
- * The whole output of an action in a file, in the order it came, up to the bound; it is what remains of an action
- * whose hand was killed. A disk that is full ends the spool, never the action.
+ * Writes the whole output of an action to a file, in order, up to the bound; it survives when the hand is killed. A
+ * full disk ends the spool, not the action.
  */
 export class Spool {
   readonly #path: string;
@@ -18,7 +18,7 @@ export class Spool {
     this.#path = path;
   }
 
-  /** Writes the next bytes. Synchronously: what a killed process has not handed over is lost. */
+  /** Writes the next bytes; synchronously, because a killed process loses what it has not written. */
   take(chunk: Buffer): void {
     if (this.#ended) return;
     try {
@@ -33,7 +33,7 @@ export class Spool {
   }
 
   /**
-   * Closes the file once, and removes it unless it is to be kept and has no hole; says whether one was kept.
+   * Closes the file, and removes it unless it is wanted and complete; returns whether it was kept.
    */
   finish(wanted: boolean): boolean {
     this.#ended = true;
@@ -46,14 +46,14 @@ export class Spool {
   }
 }
 
-/** Opens a spool that its user alone can read, also where one was left behind that others could. */
+/** Opens a spool with mode 0600, also if a file with another mode was left behind. */
 function openForUser(path: string): number {
   const file = openSync(path, "w", 0o600);
   fchmodSync(file, 0o600);
   return file;
 }
 
-/** What was spooled of an action that never ended: its beginning, or undefined when there is nothing. */
+/** The beginning of the spool of an action that never ended; undefined if it is empty or missing. */
 export function readSpool(path: string): string | undefined {
   try {
     const file = openSync(path, "r");
@@ -69,7 +69,7 @@ export function readSpool(path: string): string | undefined {
   }
 }
 
-/** Removes the spools that are too old, and the oldest of what is too much. */
+/** Removes spools that are too old, and the oldest ones beyond the size bound. */
 export function pruneSpools(folder: string, now: number): void {
   let bytes = 0;
   const newestFirst = readdirSync(folder)

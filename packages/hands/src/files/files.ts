@@ -7,37 +7,37 @@ import { basename, dirname, join } from "node:path";
 import { Fault, HAND_LIMITS } from "@vidro/core";
 
 /*
- * Files are reached by walking from the root, one open folder after the other, following no symlink: what is opened is
- * what the path says, or nothing. Node has no openat; on Linux /proc/self/fd/<n>/<name> is the same thing. Elsewhere
- * the walk goes by name, which still refuses every link it meets but not one that is swapped in between two steps.
+ * Files are opened by walking from the root through open folders and following no symlink, so that exactly the file at
+ * the path is opened, or none. Node has no openat; on Linux /proc/self/fd/<n>/<name> does the same. Elsewhere the walk
+ * goes by name, which refuses every link it meets but not one that is swapped in between two steps.
  */
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const DESCRIPTORS = process.platform === "linux" && existsSync("/proc/self/fd");
-/** Linux's O_PATH, which Node does not name: a descriptor to walk through, without the right to list the folder. */
+/** Linux's O_PATH, which Node does not define: opens a folder to walk through, without permission to list it. */
 const O_WALK = DESCRIPTORS ? 0o10000000 : O_RDONLY;
 
-/** All the bytes of a file, and its state when they were read. */
+/** The bytes of a file, and its stat when they were read. */
 interface FileBytes {
   readonly bytes: Buffer;
   readonly stat: BigIntStats;
 }
 
-/** All of a file, and its hash. */
+/** The bytes of a file with their hash. */
 interface FileContent extends FileBytes {
   readonly sha256: string;
 }
 
-/** What must be at a path for a write to go on: the file as it was read, nothing at all, or whatever is there. */
+/** Precondition of a write: the file as it was read, no file, or anything. */
 type Expected = BigIntStats | "nothing" | "anything";
 
-/** Something in a folder. */
+/** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;
   readonly type: "file" | "folder" | "link" | "other";
 }
 
-/** An open folder; what happens in it happens there, wherever its path leads by now. Close it. */
+/** An open folder. Operations act on the opened folder even if its path leads elsewhere by now. Must be closed. */
 export class Folder implements AsyncDisposable {
   readonly path: string;
   readonly #handle: FileHandle;
@@ -47,7 +47,7 @@ export class Folder implements AsyncDisposable {
     this.#handle = handle;
   }
 
-  /** Opens a folder by its real path; with `make`, folders that are missing are made on the way. */
+  /** Opens a folder by its real path; with `make`, missing folders are created. */
   static async open(path: string, make = false): Promise<Folder> {
     let folder = new Folder("/", await open("/", O_WALK | O_DIRECTORY));
     for (const name of path.split("/").filter((part) => part !== "")) {
@@ -76,7 +76,7 @@ export class Folder implements AsyncDisposable {
     }
   }
 
-  /** What is at a name, links not followed; undefined when nothing is. */
+  /** The stat of a name, without following links; undefined if it does not exist. */
   async look(name: string): Promise<BigIntStats | undefined> {
     try {
       return await lstat(this.#at(name), { bigint: true });
@@ -86,12 +86,12 @@ export class Folder implements AsyncDisposable {
     }
   }
 
-  /** Where a symlink in this folder points to, as it is written. */
+  /** The target of a symlink in this folder, as written. */
   async target(name: string): Promise<string> {
     return await readlink(this.#at(name));
   }
 
-  /** Up to `most` entries, sorted by name, hidden ones too, and whether there are more. */
+  /** Up to `most` entries including hidden ones, sorted by name, and whether there are more. */
   async entries(most: number): Promise<{ readonly entries: readonly FolderEntry[]; readonly more: boolean }> {
     const entries: FolderEntry[] = [];
     try {
@@ -112,10 +112,10 @@ export class Folder implements AsyncDisposable {
     return { entries: entries.sort(byName), more: false };
   }
 
-  /** All of a regular file in this folder. */
+  /** Reads a regular file in this folder. */
   async read(name: string): Promise<FileBytes> {
     const path = join(this.path, name);
-    // Looking first leaves the other end of a pipe asleep; not waiting, and looking again, holds if it was swapped since.
+    // The lstat keeps a fifo unopened; O_NONBLOCK and the second stat cover a swap in between.
     const seen = await this.look(name);
     if (seen === undefined) throw missingFault(path);
     refuseIrregular(seen, path);
@@ -130,8 +130,8 @@ export class Folder implements AsyncDisposable {
   }
 
   /**
-   * Puts a whole new file in the place of `name`, durably and at once: readers see the old or the new, never a part.
-   * A file with other hard links is replaced under this name only; the other names keep the old content.
+   * Replaces the file `name` atomically and durably: readers see the old or the new content, never a part. A file with
+   * other hard links is replaced under this name only; the other names keep the old content.
    */
   async replace(name: string, bytes: Uint8Array, expected: Expected): Promise<void> {
     const path = join(this.path, name);
@@ -139,7 +139,7 @@ export class Folder implements AsyncDisposable {
     refuseUnwritable(before, path);
     const temporary = `.vidro-${randomUUID()}.tmp`;
     try {
-      // The mode is narrow until it is the old file's, so that nobody reads what they could not read before.
+      // Mode 0600 until the old file's mode is set, so that no other user can read the new content early.
       const mode = before === undefined ? 0o666 : 0o600;
       await using handle = await open(this.#at(temporary), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
       if (before !== undefined) await copyModeAndOwner(handle, before);
@@ -168,14 +168,14 @@ export class Folder implements AsyncDisposable {
   }
 }
 
-/** All of the regular file at a real path. */
+/** Reads the regular file at a real path. */
 export async function readContent(path: string): Promise<FileContent> {
   await using folder = await Folder.open(dirname(path));
   const { bytes, stat } = await folder.read(basename(path));
   return { bytes, stat, sha256: sha256(bytes) };
 }
 
-/** All of the file at a real path, or undefined when there is none, nor perhaps its folder. */
+/** Reads the file at a real path; undefined if it or its folder does not exist. */
 export async function readContentIfAny(path: string): Promise<FileContent | undefined> {
   try {
     return await readContent(path);
@@ -185,7 +185,7 @@ export async function readContentIfAny(path: string): Promise<FileContent | unde
   }
 }
 
-/** Replaces or makes the file at a real path; `make` also makes the folders that it lacks. */
+/** Replaces or creates the file at a real path; with `make`, missing folders are created. */
 export async function writeContent(
   path: string,
   text: string,
@@ -197,7 +197,7 @@ export async function writeContent(
   await folder.replace(basename(path), bytes, how.expected);
 }
 
-/** The text of a file, or a Fault when it is not UTF-8 text. */
+/** The text of a file; throws TOOL_FAILED if it is not UTF-8. */
 export function decodeText(content: FileContent, path: string): string {
   try {
     if (isBinary(content.bytes)) throw new TypeError("NUL byte");
@@ -214,7 +214,7 @@ export function decodeText(content: FileContent, path: string): string {
   }
 }
 
-/** Whether bytes are no text: a NUL among the first 8 KiB says so, as it does for git and grep. */
+/** Whether the first 8 KiB contain a NUL byte, which marks a binary file for git and grep too. */
 export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 8192).includes(0);
 }
@@ -224,7 +224,7 @@ export function sha256(of: string | Uint8Array): string {
   return createHash("sha256").update(of).digest("hex");
 }
 
-/** What the system said of a path, as a Fault that says what to do; Faults stay as they are. */
+/** Turns a system error about a path into a Fault that says what to do; Faults are returned unchanged. */
 export function asFileFault(thrown: unknown, path: string): Fault {
   if (thrown instanceof Fault) return thrown;
   const code = errnoCode(thrown);
@@ -273,7 +273,7 @@ function refuseUnwritable(stat: BigIntStats | undefined, path: string): void {
   if (stat === undefined) return;
   if (stat.isSymbolicLink()) throw swappedFault(path);
   if (!stat.isFile()) throw new Fault("TOOL_FAILED", `${path} exists and is not a regular file; choose another name.`);
-  // Replacing asks only for the right to change the folder, so the file's own wish is honoured here.
+  // Replacing needs only write permission on the folder, so the file's own mode is checked here.
   if ((stat.mode & 0o222n) === 0n)
     throw new Fault("TOOL_FAILED", `${path} is read-only; change its mode first if it must be written.`);
 }
@@ -287,7 +287,7 @@ function refuseChanged(now: BigIntStats | undefined, expected: Expected, path: s
   if (!same) throw new Fault("CONFLICT", `Somebody changed ${path} while it was being edited; read it again.`);
 }
 
-/** Gives a new file the mode and owner of the old one; only root may give files away, for others the writer owns it. */
+/** Copies mode and owner of the old file; only root can change the owner, for others the writer owns the file. */
 async function copyModeAndOwner(handle: FileHandle, before: BigIntStats): Promise<void> {
   const own = await handle.stat({ bigint: true });
   if (own.uid !== before.uid || own.gid !== before.gid) {
@@ -296,9 +296,9 @@ async function copyModeAndOwner(handle: FileHandle, before: BigIntStats): Promis
   await handle.chmod(Number(before.mode & 0o777n));
 }
 
-/** Reads to the end, which may have moved since the size was taken, and no further than the bound. */
+/** Reads to the end of a file that may have grown since its stat, up to HAND_LIMITS.fileBytes. */
 async function readBounded(handle: FileHandle, size: number, path: string): Promise<Buffer> {
-  // One byte more than there is to read, so that the first read also finds the end.
+  // One byte larger than the file, so that the first read also finds the end.
   let buffer = Buffer.allocUnsafe(size + 1);
   let length = 0;
   while (true) {

@@ -1,21 +1,21 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 
-/** A compiled glob: which paths it matches, and which folders may hold such a path. */
+/** A compiled glob. */
 interface Glob {
   /** Whether the pattern matches a relative path. */
   matches(path: string): boolean;
-  /** Whether something below a relative folder can match. */
+  /** Whether a path below a relative folder can match. */
   reaches(folder: string): boolean;
-  /** Whether a name is written out in the pattern as a whole part. */
+  /** Whether the pattern contains a name literally, as a whole path component. */
   names(name: string): boolean;
 }
 
-/** One place of a pattern, in a path of names or a name of characters: `"any"` is any number of them, a test exactly one. */
+/** One part of a pattern: `"any"` matches any number of items (names or characters), a test exactly one. */
 type Part = "any" | ((item: string) => boolean);
 
 /**
- * Compiles `*`, `**`, `?`, `[a-z]`, `[!a-z]`, `{a,b}` and `\x`. Hidden names are like any other. A match costs at most
- * the length of the pattern times the length of the path: there is no pattern that takes longer.
+ * Compiles `*`, `**`, `?`, `[a-z]`, `[!a-z]`, `{a,b}` and `\x`. Hidden names match like any other. A match takes at
+ * most the length of the pattern times the length of the path, for every pattern.
  */
 export function compileGlob(pattern: string): Glob {
   if (pattern.length > HAND_LIMITS.globChars) {
@@ -34,7 +34,7 @@ function namesOf(path: string): string[] {
   return path.split("/").filter((name) => name !== "" && name !== ".");
 }
 
-/** A trailing `**` is everything below a folder, not the folder itself. */
+/** A trailing `**` matches everything below a folder, but not the folder itself. */
 function endingInName(parts: Part[]): Part[] {
   return parts.at(-1) === "any" ? [...parts, () => true] : parts;
 }
@@ -49,8 +49,8 @@ function reachesBelow(parts: readonly Part[], folder: readonly string[]): boolea
 }
 
 /**
- * Whether the parts match all the items. An `any` first takes nothing and takes one more each time what follows fails;
- * only the last one seen needs to be tried again, which is why this is quadratic at worst.
+ * Whether the parts match all items. An `any` first matches nothing, and one item more each time the rest fails; only
+ * the last `any` needs to be retried, so the time is quadratic at worst.
  */
 function matchesAll(parts: readonly Part[], items: readonly string[]): boolean {
   let part = 0;
@@ -98,14 +98,14 @@ function equals(wanted: string): (char: string) => boolean {
   return (char) => char === wanted;
 }
 
-/** The set that opens at `start`; undefined when no bracket closes it, so that `[` means itself. */
+/** The character set that opens at `start`; undefined if it is not closed, so that `[` is literal. */
 function charSet(
   chars: readonly string[],
   start: number,
 ): { test: (char: string) => boolean; end: number } | undefined {
   const negated = chars[start + 1] === "!" || chars[start + 1] === "^";
   const first = start + (negated ? 2 : 1);
-  // A bracket in the first place is a member: the set is closed by a later one.
+  // A bracket in the first place is a member of the set and does not close it.
   const end = chars.indexOf("]", first + 1);
   if (end === -1) return undefined;
   const ranges: [string, string][] = [];
@@ -118,7 +118,7 @@ function charSet(
   return { test: (char) => ranges.some(([low, high]) => low <= char && char <= high) !== negated, end };
 }
 
-/** The patterns that the braces stand for; a brace with no comma or no end means itself. */
+/** Expands braces; a brace without comma or end is literal. */
 function expand(pattern: string): string[] {
   const done: string[] = [];
   const waiting = [pattern];

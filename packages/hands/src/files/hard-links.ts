@@ -4,24 +4,24 @@ import { join } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
 
 /*
- * A hard link is a second name of a file, and nothing in the name tells. Files of the hand's own state are told by
- * what they are on the disk, so that none of them is read by a name outside of the state; and a file in the workspace
- * that has a name elsewhere, or another owner than the workspace, is not one of the workspace.
+ * A hard link is a second name of a file and cannot be recognised by that name. Files of the hand's own state are
+ * recognised by device and inode, so that none is read under a name outside of the state. A file in the workspace that
+ * has a link elsewhere, or another owner, does not belong to the workspace.
  */
 
-/** The name in the state folder of a file that has several names; undefined when it has none there. */
+/** The name that a hard-linked file has in a state folder; undefined if it has none there. */
 export function findLinkIn(path: string, state: string): string | undefined {
   const stat = lstatIfAny(path);
   return stat === undefined || !isHardLinked(stat) ? undefined : findHardLinks(state).get(inodeKey(stat))?.[0];
 }
 
-/** Whether the file at a path in the workspace is one of the workspace, and of no other place or owner. */
+/** Whether the file at a path in the workspace has no link outside of it and no other owner. */
 export function isWorkspacePath(path: string, workspace: string): boolean {
   const stat = lstatIfAny(path);
   return stat === undefined || isWorkspaceFile(stat, workspace);
 }
 
-/** The same of a file that was opened; `twins` are those in the workspace. */
+/** The same for the stat of an opened file; `twins` are the hard links in the workspace, if known. */
 export function isWorkspaceFile(stat: BigIntStats, workspace: string, twins?: HardLinks): boolean {
   if (!isHardLinked(stat)) return true;
   if (stat.uid !== lstatIfAny(workspace)?.uid) return false;
@@ -29,7 +29,7 @@ export function isWorkspaceFile(stat: BigIntStats, workspace: string, twins?: Ha
   return BigInt(names.length) >= stat.nlink;
 }
 
-/** What is at a path; nothing where it cannot be looked at, since then it cannot be opened either. */
+/** The lstat of a path; undefined if it cannot be read, because then the file cannot be opened either. */
 function lstatIfAny(path: string): BigIntStats | undefined {
   try {
     return lstatSync(path, { bigint: true });
@@ -38,20 +38,20 @@ function lstatIfAny(path: string): BigIntStats | undefined {
   }
 }
 
-/** Whether a file has more than one name. */
+/** Whether a regular file has more than one name. */
 export function isHardLinked(stat: BigIntStats): boolean {
   return stat.isFile() && stat.nlink > 1n;
 }
 
-/** What a file is on the disk, whatever its names. */
+/** Device and inode of a file. */
 export function inodeKey(stat: BigIntStats): string {
   return `${stat.dev}:${stat.ino}`;
 }
 
-/** Names of files that have several, by identity. */
+/** Names of hard-linked files, by device and inode. */
 export type HardLinks = ReadonlyMap<string, readonly string[]>;
 
-/** The files below a folder that have several names, with those that they have there. */
+/** Hard-linked files below a folder, with their names there. */
 export function findHardLinks(top: string): HardLinks {
   const files = new Map<string, string[]>();
   const folders = [top];
@@ -75,7 +75,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // A folder that cannot be listed adds no name: a file counts as foreign rather than as one's own.
+    // An unreadable folder adds no names, so that a file counts as foreign rather than as the workspace's.
     return [];
   }
 }

@@ -1,26 +1,26 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { StructuredPatch } from "diff";
 
-/** A piece of a patch: which lines, with their line ends, stand where before and after it. */
+/** A hunk of a patch: lines with their line ends, and their positions, before and after. */
 interface Hunk {
   readonly beforeAt: number;
   readonly before: readonly string[];
   readonly afterAt: number;
   readonly after: readonly string[];
-  /** Whether its last line is the last of the file: lines that stay stand before the change and none behind it. */
+  /** Whether the hunk must end at the end of the file: it has context before its change and none after. */
   readonly isLast: boolean;
 }
 
-/** A patch of one file that was read and found sound. */
+/** A parsed and checked patch of one file. */
 export interface Patch {
   readonly hunks: readonly Hunk[];
   readonly parsed: StructuredPatch;
 }
 
-/** Loaded with the first patch: a hand that makes none begins sooner. */
+/** Loaded with the first patch, to keep the start of a hand fast. */
 const loadDiff = () => import("diff");
 
-/** The unified diff from one text to another under a name; the empty text when they are equal. */
+/** The unified diff between two texts; empty if they are equal. */
 export async function createDiff(name: string, before: string, after: string): Promise<string> {
   if (before === after) return "";
   const { createTwoFilesPatch, FILE_HEADERS_ONLY } = await loadDiff();
@@ -36,7 +36,7 @@ export async function createDiff(name: string, before: string, after: string): P
   );
 }
 
-/** Reads a patch that touches nothing but the content of the one file that goes by `names`. */
+/** Parses a patch; refuses one that changes more than the content of the one file called by `names`. */
 export async function readPatch(text: string, names: readonly string[]): Promise<Patch> {
   const parsed = await parseOne(text);
   for (const header of [parsed.oldFileName, parsed.newFileName, parsed.index]) {
@@ -54,16 +54,16 @@ export async function readPatch(text: string, names: readonly string[]): Promise
   const hunks = parsed.hunks.map((hunk) => {
     const read = readHunk(hunk, shift);
     shift += read.after.length - read.before.length;
-    // A file that is to be new has no other lines.
+    // A new file has no other lines.
     return isNew ? { ...read, isLast: true } : read;
   });
   return { parsed, hunks };
 }
 
 /**
- * The text with the patch applied, each hunk exactly where it says and word for word; undefined when it does not fit.
- * As for `git apply`, a hunk that keeps lines before its change and none behind it fits at the end of the text alone.
- * A patch with LF line ends fits a text whose line ends are all CRLF, and keeps them.
+ * The text with each hunk applied exactly where it says; undefined if it does not fit. As with `git apply`, a hunk with
+ * context before its change and none after fits only at the end of the text. A patch with LF line ends fits a text
+ * whose line ends are all CRLF, and keeps them.
  */
 export function applyHunks(text: string, hunks: readonly Hunk[]): string | undefined {
   const lines = linesOf(text);
@@ -73,7 +73,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): string | undef
   return isPlain ? placeHunks(lines, hunks.map(toCrlf)) : undefined;
 }
 
-/** The text as it was before the patch; undefined when the text is not what the patch makes. */
+/** The text before the patch; undefined if the text is not the result of the patch. */
 export function revertHunks(text: string, hunks: readonly Hunk[]): string | undefined {
   const back = hunks.map(({ before, beforeAt, after, afterAt, isLast }) => ({
     before: after,
@@ -85,10 +85,10 @@ export function revertHunks(text: string, hunks: readonly Hunk[]): string | unde
   return applyHunks(text, back);
 }
 
-/** The text with the hunks applied wherever their lines stand by now; undefined when they stand nowhere. */
+/** The text with the hunks applied where their lines occur now; undefined if they do not occur. */
 export async function applyMovedHunks(text: string, { parsed, hunks }: Patch): Promise<string | undefined> {
-  // A hunk that expects no lines fits everywhere, so it says nothing about where; and no file has more lines than bytes,
-  // so that to look around a place beyond would only take long.
+  // A hunk without old lines fits everywhere, so it cannot be located; and a position beyond the file's size would only
+  // make the search long.
   if (hunks.some(({ before, beforeAt }) => before.length === 0 || beforeAt > HAND_LIMITS.fileBytes)) return undefined;
   const { applyPatch } = await loadDiff();
   let compares = 0;
@@ -106,7 +106,7 @@ export async function applyMovedHunks(text: string, { parsed, hunks }: Patch): P
   }
 }
 
-/** Whether every line of a text ends in CRLF, but perhaps the last. */
+/** Whether every line of a text, except perhaps the last, ends in CRLF. */
 export function isCrlf(text: string): boolean {
   return text.includes("\r\n") && !/(?<!\r)\n/.test(text);
 }
@@ -134,13 +134,13 @@ function refusedFault(why: string, cause?: unknown): Fault {
   return new Fault("BAD_ARGUMENTS", `The patch is refused: ${why}.`, { cause });
 }
 
-/** A header may say the name as it is, or behind the customary a/ and b/. */
+/** Whether a header names the file, with or without the customary a/ and b/. */
 function isName(header: string, names: readonly string[]): boolean {
   const bare = /^[ab]\//.test(header) ? header.slice(2) : header;
   return names.includes(header) || names.includes(bare) || (bare !== header && names.includes(`/${bare}`));
 }
 
-/** Reads a hunk; `shift` is how many lines those before it add. The result begins there, whatever its header says. */
+/** Reads a hunk; `shift` is the number of lines that earlier hunks add, and overrules the position in its header. */
 function readHunk(hunk: StructuredPatch["hunks"][number], shift: number): Hunk {
   if (!Number.isSafeInteger(hunk.oldStart) || !Number.isSafeInteger(hunk.newStart)) {
     throw refusedFault('a hunk does not begin with a line like "@@ -1,3 +1,4 "');
@@ -172,7 +172,7 @@ function placeHunks(lines: readonly string[], hunks: readonly Hunk[]): string | 
     at = beforeAt + before.length;
   }
   for (const line of lines.slice(at)) pieces.push(line);
-  // A line without an end is the last one, or else it would flow into the next.
+  // Only the last line may lack a line end, or it would run into the next one.
   return pieces.slice(0, -1).every((line) => line.endsWith("\n")) ? pieces.join("") : undefined;
 }
 

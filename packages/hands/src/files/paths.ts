@@ -8,7 +8,7 @@ import type { HandContext } from "../tools/tool.ts";
 import { isWorkspacePath, isWorkspaceFile, findLinkIn } from "./hard-links.ts";
 import { isWithin } from "./is-within.ts";
 
-/** Places where a file is a door to the kernel or a device, not a text. */
+/** Folders whose files are interfaces to the kernel or devices. */
 const KERNEL = ["/proc", "/sys", "/dev"];
 
 /** The schema of an input that is a path. */
@@ -21,7 +21,7 @@ export function displayPath(path: string, context: HandContext): string {
   return isWithin(context.workspace, path) ? relative(context.workspace, path) || "." : path;
 }
 
-/** Whose a real path is, when it is in a place where no file tool goes. */
+/** The reserved area that contains a real path; undefined if file tools may use it. */
 export function reservedAreaOf(path: string, context: HandContext): string | undefined {
   if (context.reserved().some((folder) => isWithin(folder, path))) return "Vidro's own state";
   return KERNEL.find((folder) => isWithin(folder, path));
@@ -33,18 +33,18 @@ export async function readPlan(asked: string, context: HandContext): Promise<Fil
   return { kind: "file", operation: "read", path, inWorkspace: isOfWorkspace(path, context) };
 }
 
-/** Whether a real path is the workspace's own: in it, and no second name of a file that is not. */
+/** Whether a real path lies in the workspace and is no hard link to a file outside of it. */
 function isOfWorkspace(path: string, { workspace }: HandContext): boolean {
   return isWithin(workspace, path) && isWorkspacePath(path, workspace);
 }
 
-/** Throws PLAN_CHANGED when the file that was opened for a plan is not the workspace's, and the plan says that it is. */
+/** Throws PLAN_CHANGED if the plan says that a file is the workspace's, but the opened file is not. */
 export function refuseForeign(stat: BigIntStats, { path, inWorkspace }: FilePlan, { workspace }: HandContext): void {
   if (!inWorkspace || isWorkspaceFile(stat, workspace)) return;
   throw new Fault("PLAN_CHANGED", `${path} became a file that is not only the workspace's after the plan was made.`);
 }
 
-/** The plan to write a file whose new content is decided by `input`. */
+/** The plan to write a file; its digest covers `input`, which determines the new content. */
 export async function writePlan(asked: string, input: Json, context: HandContext): Promise<FilePlan> {
   const path = await realPath(asked, context);
   const digest = sha256(canonicalJson(input));
@@ -52,8 +52,8 @@ export async function writePlan(asked: string, input: Json, context: HandContext
 }
 
 /**
- * The path with every symlink resolved as far as it exists, or a Fault where no tool may go. Nothing is opened here:
- * whoever carries the plan out walks exactly this path and follows no link, so a swap in between fails.
+ * Resolves every symlink of a path as far as it exists; throws where no file tool may go. Nothing is opened here: the
+ * tool walks exactly this path later and follows no link, so a swap in between fails.
  */
 async function realPath(asked: string, context: HandContext): Promise<string> {
   refuseMalformed(asked);
@@ -64,7 +64,7 @@ async function realPath(asked: string, context: HandContext): Promise<string> {
     const [name, ...rest] = pending;
     if (name === undefined) return refuseStateLink(`/${real.join("/")}`, asked, context);
     pending = rest;
-    // Only the target of a link brings `..` here; what is behind it holds no links, so its parent is its true parent.
+    // Only a link target can contain `..`; the path before it is already resolved, so its parent is the real parent.
     if (name === "..") {
       real.pop();
       continue;
@@ -85,7 +85,7 @@ async function realPath(asked: string, context: HandContext): Promise<string> {
   }
 }
 
-/** The path, unless it is another name of a file in Vidro's own state. */
+/** Returns the path; throws POLICY_DENIED if it is a hard link to a file of Vidro's own state. */
 function refuseStateLink(path: string, asked: string, context: HandContext): string {
   if (context.reserved().every((folder) => findLinkIn(path, folder) === undefined)) return path;
   throw new Fault("POLICY_DENIED", `${asked} is a file of Vidro's own state, where no file tool goes.`);
@@ -107,10 +107,10 @@ function refuseMalformed(asked: string): void {
   }
 }
 
-/** What cannot be seen can be opened even less, so it is taken as it is written. */
+/** Errors of a path component that cannot be read; it is kept as written, because opening it would fail too. */
 const UNSEEN = new Set(["ENOENT", "ENOTDIR", "EACCES"]);
 
-/** What a symlink says; undefined for anything else. */
+/** The target of a symlink; undefined for anything else. */
 async function linkTarget(path: string): Promise<string | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;

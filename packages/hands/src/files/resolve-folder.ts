@@ -2,7 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { Fault } from "@vidro/core";
 
-/** The workspace that a path names, absolute and with symlinks resolved. Throws NOT_FOUND if it is no folder. */
+/** The real absolute path of a workspace. Throws NOT_FOUND if it is no folder. */
 export function resolveWorkspace(path: string): string {
   try {
     return resolveFolder(path, process.cwd());
@@ -12,7 +12,7 @@ export function resolveWorkspace(path: string): string {
   }
 }
 
-/** The folder that a path names, seen from another folder, with symlinks resolved. Throws BAD_ARGUMENTS if it is none. */
+/** The real path of a folder, relative to `from`. Throws BAD_ARGUMENTS if it is no folder. */
 export function resolveFolder(path: string, from: string): string {
   if (path.includes("\0")) throw new Fault("BAD_ARGUMENTS", "A path cannot contain a NUL character.");
   let isFolder: boolean;

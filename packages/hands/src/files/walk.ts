@@ -5,10 +5,10 @@ import { reservedAreaOf } from "./paths.ts";
 import { isWithin } from "./is-within.ts";
 import type { ToolExecution } from "../tools/tool.ts";
 
-/** Folders that are large, made by machines and rarely meant; a walk enters one only when it is asked for by name. */
+/** Large generated folders that a walk enters only if the pattern names them. */
 export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set([".git", "node_modules"]);
 
-/** Something that a walk met; `folder` stays open until the next step. */
+/** An entry that a walk found; `folder` stays open until the next step. */
 interface WalkEntry {
   readonly folder: Folder;
   readonly entry: FolderEntry;
@@ -16,13 +16,13 @@ interface WalkEntry {
   readonly path: string;
 }
 
-/** A walk through all that is below a folder, bounded, by name, following no link; afterwards it says what it left out. */
+/** A bounded walk through everything below a folder, sorted by name, without following links. */
 export class FolderWalk {
-  /** Why not all was seen, for people; empty when all was. */
+  /** Reasons why entries were left out, for people; empty if none were. */
   readonly leftOut = new Set<string>();
   readonly #execution: ToolExecution;
   readonly #enters: (path: string, name: string) => boolean;
-  /** Whether a person let the walk begin where policy alone would not. */
+  /** Whether a person approved the walk because policy alone did not allow it. */
   readonly isApproved: boolean;
   #left: number = HAND_LIMITS.searchFiles;
 
@@ -32,7 +32,7 @@ export class FolderWalk {
     this.isApproved = execution.context.judge(execution.plan).decision === "ask";
   }
 
-  /** Everything below the folder but the folders themselves, depth first. */
+  /** All entries below the folder except folders, depth first. */
   async *below(folder: Folder, at = ""): AsyncGenerator<WalkEntry> {
     const { entries, more } = await folder.entries(HAND_LIMITS.searchFiles);
     if (more) this.leftOut.add(`${folder.path} holds more than ${HAND_LIMITS.searchFiles} entries`);
@@ -55,13 +55,13 @@ export class FolderWalk {
       await using folder = await parent.folder(name);
       yield* this.below(folder, path);
     } catch (error) {
-      // A folder that is shut, or gone by now, is no reason to lose what else was found.
+      // An unreadable or removed folder does not end the walk.
       if (!(error instanceof Fault) || this.#execution.signal.aborted) throw error;
       this.leftOut.add(error.message);
     }
   }
 
-  /** Leave to walk through a folder is no leave to read every file in it. */
+  /** Each file is judged by itself: permission to walk a folder does not include every file in it. */
   #mayRead(path: string): boolean {
     const { context } = this.#execution;
     const inWorkspace = isWithin(context.workspace, path);
@@ -78,7 +78,7 @@ export class FolderWalk {
   }
 }
 
-/** The walk's omissions as a last line for the model; nothing when there are none. */
+/** The last line for the model about what was left out; empty if nothing was. */
 export function omissionNote(leftOut: ReadonlySet<string>): string {
   if (leftOut.size === 0) return "";
   const some = [...leftOut].slice(0, 5).join("; ");

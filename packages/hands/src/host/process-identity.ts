@@ -3,12 +3,12 @@ import { hostname } from "node:os";
 import { ownIdentity, standingOf } from "@vidro/core";
 import type { LeaseHolder, ProcessSystem } from "@vidro/core";
 
-/** What stands for a start that this system does not tell; a tag of a process has no empty parts. */
+/** Start time on systems that do not report it; the parts of a process tag must not be empty. */
 const UNTOLD = "-";
 
 let self: LeaseHolder | undefined;
 
-/** This process, told so that another one on this host can see later whether it still lives. */
+/** The identity of this process, with which other processes on this host can check whether it still runs. */
 export function thisProcess(): LeaseHolder {
   if (self !== undefined) return self;
   const own = ownIdentity(SYSTEM);
@@ -16,7 +16,7 @@ export function thisProcess(): LeaseHolder {
   return self;
 }
 
-/** Whether a process lives; one of another host, boot or pid namespace counts as dead: it cannot work on this host. */
+/** Whether a process runs; one of another host, boot or pid namespace counts as ended. */
 export function isAlive(holder: LeaseHolder): boolean {
   return standingOf(holder, thisProcess(), SYSTEM) === "alive";
 }

@@ -3,7 +3,7 @@ import os from "node:os";
 import { MIB, SAMPLE_LIMITS } from "@vidro/core";
 import { readAvailableMemory, readProcessorTimes, type ProcessorTimes } from "../exec/proc.ts";
 
-/** How the machine was at a moment. */
+/** The load of the machine at one moment. */
 interface HostSample {
   /** Share of all processors that was busy since the sample before, 0..1. */
   readonly cpu: number;
@@ -17,7 +17,7 @@ interface HostSample {
   readonly time: number;
 }
 
-/** Looks at the machine each second and remembers an hour of it, in a place that never grows. */
+/** Samples the load of the machine each second and keeps an hour of it in a ring of fixed size. */
 export class Sampler {
   readonly #folder: string;
   readonly #now: () => number;
@@ -34,13 +34,13 @@ export class Sampler {
   #lookingAtDisk = false;
   #timer: NodeJS.Timeout | undefined;
 
-  /** `folder` is the one whose disk is looked at. */
+  /** `folder` is on the disk that is measured. */
   constructor(folder: string, now: () => number = Date.now) {
     this.#folder = folder;
     this.#now = now;
   }
 
-  /** Takes the first sample, and from then on one each second; the first one's processor share is that since boot. */
+  /** Takes the first sample, then one each second; the processor share of the first is that since boot. */
   async start(): Promise<this> {
     await this.#lookAtDisk();
     this.sample();
@@ -48,7 +48,7 @@ export class Sampler {
     return this;
   }
 
-  /** Takes no more samples; those that were taken stay. */
+  /** Stops sampling; earlier samples stay. */
   stop(): void {
     clearInterval(this.#timer);
   }
@@ -94,7 +94,7 @@ export class Sampler {
     };
   }
 
-  /** A disk behind a network may not answer: then what it last said counts, and only one look waits. */
+  /** A network disk may not answer: then its last value is kept, and only one request waits. */
   async #lookAtDisk(): Promise<void> {
     if (this.#lookingAtDisk) return;
     this.#lookingAtDisk = true;
@@ -102,7 +102,7 @@ export class Sampler {
       const { blocks, bfree, bsize } = await statfs(this.#folder);
       this.#disk = ((blocks - bfree) * bsize) / MIB;
     } catch {
-      // The folder is gone; the rest of the machine is still worth telling.
+      // The folder was removed; the other values are still sampled.
     } finally {
       this.#lookingAtDisk = false;
     }

@@ -5,25 +5,25 @@ import { WatchedTree } from "./watches/watched-tree.ts";
 import { WatchLog } from "./watches/watch-log.ts";
 import type { EventQuery, Watch, WatchEvent, WatchEventType } from "./watches/watch-log.ts";
 
-/** A watch that is going on. */
+/** A watch that is running. */
 interface ActiveWatch {
   readonly watch: Watch;
-  /** Seen and not on disk yet. */
+  /** Events that are not on disk yet. */
   readonly seen: Omit<WatchEvent, "seq">[];
   tree: WatchedTree | undefined;
   end: NodeJS.Timeout | undefined;
 }
 
-/** What watches are made of. */
+/** Settings of the watches of a hand. */
 interface WatchesOptions {
-  /** The file that they are kept in. */
+  /** The database file. */
   readonly file: string;
-  /** A folder in which nothing is seen: that of the hand's own state, which changes with everything that is seen. */
+  /** A folder whose changes are ignored: the hand's own state, which changes with every recorded event. */
   readonly reserved: string;
   readonly now?: () => number;
 }
 
-/** Paths that are watched for a while, and what was seen: also after a restart of the hand, which is told as a gap. */
+/** Watches paths for a limited time and records changes; continues after a restart, with an event for the gap. */
 export class Watches {
   readonly #log: WatchLog;
   readonly #reserved: string;
@@ -37,7 +37,7 @@ export class Watches {
     this.#now = options.now ?? Date.now;
   }
 
-  /** Opens the watches of a hand, and goes on with those that are not over. */
+  /** Opens the watches of a hand and continues those that have not expired. */
   static async open(options: WatchesOptions): Promise<Watches> {
     const watches = new Watches(options);
     watches.#log.prune(watches.#now());
@@ -45,7 +45,7 @@ export class Watches {
     return watches;
   }
 
-  /** Begins to watch a real path; RATE_LIMITED when too many are watched, TOOL_FAILED when nothing is there. */
+  /** Starts watching a real path; throws RATE_LIMITED with too many watches, TOOL_FAILED if the path does not exist. */
   async begin(path: string, seconds: number): Promise<Watch> {
     if (this.#going.size >= WATCH_LIMITS.active)
       throw new Fault("RATE_LIMITED", `${WATCH_LIMITS.active} paths are watched already; wait until some are over.`, {
@@ -63,14 +63,14 @@ export class Watches {
     return watch;
   }
 
-  /** What a watch saw; NOT_FOUND when there is none of that token. */
+  /** The events of a watch; throws NOT_FOUND for an unknown token. */
   events(token: string, query: EventQuery): readonly WatchEvent[] {
     if (this.#log.find(token) === undefined) throw new Fault("NOT_FOUND", "There is no watch of that token.");
     this.#keep();
     return this.#log.events(token, query);
   }
 
-  /** Sees no more for now; watches that are not over go on when they are opened again. */
+  /** Stops watching; watches that have not expired continue when they are opened again. */
   async close(): Promise<void> {
     await Promise.all([...this.#going.values()].map((going) => this.#stop(going)));
     clearImmediate(this.#keeping);
@@ -116,7 +116,7 @@ export class Watches {
   #see(going: ActiveWatch, type: WatchEventType, file: string, why: string | undefined): void {
     const event = { type, file, at: this.#now() };
     going.seen.push(why === undefined ? event : { ...event, why });
-    // All that is seen in one turn of the event loop goes to disk together.
+    // Events of one turn of the event loop are written together.
     this.#keeping ??= setImmediate(() => this.#keep());
   }
 

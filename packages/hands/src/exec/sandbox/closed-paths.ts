@@ -4,14 +4,14 @@ import { dirname, join } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
 
 /*
- * What every user of a host may know is what every user may read. A hand that runs as root, or whose user is in a group
- * such as adm, may read more than that; what it may read by that alone is closed to others.
+ * Policy gives out only files that every user of the host may read. A hand that runs as root, or whose user is in a
+ * group such as adm, can read more; files that it can read only for that reason are closed to others.
  */
 
 const READ_BY_OTHERS = 0o004;
 const ENTERED_BY_OTHERS = 0o001;
 
-/** Whether a real path is, or lies in, something that other users of the host may not read. */
+/** Whether other users of the host may not read a real path, or may not enter a folder above it. */
 export function isClosedToOthers(path: string): boolean {
   try {
     const stat = statSync(path, { throwIfNoEntry: false });
@@ -21,7 +21,7 @@ export function isClosedToOthers(path: string): boolean {
       if ((statSync(folder).mode & ENTERED_BY_OTHERS) === 0) return true;
     return false;
   } catch {
-    // It is closed even to us.
+    // Closed even to this process.
     return true;
   }
 }
@@ -31,25 +31,25 @@ function isOpen(stat: Stats): boolean {
   return (stat.mode & needed) === needed;
 }
 
-/** What a folder held when it was looked at. */
+/** The content of a folder at the time of a scan. */
 interface FolderSnapshot {
-  /** Times of the folder itself: a name that comes or goes changes them. */
+  /** Inode and times of the folder, which change when a name is added or removed. */
   readonly mark: string;
   readonly folders: readonly string[];
   readonly closed: readonly string[];
 }
 
 /**
- * The closed files and folders below open folders that this process can read all the same, as few names as say it;
- * what lies in a closed folder is not told.
+ * Files and folders below open folders that are closed to others but readable by this process; the content of a closed
+ * folder is not listed.
  */
 export class ClosedPaths {
   #seen = new Map<string, FolderSnapshot>();
   #seenAt = Number.NEGATIVE_INFINITY;
 
-  /** Those below a folder that is open itself; nothing for one that is not there. */
+  /** Closed paths below an open folder; empty if the folder does not exist. */
   below(folder: string): readonly string[] {
-    // The mode of a file changes no time of its folder, so all is looked at anew now and then.
+    // A changed mode of a file does not change its folder's times, so everything is scanned again periodically.
     if (performance.now() - this.#seenAt > HAND_LIMITS.closedMs) {
       this.#seen = new Map();
       this.#seenAt = performance.now();
@@ -72,7 +72,7 @@ function scanFolder(folder: string): Omit<FolderSnapshot, "mark"> {
   for (const name of namesIn(folder)) {
     const path = join(folder, name);
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    // A symlink opens nothing that is not seen by its own name.
+    // The target of a symlink is scanned under its own name.
     if (stat === undefined || stat.isSymbolicLink()) continue;
     if (!isOpen(stat)) closed.push(...(isReachable(path) ? [path] : []));
     else if (stat.isDirectory()) folders.push(path);
@@ -80,7 +80,7 @@ function scanFolder(folder: string): Omit<FolderSnapshot, "mark"> {
   return { folders, closed };
 }
 
-/** Whether this process can read something, or reach what lies in it. */
+/** Whether this process can read a path or enter it. */
 function isReachable(path: string): boolean {
   return [constants.R_OK, constants.X_OK].some((right) => {
     try {
@@ -96,7 +96,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // It is gone by now, or closed to us as well.
+    // Removed meanwhile, or closed to this process as well.
     return [];
   }
 }

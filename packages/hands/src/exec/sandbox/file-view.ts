@@ -7,22 +7,22 @@ import { isWithin } from "../../files/is-within.ts";
 import { findSecretPaths } from "../../policy/secret-paths.ts";
 import { ClosedPaths } from "./closed-paths.ts";
 
-/** What a sandboxed command may see and touch. */
+/** What a confined command may see and touch. */
 export interface SandboxScope {
   readonly confined: Confinement;
   readonly workspace: string;
-  /** The hand's own folder: what patterns of a policy call `{state}`. */
+  /** The hand's own folder: `{state}` in the patterns of a policy. */
   readonly state: string;
   /** Vidro's own folders, which a command never sees. */
   readonly reserved: readonly string[];
   readonly cwd: string;
-  /** The folders that programs are looked up in, as PATH has them. */
+  /** PATH of the command. */
   readonly path: string;
-  /** Memory of its own that each process may have. */
+  /** Memory limit of each process. */
   readonly memoryBytes: number;
 }
 
-/** The system's own folders: its programs and what they need, its settings, its logs, and what is installed. */
+/** The system's folders: programs and libraries, settings, logs and installed packages. */
 const SYSTEM = [
   "/usr",
   "/bin",
@@ -36,13 +36,13 @@ const SYSTEM = [
   "/nix/store",
 ].concat(["/var/lib/dpkg", "/var/lib/apt", "/var/cache/apt", "/opt/homebrew", "/run/systemd/resolve"]);
 
-/** System folders in which some files are for some users only. */
+/** System folders with some files that are closed to other users. */
 const PARTLY_CLOSED = ["/etc", "/var/log"];
 
 /** Devices that programs count on. */
 const DEVICES = ["/dev/null", "/dev/zero", "/dev/urandom"];
 
-/** A /dev for programs that only read: without terminals, it is made in half the time. */
+/** A /dev without terminals for read-only programs; it is made in half the time. */
 const FEW_DEVICES = [
   ["--perms", "0755", "--tmpfs", "/dev"],
   ...DEVICES.map((device) => ["--dev-bind", device, device]),
@@ -51,12 +51,12 @@ const FEW_DEVICES = [
   ["--remount-ro", "/dev"],
 ].flat();
 
-/** What the kernel tells a process of the mounts that it sees. */
+/** The files of /proc/<pid> that list mounts. */
 const MOUNT_TABLES = ["mountinfo", "mounts"];
 
 const closed = new ClosedPaths();
 
-/** One thing that the view holds at a path, as bubblewrap's options say it. */
+/** Bubblewrap options that put something at a path of the view. */
 interface Mount {
   readonly at: string;
   readonly options: readonly string[];
@@ -68,20 +68,20 @@ const emptyMount = (at: string): Mount => ({
   options: ["--size", String(HAND_LIMITS.scratchBytes), "--tmpfs", at],
 });
 
-/** Bubblewrap's options for the files that a command sees; `foreign` are those of the workspace that it must not see. */
+/** Bubblewrap options for the files that a command sees; `foreign` are files of the workspace to hide. */
 export function fileViewOptions(
   scope: SandboxScope,
   secrets: readonly string[],
   foreign: readonly string[],
 ): readonly string[] {
   const { confined, workspace, state, reserved } = scope;
-  // Facts hold nothing of what is in the states of others, and those may be gone before they are hidden.
+  // Programs for facts show no file content, and other states may be removed before they could be covered.
   const own = confined === "facts" ? [state] : reserved;
   const hidden = [...new Set([...own.flatMap(resolveIfPresent), ...findSecrets(workspace, state, ...secrets)])];
   return confined === "facts" ? hostViewOptions(scope, hidden) : filesViewOptions(scope, [...hidden, ...foreign]);
 }
 
-/** Whether a folder is in the view of a command that does not see the whole host. */
+/** Whether a folder is visible to a command that does not see the whole host. */
 export function isInView(folder: string, scope: Pick<SandboxScope, "workspace" | "path">): boolean {
   const { workspace, path } = scope;
   const shown = [workspace, ...SYSTEM, ...programFolders(workspace, path)];
@@ -89,8 +89,8 @@ export function isInView(folder: string, scope: Pick<SandboxScope, "workspace" |
 }
 
 /**
- * The whole host, for programs that show no content of files: nothing can be written, and what is hidden is not there.
- * The mount table is the host's, since the sandbox's own says only what the sandbox is.
+ * The whole host, read-only and without the hidden files, for programs that show no file content. The mount table is
+ * the host's, because the sandbox's own would describe only the sandbox.
  */
 function hostViewOptions({ workspace }: SandboxScope, hidden: readonly string[]): readonly string[] {
   const around = hidden.filter((path) => isWithin(path, workspace)).flatMap(coverMounts);
@@ -104,7 +104,7 @@ function hostViewOptions({ workspace }: SandboxScope, hidden: readonly string[])
   ].flat();
 }
 
-/** The workspace and the system's own folders: what is not named here is not there, whatever a path leads to. */
+/** Only the workspace and the system's folders; nothing else exists in the view, even through symlinks. */
 function filesViewOptions(scope: SandboxScope, hidden: readonly string[]): readonly string[] {
   const { confined, workspace, path: searched } = scope;
   const system = [...SYSTEM, ...programFolders(workspace, searched)].filter((folder) => !isWithin(workspace, folder));
@@ -115,9 +115,9 @@ function filesViewOptions(scope: SandboxScope, hidden: readonly string[]): reado
   const parts = [
     ...system.flatMap(linkOrFolderMount),
     { at: "/dev", options: canWrite ? ["--dev", "/dev"] : FEW_DEVICES },
-    // The kernel's settings are files of root's, and a setting can name a program that runs outside.
+    // /proc is read-only because kernel settings can name a program that runs outside the sandbox.
     { at: "/proc", options: ["--proc", "/proc", "--remount-ro", "/proc"] },
-    // A socket can be spoken to on a read-only mount: those of docker, dbus and their like live in /run.
+    // Sockets can be used on a read-only mount, and those of docker, dbus and others are in /run.
     ...["/tmp", "/var/tmp", "/run"].map(emptyMount),
     ...[...covers].flatMap(coverMounts),
     { at: workspace, options: [canWrite ? "--bind" : "--ro-bind", workspace, workspace] },
@@ -125,13 +125,13 @@ function filesViewOptions(scope: SandboxScope, hidden: readonly string[]): reado
   return [...sortByDepth(parts).flat(), ...(workspace === "/" ? [] : ["--remount-ro", "/"])];
 }
 
-/** What lies in a folder comes after the folder: the later mount covers the earlier one. */
+/** Sorts folders before their content, because a later mount covers an earlier one. */
 function sortByDepth(parts: readonly Mount[]): readonly (readonly string[])[] {
   const depth = ({ at }: Mount): number => (at === "/" ? 0 : at.split("/").length);
   return parts.toSorted((one, other) => depth(one) - depth(other)).map(({ options }) => options);
 }
 
-/** Folders of programs outside the system's own, and the libraries beside them: a home may have a toolchain. */
+/** Folders of PATH outside the system's, with the lib folders beside them, such as a toolchain in a home. */
 const programFolders = cacheBriefly((workspace, path = "") => {
   const folders = path.split(":").flatMap((folder) => {
     const library = basename(folder) === "bin" ? [join(dirname(folder), "lib")] : [];
@@ -140,12 +140,12 @@ const programFolders = cacheBriefly((workspace, path = "") => {
   return [...new Set(folders)].filter((folder) => ![...SYSTEM, workspace].some((shown) => isWithin(shown, folder)));
 });
 
-/** Where the secrets of a policy are. */
+/** Existing files that match the policy's patterns of secrets. */
 const findSecrets = cacheBriefly((workspace, state = "", ...secrets) =>
   findSecretPaths(secrets, { workspace, state, home: homedir() }).flatMap(resolveIfPresent),
 );
 
-/** A look at the disk whose answer counts for a while: for each command anew it would cost more than many a command. */
+/** Caches a disk look-up for HAND_LIMITS.closedMs: repeating it for each command would be too slow. */
 function cacheBriefly(look: (workspace: string, ...words: readonly string[]) => readonly string[]): typeof look {
   const answers = new Map<string, readonly string[]>();
   let since = performance.now();
@@ -167,7 +167,7 @@ function linkOrFolderMount(at: string): readonly Mount[] {
   return [stat.isSymbolicLink() ? { at, options: ["--symlink", readlinkSync(at), at] } : readOnlyMount(at)];
 }
 
-/** The real path of what is there; what is not, or what we may not even look at, needs no hiding. */
+/** The real path; empty if nothing is there or it cannot be read, because then nothing needs to be hidden. */
 export function resolveIfPresent(path: string): readonly string[] {
   try {
     return [realpathSync.native(path)];
@@ -176,7 +176,7 @@ export function resolveIfPresent(path: string): readonly string[] {
   }
 }
 
-/** An empty folder over a folder, and over a file one that cannot be opened, since a device is none on such a mount. */
+/** Mounts an empty folder over a folder, and /dev/null over a file, which cannot be opened on a nodev mount. */
 function coverMounts(at: string): readonly Mount[] {
   const stat = statSync(at, { throwIfNoEntry: false });
   if (stat === undefined) return [];

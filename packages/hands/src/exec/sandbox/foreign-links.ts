@@ -5,23 +5,23 @@ import { setImmediate } from "node:timers/promises";
 import { HAND_LIMITS } from "@vidro/core";
 
 /*
- * A file of the workspace with another owner than the workspace, or with a name outside of it, is not the workspace's.
- * What a program is given by name is judged before; what it meets on its way through folders is covered in its view.
+ * A file in the workspace that has another owner, or a hard link outside of it, does not belong to the workspace.
+ * Files that a command names are judged by policy; those that it meets in folders are covered in its view.
  */
 
-/** A file with several names, of which this is one. */
+/** A file with several hard links, under one of its names. */
 interface HardLinkedFile {
   readonly path: string;
-  /** What it is on the disk, whatever its names. */
+  /** Device and inode. */
   readonly identity: string;
   readonly names: number;
   readonly owner: number;
   readonly isOpen: boolean;
 }
 
-/** What a folder held when it was looked at. */
+/** The content of a folder at the time of a scan. */
 interface FolderScan {
-  /** Times of the folder itself: a name that comes or goes changes them. */
+  /** Inode and times of the folder, which change when a name is added or removed. */
   readonly mark: string;
   readonly entries: number;
   readonly folders: readonly string[];
@@ -30,25 +30,24 @@ interface FolderScan {
 
 const READ_BY_OTHERS = 0o004;
 
-/** How long a walk may keep the process from everything else. */
+/** How long a scan may block the event loop. */
 const SLICE_MS = 5;
 
-/** What was found below a folder, or is being looked for. */
+/** A finished or running scan below a folder. */
 interface TreeScan {
   readonly since: number;
   readonly seen: Map<string, FolderScan>;
   readonly found: Promise<readonly string[]>;
 }
 
-/** The foreign files below folders; a folder that did not change is not read again. */
+/** Finds foreign files below folders; an unchanged folder is not read again. */
 export class ForeignLinks {
   readonly #walks = new Map<string, TreeScan>();
 
   /**
-   * Paths of the foreign files below a folder as they were at most `HAND.closedMs` ago, of those that were looked at:
-   * `HAND.searchFiles`, the nearest first. Stores of packages and clones of repositories on one disk have many links of
-   * one's own that everybody may read: where there are more than `HAND.foreignLinks`, only those of others, and those
-   * closed to others, are given.
+   * Foreign files among the first `HAND_LIMITS.searchFiles` entries below a folder, at most `HAND_LIMITS.closedMs` old.
+   * Package stores and local clones have many links of the same owner that everybody may read: beyond
+   * `HAND_LIMITS.foreignLinks`, only files of other owners and files closed to others are given.
    */
   below(top: string): Promise<readonly string[]> {
     const before = this.#walks.get(top);
@@ -62,10 +61,10 @@ export class ForeignLinks {
   }
 }
 
-/** Folders whose walks are remembered. */
+/** Number of folders whose scans are kept. */
 const MOST_WALKS = 16;
 
-/** What an earlier walk has seen, and what this one sees. */
+/** Results of the previous scan and of this one. */
 interface ScanState {
   readonly before: ReadonlyMap<string, FolderScan> | undefined;
   readonly seen: Map<string, FolderScan>;
@@ -121,7 +120,7 @@ function listFolder(folder: string): Omit<FolderScan, "mark"> {
       if (stat !== undefined && stat.nlink > 1) linked.push(hardLinkedFile(path, stat));
     }
   } catch {
-    // It is gone by now, or closed to us as well.
+    // Removed meanwhile, or closed to this process as well.
   }
   return { entries, folders, linked };
 }

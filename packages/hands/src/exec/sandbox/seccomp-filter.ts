@@ -1,10 +1,9 @@
 /*
- * A program in the sandbox has no business with the kernel's keyrings, with other processes' memory, with namespaces
- * and mounts, or with memory that no limit counts. A filter (seccomp, classic BPF) refuses such calls before the kernel
- * looks at them; it is handed to bubblewrap as bytes.
+ * A seccomp filter (classic BPF) that refuses system calls which sandboxed programs do not need: kernel keyrings, other
+ * processes' memory, namespaces, mounts, and memory that no limit counts. Bubblewrap gets it as bytes.
  */
 
-/** The number that the kernel knows an architecture by, and its system calls. */
+/** The audit number of an architecture and the numbers of its system calls. */
 interface Architecture {
   readonly audit: number;
   readonly clone: number;
@@ -12,7 +11,7 @@ interface Architecture {
   readonly refused: readonly number[];
 }
 
-/** clone3, which has its flags where no filter can look. */
+/** clone3, whose flags are in memory that a filter cannot read. */
 const CLONE3 = 435;
 
 /**
@@ -61,9 +60,9 @@ const ARCHITECTURES: { readonly [arch: string]: Architecture } = {
   },
 };
 
-/** All flags of clone that make a namespace: time is not among them, since its bit is part of a signal there. */
+/** The flags of clone that create a namespace, except CLONE_NEWTIME, whose bit is part of the exit signal there. */
 const NEW_NAMESPACES = 0x7e020000;
-/** On x64, the calls from here on are those of another set with other numbers. */
+/** On x64, call numbers from here on belong to the x32 ABI. */
 const OTHER_CALLS = 0x40000000;
 
 const [LOAD, JUMP_EQUAL, JUMP_AT_LEAST, JUMP_ANY_BIT, RETURN] = [0x20, 0x15, 0x35, 0x45, 0x06];
@@ -72,23 +71,22 @@ const KILL = 0x80000000;
 const EPERM = 0x00050001;
 const ENOSYS = 0x00050026;
 
-/** Where the kernel puts the number of the call, the architecture and the first argument. */
+/** Offsets of the call number, the architecture and the first argument in seccomp_data. */
 const AT = { call: 0, architecture: 4, firstArgument: 16 } as const;
 
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, value: number];
 
 const returnInstruction = (value: number): Instruction => [RETURN, 0, 0, value];
 
-/** Refuses a call: jumps over the answer unless the number is the call's. */
+/** Returns `answer` if the call number matches, else jumps over it. */
 const refuseInstructions = (call: number, answer: number): readonly Instruction[] => [
   [JUMP_EQUAL, 0, 1, call],
   returnInstruction(answer),
 ];
 
 /**
- * The filter for an architecture as Node names it; undefined where its calls are not known. Without sockets, a program
- * talks to nothing but its own pipes: for one that only reads, this is the wall that a network of its own would be, and
- * takes no time to make.
+ * The filter for an architecture as Node names it; undefined for an unknown one. Without sockets, a program reaches
+ * nothing but its own pipes: for read-only programs this replaces a network namespace, and costs no set-up time.
  */
 export function seccompFilter(arch: string, { sockets }: { readonly sockets: boolean }): Uint8Array | undefined {
   const known = ARCHITECTURES[arch];
@@ -102,7 +100,7 @@ export function seccompFilter(arch: string, { sockets }: { readonly sockets: boo
     [JUMP_AT_LEAST, 0, 1, OTHER_CALLS],
     returnInstruction(EPERM),
     ...refused.flatMap((call) => refuseInstructions(call, EPERM)),
-    // A library that is told there is no clone3 takes clone, whose flags can be seen.
+    // Without clone3 the C library falls back to clone, whose flags the filter can read.
     ...refuseInstructions(CLONE3, ENOSYS),
     [JUMP_EQUAL, 0, 3, known.clone],
     [LOAD, 0, 0, AT.firstArgument],

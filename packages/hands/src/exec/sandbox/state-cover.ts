@@ -2,34 +2,34 @@ import { existsSync, readFileSync } from "node:fs";
 import { isWithin } from "../../files/is-within.ts";
 import { resolveIfPresent } from "./file-view.ts";
 
-/** What is run as the user, and may use all of the host but for some folders. */
+/** A command that may use all of the host except some folders. */
 export interface CoverScope {
   readonly workspace: string;
-  /** The folders in whose place there is an empty one. */
+  /** Folders that are replaced by an empty one. */
   readonly reserved: readonly string[];
   readonly cwd: string;
 }
 
-/** Makes of a line, whose first word is an absolute path, one that runs it under a cover. */
+/** Builds the command that runs a line under a cover; the first word of the line is an absolute path. */
 type CoverCommand = (line: readonly string[], cover: CoverScope) => readonly string[];
 
 const TOOLS = { unshare: "/usr/bin/unshare", setpriv: "/usr/bin/setpriv", mount: "/usr/bin/mount" } as const;
 const SHELL = "/bin/sh";
 
-/** Powers with which root would look behind a cover or take it away. */
+/** Capabilities with which root could look behind a cover or remove it. */
 const UNCOVERING = ["sys_admin", "sys_ptrace", "sys_module", "sys_rawio", "mknod", "dac_read_search"];
 
-/** The same of newer kernels, perfmon and bpf, by their numbers. */
+/** Such capabilities of newer kernels by number: perfmon and bpf. */
 const NEWER = [38, 39];
 
-/** How this process covers folders by means of a bubblewrap that works; undefined where it cannot. */
+/** How this process covers folders, given a working bubblewrap; undefined if it cannot. */
 export function findCover(bubblewrap: string): CoverCommand | undefined {
   if (!canMountOnHost())
     return (line, cover) => [bubblewrap, ...coverOptions(cover), "--chdir", cover.cwd, "--", ...line];
   return Object.values(TOOLS).every((tool) => existsSync(tool)) ? coverAsRoot : undefined;
 }
 
-/** Folders above come before those below: the later mount covers the earlier one. */
+/** Outer folders are mounted first, because a later mount covers an earlier one. */
 function coverOptions({ workspace, reserved }: CoverScope): readonly string[] {
   const folders = reserved.flatMap(resolveIfPresent);
   const isAround = folders.some((folder) => isWithin(folder, workspace));
@@ -43,9 +43,9 @@ function coverOptions({ workspace, reserved }: CoverScope): readonly string[] {
 }
 
 /**
- * Covers each folder, the workspace shining through where it lies in one. A folder that was removed meanwhile, such as
- * the state of another brain, needs no cover; one that cannot be covered ends the line before the command. The working
- * folder is entered anew, since the one that the shell was started in is still that below the cover.
+ * Covers each folder, with the workspace bound back in where it lies inside one. A folder that was removed meanwhile,
+ * such as the state of another brain, is skipped; if a folder cannot be covered, the command does not run. The working
+ * folder is entered again, because the shell still stands in the one below the cover.
  */
 const COVER = `
   refuse() { echo "vidro: $1 could not be hidden; the command was not run" >&2; exit 125; }
@@ -63,8 +63,8 @@ const COVER = `
   cd "$cwd" && unset PWD OLDPWD && exec "$@"`;
 
 /**
- * Bubblewrap leaves a process of its own outside, of the same user and without powers, through whose /proc root looks
- * around the cover. So root makes a mount namespace without it, and gives up the powers that would undo it.
+ * Bubblewrap leaves one of its processes outside the cover, and root could look around the cover through its /proc
+ * entry. So root creates a mount namespace without bubblewrap and drops the capabilities that would undo the cover.
  */
 const coverAsRoot: CoverCommand = (line, { workspace, reserved, cwd }) => {
   const folders = reserved.flatMap(resolveIfPresent);
@@ -83,7 +83,7 @@ function newerPowers(): readonly string[] {
 
 const CAP_SYS_ADMIN = 21n;
 
-/** Whether this process may mount on the host itself; what may not gets a user namespace, from which nothing leads out. */
+/** Whether this process may mount on the host; without that right, bubblewrap uses a user namespace. */
 function canMountOnHost(): boolean {
   try {
     const powers = /^CapEff:\s*([0-9a-f]+)$/mu.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? "0";

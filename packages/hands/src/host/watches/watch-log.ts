@@ -4,8 +4,8 @@ import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { asFault, Fault, WATCH_LIMITS } from "@vidro/core";
 
 /*
- * What was watched and what was seen, in a file of the hand's state: a watch goes on after a restart. The events are
- * no effects, so a power cut may lose the last of them; a crash of the hand does not.
+ * Watches and their events in a database of the hand's state, so that a watch continues after a restart. Events are not
+ * effects: a power cut may lose the last of them, a crash of the hand does not.
  */
 
 const VERSION = 1;
@@ -24,40 +24,40 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   PRAGMA user_version = ${VERSION};`;
 
-/** What can happen to a watched path. */
+/** Kinds of events of a watch. */
 export type WatchEventType = "add" | "addDir" | "modify" | "unlink" | "unlinkDir" | "error";
 
-/** Something that was seen. */
+/** An event of a watch. */
 export interface WatchEvent {
   readonly seq: number;
   readonly type: WatchEventType;
   /** Absolute. */
   readonly file: string;
   readonly at: number;
-  /** What an error is about. */
+  /** The reason of an error. */
   readonly why?: string;
 }
 
-/** A path that is watched for a while. */
+/** A path that is watched until it expires. */
 export interface Watch {
-  /** Whoever has it may see what was seen. */
+  /** Bearer token for reading this watch's events. */
   readonly token: string;
   readonly path: string;
   readonly startedAt: number;
   readonly expiresAt: number;
 }
 
-/** Which events, in which order. */
+/** Selects and orders events. */
 export interface EventQuery {
   readonly since?: number | undefined;
   readonly until?: number | undefined;
   readonly order: "asc" | "desc";
-  /** Only those behind this one, in that order. */
+  /** Only events after this seq, in that order. */
   readonly after?: number | undefined;
   readonly limit: number;
 }
 
-/** The watches and their events on disk; throws STORE_NEWER, or LEDGER_UNWRITABLE when the disk does not obey. */
+/** Watches and events on disk; throws STORE_NEWER, or LEDGER_UNWRITABLE when the disk fails. */
 export class WatchLog {
   readonly #database: DatabaseSync;
   readonly #add: StatementSync;
@@ -77,7 +77,7 @@ export class WatchLog {
     }
   }
 
-  /** Makes a watch. */
+  /** Creates a watch with a new token. */
   create(path: string, startedAt: number, expiresAt: number): Watch {
     const watch = { token: `W-${randomBytes(TOKEN_BYTES).toString("base64url")}`, path, startedAt, expiresAt };
     this.#database
@@ -86,7 +86,7 @@ export class WatchLog {
     return watch;
   }
 
-  /** Forgets a watch and all that it saw. */
+  /** Deletes a watch and its events. */
   drop(token: string): void {
     this.#database.prepare("DELETE FROM watch WHERE token = ?").run(token);
   }
@@ -97,12 +97,12 @@ export class WatchLog {
     return row === undefined ? undefined : watchOf(row);
   }
 
-  /** The watches that are not over. */
+  /** The watches that have not expired. */
   open(now: number): readonly Watch[] {
     return this.#database.prepare("SELECT * FROM watch WHERE expires_at > ?").all(now).map(watchOf);
   }
 
-  /** Keeps what was seen; beyond the bound only that there was more. */
+  /** Appends events; beyond the bound, one error event says that there were more. */
   keep(token: string, events: readonly Omit<WatchEvent, "seq">[]): void {
     this.#transaction(() => {
       let kept = Number(
@@ -128,7 +128,7 @@ export class WatchLog {
     });
   }
 
-  /** What a watch saw. */
+  /** The events of a watch. */
   events(token: string, { since, until, order, after, limit }: EventQuery): readonly WatchEvent[] {
     const where: string[] = ["token = ?"];
     const values: SQLInputValue[] = [token];
@@ -147,7 +147,7 @@ export class WatchLog {
       .map(eventOf);
   }
 
-  /** Forgets what is over for long, and the oldest when there are too many. */
+  /** Deletes watches that expired long ago, and the oldest beyond the bound. */
   prune(now: number): void {
     this.#database.prepare("DELETE FROM watch WHERE expires_at < ?").run(now - WATCH_LIMITS.keptMs);
     this.#database

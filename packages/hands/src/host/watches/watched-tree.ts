@@ -6,28 +6,28 @@ import { errnoCode, Folder } from "../../files/files.ts";
 import type { FolderEntry } from "../../files/files.ts";
 import type { WatchEventType } from "./watch-log.ts";
 
-/** Gets what was seen. */
+/** Receives the events of a watched tree. */
 type WatchObserver = (type: WatchEventType, file: string, why?: string) => void;
 
-/** What is known of a file or a folder. */
+/** The last known state of a file or folder. */
 interface TreeNode {
   readonly isFolder: boolean;
-  /** Tells one state of a file from another. */
+  /** Changes with every change of a file. */
   readonly mark: string;
-  /** What a folder holds, by name. */
+  /** The entries of a folder, by name. */
   readonly children?: Map<string, TreeNode>;
 }
 
-/** A folder that has to be looked at, and which names in it count; all without any. */
+/** The folder that is watched, and the only name in it that counts; without `only`, all do. */
 interface WatchRoot {
   readonly path: string;
   readonly only?: string;
 }
 
 /**
- * Sees changes below a path. The kernel says in which folder something happened, and the folder is then compared with
- * what was known of it: so nothing depends on how many messages came, in which order, or whether some were dropped.
- * A folder is listened to before it is listed. Symlinks are seen as files and never followed.
+ * Detects changes below a path. The kernel reports in which folder something changed, and that folder is compared with
+ * its last known state, so the number, order or loss of kernel events does not matter. A folder is listened to before
+ * it is listed. Symlinks are treated as files and never followed.
  */
 export class WatchedTree {
   readonly #place: WatchRoot;
@@ -50,7 +50,7 @@ export class WatchedTree {
     this.#isReserved = isReserved;
   }
 
-  /** Begins to see what changes from now on at a real path; TOOL_FAILED when nothing is there. */
+  /** Starts to watch a real path; throws TOOL_FAILED if it does not exist. */
   static async at(path: string, see: WatchObserver, isReserved: (path: string) => boolean): Promise<WatchedTree> {
     const tree = new WatchedTree(await placeOf(path), see, isReserved);
     await tree.#look(tree.#place.path, tree.#root, 0);
@@ -59,7 +59,7 @@ export class WatchedTree {
     return tree;
   }
 
-  /** Sees no more; what changed until now has been seen when it resolves. */
+  /** Stops watching; resolves when all changes up to now are reported. */
   async close(): Promise<void> {
     clearTimeout(this.#settling);
     clearInterval(this.#rescan);
@@ -91,7 +91,7 @@ export class WatchedTree {
     }
   }
 
-  /** What is known of a folder that is still there. */
+  /** The last known state of a folder; undefined if it was removed. */
   #find(path: string): { readonly children: Map<string, TreeNode>; readonly depth: number } | undefined {
     const names = path
       .slice(this.#place.path.length)
@@ -106,7 +106,7 @@ export class WatchedTree {
     return { children, depth: names.length };
   }
 
-  /** Compares a folder with what is known of it; folders that are new are looked into, too. */
+  /** Compares a folder with its last known state; new folders are scanned too. */
   async #look(path: string, known: Map<string, TreeNode>, depth: number): Promise<void> {
     this.#listen(path);
     try {
@@ -117,7 +117,7 @@ export class WatchedTree {
       for (const [name, gone] of known) if (!there.has(name)) this.#forget(known, join(path, name), gone);
       for (const entry of wanted) await this.#compare(folder, entry, { known, depth });
     } catch (thrown) {
-      // A folder that is gone is seen to be gone by looking at its parent; only the first one has none.
+      // A removed folder is noticed in its parent; only the root has none.
       if (path === this.#place.path) this.#vanished(known, thrown);
     }
   }
@@ -169,7 +169,7 @@ export class WatchedTree {
     this.#tell(isGone ? "unlinkDir" : "error", path, isGone ? undefined : asFault(thrown).message);
   }
 
-  /** Changes in folders beyond the bound, or that the kernel does not listen to, are found when all is looked at again. */
+  /** Changes in folders without a listener, beyond the bound or refused by the kernel, are found by the rescan. */
   #listen(path: string): void {
     if (this.#listeners.has(path) || this.#listeners.size >= WATCH_LIMITS.folders || this.#closed) return;
     try {
@@ -177,7 +177,7 @@ export class WatchedTree {
       listener.on("error", () => this.#change(dirname(path)));
       this.#listeners.set(path, listener);
     } catch {
-      // Gone already, or the kernel has no more room for listeners.
+      // Removed already, or the kernel has no free inotify watch.
     }
   }
 
@@ -200,7 +200,7 @@ export class WatchedTree {
   }
 }
 
-/** A folder is watched itself; a file is watched in its folder, so that its end and return are seen. */
+/** A folder is watched itself; a file is watched through its folder, so that its removal and return are noticed. */
 async function placeOf(path: string): Promise<WatchRoot> {
   if (path === "/") return { path };
   await using parent = await Folder.open(dirname(path));
