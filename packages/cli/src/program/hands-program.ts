@@ -3,13 +3,13 @@ import type { Command } from "commander";
 import { HANDS_WORDS, JSON_FLAG, listed, named, YES_FLAG } from "./flags.ts";
 import type { Exit } from "./flags.ts";
 
-const HAND_ARGUMENT = ["<hand>", "a hand's id or name"] as const;
+const HAND_ARGUMENT = ["<hand>", "id or name of a hand"] as const;
 
 const loadHands = () => import("../commands/hands.ts");
 
 /** Adds what can be done with hands. */
 export function addHands(root: Command, exit: Exit): void {
-  const hands = root.command("hands").description("what executes, here and on other machines");
+  const hands = root.command("hands").description("list, invite and change hands: the hosts that execute actions");
   addRegister(hands, exit);
   addReview(hands, exit);
   addKeys(hands, exit);
@@ -20,18 +20,18 @@ export function addHands(root: Command, exit: Exit): void {
 
 function addRegister(hands: Command, exit: Exit): void {
   named(hands.command("list"))
-    .description("list hands by name, this machine's first")
+    .description("list hands, this machine's first, then by name")
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await loadHands()).list(flags)));
   named(hands.command("show"))
-    .description("tell all that is known of a hand")
+    .description("show everything known about a hand")
     .argument(...HAND_ARGUMENT)
     .option(...JSON_FLAG)
     .action(async (hand: string, flags) => exit(await (await loadHands()).show(hand, flags)));
   named(hands.command("exec"))
-    .description("carry out one command, and pass on what it says and how it ends")
+    .description("run one command on hands and pass on its output and exit code")
     .argument("<hands>", HANDS_WORDS)
-    .argument("<command...>", "a program and its arguments, behind --")
+    .argument("<command...>", "a program and its arguments, after --")
     .option(...YES_FLAG)
     .option(...JSON_FLAG)
     .action(async (on: string, argv: string[], flags) =>
@@ -42,7 +42,7 @@ function addRegister(hands: Command, exit: Exit): void {
       .description(does)
       .argument(...HAND_ARGUMENT)
       .option(...JSON_FLAG);
-    if (word !== "release") command.option("--why <text>", "the reason, shown in lists and in the log");
+    if (word !== "release") command.option("--why <text>", "reason, shown in lists and in the log");
     command.action(async (hand: string, flags) => exit(await (await loadHands()).change(word, hand, flags)));
   }
 }
@@ -50,19 +50,19 @@ function addRegister(hands: Command, exit: Exit): void {
 function addReview(hands: Command, exit: Exit): void {
   hands
     .command("reviewed")
-    .description("say that you looked through hands and tokens after the state came back from a backup")
+    .description("confirm that you reviewed hands and tokens after restoring a backup")
     .action(async () => exit(await (await import("../commands/reviewed.ts")).reviewed()));
 }
 
 const HAND_CHANGES = [
-  ["revoke", "end a hand for good: it is cut off now, and never let in again"],
+  ["revoke", "revoke a hand for good: it is disconnected now and never accepted again"],
   ["quarantine", "give a hand no new work until it is released"],
-  ["release", "let a hand work again that was in quarantine"],
+  ["release", "let a quarantined hand work again"],
 ] as const;
 
 function addKeys(hands: Command, exit: Exit): void {
   named(hands.command("rotate-key"))
-    .description("give a hand that signs its messages its next key; the old one ends a day after the first use")
+    .description("give a hand on signed HTTP its next key; the old one ends a day after the new one is first used")
     .argument(...HAND_ARGUMENT)
     .option(...JSON_FLAG)
     .action(async (hand: string, flags) =>
@@ -70,12 +70,12 @@ function addKeys(hands: Command, exit: Exit): void {
     );
   hands
     .command("authority")
-    .description("print the certificate of this home's brain, by whose key its hands know its approvals")
+    .description("print the certificate that hands check this brain's approvals with")
     .action(async () => exit(await (await import("../commands/authority.ts")).authority()));
   named(hands.command("address"))
-    .description("let a hand that listens be called at an address that it names; without one, at none")
+    .description("allow the brain to call a hand at the address it listens on; without a url, forbid it")
     .argument(...HAND_ARGUMENT)
-    .argument("[url]", "like https://web-1.lan:8443")
+    .argument("[url]", "address that the hand listens on, like https://web-1.lan:8443")
     .option(...JSON_FLAG)
     .action(async (hand: string, url: string | undefined, flags) =>
       exit(await (await import("../commands/hand-address.ts")).address(hand, url, flags)),
@@ -83,57 +83,57 @@ function addKeys(hands: Command, exit: Exit): void {
 }
 
 function addJoining(hands: Command, exit: Exit): void {
-  const tags = () => new Option("--tags <a,b>", "what it is to be chosen by").argParser(listed);
+  const tags = () => new Option("--tags <a,b>", "tags to select the hand by").argParser(listed);
   named(hands.command("invite"))
-    .description("invite a host: prints the one command to paste there")
-    .option("--name <name>", "what to call it (default: its own name)")
+    .description("invite a host: print the command to run there")
+    .option("--name <name>", "name of the hand (default: the name of its host)")
     .addOption(tags())
-    .option("--expires <when>", "30m, 1h: an hour at most", "1h")
+    .option("--expires <when>", "how long the invitation is valid: 30m, at most 1h", "1h")
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await import("../commands/invite.ts")).invite(flags)));
   hands
     .command("join")
-    .description("let the brain that has invited this host work on it, until Ctrl-C")
-    .argument("<url>", "as the invitation has it")
-    .option("--token-file <file>", "holds the invitation (default: VIDRO_INVITATION, else stdin)")
-    .option("--token <token>", "the invitation, which every user of this host can then see")
-    .option("--name <name>", "what to call this host, unless the invitation says so (default: its own name)")
+    .description("join the brain that invited this host, and work for it until Ctrl-C")
+    .argument("<url>", "address from the invitation")
+    .option("--token-file <file>", "file that holds the invitation (default: VIDRO_INVITATION, else stdin)")
+    .option("--token <token>", "the invitation itself; other users of this host can see it in the list of processes")
+    .option("--name <name>", "name of this hand, unless the invitation has one (default: the name of this host)")
     .addOption(tags())
-    .option("--workspace <folder>", "the folder to work in (default: this one)")
-    .option("--transport <ws|http>", "how to come to the brain: ws, or messages that are signed one by one")
-    .option("--state <folder>", "where it keeps its identity and its ledger")
-    .option("--json", "one line of JSON when it is connected")
+    .option("--workspace <folder>", "folder to work in (default: the current one)")
+    .option("--transport <ws|http>", "connect by WebSocket (ws) or by signed HTTP messages (http)")
+    .option("--state <folder>", "folder for its identity and its ledger")
+    .option("--json", "print one line of JSON when it is connected")
     .action(async (url: string, flags) => exit(await (await import("../commands/join.ts")).join(url, flags)));
 }
 
 function addServing(hands: Command, exit: Exit): void {
   hands
     .command("serve")
-    .description("let clients of the TCP agent protocol work with this folder")
-    .requiredOption("--tcp <host:port>", "where to listen; port 0 picks a free one, none is 4000")
-    .option("--workspace <folder>", "the folder to work in (default: this one)")
-    .option("--name <name>", "what to call this host (default: its own name)")
-    .option("--tls-cert <file>", "a certificate in PEM; beyond this machine it is needed")
-    .option("--tls-key <file>", "its key in PEM")
-    .option("--brain <file>", "the certificate of the one brain whose approvals count (vidro hands authority)")
-    .option("--lab", "a laboratory: no TLS, though others can reach it")
-    .option("--json", "one line of JSON when it is ready")
+    .description("serve this folder to clients of the TCP agent protocol")
+    .requiredOption("--tcp <host:port>", "address to listen on; port 0 picks a free one, no port means 4000")
+    .option("--workspace <folder>", "folder to work in (default: the current one)")
+    .option("--name <name>", "name of this hand (default: the name of this host)")
+    .option("--tls-cert <file>", "certificate, a file in PEM; required beyond this machine")
+    .option("--tls-key <file>", "the key of the certificate, a file in PEM")
+    .option("--brain <file>", "accept approvals only from the brain with this certificate (vidro hands authority)")
+    .option("--lab", "for laboratories: allow other machines without TLS")
+    .option("--json", "print one line of JSON when it is ready")
     .action(async (flags) => exit(await (await import("../commands/hands-serve.ts")).serve(flags)));
 }
 
 function addDialling(hands: Command, exit: Exit): void {
   hands
     .command("dial")
-    .description("have the brain dial a hand that listens, from now on and until it is revoked")
-    .argument("<address>", "like tls://web-2.lan:4000; tcp:// is for this machine")
-    .requiredOption("--token <token>", "one of the hand's own, with the scopes hand and approve; - reads it from stdin")
-    .option("--name <name>", "what to call it (default: its own name)")
-    .addOption(new Option("--tags <a,b>", "what it is to be chosen by").argParser(listed))
-    .option("--ca <file>", "believe the hand by this certificate in PEM")
-    .option("--lab", "a laboratory: no TLS, though it is another machine")
+    .description("have the brain connect to a hand that listens, and keep connected until it is revoked")
+    .argument("<address>", "address of the hand, like tls://web-2.lan:4000; tcp:// only on this machine")
+    .requiredOption("--token <token>", "token of the hand, with the scopes hand and approve; - reads it from stdin")
+    .option("--name <name>", "name of the hand (default: the name of its host)")
+    .addOption(new Option("--tags <a,b>", "tags to select the hand by").argParser(listed))
+    .option("--ca <file>", "trust the hand by this certificate, a file in PEM")
+    .option("--lab", "for laboratories: connect to another machine without TLS")
     .option(
       "--url <url>",
-      "the brain to talk to (default: VIDRO_URL, else the running daemon); its token is VIDRO_TOKEN",
+      "address of the brain (default: VIDRO_URL, else the running daemon); its token is VIDRO_TOKEN",
     )
     .option(...JSON_FLAG)
     .action(async (address: string, flags) => exit(await (await import("../commands/dial.ts")).dial(address, flags)));

@@ -18,9 +18,9 @@ const port = (text: string): number => {
   return number;
 };
 
-const VERBOSE_FLAG = ["--verbose", "show everything: whole output, every verdict"] as const;
-const AGENT_ARGUMENT = ["<agent>", "an agent's name or uuid"] as const;
-const RUN_ARGUMENT = ["<run>", "a run's id, or the end of it (4 characters or more)"] as const;
+const VERBOSE_FLAG = ["--verbose", "show the whole output of commands and every verdict of the policy"] as const;
+const AGENT_ARGUMENT = ["<agent>", "name or uuid of an agent"] as const;
+const RUN_ARGUMENT = ["<run>", "id of a run, or its last characters (4 or more)"] as const;
 
 const loadRuns = () => import("../commands/runs.ts");
 const loadAgents = () => import("../commands/agents.ts");
@@ -30,9 +30,11 @@ const loadTokens = () => import("../commands/tokens.ts");
 /** The command line; what a command needs is loaded when it is called. */
 export function program(version: string, exit: Exit): Command {
   const root = new Command("vidro")
-    .description("A brain decides, hands execute, and the whole way is glass.\nvidro alone opens a conversation.")
+    .description(
+      "Runs tasks on your machines: a brain decides, hands execute, every step is recorded.\nWithout a command, vidro opens a conversation.",
+    )
     .version(version)
-    .helpCommand("help [command]", "tell more about a command")
+    .helpCommand("help [command]", "show help for a command")
     .configureHelp({ showGlobalOptions: false })
     .addHelpText("after", '\nTry:\n  vidro run "how much disk is free here?"\n  vidro doctor')
     .exitOverride()
@@ -55,83 +57,83 @@ export function program(version: string, exit: Exit): Command {
 function addUp(root: Command, exit: Exit): void {
   root
     .command("up")
-    .description("start the brain as a daemon, with a hand for this folder")
+    .description("start the daemon: a brain that serves HTTP, with a hand for this folder")
     .addOption(new Option("--port <n>", "port to listen on; 0 picks a free one (default: 3120)").argParser(port))
     .option("--host <address>", "address to listen on; beyond this machine only with TLS (default: 127.0.0.1)")
-    .option("--tls-cert <file>", "a certificate in PEM")
-    .option("--tls-key <file>", "its key in PEM")
+    .option("--tls-cert <file>", "the daemon's certificate, a file in PEM")
+    .option("--tls-key <file>", "the key of the certificate, a file in PEM")
     .addOption(
-      new Option("--on-restart <way>", "what happens to runs that were open (default: resume)").choices([
-        "resume",
-        "hold",
-      ]),
+      new Option(
+        "--on-restart <way>",
+        "whether runs left open by the last daemon go on or wait for vidro attach (default: resume)",
+      ).choices(["resume", "hold"]),
     )
-    .option("--restored", "the state came back from a backup: ask about each run that was open")
+    .option("--restored", "the state was restored from a backup: ask before going on with each open run")
     .option("--no-local-hand", "execute nothing on this machine")
     .addOption(
       new Option(
         "--southbound-port <n>",
-        "where hands on other machines come in (default: 3121, once one is invited)",
+        "port that hands on other machines connect to (default: 3121, opened with the first invitation)",
       ).argParser(port),
     )
     .addOption(
       new Option(
         "--southbound-host <a,b>",
-        "names and addresses that other machines reach this one by (default: VIDRO_SOUTHBOUND_HOSTS, else only this machine)",
+        "names and addresses by which other machines reach this one (default: VIDRO_SOUTHBOUND_HOSTS, else only this machine)",
       ).argParser(listed),
     )
-    .option("--json", "one line of JSON when it is ready, then the log as JSON on stderr")
+    .option("--json", "print one line of JSON when it is ready, and the log as JSON on stderr")
     .action(async (flags) => exit(await (await import("../commands/up.ts")).up(flags)));
   named(root.command("status"))
-    .description("tell how the brain is that is up")
+    .description("show the status of the running daemon")
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await import("../commands/status.ts")).status(flags)));
   named(root.command("console"))
-    .description("print the address of the brain that is up, for a browser")
+    .description("print the address of the daemon's web console")
     .action(async (flags) => exit(await (await import("../commands/console.ts")).openConsole(flags)));
 }
 
 function addRun(root: Command, exit: Exit): void {
   named(root.command("run"))
-    .description("run a task and watch it")
-    .argument("<task...>", "what is to be done; - reads it from stdin")
+    .description("run a task and show it until it ends")
+    .argument("<task...>", "what to do; - reads it from stdin")
     .option(...JSON_FLAG)
     .option(...YES_FLAG)
-    .option("--quiet", "only the answer")
+    .option("--quiet", "print only the answer")
     .option(...VERBOSE_FLAG)
-    .option("--workspace <folder>", "the folder to work in (default: this one)")
-    .option("--agent <name>", "the agent that does it, by name or uuid (default: bunny)")
+    .option("--workspace <folder>", "folder to work in (default: the current one)")
+    .option("--agent <name>", "agent that does it, by name or uuid (default: bunny)")
     .option("--on <hands>", HANDS_WORDS)
-    .option("--key <key>", "the same key gives the same run, however often it is asked for")
-    .addOption(new Option("--max-steps <n>", "most turns of the model").argParser(count))
-    .addOption(new Option("--max-actions <n>", "most actions").argParser(count))
-    .addOption(new Option("--max-tokens <n>", "most tokens, in and out").argParser(count))
-    .addOption(new Option("--max-minutes <n>", "longest time at work").argParser(count))
+    .option("--key <key>", "idempotency key: asking again with the same key gives the same run")
+    .addOption(new Option("--max-steps <n>", "limit of model calls").argParser(count))
+    .addOption(new Option("--max-actions <n>", "limit of actions").argParser(count))
+    .addOption(new Option("--max-tokens <n>", "limit of tokens, input and output together").argParser(count))
+    .addOption(new Option("--max-minutes <n>", "limit of working time in minutes").argParser(count))
     .action(async (words: string[], flags) => exit(await (await import("../commands/run.ts")).run(words, flags)));
 }
 
 function addCode(root: Command, exit: Exit): void {
   named(root.command("code"))
-    .description("have a brain work in this folder: it decides, this process executes (also: codegen)")
-    .argument("[task...]", "what is to be done; - reads it from stdin")
-    .option("--resume <run>", "go on with a run that was left open; its id, or the end of it")
+    .description("work on this folder: a brain decides, this process executes (also: codegen)")
+    .argument("[task...]", "what to do; - reads it from stdin")
+    .option("--resume <run>", "go on with an open run: its id, or the last characters of it")
     .option(...JSON_FLAG)
     .option(...YES_FLAG)
-    .option("--quiet", "only the answer")
+    .option("--quiet", "print only the answer")
     .option(...VERBOSE_FLAG)
-    .option("--workspace <folder>", "the folder to work in (default: this one)")
+    .option("--workspace <folder>", "folder to work in (default: the current one)")
     .action(async (words: string[], flags) => exit(await (await import("../commands/code.ts")).code(words, flags)));
 }
 
 function addAttach(root: Command, exit: Exit): void {
   named(root.command("attach"))
-    .description("watch a run from its beginning; one whose process died goes on")
+    .description("watch a run from its beginning; a run without a driver is driven on")
     .argument("[run]", RUN_ARGUMENT[1])
     .option("--last", "the newest run")
-    .addOption(new Option("--after <seq>", "only what comes after this entry").argParser(cursor))
+    .addOption(new Option("--after <seq>", "show only entries after this number").argParser(cursor))
     .option(...JSON_FLAG)
     .option(...YES_FLAG)
-    .option("--quiet", "only the answer")
+    .option("--quiet", "print only the answer")
     .option(...VERBOSE_FLAG)
     .action(async (run: string | undefined, flags) =>
       exit(await (await import("../commands/attach.ts")).attach(run, flags)),
@@ -139,70 +141,75 @@ function addAttach(root: Command, exit: Exit): void {
 }
 
 function addRuns(root: Command, exit: Exit): void {
-  const runs = root.command("runs").description("what was run");
+  const runs = root.command("runs").description("list, show, export and abort runs");
   named(runs.command("list"))
     .description("list runs, newest first")
-    .option("--open", "only runs that are not over")
-    .addOption(new Option("--limit <n>", "most runs to list").argParser(count))
-    .option("--after <id>", "only runs before this one: the last one of the list that is gone on with")
+    .option("--open", "only runs that have not ended")
+    .addOption(new Option("--limit <n>", "how many runs to list").argParser(count))
+    .option("--after <id>", "only runs older than this one, to go on with a list")
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await loadRuns()).list(flags)));
   named(runs.command("show"))
-    .description("tell the whole story of a run")
+    .description("show everything that happened in a run")
     .argument(...RUN_ARGUMENT)
     .option(...JSON_FLAG)
     .option(...VERBOSE_FLAG)
     .action(async (run: string, flags) => exit(await (await loadRuns()).show(run, flags)));
   named(runs.command("export"))
-    .description("write all entries of a run as NDJSON")
+    .description("write all journal entries of a run as NDJSON")
     .argument(...RUN_ARGUMENT)
-    .option("--out <file>", "a new file (default: stdout)")
+    .option("--out <file>", "new file to write (default: stdout)")
     .action(async (run: string, flags) => exit(await (await loadRuns()).exportRun(run, flags)));
   named(runs.command("abort"))
-    .description("end a run that is open")
+    .description("abort an open run")
     .argument(...RUN_ARGUMENT)
     .action(async (run: string, flags) => exit(await (await loadRuns()).abort(run, flags)));
 }
 
 function addAgents(root: Command, exit: Exit): void {
-  const agents = root.command("agents").description("who may decide: personas with a prompt, a model and tools");
+  const agents = root
+    .command("agents")
+    .description("list and change agents: personas with a prompt, a model and tools");
   named(agents.command("list"))
-    .description("list agents, bunny first and the others by name")
+    .description("list agents, bunny first, then by name")
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await loadAgents()).list(flags)));
   named(agents.command("show"))
-    .description("tell all that an agent is made of")
+    .description("show an agent with its prompt")
     .argument(...AGENT_ARGUMENT)
     .option(...JSON_FLAG)
     .action(async (agent: string, flags) => exit(await (await loadAgents()).show(agent, flags)));
   named(agents.command("create"))
-    .description("make an agent; its uuid is printed")
-    .requiredOption("--name <name>", "what it is called")
-    .option("--description <text>", "what it is for")
-    .option("--model <model>", "the model that decides for it (default: the brain's choice)")
-    .addOption(new Option("--tools <a,b>", "the tools that it has (default: all there are)").argParser(listed))
-    .addOption(new Option("--prompt <text>", "the words that begin its every prompt").conflicts("promptFile"))
-    .option("--prompt-file <file>", "a file with these words")
+    .description("create an agent and print its uuid")
+    .requiredOption("--name <name>", "name of the agent")
+    .option("--description <text>", "what the agent is for")
+    .option("--model <model>", "model of the agent (default: the brain's choice)")
+    .addOption(new Option("--tools <a,b>", "tools of the agent (default: all)").argParser(listed))
+    .addOption(new Option("--prompt <text>", "text that begins every prompt").conflicts("promptFile"))
+    .option("--prompt-file <file>", "file with that text")
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await loadAgents()).create(flags)));
   named(agents.command("delete"))
-    .description("forget what was made of an agent")
+    .description("delete an agent that was created")
     .argument(...AGENT_ARGUMENT)
     .option(...JSON_FLAG)
     .action(async (agent: string, flags) => exit(await (await loadAgents()).remove(agent, flags)));
 }
 
 function addTokens(root: Command, exit: Exit): void {
-  const tokens = root.command("tokens").description("who may talk to the brain of this machine");
+  const tokens = root.command("tokens").description("create, list and revoke tokens for the brain of this home");
   tokens
     .command("create")
-    .description("make a token; its secret is shown this once")
+    .description("create a token; its secret is printed only now")
     .addOption(
-      new Option("--role <role>", "chooses the scopes").choices(["user", "admin"]).default("user").conflicts("scopes"),
+      new Option("--role <role>", "role that gives the token its scopes")
+        .choices(["user", "admin"])
+        .default("user")
+        .conflicts("scopes"),
     )
-    .addOption(new Option("--scopes <a,b>", "what it may do, instead of a role's scopes").argParser(listed))
-    .option("--owner <name>", "whose it is (default: the person at this machine)")
-    .option("--expires <when>", "30d, 12h, 45m, or a time like 2030-01-31T12:00:00Z (default: never)")
+    .addOption(new Option("--scopes <a,b>", "scopes of the token, instead of a role's").argParser(listed))
+    .option("--owner <name>", "owner of the token (default: the person at this machine)")
+    .option("--expires <when>", "when it expires: 30d, 12h, 45m, or a time like 2030-01-31T12:00:00Z (default: never)")
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await loadTokens()).create(flags)));
   tokens
@@ -212,27 +219,27 @@ function addTokens(root: Command, exit: Exit): void {
     .action(async (flags) => exit(await (await loadTokens()).list(flags)));
   tokens
     .command("export")
-    .description("write tokens for a hand on another host, without their secrets")
-    .argument("<id...>", "the tokens' ids")
-    .requiredOption("--out <file>", "a new file, which only its owner can read")
+    .description("write hashes of tokens to a file for a hand on another host")
+    .argument("<id...>", "ids of the tokens")
+    .requiredOption("--out <file>", "new file to write; only its owner can read it")
     .action(async (ids: string[], { out }) => exit(await (await loadTokens()).exportTokens(ids, out)));
   tokens
     .command("revoke")
-    .description("end a token and every live session of it")
-    .argument("<id>", "a token's id")
+    .description("revoke a token and end its open connections")
+    .argument("<id>", "id of a token")
     .action(async (id: string) => exit(await (await loadTokens()).revoke(id)));
 }
 
 function addTcp(root: Command, exit: Exit): void {
   root
     .command("tcp")
-    .description("ask a server of the TCP agent protocol for one action")
+    .description("send one request to a server of the TCP agent protocol")
     .argument("<address>", "host or host:port (default port: 4000)")
-    .argument("<act>", "HELLO, PING, GET_OS_INFO, PS, WATCH, GET_WATCHES, OS_CMD, …")
-    .argument("[data...]", "a JSON object, or key=value each")
-    .option("--token <token>", "who asks (default: VIDRO_TOKEN)")
-    .option("--tls", "speak TLS")
-    .option("--ca <file>", "speak TLS, and trust this certificate in PEM")
+    .argument("<act>", "name of the request: HELLO, PING, GET_OS_INFO, PS, WATCH, GET_WATCHES, OS_CMD, …")
+    .argument("[data...]", "data of the request: a JSON object, or key=value pairs")
+    .option("--token <token>", "token to send (default: VIDRO_TOKEN)")
+    .option("--tls", "connect with TLS")
+    .option("--ca <file>", "connect with TLS and trust this certificate, a file in PEM")
     .option(...JSON_FLAG)
     .action(async (address: string, act: string, data: string[], flags) =>
       exit(await (await import("../commands/tcp.ts")).tcp(address, [act, ...data], flags)),
@@ -240,18 +247,18 @@ function addTcp(root: Command, exit: Exit): void {
 }
 
 function addPolicy(root: Command, exit: Exit): void {
-  const policy = root.command("policy").description("what may run here");
+  const policy = root.command("policy").description("check the policy and explain its decisions");
   policy
     .command("check")
-    .description("read a policy and try its examples")
-    .argument("[file]", "a policy file (default: the one in force)")
+    .description("check a policy file and run its examples")
+    .argument("[file]", "policy file (default: the one in force)")
     .option(...JSON_FLAG)
     .action(async (file: string | undefined, flags) => exit(await (await loadPolicy()).check(file, flags)));
   policy
     .command("explain")
-    .description("would this run? nothing is run")
-    .argument("<command...>", "a program and its arguments, behind --")
-    .option("--shell", "as a line for the shell")
+    .description("explain whether a command would be allowed, without running it")
+    .argument("<command...>", "a program and its arguments, after --")
+    .option("--shell", "treat it as a shell command line")
     .option(...JSON_FLAG)
     .action(async (words: string[], flags) => exit(await (await loadPolicy()).explainCommand(words, flags)));
 }
@@ -273,12 +280,15 @@ function addConfig(root: Command, exit: Exit): void {
 }
 
 function addAudit(root: Command, exit: Exit): void {
-  const audit = root.command("audit").description("prove that the journal was not altered");
+  const audit = root.command("audit").description("verify that journal and outcomes were not altered");
   const loadReceipts = () => import("../commands/audit-receipts.ts");
-  const keys = ["--keys <file>", "public keys of hands, as audit keys and vidro-hand key write them"] as const;
+  const keys = [
+    "--keys <file>",
+    "file with public keys of hands, as vidro audit keys and vidro-hand key print them",
+  ] as const;
   audit
     .command("verify")
-    .description("check the hash chain of every run, or of one, the receipts of its hands, and the seals of all")
+    .description("verify the hash chain and receipts of all runs or of one, and the seals of the store")
     .argument("[run]", RUN_ARGUMENT[1])
     .option(...keys)
     .option(...JSON_FLAG)
@@ -287,23 +297,23 @@ function addAudit(root: Command, exit: Exit): void {
     );
   audit
     .command("keys")
-    .description("write the public keys that hands sign receipts with")
+    .description("print the public keys that hands sign receipts with")
     .action(async () => exit(await (await loadReceipts()).keys()));
   audit
     .command("export")
-    .description("write the outcomes that hands have signed, of every run or of one")
+    .description("print the outcomes that hands have signed, of all runs or of one")
     .argument("[run]", RUN_ARGUMENT[1])
     .action(async (run: string | undefined) => exit(await (await loadReceipts()).exportReceipts(run)));
   audit
     .command("receipts")
-    .description("check outcomes that were exported, with the public keys of the hands and nothing else")
-    .argument("<file>", "as audit export writes it")
+    .description("verify exported outcomes with nothing but the public keys of the hands")
+    .argument("<file>", "output of vidro audit export")
     .requiredOption(...keys)
     .option(...JSON_FLAG)
     .action(async (file: string, flags) => exit(await (await loadReceipts()).checkExported(file, flags)));
   root
     .command("doctor")
-    .description("look at everything that a run needs; changes nothing")
+    .description("check everything that a run needs, without changing anything")
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await import("../commands/doctor.ts")).doctor(flags)));
 }
