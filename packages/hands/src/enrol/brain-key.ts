@@ -4,14 +4,14 @@ import { asFault, Fault } from "@vidro/core";
 import type { Order } from "@vidro/core";
 import { parseWarrant, warrantText } from "@vidro/core/wire/warrant";
 
-/** The key of the one brain whose approvals count here. */
+/** Public key of the only brain whose approvals this hand accepts. */
 export interface BrainKey {
   readonly key: KeyObject;
-  /** What the brain calls this hand in what it signs. */
+  /** The name of this hand in signed approvals. */
   readonly hand: string;
 }
 
-/** The key in the certificate of a brain's authority, in PEM; BAD_REQUEST when it is none. */
+/** Reads the key from the PEM certificate of a brain's authority; throws BAD_REQUEST if it is none. */
 export function readBrainKey(certificate: string, hand: string): BrainKey {
   try {
     return { key: new X509Certificate(certificate).publicKey, hand };
@@ -21,7 +21,7 @@ export function readBrainKey(certificate: string, hand: string): BrainKey {
   }
 }
 
-/** An order whose approval was held against the brain's key: one that does not count says why. */
+/** Verifies the approval of an order with the brain's key; an invalid one is returned in `unproven`. */
 export function checkApproval(order: Order, brain: BrainKey | undefined, now: number): Order {
   const why = order.approved === undefined ? undefined : approvalFault(order, brain, now);
   return why === undefined ? order : { ...order, unproven: why.report() };

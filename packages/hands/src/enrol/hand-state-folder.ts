@@ -5,18 +5,18 @@ import { asFault, Fault, isObject } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { JsonObject } from "@vidro/core";
 
-/** Who this host is to its brain, and how it knows the brain; all of it in one file, so that it always fits together. */
+/** This host's identity at its brain, and how it recognises the brain; one file, so that it is always consistent. */
 export interface HandIdentity {
   readonly agentId: string;
   readonly name: string;
-  /** What the hand dials. */
+  /** The address that the hand connects to. */
   readonly url: string;
-  /** The one authority whose word counts, in PEM, as the next two. */
+  /** Certificate of the only authority that is trusted, in PEM, like the next two. */
   readonly ca: string;
-  /** Empty, as the next, for a hand that signs its messages: its keys change, and are in a file of their own. */
+  /** Empty, like `certificate`, for a hand that signs its messages: its keys rotate and have their own file. */
   readonly key: string;
   readonly certificate: string;
-  /** The folder that it works in. */
+  /** The workspace. */
   readonly workspace: string;
 }
 
@@ -24,11 +24,11 @@ const IDENTITY = "identity.json";
 const EPOCH = "epoch.json";
 const FIELDS = ["agentId", "name", "url", "ca", "key", "certificate", "workspace"] as const;
 
-/** What a hand remembers of its brain in its state folder, which is closed to other users. */
+/** A hand's identity and session epoch in its state folder, which has mode 0700. */
 export class HandStateFolder {
   readonly folder: string;
 
-  /** Where the keys are of a hand that signs its messages. */
+  /** File with the keys of a hand that signs its messages. */
   get keysFile(): string {
     return join(this.folder, "keys.json");
   }
@@ -37,7 +37,7 @@ export class HandStateFolder {
     this.folder = folder;
   }
 
-  /** Opens the folder, made when it is missing; LEDGER_UNWRITABLE when it cannot be used. */
+  /** Opens the folder, creating it if missing; throws LEDGER_UNWRITABLE if it cannot be used. */
   static async open(folder: string): Promise<HandStateFolder> {
     try {
       await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -48,7 +48,7 @@ export class HandStateFolder {
     }
   }
 
-  /** Who this host is; nothing before it has joined. */
+  /** The identity of this host; undefined before it has joined a brain. */
   async readIdentity(): Promise<HandIdentity | undefined> {
     const kept = await this.#read(IDENTITY);
     if (kept === undefined) return undefined;
@@ -56,12 +56,12 @@ export class HandStateFolder {
     throw new Fault("STORE_UNREADABLE", `${join(this.folder, IDENTITY)} is damaged: join the brain again.`);
   }
 
-  /** From now on this host is that one. Durable when it resolves. */
+  /** Replaces the identity of this host. Durable when it resolves. */
   async saveIdentity(identity: HandIdentity): Promise<void> {
     await this.#write(IDENTITY, { ...identity });
   }
 
-  /** Puts a new key and certificate in the place of those before. Durable when it resolves. */
+  /** Replaces key and certificate of the identity. Durable when it resolves. */
   async saveCredentials(credentials: Pick<HandIdentity, "key" | "certificate">): Promise<HandIdentity> {
     const before = await this.readIdentity();
     if (before === undefined) throw new Fault("NOT_FOUND", "This host has joined no brain.");
@@ -70,14 +70,14 @@ export class HandStateFolder {
     return identity;
   }
 
-  /** The highest epoch of a session of the brain that this host was in; 0 before the first. */
+  /** The highest epoch of the brain's sessions with this identity; 0 before the first. */
   async highestEpoch(agentId: string): Promise<number> {
     const kept = await this.#read(EPOCH);
-    // Each identity has sessions of its own.
+    // Epochs count per identity.
     return kept?.["agentId"] === agentId ? Number(kept["epoch"]) : 0;
   }
 
-  /** Takes note of a session of the brain, durably; STALE_EPOCH when a later one was seen [F20]. */
+  /** Records the epoch of a session, durably; throws STALE_EPOCH if a later one was recorded [F20]. */
   async enterSession(agentId: string, epoch: number): Promise<void> {
     const highest = await this.highestEpoch(agentId);
     if (epoch < highest)
@@ -96,7 +96,7 @@ export class HandStateFolder {
     return isObject(kept) ? kept : {};
   }
 
-  /** Never half written, and never readable by others. */
+  /** Writes a file atomically, with mode 0600. */
   async #write(name: string, value: JsonObject): Promise<void> {
     const path = join(this.folder, name);
     const fresh = `${path}.${randomUUID()}.new`;

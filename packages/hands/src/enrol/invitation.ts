@@ -4,11 +4,11 @@ import { asFault, Fault } from "@vidro/core";
 import { INVITATION_VARIABLE } from "@vidro/core/wire/enrolment";
 import { takeInvitation } from "../config.ts";
 
-/** Where an invitation may come from. */
+/** Flags that supply an invitation. */
 export interface InvitationFlags {
-  /** The token itself, which every user of the host may then see in the list of processes; `-` is stdin. */
+  /** The token itself, visible to every user of the host in the process list; `-` reads stdin. */
   readonly token?: string;
-  /** A file that holds it. */
+  /** A file with the token. */
   readonly tokenFile?: string;
 }
 

@@ -18,21 +18,21 @@ import type { EnrolRequest } from "@vidro/core/wire/enrolment";
 import { newKeyAndRequest } from "./csr.ts";
 import type { HandIdentity } from "./hand-state-folder.ts";
 
-/** What a host was given to join a brain with, and what it calls itself. */
+/** Invitation and name with which a host joins a brain. */
 export interface EnrolOptions {
-  /** As the invitation has it: wss://host:port/southbound. */
+  /** Address from the invitation: wss://host:port/southbound. */
   readonly url: string;
   readonly token: string;
   readonly name: string;
   readonly tags?: readonly string[];
   readonly workspace: string;
-  /** Gets the first key of a host that is to sign its messages, to keep it; without it, a certificate is asked for. */
+  /** Stores the first key of a host that signs its messages; without it, the host asks for a certificate. */
   readonly keepKey?: (key: { readonly keyid: string; readonly root: string }) => Promise<unknown>;
 }
 
 /**
- * Becomes a hand of a brain. The key is made here and never leaves; nothing is said to whatever answers before it has
- * shown the authority that the invitation names (CERTIFICATE_INVALID).
+ * Joins a brain. The private key is created here and never leaves the host; nothing is sent before the server has shown
+ * the authority that the invitation names (else CERTIFICATE_INVALID).
  */
 export async function enrol(joining: EnrolOptions): Promise<HandIdentity> {
   const { name, tags, workspace } = joining;
@@ -48,7 +48,7 @@ export async function enrol(joining: EnrolOptions): Promise<HandIdentity> {
   return { agentId, name: textIn(reply, "name") ?? name, url: url.href, ca, key, certificate, workspace };
 }
 
-/** Exchanges a certificate that has ended while the host was away; the brain may refuse (CERTIFICATE_INVALID). */
+/** Renews a certificate that expired while the host was off; the brain may refuse (CERTIFICATE_INVALID). */
 export async function renewExpired(identity: HandIdentity): Promise<Pick<HandIdentity, "key" | "certificate">> {
   const { ca, key: oldKey, certificate: cert } = identity;
   const url = new URL(identity.url);
@@ -65,7 +65,7 @@ interface SigningEnrolment {
   readonly asked: EnrolRequest;
 }
 
-/** Becomes a hand that signs its messages, with a key that the brain has made. */
+/** Joins as a hand that signs its messages, with a key that the brain creates. */
 async function enrolSigning(
   joining: EnrolOptions & Required<Pick<EnrolOptions, "keepKey">>,
   how: SigningEnrolment,
@@ -88,20 +88,20 @@ function parseAddress(given: string): URL {
   throw new Fault("BAD_REQUEST", "A hand joins at an address like wss://brain.example:3121/southbound.");
 }
 
-/** Where to connect, and the name to be shown a certificate for: an address is not sent as a name. */
+/** Host, port and TLS server name; an IP address is not sent as a server name. */
 function tlsTarget(url: URL): { readonly host: string; readonly port: number; readonly servername?: string } {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const port = Number(url.port === "" ? 443 : url.port);
   return isIP(host) === 0 ? { host, port, servername: host } : { host, port };
 }
 
-/** The authority behind what answers, in PEM, if it is the one that is expected. Only a handshake is made. */
+/** The server's authority certificate in PEM, if it has the expected fingerprint. Only a TLS handshake is made. */
 async function fetchAuthority(url: URL, fingerprint: string): Promise<string> {
   const socket = connect({
     ...tlsTarget(url),
     minVersion: "TLSv1.3",
     ALPNProtocols: ["http/1.1"],
-    // Who this is will be known by its fingerprint, a few lines below.
+    // The server is verified by the fingerprint of its authority, below.
     rejectUnauthorized: false,
   });
   socket.setTimeout(SOUTHBOUND_LIMITS.answerMs, () => socket.destroy(new Error("it took too long")));
@@ -124,10 +124,10 @@ async function fetchAuthority(url: URL, fingerprint: string): Promise<string> {
   );
 }
 
-/** Certificates that are looked at. */
+/** Number of certificates of the chain that are checked. */
 const CHAIN = 4;
 
-/** Where a request goes, and what is shown there. */
+/** Target of a request, and the certificates that are used. */
 interface Destination {
   readonly url: URL;
   readonly path: string;
@@ -174,7 +174,7 @@ function parseAnswer(text: string): JsonObject | undefined {
   }
 }
 
-/** The fault that a refusal names. */
+/** The fault in a refusal; undefined if the reply has no known code. */
 export function readRefusal(reply: JsonObject | undefined): Fault | undefined {
   const code = textIn(reply, "code");
   if (code === undefined || !Object.hasOwn(FAULTS, code)) return undefined;

@@ -4,19 +4,19 @@ import { join } from "node:path";
 import { asFault, endFacts, endWords, Fault, receiptText } from "@vidro/core";
 import type { ActionEnd, Receipt } from "@vidro/core";
 
-/** What a hand signs its receipts with. */
+/** Signs receipts with the key of a hand. */
 export interface ReceiptSigner {
   /** The public key, in hexadecimal digits. */
   readonly key: string;
-  /** A receipt for an end; of an action whose plan is not known any more, the plan is empty. */
+  /** Signs a receipt for the end of an action; its plan is empty if it is no longer known. */
   sign(of: Pick<Receipt, "run" | "action" | "plan" | "at" | "ledger">, ended: ActionEnd): Receipt;
 }
 
 const SEED_BYTES = 32;
-/** What stands before the seed in a private key of Ed25519 (RFC 8410). */
+/** PKCS#8 prefix before the seed of an Ed25519 private key (RFC 8410). */
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** Signs with the key in a state folder, which is made when it is missing; LEDGER_UNWRITABLE when it cannot be used. */
+/** Opens the key in a state folder, creating it if missing; throws LEDGER_UNWRITABLE if it cannot be used. */
 export function openReceiptSigner(state: string): ReceiptSigner {
   const seed = readOrMakeSeed(join(state, "receipt-key"));
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
@@ -30,7 +30,7 @@ export function openReceiptSigner(state: string): ReceiptSigner {
   };
 }
 
-/** Written whole under another name first, and then linked: of two processes, the first counts. */
+/** Reads the seed. A new one is written under another name and then linked, so that the first of two processes wins. */
 function readOrMakeSeed(file: string): Buffer {
   try {
     const found = readIfAny(file) ?? (makeSeed(file), readFileSync(file));

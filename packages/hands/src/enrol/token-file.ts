@@ -7,17 +7,16 @@ import type { Json } from "@vidro/core";
 import type { Bearer } from "../links/agent-tcp.ts";
 
 /*
- * The tokens of a hand on a host without a brain: a file that only its owner can read, with rows as the token store
- * has them (`vidro tokens export` writes it). What is changed in it counts within a second; a file that cannot be read
- * lets nobody in and ends every session.
+ * Tokens of a hand on a host without a brain: a file with mode 0600 that `vidro tokens export` writes. Changes take
+ * effect within a second; while the file cannot be read, no token is accepted and every session ends.
  */
 
 const derive = promisify(argon2);
 const BEARER = /^([0-9a-f]{32})\.([\w-]{43})$/;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z\d+/]{11,64})\$([A-Za-z\d+/]{16,128})$/;
-/** What a token is compared with that is not known, so that it takes as long. */
+/** Hash with which an unknown token is compared, so that it takes as long as a known one. */
 const NOBODY = `$argon2id$v=19$m=${TOKEN_LIMITS.hashKib},t=${TOKEN_LIMITS.hashPasses},p=${TOKEN_LIMITS.hashLanes}$${"A".repeat(22)}$${"A".repeat(43)}`;
-/** How often the file is looked at. */
+/** Interval at which the file is checked for changes. */
 const LOOK_MS = 250;
 
 interface TokenRow {
@@ -28,12 +27,12 @@ interface TokenRow {
   readonly revoked: boolean;
 }
 
-/** Tokens in a file. */
+/** Verifies tokens against a file. */
 export class TokenFile {
   readonly #path: string;
   readonly #look = (): void => this.#read();
   readonly #key = randomBytes(32);
-  /** Tokens that were found right, by a hash under a key that ends with the process, and the hash they were right for. */
+  /** Hashes that verified tokens matched, by an HMAC of the token under a key of this process. */
   readonly #known = new Map<string, string>();
   readonly #sessions = new Map<string, AbortController>();
   #rows: ReadonlyMap<string, TokenRow> = new Map();
@@ -41,7 +40,7 @@ export class TokenFile {
   #hashing: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** Throws BAD_REQUEST when the file cannot be used, or others can read it. */
+  /** Throws BAD_REQUEST if the file cannot be used or other users can read it. */
   constructor(path: string) {
     this.#path = path;
     this.#read();
@@ -49,7 +48,7 @@ export class TokenFile {
     watchFile(path, { interval: LOOK_MS, persistent: false }, this.#look);
   }
 
-  /** Whose a token is: INVALID_TOKEN, TOKEN_EXPIRED, RATE_LIMITED when too many wait to be checked. */
+  /** The bearer of a token; throws INVALID_TOKEN, TOKEN_EXPIRED, or RATE_LIMITED if too many checks are waiting. */
   async verify(token: string): Promise<Bearer> {
     if (this.#why !== undefined) throw new Fault("INVALID_TOKEN", "No token can be checked now.", { cause: this.#why });
     const [, tokenId = "", secret = ""] = BEARER.exec(token) ?? [];
@@ -65,7 +64,7 @@ export class TokenFile {
     return { tokenId, scopes: new Set(row.scopes), expiresAt: row.expires_at, revoked: session.signal };
   }
 
-  /** Looks at the file no more. */
+  /** Stops watching the file. */
   close(): void {
     unwatchFile(this.#path, this.#look);
   }
@@ -78,7 +77,7 @@ export class TokenFile {
         retryAfterMs: TOKEN_LIMITS.retryAfterMs,
       });
     this.#waiting += 1;
-    // One after the other: a hash takes memory, and guesses are to be slow.
+    // One at a time: a hash takes memory, and guessing must be slow.
     const checked = this.#hashing.then(() => isHashOf(hash, secret));
     this.#hashing = checked.catch(() => undefined);
     const isRight = await checked.finally(() => (this.#waiting -= 1));

@@ -9,8 +9,8 @@ import { SYSTEM_RULES } from "./default-policy/system-rules.ts";
 import { splitWords } from "./default-policy/rule-builders.ts";
 
 /**
- * Variables for every command, so that the files of a project run nothing when a read-only command looks at it:
- * no pager, no monitor, no hook, no question on a terminal. The repository's own settings cannot undo them.
+ * Variables for every command, so that a read-only command in a project runs none of its files: no pager, no file
+ * monitor, no hook, no question on a terminal. The settings of a repository cannot override them.
  */
 export const QUIET_ENV = {
   PAGER: "cat",
@@ -29,8 +29,8 @@ const PLAIN_VARIABLES =
   "PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM TZ TMPDIR PWD COLUMNS LINES NO_COLOR XDG_RUNTIME_DIR VIDRO_*";
 
 /**
- * The policy that is shipped: looking at the host and at the workspace is free, everything else is asked, and a few
- * things that nobody should approve in a hurry are refused.
+ * The shipped policy: reading the host and the workspace is allowed, a few destructive commands are denied, and
+ * everything else needs approval.
  */
 export const DEFAULT_POLICY: PolicySource = {
   trusted: splitWords(`

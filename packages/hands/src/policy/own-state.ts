@@ -9,24 +9,24 @@ import { listPids } from "../exec/proc.ts";
 
 /*
  * Vidro's own state on a host: the folders of its hands and brains, with their identities, keys, policies, ledgers and
- * journals. No tool gives any of it out or changes it, whoever approves: a brain could otherwise become its own judge,
- * and a hand of the brain's user would hand over the brain.
+ * journals. No tool reads or changes it, not even with an approval: a brain could otherwise change its own policy, and
+ * a hand that runs as the brain's user could take over the brain.
  */
 
-/** Where the policy of a host is that its hands may only read. */
+/** The host's policy file, which hands may only read. */
 export const HOST_POLICY = "/etc/vidro/policy.json";
 
-/** The name under which a verdict stands that keeps a plan from Vidro's own state. */
+/** The rule in verdicts that deny access to Vidro's own state. */
 const STATE_RULE = "own-state";
 
-/** What was found at some time, and what it came to for each hand that asked. */
+/** Folders found by the last search, and the result for each hand. */
 let cachedStates:
   | { readonly at: number; readonly folders: readonly string[]; readonly by: Map<string, readonly string[]> }
   | undefined;
 
 /**
- * The folders of Vidro on this host as far as they can be known, real paths: the one of the hand that asks, those where
- * a state is kept unless it is said otherwise, those that running processes have open, and the one of the host's policy.
+ * Real paths of Vidro's folders on this host, as far as they can be found: the given one, the default and configured
+ * state folders, those that running processes have open, and the folder of the host's policy.
  */
 export function findOwnFolders(own: string): readonly string[] {
   const now = performance.now();
@@ -47,20 +47,20 @@ function usualFolders(): readonly string[] {
   return [...own, dirname(HOST_POLICY)].flatMap(realPathIfAny);
 }
 
-/** States that a process has open which this one may look into: its own user's, and for root everyone's. */
+/** State folders that running processes have open: those of the same user, or for root of all users. */
 function openFolders(): readonly string[] {
   return listPids().flatMap((pid) => {
     try {
       if (!basename(readlinkSync(`/proc/${pid}/exe`)).startsWith("node")) return [];
       return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => stateOf(readLinkIfAny(`/proc/${pid}/fd/${fd}`)));
     } catch {
-      // It is gone, or another user's.
+      // The process has ended or belongs to another user.
       return [];
     }
   });
 }
 
-/** The folder of the state that an open file belongs to, told by what lies beside the file. */
+/** The state folder that an open file belongs to, recognised by the files beside it. */
 function stateOf(file: string): readonly string[] {
   const folder = dirname(file);
   if (basename(file) === "journal.db") return existsSync(join(folder, "audit-key")) ? [folder] : [];
@@ -85,10 +85,10 @@ function realPathIfAny(path: string): readonly string[] {
   }
 }
 
-/** What stands between the paths in a line; a variable stays a part of its path. */
+/** Separators between the paths of a line; a variable remains part of its path. */
 const BETWEEN = /[\s;&|<>()`"'=,:]+/u;
 
-/** What a plan is looked at with. */
+/** Folders against which a plan is checked. */
 interface PlanSurroundings {
   readonly workspace: string;
   /** Vidro's own folders. */
@@ -96,8 +96,8 @@ interface PlanSurroundings {
 }
 
 /**
- * The verdict on a plan that names Vidro's own state, which no approval overrules; undefined when it names none, or a
- * sandbox holds it, in which the state is not there.
+ * A denial for a plan that names Vidro's own state, which no approval overrules; undefined if it names none, or runs in
+ * the sandbox, where the state does not exist.
  */
 export function judgeOwnState(plan: Plan, ground: PlanSurroundings): Verdict | undefined {
   const path = findNamedState(plan, ground);
@@ -113,8 +113,8 @@ function findNamedState(plan: Plan, ground: PlanSurroundings): string | undefine
 }
 
 /**
- * The folder that one of the texts names, as a whole path anywhere in it or as a path seen from the working folder. A
- * text that puts the name together when it runs is not found: that is what the cover is for.
+ * The folder that one of the texts names, as an absolute path or relative to the working folder. A name that is
+ * composed at run time is not found; the cover protects against that.
  */
 function findNamedFolder(
   texts: readonly string[],

@@ -15,22 +15,21 @@ import { isWithin } from "../files/is-within.ts";
 import { isClosedToOthers } from "../exec/sandbox/closed-paths.ts";
 import { isWorkspacePath, findLinkIn } from "../files/hard-links.ts";
 
-/** A policy that is in force: its version is the hash of what it says. */
+/** A policy in force; its version is the hash of its content. */
 export interface OpenPolicy extends HandPolicy {
   readonly policy: Policy;
-  /** The file that says it; undefined for the shipped policy. */
+  /** The policy file; undefined for the shipped policy. */
   readonly file: string | undefined;
-  /** What a person should know who counts on it. */
+  /** A warning for people who rely on the policy. */
   readonly warning: string | undefined;
 }
 
-/** Where a policy is looked for, and the folders that its patterns mean. */
+/** Where a policy is searched for, and the folders in its patterns. */
 interface PolicyPlaces {
-  /** A file of JSON; when there is none, the shipped policy counts. */
+  /** A JSON file; if it does not exist, the shipped policy is used. */
   readonly file: string;
   /**
-   * The host's own file, which counts instead when it is there, and which only root may write; default: HOST_POLICY,
-   * false: none counts.
+   * The host's policy file, used instead if it exists, which only root may write; default: HOST_POLICY, false: none.
    */
   readonly hostFile?: string | false;
   readonly workspace: string;
@@ -39,15 +38,15 @@ interface PolicyPlaces {
 }
 
 /**
- * The policy of a hand. Throws BAD_POLICY when its file cannot be used, and then nothing is allowed; NOT_FOUND when
- * there is no workspace.
+ * Opens the policy of a hand. Throws BAD_POLICY if its file cannot be used, so that the hand does not start; NOT_FOUND
+ * if the workspace does not exist.
  */
 export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state }: PolicyPlaces): OpenPolicy {
   const places = { workspace: resolveWorkspace(workspace), home: realHome(), state: realpathSync(state) };
   const file = [...(hostFile === false ? [] : [hostFile]), own].find(policyExists);
   if (file === hostFile) refuseLoose(file);
   const source = file === undefined ? undefined : readPolicy(file);
-  // The examples of the shipped policy are tried by its test, not at every start.
+  // The examples of the shipped policy are checked by its test, not at every start.
   const parsed = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
   const policy = {
     ...parsed,
@@ -68,7 +67,7 @@ export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state
 
 const WRITTEN_BY_OTHERS = 0o022;
 
-/** A host's policy is root's, or it is none: who could write it could have written it for a hand. */
+/** Throws BAD_POLICY if another user than root could write the host's policy. */
 function refuseLoose(file: string): void {
   const loose = [file, dirname(file)].find((path) => {
     const { uid, mode } = statSync(path);
@@ -77,7 +76,7 @@ function refuseLoose(file: string): void {
   if (loose !== undefined) throw new Fault("BAD_POLICY", `${loose} has to belong to root, and only root may write it`);
 }
 
-/** Whether the user of this process, who is not root, may write a file or put another one in its place. */
+/** Whether this process runs as a user other than root who may write or replace a file. */
 function mayWrite(file: string): boolean {
   if (process.getuid?.() === 0) return false;
   return [file, dirname(file)].some((path) => {
@@ -95,15 +94,15 @@ function writableWarning(file: string | undefined): string {
   return `${which} the user of this hand may put another one in its place: as root, write ${HOST_POLICY}.`;
 }
 
-/** A policy that can be read anew while a hand works under it. */
+/** A policy that can be reloaded while a hand uses it. */
 export interface ReloadablePolicy extends HandPolicy {
-  /** What a person should know who counts on the policy as it was first read. */
+  /** A warning for people who rely on the policy, from the first read. */
   readonly warning: string | undefined;
-  /** Reads the file again: what is judged from now on is judged by it. BAD_POLICY leaves the one in force as it is. */
+  /** Reads the file again; later plans are judged by it. After BAD_POLICY the previous policy stays in force. */
   readonly reload: () => void;
 }
 
-/** The policy of a hand that outlives changes of its file; throws as `openPolicy` does. */
+/** Opens a policy that can be reloaded; throws as `openPolicy` does. */
 export function openReloadablePolicy(places: PolicyPlaces): ReloadablePolicy {
   let open = openPolicy(places);
   return {
@@ -124,7 +123,7 @@ export function openReloadablePolicy(places: PolicyPlaces): ReloadablePolicy {
   };
 }
 
-/** Only a policy that was never written is replaced by the shipped one; one that cannot be reached stops the hand. */
+/** Whether a policy file exists; throws BAD_POLICY if that cannot be determined, so that the hand does not start. */
 function policyExists(file: string): boolean {
   try {
     return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
@@ -133,26 +132,26 @@ function policyExists(file: string): boolean {
   }
 }
 
-/** What a command would reach by a path: behind every symlink, and by its name in our own state if it has one there. */
+/** The real path of a file; for a hard link to a file of the hand's own state, its name there. */
 function realPathOf(path: string, state: string): string | undefined {
   let real: string;
   try {
     real = realpathSync.native(path);
   } catch {
-    // What leads nowhere, or where we may not look, is no way in for a command either.
+    // A path that cannot be resolved cannot be opened by a command either.
     return undefined;
   }
   return findLinkIn(real, state) ?? real;
 }
 
-/** Why a file that a rule covers is not for everyone after all; undefined when it is. */
+/** Why a file that a rule allows is not readable for everyone; undefined if it is. */
 function whyNotForEveryone(path: string, workspace: string): string | undefined {
   if (isWithin(workspace, path))
     return isWorkspacePath(path, workspace) ? undefined : "also a file outside the workspace";
   return isClosedToOthers(path) ? "closed to other users of this host" : undefined;
 }
 
-/** Users of services often have a home that is not there: then its patterns mean nothing, as they are. */
+/** The real home folder; service users often have none, and then the path is used as it is. */
 function realHome(): string {
   const home = homedir();
   return existsSync(home) ? realpathSync(home) : home;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { matchesWord, type PolicyFolders } from "@vidro/core/policy";
 
 /**
- * Where the secrets that a policy names by patterns are now, if they are there: a sandbox hides files and folders by
- * name. What lies in /proc is left out, since a sandbox has its own.
+ * Existing paths that match a policy's patterns of secrets, because a sandbox hides files by name. Paths in /proc are
+ * left out, because a sandbox has its own /proc.
  */
 export function findSecretPaths(patterns: readonly string[], places: PolicyFolders): readonly string[] {
   const found = patterns.flatMap((pattern) => {
@@ -15,7 +15,7 @@ export function findSecretPaths(patterns: readonly string[], places: PolicyFolde
   return [...new Set(found)].filter((path) => !path.startsWith("/proc/"));
 }
 
-/** Where the rest of a pattern leads from a folder; a last `**` is the folder itself. */
+/** Paths that match the rest of a pattern from a folder on; a final `**` is the folder itself. */
 function matchPattern([name, ...rest]: readonly string[], folder: string): readonly string[] {
   if (name === undefined || name === "**") return [folder];
   if (!name.includes("*")) return matchPattern(rest, join(folder, name));
@@ -28,7 +28,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    // What cannot be listed is not there, or is shut to a sandboxed command as well.
+    // The folder does not exist, or is closed to a sandboxed command as well.
     return [];
   }
 }

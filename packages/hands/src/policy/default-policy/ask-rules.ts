@@ -23,10 +23,10 @@ const askRule = (id: string, program: string, args: Arguments, question: Questio
 const commands = (line: string): Arguments => ({ contain: { commands: splitWords(line) } });
 
 /*
- * What no rule mentions is asked as well. These rules exist so that the question says what is at stake.
+ * Commands without a rule need approval as well; these rules exist so that the question states the risk.
  */
 
-/** Commands that a person decides about, in words for that person. */
+/** Commands that need approval, with a reason for the person who decides. */
 export const ASK_RULES: readonly ProcessRule[] = [
   askRule("another-user", "sudo su doas pkexec runuser", "any", {
     class: "privileged",

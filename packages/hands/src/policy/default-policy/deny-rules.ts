@@ -6,16 +6,16 @@ const DISKS = splitWords(`
   /dev/sd* /dev/hd* /dev/vd* /dev/xvd* /dev/nvme* /dev/mmcblk* /dev/md* /dev/dm-* /dev/disk* /dev/rdisk* /dev/mapper/*
   /dev/disk/*/* /dev/mem /dev/kmem`);
 
-/** Everything, a whole branch of the system, or all that a person has. */
+/** The root, whole branches of the system, and home folders. */
 const WHOLE_TREES = ["/", "/*", "/usr/*", "/var/*", "/home/*", "{home}", "{state}"];
 
 /*
- * What cannot be approved. The list is short on purpose: it is no wall, since what it misses is asked, but a rail
- * against a yes given in a hurry. A wrapper in front (sudo, env, timeout) changes nothing; the text of a shell line
- * is not looked at.
+ * Commands that cannot be approved. The list is short on purpose: it protects against a hasty approval, and commands
+ * that it misses still need approval. A wrapper in front (sudo, env, timeout) changes nothing; the text of a shell line
+ * is not examined.
  */
 
-/** Commands that nobody is asked about. */
+/** Commands that are denied without asking. */
 export const DENY_RULES: readonly ProcessRule[] = [
   {
     kind: "process",

@@ -1,12 +1,12 @@
 import type { FactsRule, FileRule, ShellRule } from "@vidro/core/policy";
 import { splitWords } from "./rule-builders.ts";
 
-/** Keys and passwords that nobody is asked about: reading or changing one is refused. */
+/** Keys and passwords; reading or changing one is denied without asking. */
 export const KEYS = splitWords(`
   {state}/** /etc/shadow* /etc/gshadow* /etc/ssh/ssh_host_*_key /etc/ssl/private/**
   {home}/.ssh/id_* /root/.ssh/id_* /home/*/.ssh/id_* /Users/*/.ssh/id_*`);
 
-/** What no rule allows by itself: the keys, and places where credentials usually are. */
+/** Paths that no rule allows without approval: the keys, and usual places of credentials. */
 export const SECRETS = KEYS.concat(
   splitWords(`
     {home}/.ssh/** /root/.ssh/** /home/*/.ssh/** /Users/*/.ssh/** {home}/.gnupg/** {home}/.aws/** {home}/.azure/**
@@ -17,10 +17,10 @@ export const SECRETS = KEYS.concat(
     /etc/openvpn/** /etc/mysql/debian.cnf /etc/postfix/sasl_passwd* /etc/kubernetes/** /etc/rancher/** /proc/*/environ`),
 );
 
-/** Folders outside the workspace that hold what every user of the host may know. */
+/** Folders outside the workspace whose content every user of the host may read. */
 export const OPEN_FOLDERS: readonly string[] = splitWords("/etc/** /usr/share/** /usr/lib/os-release /var/log/**");
 
-/** Files, facts and the shell. */
+/** Rules for files, facts and the shell. */
 export const FILE_RULES: readonly (FileRule | FactsRule | ShellRule)[] = [
   {
     kind: "file",

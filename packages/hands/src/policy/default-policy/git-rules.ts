@@ -2,16 +2,15 @@ import type { ProcessRule } from "@vidro/core/policy";
 import { optionsOf, flags, exampleLines, readOnlyRule } from "./rule-builders.ts";
 
 /*
- * What git may be asked without changing anything. Nothing here writes a file (--output), runs a program of the
- * caller's choice (-c, --ext-diff, --textconv, --show-signature, %G) or leaves the repository (--no-index, -C).
- * The settings in .git can still name programs: an external diff, a text conversion, a filter, a way to fetch what is
- * missing. A repository that came as an archive brings such settings along. All of this is free because a
- * sandbox holds git, and whatever git runs, to reading.
+ * Read-only git commands. None of them writes a file (--output), runs a program of the caller's choice (-c, --ext-diff,
+ * --textconv, --show-signature, %G) or leaves the repository (--no-index, -C). The settings in .git can still name
+ * programs: an external diff, a text conversion, a filter, a fetch command. A repository from an archive can contain
+ * such settings. These commands are allowed because the sandbox confines git, and every program it runs, to reading.
  */
 
 const BEFORE = flags("--no-pager -P --no-optional-locks");
 
-/** Names of revisions fit too: they are judged as if they were paths, so that none can lead out of the workspace. */
+/** Revision names are judged as paths too, so that none can lead out of the workspace. */
 const HERE = { paths: ["{workspace}/**"] } as const;
 
 /** `%G?` in a format runs the program that checks signatures. */
@@ -34,7 +33,7 @@ const HISTORY = {
 const git = (id: string, args: Parameters<typeof readOnlyRule>[2], match: string[], notMatch: string[]): ProcessRule =>
   readOnlyRule(id, "git", args, { cwd: HERE, examples: exampleLines(match, notMatch) });
 
-/** Read-only questions to git about the repository in the workspace. */
+/** Read-only git commands for the repository in the workspace. */
 export const GIT_RULES: readonly ProcessRule[] = [
   git(
     "git-status",

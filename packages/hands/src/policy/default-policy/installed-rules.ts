@@ -1,14 +1,14 @@
 import type { ProcessRule } from "@vidro/core/policy";
 import { flags, exampleLines, readOnlyRule } from "./rule-builders.ts";
 
-/** What is installed, and in which version. */
+/** Commands that show what is installed, and its version. */
 export const INSTALLED_RULES: readonly ProcessRule[] = [
   readOnlyRule(
     "versions",
     "node npm npx python3 python pip pip3 ruby perl php java gcc g++ clang make cmake git docker psql".concat(
       " redis-server sqlite3 systemctl rg bwrap",
     ),
-    // Nothing else: to many of them the word `version` is the name of a file to run.
+    // Only --version: for many of these programs the word `version` names a file to run.
     { exact: [["--version"]] },
     {
       examples: exampleLines(

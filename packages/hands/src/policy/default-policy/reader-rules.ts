@@ -4,21 +4,21 @@ import { optionsOf, flags, exampleLines, readOnlyRule } from "./rule-builders.ts
 
 const PROC_FILES = ["cpuinfo", "meminfo", "loadavg", "version", "uptime", "stat", "cmdline", "swaps", "diskstats"];
 
-/** Whose content may be shown. */
+/** Files whose content may be shown. */
 const READABLE: PathValue = {
   paths: ["{workspace}/**", ...OPEN_FOLDERS, ...PROC_FILES.map((name) => `/proc/${name}`)],
 };
 
-/** What may be searched through: nothing that has a secret somewhere below it. */
+/** Folders that may be searched: none that contains a secret. */
 const SEARCHABLE: PathValue = { ...READABLE, deep: true };
 
-/** Names, sizes and times may be seen of everything but secrets. */
+/** Names, sizes and times of all files except secrets may be listed. */
 const LISTABLE: PathValue = { paths: ["/**"] };
 
 const NUMBERS = optionsOf("-n -c --lines --bytes", "number");
 const AROUND = optionsOf("-A -B -C -m --after-context --before-context --context --max-count", "number");
 
-/** Commands that show what is in files. */
+/** Commands that show the content of files. */
 const SHOW: readonly ProcessRule[] = [
   readOnlyRule(
     "cat",
@@ -110,12 +110,12 @@ const SHOW: readonly ProcessRule[] = [
   ),
 ];
 
-/** The mounts of the host, which a program that sees less than the host does not know. */
+/** The mounts of the host, which a program in a restricted view does not see. */
 const MOUNT_TABLE: readonly ProcessRule[] = [
   readOnlyRule(
     "mount-table",
     "cat head tail",
-    // /proc/mounts is a link to what the reading process sees.
+    // /proc/mounts links to the mounts of the reading process.
     { fit: { options: { ...NUMBERS, "-#": "flag" }, operands: [{ paths: ["/proc/mounts", "/proc/*/mounts"] }] } },
     {
       sees: "host",
@@ -127,7 +127,7 @@ const MOUNT_TABLE: readonly ProcessRule[] = [
   ),
 ];
 
-/** Commands that show which files there are. */
+/** Commands that list files. */
 const LIST: readonly ProcessRule[] = [
   readOnlyRule(
     "ls",
@@ -246,7 +246,7 @@ const LIST: readonly ProcessRule[] = [
   ),
 ];
 
-/** Commands that search. Their first operand is the pattern, so nothing may be offered that gives it elsewhere (-e, -f). */
+/** Commands that search. The first operand must be the pattern, so options that replace it (-e, -f) are not allowed. */
 const SEARCH: readonly ProcessRule[] = [
   readOnlyRule(
     "grep",
@@ -316,7 +316,7 @@ const SEARCH: readonly ProcessRule[] = [
     "rg",
     {
       fit: {
-        // Without --files the first operand is a pattern, which does no harm as a path.
+        // Without --files the first operand is a pattern; judging it as a path is harmless.
         options: { ...flags("--files --hidden"), ...optionsOf("-g --glob -t --type", "text") },
         operands: [SEARCHABLE],
         many: true,
@@ -329,5 +329,5 @@ const SEARCH: readonly ProcessRule[] = [
   ),
 ];
 
-/** Reading the workspace, and what every user of the host may know. */
+/** Rules for reading the workspace and files that every user of the host may read. */
 export const READER_RULES: readonly ProcessRule[] = [...SHOW, ...MOUNT_TABLE, ...LIST, ...SEARCH];

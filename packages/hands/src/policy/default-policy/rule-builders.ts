@@ -1,22 +1,22 @@
 import type { Arguments, Options, OptionValue, ProcessRule } from "@vidro/core/policy";
 
-/** A line of plain words as a list, for rules and examples without blanks in a word. */
+/** Splits a line into words, for rules and examples without blanks in a word. */
 export const splitWords = (line: string): readonly string[] => (line === "" ? [] : line.trim().split(/\s+/));
 
-/** Options that share one type: `each("-n -c", "number")`. */
+/** Options of one type: `optionsOf("-n -c", "number")`. */
 export const optionsOf = (names: string, type: OptionValue): Options =>
   Object.fromEntries(splitWords(names).map((name) => [name, type]));
 
 /** Options without a value. */
 export const flags = (names: string): Options => optionsOf(names, "flag");
 
-/** Examples as lines; a word with a blank in it needs a real list. */
+/** Examples from lines; not for words that contain a blank. */
 export const exampleLines = (match: readonly string[], notMatch: readonly string[]): ProcessRule["examples"] => ({
   match: match.map(splitWords),
   not_match: notMatch.map(splitWords),
 });
 
-/** A rule that lets a command look and change nothing. */
+/** A rule that allows a read-only command. */
 export function readOnlyRule(
   id: string,
   program: string,

@@ -3,17 +3,17 @@ import { optionsOf, flags, exampleLines, readOnlyRule, splitWords } from "./rule
 
 const ANY_PATH = { paths: ["/**"] } as const;
 
-/** The name of a setting, not its way on the disk, which could lead anywhere, nor a new value. */
+/** The name of a kernel setting; neither a path, which could lead anywhere, nor a new value. */
 const SETTING = { like: ["*"], unlike: ["*=*", "*/*"] } as const;
 
-/** What may be asked of sockets: a name in place of a port or an address would be looked up in the network. */
+/** Filters for sockets; a name in place of a port or an address would cause a network look-up. */
 const FILTER = {
   like: splitWords(`
     state exclude established listening time-wait close-wait connected synchronized all sport dport = == != < > <= >=
     ( ) and or not :*`),
 };
 
-/** What the machine is and has. */
+/** Commands about the machine and its hardware. */
 const MACHINE: readonly ProcessRule[] = [
   readOnlyRule(
     "uname",
@@ -117,7 +117,7 @@ const MACHINE: readonly ProcessRule[] = [
   ),
 ];
 
-/** Who is there and what runs. */
+/** Commands about users and processes. */
 const RUNNING: readonly ProcessRule[] = [
   readOnlyRule(
     "processes",
@@ -127,7 +127,7 @@ const RUNNING: readonly ProcessRule[] = [
         options: {
           ...flags("-e -f -A -a -l -F -H -w -L -x --forest --no-headers"),
           ...optionsOf("-p -u -U -C -t --pid --ppid --user --sort", "text"),
-          // The environment of a process is where its secrets are.
+          // The environment of a process can contain secrets.
           ...optionsOf("-o --format", { like: ["*"], unlike: ["*environ*"] }),
         },
         operands: [{ like: ["aux", "auxf", "auxww", "axu", "ax", "axf", "axjf", "x", "u", "f"] }],
@@ -172,14 +172,14 @@ const RUNNING: readonly ProcessRule[] = [
   readOnlyRule(
     "people-here",
     "who",
-    // An operand is a file to read.
+    // An operand would be a file to read.
     { fit: { options: flags("-a -b -r -u -H -s -q") } },
     { examples: exampleLines(["who", "who -b"], ["who a", "who /etc/shadow"]) },
   ),
   readOnlyRule(
     "accounts",
     "getent",
-    // Not hosts: a name that is looked up in the network tells its letters to whoever answers for it.
+    // Not hosts: a look-up in the network would send the name to a remote server.
     { fit: { operands: [{ like: ["passwd", "group", "services", "protocols"] }, "text"], many: true } },
     {
       examples: exampleLines(
@@ -236,7 +236,7 @@ const RUNNING: readonly ProcessRule[] = [
   ),
 ];
 
-/** What the machine wrote down, and how it is connected. */
+/** Commands about logs and the network. */
 const LOGS_AND_NETWORK: readonly ProcessRule[] = [
   readOnlyRule(
     "journal",
@@ -348,7 +348,7 @@ const LOGS_AND_NETWORK: readonly ProcessRule[] = [
   ),
 ];
 
-/** Read-only facts about the host: its processes, mounts and network, and the content of no file that is named. */
+/** Read-only facts about the host: processes, mounts and network, without the content of files. */
 export const SYSTEM_RULES: readonly ProcessRule[] = [...MACHINE, ...RUNNING, ...LOGS_AND_NETWORK].map((rule) => ({
   ...rule,
   sees: "host",
