@@ -5,10 +5,10 @@ import type { Action, ActionClass, Outcome, Plan, Receipt, ToolSpec, Verdict } f
 
 /*
  * Everything that happens in a run is one of these. A durable event is an entry of the journal and is the truth;
- * a live event is a courtesy to whoever watches: dropping all of them changes no state.
+ * a live event is only for display: dropping all of them changes no state.
  */
 
-/** Something that happened and is kept. */
+/** A durable event: an entry of the journal. */
 export type Event =
   | RunStarted
   | IntentAnalyzed
@@ -32,7 +32,7 @@ export type Event =
   | RunFailed
   | RunAborted;
 
-/** Something that is happening and is not kept. */
+/** A live event: shown to followers and not stored. */
 export type LiveEvent = ModelDelta | ActionOutput;
 
 /** The name of a durable event. */
@@ -62,7 +62,7 @@ const EVENT_TYPES: { readonly [Type in EventType]: true } = {
   "run.aborted": true,
 };
 
-/** Whether this version knows events of that type: a journal with any other was written by a newer one, or altered. */
+/** Whether this version knows the event type. A journal with an unknown type is newer, or was altered. */
 export function isEventType(type: unknown): type is EventType {
   return typeof type === "string" && Object.hasOwn(EVENT_TYPES, type);
 }
@@ -84,11 +84,11 @@ export interface Budget {
   readonly tokens: number;
   /** Time at work; waiting for a person does not count. */
   readonly wallMs: number;
-  /** How long a question waits before silence is the answer. */
+  /** How long a question waits for an answer; after that an empty answer is recorded. */
   readonly answerMs?: number;
 }
 
-/** A person gave a task; everything that the run needs to know is here, so that it can be replayed anywhere. */
+/** A person gave a task. The event holds everything that the run needs, so that it can be replayed anywhere. */
 export interface RunStarted {
   readonly type: "run.started";
   readonly task: string;
@@ -104,35 +104,35 @@ export interface RunStarted {
   readonly thread: string;
   /** What was said before in that conversation. */
   readonly history: readonly Turn[];
-  /** What the model must or must not call; left to the model without it. */
+  /** What the model must or must not call; when absent, the model chooses. */
   readonly choice?: ToolChoice;
-  /** How the model draws its words; as the model has it by itself without it. */
+  /** Sampling parameters of the model; its defaults when absent. */
   readonly sampling?: Sampling;
-  /** A person is there who can be asked before a fault of the model is final. */
+  /** A person can be asked before a fault of the model is final. */
   readonly interactive?: true;
-  /** Generation of the store that the run was made in; the first without it. */
+  /** Generation of the store that the run was created in; 1 when absent. */
   readonly generation?: number;
-  /** Id of the token that the run was asked for with; none for the person at the brain's machine. */
+  /** Id of the token that started the run; absent for the person at the brain's machine. */
   readonly startedWith?: string;
-  /** Language of the task, in which people are asked; English without it. */
+  /** Language of the task and of the questions to people; English when absent. */
   readonly language?: Language;
 }
 
-/** No tool at all, any tool before the first answer, or the one of that name before the first answer. */
+/** `none`: no tool. `required`: some tool before the first answer. `tool`: this tool before the first answer. */
 export type ToolChoice = "none" | "required" | { readonly tool: string };
 
-/** How a model draws its words; what a model does not know it leaves alone. */
+/** Sampling parameters; a model ignores those that it does not know. */
 export interface Sampling {
   readonly temperature?: number;
   readonly topP?: number;
-  /** Of one reply. */
+  /** Tokens of one reply. */
   readonly maxTokens?: number;
-  /** Words at which a reply ends. */
+  /** Stop sequences: a reply ends before the first of them. */
   readonly stop?: readonly string[];
   readonly repeatPenalty?: number;
 }
 
-/** The task was read and the ordinary way was changed. */
+/** The task was analysed, and the run deviates from its normal course. */
 export interface IntentAnalyzed {
   readonly type: "intent.analyzed";
   readonly originalIntent: string;
@@ -140,65 +140,65 @@ export interface IntentAnalyzed {
   readonly decision: string;
 }
 
-/** Intent: the model is about to be called. */
+/** Intent: the model will be called next. */
 export interface ModelCalled {
   readonly type: "model.called";
   readonly step: number;
   readonly attempt: number;
 }
 
-/** What the model used up. */
+/** Tokens that a call of the model used. */
 export interface Usage {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
-/** The model answered: at most one action, and what was left out of its answer is told back to it. */
+/** The model replied with at most one action; `told` reports to the model what of its reply was not carried out. */
 export interface ModelReplied {
   readonly type: "model.replied";
   readonly model: string;
   readonly text: string;
   readonly usage: Usage;
-  /** It ended because it was as long as it may be. */
+  /** The reply reached its token limit and is incomplete. */
   readonly cutShort?: true;
-  /** The model calls tools natively: among its words, what looks like a line for the brain is prose. */
+  /** The model calls tools natively, so JSON lines in its text are prose and not calls. */
   readonly native?: true;
-  /** Lines for the brain that had no effect, as the model sees them again: plans, notes, questions, examples. */
+  /** Action lines without an effect (plans, notes, questions, examples), kept for the next prompt. */
   readonly written?: string;
   /** The one action of this step. */
   readonly action?: Action;
-  /** Why the action cannot even be tried; the model is told. */
+  /** Why the action is refused before policy judges it; the model gets this fault. */
   readonly refusal?: FaultReport;
-  /** A call that only talks to us (plan, ask, …): it has no effect, but the model expects an answer to it. */
+  /** A call of a control tool (plan, ask, …): it has no effect, but the model expects an answer to it. */
   readonly control?: Action;
-  /** What the model wants to know from a person. */
+  /** The question that the model asks a person. */
   readonly question?: { readonly text: string; readonly options: readonly string[] };
-  /** The end: the answer to the task. */
+  /** The answer to the task; it ends the run. */
   readonly answer?: Json;
-  /** What the model is told about the rest of its reply. */
+  /** Notices to the model about the parts of its reply that were not carried out. */
   readonly told?: readonly string[];
 }
 
-/** The model gave no usable answer. */
+/** The call of the model failed, or its reply was unusable. */
 export interface ModelFailed {
   readonly type: "model.failed";
   readonly attempt: number;
   readonly fault: FaultReport;
 }
 
-/** The model said what it means to do. */
+/** The model stated its plan. */
 export interface PlanMade {
   readonly type: "plan.made";
   readonly steps: readonly string[];
 }
 
-/** The model summed up what it saw. */
+/** The model noted what it has found. */
 export interface NoteObserved {
   readonly type: "note.observed";
   readonly note: string;
 }
 
-/** The model found something worth keeping beyond this run. */
+/** The model recorded a finding for later runs. */
 export interface KnowledgeCommitted {
   readonly type: "knowledge.committed";
   readonly title: string;
@@ -216,12 +216,12 @@ export interface ToolProposed {
 /** The conversation grew too long for the model: its oldest turns were replaced by a digest. */
 export interface ContextCompacted {
   readonly type: "context.compacted";
-  /** How many of the oldest turns are now only in the digest. */
+  /** How many of the oldest turns the digest replaces. */
   readonly dropped: number;
   readonly digest: string;
 }
 
-/** What a question is about decides what its answer does. */
+/** What a question is about; it determines the effect of the answer. */
 export type Question =
   | { readonly kind: "ask" }
   | Approval
@@ -231,13 +231,13 @@ export type Question =
   | { readonly kind: "healing"; readonly fault: FaultReport }
   | { readonly kind: "restored"; readonly generation: number };
 
-/** A plan that waits for a person; what journals of older versions lack may be missing. */
+/** A plan that waits for a person's approval. Optional fields are absent in journals of older versions. */
 export interface Approval {
   readonly kind: "approval";
   readonly action: string;
   readonly hash: string;
   readonly policy: string;
-  /** What the hash is of, whole. */
+  /** The whole plan that the hash is of. */
   readonly plan?: Plan;
   /** The host on which it would happen. */
   readonly hand?: string;
@@ -251,9 +251,9 @@ export interface QuestionAsked {
   readonly id: string;
   readonly about: Question;
   readonly text: string;
-  /** The answers that mean something; empty when any words will do. The first one is the way on. */
+  /** Valid answers, empty when any text is valid. The first one lets the run continue. */
   readonly options: readonly string[];
-  /** When silence becomes the answer, in milliseconds since the epoch. */
+  /** When the question expires, in milliseconds since the epoch; an empty answer is recorded then. */
   readonly expiresAt: number;
   /** Language of the task; English without it. */
   readonly language?: Language;
@@ -264,7 +264,7 @@ export interface QuestionAnswered {
   readonly type: "question.answered";
   readonly id: string;
   readonly answer: string;
-  /** Who answered, whatever their name is; absent when the time ran out. */
+  /** Name of the person who answered; absent when the question expired. */
   readonly by?: string;
 }
 
@@ -276,18 +276,18 @@ export interface PolicyJudged {
   readonly hash: string;
   readonly policy: string;
   readonly verdict: Verdict;
-  /** Where the hand's ledger stood; left out by a hand that does not say so. */
+  /** Mark of the hand's ledger; absent when the hand does not report one. */
   readonly ledger?: string;
 }
 
-/** Intent: the action is about to be given to the hand. */
+/** Intent: the action will be ordered from the hand next. */
 export interface ActionStarted {
   readonly type: "action.started";
   readonly action: Action;
   readonly hand: string;
 }
 
-/** The action ended and this is its one outcome, for ever. */
+/** The action ended; this is its only outcome. */
 export interface ActionFinished {
   readonly type: "action.finished";
   readonly action: string;
@@ -303,7 +303,7 @@ export interface ActionFailed {
   readonly receipt?: Receipt;
 }
 
-/** The action began, and how it ended cannot be known. */
+/** The action was started, and its outcome cannot be determined. */
 export interface ActionUnknown {
   readonly type: "action.unknown";
   readonly action: string;
@@ -312,14 +312,14 @@ export interface ActionUnknown {
   readonly receipt?: Receipt;
 }
 
-/** Something was tried so that a fault does not become a failure. */
+/** A healing was tried for a fault. */
 export interface HealTried {
   readonly type: "heal.tried";
   readonly healing: string;
   readonly description: string;
   readonly severity: Severity;
   readonly attempt: number;
-  /** How long the run rests before it goes on. */
+  /** How long the run waits before it continues. */
   readonly delayMs: number;
   readonly metadata: JsonObject;
 }
@@ -342,11 +342,11 @@ export interface RunAborted {
   readonly reason: string;
 }
 
-/** Live: a piece of the model's words; the pieces of a reply join to its text. */
+/** Live: a piece of the model's reply; the pieces join to its text. */
 export interface ModelDelta {
   readonly type: "model.delta";
   readonly text: string;
-  /** Characters of the reply that were told before it. */
+  /** Offset of this piece in the reply, in characters. */
   readonly from: number;
 }
 
@@ -356,7 +356,7 @@ export interface ActionOutput {
   readonly action: string;
   readonly stream: "stdout" | "stderr";
   readonly chunk: string;
-  /** Characters of the stream that were told before it; left out where its beginning may have been missed. */
+  /** Offset of this piece in the stream, in characters; absent when earlier output may have been missed. */
   readonly from?: number;
 }
 

@@ -4,7 +4,7 @@ import type { Json } from "./json.ts";
 
 export type { Fate, Severity } from "./fault-table.ts";
 
-/** What the table says of a fault. */
+/** One row of the fault table. */
 export interface FaultRow {
   readonly fate: Fate;
   /** The status of an HTTP answer. */
@@ -21,7 +21,7 @@ export interface FaultRow {
 /** The name of a fault. */
 export type FaultCode = keyof typeof TABLE;
 
-/** The closed table: every failure that anybody outside can see has one of these names. */
+/** The closed table of faults: every failure that leaves a process has one of these codes. */
 export const FAULTS = Object.fromEntries(
   Object.entries(TABLE).map(([code, [fate, http, exit, severity, says, next]]) => [
     code,
@@ -29,14 +29,14 @@ export const FAULTS = Object.fromEntries(
   ]),
 ) as { readonly [Code in FaultCode]: FaultRow };
 
-/** A fault as it is journaled and sent: a name, a sentence, and for retries when to come back. */
+/** A fault as data, for journals and wires. */
 export interface FaultReport {
   readonly code: FaultCode;
   readonly message: string;
   readonly retryAfterMs?: number;
 }
 
-/** A named failure; the one class that our own code throws, and only inside a port, never across it. */
+/** A failure with a code of the table; the only class that our code throws. It never crosses a port. */
 export class Fault extends Error {
   readonly code: FaultCode;
   readonly detail: Json | undefined;
@@ -58,7 +58,7 @@ export class Fault extends Error {
   }
 }
 
-/** Any thrown thing as a Fault: ours as it is, a stranger's as `code` with its message. */
+/** A thrown value as a Fault: a Fault unchanged, anything else as `code` with its message. */
 export function asFault(thrown: unknown, code: FaultCode = "INTERNAL_ERROR"): Fault {
   if (thrown instanceof Fault) return thrown;
   return new Fault(code, thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });

@@ -1,16 +1,16 @@
 import type { ToolSpec } from "./tool.ts";
 
 /*
- * What surfaces may know of hands and ask of them: to list, choose, bar, invite and dial them. How a hand is reached is
- * known to its gateway alone.
+ * The port through which surfaces list, choose, restrict, invite and dial hands. Only a hand's gateway knows how to
+ * reach it.
  */
 
 /** The ways by which hands are reached. */
 export type GatewayName = "local" | "executor-ws" | "agent-ws" | "agent-http" | "agent-tcp";
 
-/** What is known of a hand: what it said of itself, as far as its gateway believes it. */
+/** What a hand reported of itself and its gateway accepted. */
 export interface HandDescription {
-  /** Never changes, whatever the hand is called. */
+  /** Stays the same when the hand is renamed. */
   readonly id: string;
   /** Whose runs may use it; an administrator's may use any. */
   readonly owner: string;
@@ -21,27 +21,27 @@ export interface HandDescription {
   readonly workspace: string;
   readonly tools: readonly ToolSpec[];
   readonly tags: readonly string[];
-  /** The public key of the receipts that it signs, if it does. */
+  /** Public key of the receipts that it signs; absent when it signs none. */
   readonly receiptKey?: string;
 }
 
-/** Why a hand that may be there gets no work. */
+/** Why a hand gets no work although it may be connected. */
 export type HandRestriction = "revoked" | "quarantined";
 
-/** How a hand is: ok works, degraded is connected but gets no work, down is not connected. */
+/** ok: works. degraded: connected, but gets no work. down: not connected. */
 export type HandState = "ok" | "degraded" | "down";
 
 /** A hand in a list. */
 export interface HandRow extends HandDescription {
   readonly state: HandState;
   readonly barred?: HandRestriction;
-  /** Why it is barred, or cannot be reached, in words for people. */
+  /** Why it is restricted or unreachable, in words for people. */
   readonly why?: string;
   readonly lastSeenAt: number;
   readonly createdAt: number;
 }
 
-/** Who asks for hands; an administrator sees everybody's. */
+/** The caller that asks for hands; an administrator sees those of all owners. */
 export interface Asker {
   readonly owner: string;
   readonly admin: boolean;
@@ -51,17 +51,17 @@ export interface Asker {
 export interface HandCatalog {
   /** The hands that an asker may use: the brain's own machine first, the others by name. */
   list(asker: Asker): readonly HandRow[];
-  /** A hand by id or name; throws NOT_FOUND when the asker has none such, CONFLICT when several have that name. */
+  /** A hand by id or name; throws NOT_FOUND when the asker has no such hand, CONFLICT when several have that name. */
   find(named: string, asker: Asker): HandRow;
-  /** The hands that an asker means by a selector. */
+  /** The hands that a selector matches. */
   choose(selector: string, asker: Asker): readonly HandRow[];
-  /** Ids of the hands that an asker means by a selector, as a run keeps them. */
+  /** Ids of the hands that a selector matches, as a run stores them. */
   select(selector: string, asker: Asker): string;
   /** The tools of the hands of these ids; those of the brain's own machine without them. */
   tools(ids?: string): Promise<readonly ToolSpec[]>;
-  /** Ends a hand on another machine for good. */
+  /** Revokes a hand on another machine, permanently. */
   revoke(named: string, asker: Asker, why: string): Promise<HandRow>;
-  /** Gives a hand on another machine no new work. */
+  /** Stops giving new work to a hand on another machine. */
   quarantine(named: string, asker: Asker, why: string): Promise<HandRow>;
   /** Lets a hand on another machine work again. */
   release(named: string, asker: Asker): Promise<HandRow>;
@@ -71,20 +71,20 @@ export interface HandCatalog {
 export interface Invitee {
   /** Whose hand it will be. */
   readonly owner: string;
-  /** What it will be called; the host says it when this does not. */
+  /** Name of the hand; chosen by the host when absent. */
   readonly name?: string;
-  /** What it will be chosen by; nothing when this does not say it. */
+  /** Tags of the hand; none when absent. */
   readonly tags?: readonly string[];
 }
 
-/** An invitation as it is passed on. */
+/** An invitation, ready to be passed on to the host. */
 export interface InvitationLetter {
   /** What to paste on the host. */
   readonly command: string;
   readonly token: string;
   readonly url: string;
   readonly expiresAt: number;
-  /** Whether only this machine can follow it. */
+  /** Whether its URL can be reached from this machine only. */
   readonly onlyHere: boolean;
 }
 
@@ -92,9 +92,9 @@ export interface InvitationLetter {
 export interface HandAdmission {
   /** Invites a host; durable when it resolves. */
   invite(who: Invitee, lifeMs?: number): Promise<InvitationLetter>;
-  /** Gives a hand that signs its messages its next key, and tells the name of that key. */
+  /** Gives a hand that signs its messages its next key; resolves to the id of that key. */
   rotateKey(hand: string): Promise<string>;
-  /** Lets a hand that listens be called at an address, or at none. */
+  /** Sets the address at which a listening hand may be called; undefined removes it. */
   allowAddress(hand: string, url: string | undefined): Promise<void>;
 }
 
@@ -103,19 +103,19 @@ export interface DialRequest {
   readonly owner: string;
   /** `tls://host:port`, or `tcp://host:port` on this machine. */
   readonly url: string;
-  /** One of the hand's own. */
+  /** A token that the hand issued. */
   readonly token: string;
   /** What to call it; default: as it calls itself. */
   readonly name?: string;
   readonly tags?: readonly string[];
-  /** Certificates in PEM that the hand is believed by, instead of those that the system trusts. */
+  /** Certificates in PEM to trust for this hand, instead of the system's. */
   readonly ca?: string;
-  /** A laboratory: no TLS, though it is another machine. */
+  /** For test networks: no TLS although it is another machine. */
   readonly lab?: boolean;
 }
 
 /** Dials hands that listen. */
 export interface HandDialler {
-  /** Dials a hand from now on, until it is revoked; gives its id when it was tried once. Durable when it resolves. */
+  /** Keeps dialling a hand until it is revoked. Resolves to its id after the first try; durable then. */
   dial(request: DialRequest): Promise<string>;
 }

@@ -1,4 +1,4 @@
-/** A value that JSON can carry; everything that is journaled is one. */
+/** A JSON value; everything in a journal is one. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
 
 /** A JSON object. */
@@ -9,13 +9,13 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The text in a field; undefined when there is none, or something else. */
+/** The text in a field; undefined when the field is missing or not a text. */
 export function textIn(object: JsonObject | undefined, field: string): string | undefined {
   const value = object?.[field];
   return typeof value === "string" ? value : undefined;
 }
 
-/** The one spelling of a JSON value: keys sorted, so that equal values have equal text and equal hashes. */
+/** The canonical text of a JSON value: keys are sorted, so that equal values have equal texts and hashes. */
 export function canonicalJson(value: Json | undefined): string {
   if (Array.isArray(value)) return `[${value.map((item: Json) => canonicalJson(item)).join(",")}]`;
   if (isObject(value)) {

@@ -3,14 +3,14 @@ import type { HandEvent } from "./ports.ts";
 
 type LiveOutput = Extract<HandEvent, { type: "output" }>;
 
-/** Live output between an action and one reader; a reader that does not keep up loses the newest, nobody waits. */
+/** Live output between an action and one reader. It never blocks: output is dropped while the reader is behind. */
 export class LiveQueue implements AsyncIterable<LiveOutput> {
   readonly #waiting: LiveOutput[] = [];
   #chars = 0;
   #ended = false;
   #wake: () => void = () => undefined;
 
-  /** Adds an event unless too much is waiting. */
+  /** Adds an event, or drops it when too much is waiting. */
   put(event: LiveOutput): void {
     if (this.#ended || this.#chars + event.chunk.length > HAND_LIMITS.liveWaitingBytes) return;
     this.#chars += event.chunk.length;
@@ -18,7 +18,7 @@ export class LiveQueue implements AsyncIterable<LiveOutput> {
     this.#wake();
   }
 
-  /** Lets the reader finish what is waiting, and then leave. */
+  /** Ends the iteration after what is waiting was read. */
   end(): void {
     this.#ended = true;
     this.#wake();

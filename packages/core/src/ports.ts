@@ -24,7 +24,7 @@ export interface RunHead {
   readonly seq: number;
   readonly startedAt: number;
   readonly updatedAt: number;
-  /** Why its journal cannot be read, where the file is damaged: then `seq` and `updatedAt` are not known. */
+  /** Why the journal cannot be read; set when the file is damaged, and `seq` and `updatedAt` are unknown then. */
   readonly damaged?: string;
 }
 
@@ -34,16 +34,16 @@ export interface Lease {
   readonly epoch: number;
 }
 
-/** Who asks for a lease: a process that can be told dead from alive on its own host. */
+/** The process that asks for a lease. On the same host it can be checked whether it still lives. */
 export interface LeaseHolder {
   readonly host: string;
   readonly boot: string;
   readonly pid: number;
-  /** Start time of that pid, so that a pid that was reused is not taken for its predecessor. */
+  /** Start time of the process, which distinguishes it from a later one with the same pid. */
   readonly started: string;
 }
 
-/** What a new run is called. */
+/** Ids and owner of a new run. */
 export interface NewRun {
   readonly id: string;
   readonly owner: string;
@@ -53,29 +53,28 @@ export interface NewRun {
 }
 
 /**
- * The truth: an append-only list of entries for each run.
+ * The append-only list of entries of each run.
  * Rejections are Faults. What `append` resolved survives kill -9 and power loss.
  */
 export interface Journal {
   /**
-   * Makes a run with its first entries and a lease on it, in one commit.
-   * A key that is known gives the run it belongs to, unchanged and without a lease.
+   * Creates a run with its first entries and a lease on it, in one commit.
+   * With a known idempotency key it returns the existing run, unchanged and without a lease.
    */
   create(run: NewRun, entries: readonly Entry[], holder: LeaseHolder): Promise<{ head: RunHead; lease?: Lease }>;
   /**
    * Appends entries whose first `seq` must follow the last one (else CONFLICT) under a lease that still holds
    * (else LEASE_LOST). Calls are carried out in order; those of one turn of the event loop share one commit.
-   * Entries that are there already, to the letter, are left as they are: a call whose outcome is not known
-   * (COMMIT_UNKNOWN) may be repeated.
+   * Appending identical entries again is a no-op, so that a call that ended with COMMIT_UNKNOWN can be repeated.
    */
   append(lease: Lease, entries: readonly Entry[]): Promise<void>;
   /** The entries with `seq` greater than `after`, in order, at most `limit`. Rejects with JOURNAL_CORRUPT where the chain is broken or the file is damaged, with STORE_NEWER at an entry of a type that this version does not know. */
   read(run: string, after: number, limit: number): Promise<readonly Entry[]>;
-  /** Where a run stands. */
+  /** Status and position of a run. */
   head(run: string): Promise<RunHead | undefined>;
   /**
-   * Newest first, those begun before the run `after` when it is given; NOT_FOUND when there is no such run. A run whose
-   * journal is damaged is in it and says so, and the others are not affected.
+   * Newest first; with `after`, only runs older than that one (NOT_FOUND when there is no such run). A run with a damaged
+   * journal is listed with `damaged`, and the others are not affected.
    */
   list(filter: {
     readonly open?: boolean;
@@ -84,25 +83,25 @@ export interface Journal {
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;
-  /** Open runs that no living process drives, oldest first: their lease was given back, has run out, or its holder is dead. */
+  /** Open runs without a driver, oldest first: the lease was released or has expired, or its holder is dead. */
   undriven(limit: number): Promise<readonly string[]>;
-  /** Takes over a run that nobody drives: RUN_BUSY while its holder lives and its lease has not run out. */
+  /** Takes the lease of a run: RUN_BUSY while its holder lives and the lease has not expired. */
   lease(run: string, holder: LeaseHolder): Promise<Lease>;
-  /** Holds the lease for another term; LEASE_LOST when somebody else has it. */
+  /** Extends the lease for another term; LEASE_LOST when another holder has it. */
   renew(lease: Lease): Promise<void>;
-  /** Gives the lease back; harmless when it is lost already. */
+  /** Releases the lease; a no-op when it is lost already. */
   release(lease: Lease): Promise<void>;
-  /** Calls `wake` after each commit that touched the run, also by another process; returns how to stop. */
+  /** Calls `wake` after each commit to the run, also by another process. Returns a function that stops it. */
   watch(run: string, wake: () => void): () => void;
-  /** Checks the hash chain of a run: how many entries are sound, and where the first break is. */
+  /** Checks the hash chain of a run: the number of valid entries, and the first break. */
   verify(run: string): Promise<{ readonly entries: number; readonly brokenAt?: number; readonly reason?: string }>;
-  /** Commits what is waiting and closes. */
+  /** Commits pending entries and closes. */
   close(): Promise<void>;
 }
 
 // ---------------------------------------------------------------------------------------------- records
 
-/** A thing that is kept beside the journals: a token, an agent, a thread, an answer that may be asked for again. */
+/** A record stored beside the journals: a token, an agent, a thread, an answer kept for its idempotency key. */
 export interface StoredRecord {
   readonly kind: string;
   readonly id: string;
@@ -114,14 +113,14 @@ export interface StoredRecord {
   readonly updatedAt: number;
 }
 
-/** Small durable things by kind and id. Rejections are Faults; what `put` resolved survives kill -9 and power loss. */
+/** Small durable records by kind and id. Rejections are Faults; a resolved `put` survives kill -9 and power loss. */
 export interface Records {
   get(kind: string, id: string): Promise<StoredRecord | undefined>;
-  /** Makes or replaces a record; CONFLICT when `version` is given and it is not the one that is there (0: none). */
+  /** Creates or replaces a record; CONFLICT when `version` is given and is not the stored one (0: no record). */
   put(record: Pick<StoredRecord, "kind" | "id" | "owner" | "body">, version?: number): Promise<StoredRecord>;
-  /** Whether there was one to delete. */
+  /** Resolves to whether the record existed. */
   delete(kind: string, id: string): Promise<boolean>;
-  /** Oldest first, or newest first, those behind `after` when it is given; NOT_FOUND when there is no such record. */
+  /** Lists in the given order; with `after`, only records behind that one (NOT_FOUND when there is no such record). */
   list(
     kind: string,
     filter: {
@@ -131,44 +130,44 @@ export interface Records {
       readonly order?: "oldest" | "newest";
     },
   ): Promise<readonly StoredRecord[]>;
-  /** Calls `wake` after each change of a record of the kind, also by another process; returns how to stop. */
+  /** Calls `wake` after each change of a record of the kind, also by another process. Returns a function that stops it. */
   watch(kind: string, wake: () => void): () => void;
 }
 
 // ---------------------------------------------------------------------------------------------- the model
 
-/** All that a model gets. */
+/** The input of one call of a model. */
 export interface ModelRequest {
   readonly system: string;
   readonly turns: readonly Turn[];
   readonly tools: readonly ToolSpec[];
-  /** What the model must or must not call in this reply; left to the model without it. */
+  /** What the model must or must not call in this reply; when absent, the model chooses. */
   readonly choice?: ToolChoice;
   readonly sampling?: Sampling;
 }
 
-/** A tool call as the model made it; `input` is the raw text when it was no JSON object. */
+/** A tool call as the model made it; `input` is the raw text when it is not a JSON object. */
 export interface ModelCall {
   readonly id: string;
   readonly tool: string;
   readonly input: JsonObject | string;
 }
 
-/** All that a model gives. */
+/** The result of one call of a model. */
 export interface ModelReply {
   readonly model: string;
   readonly text: string;
   readonly calls: readonly ModelCall[];
   readonly usage: Usage;
-  /** It ended because it was as long as it may be. */
+  /** The reply reached its token limit and is incomplete. */
   readonly cutShort?: true;
-  /** Whether the model is known to call tools natively, also where this reply has no call. */
+  /** The model is known to call tools natively, even if this reply has no call. */
   readonly native?: true;
 }
 
 /**
- * What a model streams; `replied` and `failed` are terminal. Deltas join to the text of the reply, and say as it does
- * that the model calls tools natively; `healed` means that another answer begins, and voids those before it.
+ * What a model streams; `replied` and `failed` are terminal. Deltas join to the text of the reply and carry the same
+ * `native` flag; `healed` starts another answer and voids the deltas before it.
  */
 export type ModelEvent =
   | { readonly type: "delta"; readonly text: string; readonly native?: true }
@@ -176,9 +175,9 @@ export type ModelEvent =
   | { readonly type: "replied"; readonly reply: ModelReply }
   | { readonly type: "failed"; readonly fault: FaultReport };
 
-/** Anything that decides what to do next. */
+/** A model: it decides the next step of a run. */
 export interface Model {
-  /** As a person would name it: `openai/gpt-5`, `offline`. */
+  /** Display name: `openai/gpt-5`, `offline`. */
   readonly name: string;
   /** Streams one answer; an aborted call ends with `failed`. */
   call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
@@ -189,20 +188,20 @@ export interface Model {
 /** An order to a hand. */
 export interface Order {
   readonly action: Action;
-  /** The plan hash that a person approved, when the verdict was to ask. */
+  /** Hash of the plan that a person approved; set when the verdict was to ask. */
   readonly approved?: string;
-  /** Epoch of the brain's lease; a hand refuses one that is lower than the highest it has seen for that run. */
+  /** Epoch of the brain's lease; a hand refuses an epoch lower than the highest it has seen for that run. */
   readonly epoch: number;
   readonly run: string;
-  /** The order is void this long after the hand received it; with 0 it begins nothing and asks what is known. */
+  /** The order expires this long after the hand received it. 0 makes it a recall: it starts nothing. */
   readonly ttlMs: number;
-  /** Where the ledger stood that judged the action: one that does not go on from there may have lost its outcome. */
+  /** Mark of the ledger that judged the action; a ledger that does not know this mark may have lost the outcome. */
   readonly ledger?: string;
-  /** Whose order it is, at a hand that takes orders of several: what one began is nothing that another is told of. */
+  /** Who ordered, at a hand that serves several brains; actions of one are not visible to another. */
   readonly by?: string;
   /** The brain's signature over the approval, for a hand that has pinned the brain's key. */
   readonly warrant?: string;
-  /** Why the approval does not count, as the hand's end of the link has found. */
+  /** Why the hand's end of the link rejects the approval. */
   readonly unproven?: FaultReport;
 }
 
@@ -211,29 +210,28 @@ export type HandEvent =
   | { readonly type: "output"; readonly stream: "stdout" | "stderr"; readonly chunk: string }
   | ActionEnd;
 
-/** Anything that executes. */
+/** A hand: it executes actions. */
 export interface Hand {
   readonly id: string;
   /** The folder in which the hand works. */
   readonly workspace: string;
   /** The tools it offers. */
   readonly tools: readonly ToolSpec[];
-  /** The public key of the receipts that it signs, in hexadecimal digits; a hand without a key signs none. */
+  /** Public key of the receipts that it signs, in hexadecimal digits; absent when it signs none. */
   readonly receiptKey?: string;
-  /** Freezes and judges an action without doing anything: the judgement, or the fault that the action would meet. */
+  /** Freezes an action into a plan and judges it, without an effect. Resolves to a fault when there is no plan. */
   judge(action: Action): Promise<Judgement | FaultReport>;
   /**
-   * Does the action at most once for all time: a second order under the same id gets the first one's outcome,
-   * `unknown` when that cannot be known, also because another ledger judged it. Aborting ends the whole process tree
-   * before the terminal event; an order whose signal is aborted already ends what an earlier one began, and begins
-   * nothing.
+   * Carries the action out at most once: a second order under the same id gets the first one's outcome, or `unknown`
+   * when the ledger does not know it. Aborting ends the whole process tree before the terminal event; an order whose
+   * signal is aborted already stops what an earlier order started, and starts nothing.
    */
   perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent>;
-  /** Who ordered has the outcome on disk: the hand may forget it after its retention time. */
+  /** Tells the hand that the outcome is on the brain's disk: the hand may delete it after its retention time. */
   acknowledge(action: string, by?: string): Promise<void>;
   /**
-   * Calls `wake` when a hand that was away is there again, or has said how an action ended that nobody waited for any
-   * more; returns how to stop. A hand that is always there has none.
+   * Calls `wake` when the hand is connected again, or has reported the end of an action that no order waits for.
+   * Returns a function that stops it. A hand that cannot be disconnected has no `watch`.
    */
   watch?(wake: () => void): () => void;
   /** Ends every process of the hand, then returns. */
@@ -248,10 +246,10 @@ export interface LiveItem {
   readonly event: LiveEvent;
 }
 
-/** Live events of runs in this process, for whoever watches. */
+/** Delivers live events of runs to followers in this process. */
 export interface LiveBus {
-  /** Tells everybody who watches the run; nobody is waited for. */
+  /** Passes the event to every follower of the run, without waiting for them. */
   publish(run: string, live: LiveItem): void;
-  /** Calls `hear` for each live event; returns how to stop. */
+  /** Calls `hear` for each live event of the run. Returns a function that stops it. */
   watch(run: string, hear: (live: LiveItem) => void): () => void;
 }

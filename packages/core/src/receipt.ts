@@ -4,17 +4,17 @@ import type { Json } from "./json.ts";
 import type { ActionEnd, Receipt } from "./tool.ts";
 
 /*
- * What a hand signs of an outcome. The facts survive the removal of secrets, since they are numbers, codes and hashes of
- * what came out; the words do not, so that they have a digest of their own.
+ * The texts that a hand signs. Facts are numbers, codes and hashes, which redaction does not change; words may be
+ * redacted, so they have a digest of their own.
  */
 
-/** What is signed: no other text that a hand signs begins like this. */
+/** The signed text. Its prefix is used for no other signature of a hand. */
 export function receiptText(receipt: Omit<Receipt, "signature">): string {
   const { run, action, plan, outcome, words, at, ledger, key } = receipt;
   return JSON.stringify(["vidro-receipt-1", run, action, plan, outcome, words, at, ledger, key]);
 }
 
-/** The facts of an end, in the text that `outcome` of a receipt is the SHA-256 of. */
+/** The facts of an end; the field `outcome` of a receipt is the SHA-256 of this text. */
 export function endFacts(ended: ActionEnd): string {
   if (ended.type !== "finished") return canonicalJson({ type: ended.type, code: ended.fault.code });
   const { outcome } = ended;
@@ -24,7 +24,7 @@ export function endFacts(ended: ActionEnd): string {
   return canonicalJson({ type: "finished", kind: "process", exitCode, signal, timedOut, durationMs, streams });
 }
 
-/** The words of an end, in the text that `words` of a receipt is the SHA-256 of. */
+/** The words of an end; the field `words` of a receipt is the SHA-256 of this text. */
 export function endWords(ended: ActionEnd): string {
   if (ended.type === "failed") return canonicalJson([ended.fault.message]);
   if (ended.type === "unknown") return canonicalJson([ended.fault.message, ended.partial ?? null]);
@@ -34,7 +34,7 @@ export function endWords(ended: ActionEnd): string {
   return canonicalJson(said);
 }
 
-/** The end that an entry says an action had. */
+/** The end that a journal event records. */
 export function endOfEvent(event: ActionFinished | ActionFailed | ActionUnknown): ActionEnd {
   if (event.type === "action.finished") return { type: "finished", outcome: event.outcome };
   if (event.type === "action.failed") return { type: "failed", fault: event.fault };

@@ -8,33 +8,33 @@ export type ActionClass = "read" | "write" | "code-exec" | "network" | "privileg
 /** The effects that a tool may have. */
 export const TOOL_EFFECTS = ["read", "write", "network", "execute"] as const;
 
-/** What a tool does to the world, at most; one that does not say it may write. */
+/** The strongest effect of a tool; `write` when a tool does not declare one. */
 export type ToolEffect = (typeof TOOL_EFFECTS)[number];
 
-/** What the model is told of a tool. */
+/** Description of a tool, as the model gets it. */
 export interface ToolSpec {
   readonly name: string;
   readonly description: string;
   /** JSON Schema of the input. */
   readonly parameters: JsonObject;
-  /** Whether running it twice under one id is the same as running it once. */
+  /** Whether running it twice has the same effect as running it once. */
   readonly idempotent: boolean;
-  /** What it does to the world; `write` when it is left out. */
+  /** Its strongest effect; `write` when absent. */
   readonly effect?: ToolEffect;
-  /** Only its host has it, and all that is said of it are words of that host. */
+  /** A tool of one host only; its description and schema come from that host. */
   readonly own?: true;
-  /** Whoever started the run carries it out, and no hand knows of it. */
+  /** The client that started the run carries it out; no hand has it. */
   readonly caller?: true;
   /** An approved proposal of the model: the argv that runs when the tool is used, `{name}` standing for an input. */
   readonly argv?: readonly string[];
 }
 
-/** One thing that the model wants done: its id is the key under which it is done at most once. */
+/** A tool call of the model. It is carried out at most once under its id. */
 export interface Action {
   readonly id: string;
   readonly tool: string;
   readonly input: JsonObject;
-  /** The model's own name for the call; it pairs question and answer in the prompt and means nothing else. */
+  /** The model's id of the call; it only pairs call and outcome in the prompt. */
   readonly callId: string;
 }
 
@@ -48,7 +48,7 @@ export interface ProcessPlan {
   readonly kind: "process";
   /** Absolute path of the program after PATH lookup and symlinks. */
   readonly program: string;
-  /** The word that was asked for, and its arguments. */
+  /** The program as it was asked for, and its arguments. */
   readonly argv: readonly string[];
   readonly cwd: string;
   /** The whole environment that the process gets. */
@@ -56,17 +56,17 @@ export interface ProcessPlan {
   readonly timeoutMs: number;
   /** sha256 of each file whose content decides what happens: a script, a Makefile, a module. */
   readonly digests: { readonly [path: string]: string };
-  /** Programs and scripts that may load, include or run more than those files. */
+  /** Programs and scripts that may load or run files which are not in `digests`. */
   readonly unseen?: readonly string[];
-  /** How a sandbox holds it, whatever its paths lead to and its files tell it to run; nothing holds it when left out. */
+  /** Confinement by a sandbox; when absent, the program runs without one. */
   readonly confined?: Confinement;
-  /** What a program that nothing else holds finds where Vidro's own state is; left out by hands of earlier versions. */
+  /** Access of an unconfined program to Vidro's own state; absent from hands of earlier versions. */
   readonly state?: StateAccess;
 }
 
 /**
- * Vidro's own state on a host is that of its hands and brains: identities, keys, policies, ledgers, journals. `hidden`
- * means that the program finds an empty folder there; `open` means that nothing keeps the program from it.
+ * Access to Vidro's own state on a host: identities, keys, policies, ledgers, journals. `hidden`: the program sees an
+ * empty folder instead. `open`: the program can read and change it.
  */
 export type StateAccess = "hidden" | "open";
 
@@ -91,13 +91,13 @@ export interface ShellPlan {
   readonly env: { readonly [name: string]: string };
   readonly timeoutMs: number;
   readonly access: ShellAccess;
-  /** Whether a sandbox holds the shell to that access; without one, any access is the host's. */
+  /** Whether a sandbox enforces that access; without a sandbox the shell has the access of the host's user. */
   readonly sandboxed: boolean;
-  /** sha256 of each file that the line may run, as far as its words tell. */
+  /** sha256 of each file that the line names and may run. */
   readonly digests?: { readonly [path: string]: string };
-  /** Programs and scripts that may load, include or run more than those files. */
+  /** Programs and scripts that may load or run files which are not in `digests`. */
   readonly unseen?: readonly string[];
-  /** What a line that nothing else holds finds where Vidro's own state is; left out by hands of earlier versions. */
+  /** Access of an unconfined line to Vidro's own state; absent from hands of earlier versions. */
   readonly state?: StateAccess;
 }
 
@@ -119,37 +119,37 @@ export interface FactsPlan {
   readonly facts: string;
 }
 
-/** The order itself, of a hand that does not say what it would make of it. */
+/** Tool and input as ordered, for hands that report no plan of their own. */
 export interface OrderPlan {
   readonly kind: "order";
   readonly tool: string;
   readonly input: JsonObject;
 }
 
-/** What policy says of a plan. */
+/** The decision of a policy on a plan. */
 export interface Verdict {
   readonly decision: "allow" | "ask" | "deny";
   /** The rule that decided. */
   readonly rule: string;
   readonly class: ActionClass;
   readonly reason: string;
-  /** How a program that is allowed has to be held. */
+  /** Confinement that an allowed program must run under. */
   readonly confined?: Confinement;
 }
 
 /** A hand's judgement of an action: the frozen plan, its hash, and the verdict of the hand's policy. */
 export interface Judgement {
   readonly plan: Plan;
-  /** sha256 of the canonical plan and the version of the policy: an approval is good for both or for neither. */
+  /** sha256 of the canonical plan and the version of the policy; an approval is valid only for both together. */
   readonly hash: string;
   readonly verdict: Verdict;
   /** Version (hash) of the policy that judged. */
   readonly policy: string;
-  /** Where the hand's ledger stood; left out by a hand that does not say so. */
+  /** Mark of the hand's ledger; absent when the hand does not report one. */
   readonly ledger?: string;
 }
 
-/** One output stream of a process: its beginning and end, and how much there was. */
+/** One output stream of a process: its beginning and end, its size and its hash. */
 export interface Output {
   /** Head, and tail behind a marker when the middle was left out. */
   readonly text: string;
@@ -168,39 +168,39 @@ export interface ProcessOutcome {
   readonly durationMs: number;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Name of the file on the hand that holds the whole output, when the outcome does not. */
+  /** Name of the spool file on the hand with the whole output; set when the outcome is truncated. */
   readonly spool?: string;
 }
 
-/** What a tool that is no process gives: words for the model, and the same as data where programs want it. */
+/** Outcome of a tool that starts no process: text for the model, and the same as data for programs. */
 export interface ValueOutcome {
   readonly kind: "value";
   readonly text: string;
   readonly data?: Json;
 }
 
-/** What came of an action. */
+/** The outcome of an action that was carried out. */
 export type Outcome = ProcessOutcome | ValueOutcome;
 
-/** What a hand with a key of its own signs when an action has ended and that is in its ledger. */
+/** A hand's signature over the outcome of an action in its ledger. */
 export interface Receipt {
   readonly run: string;
   readonly action: string;
-  /** Hash of the plan that was carried out; empty when the hand was stopped meanwhile and does not know it any more. */
+  /** Hash of the plan that was carried out; empty when the hand restarted meanwhile and no longer knows it. */
   readonly plan: string;
   /** SHA-256 of the facts of the end, and of its words. */
   readonly outcome: string;
   readonly words: string;
   /** When it ended by the clock of the host, in milliseconds since the epoch. */
   readonly at: number;
-  /** Where the hand's ledger stood. */
+  /** Mark of the hand's ledger. */
   readonly ledger: string;
   /** The public key, and the signature by Ed25519, in hexadecimal digits. */
   readonly key: string;
   readonly signature: string;
 }
 
-/** What came of an action, or why nothing did; with the receipt of a hand that signs. */
+/** How an order ended, with the receipt of a hand that signs. */
 export type ActionEnd = BareActionEnd & { readonly receipt?: Receipt };
 
 type BareActionEnd =
@@ -209,14 +209,14 @@ type BareActionEnd =
       readonly type: "failed";
       readonly fault: FaultReport;
       /**
-       * It is the end of the action, whatever was ordered before: the hand's ledger has it, or has nothing under that
-       * id, so that nothing ever began; or the hand never got another order. Without it only this order did nothing.
+       * The failure is the end of the action, also of earlier orders: it is in the hand's ledger, or the ledger has
+       * nothing under that id, or there was no other order. When absent, only this order is known to have done nothing.
        */
       readonly settled?: true;
     }
   | { readonly type: "unknown"; readonly fault: FaultReport; readonly partial?: string };
 
-/** An outcome as the model reads it. */
+/** The text of an outcome for the model. */
 export function outcomeText(outcome: Outcome): string {
   if (outcome.kind === "value") return outcome.text;
   const parts = [outcome.stdout.text];
@@ -227,7 +227,7 @@ export function outcomeText(outcome: Outcome): string {
   return parts.filter((part) => part !== "").join("\n");
 }
 
-/** The action that a hand carries out: a tool that was proposed by the model becomes the command it stands for. */
+/** The action for the hand: a call of an approved proposed tool becomes the command that the tool stands for. */
 export function handAction(action: Action, tools: readonly ToolSpec[]): Action {
   const argv = tools.find((tool) => tool.name === action.tool)?.argv;
   if (argv === undefined) return action;
@@ -237,12 +237,12 @@ export function handAction(action: Action, tools: readonly ToolSpec[]): Action {
       if (value === undefined) return whole;
       return typeof value === "string" ? value : JSON.stringify(value);
     });
-  // Each word stays one word whatever the input holds: there is no shell between the template and the program.
+  // Each argument stays one argument whatever the input holds: no shell is involved.
   const [command = "", ...args] = argv.map((word) => fill(word));
   return { ...action, tool: "command", input: { command, args, ...handFieldOf(action, tools) } };
 }
 
-/** Where a run with several hands wants it done: its commands have a field for that. */
+/** The `hand` field of the command, for runs on several hands. */
 function handFieldOf({ input: { hand } }: Action, tools: readonly ToolSpec[]): JsonObject {
   const fields = tools.find((tool) => tool.name === "command")?.parameters["properties"];
   return hand !== undefined && isObject(fields) && "hand" in fields ? { hand } : {};
