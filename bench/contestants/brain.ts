@@ -88,7 +88,7 @@ await serveMember(async ({ home, south, http }: BrainSettings) => {
   };
 
   const known = (): readonly string[] => hands.list(ADMIN).flatMap(({ id, state }) => (state === "ok" ? [id] : []));
-  const order = orders((id) => hands.at(id, () => Promise.reject(new Error("There is none here."))));
+  const order = orders((id) => hands.at(id));
 
   return {
     ready,

@@ -41,7 +41,7 @@ async function meddledHand(t: TestContext, meddle: Tamper): Promise<Hand> {
   const enrolled = await south.enrolled();
   const port = await tamperWebSocket(t, { port: south.place.port, trust: { south, identity: enrolled } }, meddle);
   await JoinedHand.join(t, south, { identity: { ...enrolled, url: `wss://127.0.0.1:${port}/southbound` } });
-  return south.hands.at(enrolled.agentId, () => Promise.reject(new Error("not here")));
+  return south.hands.at(enrolled.agentId);
 }
 
 test("000-43 agent-ws: a brain takes a message of max_payload bytes, and refuses one byte more by name on a link that stays", async (t) => {
@@ -67,7 +67,7 @@ test("agent-ws: an action whose reply is longer than max_payload is of unknown o
   const identity = await south.enrolled();
   const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity));
-  const hand = await south.hands.at(identity.agentId, () => Promise.reject(new Error("not here")));
+  const hand = await south.hands.at(identity.agentId);
   const running = trueWith(hand, ARGS);
   const { action_id } = await client.next();
   const reply = (stdout: string): JsonObject => ({ action_id, ok: true, exit_code: 0, stdout, stderr: "" });

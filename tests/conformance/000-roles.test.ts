@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { test } from "node:test";
 import { isObject } from "@vidro/core";
-import type { Hand, HandEvent, JsonObject } from "@vidro/core";
+import type { HandEvent, JsonObject } from "@vidro/core";
 import { ENROL_SCHEMA, RENEW_SCHEMA } from "@vidro/core/wire/enrolment";
 import { EXECUTOR_MESSAGE_SCHEMAS, BRAIN_MESSAGE_SCHEMAS } from "@vidro/core/wire/executor-ws-schemas";
 import { REQUEST_SCHEMAS, HAND_MESSAGE_SCHEMAS } from "@vidro/core/wire/agent-ws-schemas";
@@ -102,7 +102,7 @@ test("000-05 execution gives output while it goes on and an outcome in the end, 
 });
 
 async function performed(south: SouthboundHarness, id: string, input: JsonObject): Promise<readonly HandEvent[]> {
-  const hand = await south.hands.at(id, (): Promise<Hand> => Promise.reject(new Error("There is none.")));
+  const hand = await south.hands.at(id);
   const order = {
     action: { id: "act_role", tool: "command", input, callId: "c" },
     run: "run_1",

@@ -38,7 +38,7 @@ async function freePort(): Promise<number> {
 }
 
 async function performed(brain: SignedBrain, order: Order): Promise<HandEvent | undefined> {
-  const remote = await brain.hands.at("h1", () => Promise.reject(new Error("not here")));
+  const remote = await brain.hands.at("h1");
   let last: HandEvent | undefined;
   for await (const event of remote.perform(order, new AbortController().signal)) last = event;
   return last;

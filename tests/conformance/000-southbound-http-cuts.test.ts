@@ -14,7 +14,7 @@ const STEP_BYTES = 43;
 
 /** Orders as the engine does: again under the same id while the hand is away. */
 async function insisted(brain: SignedBrain, order: Order): Promise<HandEvent | undefined> {
-  const remote = await brain.hands.at("h1", () => Promise.reject(new Error("not here")));
+  const remote = await brain.hands.at("h1");
   for (;;) {
     let last: HandEvent | undefined;
     for await (const event of remote.perform(order, new AbortController().signal)) last = event;

@@ -36,7 +36,7 @@ async function stage(
 }
 
 async function performed(brain: SignedBrain, order: Order): Promise<HandEvent[]> {
-  const remote = await brain.hands.at("h1", () => Promise.reject(new Error("not here")));
+  const remote = await brain.hands.at("h1");
   const events: HandEvent[] = [];
   for await (const event of remote.perform(order, new AbortController().signal)) events.push(event);
   return events;
@@ -58,7 +58,7 @@ test("000-41, 000-42, 000-45, 000-46: a hand says hello over signed HTTP, asks w
   assert.equal(ended.outcome.stdout.text, "hello\n");
   assert.deepEqual(events[0], { type: "output", stream: "stdout", chunk: "hello\n" });
   assert.equal(marks(host), "ran\n");
-  const remote = await brain.hands.at("h1", () => Promise.reject(new Error("not here")));
+  const remote = await brain.hands.at("h1");
   const judged = await remote.judge(orderOf("true").action);
   assert.ok(!("code" in judged) && judged.verdict.rule === "test", "the hand's own policy judges");
 });

@@ -206,7 +206,7 @@ test("nothing is ordered over a connection whose certificate has ended, whatever
   await client.ask(helloOf(identity));
   const closed = client.closed();
   south.aheadMs = 2 * DAY_MS;
-  const hand = await south.hands.at(identity.agentId, () => Promise.reject(new Error("There is none.")));
+  const hand = await south.hands.at(identity.agentId);
   const action = { id: "act_late", tool: "command", input: { command: "true" }, callId: "c" };
   const order = { action, run: "run_1", epoch: 1, ttlMs: 60_000 };
   for await (const event of hand.perform(order, new AbortController().signal))

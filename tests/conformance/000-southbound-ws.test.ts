@@ -36,8 +36,6 @@ async function done(hand: Hand, what: Action): Promise<{ ended: ActionEnd; heard
 const connected = (south: SouthboundHarness): readonly string[] =>
   south.hands.list(LOCAL).flatMap(({ name, state }) => (state === "down" ? [] : [name]));
 
-const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
-
 test("000-40, 000-42, 000-43: a hello is answered with the policy, and who the hand is comes from the record", async (t) => {
   const south = await SouthboundHarness.up(t);
   const identity = await south.enrolled("web-1");
@@ -70,7 +68,7 @@ test("000-45, 000-46, 000-50: a hand that knows only the contract is ordered in 
   const identity = await south.enrolled();
   const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity));
-  const hand = await south.hands.at(identity.agentId, noLocal);
+  const hand = await south.hands.at(identity.agentId);
   const work = action("command", { command: "uname", args: ["-a"], cwd: "/", timeout_ms: 5000 });
   const running = done(hand, work);
   const { method, action_id, command, args, timeout, cwd } = await client.next();
@@ -88,7 +86,7 @@ test("000-45, 000-46, 000-50: a hand that knows only the contract is ordered in 
 test("000-45 to 000-51: our hand carries out each kind of action over the wire, and none of them twice", async (t) => {
   const south = await SouthboundHarness.up(t);
   const { identity, workspace } = await JoinedHand.join(t, south);
-  const hand = await south.hands.at(identity.agentId, noLocal);
+  const hand = await south.hands.at(identity.agentId);
   assert.equal(hand.workspace, workspace);
   const mark = action("command", { command: "sh", args: ["-c", "echo once >> marks; cat marks; exit 3"] });
   const first = await done(hand, mark);
@@ -232,7 +230,7 @@ test("000-58: a hand that does not take what it is sent is given up, and its ord
   const client = await ForeignAgent.open(identity);
   await client.ask(helloOf(identity, ["command.exec", "tool.run"]));
   client.socket.pause();
-  const hand = await south.hands.at(identity.agentId, noLocal);
+  const hand = await south.hands.at(identity.agentId);
   const orders = Array.from({ length: 12 }, () =>
     done(hand, action("write_file", { path: "big", content: "x".repeat(900_000) })),
   );

@@ -66,7 +66,7 @@ test("000-39 a hand that was written from SPEC.md derives its keys, is welcomed,
   const stop = new AbortController();
   const action = { id: "act_1", tool: "command", input: { command: "true" }, callId: "act_1" };
   const order = { action, run: "run_1", epoch: 1, ttlMs: 60_000, approved: "by a person" };
-  const hand = await brain.hands.at("web-1", () => Promise.reject(new Error("not here")));
+  const hand = await brain.hands.at("web-1");
   const ended = Array.fromAsync(hand.perform(order, stop.signal));
   const { messages } = (await peer.say("/southbound/v1/poll", {})) as { messages: readonly JsonObject[] };
   assert.deepEqual([messages[0]?.["method"], messages[0]?.["action_id"]], ["command.exec", "act_1"]);

@@ -28,7 +28,7 @@ async function dialled(t: TestContext, hand: Partial<TcpHand> & Pick<TcpHand, "p
   await dialling.reached;
   const [row] = hands.list(asker);
   const id = row?.id ?? "";
-  const remote = (await hands.at(id, () => assert.fail("It is no local hand."))) as RemoteHand;
+  const remote = (await hands.at(id)) as RemoteHand;
   const state = async (wanted: string): Promise<void> => {
     while (hands.list(asker)[0]?.state !== wanted) await new Promise((resolve) => setImmediate(resolve));
   };

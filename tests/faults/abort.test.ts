@@ -20,7 +20,6 @@ import { openRuns } from "../support/local-runs.ts";
 
 /* Whatever the model, the hand or the link does: an abort answers, and leaves nothing behind. */
 
-const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
 const log = (): void => undefined;
 const SLEEP = { command: "echo $$ > pid; exec sleep 600", access: "host" };
 
@@ -56,7 +55,7 @@ class Brain {
     const at = { host: "127.0.0.1", port, token, owner: "ana", id: "far", redialMs: 1 };
     this.#dialling = dialTcpHand(at, { hands: this.hands, log });
     await this.#dialling.reached;
-    return this.hands.at("far", noLocal);
+    return this.hands.at("far");
   }
 
   async hangUp(): Promise<void> {

@@ -101,7 +101,7 @@ test("F22: five hundred hands whose brain went away are all back, none was refus
   );
   const ids = Array.from({ length: FLEET }, (_, index) => `hand_${index}`);
   const told = ids.map(async (id) => {
-    const hand = await south.hands.at(id, () => Promise.reject(new Error("There is none.")));
+    const hand = await south.hands.at(id);
     const action = { id: `act_${id}`, tool: "idle", input: {}, callId: "c" };
     for await (const event of hand.perform({ action, run: "run_1", epoch: 1, ttlMs: 60_000 }, NEVER))
       if (event.type === "finished" && event.outcome.kind === "value") return event.outcome.text;

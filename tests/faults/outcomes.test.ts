@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import type { Entry, Hand, JsonObject } from "@vidro/core";
+import type { Entry, JsonObject } from "@vidro/core";
 import type { LocalHandOptions } from "@vidro/hands";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { defineTool } from "../../packages/hands/src/tools/tool.ts";
@@ -68,7 +68,6 @@ for (const [what, change] of Object.entries(CHANGES)) {
   });
 }
 
-const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
 const order = { command: "make", args: [] };
 
 /** A foreign hand gets an order, is cut off, and answers the same order with this when it is back. */
@@ -81,7 +80,7 @@ async function reordered(t: TestContext, reply: JsonObject): Promise<readonly En
     return client;
   };
   const first = await greeted();
-  const hand = await south.hands.at(identity.agentId, noLocal);
+  const hand = await south.hands.at(identity.agentId);
   const { journal } = await openStore("memory", "");
   const runs = openRuns({ journal, model: modelThatCalls("command", order), hand });
   const { run } = await runs.start({ task: "make it", workspace: "." });

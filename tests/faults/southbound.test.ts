@@ -16,7 +16,6 @@ import { ForeignAgent, helloOf, JoinedHand, SouthboundHarness } from "../support
 /* What becomes of hands on WebSockets when the wire, a brain or a host fails. */
 
 const LOCAL = { owner: "local", admin: false };
-const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Heartbeats that come so often that a test can wait for three to be missed. */
 const HURRIED = { heartbeatMs: 100 };
@@ -60,7 +59,7 @@ test("F9: a link that is reset after any number of bytes comes back, and nothing
   const south = await SouthboundHarness.up(t);
   const { proxy, identity } = await behindProxy(t, south);
   const { workspace } = await JoinedHand.join(t, south, { identity });
-  const hand = await south.hands.at(identity.agentId, noLocal);
+  const hand = await south.hands.at(identity.agentId);
   const ordered: string[] = [];
   for (const direction of ["up", "down"] as const)
     for (let bytes = 0; bytes < 4800; bytes += 151) {
@@ -92,7 +91,7 @@ test("F16, F18: what ended while the link was cut is told after it, and ran once
   const south = await SouthboundHarness.up(t);
   const { proxy, identity } = await behindProxy(t, south);
   const { workspace, told } = await JoinedHand.join(t, south, { identity });
-  const hand = await south.hands.at(identity.agentId, noLocal);
+  const hand = await south.hands.at(identity.agentId);
   const args = ["-c", "echo begun; while [ ! -e go ]; do sleep 0.02; done; echo ran >> marks; echo done"];
   const slow = { id: "act_slow", tool: "command", input: { command: "sh", args }, callId: "c" };
   const order = { action: slow, run: "run_1", epoch: 1, ttlMs: 60_000 };
@@ -139,7 +138,7 @@ test("F29: of two hands with one identity the newest counts, an alert is written
   await first.tells("down");
   assert.match(first.told.at(-1) ?? "", /^down CONNECTION_LOST (\d{6,})$/);
   assert.equal(south.log.filter(({ event }) => event === "hand.duplicated").length, 1);
-  const hand = await south.hands.at(first.identity.agentId, noLocal);
+  const hand = await south.hands.at(first.identity.agentId);
   assert.equal((await done(hand, marking())).type, "finished");
   assert.equal(marksIn(second.workspace).length, 1);
   assert.deepEqual(second.told, ["up"]);
@@ -195,7 +194,7 @@ test("a brain that goes down and comes back finds its hands again without anybod
   const joined = await JoinedHand.join(t, south);
   await south.restart();
   await joined.tells("up", 2);
-  const hand = await south.hands.at(joined.identity.agentId, noLocal);
+  const hand = await south.hands.at(joined.identity.agentId);
   assert.equal((await done(hand, marking())).type, "finished");
 });
 

@@ -79,7 +79,6 @@ function marksIn(workspace: string): readonly string[] {
   }
 }
 
-const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
 const QUICKLY = { redialMs: 1, redialCapMs: 2 } as const;
 
 async function agentWs(t: TestContext, between: Between): Promise<InProcessLink> {
@@ -98,7 +97,7 @@ async function agentWs(t: TestContext, between: Between): Promise<InProcessLink>
     await ended;
   });
   await Promise.race([up, ended]);
-  return { hand: await south.hands.at(enrolled.agentId, noLocal), marks: host.marks };
+  return { hand: await south.hands.at(enrolled.agentId), marks: host.marks };
 }
 
 async function agentHttp(t: TestContext, between: Between): Promise<InProcessLink> {
@@ -108,7 +107,7 @@ async function agentHttp(t: TestContext, between: Between): Promise<InProcessLin
   const host = await hostIn(t);
   const signed = await signedHost(t, keyid, root);
   await signed.join(`http://127.0.0.1:${port}`, { hand: host.hand, bounds: QUICKLY });
-  return { hand: await brain.hands.at("h1", noLocal), marks: host.marks };
+  return { hand: await brain.hands.at("h1"), marks: host.marks };
 }
 
 async function executorWs(t: TestContext, between: Between): Promise<InProcessLink> {
@@ -120,7 +119,7 @@ async function executorWs(t: TestContext, between: Between): Promise<InProcessLi
   const it = await startOurExecutor({ ...about, redialling: { bounds: QUICKLY } }, { state: "", project: "" });
   t.after(() => it.executor.close());
   const { session_id: session } = await it.executor.joined;
-  return { hand: await end.brain.hands.at(`executor:${session}`, noLocal), marks };
+  return { hand: await end.brain.hands.at(`executor:${session}`), marks };
 }
 
 async function agentTcp(t: TestContext, between: Between): Promise<InProcessLink> {
@@ -132,7 +131,7 @@ async function agentTcp(t: TestContext, between: Between): Promise<InProcessLink
   const dialling = dialTcpHand(where, { hands, log: () => undefined });
   t.after(() => dialling.close());
   await dialling.reached;
-  return { hand: await hands.at(`tcp:127.0.0.1:${port}`, noLocal), marks: () => marksIn(host.workspace) };
+  return { hand: await hands.at(`tcp:127.0.0.1:${port}`), marks: () => marksIn(host.workspace) };
 }
 
 /** All four. */

@@ -36,7 +36,6 @@ const program = (name: string): string => fileURLToPath(new URL(name, import.met
 const HAND = program("../../packages/hands/src/main.ts");
 const VIDRO = program("../../packages/cli/src/main.ts");
 const EXECUTOR = program("executor-process.ts");
-const noLocal = (): Promise<Hand> => Promise.reject(new Error("There is none."));
 
 async function started(t: TestContext, place: RemotePlace, words: readonly string[]): Promise<Peer> {
   const { folder, within = [] } = place;
@@ -66,7 +65,7 @@ function joined(...transport: readonly string[]) {
     const token = await south.invite("far");
     const flags = ["--workspace", workspace, "--state", join(place.folder, "state"), "--json"];
     const peer = await started(t, place, [HAND, "join", south.url, "--token", token, ...transport, ...flags]);
-    return { hand: await south.hands.at(String(peer.line["agent_id"]), noLocal), peer, workspace };
+    return { hand: await south.hands.at(String(peer.line["agent_id"])), peer, workspace };
   };
 }
 
@@ -75,7 +74,7 @@ async function executor(t: TestContext, place: RemotePlace): Promise<RemoteHandP
   const { token } = await end.tokens.create({ owner: "ana" });
   const workspace = workspaceIn(place.folder);
   const peer = await started(t, place, [EXECUTOR, end.url, token, place.folder]);
-  return { hand: await end.brain.hands.at(`executor:${String(peer.line["session"])}`, noLocal), peer, workspace };
+  return { hand: await end.brain.hands.at(`executor:${String(peer.line["session"])}`), peer, workspace };
 }
 
 async function listening(t: TestContext, place: RemotePlace): Promise<RemoteHandProcess> {
@@ -94,7 +93,7 @@ async function listening(t: TestContext, place: RemotePlace): Promise<RemoteHand
   );
   t.after(() => dialled.close());
   await dialled.reached;
-  return { hand: await hands.at(`tcp:127.0.0.1:${port}`, noLocal), peer, workspace };
+  return { hand: await hands.at(`tcp:127.0.0.1:${port}`), peer, workspace };
 }
 
 /** All four. */

@@ -36,8 +36,10 @@ export interface Brain {
   readonly model: (name?: string) => Promise<ChosenModel>;
   /** The local hand for a workspace. */
   readonly hand: (workspace: string) => Promise<Hand>;
-  /** Hands on other machines. */
+  /** The hands of this machine and of others. */
   readonly hands: HandRegister;
+  /** The hand of this machine, unless it was left out at the start. */
+  readonly local?: LocalHands;
   /** What was read from files and can be read anew. */
   readonly reloadables: ReadonlySet<Reloadable>;
   readonly condition: StoreCondition;
@@ -80,21 +82,21 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
       : await mirrorRevocations(store.records, join(home, "journal.db-revoked"), log);
   const journal = options.observe?.(opened) ?? opened;
   const reloadables = new Set<Reloadable>();
-  const hands = new LocalHands(async (workspace: string) => {
-    if (options.localHand !== false) return openLocalHand({ home, workspace, env: config.env, reloadables });
-    throw new Fault("HAND_UNAVAILABLE", "No hand works on this machine: it was left out at the start.");
-  });
+  const local =
+    options.localHand === false
+      ? undefined
+      : new LocalHands((workspace) => openLocalHand({ home, workspace, env: config.env, reloadables }));
   const models = remembered((name: string) => chooseModel(config, name));
   const model = async (name = ""): Promise<ChosenModel> =>
     name.startsWith(BOOTSTRAP) ? bootstrapModel(await models(name.slice(BOOTSTRAP.length))) : models(name);
-  const hand = (workspace: string): Promise<Hand> => hands.at(workspace);
   const { generation, floor } = incarnation;
-  const far = new HandRegister({ records, log, now: Date.now, floor });
-  await far.load();
+  const hands = new HandRegister({ records, log, now: Date.now, floor, ...(local === undefined ? {} : { local }) });
+  await hands.load();
+  const hand = (workspace: string): Promise<Hand> => hands.at(LOCAL_HAND, workspace);
   const runs = new Runs({
     journal,
     model,
-    hand: ({ hand: ids = LOCAL_HAND, workspace }) => far.at(ids, () => hand(workspace)),
+    hand: ({ hand: ids = LOCAL_HAND, workspace }) => hands.at(ids, workspace),
     live: liveBus(),
     redactor: redactor(config.secrets()),
     now: Date.now,
@@ -114,13 +116,14 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
     ...(audit === undefined ? {} : { audit }),
     model,
     hand,
-    hands: far,
+    hands,
+    ...(local === undefined ? {} : { local }),
     reloadables,
     condition,
     async close() {
       await runs.close();
-      await far.close();
       await hands.close();
+      await local?.close();
       await journal.close();
     },
   };

@@ -20,7 +20,6 @@ import type { SurfaceWorld } from "./north/surfaces.ts";
 import { observeJournal } from "./observe/journal-observer.ts";
 import { findUnreviewed } from "./auth/revocation-review.ts";
 import { openJwtVerifier, unsetRestrictions } from "./auth/jwt-settings.ts";
-import { AllHands } from "./south/register/all-hands.ts";
 import { Dialer } from "./south/agent-tcp/dialer.ts";
 import { Door, southFolder } from "./south/agent-ws/hand-listener.ts";
 import { executorGateway } from "./south/executor-ws.ts";
@@ -249,11 +248,10 @@ async function worldOf(
   options: DaemonOptions,
   parts: Parts,
 ): Promise<Omit<SurfaceWorld, "production" | "ownersApprove">> {
-  const { workspace, version, home, localHand: hasLocal } = options;
+  const { workspace, version, home } = options;
   const { brain, watch, metrics, telemetry, door, dialer, reloadables } = parts;
-  const { runs, records } = brain;
-  const hands = new AllHands({ far: brain.hands, local: brain.hand, hasLocal, workspace, version, now: Date.now });
-  await hands.look();
+  const { runs, records, hands, local } = brain;
+  await local?.show({ workspace, version });
   metrics.hands = () => hands.count();
   const agents = openAgentCatalog(home, records);
   await agents.load();
@@ -274,7 +272,7 @@ async function worldOf(
     // No model of this brain is behind a worker's socket.
     worker: async () => false,
     async health() {
-      await Promise.all([watch.look(), hands.look()]);
+      await Promise.all([watch.look(), local?.check()]);
       return { ...watch.checks(), hands: hands.health };
     },
     details: () => watch.details(),

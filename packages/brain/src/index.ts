@@ -15,7 +15,7 @@ export type { KeysOfHands, OutcomeOnRecord, ReceiptVerdict } from "./south/recei
 export { markReviewed, findUnreviewed } from "./auth/revocation-review.ts";
 export type { UnreviewedItems } from "./auth/revocation-review.ts";
 export type { StartRequest } from "./run/runs.ts";
-export { AllHands } from "./south/register/all-hands.ts";
+export type { HandRegister } from "./south/register/hand-register.ts";
 export { LOCAL_HAND } from "./south/local.ts";
 export { ReceiptKeys } from "./south/receipt-keys.ts";
 export type { ReceiptKey } from "./south/receipt-keys.ts";

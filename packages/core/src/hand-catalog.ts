@@ -60,9 +60,9 @@ export interface HandCatalog {
   /** The tools of the hands of these ids; those of the brain's own machine without them. */
   tools(ids?: string): Promise<readonly ToolSpec[]>;
   /** Revokes a hand on another machine, permanently. */
-  revoke(named: string, asker: Asker, why: string): Promise<HandRow>;
+  revoke(named: string, why: string, asker: Asker): Promise<HandRow>;
   /** Stops giving new work to a hand on another machine. */
-  quarantine(named: string, asker: Asker, why: string): Promise<HandRow>;
+  quarantine(named: string, why: string, asker: Asker): Promise<HandRow>;
   /** Lets a hand on another machine work again. */
   release(named: string, asker: Asker): Promise<HandRow>;
 }

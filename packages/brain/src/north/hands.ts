@@ -30,10 +30,10 @@ export function handsSurface(world: HandsSurfaceWorld): Surface {
         async (call) => told(world, call),
       ),
       change("revoke", "End a hand for good, at once", (call) =>
-        world.hands.revoke(handIn(call), call.caller, whyIn(call)),
+        world.hands.revoke(handIn(call), whyIn(call), call.caller),
       ),
       change("quarantine", "Give a hand no new work", (call) =>
-        world.hands.quarantine(handIn(call), call.caller, whyIn(call)),
+        world.hands.quarantine(handIn(call), whyIn(call), call.caller),
       ),
       change("release", "Let a hand work again", (call) => world.hands.release(handIn(call), call.caller)),
     ],

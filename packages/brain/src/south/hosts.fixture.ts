@@ -14,6 +14,7 @@ import { Runs } from "../run/runs.ts";
 import { openStore } from "../stores/stores.ts";
 import type { Store } from "../stores/store.ts";
 import { HandRegister } from "./register/hand-register.ts";
+import type { RegisteredHand } from "./register/registered-hand.ts";
 import type { HandLink, OutputSink } from "./link.ts";
 
 /** A link without a wire: the hand itself is behind it, and goes on when the link is cut. */
@@ -85,10 +86,13 @@ export class Landscape implements AsyncDisposable {
   }
 
   /** A brain's register on the disk of this landscape. */
-  async register(now: () => number = Date.now): Promise<{ readonly hands: HandRegister; readonly store: Store }> {
+  async register(
+    now: () => number = Date.now,
+    local?: RegisteredHand,
+  ): Promise<{ readonly hands: HandRegister; readonly store: Store }> {
     const store = await openStore("sqlite", this.file);
     const log: Log = (event, fields) => void this.log.push({ ...lineHead(event), ...fields });
-    const hands = new HandRegister({ records: store.records, log, now });
+    const hands = new HandRegister({ records: store.records, log, now, ...(local === undefined ? {} : { local }) });
     await hands.load();
     this.#open.push({ close: () => hands.close() }, store.journal);
     return { hands, store };
@@ -111,7 +115,7 @@ export class Landscape implements AsyncDisposable {
     const runs = new Runs({
       journal: store.journal,
       model: async () => model,
-      hand: ({ hand = "" }) => hands.at(hand, () => Promise.reject(new Fault("HAND_UNAVAILABLE"))),
+      hand: ({ hand = "" }) => hands.at(hand),
       live: liveBus(),
       redactor: redactor([]),
       now: Date.now,

@@ -1,4 +1,4 @@
-import type { AllHands, Brain, HomeAgents, StoredAgent } from "@vidro/brain";
+import type { Brain, HandRegister, HomeAgents, StoredAgent } from "@vidro/brain";
 import type { AgentRecord, HandRecord } from "@vidro/client";
 import { Fault } from "@vidro/core";
 import type { HandRow } from "@vidro/core";
@@ -66,7 +66,7 @@ function embeddedAgents(open: OpenBrain): BrainApi["agents"] {
 }
 
 function embeddedHands(open: OpenBrain): BrainHands {
-  const hands = async (): Promise<AllHands> => homeHands(await open(), folderAt("."));
+  const hands = async (): Promise<HandRegister> => homeHands(await open(), folderAt("."));
   const unsaid = "At this machine.";
   return {
     async list({ select } = {}) {
@@ -75,9 +75,9 @@ function embeddedHands(open: OpenBrain): BrainHands {
     },
     find: async (hand) => handRecord((await hands()).find(hand, await localPerson())),
     revoke: async (hand, options) =>
-      handRecord(await (await hands()).revoke(hand, await localPerson(), options?.why ?? unsaid)),
+      handRecord(await (await hands()).revoke(hand, options?.why ?? unsaid, await localPerson())),
     quarantine: async (hand, options) =>
-      handRecord(await (await hands()).quarantine(hand, await localPerson(), options?.why ?? unsaid)),
+      handRecord(await (await hands()).quarantine(hand, options?.why ?? unsaid, await localPerson())),
     release: async (hand) => handRecord(await (await hands()).release(hand, await localPerson())),
     rotateKey: () => needsDaemon("can give a hand its next key"),
     allowAddress: () => needsDaemon("calls hands"),
@@ -102,12 +102,9 @@ async function homeAgents(brain: Brain): Promise<HomeAgents> {
   return new brains.HomeAgents(homeFolder(), brain);
 }
 
-async function homeHands(brain: Brain, workspace: string): Promise<AllHands> {
-  const brains = await import("@vidro/brain");
-  const own = { local: brain.hand, hasLocal: true, workspace, version: manifest.version };
-  const hands = new brains.AllHands({ far: brain.hands, ...own, now: Date.now });
-  await hands.look();
-  return hands;
+async function homeHands(brain: Brain, workspace: string): Promise<HandRegister> {
+  await brain.local?.show({ workspace, version: manifest.version });
+  return brain.hands;
 }
 
 /** The person at this machine, who may use and change every hand of its home. */

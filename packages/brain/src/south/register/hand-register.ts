@@ -1,13 +1,24 @@
-import { asFault, Fault, HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
+import { asFault, Fault, REGISTER_LIMITS } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
-import type { Asker, HandRestriction, Hand, HandDescription, HandRow, HandState, Records } from "@vidro/core";
+import type {
+  Asker,
+  Hand,
+  HandCatalog,
+  HandDescription,
+  HandRestriction,
+  HandRow,
+  Records,
+  ToolSpec,
+} from "@vidro/core";
 import type { Log } from "../../observe/log.ts";
 import type { HandCount } from "../../observe/metrics.ts";
 import { findHand, selectHands } from "./hand-list.ts";
 import { HandRecords } from "./hand-records.ts";
-import type { RestrictionRecord, StoredHand } from "./hand-records.ts";
+import type { RestrictionRecord } from "./hand-records.ts";
 import type { HandLink } from "../link.ts";
 import { LOCAL_HAND } from "../local.ts";
+import { RegisteredRemoteHand, boundedDescription } from "./registered-hand.ts";
+import type { RegisteredHand } from "./registered-hand.ts";
 import { RemoteHand } from "./remote-hand.ts";
 import { routedHand } from "./routed-hand.ts";
 import { PendingStops } from "./pending-stops.ts";
@@ -32,27 +43,20 @@ interface HandsWorld {
   readonly overdueMs?: number;
   /** The lowest epoch that a connection gets; any without it. */
   readonly floor?: number;
+  /** The hand of the brain's own machine. */
+  readonly local?: RegisteredHand;
 }
 
+const EVERY_OWNER: Asker = { owner: "", admin: true };
 /** The gateway whose hands come for one session. */
 const VISITING = "executor-ws";
 
-interface Known {
-  readonly hand: RemoteHand;
-  epoch: number;
-  why: string | undefined;
-  /** Why it cannot be reached, where that is known here. */
-  away: string | undefined;
-  lastSeenAt: number;
-  writtenAt: number;
-  readonly createdAt: number;
-}
-
-/** Every hand on another machine: who is here, what it can do, and which of them a run works with. */
-export class HandRegister {
+/** The hands of a brain: which there are, which are connected, which are barred, and which of them a run works with. */
+export class HandRegister implements HandCatalog {
   readonly #world: HandsWorld;
   readonly #records: HandRecords;
-  readonly #known = new Map<string, Known>();
+  readonly #local: RegisteredHand | undefined;
+  readonly #known = new Map<string, RegisteredRemoteHand>();
   readonly #onRevoked = new Set<(id: string) => void>();
   #stopWatching: (() => void) | undefined;
   readonly #stops: PendingStops;
@@ -61,6 +65,7 @@ export class HandRegister {
 
   constructor(world: HandsWorld) {
     this.#world = world;
+    this.#local = world.local;
     this.#records = new HandRecords(world.records);
     this.#stops = new PendingStops(world.records);
   }
@@ -74,7 +79,7 @@ export class HandRegister {
     });
     await this.#stops.load();
     for (const kept of await this.#records.all(REGISTER_LIMITS.known))
-      this.#known.set(kept.card.id, knownOf(kept, this.#remote(kept.card)));
+      this.#known.set(kept.card.id, new RegisteredRemoteHand(this.#remote(kept.card), kept));
     await this.#heed();
     await this.#forgetVisitors();
   }
@@ -85,7 +90,7 @@ export class HandRegister {
    * else's, HAND_REVOKED when it was revoked, STALE_EPOCH when the hand has `seen` a later epoch than this brain gave.
    */
   async attach(said: HandDescription, link: HandLink, seen = 0): Promise<AttachedHand> {
-    const card = inWords(said);
+    const card = boundedDescription(said);
     const before = this.#known.get(card.id);
     const known = before ?? (await this.#admit(card));
     this.#refuseUnless(known, card);
@@ -141,51 +146,74 @@ export class HandRegister {
     return () => this.#onRevoked.delete(heed);
   }
 
-  /** The hands that an asker may use, by name. */
+  /** The hands that an asker may use: the brain's own machine first, the others by name. */
   list(asker: Asker): readonly HandRow[] {
-    const mine = [...this.#known.values()].filter((known) => isFor(known, asker));
-    return mine.map(rowOf).sort((a, b) => a.name.localeCompare(b.name) || a.createdAt - b.createdAt);
+    const rows = [...this.#known.values()].filter((known) => known.isFor(asker)).map((known) => known.row());
+    rows.sort((a, b) => a.name.localeCompare(b.name) || a.createdAt - b.createdAt);
+    const local = this.#local?.row();
+    return local === undefined ? rows : [local, ...rows];
   }
 
-  /** A hand by id or name; NOT_FOUND when the asker has none such, CONFLICT when the name is that of several. */
+  /** A hand by id or name; NOT_FOUND when the asker has none such, CONFLICT when several have that name. */
   find(named: string, asker: Asker): HandRow {
     return findHand(this.list(asker), named);
   }
 
+  /** The hands that an asker means by a selector. */
+  choose(selector: string, asker: Asker): readonly HandRow[] {
+    return selectHands(this.list(asker), selector);
+  }
+
   /** The ids of the hands that an asker means by a selector, as a run keeps them. */
   select(selector: string, asker: Asker): string {
-    return selectHands(this.list(asker), selector)
+    return this.choose(selector, asker)
       .map(({ id }) => id)
       .join(",");
   }
 
-  /** The hand that a run keeps by these ids: one hand, or several as one; each is waited for when it is away. */
-  async at(ids: string, local: () => Promise<Hand>): Promise<Hand> {
+  /** The hand that a run keeps by these ids: one hand, or several as one; orders wait for a hand that is away. */
+  async at(ids: string, workspace?: string): Promise<Hand> {
     const hands = ids.split(",").map(async (id) => {
-      if (id === LOCAL_HAND) return { name: LOCAL_HAND, hand: await local() };
-      const known = this.#known.get(id);
-      if (known === undefined) throw new Fault("NOT_FOUND", `The hand ${id} is not known any more.`);
-      return { name: known.hand.card.name, hand: known.hand };
+      const hand = await this.#registered(id).open(workspace);
+      return { name: this.#known.get(id)?.hand.card.name ?? id, hand };
     });
     const [only, ...others] = await Promise.all(hands);
     return only !== undefined && others.length === 0 ? only.hand : routedHand([...(only ? [only] : []), ...others]);
   }
 
+  /** The tools of the hands of these ids; those of the brain's own machine without them. */
+  async tools(ids: string = LOCAL_HAND): Promise<readonly ToolSpec[]> {
+    return (await this.at(ids)).tools;
+  }
+
+  /** The tools that an asker can choose from: those of the brain's own machine, else those of all the asker's hands. */
+  async catalog(asker: Asker): Promise<readonly ToolSpec[]> {
+    if (this.#local !== undefined) return this.tools();
+    const usable = this.list(asker).filter(({ barred }) => barred !== "revoked");
+    return [...new Map(usable.flatMap(({ tools }) => tools.map((tool) => [tool.name, tool]))).values()];
+  }
+
   /** Ends a hand for good: its link is cut now, and it is never let in again. Durable when it resolves. */
-  async revoke(id: string, why: string): Promise<void> {
+  async revoke(named: string, why: string, asker = EVERY_OWNER): Promise<HandRow> {
+    const { id } = this.find(named, asker);
     if (this.#must(id).hand.barred !== "revoked") await this.#bar(id, { barred: "revoked", why });
+    return this.find(id, asker);
   }
 
   /** Gives a hand no new work until it is released; it stays connected. */
-  async quarantine(id: string, why: string): Promise<void> {
+  async quarantine(named: string, why: string, asker = EVERY_OWNER): Promise<HandRow> {
+    const { id } = this.find(named, asker);
     await this.#bar(id, { barred: "quarantined", why });
+    return this.find(id, asker);
   }
 
   /** Lets a hand work again that was in quarantine. */
-  async release(id: string): Promise<void> {
+  async release(named: string, asker = EVERY_OWNER): Promise<HandRow> {
+    const { id } = this.find(named, asker);
     if (this.#must(id).hand.barred === "revoked") throw new Fault("HAND_REVOKED");
     await this.#records.unbar(id);
     await this.#heed();
+    return this.find(id, asker);
   }
 
   /** Whether a hand is here now. */
@@ -206,11 +234,19 @@ export class HandRegister {
     return (await this.#records.barOf(id))?.barred;
   }
 
-  /** How many are how; who was revoked does not count. */
+  /** Hands per state; revoked hands are excluded. */
   count(): HandCount {
     const count = { ok: 0, degraded: 0, down: 0 };
-    for (const known of this.#known.values()) if (known.hand.barred !== "revoked") count[stateOf(known)] += 1;
+    const local = this.#local?.row();
+    if (local !== undefined) count[local.state] += 1;
+    for (const known of this.#known.values()) if (known.hand.barred !== "revoked") count[known.state] += 1;
     return count;
+  }
+
+  /** `degraded` when the brain's own machine lacks its hand, or when there are hands and none of them works. */
+  get health(): "ok" | "degraded" {
+    const { ok, degraded, down } = this.count();
+    return this.#local?.row()?.state === "down" || (ok === 0 && degraded + down > 0) ? "degraded" : "ok";
   }
 
   /** Hangs up on every hand; they come back to the next brain. */
@@ -219,7 +255,7 @@ export class HandRegister {
     await Promise.all([...this.#known.values()].map(({ hand }) => hand.close()));
   }
 
-  #refuseUnless({ hand }: Known, { id, owner }: HandDescription): void {
+  #refuseUnless({ hand }: RegisteredRemoteHand, { id, owner }: HandDescription): void {
     if (hand.card.owner !== owner) throw new Fault("FORBIDDEN", `The hand ${id} belongs to somebody else.`);
     if (hand.barred === "revoked") throw new Fault("HAND_REVOKED");
   }
@@ -244,14 +280,24 @@ export class HandRegister {
     return new Fault("STALE_EPOCH", message);
   }
 
-  #must(id: string): Known {
+  #registered(id: string): RegisteredHand {
+    const found = this.#known.get(id) ?? (id === LOCAL_HAND ? this.#local : undefined);
+    if (found !== undefined) return found;
+    if (id === LOCAL_HAND)
+      throw new Fault("HAND_UNAVAILABLE", "No hand works on this machine: it was left out at the start.");
+    throw new Fault("NOT_FOUND", `The hand ${id} is not known any more.`);
+  }
+
+  #must(id: string): RegisteredRemoteHand {
+    if (id === LOCAL_HAND)
+      throw new Fault("BAD_REQUEST", "The hand of the brain's own machine is left out at the start: --no-local-hand.");
     const known = this.#known.get(id);
     if (known === undefined) throw new Fault("NOT_FOUND", `There is no hand ${JSON.stringify(id)}.`);
     return known;
   }
 
   /** A hand that is new here, or that was forgotten: that it was revoked is never forgotten. */
-  async #admit(card: HandDescription): Promise<Known> {
+  async #admit(card: HandDescription): Promise<RegisteredRemoteHand> {
     if (card.gateway === VISITING) await this.#forgetVisitors();
     if (this.#known.size >= REGISTER_LIMITS.known) await this.#makeRoom();
     const bar = await this.#records.barOf(card.id);
@@ -262,7 +308,8 @@ export class HandRegister {
     const at = this.#world.now();
     const hand = this.#remote(card);
     hand.bar(bar?.barred);
-    const admitted = { hand, epoch: 0, why: bar?.why, away: undefined, lastSeenAt: at, writtenAt: at, createdAt: at };
+    const admitted = new RegisteredRemoteHand(hand, { epoch: 0, lastSeenAt: at, createdAt: at });
+    admitted.why = bar?.why;
     this.#known.set(card.id, admitted);
     return admitted;
   }
@@ -273,7 +320,7 @@ export class HandRegister {
 
   /** Forgets the hand that has been away the longest, unless a run might still wait for it. */
   async #makeRoom(): Promise<void> {
-    let longest: Known | undefined;
+    let longest: RegisteredRemoteHand | undefined;
     for (const known of this.#known.values()) {
       const isAway =
         known.hand.link === undefined && this.#world.now() - known.lastSeenAt > REGISTER_LIMITS.rememberedMs;
@@ -294,19 +341,19 @@ export class HandRegister {
     }
   }
 
-  async #forget({ hand: { id } }: Known): Promise<void> {
+  async #forget({ hand: { id } }: RegisteredRemoteHand): Promise<void> {
     this.#known.delete(id);
     await this.#records.forget(id);
     this.#world.log("hand.forgotten", { agent_id: id });
   }
 
   /** A crash may lose the last minute of when a hand was seen, and nothing else. */
-  #seen(known: Known): void {
+  #seen(known: RegisteredRemoteHand): void {
     known.lastSeenAt = this.#world.now();
     if (known.lastSeenAt - known.writtenAt >= REGISTER_LIMITS.seenMs) void this.#save(known).catch(() => undefined);
   }
 
-  async #save(known: Known, card = known.hand.card): Promise<void> {
+  async #save(known: RegisteredRemoteHand, card = known.hand.card): Promise<void> {
     known.writtenAt = this.#world.now();
     await this.#records.keep(card, known);
   }
@@ -338,43 +385,4 @@ export class HandRegister {
       for (const heed of this.#onRevoked) heed(id);
     }
   }
-}
-
-/** What a hand says of itself, as text that people and models only read. */
-function inWords(card: HandDescription): HandDescription {
-  const { nameChars } = REGISTER_LIMITS;
-  return {
-    ...card,
-    name: oneLine(card.name, nameChars) || card.id,
-    version: oneLine(card.version, nameChars),
-    workspace: oneLine(card.workspace, HAND_LIMITS.pathChars),
-    tags: card.tags.map((tag) => oneLine(tag, nameChars)),
-  };
-}
-
-function knownOf({ epoch, lastSeenAt, createdAt }: StoredHand, hand: RemoteHand): Known {
-  const at = { lastSeenAt, writtenAt: lastSeenAt, createdAt };
-  return { hand, epoch, why: undefined, away: undefined, ...at };
-}
-
-function isFor({ hand }: Known, { owner, admin }: Asker): boolean {
-  return admin || hand.card.owner === owner;
-}
-
-function stateOf({ hand }: Known): HandState {
-  if (hand.link === undefined) return "down";
-  return hand.barred === undefined ? "ok" : "degraded";
-}
-
-function rowOf(known: Known): HandRow {
-  const { hand, away, lastSeenAt, createdAt } = known;
-  const why = known.why ?? (hand.link === undefined ? away : undefined);
-  return {
-    ...hand.card,
-    state: stateOf(known),
-    ...(hand.barred === undefined ? {} : { barred: hand.barred }),
-    ...(why === undefined ? {} : { why }),
-    lastSeenAt,
-    createdAt,
-  };
 }

@@ -1,5 +1,7 @@
 import { asFault, RUN_LIMITS } from "@vidro/core";
-import type { Action, FaultReport, Hand, HandEvent, Judgement, Order, ToolSpec } from "@vidro/core";
+import type { Action, FaultReport, Hand, HandEvent, HandRow, Judgement, Order, ToolSpec } from "@vidro/core";
+import { LOCAL_HAND } from "../local.ts";
+import type { RegisteredHand } from "./registered-hand.ts";
 
 /** A hand that is open, or being opened, and how many calls it is carrying out. */
 interface Kept {
@@ -10,22 +12,69 @@ interface Kept {
 /** Does some work with the open hand of a workspace. */
 type Use = <Result>(work: (hand: Hand) => Promise<Result>) => Promise<Result>;
 
+/** How the hand of this machine appears in lists. */
+interface LocalListing {
+  /** The workspace whose hand lists show. */
+  readonly workspace: string;
+  readonly version: string;
+  readonly since: number;
+}
+
 /**
- * The hands of this machine, one for each workspace. As many as the bound are kept open; beyond it the one that was not
- * used for the longest time is closed, never one that is at work, and is opened again when it is needed.
+ * The hand of the brain's own machine, open once for each workspace. As many as the bound are kept open; beyond it the
+ * one that was not used for the longest time is closed, never one that is at work, and is opened again when it is needed.
  */
-export class LocalHands {
-  readonly #open: (workspace: string) => Promise<Hand>;
+export class LocalHands implements RegisteredHand {
+  readonly #openAt: (workspace: string) => Promise<Hand>;
   /** From the one that was not used for the longest time on. */
   readonly #kept = new Map<string, Kept>();
   readonly #closing = new Set<Promise<void>>();
+  #listing: LocalListing | undefined;
+  /** The hand of the workspace that lists show; undefined when it could not be opened. */
+  #shown: Hand | undefined;
 
   constructor(open: (workspace: string) => Promise<Hand>) {
-    this.#open = open;
+    this.#openAt = open;
+  }
+
+  /** Lists the hand from now on, as that of a workspace. */
+  async show({ workspace, version }: Omit<LocalListing, "since">): Promise<void> {
+    this.#listing = { workspace, version, since: Date.now() };
+    await this.check();
+  }
+
+  /** Finds out whether the listed hand can be opened. */
+  async check(): Promise<void> {
+    const { workspace } = this.#listing ?? {};
+    if (workspace !== undefined) this.#shown = await this.open(workspace).catch(() => undefined);
+  }
+
+  row(): HandRow | undefined {
+    if (this.#listing === undefined) return undefined;
+    const { workspace, version, since } = this.#listing;
+    const { workspace: folder = workspace, tools = [] } = this.#shown ?? {};
+    return {
+      id: LOCAL_HAND,
+      owner: LOCAL_HAND,
+      name: LOCAL_HAND,
+      gateway: "local",
+      version,
+      workspace: folder,
+      tools,
+      tags: [],
+      state: this.#shown === undefined ? "down" : "ok",
+      lastSeenAt: this.#shown === undefined ? since : Date.now(),
+      createdAt: since,
+    };
+  }
+
+  /** Runs of every owner may use it. */
+  isFor(): boolean {
+    return true;
   }
 
   /** The hand for a workspace, which was opened once: it may be kept as long as a run needs it. */
-  async at(workspace: string): Promise<Hand> {
+  async open(workspace = this.#listing?.workspace ?? "."): Promise<Hand> {
     const use: Use = async (work) => {
       const kept = this.#take(workspace);
       try {
@@ -45,7 +94,7 @@ export class LocalHands {
   }
 
   #take(workspace: string): Kept {
-    const kept = this.#kept.get(workspace) ?? { opening: this.#open(workspace), uses: 0 };
+    const kept = this.#kept.get(workspace) ?? { opening: this.#openAt(workspace), uses: 0 };
     kept.uses += 1;
     this.#kept.delete(workspace);
     this.#kept.set(workspace, kept);

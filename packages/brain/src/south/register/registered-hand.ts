@@ -1,0 +1,76 @@
+import { HAND_LIMITS, REGISTER_LIMITS } from "@vidro/core";
+import { oneLine } from "@vidro/core/text";
+import type { Asker, Hand, HandDescription, HandRow, HandState } from "@vidro/core";
+import type { StoredHand } from "./hand-records.ts";
+import type { RemoteHand } from "./remote-hand.ts";
+
+/** A hand in the register, on the brain's own machine or on another one. */
+export interface RegisteredHand {
+  /** The hand as lists show it; undefined when lists leave it out. */
+  readonly row: () => HandRow | undefined;
+  /** Whether runs of an asker may use it. */
+  readonly isFor: (asker: Asker) => boolean;
+  /** The hand for a run that works in a workspace, or in the hand's own; only the brain's machine has several. */
+  readonly open: (workspace?: string) => Promise<Hand>;
+}
+
+/** A hand on another machine in the register. */
+export class RegisteredRemoteHand implements RegisteredHand {
+  readonly hand: RemoteHand;
+  epoch: number;
+  /** Why it is barred. */
+  why: string | undefined;
+  /** Why it cannot be reached, where the gateway knows it. */
+  away: string | undefined;
+  lastSeenAt: number;
+  /** When it was last written to the store. */
+  writtenAt: number;
+  readonly createdAt: number;
+
+  constructor(hand: RemoteHand, { epoch, lastSeenAt, createdAt }: Omit<StoredHand, "card">) {
+    this.hand = hand;
+    this.epoch = epoch;
+    this.lastSeenAt = lastSeenAt;
+    this.writtenAt = lastSeenAt;
+    this.createdAt = createdAt;
+  }
+
+  /** Whether it is connected and gets work. */
+  get state(): HandState {
+    if (this.hand.link === undefined) return "down";
+    return this.hand.barred === undefined ? "ok" : "degraded";
+  }
+
+  isFor({ owner, admin }: Asker): boolean {
+    return admin || this.hand.card.owner === owner;
+  }
+
+  async open(): Promise<Hand> {
+    return this.hand;
+  }
+
+  row(): HandRow {
+    const { hand, lastSeenAt, createdAt } = this;
+    const why = this.why ?? (hand.link === undefined ? this.away : undefined);
+    return {
+      ...hand.card,
+      state: this.state,
+      ...(hand.barred === undefined ? {} : { barred: hand.barred }),
+      ...(why === undefined ? {} : { why }),
+      lastSeenAt,
+      createdAt,
+    };
+  }
+}
+
+/** What a hand says of itself, cut to single lines of bounded length: people and models read it. */
+export function boundedDescription(card: HandDescription): HandDescription {
+  const { nameChars } = REGISTER_LIMITS;
+  return {
+    ...card,
+    name: oneLine(card.name, nameChars) || card.id,
+    version: oneLine(card.version, nameChars),
+    workspace: oneLine(card.workspace, HAND_LIMITS.pathChars),
+    tags: card.tags.map((tag) => oneLine(tag, nameChars)),
+  };
+}
