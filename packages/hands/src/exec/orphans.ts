@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
 import { isAlive, thisProcess } from "../host/process-identity.ts";
+import { withoutLeaks } from "./leaked-descriptors.ts";
 import { listPids, readProcessStat, readProcessVariable, type ProcessStat } from "./proc.ts";
 
 /*
@@ -116,7 +117,7 @@ function killAll(found: readonly TaggedProcess[]): void {
  * A shell that waits until this process ends, however it ends, because its stdin is closed then. It kills the processes
  * with this process's tag until none is left. One watchdog serves all actions, in its own session.
  */
-function startWatchdog(): Writable {
+function startWatchdog(): Writable | undefined {
   const { pid, started } = thisProcess();
   const script = `read -r _
     for round in 1 2 3 4 5 6 7 8 9 10; do
@@ -127,12 +128,13 @@ function startWatchdog(): Writable {
       [ -n "$found" ] || exit 0
     done`;
   const args = ["-c", script, "vidro-watch", `^${ACTION_TAG_VARIABLE}=${pid}-${started}-`];
-  const child = spawn("/bin/sh", args, { stdio: ["pipe", "ignore", "ignore"], detached: true, cwd: "/", env: PATH });
+  const stdio = withoutLeaks(["pipe", "ignore", "ignore"]);
+  const child = spawn("/bin/sh", args, { stdio, detached: true, cwd: "/", env: PATH });
   child.once("exit", () => (watchdog = undefined));
   child.on("error", () => undefined).unref();
-  child.stdin.on("error", () => undefined);
+  child.stdin?.on("error", () => undefined);
   if (child.stdin instanceof Socket) child.stdin.unref();
-  return child.stdin;
+  return child.stdin ?? undefined;
 }
 
 const PATH = { PATH: "/usr/local/bin:/usr/bin:/bin" };

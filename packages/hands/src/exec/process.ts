@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, HAND_LIMITS, MIB, type ProcessOutcome } from "@vidro/core";
 import { writeInherited } from "./inherited-descriptor.ts";
+import { withoutLeaks } from "./leaked-descriptors.ts";
 import { watchMemory } from "./memory-watch.ts";
 import {
   holdTag,
@@ -88,7 +89,7 @@ async function startProcess(
       argv0,
       cwd,
       env: { ...env, [ACTION_TAG_VARIABLE]: tag },
-      stdio: ["ignore", "pipe", "pipe", ...(inheritedBytes === undefined ? [] : ["pipe" as const])],
+      stdio: withoutLeaks(["ignore", "pipe", "pipe", ...(inheritedBytes === undefined ? [] : ["pipe" as const])]),
       // Its own session: it has no terminal to ask for passwords on, and its group can be signalled as a whole.
       detached: true,
     });

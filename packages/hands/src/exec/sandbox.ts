@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { HAND_LIMITS } from "@vidro/core";
 import { SECRETS } from "../policy/default-policy/file-rules.ts";
 import { writeInherited, INHERITED_DESCRIPTOR } from "./inherited-descriptor.ts";
+import { withoutLeaks } from "./leaked-descriptors.ts";
 import { ForeignLinks } from "./sandbox/foreign-links.ts";
 import { seccompFilter } from "./sandbox/seccomp-filter.ts";
 import { findCover, type CoverScope } from "./sandbox/state-cover.ts";
@@ -100,8 +101,8 @@ function probeSandbox(held: ConfineCommand): Promise<boolean> {
   };
   const { program, argv, inheritedBytes } = held([SHELL, "-c", ":"], scope, []);
   return new Promise((resolve) => {
-    const stdio = ["ignore", "ignore", "ignore", "pipe"] as const;
-    const child = spawn(program, argv.slice(1), { stdio: [...stdio], timeout: PROBE_MS });
+    const stdio = withoutLeaks(["ignore", "ignore", "ignore", "pipe"]);
+    const child = spawn(program, argv.slice(1), { stdio, timeout: PROBE_MS });
     if (inheritedBytes !== undefined) writeInherited(child, inheritedBytes);
     child.once("error", () => resolve(false)).once("exit", (code) => resolve(code === 0));
   });
