@@ -1,6 +1,6 @@
-/** Who is calling, as their token says. */
+/** The caller of a request, as its token names it. */
 export interface Caller {
-  /** Everything that the caller makes belongs to this name; what belongs to another is not there. */
+  /** Owner of everything the caller makes; things of other owners are NOT_FOUND for it. */
   readonly owner: string;
   readonly tokenId: string;
   readonly scopes: ReadonlySet<string>;
@@ -8,10 +8,10 @@ export interface Caller {
   readonly admin: boolean;
 }
 
-/** The owner of what is done by the person at this machine. */
+/** Owner of everything that the person at this machine does. */
 export const LOCAL_OWNER = "local";
 
-/** Whose token it is, for as long as it is good. */
+/** A caller whose token was verified, and how long the token is valid. */
 export interface VerifiedCaller extends Caller {
   readonly expiresAt: number | null;
   /** Aborted when the token is revoked, also by another process. */

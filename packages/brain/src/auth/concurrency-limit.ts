@@ -1,13 +1,13 @@
 import { Fault } from "@vidro/core";
 
-/** How many pass at a time, how many may wait, and what those beyond are told. */
+/** How many run at a time, how many may wait, and the retry time of those refused. */
 interface ConcurrencyLimitOptions {
   readonly atOnce: number;
   readonly waiting: number;
   readonly retryAfterMs: number;
 }
 
-/** Lets a few pieces of costly work through at a time; RATE_LIMITED when too many wait already. */
+/** Runs a bounded number of costly tasks at a time; RATE_LIMITED when too many wait already. */
 export class ConcurrencyLimit {
   readonly #options: ConcurrencyLimitOptions;
   readonly #queue: (() => void)[] = [];
@@ -17,13 +17,13 @@ export class ConcurrencyLimit {
     this.#options = options;
   }
 
-  /** Does the work when it is its turn. */
-  async pass<T>(work: () => Promise<T>): Promise<T> {
+  /** Does the work when its turn comes. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
     await this.#turn();
     try {
       return await work();
     } finally {
-      // The place goes straight to who waits longest, so that nobody can slip in between.
+      // The slot goes straight to the longest waiter; a new caller cannot take it in between.
       const next = this.#queue.shift();
       if (next === undefined) this.#busy -= 1;
       else next();

@@ -6,9 +6,9 @@ import { LOCAL_OWNER } from "./caller.ts";
 import type { Tokens } from "./tokens.ts";
 
 /**
- * The administrator's token of this machine: made at the first start, found again in its file at every other.
- * Only the owner of the file can read it. A token that was revoked since is replaced. Its secret is believed here: a
- * start would have to wait for the hash, and whoever presents a wrong one is refused anyway.
+ * The administrator's token of this machine: made at the first start, read from its file at every later one. Only the
+ * owner of the file can read it. A token that was revoked since is replaced. The secret is not checked here: that would
+ * delay the start by a hash, and a request with a wrong secret is refused anyway.
  */
 export async function ensureFirstToken(tokens: Tokens, file: string): Promise<string> {
   const found = await readToken(file);
@@ -18,7 +18,7 @@ export async function ensureFirstToken(tokens: Tokens, file: string): Promise<st
   try {
     await write(draft, made.token);
     if (found !== undefined) await rename(draft, file);
-    else if (!(await isFirst(draft, file))) {
+    else if (!(await publish(draft, file))) {
       await tokens.revoke(made.tokenId);
       return (await readToken(file)) ?? made.token;
     }
@@ -53,8 +53,8 @@ async function write(draft: string, token: string): Promise<void> {
   }
 }
 
-/** Puts the draft in its place unless another process was faster: a link, unlike a rename, replaces nothing. */
-async function isFirst(draft: string, file: string): Promise<boolean> {
+/** Publishes the draft unless another process was faster: link(), unlike rename(), does not replace a file. */
+async function publish(draft: string, file: string): Promise<boolean> {
   try {
     await link(draft, file);
     return true;

@@ -6,9 +6,9 @@ import type { JWTVerifyGetKey } from "jose";
 
 const SHORTEST_SECRET_BYTES = 32;
 
-/** What signatures are checked with: exactly one of these. */
+/** The key of signed tokens: exactly one of these. */
 export interface KeyOptions {
-  /** A secret that is shared with whoever signs (HS256). */
+  /** A secret shared with the issuer (HS256). */
   readonly secret?: string;
   /** A public key in PEM (RS256). */
   readonly publicKey?: string;
@@ -16,7 +16,7 @@ export interface KeyOptions {
   readonly keySet?: string;
 }
 
-/** A way to find the key of a token, and the one algorithm that goes with it: a token never chooses its own. */
+/** A function that finds the key of a token, and the one algorithm accepted: a token cannot choose its own. */
 export function loadVerificationKeys(options: KeyOptions): {
   readonly algorithm: "HS256" | "RS256";
   readonly find: JWTVerifyGetKey;
@@ -35,7 +35,10 @@ export function loadVerificationKeys(options: KeyOptions): {
     return { algorithm: "RS256", find: async () => key };
   }
   const place = keySet ?? "";
-  return { algorithm: "RS256", find: named(/^https?:\/\//.test(place) ? remoteSet(place) : fileSet(place), place) };
+  return {
+    algorithm: "RS256",
+    find: reportUnavailable(/^https?:\/\//.test(place) ? remoteSet(place) : fileSet(place), place),
+  };
 }
 
 function readPublicKey(pem: string): ReturnType<typeof createPublicKey> {
@@ -60,7 +63,9 @@ function remoteSet(address: string): JWTVerifyGetKey {
   });
 }
 
-/** Keys of a file, which is read again now and then: who signs may change keys without a restart here. */
+/**
+ * Keys of a file, which is read again every `keysCacheMs`, so that the issuer can change keys without a restart here.
+ */
 function fileSet(path: string): JWTVerifyGetKey {
   let read: { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
   return async (header, token) => {
@@ -70,8 +75,8 @@ function fileSet(path: string): JWTVerifyGetKey {
   };
 }
 
-/** Tells a token that no key fits, which is the token's fault, from keys that are not there, which is ours. */
-function named(find: JWTVerifyGetKey, place: string): JWTVerifyGetKey {
+/** Turns a key set that cannot be read into KEYS_UNAVAILABLE; a token that fits no key stays the token's fault. */
+function reportUnavailable(find: JWTVerifyGetKey, place: string): JWTVerifyGetKey {
   return async (header, token) => {
     try {
       return await find(header, token);

@@ -25,7 +25,7 @@ export function unsetRestrictions({ issuer, audience }: JwtSettings): readonly s
 export async function openJwtVerifier(settings: JwtSettings): Promise<JwtVerifier | undefined> {
   const { secret, publicKeyFile, keySet, issuer, audience, rolesClaim } = settings;
   if (secret === undefined && publicKeyFile === undefined && keySet === undefined) return undefined;
-  // Loaded only here: it is a tenth of all modules, and most daemons know no signed tokens.
+  // Loaded only here: it is a tenth of all modules, and most daemons take no signed tokens.
   const { jwtVerifier } = await import("./jwt.ts");
   const publicKey = publicKeyFile === undefined ? undefined : await readPem(publicKeyFile);
   return jwtVerifier({

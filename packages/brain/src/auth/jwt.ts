@@ -7,7 +7,7 @@ import type { KeyOptions } from "./jwks.ts";
 import { checkScopes, isAdmin, ROLES } from "./scopes.ts";
 import type { VerifiedCaller } from "./caller.ts";
 
-/** Whose signed tokens are good here, and what they are good for. */
+/** Which signed tokens are accepted, and what they grant. */
 interface JwtOptions extends KeyOptions {
   readonly issuer?: string;
   readonly audience?: string;
@@ -18,7 +18,7 @@ interface JwtOptions extends KeyOptions {
   readonly now?: () => number;
 }
 
-/** Tells whose signed token it is: INVALID_TOKEN, TOKEN_EXPIRED or KEYS_UNAVAILABLE when it cannot. */
+/** Verifies a signed token; throws INVALID_TOKEN, TOKEN_EXPIRED or KEYS_UNAVAILABLE. */
 export type JwtVerifier = (token: string) => Promise<VerifiedCaller>;
 
 /** A verifier of JSON Web Tokens: `sub` is the owner, roles map to scopes. */
@@ -45,9 +45,9 @@ export function jwtVerifier(options: JwtOptions): JwtVerifier {
 
 function personOf(payload: JWTPayload): Pick<VerifiedCaller, "owner" | "tokenId" | "expiresAt"> {
   const { jti, exp = 0 } = payload;
-  // A signature says nothing of the types behind it.
+  // A valid signature does not make the types of claims valid.
   const sub: unknown = payload.sub;
-  // Whoever signs tokens for strangers must not be able to name the person at this machine.
+  // An issuer must not be able to name the person at this machine.
   if (typeof sub !== "string" || sub.trim() === "" || sub === LOCAL_OWNER || sub.length > RECORD_LIMITS.nameChars)
     throw new Fault("INVALID_TOKEN", "The subject of the token cannot be an owner here.");
   return { owner: sub, tokenId: `jwt:${jti ?? sub}`, expiresAt: exp * 1000 };

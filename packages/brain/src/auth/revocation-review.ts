@@ -3,27 +3,27 @@ import type { Records, StoredRecord } from "@vidro/core";
 import { LOCAL_OWNER } from "./caller.ts";
 
 /*
- * A store that came back from a backup knows hands and tokens as they were then. Which of them were revoked later, and
- * are not in the file beside the store, cannot be known here: a person looks through them, and says so.
+ * A store restored from a backup has hands and tokens as they were then. Those revoked later and missing in the file
+ * beside the store cannot be found here: a person reviews them, and marks the review as done.
  */
 
-/** What may have been revoked after the backup, and counts again. */
+/** What may have been revoked after the backup and is accepted again. */
 export interface UnreviewedItems {
   /** Names of hands on other machines. */
   readonly hands: readonly string[];
-  /** How many tokens. */
+  /** Number of tokens. */
   readonly tokens: number;
 }
 
-/** Reads the records of a kind, wherever they are. */
+/** Reads the records of a kind. */
 type ReadKind = (kind: string) => Promise<readonly Pick<StoredRecord, "id" | "body">[]>;
 
 const KIND = "restore-review";
 const ID = "generation";
-/** Hands that come for one session are not enrolled. */
+/** Gateway of hands that are not enrolled. */
 const VISITING = "executor-ws";
 
-/** What is to be looked through in a store of that generation; nothing when it never came back, or a person has looked. */
+/** What is to be reviewed in a store of that generation; undefined when it was never restored, or is reviewed. */
 export async function findUnreviewed(generation: number, read: ReadKind): Promise<UnreviewedItems | undefined> {
   const [last] = await read(KIND);
   const seen = last?.body["generation"] ?? FIRST_GENERATION;
@@ -36,7 +36,7 @@ export async function findUnreviewed(generation: number, read: ReadKind): Promis
   return { hands: hands.sort(), tokens };
 }
 
-/** A person has looked through what a store of that generation lets in; durable when it resolves. */
+/** Records that a person has reviewed the hands and tokens of a generation; durable when it resolves. */
 export async function markReviewed(records: Records, generation: number): Promise<void> {
   await records.put({ kind: KIND, id: ID, owner: LOCAL_OWNER, body: { generation } });
 }

@@ -1,11 +1,14 @@
 import { TOKEN_LIMITS } from "@vidro/core";
 
-/** Tells the live sessions of tokens that were revoked, by whomever. */
+/** Aborts the live sessions of tokens once they are revoked, also by another process. */
 export class Revocations {
   readonly #revokedAmong: (tokens: readonly string[]) => Promise<readonly string[]>;
-  /** One for each token that a live session holds: it goes with the last of them, so that there are no more than sessions. */
+  /**
+   * One signal for each token with a live session; it is collected with the last of them, so there are no more than
+   * sessions.
+   */
   readonly #signals = new Map<string, WeakRef<AbortSignal>>();
-  /** What a signal is aborted by, for as long as somebody holds the signal. */
+  /** The controller of each signal, for as long as the signal is held. */
   readonly #controllers = new WeakMap<AbortSignal, AbortController>();
   readonly #left = new FinalizationRegistry<string>((token) => {
     if (this.#signals.get(token)?.deref() === undefined) this.#signals.delete(token);
@@ -30,13 +33,13 @@ export class Revocations {
     return signal;
   }
 
-  /** Some token has changed: looks which, and ends its sessions. */
+  /** Looks for revoked tokens after a change, and aborts their sessions. */
   look(): void {
     this.#again = true;
     if (!this.#looking) void this.#lookUntilQuiet();
   }
 
-  /** Looks no more. */
+  /** Stops looking. */
   close(): void {
     clearTimeout(this.#recheck);
     this.#signals.clear();
@@ -53,7 +56,7 @@ export class Revocations {
           this.#signals.delete(token);
         }
       } catch {
-        // A store that cannot be read now must not keep a revoked session open: it is asked until it answers.
+        // A store that cannot be read now must not keep a revoked session open: it is read again until it answers.
         clearTimeout(this.#recheck);
         this.#recheck = setTimeout(() => this.look(), TOKEN_LIMITS.recheckMs).unref();
       }

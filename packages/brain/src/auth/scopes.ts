@@ -1,12 +1,12 @@
 import { Fault, TOKEN_LIMITS } from "@vidro/core";
 
-/** The actions of the TCP protocol that only look; running a program (`oscmd`) is given by its name. */
+/** Actions of the TCP protocol that only read; running a program (`oscmd`) needs its own scope. */
 const LOOKING = ["getosinfo", "ps", "watch", "getwatches"] as const;
 
-/** Roles choose the scopes of a new token and mean nothing afterwards [002-24]. */
+/** Scopes that each role gives to a new token; a role means nothing afterwards [002-24]. */
 export const ROLES = { user: ["runs", ...LOOKING], admin: ["*"] } as const satisfies Record<string, readonly string[]>;
 
-/** What a token may be made as. */
+/** A role that a token may be made with. */
 export type Role = keyof typeof ROLES;
 
 /** The scope that grants everything. */
@@ -14,7 +14,7 @@ const EVERYTHING = "*";
 
 const SCOPE = /^[a-z][a-z0-9]*(?:[:._-][a-z0-9]+)*$/;
 
-/** Scopes as they are kept: checked, each once. Surfaces name their own, so any well-formed one may be given. */
+/** Checks scopes and drops repetitions. Surfaces name their own scopes, so any well-formed one is accepted. */
 export function checkScopes(scopes: readonly string[]): readonly string[] {
   const different = [...new Set(scopes)];
   if (different.length === 0) throw new Fault("BAD_REQUEST", "A token needs a scope, or it can do nothing.");
@@ -30,7 +30,7 @@ export function checkScopes(scopes: readonly string[]): readonly string[] {
   return different;
 }
 
-/** Whether the scopes grant that one. */
+/** Whether a set of scopes grants a scope. */
 export function grants(scopes: ReadonlySet<string>, scope: string): boolean {
   return scopes.has(scope) || scopes.has(EVERYTHING);
 }

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { TOKEN_LIMITS } from "@vidro/core";
 
 /*
- * Secrets are kept as Argon2id in the PHC string format, so that a hash says by itself how it was made.
+ * Secrets are stored as Argon2id hashes in the PHC string format, which includes the parameters of the hash.
  */
 
 const derive = promisify(argon2);
@@ -23,18 +23,18 @@ const COST: Cost = {
   parallelism: TOKEN_LIMITS.hashLanes,
 };
 
-/** A hash that no secret has and that takes as long to compare with as any other. */
+/** Hash of no secret, for comparisons that must take as long as any other. */
 export const DUMMY_HASH = phc(randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
 
-/** The hash that a secret is kept as; each time another one. */
+/** Hashes a secret with a new salt. */
 export async function hashSecret(secret: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
   return phc(salt, await hashOf(secret, salt, { ...COST, tagLength: HASH_BYTES }));
 }
 
-/** Whether the hash is that secret's; takes the same time whatever differs. */
+/** Whether a hash belongs to a secret; takes the same time whatever differs. */
 export async function isHashOf(kept: string, secret: string): Promise<boolean> {
-  // A row that was damaged opens nothing, and does not tell so by being quick.
+  // A damaged hash never matches, and takes as long as any other.
   const [, memory, passes, parallelism, salt = "", hash = ""] = PHC.exec(kept) ?? PHC.exec(DUMMY_HASH) ?? [];
   const expected = Buffer.from(hash, "base64");
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };

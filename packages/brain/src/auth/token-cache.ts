@@ -7,8 +7,8 @@ interface CachedToken {
 }
 
 /**
- * Tokens that were verified lately, each with the version of the row that it was verified against.
- * They are remembered by a hash under a key that ends with the process: its memory gives no token away.
+ * Tokens that were verified lately, each with the version of the row that it was verified against. Only a keyed hash of
+ * a token is kept, under a random key of this process.
  */
 export class TokenCache {
   readonly #now: () => number;
@@ -19,7 +19,7 @@ export class TokenCache {
     this.#now = now;
   }
 
-  /** What a token is remembered by. */
+  /** The keyed hash that a token is cached under. */
   nameOf(token: string): string {
     return createHmac("sha256", this.#key).update(token).digest("base64");
   }

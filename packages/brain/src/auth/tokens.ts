@@ -10,7 +10,7 @@ import { hashSecret, isHashOf, DUMMY_HASH } from "./secret-hash.ts";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";
 import type { VerifiedCaller } from "./caller.ts";
 
-/** What a new token is to be; a token for runs when nothing more is said. */
+/** What a new token is made with; it may start runs when neither scopes nor a role are given. */
 export interface TokenRequest {
   readonly owner: string;
   readonly scopes?: readonly string[];
@@ -18,7 +18,7 @@ export interface TokenRequest {
   readonly expiresAt?: number;
 }
 
-/** A token that was just made: the one time that its secret is seen. */
+/** A token that was just made: the only time that its secret is visible. */
 export interface NewToken {
   readonly tokenId: string;
   readonly token: string;
@@ -34,10 +34,10 @@ export interface TokenRow extends Omit<NewToken, "token"> {
   readonly createdAt: number;
 }
 
-/** What the tokens may be told. */
+/** Options of Tokens. */
 export interface TokensOptions {
   readonly now?: () => number;
-  /** Tells who people are by tokens that somebody else signs. */
+  /** Verifies tokens signed by an external issuer. */
   readonly jwt?: JwtVerifier;
 }
 
@@ -51,22 +51,22 @@ interface Body extends JsonObject {
 }
 
 const KIND = "token";
-/** A token that somebody else signs has three parts, ours has two. */
+/** A JSON Web Token has three parts, a token of this brain two. */
 const SIGNED = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 const BEARER = new RegExp(
   `^([0-9a-f]{${TOKEN_LIMITS.idBytes * 2}})\\.([\\w-]{${Math.ceil((TOKEN_LIMITS.secretBytes * 4) / 3)}})$`,
 );
 
-/** One store of tokens for every wire. */
+/** Makes, lists, verifies and revokes the tokens of all wires. */
 export class Tokens {
   readonly #records: Records;
   readonly #now: () => number;
   readonly #jwt: JwtVerifier | undefined;
   readonly #known: TokenCache;
   readonly #revocations = new Revocations((tokens) => this.#revokedAmong(tokens));
-  /** Checks that are under way, so that one token is hashed once however many present it. */
+  /** Checks under way, so that concurrent requests with one token cost one hash. */
   readonly #checks = new Map<string, Promise<boolean>>();
-  readonly #turnstile = new ConcurrencyLimit({
+  readonly #hashing = new ConcurrencyLimit({
     atOnce: TOKEN_LIMITS.hashes,
     waiting: TOKEN_LIMITS.waiting,
     retryAfterMs: TOKEN_LIMITS.retryAfterMs,
@@ -89,18 +89,18 @@ export class Tokens {
       throw new Fault("BAD_REQUEST", "A token has to expire at a time that is still to come.");
     const tokenId = randomBytes(TOKEN_LIMITS.idBytes).toString("hex");
     const secret = randomBytes(TOKEN_LIMITS.secretBytes).toString("base64url");
-    const secretHash = await this.#turnstile.pass(() => hashSecret(secret));
+    const secretHash = await this.#hashing.run(() => hashSecret(secret));
     const body: Body = { tokenId, secretHash, scopes, expires_at: expiresAt, revoked: false };
     await this.#records.put({ kind: KIND, id: tokenId, owner, body }, 0);
     return { tokenId, token: `${tokenId}.${secret}`, owner, scopes, expiresAt };
   }
 
-  /** Tokens, oldest first, from behind the one with the id `after` on. */
+  /** Tokens, oldest first, starting behind the one with the id `after`. */
   async list(page: { readonly after?: string; readonly limit?: number } = {}): Promise<readonly TokenRow[]> {
     return (await this.#records.list(KIND, { limit: PAGE_LIMITS.items, ...page })).map(rowOf);
   }
 
-  /** Ends a token and every live session of it; harmless when it is revoked already. */
+  /** Revokes a token and ends its live sessions; does nothing when it is revoked already. */
   async revoke(tokenId: string): Promise<void> {
     const record = await this.#records.get(KIND, tokenId);
     if (record === undefined) throw new Fault("NOT_FOUND", `There is no token ${tokenId}.`);
@@ -108,12 +108,12 @@ export class Tokens {
     await this.#records.put({ ...record, body: { ...record.body, revoked: true } }, record.version);
   }
 
-  /** Tells that some token was made or changed, also by another process; gives what ends that. */
+  /** Calls back when a token was made or changed, also by another process; returns a function that stops that. */
   watch(changed: () => void): () => void {
     return this.#records.watch(KIND, changed);
   }
 
-  /** Whose token it is; INVALID_TOKEN when it is unknown, wrong or revoked, TOKEN_EXPIRED when its time is over. */
+  /** Verifies a token; INVALID_TOKEN when it is unknown, wrong or revoked, TOKEN_EXPIRED when it has expired. */
   async verify(token: string): Promise<VerifiedCaller> {
     if (token === "") throw new Fault("AUTH_REQUIRED");
     if (token.length > TOKEN_LIMITS.chars) throw new Fault("INVALID_TOKEN");
@@ -123,12 +123,15 @@ export class Tokens {
     this.#stopWatching ??= this.#records.watch(KIND, () => this.#revocations.look());
     const record = await this.#records.get(KIND, tokenId);
     if (!(await this.#isRight(record, token, secret)) || record === undefined) throw new Fault("INVALID_TOKEN");
-    // Asked for before the row is looked at again: what is revoked from here on reaches the signal.
+    // Taken before the row is read again: a revocation from here on aborts the signal.
     const revoked = this.#revocations.signalOf(tokenId);
     return this.#verified(await this.#records.get(KIND, tokenId), revoked);
   }
 
-  /** Whether a token by its id is an administrator's and good; only `verify` asks for its secret, which takes a hash. */
+  /**
+   * Whether the id in a token is that of a valid administrator's token; the secret is not checked, as that costs a
+   * hash.
+   */
   async namesAdmin(token: string): Promise<boolean> {
     const [, tokenId] = BEARER.exec(token.slice(0, TOKEN_LIMITS.chars)) ?? [];
     const record = tokenId === undefined ? undefined : await this.#records.get(KIND, tokenId);
@@ -137,7 +140,7 @@ export class Tokens {
     return !revoked && (expiresAt === null || expiresAt > this.#now()) && isAdmin(new Set(scopes));
   }
 
-  /** Watches for revocations no more. */
+  /** Stops watching for revocations. */
   close(): void {
     this.#stopWatching?.();
     this.#revocations.close();
@@ -148,7 +151,7 @@ export class Tokens {
     const version = record?.version ?? 0;
     if (this.#known.has(name, version)) return true;
     const hash = record === undefined ? DUMMY_HASH : bodyOf(record).secretHash;
-    const check = this.#checks.get(name) ?? this.#turnstile.pass(() => isHashOf(hash, secret));
+    const check = this.#checks.get(name) ?? this.#hashing.run(() => isHashOf(hash, secret));
     this.#checks.set(name, check);
     const isRight = await check.finally(() => this.#checks.delete(name));
     if (isRight) this.#known.add(name, version);

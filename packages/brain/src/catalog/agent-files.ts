@@ -4,11 +4,11 @@ import { CATALOG_LIMITS, Fault } from "@vidro/core";
 import type { AgentFields, StoredAgent } from "./agent.ts";
 
 /*
- * An agent in a file: a head between two lines of dashes that says what it is, and below it the words of its prompt.
+ * An agent in a file: a head between two lines of dashes with its fields, and below it the text of its prompt.
  * The head is `key: value` on each line; a list is `[a, b]`, or one `- a` on each of the lines that follow.
  */
 
-/** The folder of the agents that come with Vidro. */
+/** The folder of the agents shipped with Vidro. */
 export const SHIPPED_AGENTS = join(import.meta.dirname, "..", "..", "agents");
 
 /** The agents that the `.md` files of a folder describe; none when there is no such folder. */
@@ -29,14 +29,14 @@ async function readAgent(path: string): Promise<Omit<StoredAgent, "uuid">> {
     );
   const draft = parseAgent(await readFile(path, "utf8"), path);
   const updatedAt = Math.floor(mtimeMs);
-  // Some file systems do not know when a file was made.
+  // Some file systems have no creation time.
   return { ...draft, createdAt: Math.min(Math.floor(birthtimeMs) || updatedAt, updatedAt), updatedAt };
 }
 
 const FILE = /^---\n(?<head>[\s\S]*?)^---[ \t]*(?:\n(?<body>[\s\S]*))?$/m;
 const KEYS = ["name", "description", "model", "tools", "image"] as const;
 
-/** The agent that a text describes; BAD_REQUEST says where it cannot be understood. */
+/** Parses an agent; BAD_REQUEST says which line cannot be parsed. */
 export function parseAgent(source: string, path: string): AgentFields {
   const text = source.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n");
   const found = text.startsWith("---\n") ? FILE.exec(text)?.groups : undefined;
@@ -63,7 +63,7 @@ export function parseAgent(source: string, path: string): AgentFields {
   };
 }
 
-/** What may be the name of an agent. */
+/** Pattern of an agent's name. */
 export const AGENT_NAME = new RegExp(`^(?! )[^\\p{Cc}]{1,${CATALOG_LIMITS.nameChars}}(?<! )$`, "u");
 
 function parseHead(head: string, path: string): Map<string, string | readonly string[]> {

@@ -7,10 +7,10 @@ import { readAgents, SHIPPED_AGENTS } from "./agent-files.ts";
 import type { AgentProfile, AgentFields, StoredAgent } from "./agent.ts";
 import { BUNNY, BUNNY_UUID } from "./agent.ts";
 
-/** Since when there is a bunny. */
+/** Creation time of bunny. */
 const BUNNY_SINCE = Date.UTC(2026, 10, 1);
 
-/** The agent that carries out one command and decides nothing; it is nobody to talk to, so that no list has it. */
+/** The agent that carries out one command and decides nothing; it holds no conversations, so no list has it. */
 const DIRECT_AGENT: AgentProfile = {
   name: DIRECT,
   description: "Carries out exactly the command that it is given.",
@@ -22,8 +22,8 @@ const DIRECT_AGENT: AgentProfile = {
 const KIND = "agent";
 
 /**
- * The agents of a brain, in three layers of which the later ones win: bunny, files, and what callers made.
- * A name belongs to one agent, since the uuid of an agent follows from its name.
+ * The agents of a brain in three layers, of which later ones win: bunny, files, and agents made by callers. A name
+ * belongs to one agent, since the uuid of an agent is derived from its name.
  */
 export class AgentCatalog {
   readonly #records: Records;
@@ -36,17 +36,17 @@ export class AgentCatalog {
     this.#folders = folders;
   }
 
-  /** Reads the files, once; a Fault names the one that cannot be understood. */
+  /** Reads the files, once; a Fault names a file that cannot be parsed. */
   async load(): Promise<void> {
     await this.#fromFiles();
   }
 
-  /** Reads the files anew; a Fault names the one that cannot be understood, and then what was read before stays. */
+  /** Reads the files again; a Fault names a file that cannot be parsed, and the agents read before stay in force. */
   async reload(): Promise<void> {
     this.#files = Promise.resolve(await this.#read());
   }
 
-  /** All of them, bunny first and the others by name. */
+  /** All agents, bunny first and the others by name. */
   async list(): Promise<readonly StoredAgent[]> {
     const records = await this.#records.list(KIND, { limit: CATALOG_LIMITS.agents });
     const layers = [bunny(), ...(await this.#fromFiles()), ...records.map(agentOf)];
@@ -71,7 +71,7 @@ export class AgentCatalog {
     return agentOf(await this.#records.put({ kind: KIND, id: uuid, owner, body: bodyOf(draft) }, 0));
   }
 
-  /** Replaces all that an agent is made of; its name stays, since it is what others know it by. */
+  /** Replaces the fields of an agent; its name cannot change, since its uuid is derived from it. */
   async replace(uuidOrName: string, draft: AgentFields, owner: string): Promise<StoredAgent> {
     const { name, uuid } = await this.find(uuidOrName);
     if (agentUuid(draft.name) !== uuid)
@@ -79,7 +79,7 @@ export class AgentCatalog {
     return agentOf(await this.#records.put({ kind: KIND, id: uuid, owner, body: bodyOf(draft) }));
   }
 
-  /** Forgets what callers made of an agent: it is gone, or as its file or the brain itself has it. */
+  /** Deletes what callers stored for an agent: it is gone, or as its file or the brain itself defines it. */
   async delete(uuidOrName: string): Promise<void> {
     const { name, uuid } = await this.find(uuidOrName);
     if (await this.#records.delete(KIND, uuid)) return;
@@ -87,7 +87,7 @@ export class AgentCatalog {
   }
 
   async #find(uuid: string): Promise<StoredAgent | undefined> {
-    // Before all that people make, since commands rely on what it does.
+    // Wins over agents of callers, since commands rely on it.
     if (uuid === agentUuid(DIRECT)) return builtIn(DIRECT_AGENT, uuid);
     const record = await this.#records.get(KIND, uuid);
     if (record !== undefined) return agentOf(record);
@@ -105,19 +105,19 @@ export class AgentCatalog {
   }
 }
 
-/** The agents of a home: those that come with Vidro, those of its own files, and what callers made. */
+/** The agents of a home folder: those shipped with Vidro, those of its files, and those made by callers. */
 export function openAgentCatalog(home: string, records: Records): AgentCatalog {
   return new AgentCatalog(records, SHIPPED_AGENTS, join(home, "agents"));
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The uuid that belongs to a name, whatever its case: the same on every brain, so that a name is never taken twice. */
+/** The uuid of a name, whatever its case: the same on every brain, so that no name is used twice. */
 export function agentUuid(name: string): string {
   const bytes = createHash("sha256")
     .update(`vidro agent ${name.normalize("NFC").toLowerCase()}`)
     .digest();
-  // Version 8 of RFC 9562: a uuid whose bits mean what its maker says.
+  // Version 8 of RFC 9562: a uuid with a format of our own.
   bytes[6] = (bytes[6]! & 0x0f) | 0x80;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
   return bytes.toString("hex", 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");

@@ -5,7 +5,7 @@ import type { AgentCatalog } from "./agents.ts";
 import { BUNNY_UUID } from "./agent.ts";
 import type { AgentProfile } from "./agent.ts";
 
-/** What a run in a thread is started with, besides its task and its place. */
+/** Settings of a thread for each of its runs. */
 interface RunCast {
   readonly owner: string;
   readonly thread: string;
@@ -15,31 +15,31 @@ interface RunCast {
   readonly sampling?: Sampling;
 }
 
-/** A conversation: who speaks in it, and with which tools. Its runs are in the journal. */
+/** A thread: its agent and tools. Its runs are in the journal. */
 export interface Thread {
   readonly id: string;
   readonly owner: string;
   /** The uuid of its agent. */
   readonly agent: string;
-  /** Names of its tools; those of its agent when it names none. */
+  /** Names of its tools; those of its agent when null. */
   readonly tools: readonly string[] | null;
-  /** What its maker wants to find again beside it. */
+  /** Free data of its creator. */
   readonly metadata: JsonObject;
-  /** How the model of its runs draws its words. */
+  /** Sampling parameters of the model of its runs. */
   readonly sampling?: Sampling;
-  /** The words that choose the hands of each of its runs; the brain's own machine without them. */
+  /** Selector of the hands of its runs; the local hand when left out. */
   readonly hand?: string;
   readonly createdAt: number;
 }
 
-/** What a thread needs to know before it is made. */
+/** Dependencies of Threads. */
 interface ThreadsWorld {
   readonly agents: Pick<AgentCatalog, "find">;
-  /** The tools of the hands of these ids; of this machine's hand without them. */
+  /** The tools of the hands with these ids; those of the local hand when left out. */
   readonly tools: (ids?: string) => Promise<readonly ToolSpec[]>;
 }
 
-/** What a thread is made with. */
+/** What a new thread is made with. */
 export interface ThreadRequest {
   readonly owner: string;
   /** The uuid of an agent; bunny when it is left out. */
@@ -47,13 +47,13 @@ export interface ThreadRequest {
   readonly tools?: readonly string[] | null;
   readonly metadata?: JsonObject;
   readonly sampling?: Sampling;
-  /** The words that choose the hands of its runs, and the ids of those that they mean now. */
+  /** Selector of the hands of its runs, and the ids of the hands that it selects now. */
   readonly hand?: { readonly selector: string; readonly ids: string };
 }
 
 const KIND = "thread";
 
-/** The conversations of everybody; each sees only their own. */
+/** The threads of all owners; each owner sees only its own. */
 export class Threads {
   readonly #records: Records;
   readonly #world: ThreadsWorld;
@@ -63,7 +63,7 @@ export class Threads {
     this.#world = world;
   }
 
-  /** Makes a thread; NOT_FOUND when there is no such agent, BAD_ARGUMENTS naming a tool that there is not. */
+  /** Makes a thread; NOT_FOUND when there is no such agent, BAD_ARGUMENTS naming a tool that does not exist. */
   async create({ owner, agent, tools, metadata, sampling, hand }: ThreadRequest): Promise<Thread> {
     const { uuid } = await this.#world.agents.find(agent ?? BUNNY_UUID);
     if (tools) assertTools(tools, await this.#world.tools(hand?.ids));
@@ -73,19 +73,19 @@ export class Threads {
     return threadOf(await this.#records.put({ kind: KIND, id: randomUUIDv7(), owner, body }, 0));
   }
 
-  /** The thread of that id; NOT_FOUND when there is none or it belongs to somebody else. */
+  /** The thread of that id; NOT_FOUND when there is none, or it belongs to another owner. */
   async find(id: string, owner: string): Promise<Thread> {
     const record = await this.#records.get(KIND, id);
     if (record?.owner !== owner) throw new Fault("NOT_FOUND", `There is no conversation ${JSON.stringify(id)}.`);
     return threadOf(record);
   }
 
-  /** The threads of an owner, newest first, from behind the thread `after` on. */
+  /** The threads of an owner, newest first, starting behind the thread `after`. */
   async list(owner: string, page: { readonly limit: number; readonly after?: string }): Promise<readonly Thread[]> {
     return (await this.#records.list(KIND, { ...page, owner, order: "newest" })).map(threadOf);
   }
 
-  /** All that a run in the thread is started with, besides its task and its place. */
+  /** Settings for a run of the thread. */
   async cast(thread: Thread): Promise<RunCast> {
     const agent = await this.#world.agents.find(thread.agent);
     const tools = thread.tools ?? agent.tools;
@@ -95,7 +95,7 @@ export class Threads {
   }
 }
 
-/** Refuses names that no tool has. */
+/** Refuses unknown tool names. */
 export function assertTools(names: readonly string[], tools: readonly ToolSpec[]): void {
   const unknown = names.find((name) => !tools.some((tool) => tool.name === name));
   if (unknown === undefined) return;

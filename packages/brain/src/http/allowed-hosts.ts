@@ -6,21 +6,21 @@ import type { Caller } from "../auth/caller.ts";
 import type { Route } from "./route.ts";
 import type { VerifiedCaller } from "../auth/caller.ts";
 
-/** Which names of this server and which pages of a browser are let in. */
+/** The host names that this server answers to, and the origins whose pages may call it. */
 export interface AllowedHosts {
-  /** Host names, without ports: a port is no secret, a name that resolves to us by trickery is not in this list. */
+  /** Host names without ports; a foreign name that resolves to this machine (DNS rebinding) is not in this set. */
   readonly hosts: ReadonlySet<string>;
   /** Origins of pages besides our own. */
   readonly origins: ReadonlySet<string>;
   readonly scheme: "http" | "https";
 }
 
-/** A caller whom nobody asked for a token. */
+/** The caller of a route that needs no token. */
 export const ANONYMOUS: Caller = { owner: "", tokenId: "", scopes: new Set(), admin: false };
 
 /**
- * Refuses a request that did not mean this server, and one that a foreign page made a browser send: no page of
- * another origin may call anything here, whatever the method, unless it is one of those that are named. Gives that one.
+ * Refuses a request for another host name, and one that a browser sends for a page of another origin, whatever the
+ * method, unless the origin is allowed. Returns that origin.
  */
 export function admitRequest(request: IncomingMessage, allowed: AllowedHosts): string | undefined {
   const [host = "", second] = request.headersDistinct["host"] ?? [];
@@ -37,7 +37,7 @@ export function admitRequest(request: IncomingMessage, allowed: AllowedHosts): s
   );
 }
 
-/** Finds out who is calling, and whether they may; nobody where the route asks for no token. */
+/** Verifies the token of a request and its scope; undefined where the route needs no token. */
 export async function authenticate(
   request: IncomingMessage,
   route: Pick<Route, "scope">,
@@ -55,13 +55,13 @@ export async function authenticate(
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
 
-/** The name in a `Host` header, in small letters, without its port and without the brackets of an IPv6 address. */
+/** The name in a `Host` header, in lower case, without its port and without the brackets of an IPv6 address. */
 function hostName(host: string): string {
   const [, six, name] = /^(?:\[([\da-f:.]+)\]|([^:]*))(?::\d*)?$/i.exec(host) ?? [];
   return (six ?? name ?? "").toLowerCase();
 }
 
-/** The address that the client dialled: a number cannot be made to resolve to something else. */
+/** The IP address that the client dialled; an address cannot be rebound, so it is always allowed. */
 function localName({ socket }: IncomingMessage): string | undefined {
   return socket.localAddress?.replace(/^::ffff:/, "");
 }

@@ -17,20 +17,20 @@ import type { Caller } from "../auth/caller.ts";
 import type { Reply, Route, ProgressReporter } from "./route.ts";
 import { send } from "./send.ts";
 
-/** The way out of a plain route: glass for who wants to watch, black for who wants the answer. */
+/** The response of a route as AON: a glass box streams progress events, a black box sends only the answer. */
 export interface AonResponse {
   readonly tell: ProgressReporter;
-  /** The work begins; a glass box opens when something is told, or after a moment of silence. */
+  /** Called when the work begins; a glass box opens at its first event, or after a moment of silence. */
   open(): void;
   /** Sends the answer. */
   result(reply: Extract<Reply, { json: unknown }>): void;
-  /** Tells the fault where the answer has begun; false when it can still go out with a status of its own. */
+  /** Sends the fault as an event where the answer has begun; false when it can still be sent with its own status. */
   error(fault: Fault): boolean;
-  /** The route writes its answer itself; gives what was told so far, as lines of NDJSON. */
+  /** Called when the route writes its answer itself; returns the events so far as lines of NDJSON. */
   leave(): string;
 }
 
-/** What a box has to know of its request. */
+/** The request of an AON response. */
 interface AonResponseOptions {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -43,7 +43,7 @@ interface AonResponseOptions {
   readonly processingMs: number;
 }
 
-/** The box that `Accept` asks for; NOT_ACCEPTABLE when the client takes nothing that the route can give. */
+/** The response that `Accept` asks for; NOT_ACCEPTABLE when the client takes no type that the route produces. */
 export function openAonResponse(facts: AonResponseOptions): AonResponse {
   const { response, requestId, sanitiser, caller, production } = facts;
   const lines = encoder({ requestId, sanitiser, showsIntent: () => !production || caller.admin });
@@ -53,7 +53,7 @@ export function openAonResponse(facts: AonResponseOptions): AonResponse {
   return black(response, blackBox(lines, { requestId, ...BOX_LIMITS, heartbeatMs, keepAlive, fail: () => undefined }));
 }
 
-/** Whether the glass box is ours to open: a route that writes NDJSON itself reads `Accept` by itself. */
+/** Whether to open a glass box here; a route that writes NDJSON itself reads `Accept` itself. */
 function wantsGlass({ request, route: { produces = [] } }: AonResponseOptions): boolean {
   const { accept = "" } = request.headers;
   const sight = negotiate(accept);
@@ -65,7 +65,7 @@ function wantsGlass({ request, route: { produces = [] } }: AonResponseOptions): 
   return sight === "glass" && !produces.includes(NDJSON_TYPE) && request.method !== "HEAD";
 }
 
-/** Whether an `Accept` names a type without refusing it; what the type is said to be besides is left to its reader. */
+/** Whether an `Accept` header names a type with a quality above 0; other parameters are ignored. */
 function takes(accept: string, type: string): boolean {
   return accept.split(",").some((range) => {
     const [name = "", ...parameters] = range.toLowerCase().replaceAll(" ", "").split(";");
@@ -81,7 +81,7 @@ function glass({ response, route, traceId }: AonResponseOptions, box: EventBox):
   return {
     tell: teller(box),
     open() {
-      // What may turn out to be a stream of another kind must not have begun as this one.
+      // A route that may stream another media type must not have begun a response in this one.
       if (route.produces === undefined) silence = setTimeout(() => box.open(), HTTP_LIMITS.glassMs);
     },
     result(reply) {

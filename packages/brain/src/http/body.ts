@@ -8,7 +8,7 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
-/** Reads a JSON body within its bounds; nothing of it is parsed before all of it is there. An empty one is `{}`. */
+/** Reads a JSON body within its bounds; it is parsed once it is complete. An empty body is `{}`. */
 export async function readBody(request: IncomingMessage, response: ServerResponse): Promise<Json> {
   if (!hasBody(request)) return {};
   const { headers } = request;
@@ -17,7 +17,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   if (!/^(?:identity)?$/i.test(headers["content-encoding"] ?? ""))
     throw new Fault("UNSUPPORTED_MEDIA_TYPE", "A body must not be compressed.");
   if (Number(headers["content-length"] ?? 0) > HTTP_LIMITS.bodyBytes) throw tooLarge();
-  // Whoever asks first whether to send a body is told so only now, when all that comes before it is well.
+  // `100 Continue` is sent only now: the request has passed every check before its body.
   if (headers.expect !== undefined) response.writeContinue();
   const bytes = await collect(request);
   return bytes.length === 0 ? {} : parseJson(text(bytes));
@@ -25,7 +25,10 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
 
 const JSON_TYPE = /^\s*application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
 
-/** Not `for await`: leaving that loop early destroys the request, and with it the way for our answer. */
+/**
+ * Reads all bytes. Not with `for await`: leaving that loop early destroys the request, and its connection is needed for
+ * the answer.
+ */
 function collect(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

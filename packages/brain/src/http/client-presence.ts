@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { Fault, HTTP_LIMITS, LONGEST_TIMER_MS } from "@vidro/core";
 import type { VerifiedCaller } from "../auth/caller.ts";
 
-/** Whether the client is still there and still welcome. */
+/** Aborts a request when its client has disconnected, or its token was revoked or has expired. */
 export class ClientPresence {
   readonly #left = new AbortController();
   readonly #response: ServerResponse;
@@ -28,14 +28,14 @@ export class ClientPresence {
     return this.#left.signal;
   }
 
-  /** Streams have no end of their own to wait for. */
+  /** Aborts also when the server shuts down: for streams, which would not end by themselves. */
   leaveWhenGoing(): void {
     this.#isStream = true;
     this.#going.addEventListener("abort", this.#leave);
     if (this.#going.aborted) this.#leave();
   }
 
-  /** A token lives longer than its requests: what they hung on its signal is taken down. */
+  /** Removes the listeners from the token's signal, which outlives the request. */
   end(): void {
     clearTimeout(this.#expiry);
     this.#revoked?.removeEventListener("abort", this.#revoke);
@@ -44,12 +44,12 @@ export class ClientPresence {
 
   readonly #leave = (): void => this.#left.abort();
 
-  readonly #revoke = (): void => this.#throwOut(new Fault("INVALID_TOKEN", "The token was revoked."));
+  readonly #revoke = (): void => this.#endWith(new Fault("INVALID_TOKEN", "The token was revoked."));
 
-  readonly #expire = (): void => this.#throwOut(new Fault("TOKEN_EXPIRED"));
+  readonly #expire = (): void => this.#endWith(new Fault("TOKEN_EXPIRED"));
 
-  /** A stream says why it ends before its connection does; a client that does not read that is cut off all the same. */
-  #throwOut(fault: Fault): void {
+  /** A stream sends its reason first and then ends the connection; a client that does not read it is cut off. */
+  #endWith(fault: Fault): void {
     const response = this.#response;
     this.#left.abort(fault);
     if (!this.#isStream) return void response.destroy();

@@ -2,27 +2,27 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Fault, HTTP_LIMITS } from "@vidro/core";
 
 /*
- * What a browser wants to be told before a page of another origin may call here (the CORS protocol of the Fetch
- * standard). Cookies are never in play: a page sends its token itself, so nothing is said of credentials.
+ * The CORS protocol of the Fetch standard, for pages of other origins. There are no cookies: a page sends its token
+ * itself, so no header about credentials is needed.
  */
 
-/** What a page may read of an answer besides what every page may. */
+/** Response headers that a page may read besides the safelisted ones. */
 const READABLE =
   "X-Request-Id, X-Run-Id, X-Next-Cursor, X-AON-Report, X-Should-Retry, Idempotency-Replayed, Retry-After";
 
-/** Says in an answer that pages of this origin may read it, whatever the answer is. */
+/** Lets pages of an origin read the response. */
 export function allowRead(response: ServerResponse, origin: string): void {
   response.setHeader("access-control-allow-origin", origin);
   response.setHeader("access-control-expose-headers", READABLE);
   response.setHeader("vary", "Accept, Origin");
 }
 
-/** Answers what a browser asks before it sends a request of another origin's page: which methods and headers it may have. */
+/** Answers a preflight request: which methods and headers the page may send. */
 export function allowSend(request: IncomingMessage, response: ServerResponse, methods: readonly string[]): void {
   const { headers } = request;
   if (headers["access-control-request-method"] === undefined) return;
   response.setHeader("access-control-allow-methods", methods.join(", "));
-  // Those that it asks for: clients send more of their own with every release, and no route acts on one it does not know.
+  // Any header it asks for: client libraries add headers with every release, and routes ignore unknown ones.
   const wanted = headers["access-control-request-headers"] ?? "";
   if (HEADER_NAMES.test(wanted)) response.setHeader("access-control-allow-headers", wanted);
   if (headers["access-control-request-private-network"] === "true")
@@ -32,7 +32,7 @@ export function allowSend(request: IncomingMessage, response: ServerResponse, me
 
 const HEADER_NAMES = /^[\w-]+(?:[ \t]*,[ \t]*[\w-]+)*$/;
 
-/** Origins as browsers write them; BAD_REQUEST for what is none, so that a slip of the pen does not go unnoticed. */
+/** Parses origins as browsers write them; BAD_REQUEST for anything else, so that a typing error is noticed. */
 export function parseOrigins(names: readonly string[]): readonly string[] {
   return names.map((name) => {
     const url = URL.canParse(name) ? new URL(name) : undefined;

@@ -17,8 +17,8 @@ test("a connection whose data is sent again, or whose probes come to nothing, is
     "",
   ].join("\n");
   assert.deepEqual(findSilent(table), [
-    { ends: "8080 10.77.2.2 54321", calls: 3 },
-    { ends: "8080 10.77.2.2 54322", calls: 2 },
+    { ends: "8080 10.77.2.2 54321", attempts: 3 },
+    { ends: "8080 10.77.2.2 54322", attempts: 2 },
   ]);
 });
 

@@ -4,23 +4,26 @@ import { endianness } from "node:os";
 import { HTTP_LIMITS } from "@vidro/core";
 
 /*
- * A stream only sends, so a client that vanished without a word is noticed by nothing but the acknowledgements that no
- * longer come. TCP's own probes do not help: they stop while anything sent is unacknowledged, and then the system
- * repeats itself for a quarter of an hour. Linux says how often it has.
+ * A stream only sends, so a client that vanished without closing its connection shows only in missing acknowledgements.
+ * TCP keep-alive does not help: its probes stop while sent data is unacknowledged, and the system then retransmits for
+ * a quarter of an hour. Linux counts these retransmissions in /proc/net/tcp.
  */
 
-/** A connection whose other end is silent: its two ends, and how often in a row it was called in vain. */
-interface Silent {
+/**
+ * A connection with unacknowledged data: its two ends, and its retransmissions and probes since the last
+ * acknowledgement.
+ */
+interface SilentConnection {
   readonly ends: string;
-  readonly calls: number;
+  readonly attempts: number;
 }
 
-/** Looks after connections, and cuts those off whose other end acknowledges nothing from one look to the next [F10]. */
+/** Closes connections whose peer has acknowledged nothing between two looks at the tables [F10]. */
 export class DeadPeers {
   readonly #sockets = new Map<string, Socket>();
   readonly #looking: NodeJS.Timeout;
   #before = new Map<string, number>();
-  /** Reads the tables in which Linux lists TCP connections, as `/proc/net/tcp` and `tcp6` have them. */
+  /** Reads the tables of TCP connections, `/proc/net/tcp` and `tcp6`. */
   readonly #tables: () => Promise<readonly string[]>;
 
   constructor(tables: () => Promise<readonly string[]>) {
@@ -28,7 +31,7 @@ export class DeadPeers {
     this.#looking = setInterval(() => void this.#look(), HTTP_LIMITS.unansweredMs).unref();
   }
 
-  /** Looks after one more connection until it is closed. */
+  /** Watches one more connection until it is closed. */
   readonly add = (socket: Socket): void => {
     const ends = endsOf(socket);
     this.#sockets.set(ends, socket);
@@ -44,14 +47,14 @@ export class DeadPeers {
 
   async #look(): Promise<void> {
     if (this.#sockets.size === 0) return;
-    // Where nothing can be read, as without descriptors, there is another look soon.
+    // If the tables cannot be read, for example without free descriptors, the next look tries again.
     const tables = await this.#tables().catch(() => []);
     const now = new Map<string, number>();
-    for (const { ends, calls } of tables.flatMap(findSilent)) {
+    for (const { ends, attempts } of tables.flatMap(findSilent)) {
       if (!this.#sockets.has(ends)) continue;
-      now.set(ends, calls);
-      // An acknowledgement would have set the count back.
-      if (calls > (this.#before.get(ends) ?? Infinity)) this.#sockets.get(ends)?.destroy();
+      now.set(ends, attempts);
+      // An acknowledgement would have reset the count.
+      if (attempts > (this.#before.get(ends) ?? Infinity)) this.#sockets.get(ends)?.destroy();
     }
     this.#before = now;
   }
@@ -61,14 +64,14 @@ function endsOf({ localPort, remotePort, remoteAddress }: Socket): string {
   return `${localPort} ${remoteAddress} ${remotePort}`;
 }
 
-/** The connections of a table of Linux whose other end was called in vain: data sent again, or probes. */
-export function findSilent(table: string): readonly Silent[] {
+/** The connections of a table with retransmissions or unanswered probes. */
+export function findSilent(table: string): readonly SilentConnection[] {
   return table.split("\n").flatMap((line) => {
     const [, local = "", remote = "", , , , again = "", , probes = ""] = line.trim().split(/\s+/);
-    const calls = Number.parseInt(again, 16) + Number(probes);
-    if (!(calls > 0)) return [];
+    const attempts = Number.parseInt(again, 16) + Number(probes);
+    if (!(attempts > 0)) return [];
     const [address = "", port = ""] = remote.split(":");
-    return { ends: `${portOf(local.split(":")[1])} ${addressOf(address)} ${portOf(port)}`, calls };
+    return { ends: `${portOf(local.split(":")[1])} ${addressOf(address)} ${portOf(port)}`, attempts };
   });
 }
 
@@ -76,7 +79,7 @@ function portOf(hex = ""): number {
   return Number.parseInt(hex, 16);
 }
 
-/** An address as Node writes it; in the table it is words of four bytes, each in the machine's order. */
+/** An address as Node writes it; the table has words of four bytes, each in the machine's byte order. */
 function addressOf(hex: string): string {
   const words = hex.match(/.{8}/g) ?? [];
   const bytes = words.flatMap((word) =>

@@ -3,8 +3,8 @@ import type { Json, JsonObject } from "@vidro/core";
 import type { Route } from "./route.ts";
 
 /*
- * Messages of the agent's wire may come as on its other channels: flat with a `method`, or with their fields in
- * `params`. `type` says the same as `method`; `id` and `timestamp` may be left out, and are the sender's own affair.
+ * Messages of the agent's wire may have the form of its other channels: flat with a `method`, or with their fields in
+ * `params`. `type` is the same as `method`; `id` and `timestamp` may be left out, and are not used here.
  */
 
 const NAME = { type: "string", minLength: 1, maxLength: 128 };
@@ -13,7 +13,7 @@ const STAMPS = {
   timestamp: { anyOf: [NAME, { type: "number" }] },
 };
 
-/** What a body says, without the envelope that it came in; BAD_REQUEST when it is a message for another route. */
+/** The body without its envelope; BAD_REQUEST when it is a message for another route. */
 export function unwrapEnvelope({ envelope, body: schema = {} }: Pick<Route, "envelope" | "body">, brought: Json): Json {
   if (envelope === undefined || !isObject(brought)) return brought;
   const { method, type, id, timestamp, ...fields } = brought;
@@ -31,7 +31,7 @@ function isStamp(value: Json | undefined): boolean {
   return value === undefined || typeof value === "number";
 }
 
-/** The fields of a message: those in its `params`, unless the message itself has a field of that name and means it. */
+/** The fields of a message: those in `params`, unless the schema has a field named `params` and that one is meant. */
 function bodyIn(fields: JsonObject, properties: JsonObject): Json {
   const { params, ...beside } = fields;
   if (!isObject(params)) return fields;
@@ -44,8 +44,8 @@ function bodyIn(fields: JsonObject, properties: JsonObject): Json {
   throw new Fault("BAD_ARGUMENTS", `The body at /${extra.slice(0, NAME.maxLength)} is not known beside params.`);
 }
 
-/** The schema of a route's body with all that it may come in. */
-export function enveloped({ envelope, body = {} }: Pick<Route, "envelope" | "body">): JsonObject {
+/** The schema of a route's body, with and without its envelope. */
+export function envelopeSchema({ envelope, body = {} }: Pick<Route, "envelope" | "body">): JsonObject {
   if (envelope === undefined) return body;
   const method = { type: "string", enum: envelope };
   const wrapped = { type: "object", additionalProperties: false, required: ["method", "params"] };

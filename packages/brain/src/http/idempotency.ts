@@ -3,22 +3,22 @@ import { canonicalJson, Fault, HTTP_LIMITS, isObject } from "@vidro/core";
 import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 import type { Reply } from "./route.ts";
 
-/** A request that may come again: the key that the caller gave it, and all that must then be the same. */
-interface Repeatable {
+/** A request with an idempotency key, and all that must be the same when it is repeated. */
+interface KeyedRequest {
   /** Unique to its caller and route. */
   readonly key: string;
   readonly owner: string;
-  /** What the request asks for; the same key with another one is CONFLICT. */
+  /** Parameters, query and body; the same key with others is CONFLICT. */
   readonly asked: Json;
 }
 
 const KIND = "idempotency";
 
-/** Answers that are kept for a day, so that a request that is repeated under its key is not carried out again. */
+/** Keeps replies for a day, so that a request repeated under its key is not carried out again. */
 export class IdempotentReplies {
   readonly #records: Records;
   readonly #now: () => number;
-  /** Requests that are being answered, so that two at the same time are one. */
+  /** Requests under way, so that two concurrent ones with one key are carried out once. */
   readonly #open = new Map<string, { readonly digest: string; readonly done: Promise<unknown> }>();
 
   constructor(records: Records, now: () => number = Date.now) {
@@ -27,10 +27,10 @@ export class IdempotentReplies {
   }
 
   /**
-   * Does the work unless its answer is known. A stream is never kept, only what it was asked for: its work is done
-   * again, and is told the key so that it can find what it began.
+   * Does the work unless its reply is known. A stream is not kept, only the digest of its request: its work is done
+   * again, with the key by which it finds the run that it started.
    */
-  async once(request: Repeatable, work: () => Promise<Reply>): Promise<Reply> {
+  async once(request: KeyedRequest, work: () => Promise<Reply>): Promise<Reply> {
     const digest = hash(canonicalJson(request.asked));
     for (;;) {
       const open = this.#open.get(request.key);
@@ -47,7 +47,7 @@ export class IdempotentReplies {
     }
   }
 
-  async #once(request: Repeatable, digest: string, work: () => Promise<Reply>): Promise<Reply> {
+  async #once(request: KeyedRequest, digest: string, work: () => Promise<Reply>): Promise<Reply> {
     const known = await this.#known(request.key);
     if (known !== undefined) {
       refuseOther(known.body["digest"], digest);
@@ -66,7 +66,7 @@ export class IdempotentReplies {
     return undefined;
   }
 
-  async #keep({ key, owner }: Repeatable, digest: string, reply: Reply): Promise<void> {
+  async #keep({ key, owner }: KeyedRequest, digest: string, reply: Reply): Promise<void> {
     const answer = "json" in reply ? { status: reply.status, headers: reply.headers, json: reply.json } : undefined;
     const fits = JSON.stringify(answer ?? null).length <= HTTP_LIMITS.answerBytes;
     await this.#records.put({ kind: KIND, id: key, owner, body: fits ? { digest, answer } : { digest } });
@@ -79,14 +79,14 @@ export class IdempotentReplies {
   }
 }
 
-/** The name under which a caller's key is kept: the same key of another caller, or on another path, is another. */
+/** The stored form of a caller's key; the same key of another caller, or on another route, is a different one. */
 export function idempotencyKey(owner: string, route: string, key: string): string {
   return hash(canonicalJson([owner, route, key]));
 }
 
 /**
- * A key together with what was asked under it: what was begun is found by this. A key that comes again with another
- * request when its record is gone finds nothing, and never what the first request began.
+ * A key bound to its request, by which the run that it started is found. A key that is reused for another request after
+ * its record has expired does not find the run of the first one.
  */
 export function keyForRequest(key: string, asked: Json): string {
   return hash(canonicalJson([key, asked]));

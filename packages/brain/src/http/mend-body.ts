@@ -5,13 +5,13 @@ import type { Json, JsonObject } from "@vidro/core";
 import type { Route, ProgressReporter } from "./route.ts";
 import type { Validator } from "./validate.ts";
 
-/** A body that fits, and what was changed for it; the changes name fields and never values. */
+/** A body that fits its schema, and the changes made to it; changes name fields and never values. */
 interface AcceptedBody {
   readonly body: JsonObject;
   readonly changes: readonly string[];
 }
 
-/** Names that callers have for our fields, in English, Portuguese and Spanish. */
+/** Names that callers use for our fields, in English, Portuguese and Spanish. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ["sessionid", "session", "sessao", "sesion", "threadid", "thread"],
   ["prompt", "task", "tarefa", "tarea", "instruction", "instrucao", "instruccion", "pergunta", "pregunta"],
@@ -27,8 +27,8 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 
 /**
- * The body of a route, mended if it does not fit and the route lets it be: fields by another name, values that another
- * type writes without loss. What is still unknown or missing then is refused as it would have been.
+ * Checks the body of a route and mends it if it does not fit and the route allows that: fields by a synonym, values
+ * that convert to the right type without loss. A body that still does not fit is refused.
  */
 export function acceptBody(route: Route, checks: Pick<Validator, "body">, brought: Json): AcceptedBody {
   try {
@@ -41,7 +41,7 @@ export function acceptBody(route: Route, checks: Pick<Validator, "body">, brough
   }
 }
 
-/** Tells that a body was mended, once it has been of use. */
+/** Reports the mending of a body, after the route has accepted it. */
 export function reportMending(tell: ProgressReporter, route: Route, { changes }: AcceptedBody): void {
   if (changes.length === 0) return;
   const action = "fix_schema_validation";

@@ -3,21 +3,21 @@ import type { Json, JsonObject } from "@vidro/core";
 import type { RouteCall, Reply } from "./route.ts";
 
 /*
- * Lists page by page. The answer keeps the shape that its contract gives it; where the list goes on is said in a header
- * beside it, so that a client that does not know of pages gets the first one.
+ * Lists page by page. The answer keeps the shape of its contract; the cursor of the next page is in a header, so that a
+ * client that knows no pages gets the first one.
  */
 
 /** The header that names the cursor of the next page; there is none with the last page. */
 const NEXT_CURSOR = "x-next-cursor";
 
-/** Which part of a list is asked for. */
+/** The part of a list that a request asks for. */
 export interface Page {
   readonly limit: number;
-  /** The cursor: the id of the last one that the asker has. */
+  /** The cursor: the id of the last item that the client has. */
   readonly after?: string;
 }
 
-/** The query of a route that lists, with fields of its own; `limit` is how much it gives to those who do not say. */
+/** The query schema of a route that lists, with further fields; `limit` is the default size of a page. */
 export function pageQuery(fields: JsonObject = {}, limit: number = PAGE_LIMITS.items): JsonObject {
   const properties = {
     ...fields,

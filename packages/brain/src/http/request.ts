@@ -24,7 +24,7 @@ import { sendFault, sendNothing } from "./send.ts";
 import type { Validator } from "./validate.ts";
 import type { VerifiedCaller } from "../auth/caller.ts";
 
-/** What every exchange needs of its server. */
+/** What every request needs of its server. */
 export interface ServerContext {
   readonly router: Router;
   readonly validator: (route: RouteMatch["route"]) => Validator;
@@ -35,27 +35,27 @@ export interface ServerContext {
   readonly log: Log;
   readonly production: boolean;
   readonly sanitiser: Sanitiser;
-  /** How often a client that asks for it is told that its answer is still worked on. */
+  /** How often a client that asks for it gets a 102 while its answer is worked on. */
   readonly processingMs: number;
-  /** Aborted when the server is to end: streams are let go, so that their clients take them up elsewhere. */
+  /** Aborted when the server shuts down: streams end, so that their clients resume them elsewhere. */
   readonly going: AbortSignal;
 }
 
-/** One request on its way through the server, and what has been found out about it so far. */
+/** One request, and what is known of it so far. */
 interface RequestContext {
   readonly server: ServerContext;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly requestId: string;
   readonly traceId: string;
-  /** Speaks for the path until its route is known. */
+  /** The surface of the path's prefix until the route is known; it words the faults. */
   surface: Surface;
   matched?: RouteMatch;
   caller?: VerifiedCaller;
   box?: AonResponse;
 }
 
-/** Answers one request: every check that is the same for all routes, in order, then the route itself. */
+/** Answers one request: the checks that are the same for all routes, in order, then the route itself. */
 export async function handleRequest(
   server: ServerContext,
   request: IncomingMessage,
@@ -94,7 +94,7 @@ async function serve(ctx: RequestContext, path: string, query: URLSearchParams):
   }
 }
 
-/** Finds the route; false when the request asked only for what may be asked, and was told. */
+/** Finds the route; false when the request was an OPTIONS and is answered. */
 function findRoute(ctx: RequestContext, path: string): boolean {
   const { request, response, server } = ctx;
   const method = request.method ?? "";
@@ -108,7 +108,7 @@ function findRoute(ctx: RequestContext, path: string): boolean {
   }
   response.setHeader("allow", place.methods.join(", "));
   if (method !== "OPTIONS") throw new Fault("METHOD_NOT_ALLOWED", `It takes ${place.methods.join(", ")}.`);
-  // Only an origin that was let in gets here.
+  // admitRequest has refused any other origin.
   if (request.headers.origin !== undefined) allowSend(request, response, place.methods);
   sendNothing(response, 204);
   return false;
@@ -192,17 +192,17 @@ function repeatKey({ request, matched }: RequestContext, owner: string): string 
   return idempotencyKey(owner, `${request.method} ${matched!.route.path}`, key);
 }
 
-/** The one place where a fault becomes an answer. */
+/** Sends a fault as the answer; every fault of a request ends here. */
 function replyFault(ctx: RequestContext, fault: Fault): void {
   const { response, request, surface, requestId } = ctx;
   if (response.destroyed || response.writableEnded) return;
   if (ctx.box?.error(fault) === true) return;
-  // Half an answer cannot be taken back: cutting it off is how the client learns that there is no more.
+  // An answer that has begun cannot be replaced: destroying it shows the client that it is incomplete.
   if (response.headersSent) return void response.destroy();
   sendFault({ request, response, fault, body: surface.faultBody(fault, requestId) });
 }
 
-/** Our own faults go to the log with their stacks; the client gets the name to look them up by. */
+/** The fault that the client is told; a bug of Vidro is logged with its stack, and the client gets the trace id. */
 function faultForClient({ server, traceId, requestId }: RequestContext, thrown: unknown): Fault {
   if (thrown instanceof Fault && FAULTS[thrown.code].fate !== "bug") return thrown;
   const stack = stackOf(thrown);
@@ -231,7 +231,7 @@ function noteRequest(ctx: RequestContext, tookMs: number): void {
   });
 }
 
-/** Path and query of a request's target; RFC 9112 lets a client send the whole address, too. */
+/** Path and query of a request target; RFC 9112 also allows a whole URL. */
 function targetOf(target: string): { readonly path: string; readonly query: URLSearchParams } {
   const local = target.replace(/^https?:\/\/[^/?]*/i, "");
   const mark = local.indexOf("?");

@@ -3,11 +3,11 @@ import type { Caller } from "../auth/caller.ts";
 import type { Fault, FaultCode, Json, JsonObject } from "@vidro/core";
 
 /*
- * What a surface is made of. A surface turns HTTP into calls of the waist and the journal into its own words;
- * server.ts does everything that is the same for all of them: who is calling, what is well formed, what is too much.
+ * A surface maps its routes to calls of Runs and encodes the journal in its own format. request.ts does what is the
+ * same for all surfaces: authentication, validation and limits.
  */
 
-/** Tells whoever watches a request through the glass box; in a black box it is only counted. */
+/** Reports the progress of a request: streamed in a glass box, only counted in a black box. */
 export interface ProgressReporter {
   status(message: string, estimatedDelayMs?: number): void;
   healing(healing: {
@@ -39,39 +39,39 @@ export interface RouteCall {
   readonly tell: ProgressReporter;
 }
 
-/** What a route answers with: a value, or a stream that it writes to the raw response itself. */
+/** The answer of a route: a value, or a stream that it writes to the raw response itself. */
 export type Reply =
   | { readonly json: Json; readonly status?: number; readonly headers?: { readonly [name: string]: string } }
   | { readonly stream: StreamWriter };
 
-/** Writes a whole answer; `told` is what was told before it began, as lines of NDJSON. */
+/** Writes a whole answer; `told` has the progress reported before it began, as lines of NDJSON. */
 export type StreamWriter = (response: ServerResponse, told: string) => Promise<void>;
 
-/** One route: its schemas are what validates, and what the OpenAPI document says. */
+/** One route; its schemas validate requests and make the OpenAPI document. */
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** With `{name}` for parameters. */
   readonly path: string;
   readonly summary: string;
-  /** The scope that a token needs; none for routes that anybody may call. */
+  /** The scope that a token needs; undefined for routes without a token. */
   readonly scope: string | undefined;
   /** JSON Schemas. */
   readonly body?: JsonObject;
-  /** A body may come as a message `{id, method, params, timestamp}` too, with one of these words as its method. */
+  /** The body may also come as a message `{id, method, params, timestamp}` with one of these methods. */
   readonly envelope?: readonly string[];
-  /** A body that does not fit is mended where that takes no guess; never where it lets an effect happen. */
+  /** A body that does not fit is mended where that needs no guess; never set where the route has an effect. */
   readonly mends?: true;
-  /** What a body without a field that it must have is called, where its wire has a name of its own for that. */
+  /** Fault code for a missing field, where the wire has its own. */
   readonly lacking?: FaultCode;
   readonly query?: JsonObject;
   /** The body of a good answer. */
   readonly answer: JsonObject;
-  /** Media types that the route writes itself, besides JSON; one that names NDJSON writes its own glass box. */
+  /** Media types that the route writes itself, besides JSON; with NDJSON it also writes its own glass box. */
   readonly produces?: readonly string[];
   readonly handle: (call: RouteCall) => Promise<Reply>;
 }
 
-/** A wire of its own: its routes, and how it says that something went wrong. */
+/** A wire to clients: its routes, and the form of its faults. */
 export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];

@@ -1,18 +1,18 @@
 import { Fault } from "@vidro/core";
 import type { Route, Surface } from "./route.ts";
 
-/** A route, the surface that it belongs to, and what the path said. */
+/** A route that matches a path, its surface, and the path's parameters. */
 export interface RouteMatch {
   readonly surface: Surface;
   readonly route: Route;
   readonly params: { readonly [name: string]: string };
 }
 
-/** What lies at a path: its methods, and the route for each of them. */
+/** The routes of a path, one for each method. */
 interface PathRoutes {
-  /** As `Allow` names them. */
+  /** For the `Allow` header. */
   readonly methods: readonly string[];
-  /** HEAD finds the route of GET. */
+  /** The route of a method; HEAD has the route of GET. */
   route(method: string): RouteMatch | undefined;
 }
 
@@ -23,7 +23,7 @@ interface RouteClaim {
   readonly names: readonly string[];
 }
 
-/** One segment of every path that goes through here. */
+/** A node of the tree of path segments. */
 class PathNode {
   readonly fixed = new Map<string, PathNode>();
   readonly claims = new Map<string, RouteClaim>();
@@ -32,13 +32,13 @@ class PathNode {
 
 /** Finds routes by their paths. */
 export interface Router {
-  /** What lies at a path; nothing where no surface has a route. A path with a broken escape is BAD_REQUEST. */
+  /** The routes of a path; undefined where no surface has one. BAD_REQUEST for a broken percent-escape. */
   find(path: string): PathRoutes | undefined;
-  /** The surface that speaks for a path, also where it has no route: the one that has a route with the same beginning. */
+  /** The surface that words the faults of a path without a route: the first with a route of the same first segment. */
   surfaceFor(path: string): Surface;
 }
 
-/** A router over the routes of surfaces; where nobody else does, the first of them speaks. */
+/** A router over the routes of surfaces; the first surface is the default of `surfaceFor`. */
 export function createRouter(surfaces: readonly [Surface, ...Surface[]]): Router {
   const root = new PathNode();
   const beginnings = new Map<string, Surface>();
@@ -80,7 +80,10 @@ function addRoute(root: PathNode, surface: Surface, route: Route): void {
   junction.claims.set(route.method, { surface, route, names });
 }
 
-/** A fixed segment goes before a parameter; where it leads nowhere, the parameter is tried. */
+/**
+ * Finds the node of a path. A fixed segment wins over a parameter; if it has no match further on, the parameter is
+ * tried.
+ */
 function findNode(
   junction: PathNode,
   [segment, ...rest]: readonly string[],
@@ -110,7 +113,7 @@ function segmentsOf(path: string): readonly string[] {
   return path.split("/").slice(1);
 }
 
-/** Each segment is decoded by itself, so that an escaped slash is a part of its value and not of the path. */
+/** Decodes one segment; segments are split first, so that an escaped slash belongs to a value and not to the path. */
 function decodeSegment(segment: string): string {
   if (!segment.includes("%")) return segment;
   try {

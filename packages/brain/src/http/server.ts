@@ -21,9 +21,9 @@ import { DeadPeers } from "./dead-peers.ts";
 import { createValidator } from "./validate.ts";
 import type { Validator } from "./validate.ts";
 
-/** What is served, to whom, and where. */
+/** What an HTTP server serves, and where it listens. */
 export interface HttpOptions {
-  /** The first one speaks where no other does. */
+  /** The first one words the faults of unknown paths. */
   readonly surfaces: readonly Surface[];
   readonly tokens: Pick<Tokens, "verify">;
   /** Paths on which a request may become a WebSocket. */
@@ -31,10 +31,10 @@ export interface HttpOptions {
   readonly records: Records;
   /** The address to listen on; beyond this machine only with `tls`. */
   readonly host: string;
-  /** 0 picks a free one. */
+  /** 0 chooses a free port. */
   readonly port: number;
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Names that the server goes by, besides its address and localhost. */
+  /** Host names that the server answers to, besides its address and localhost. */
   readonly hosts?: readonly string[];
   /** Origins whose pages may call, besides the server's own. */
   readonly origins?: readonly string[];
@@ -42,23 +42,23 @@ export interface HttpOptions {
   readonly production: boolean;
   readonly log: Log;
   readonly metrics?: Metrics;
-  /** Linux's tables of TCP connections; without them a client that vanished is waited for as long as TCP does [F10]. */
+  /** Linux's tables of TCP connections; without them a vanished client is noticed only by TCP's own timeout [F10]. */
   readonly tables?: () => Promise<readonly string[]>;
   /** Lower bounds than those of HTTP, for tests. */
   readonly bounds?: Partial<typeof HTTP_BOUNDS>;
 }
 
-/** A server that is up. */
+/** A server that listens. */
 export interface HttpServer {
   readonly url: string;
   readonly port: number;
-  /** Uses another certificate for connections from now on; throws when it cannot be used. Only with TLS. */
+  /** Uses another certificate for new connections; throws when it cannot be used. Only with TLS. */
   secure?(tls: { readonly cert: string; readonly key: string }): void;
-  /** Stops accepting, lets requests end for a while, then cuts off the rest. */
+  /** Stops accepting, gives requests `drainMs` to end, then closes the rest. */
   close(): Promise<void>;
 }
 
-/** The bounds of a server that one can be given others for. */
+/** Bounds of a server that tests may lower. */
 const HTTP_BOUNDS: {
   readonly [Name in "connections" | "headersMs" | "requestMs" | "drainMs" | "processingMs"]: number;
 } = HTTP_LIMITS;
@@ -74,17 +74,17 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   const server = serverOf(options, bounds);
   const serve: Parameters<Server["on"]>[1] = (request, response) => {
     setSecurityHeaders(response, context.allowed.scheme);
-    // Only a surface that cannot even say what went wrong gets here.
+    // Reached only when a surface fails to word a fault.
     handleRequest(context, request, response).catch(() => void response.destroy());
   };
-  // With an answer of our own to `Expect: 100-continue`, no client is asked for a body that will be refused.
+  // `Expect: 100-continue` is handled here, so that no client sends a body that will be refused.
   server.on("request", serve).on("checkContinue", serve);
   server.on("upgrade", upgradeHandler(options.upgrades ?? [], context));
   server.listen(options.port, options.host);
   await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
     throw listenFault(`${options.host}:${options.port}`, cause);
   });
-  // Without a descriptor a connection cannot be taken in; the server goes on, and takes those that come later.
+  // Without a free descriptor a connection cannot be accepted; the server goes on and accepts later ones.
   server.on("error", () => void (context.metrics.refused += 1));
   const unanswered = options.tables === undefined ? undefined : new DeadPeers(options.tables);
   if (unanswered !== undefined)
@@ -112,12 +112,12 @@ function serverOf({ tls }: HttpOptions, bounds: typeof HTTP_BOUNDS): Server {
     requestTimeout: bounds.requestMs,
     keepAliveTimeout: HTTP_LIMITS.keepAliveMs,
     connectionsCheckingInterval: HTTP_LIMITS.overdueMs,
-    // A client that vanished without a word is noticed also while nothing is sent to it.
+    // TCP keep-alive notices a vanished client also while nothing is sent to it.
     keepAlive: true,
     keepAliveInitialDelay: HTTP_LIMITS.probeIdleMs,
     shouldUpgradeCallback: asksForWebSocket,
   };
-  // Not imported: an import reads all that the module exports, and behind some of it all of fetch would be loaded.
+  // Not a static import: that evaluates all exports of the module, some of which load all of fetch.
   const server =
     tls === undefined
       ? process.getBuiltinModule("node:http").createServer(settings)
@@ -157,7 +157,7 @@ function contextOf(options: HttpOptions, { processingMs }: typeof HTTP_BOUNDS, g
   };
 }
 
-/** Tokens in clear text on a network are everybody's tokens. */
+/** Refuses to listen beyond this machine without TLS: tokens would cross the network in clear text. */
 function refuseCleartext({ host, tls }: HttpOptions): void {
   if (tls !== undefined || LOOPBACK_NAMES.includes(host) || host.startsWith("127.")) return;
   throw new Fault(
@@ -170,7 +170,7 @@ function refuseCleartext({ host, tls }: HttpOptions): void {
 async function drain(server: Server, drainMs: number): Promise<void> {
   const closed = once(server, "close");
   server.close();
-  // A connection whose last request has ended would wait for another one.
+  // Idle keep-alive connections would stay open otherwise.
   const sweep = setInterval(() => server.closeIdleConnections(), HTTP_LIMITS.sweepMs);
   const impatience = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;

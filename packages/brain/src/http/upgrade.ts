@@ -17,7 +17,7 @@ export interface UpgradedConnection {
   readonly socket: WebSocket;
   readonly caller: Caller;
   readonly params: { readonly [name: string]: string };
-  /** Aborted with a Fault when the token was revoked or has expired, or the server is to end. */
+  /** Aborted with a Fault when the token was revoked or has expired, or the server shuts down. */
   readonly ended: AbortSignal;
 }
 
@@ -27,7 +27,9 @@ export interface Upgrade {
   readonly path: string;
   /** The scope that a token needs. */
   readonly scope: string;
-  /** Gives what takes a connection over, which is cut a moment after `ended` if it still stands then; may load it. */
+  /**
+   * Loads the function that takes a connection over; the connection is cut a moment after `ended` if it is still open.
+   */
   opener(): Promise<(upgraded: UpgradedConnection) => void>;
 }
 
@@ -39,16 +41,16 @@ interface UpgradeContext {
   readonly going: AbortSignal;
 }
 
-/** From the end of a token to the end of its connections: less than the second that is promised. */
+/** Time from the end of a token to the end of its connections; the promise is one second. */
 const CUT_MS = 800;
 const NOT_LET_IN = { ok: false } as const;
 
-/** Whether a request asks to become a WebSocket; any other wish of that kind is left unheard. */
+/** Whether a request asks to become a WebSocket; other upgrades are ignored. */
 export function asksForWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === "websocket";
 }
 
-/** What a server does with requests that ask to become WebSockets: the checks of any other request, then the path's own. */
+/** Handles requests that ask to become a WebSocket: the checks of any other request, then the path's own handler. */
 export function upgradeHandler(
   paths: readonly Upgrade[],
   context: UpgradeContext,
@@ -86,13 +88,13 @@ export function upgradeHandler(
     });
   };
   return (request, socket, head) => {
-    // A client that goes away while it is looked at is no news.
+    // A client that disconnects during the checks is no error.
     socket.on("error", () => undefined);
     open(request, socket, head).catch((thrown: unknown) => refuse(context, request, socket, thrown));
   };
 }
 
-/** Loaded with the first who comes: a server is up before. */
+/** Loaded with the first WebSocket, to keep the start of the server short. */
 async function webSocketServer(): Promise<WebSocketServer> {
   const { WebSocketServer } = await import("ws");
   return new WebSocketServer({
@@ -104,7 +106,7 @@ async function webSocketServer(): Promise<WebSocketServer> {
   });
 }
 
-/** Fires when a connection has to end, and sees to it that it does. */
+/** A signal that aborts when a connection has to end; the connection is cut soon after. */
 function endOf(socket: WebSocket, { revoked, expiresAt }: VerifiedCaller, going: AbortSignal): AbortSignal {
   const ended = new AbortController();
   const end = (fault: Fault): void => {
@@ -118,7 +120,7 @@ function endOf(socket: WebSocket, { revoked, expiresAt }: VerifiedCaller, going:
     leftMs < LONGEST_TIMER_MS ? setTimeout(() => end(new Fault("TOKEN_EXPIRED")), leftMs).unref() : undefined;
   revoked.addEventListener("abort", onRevoked);
   going.addEventListener("abort", onGoing);
-  // A token lives longer than its connections: what they hung on its signal is taken down.
+  // The token's signal outlives the connection, so its listeners are removed.
   socket.once("close", () => {
     clearTimeout(expiry);
     revoked.removeEventListener("abort", onRevoked);

@@ -5,16 +5,16 @@ import { Fault, HTTP_LIMITS, isObject } from "@vidro/core";
 import type { FaultCode, Json, JsonObject } from "@vidro/core";
 import type { Route } from "./route.ts";
 
-/** Checks what a request brings against the schemas of its route. */
+/** Checks a request against the schemas of its route. */
 export interface Validator {
-  /** The body with its defaults; BAD_ARGUMENTS, or what the route calls it, naming what does not fit. */
+  /** The body with its defaults; BAD_ARGUMENTS, or the route's own code, naming what does not fit. */
   body(value: Json): JsonObject;
   /** The parameters with their defaults; BAD_ARGUMENTS naming what does not fit. */
   query(given: URLSearchParams): { readonly [name: string]: string };
 }
 
-// Strict about keywords: a slip of the pen in a schema must not pass for a check. Formats only describe, as JSON
-// Schema 2020-12 has it.
+// Strict about keywords: a misspelt keyword in a schema must not go unnoticed. Formats are annotations, as in JSON
+// Schema 2020-12.
 const BODIES = {
   useDefaults: true,
   strict: true,
@@ -23,14 +23,14 @@ const BODIES = {
   strictRequired: false,
   validateFormats: false,
 } as const;
-/** Everything in a query is text, so numbers and truths are read from it. */
+/** Values of a query are text, so numbers and booleans are coerced. */
 const QUERIES = { ...BODIES, coerceTypes: true } as const;
 
 const require = createRequire(import.meta.url);
 let bodies: Ajv2020 | undefined;
 let queries: Ajv2020 | undefined;
 
-/** Loaded with the first request that has something to check: a server is up before. */
+/** Loaded with the first request that needs validation, to keep the start of the server short. */
 function ajv(options: typeof BODIES | typeof QUERIES): Ajv2020 {
   const loaded = require("ajv/dist/2020.js") as typeof ajv2020;
   return new loaded.Ajv2020(options);
@@ -70,7 +70,7 @@ function once(given: URLSearchParams): JsonObject {
   return Object.fromEntries(values);
 }
 
-/** What is looked at, and what it is called when it lacks something. */
+/** The value that is checked, and the fault code of a missing field. */
 interface Looked {
   readonly whole: string;
   readonly lacking?: FaultCode | undefined;
@@ -88,7 +88,7 @@ function fitting(check: ValidateFunction, value: Json, { whole, lacking }: Looke
   throw new Fault(code, `${sentence(where)} ${wordsOf(error)}.`, { detail: { path } });
 }
 
-/** Where it does not fit, as a JSON pointer; what is missing or too much is named as if it were there. */
+/** JSON pointer to what does not fit; a missing or unknown field is named as if it were there. */
 function pathOf({ instancePath, keyword, params }: ErrorObject): string {
   const name: unknown =
     keyword === "required"

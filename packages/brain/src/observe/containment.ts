@@ -6,13 +6,13 @@ import type { Log, LogFields } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
 /*
- * An error that is thrown in a timer, an event handler or a promise that nothing awaits reaches the process. The
- * asynchronous context of that code names the run, request or link that it worked for, so that only that one ends.
+ * An error thrown in a timer, an event handler or a promise without a handler reaches the process. The asynchronous
+ * context of that code names the run, request or link that it worked for, so that only that one ends.
  */
 
-/** A run, request or link: all that ends when an error escapes from its code. */
+/** A run, request or link: what ends when an error escapes from its code. */
 export interface Containment {
-  /** How the log names it. */
+  /** Its log fields. */
   readonly fields: LogFields;
   /** Ends it with the fault; must not throw. */
   end(fault: Fault): void;
@@ -20,7 +20,7 @@ export interface Containment {
 
 const containers = new AsyncLocalStorage<Containment>();
 
-/** Does some work whose escaped errors, now or in anything that it starts, end `contained` and nothing else. */
+/** Runs work whose escaped errors, now or in anything that it starts, end only `contained`. */
 export function contain<Result>(contained: Containment, work: () => Result): Result {
   return containers.run(contained, work);
 }
@@ -34,13 +34,16 @@ export function containEvents(contained: Containment, emitter: EventEmitter): vo
   emitter.emit = (...event: Parameters<typeof emit>) => containers.run(contained, () => emit(...event));
 }
 
-/** Where escaped errors are told. */
+/** Receivers of escaped errors. */
 interface ErrorObservers {
   readonly log: Log;
   readonly metrics: Pick<Metrics, "uncaught">;
 }
 
-/** Handles an error that reached the process: logs it whole under a trace id, counts it, and ends what it belongs to. */
+/**
+ * Handles an error that reached the process: logs it with its stack under a trace id, counts it, and ends its
+ * container.
+ */
 export function endContained(thrown: unknown, { log, metrics }: ErrorObservers): void {
   const contained = containers.getStore();
   const traceId = randomUUIDv7();

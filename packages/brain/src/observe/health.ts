@@ -9,10 +9,10 @@ import { isTransient } from "../stores/transient-faults.ts";
 import { diskRoom, openDescriptors } from "./vitals.ts";
 import type { Descriptors, DiskRoom } from "./vitals.ts";
 
-/** Whether something that the brain needs works: `ok`, `degraded` when it goes on without, `down` when it cannot. */
+/** State of a part that the brain needs: `ok`, `degraded` when the brain goes on without it, `down` when it cannot. */
 export type Health = "ok" | "degraded" | "down";
 
-/** What a watch over a daemon's health needs. */
+/** Dependencies of the health watch. */
 interface HealthWorld {
   /** The folder of all state. */
   readonly home: string;
@@ -20,11 +20,11 @@ interface HealthWorld {
   readonly records: Pick<Records, "put">;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Open runs without a driver are meant to stay so. */
+  /** Open runs are held on purpose, so an undriven one is no finding. */
   readonly holdsRuns: boolean;
 }
 
-/** How one thing is, and in words why it is not ok. */
+/** Health of one part, and the reason when it is not ok. */
 interface Finding {
   readonly health: Health;
   readonly why: string;
@@ -34,8 +34,8 @@ const OK: Finding = { health: "ok", why: "" };
 const LOG_NAMES = { ok: "health.restored", degraded: "health.degraded", down: "health.lost" } as const;
 
 /**
- * Knows how a daemon is: it looks at disk, descriptors, store and open runs again and again, is told of each write to
- * the store, and tells the log of each change.
+ * Watches the health of a daemon: it checks disk, descriptors, store and open runs at intervals, is told of each write
+ * to the store, and logs each change.
  */
 export class HealthWatch {
   readonly #world: HealthWorld;
@@ -49,14 +49,17 @@ export class HealthWatch {
     this.#world = world;
   }
 
-  /** Looks for the first time, and from then on until it is closed. */
+  /** Checks now, and at intervals until it is closed. */
   async start(): Promise<this> {
     await this.look();
     this.#timer = setInterval(() => void this.look(), HEALTH_LIMITS.lookMs).unref();
     return this;
   }
 
-  /** Is told how a write to the store ended: one that failed for want of a usable disk marks it, the next good one clears it. */
+  /**
+   * Told of the end of each write to the store: a failure of the disk marks the store as down, the next success clears
+   * it.
+   */
   wrote(thrown?: unknown): void {
     if (thrown === undefined) {
       this.#writeFault = undefined;
@@ -68,23 +71,23 @@ export class HealthWatch {
     this.#writeFault = fault;
   }
 
-  /** Looks at everything now; never rejects. */
+  /** Checks everything now; never rejects. */
   look(): Promise<void> {
     return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
   }
 
-  /** How each thing is, as it was found last. */
+  /** Health of each part at the last check. */
   checks(): { readonly [thing: string]: Health } {
     return Object.fromEntries(Object.entries(this.#findings).map(([thing, { health }]) => [thing, health]));
   }
 
-  /** Why those are not ok that are not. */
+  /** Reasons of the parts that are not ok. */
   details(): { readonly [thing: string]: string } {
     const found = Object.entries(this.#findings).filter(([, { why }]) => why !== "");
     return Object.fromEntries(found.map(([thing, { why }]) => [thing, why]));
   }
 
-  /** Looks no more. */
+  /** Stops checking. */
   close(): void {
     clearInterval(this.#timer);
   }
@@ -105,7 +108,10 @@ export class HealthWatch {
     });
   }
 
-  /** Without a write the store would stay marked for ever where a balancer keeps requests away from a brain that is down. */
+  /**
+   * Tries a write: where a load balancer keeps requests away from a brain that is down, no other write would clear the
+   * mark.
+   */
   async #tryToWrite(): Promise<void> {
     const record = { kind: "health", id: "write", owner: LOCAL_OWNER, body: {} };
     await this.#world.records.put(record).then(

@@ -2,28 +2,28 @@ import type { Entry, Event, Journal, Outcome } from "@vidro/core";
 import type { Log, LogFields } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
-/** Who is told of what became durable. */
+/** Receivers of what became durable. */
 interface Observers {
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Is told how each write to the journal ended: with what it threw, if it did. */
+  /** Called at the end of each write to the journal, with what it threw, if it did. */
   readonly wrote?: (thrown?: unknown) => void;
 }
 
-/** What the log calls a run, beside its id. */
+/** Log fields of a run besides its id. */
 interface RunNames {
   readonly session_id: string;
   readonly agent_id: string;
 }
 
-/** What is known of a run that this process has the lease of. */
+/** A run that this process has the lease of. */
 interface LeasedRun {
   readonly names: RunNames | undefined;
-  /** When its call of a model, or its action, began. */
+  /** When its model call or action began; 0 when none is under way. */
   begunAt: number;
 }
 
-/** The journal itself, and each entry is counted and logged once it is durable. */
+/** The same journal; each entry is counted and logged once it is durable. */
 export function observeJournal(inner: Journal, observers: Observers): Journal {
   const { metrics } = observers;
   /** Runs that this process has the lease of. */
@@ -42,7 +42,7 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
       throw thrown;
     }
   };
-  // In a turn of its own: whoever waits for the commit goes on first.
+  // In a later turn of the event loop: callers that wait for the commit go on first.
   const note = (run: string, entries: readonly Entry[], known: LeasedRun | undefined): void => {
     setImmediate(() => {
       for (const { event, at } of entries) {
@@ -61,14 +61,14 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
       return made;
     },
     async append(lease, entries) {
-      // Looked up now: the lease may be given back before the commit is through.
+      // Looked up now: the lease may be released before the commit ends.
       const known = leased.get(lease.run);
       await timed(inner.append(lease, entries));
       note(lease.run, entries, known);
     },
     async lease(run, holder) {
       const lease = await inner.lease(run, holder);
-      // A run that cannot be read is refused by who takes it over; the lease must not be lost on the way there.
+      // An unreadable run is refused later, when it is folded; here the lease must not get lost.
       learn(run, await inner.read(run, 0, 1).catch(() => []));
       return lease;
     },
@@ -125,13 +125,13 @@ function count(event: Event, metrics: Metrics): void {
   }
 }
 
-/** Measures from intents to what came of them, by the times of their entries. */
+/** Measures the time from an intent to its outcome, by the times of their entries. */
 function time(event: Event, at: number, known: LeasedRun, metrics: Metrics): void {
   if (event.type === "model.called" || event.type === "action.started") {
     known.begunAt = at;
     return;
   }
-  // A process that took the run over in between does not know when it began.
+  // Unknown after a takeover by another process.
   if (known.begunAt === 0) return;
   const seconds = Math.max(0, at - known.begunAt) / 1000;
   if (event.type === "model.replied") metrics.modelTime.observe(seconds, { outcome: "replied" });

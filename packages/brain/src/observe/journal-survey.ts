@@ -4,7 +4,7 @@ import type { Journal } from "@vidro/core";
 import type { Log } from "./log.ts";
 
 /**
- * Reads the journals of the newest runs once, slowly, so that damage is known before anyone asks for what is damaged:
+ * Reads the journals of the newest runs once, slowly, so that damage is known before a client asks for a damaged run:
  * the store remembers what it could not read.
  */
 export class JournalSurvey {
@@ -18,7 +18,7 @@ export class JournalSurvey {
     this.#log = log;
   }
 
-  /** Begins; nobody has to wait for it. */
+  /** Starts in the background. */
   start(): void {
     this.#walk = this.#all().catch((thrown: unknown) => this.#tell("list", thrown));
   }

@@ -3,10 +3,10 @@ import { HEALTH_LIMITS, SECOND_MS } from "@vidro/core";
 
 const NANOSECONDS = 1e9;
 
-/** How late the event loop was in the last minute: reading it changes nothing, so that two readers see the same. */
+/** Longest delay of the event loop in the last minute; reading does not reset it, so two readers see the same. */
 export class LoopLag {
   readonly #delay = monitorEventLoopDelay({ resolution: 20 });
-  /** The worst of each second that is over, oldest first. */
+  /** Longest delay of each past second, oldest first. */
   readonly #seconds: number[] = [];
   readonly #timer = setInterval(() => this.#turn(), SECOND_MS).unref();
 
@@ -14,7 +14,7 @@ export class LoopLag {
     this.#delay.enable();
   }
 
-  /** The worst delay that is remembered. */
+  /** The longest delay in the window. */
   worstSeconds(): number {
     return Math.max(0, this.#delay.max, ...this.#seconds) / NANOSECONDS;
   }

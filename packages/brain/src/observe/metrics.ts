@@ -3,14 +3,14 @@ import { Histogram, Series } from "./prometheus.ts";
 import type { OpenRuns } from "../stores/store.ts";
 import type { Descriptors, DiskRoom } from "./vitals.ts";
 
-/** How many hands are in each state. */
+/** Number of hands in each state. */
 export interface HandCount {
   readonly ok: number;
   readonly degraded: number;
   readonly down: number;
 }
 
-/** What was found of the system and the store at one time. */
+/** Measurements of the system and the store at one time. */
 interface Vitals {
   readonly room: DiskRoom | undefined;
   readonly descriptors: Descriptors | undefined;
@@ -19,30 +19,30 @@ interface Vitals {
   readonly damaged: number;
 }
 
-/** From a commit in memory to a disk that is at its end. */
+/** Buckets for commits, from memory to an overloaded disk. */
 const COMMIT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** From an answer out of memory to a model or a command that takes its time. */
+/** Buckets for requests, model calls and actions. */
 const WORK = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Every number that the daemon tells Prometheus; labels have few values, none of them from outside. */
+/** Every metric of the daemon; labels have few values, none of them chosen by clients. */
 export class Metrics {
   readonly #all: (Series | Histogram)[] = [];
   readonly #lag = new LoopLag();
-  /** Where the state of the hands is asked for. */
+  /** Gives the number of hands in each state. */
   hands: () => HandCount = () => ({ ok: 0, degraded: 0, down: 0 });
 
-  /** What came in from outside: `task`, `answer`, `telemetry`. */
-  readonly ingest = this.#series("counter", "ingest_total", "Things taken in from outside, by kind");
-  /** `hand`: one hand told too much; `all`: all of them together did. */
+  /** By `kind`: `task`, `answer`, `telemetry`. */
+  readonly ingest = this.#series("counter", "ingest_total", "Tasks, answers and telemetry samples received, by kind");
+  /** By `why`: `hand` when one hand exceeded its bound, `all` when all hands together did. */
   readonly samplesDropped = this.#series(
     "counter",
     "telemetry_dropped_total",
-    "Samples of hands dropped before their hour was over, by whose bound it was",
+    "Telemetry samples dropped before their hour was over, by the bound that was exceeded",
   );
   /** `started`, `finished`, `failed`, `aborted`. */
   readonly runs = this.#series("counter", "runs_total", "Runs that reached a state, by state");
-  readonly steps = this.#series("counter", "steps_total", "Turns of the loop, each with one call of the model");
+  readonly steps = this.#series("counter", "steps_total", "Steps of runs, each with one call of the model");
   /** `ok`, `error`, `failed`, `unknown`. */
   readonly actions = this.#series("counter", "actions_total", "Actions of hands that ended, by outcome");
   /** `replied`, `failed`. */
@@ -51,51 +51,59 @@ export class Metrics {
   readonly modelTokens = this.#series("counter", "model_tokens_total", "Tokens that models used, by direction");
   readonly healings = this.#series("counter", "healings_total", "Healings that were tried");
   readonly requests = this.#series("counter", "http_requests_total", "HTTP requests, by method, path and status");
-  readonly uncaught = this.#series("counter", "uncaught_errors_total", "Errors that escaped to the process");
-  readonly streams = this.#series("gauge", "streams_open", "Answers that are being streamed");
+  readonly uncaught = this.#series(
+    "counter",
+    "uncaught_errors_total",
+    "Errors that escaped every handler and reached the process",
+  );
+  readonly streams = this.#series("gauge", "streams_open", "Responses being streamed");
   /** Commits of records and other small writes are not in it. */
   readonly commit = this.#histogram(
     "journal_commit_seconds",
-    "Time from handing entries to the journal until they are durable",
+    "Time from an append to the journal until its entries are durable",
     COMMIT_SECONDS,
   );
-  /** By `method`, `path` and `status`; a stream is as long as it is watched. */
+  /** By `method`, `path` and `status`; a stream counts until its client leaves. */
   readonly requestTime = this.#histogram("http_request_seconds", "Time from a request to the end of its answer", WORK);
   /** By `outcome`, as `modelCalls`. */
   readonly modelTime = this.#histogram("model_call_seconds", "Time from a call of a model to its end", WORK);
   /** By `outcome`, as `actions`. */
   readonly actionTime = this.#histogram("action_seconds", "Time from the order of an action to its end", WORK);
-  readonly storeFailures = this.#series("counter", "store_failures_total", "Writes that the store could not take");
+  readonly storeFailures = this.#series("counter", "store_failures_total", "Writes that the store refused");
   /** 0 once a write has failed, until one succeeds. */
-  readonly storeWritable = this.#series("gauge", "store_writable", "Whether the store took the last write");
+  readonly storeWritable = this.#series(
+    "gauge",
+    "store_writable",
+    "1 if the last write to the store succeeded, else 0",
+  );
   readonly descriptorsExhausted = this.#series(
     "counter",
     "descriptors_exhausted_total",
-    "Looks that found no descriptor left",
+    "Health checks that found no free descriptor",
   );
-  /** Connections that could not be taken in for want of a descriptor. */
+  /** Connections that could not be accepted for lack of a descriptor. */
   refused = 0;
 
-  readonly #disk = this.#series("gauge", "disk_bytes", "The file system of the state, by use");
-  readonly #openRuns = this.#series("gauge", "runs_open", "Runs that are open, by state");
+  readonly #disk = this.#series("gauge", "disk_bytes", "Size of the file system that holds the state, by use");
+  readonly #openRuns = this.#series("gauge", "runs_open", "Open runs, by state");
   readonly #undriven = this.#series("gauge", "runs_undriven", "Open runs that no process drives");
-  readonly #damaged = this.#series("gauge", "runs_damaged", "Runs that were found to be damaged");
+  readonly #damaged = this.#series("gauge", "runs_damaged", "Runs whose journal was found damaged");
   readonly #descriptors = this.#series("gauge", "open_descriptors", "Descriptors that the process has open");
   readonly #descriptorLimit = this.#series("gauge", "max_descriptors", "Descriptors that the process may have open");
   readonly #lateness = this.#series(
     "gauge",
     "event_loop_lag_seconds",
-    "How late timers fire, the worst of the last minute",
+    "Longest delay of the event loop in the last minute",
   );
-  readonly #memory = this.#series("gauge", "resident_memory_bytes", "Memory of the process");
-  readonly #heap = this.#series("gauge", "heap_bytes", "Memory of JavaScript, by use");
+  readonly #memory = this.#series("gauge", "resident_memory_bytes", "Resident memory of the process");
+  readonly #heap = this.#series("gauge", "heap_bytes", "JavaScript heap, by use");
   readonly #uptime = this.#series("gauge", "uptime_seconds", "Time since the process started");
   readonly #handStates = this.#series("gauge", "hands", "Hands, by state");
 
   constructor() {
     this.commit.show();
     this.storeWritable.set(1);
-    // A series that was never counted up is not shown, and a query on it finds nothing instead of zero.
+    // A series without a value is not shown, and a query on it finds nothing instead of zero.
     for (const alone of [
       this.steps,
       this.healings,
@@ -113,7 +121,7 @@ export class Metrics {
     for (const direction of ["input", "output"]) this.modelTokens.inc({ direction }, 0);
   }
 
-  /** All numbers as Prometheus reads them. */
+  /** All metrics in the text format of Prometheus. */
   text(): string {
     const { rss, heapUsed, heapTotal } = process.memoryUsage();
     this.#lateness.set(this.#lag.worstSeconds());
@@ -130,7 +138,7 @@ export class Metrics {
     this.#lag.close();
   }
 
-  /** Takes in what was found of the system and the store; what is not known keeps its last value. */
+  /** Sets the measurements of the system and the store; unknown ones keep their last value. */
   setVitals({ room, descriptors, runs, damaged }: Vitals): void {
     if (room !== undefined) {
       this.#disk.set(room.freeBytes, { use: "free" });

@@ -1,14 +1,14 @@
 /*
- * Numbers in the text format that Prometheus reads. A counter or a gauge is a name with one series for each set of
- * labels; the labels are written out when a series is found, so that telling all of them is joining lines.
+ * Metrics in the text format of Prometheus. A counter or a gauge is a name with one series for each set of labels; the
+ * labels are formatted when a series is first used, so that printing all series only joins lines.
  */
 
-/** What tells the series of one name apart. */
+/** Labels of a series. */
 interface Labels {
   readonly [name: string]: string;
 }
 
-/** What Prometheus is told of a name besides its numbers. */
+/** Name and help text of a metric. */
 export interface About {
   readonly name: string;
   readonly help: string;
@@ -44,33 +44,33 @@ export class Series {
     this.#values.set(labelled(labels), value);
   }
 
-  /** All series as Prometheus reads them. */
+  /** All series in the text format. */
   text(): string {
     const lines = Array.from(this.#values, ([labels, value]) => `${this.#about.name}${labels} ${value}\n`);
     return heading(this.#type, this.#about) + lines.join("");
   }
 }
 
-/** What a histogram has seen under one set of labels. */
+/** Observations of a histogram under one set of labels. */
 interface Seen {
   readonly counts: number[];
   count: number;
   sum: number;
 }
 
-/** How many of the values that were seen lie below each bound. */
+/** A histogram: counts of observed values below each bound. */
 export class Histogram {
   readonly #about: About;
   readonly #bounds: readonly number[];
   readonly #seen = new Map<string, Seen>();
 
-  /** The bounds go up. */
+  /** The bounds are in ascending order. */
   constructor(about: About, bounds: readonly number[]) {
     this.#about = about;
     this.#bounds = bounds;
   }
 
-  /** Takes in a value. */
+  /** Adds a value. */
   observe(value: number, labels?: Labels): void {
     const seen = this.#of(labels);
     const at = this.#bounds.findIndex((bound) => value <= bound);
@@ -79,7 +79,7 @@ export class Histogram {
     seen.sum += value;
   }
 
-  /** Makes the series with these labels show before it has seen anything. */
+  /** Shows the series with these labels before it has any value. */
   show(labels?: Labels): void {
     this.#of(labels);
   }
@@ -93,7 +93,7 @@ export class Histogram {
     return fresh;
   }
 
-  /** All of it as Prometheus reads it: each bound counts what lies below the lower ones, too. */
+  /** The text format; buckets are cumulative. */
   text(): string {
     return heading("histogram", this.#about) + Array.from(this.#seen, (one) => this.#textOf(...one)).join("");
   }

@@ -2,39 +2,39 @@ import { Fault, TELEMETRY_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject } from "@vidro/core";
 
-/** What a hand told of its host at a time. */
+/** Telemetry of a host at one time. */
 export interface TelemetrySample {
-  /** When it was taken, by the clock of its host, or by ours where the host did not say. */
+  /** When it was measured, by the clock of its host; by ours where the host did not say. */
   readonly at: number;
   readonly payload: JsonObject;
 }
 
-/** A sample as it comes in. */
+/** A sample as a hand sends it. */
 export interface SamplePush extends TelemetrySample {
-  /** The hand's own id of it: one that comes again is the same sample. */
+  /** The hand's id of the sample; used to drop repetitions. */
   readonly id: string;
 }
 
-/** Takes in a sample of a hand: once it returns, the sample is kept; throws a Fault when it is refused. */
+/** Stores a sample of a hand; throws a Fault when it is refused. */
 export type TakeSample = (hand: string, push: SamplePush) => void;
 
-/** Why a sample was dropped before its hour was over. */
+/** The bound for which a sample was dropped before its hour was over. */
 type DropReason = "hand" | "all";
 
-/** What the telemetry needs. */
+/** Dependencies of the telemetry store. */
 interface TelemetryWorld {
   readonly now: () => number;
-  /** Called for each sample that is taken in; one that comes again is not another one. */
+  /** Called for each new sample; not for repetitions. */
   readonly counted?: () => void;
-  /** Called for each sample that is dropped before its hour is over, because its hand or all hands told too much. */
+  /** Called for each sample dropped before its hour is over, because its hand or all hands together sent too much. */
   readonly dropped?: (why: DropReason) => void;
 }
 
-/** A sample as it is kept: text, so that its size is known. */
+/** A stored sample: text, so that its size is known. */
 interface Kept {
   readonly hand: string;
   readonly id: string;
-  /** When it came, by our own clock: that of a host may be anything. */
+  /** When it arrived, by our clock; the clock of a host may be wrong. */
   readonly came: number;
   readonly at: number;
   readonly text: string;
@@ -48,16 +48,16 @@ interface HandSamples {
 }
 
 /**
- * What hands tell of their hosts, in memory. Each sample that was taken in is kept for an hour; of a hand that tells
- * more than its share, and of all hands when together they tell too much, the oldest samples are dropped and counted.
- * A sample is lost with the process, and the hands go on telling.
+ * Telemetry of all hands, in memory. Each sample is kept for an hour; of a hand that sends more than its share, and of
+ * all hands when together they send too much, the oldest samples are dropped and counted. A restart loses the samples,
+ * and the hands go on sending.
  */
 export class TelemetryStore {
   readonly #world: TelemetryWorld;
   readonly #ofHand = new Map<string, HandSamples>();
-  /** All samples in the order in which they came, among them some that are gone. */
+  /** All samples in order of arrival, including some that were dropped. */
   #all: Kept[] = [];
-  /** No sample before this place in `#all` is kept. */
+  /** Samples before this index of `#all` were dropped. */
   #first = 0;
   #count = 0;
   #bytes = 0;
@@ -66,14 +66,14 @@ export class TelemetryStore {
     this.#world = world;
   }
 
-  /** What is kept now takes so many bytes. */
+  /** Memory of all stored samples. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Takes in a sample. One whose id is kept already is the same sample and changes nothing; ACTION_ID_REUSED when it
-   * says something else, PAYLOAD_TOO_LARGE beyond the bound of one sample.
+   * Stores a sample. One with a known id is a repetition and changes nothing; ACTION_ID_REUSED when its content
+   * differs, PAYLOAD_TOO_LARGE beyond the bound of one sample.
    */
   take(hand: string, { id, payload, at }: SamplePush): void {
     const text = JSON.stringify(payload);
@@ -101,7 +101,7 @@ export class TelemetryStore {
     return this.since(hand, TELEMETRY_LIMITS.keptMs).at(-1);
   }
 
-  /** The samples of a hand that came in the last so many milliseconds, oldest first. */
+  /** The samples of a hand that arrived in the last so many milliseconds, oldest first. */
   since(hand: string, lastMs: number): readonly TelemetrySample[] {
     this.#expire();
     const from = this.#world.now() - lastMs;
@@ -109,7 +109,7 @@ export class TelemetryStore {
     return own.filter(({ came }) => came >= from).map(({ at, text }) => ({ at, payload: objectIn(text) }));
   }
 
-  /** Lets go of what is older than an hour. */
+  /** Drops samples older than an hour. */
   #expire(): void {
     const from = this.#world.now() - TELEMETRY_LIMITS.keptMs;
     for (let oldest = this.#oldest(); oldest !== undefined && oldest.came < from; oldest = this.#oldest())
@@ -117,7 +117,7 @@ export class TelemetryStore {
     this.#compact();
   }
 
-  /** Drops the oldest while its hand, or all of them, have too much. */
+  /** Drops the oldest samples while a hand, or all hands together, exceed their bound. */
   #fit({ samples }: HandSamples): void {
     while (samples.length > TELEMETRY_LIMITS.samples) this.#drop(samples[0], "hand");
     while (this.#bytes > TELEMETRY_LIMITS.bytes) this.#drop(this.#oldest(), "all");
@@ -135,7 +135,7 @@ export class TelemetryStore {
     return this.#all[this.#first];
   }
 
-  /** Forgets a sample, which is the oldest of its hand. */
+  /** Drops a sample, which is the oldest of its hand. */
   #remove(kept: Kept): void {
     kept.isGone = true;
     this.#count -= 1;
@@ -146,7 +146,7 @@ export class TelemetryStore {
     if (own?.samples.length === 0) this.#ofHand.delete(kept.hand);
   }
 
-  /** Those that are gone are cut out together, so that each costs next to nothing. */
+  /** Removes dropped samples from `#all` in bulk, so that each costs next to nothing. */
   #compact(): void {
     if (this.#all.length <= COMPACT_AT || this.#all.length <= this.#count * 2) return;
     this.#all = this.#all.filter(({ isGone }) => !isGone);
@@ -154,15 +154,15 @@ export class TelemetryStore {
   }
 }
 
-/** A list that is shorter is not worth compacting. */
+/** A shorter list is not compacted. */
 const COMPACT_AT = 64;
 
-/** What a sample takes: its texts and what holds them. */
+/** Memory of a sample: its texts and its objects. */
 function sizeOf({ id, text }: Kept): number {
   return (id.length + text.length) * BYTES_PER_CHAR + TELEMETRY_LIMITS.overheadBytes;
 }
 
-/** As strings are held at worst. */
+/** Worst case of a JavaScript string. */
 const BYTES_PER_CHAR = 2;
 
 function objectIn(text: string): JsonObject {

@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { statfs } from "node:fs/promises";
 
-/* What the system says of this process and of the disk that its state is on. */
+/* Measurements of this process and of the disk that holds its state. */
 
-/** The room of a file system. */
+/** Size and free space of a file system. */
 export interface DiskRoom {
   readonly totalBytes: number;
   readonly usedBytes: number;
-  /** What a process that is not root may still use. */
+  /** Free for processes that are not root. */
   readonly freeBytes: number;
 }
 
-/** How many descriptors a process has open; `exhausted` when it cannot open one more, even to look. */
+/** Open descriptors of a process and their limit; `exhausted` when not even one is free for this check. */
 export type Descriptors = { readonly open: number; readonly limit: number } | "exhausted";
 
-/** The room of the file system that a folder is on; nothing when the system does not say. */
+/** Size and free space of the file system of a folder; undefined when the system does not say. */
 export async function diskRoom(folder: string): Promise<DiskRoom | undefined> {
   try {
     const { blocks, bfree, bavail, bsize } = await statfs(folder);
@@ -24,10 +24,10 @@ export async function diskRoom(folder: string): Promise<DiskRoom | undefined> {
   }
 }
 
-/** The descriptors of this process; nothing where the system does not count them. */
+/** The descriptors of this process; undefined where the system does not count them. */
 export function openDescriptors(): Descriptors | undefined {
   try {
-    // The one that looks is counted, too.
+    // Includes the descriptor of this check.
     const open = readdirSync("/proc/self/fd").length - 1;
     const [, soft = ""] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync("/proc/self/limits", "utf8")) ?? [];
     return { open, limit: soft === "unlimited" ? Infinity : Number(soft) };

@@ -2,42 +2,42 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Fault, STORE_LIMITS } from "@vidro/core";
 import { commitUnknown, isBusy, isDoubtful, isOfDisk, storeFault } from "./sqlite-fault.ts";
 
-/** Writes something; `isRepeat` when an earlier attempt at the same work may be on disk already. */
+/** Writes to the database; `isRepeat` when an earlier attempt at the same work may be on disk already. */
 export type CommitWork<Value> = (isRepeat: boolean) => Value;
 
 interface Job {
-  /** Gives what to do once its work is on disk; throws a Fault only before it has written anything. */
+  /** Does the work and returns what to do once it is on disk; throws a Fault only before it has written anything. */
   readonly work: CommitWork<() => void>;
   readonly reject: (fault: Fault) => void;
-  /** An attempt at it failed in the commit itself, so that it may be on disk. */
+  /** An earlier attempt failed in the commit itself, so it may be on disk. */
   isDoubtful: boolean;
 }
 
-/** What the owner of a database does around a commit. */
+/** Callbacks around a commit. */
 export interface CommitHooks {
-  /** The transaction has begun: nobody else can write now. */
+  /** The transaction has begun: no other connection can write now. */
   begun(): void;
-  /** All work of the transaction is done: what is to go with it is written now. */
+  /** All work of the transaction is done; further rows for the same commit are written now. */
   committing(): void;
-  /** The transaction was rolled back: whatever its work remembered is void. */
+  /** The transaction was rolled back: anything cached from it is void. */
   undone(): void;
   /** The transaction is on disk. */
   committed(): void;
 }
 
-/** What a group commit needs of its database. */
+/** Dependencies of a group commit. */
 interface GroupCommitOptions extends CommitHooks {
   readonly path: string;
-  /** Gives a new connection in place of one whose commit failed with an unknown outcome; throws when it cannot. */
+  /** Opens a new connection in place of one whose commit failed with an unknown outcome; throws when it cannot. */
   reopen(): DatabaseSync;
 }
 
 /**
  * Puts all writes of one turn of the event loop into one transaction, so that they share one sync of the disk.
  *
- * A commit whose sync failed may be on disk or not. The connection is then replaced, and the same work is tried again
- * until a commit succeeds: each piece of work finds out whether it was done. When that takes too long its callers are
- * told COMMIT_UNKNOWN, never that it was refused.
+ * A commit whose sync failed may be on disk or not. The connection is then replaced, and the same work is repeated
+ * until a commit succeeds: each piece of work checks whether it was done. When that takes too long its callers get
+ * COMMIT_UNKNOWN, never a refusal.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -46,7 +46,7 @@ export class GroupCommit {
   #waiting: Job[] = [];
   #turn: NodeJS.Immediate | undefined;
   #retry: NodeJS.Timeout | undefined;
-  /** When the first of the attempts failed that have failed since the last success. */
+  /** Time of the first failed attempt since the last success. */
   #troubledSince: number | undefined;
   /** The connection has to be replaced before the next attempt. */
   #isReopening = false;
@@ -71,10 +71,10 @@ export class GroupCommit {
     });
   }
 
-  /** Lets SQLite wait for a lock in what is read next; writing sees to its own waiting. */
+  /** Lets SQLite wait for a lock in the next read; writes wait by themselves. */
   bePatient(): void {
     if (this.#isPatient) return;
-    setPatience(this.#statements.database, STORE_LIMITS.busyMs);
+    setBusyTimeout(this.#statements.database, STORE_LIMITS.busyMs);
     this.#isPatient = true;
   }
 
@@ -103,7 +103,10 @@ export class GroupCommit {
     this.#options.committed();
   }
 
-  /** One transaction with all jobs that are not refused; nothing when one more is and it has to be tried again. */
+  /**
+   * One transaction with all jobs that are not refused; undefined when another one was refused and it is to be tried
+   * again.
+   */
   #attempt(jobs: readonly Job[], refused: Map<Job, Fault>): (() => void)[] | undefined {
     const done: (() => void)[] = [];
     this.#beginOrThrow();
@@ -116,7 +119,7 @@ export class GroupCommit {
         if (isOfDisk(thrown)) throw thrown;
         refused.set(job, storeFault(thrown, this.#options.path));
         if (thrown instanceof Fault) continue;
-        // It may have written a part: the others go again without it, so that they neither fail nor carry that part.
+        // It may have written a part, so the transaction is rolled back and repeated without it.
         this.#undo();
         return undefined;
       }
@@ -138,10 +141,13 @@ export class GroupCommit {
     }
   }
 
-  /** SQLite would wait by holding up the whole process, with rests so long that a busy neighbour starves us: we wait. */
+  /**
+   * Waits for a lock here: SQLite would block the process, and its back-off is so long that a busy process would starve
+   * this one.
+   */
   #beginOrThrow(): void {
-    // Set back by who reads, not here: a loop that only writes is spared two statements in each commit.
-    if (this.#isPatient) setPatience(this.#statements.database, 0);
+    // Reset by the next read and not here, which saves two statements in each commit of a loop that only writes.
+    if (this.#isPatient) setBusyTimeout(this.#statements.database, 0);
     this.#isPatient = false;
     this.#statements.begin.run();
   }
@@ -153,7 +159,7 @@ export class GroupCommit {
     this.#isReopening = false;
   }
 
-  /** How long to rest before the same jobs are tried again; undefined when they have been tried for long enough. */
+  /** Time until the same jobs are tried again; undefined when they have been tried for long enough. */
   #restMs(thrown: unknown, jobs: readonly Job[]): number | undefined {
     const inDoubt = jobs.some((job) => job.isDoubtful);
     if (!isBusy(thrown) && !inDoubt) return undefined;
@@ -196,7 +202,7 @@ function statementsOf(database: DatabaseSync): Statements {
   };
 }
 
-/** SQLite obeys this pragma when it is prepared, not when it is stepped: a statement that is kept would do nothing. */
-function setPatience(database: DatabaseSync, ms: number): void {
+/** Sets the busy timeout. SQLite applies this pragma when it is prepared, so it cannot be a prepared statement. */
+function setBusyTimeout(database: DatabaseSync, ms: number): void {
   database.exec(`PRAGMA busy_timeout = ${ms}`);
 }

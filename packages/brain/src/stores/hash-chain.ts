@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 
-/** An entry as it is kept: each hash covers the one before it, so nothing can be changed without a trace. */
+/** A stored entry; each hash covers the one before it, so that a change breaks the chain. */
 export interface ChainLink {
   readonly seq: number;
   readonly at: number;
@@ -9,7 +9,7 @@ export interface ChainLink {
   readonly hash: string;
 }
 
-/** Where the chain of every run begins. */
+/** The hash before the first entry of every run. */
 export const ROOT = { seq: 0, hash: "" } as const;
 
 /** The hash of an entry that comes after the one with hash `previous`. */
@@ -17,7 +17,7 @@ export function linkHash(run: string, previous: string, entry: Omit<ChainLink, "
   return hash("sha256", `${previous}\n${run}\n${entry.seq}\n${entry.at}\n${entry.body}`, "hex");
 }
 
-/** A check to be given each link that comes after `from`, in order: why the chain breaks there, if it does. */
+/** A function to be called with each link after `from`, in order; it returns why the chain breaks there, if it does. */
 export function chainCheck(
   run: string,
   from: { readonly seq: number; readonly hash: string } = ROOT,

@@ -3,12 +3,14 @@ import { hostname } from "node:os";
 import { ownIdentity, standingOf } from "@vidro/core";
 import type { LeaseHolder, ProcessSystem } from "@vidro/core";
 
-/** This process, as others on this host can tell it dead from alive. */
+/** Identity of this process, by which others on this host can tell whether it is alive. */
 export function thisHolder(): LeaseHolder {
   return (own ??= ownIdentity(SYSTEM));
 }
 
-/** Whether a holder may still be at work: false only when it is certain that it is not. One elsewhere has its lease. */
+/**
+ * Whether a holder may be alive: false only when it is certainly dead. Of one on another host only its lease is known.
+ */
 export function mayLive(holder: LeaseHolder): boolean {
   return standingOf(holder, thisHolder(), SYSTEM) !== "dead";
 }
@@ -24,7 +26,7 @@ const SYSTEM: ProcessSystem = {
     try {
       return process.kill(pid, 0);
     } catch (thrown) {
-      // EPERM: it is there, and it is not ours.
+      // EPERM: the process exists and belongs to another user.
       return !(thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH");
     }
   },

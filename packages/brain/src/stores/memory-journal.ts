@@ -94,7 +94,7 @@ class MemoryJournal implements Journal {
     return open.flatMap(({ run, term }) => (isUndriven(term, now) ? [run.id] : [])).slice(0, limit);
   }
 
-  /** How many runs are open. */
+  /** Number of open runs. */
   openRuns(): OpenRuns {
     const open = [...this.#runs.values()].filter((kept) => isOpen(kept.status));
     const asking = open.filter((kept) => kept.status === "asking").length;
@@ -145,13 +145,13 @@ class MemoryJournal implements Journal {
   }
 }
 
-/** How many of the entries an earlier call has written, to the letter. */
+/** Number of entries that an earlier call has written, byte for byte. */
 function writtenBefore(kept: Kept, entries: readonly Entry[]): number {
   const known = entries.filter(({ seq }) => seq <= kept.entries.length);
   return known.every((entry) => isDeepStrictEqual(entry, kept.entries[entry.seq - 1])) ? known.length : 0;
 }
 
-/** A key is its owner's own. */
+/** Keys of different owners do not collide. */
 function keyOf(owner: string, key: string): string {
   return JSON.stringify([owner, key]);
 }

@@ -3,7 +3,7 @@ import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "./reco
 import type { NewRecord, RecordFilter } from "./record-rules.ts";
 import { Watchers } from "./watchers.ts";
 
-/** A record whose body is text, so that nobody can change what is kept. */
+/** A record whose body is text, so that callers cannot change the stored value. */
 type Kept = Omit<StoredRecord, "body"> & { readonly text: string };
 
 /** Records that end with their process. */

@@ -3,7 +3,7 @@ import { memoryJournal } from "./memory-journal.ts";
 import { memoryRecords } from "./memory-records.ts";
 import type { Store, StoreOptions } from "./store.ts";
 
-/** A store that ends with its process: the reference of what every store does. */
+/** A store in memory; it is the reference for the behaviour of every store. */
 export function memoryStore(options: StoreOptions = {}): Store {
   const now = options.now ?? Date.now;
   const journal = memoryJournal(now);

@@ -2,7 +2,7 @@ import { query } from "./sqlite-rows.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import type { OpenRuns } from "./store.ts";
 
-// The condition of the index of open runs, word for word: no other run is looked at.
+// Exactly the condition of the index of open runs, so that SQLite reads no other run.
 const COUNT = `SELECT ifnull(sum(status = 'running'), 0) AS running, ifnull(sum(status = 'asking'), 0) AS asking,
   ifnull(sum(holder IS NULL OR until <= ?), 0) AS undriven
   FROM run WHERE status IN ('running', 'asking')`;

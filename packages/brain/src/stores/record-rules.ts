@@ -3,16 +3,16 @@ import { Fault, RECORD_LIMITS } from "@vidro/core";
 import type { Json, JsonObject, Records, StoredRecord } from "@vidro/core";
 
 /*
- * What every store decides alike about records: what is too much, whose change comes too late.
+ * Rules for records that all stores share: bounds and version conflicts.
  */
 
-/** A record to be kept. */
+/** A record to be stored. */
 export type NewRecord = Parameters<Records["put"]>[0];
 
 /** Which records of a kind are listed. */
 export type RecordFilter = Parameters<Records["list"]>[1];
 
-/** The text that a record is kept as; PAYLOAD_TOO_LARGE beyond its bounds. */
+/** The stored text of a record; PAYLOAD_TOO_LARGE beyond its bounds. */
 export function recordText(record: NewRecord): string {
   for (const name of ["kind", "id", "owner"] as const) {
     if (record[name].length > RECORD_LIMITS.nameChars)
@@ -36,12 +36,12 @@ function textOf(record: NewRecord): string {
   }
 }
 
-/** The body of a record from the text that it is kept as. */
+/** The body of a record from its stored text. */
 export function recordBody(text: string): JsonObject {
   return JSON.parse(text);
 }
 
-/** Refuses with CONFLICT a change that is meant for another version than the one that is there (0: none). */
+/** Refuses with CONFLICT a change for another version than the stored one (0: there is no record). */
 export function refuseUnlessVersion(record: NewRecord, found: number, expected: number | undefined): void {
   if (expected === undefined || expected === found) return;
   const standing = found === 0 ? "is not there" : `has version ${found}`;
@@ -49,7 +49,7 @@ export function refuseUnlessVersion(record: NewRecord, found: number, expected: 
   throw new Fault("CONFLICT", `${labelOf(record)} ${standing}, not version ${expected}; read it again.`, { detail });
 }
 
-/** The fault of whoever lists what comes after a record that is not there. */
+/** The fault for a list with a cursor that does not exist. */
 export function noSuchPlace(kind: string, after: string): Fault {
   return new Fault("NOT_FOUND", `There is no ${kind} ${after} to list from; list from the beginning.`);
 }

@@ -3,19 +3,19 @@ import { asFault, isObject } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 
 /*
- * What was revoked or used up stands in a file beside the store as well: a store that comes back from a backup does not
- * know of it, and would let in again who was shut out after the backup.
+ * Revocations and used invitations are also written to a file beside the store: a store restored from a backup lacks
+ * those made after the backup, and would accept revoked hands and tokens again.
  */
 
-type Kept = Pick<StoredRecord, "kind" | "id" | "owner" | "body">;
+type RevokedRecord = Pick<StoredRecord, "kind" | "id" | "owner" | "body">;
 
-/** Writes a line to the log; the store knows only these two kinds of line. */
+/** Logs one of the two events of this file. */
 type RevocationLog = (
   event: "revocation.reapplied" | "revocation.not_mirrored",
   fields: { readonly [name: string]: string },
 ) => void;
 
-/** For each kind of record, the part of its body that ends it for good. */
+/** For each kind of record, the part of its body that revokes it for good. */
 const ENDINGS: { readonly [kind: string]: (body: JsonObject) => JsonObject | undefined } = {
   "hand-bar": ({ barred, why }) =>
     barred === "revoked" ? { barred, ...(why === undefined ? {} : { why }) } : undefined,
@@ -23,7 +23,7 @@ const ENDINGS: { readonly [kind: string]: (body: JsonObject) => JsonObject | und
   invitation: ({ used }) => (used === true ? { used } : undefined),
 };
 
-/** Records whose revocations are kept in a file, too; what the file has and the records lack is revoked again. */
+/** The same records, with revocations also written to the file; those in the file that the records lack are applied. */
 export async function mirrorRevocations(records: Records, file: string, log: RevocationLog): Promise<Records> {
   await revokeAgain(records, await read(file), log);
   return {
@@ -45,17 +45,17 @@ export async function mirrorRevocations(records: Records, file: string, log: Rev
   };
 }
 
-async function revokeAgain(records: Records, revoked: readonly Kept[], log: RevocationLog): Promise<void> {
+async function revokeAgain(records: Records, revoked: readonly RevokedRecord[], log: RevocationLog): Promise<void> {
   for (const { kind, id, owner, body } of revoked) {
     const record = await records.get(kind, id);
-    // A token or an invitation that the store does not know counts for nothing as it is.
+    // A token or an invitation that the store does not know is refused anyway.
     if (record === undefined ? kind !== "hand-bar" : ENDINGS[kind]?.(record.body) !== undefined) continue;
     await records.put({ kind, id, owner, body: { ...record?.body, ...body } }, record?.version);
     log("revocation.reapplied", { kind, id });
   }
 }
 
-async function append(file: string, line: Kept): Promise<void> {
+async function append(file: string, line: RevokedRecord): Promise<void> {
   const handle = await open(file, "a", 0o600);
   try {
     await handle.appendFile(`${JSON.stringify(line)}\n`);
@@ -65,19 +65,19 @@ async function append(file: string, line: Kept): Promise<void> {
   }
 }
 
-/** The lines that can be read: a crash may have cut the last one off. */
-async function read(file: string): Promise<readonly Kept[]> {
+/** The lines that can be parsed: a crash may have cut the last one off. */
+async function read(file: string): Promise<readonly RevokedRecord[]> {
   const text = await readFile(file, "utf8").catch((thrown: NodeJS.ErrnoException) => {
     if (thrown.code !== "ENOENT") throw thrown;
     return "";
   });
   return text.split("\n").flatMap((line) => {
-    const kept = keptIn(line);
+    const kept = parseLine(line);
     return kept === undefined ? [] : [kept];
   });
 }
 
-function keptIn(line: string): Kept | undefined {
+function parseLine(line: string): RevokedRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
     if (!isObject(value)) return undefined;

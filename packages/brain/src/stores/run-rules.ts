@@ -3,24 +3,24 @@ import type { Entry, Event, EventType, Journal, LeaseHolder, RunStatus } from "@
 import { mayLive } from "./lease-holder.ts";
 
 /*
- * What every store decides alike: where a run stands after an event, what may be appended, whose lease holds.
+ * Rules for runs that all stores share: the status after an event, what may be appended, which lease holds.
  */
 
 /** Which runs are listed. */
 export type RunFilter = Parameters<Journal["list"]>[0];
 
-/** Who drives a run, and until when; no holder once the lease was given back. */
+/** The lease on a run: its holder and its end; no holder once it was released. */
 export interface Term {
   readonly holder: LeaseHolder | undefined;
   readonly until: number;
 }
 
-/** Whether anything can still happen in a run. */
+/** Whether a run has not ended. */
 export function isOpen(status: RunStatus): boolean {
   return status === "running" || status === "asking";
 }
 
-/** Where a run stands after one more event. */
+/** Status of a run after one more event. */
 export function statusAfter(status: RunStatus, event: Event): RunStatus {
   return STATUS_AFTER[event.type] ?? status;
 }
@@ -29,7 +29,7 @@ const STATUS_AFTER: { readonly [type in EventType]?: RunStatus } = {
   "run.started": "running",
   "question.asked": "asking",
   "question.answered": "running",
-  // The hand said after all what came of an action that a person was asked about.
+  // The hand reported the outcome of an action that a person was asked about.
   "action.finished": "running",
   "action.failed": "running",
   "run.finished": "finished",
@@ -37,7 +37,7 @@ const STATUS_AFTER: { readonly [type in EventType]?: RunStatus } = {
   "run.aborted": "aborted",
 };
 
-/** Where a run stands after entries that are next in it; CONFLICT when they are not. */
+/** Head of a run after further entries; CONFLICT when their `seq` does not follow. */
 export function advance(
   run: string,
   from: { readonly seq: number; readonly status: RunStatus },
@@ -57,19 +57,19 @@ export function advance(
   return status;
 }
 
-/** The first words of a run: CONFLICT unless there is an entry. */
+/** The first entry of a run and its task; CONFLICT when there is no entry. */
 export function opening(run: string, entries: readonly Entry[]): { readonly first: Entry; readonly task: string } {
   const [first] = entries;
   if (first === undefined) throw new Fault("CONFLICT", `Run ${run} cannot begin without an entry.`);
   return { first, task: first.event.type === "run.started" ? first.event.task : "" };
 }
 
-/** When a lease that is given or renewed now runs out. */
+/** End of a lease that is given or renewed now. */
 export function termEnd(now: number): number {
   return now + RUN_LIMITS.leaseMs;
 }
 
-/** Refuses with RUN_BUSY while somebody else drives the run. */
+/** Refuses with RUN_BUSY while another process drives the run. */
 export function refuseUnlessFree(run: string, term: Term, asker: LeaseHolder, now: number): void {
   const { holder, until } = term;
   if (holder === undefined || until <= now || isSameProcess(holder, asker) || !mayLive(holder)) return;
@@ -81,17 +81,17 @@ export function isUndriven({ holder, until }: Term, now: number): boolean {
   return holder === undefined || until <= now || !mayLive(holder);
 }
 
-/** The fault of whoever appends under a lease that another one ended. */
+/** The fault for an append under a lease that a higher epoch ended. */
 export function leaseLost(run: string): Fault {
   return new Fault("LEASE_LOST", `The lease on run ${run} has ended: another brain drives it, or it was given back.`);
 }
 
-/** The fault of whoever makes a run under an id that another one has. */
+/** The fault for a new run under an id that exists. */
 export function idTaken(run: string): Fault {
   return new Fault("CONFLICT", `There is a run ${run} already; use a new id.`);
 }
 
-/** The fault of whoever asks for a run that is not there. */
+/** The fault for a run that does not exist. */
 export function noSuchRun(run: string): Fault {
   return new Fault("NOT_FOUND", `There is no run ${run}.`);
 }

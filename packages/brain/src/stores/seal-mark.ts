@@ -7,12 +7,12 @@ export interface LastSeal {
   readonly digest: string;
 }
 
-/** What stands for the last seal of a store that has none yet. */
+/** Stands for the last seal of a store without seals. */
 export const NO_SEAL: LastSeal = { number: 0, digest: "" };
 
 /**
- * The file beside a store that names its last seal, so that a store which lost its last seals, or all of them, can be
- * told. It is written without waiting for the disk, after the seal is on it: it may name an older one, never a newer.
+ * The file beside a store that names its last seal, so that a store that lost seals is detected. It is written after
+ * the seal is on disk, and without a sync: it may name an older seal, never a newer one.
  */
 export class SealMark {
   readonly #path: string;

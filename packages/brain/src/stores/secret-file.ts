@@ -4,12 +4,12 @@ import { dirname } from "node:path";
 import { asFault, Fault, isObject } from "@vidro/core";
 
 /**
- * The random bytes in a file that only its owner reads, made when it is missing; whoever was first counts.
+ * Random bytes in a file that only its owner can read, made when it is missing; of two processes, the first one wins.
  * STORE_UNREADABLE when it cannot be read or is not as long as it was made.
  */
 export async function secretFile(file: string, bytes: number): Promise<Uint8Array> {
   try {
-    const secret = (await found(file)) ?? (await made(file, bytes));
+    const secret = (await readSecret(file)) ?? (await makeSecret(file, bytes));
     if (secret.length !== bytes) throw new Error(`it has ${secret.length} bytes instead of ${bytes}`);
     return secret;
   } catch (cause) {
@@ -17,7 +17,7 @@ export async function secretFile(file: string, bytes: number): Promise<Uint8Arra
   }
 }
 
-async function found(file: string): Promise<Buffer | undefined> {
+async function readSecret(file: string): Promise<Buffer | undefined> {
   try {
     const secret = await readFile(file);
     await chmod(file, 0o600);
@@ -28,8 +28,8 @@ async function found(file: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Written whole under another name first, and then linked: a link, unlike a rename, replaces nothing. */
-async function made(file: string, bytes: number): Promise<Buffer> {
+/** Writes the whole file under another name and links it: link(), unlike rename(), does not replace a file. */
+async function makeSecret(file: string, bytes: number): Promise<Buffer> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(8).toString("hex")}`;
   const handle = await open(draft, "wx", 0o600);

@@ -1,5 +1,5 @@
 import { STORE_LIMITS } from "@vidro/core";
-import { digestOf, isSigned } from "./seal.ts";
+import { digestOf, isSealSignature } from "./seal.ts";
 import type { StoreSeal, SealedRun, SealKey } from "./seal.ts";
 import { NO_SEAL, SealMark } from "./seal-mark.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
@@ -17,13 +17,13 @@ interface SealRow {
   readonly signature: Uint8Array;
 }
 
-/** The audit of a store in a file, by the key that its seals are signed with. */
+/** Audits a store in a file against its seals. */
 export function sqliteAudit(connection: SqliteConnection, path: string, key: SealKey): Audit {
   return {
     check: (tell) =>
       connection.look(() => {
         const { database } = connection;
-        // One view of the store, though other processes go on writing.
+        // One snapshot of the store while other processes go on writing.
         database.exec("BEGIN");
         try {
           return new Check(connection, key, tell).all(new SealMark(path));
@@ -34,16 +34,16 @@ export function sqliteAudit(connection: SqliteConnection, path: string, key: Sea
   };
 }
 
-/** One pass over the seals of a store and what they cover. */
+/** One pass over the seals of a store and everything that they cover. */
 class Check {
   readonly #connection: SqliteConnection;
   readonly #key: SealKey;
   readonly #tell: Tell;
   readonly #run: Query<RunRowOfSeal & { readonly number: number }>;
   readonly #entry: Query<{ readonly hash: string }>;
-  /** Runs of which something was told: later seals would say the same of them. */
+  /** Runs with a finding; later seals would repeat it. */
   readonly #told = new Set<string>();
-  /** What each record was when it was last sealed; nothing for one that was deleted. */
+  /** Digest of each record in its last seal; undefined when it was deleted. */
   readonly #records = new Map<string, string | null>();
   #last: { readonly number: number; readonly digest: string; readonly upTo: number; readonly at: number } | undefined;
 
@@ -80,7 +80,7 @@ class Check {
   #checkSeal({ number, body, signature }: SealRow): void {
     const expected = (this.#last?.number ?? 0) + 1;
     if (number !== expected) this.#tell(`seal ${expected} is missing; ${number} comes next`);
-    if (!isSigned(this.#key, body, signature))
+    if (!isSealSignature(this.#key, body, signature))
       return this.#tell(`seal ${number} is not signed with the key of this home (SHA-256 ${this.#key.fingerprint})`);
     const seal: StoreSeal = JSON.parse(body);
     if (seal.number !== number || seal.previous !== (this.#last?.digest ?? ""))
@@ -137,7 +137,7 @@ class Check {
     return query<{ readonly count: number }>(this.#connection.database, sql).get(...values)?.count ?? 0;
   }
 
-  /** All rows by a number of theirs, a page at a time. */
+  /** All rows in the order of a numeric column, a page at a time. */
   *#pages<Row extends { readonly number: number }>(select: string, by: string): Generator<Row, void, undefined> {
     const page = query<Row>(this.#connection.database, `${select} WHERE ${by} > ? ORDER BY ${by} LIMIT ?`);
     for (let after = 0; ;) {

@@ -7,7 +7,7 @@ import { openDatabase } from "./sqlite-open.ts";
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
 
-/** A part that keeps its tables in a database. */
+/** A part of the store that has tables in the database. */
 export interface ConnectionMember extends Omit<CommitHooks, "committing"> {
   /** Prepares its statements: at once, and again whenever the connection was replaced. */
   opened(database: DatabaseSync): void;
@@ -19,7 +19,9 @@ export interface ConnectionMember extends Omit<CommitHooks, "committing"> {
   closing?(): void;
 }
 
-/** One open database whose tables several parts share: one commit a turn, and one look-out for other processes. */
+/**
+ * One open database that several parts share: one commit per turn of the event loop, and one watch for other processes.
+ */
 export class SqliteConnection {
   readonly #path: string;
   readonly #commit: GroupCommit;
@@ -48,12 +50,12 @@ export class SqliteConnection {
     });
   }
 
-  /** The database that is open now; after a commit that failed in doubt it is another one. */
+  /** The open database; replaced after a commit with an unknown outcome. */
   get database(): DatabaseSync {
     return this.#database;
   }
 
-  /** Tells a part of every commit from now on. */
+  /** Calls the hooks of a part at every commit from now on. */
   join(member: ConnectionMember): void {
     this.#members.push(member);
     member.opened(this.#database);
@@ -70,7 +72,7 @@ export class SqliteConnection {
     return this.#commit.do(work);
   }
 
-  /** Reads; what goes wrong is a Fault. */
+  /** Reads; errors are thrown as Faults. */
   look<T>(work: () => T): T {
     this.#refuseIfClosed();
     try {
@@ -81,7 +83,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Calls `tell` after commits of other connections; returns how to stop. */
+  /** Calls `tell` after commits of other connections; returns a function that stops that. */
   lookOut(tell: () => void): () => void {
     if (this.#poll === undefined) {
       this.#seenVersion = this.look(() => this.version());
@@ -94,14 +96,14 @@ export class SqliteConnection {
     };
   }
 
-  /** Commits what is waiting and closes; harmless when it is closed already. */
+  /** Commits pending work and closes; does nothing when it is closed already. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
   async #close(): Promise<void> {
-    // Work that does nothing is carried out behind all that waits; who waits is told when the disk fails.
+    // Empty work, queued behind all pending work; its callers get the fault when the disk fails.
     for (const member of this.#members) member.leaving?.();
     await this.#commit.do(() => undefined).catch(() => undefined);
     this.#stopPolling();
@@ -110,13 +112,16 @@ export class SqliteConnection {
     this.#database.close();
   }
 
-  /** Opened before the old one is closed: the last to close a database would write out what is in doubt. */
+  /**
+   * Opens the new connection before the old one closes: the last connection to close would checkpoint the doubtful
+   * commit.
+   */
   #reopen(): DatabaseSync {
     const old = this.#database;
     const database = openDatabase(this.#path);
     this.#database = database;
     this.#version = query(database, "PRAGMA data_version");
-    // What others wrote while it was replaced has to be noticed, and a new connection counts from elsewhere.
+    // Commits of others during the replacement must be noticed, and the counter of a new connection starts elsewhere.
     this.#seenVersion = NaN;
     for (const member of this.#members) member.opened(database);
     old.close();
@@ -134,7 +139,7 @@ export class SqliteConnection {
       for (const tell of this.#lookouts) tell();
       this.#seenVersion = version;
     } catch {
-      // A disk that cannot be read now is asked again at the next turn; whoever reads is told what is wrong.
+      // If the disk cannot be read now, the next turn tries again; readers get the fault themselves.
     }
   }
 

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { Fault, isObject, STORE_LIMITS } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 
-/* The primary result codes of SQLite that mean something to us; an extended code has its primary in the low byte. */
+/* The primary result codes of SQLite used here; an extended code has its primary code in the low byte. */
 const BUSY = 5;
 const READ_ONLY = 8;
 const IO_ERROR = 10;
@@ -15,7 +15,7 @@ const PRIMARY_MASK = 0xff;
 
 const FILE_IS_FULL: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT", "EFBIG"]);
 
-/** What SQLite or the file system threw, as a Fault. */
+/** Turns an error of SQLite or the file system into a Fault. */
 export function storeFault(thrown: unknown, path: string): Fault {
   if (thrown instanceof Fault) return thrown;
   const said = wordsOf(thrown);
@@ -32,18 +32,18 @@ export function storeFault(thrown: unknown, path: string): Fault {
   return fault("STORE_UNREADABLE", `The store ${path} cannot be used: ${said}.`);
 }
 
-/** The fault of a commit that failed when a part of it, or all, may have been on disk. */
+/** The fault of a commit that failed although it may be on disk. */
 export function commitUnknown(thrown: unknown, path: string): Fault {
   const message = `The commit to the store ${path} failed (${wordsOf(thrown)}); it may have been recorded or not.`;
   return new Fault("COMMIT_UNKNOWN", message, { cause: thrown });
 }
 
-/** Whether another connection is in the way. */
+/** Whether another connection holds a lock. */
 export function isBusy(thrown: unknown): boolean {
   return primaryCode(thrown) === BUSY;
 }
 
-/** Whether a commit that failed so may be on disk all the same: its sync failed, not its writing. */
+/** Whether a commit that failed with this error may be on disk: its sync failed, not its writes. */
 export function isDoubtful(thrown: unknown): boolean {
   return primaryCode(thrown) === IO_ERROR;
 }
@@ -53,21 +53,21 @@ export function isCorrupt(thrown: unknown): boolean {
   return primaryCode(thrown) === CORRUPT;
 }
 
-/** Whether the file holds something else than a database. */
+/** Whether the file is not a database. */
 export function isNoDatabase(thrown: unknown): boolean {
   return primaryCode(thrown) === NOT_A_DATABASE;
 }
 
-/** Whether the disk, not the one call, is at fault. */
+/** Whether the disk is at fault. */
 export function isOfDisk(thrown: unknown): boolean {
   const code = primaryCode(thrown);
   return code === FULL || code === IO_ERROR || code === READ_ONLY || isFullFile(thrown);
 }
 
-/** Whether there is no room on the disk of `path`. */
+/** Whether the disk of `path` is full. */
 export function isOutOfSpace(thrown: unknown, path: string): boolean {
   const code = primaryCode(thrown);
-  // A full disk comes as an I/O error where it is the shared-memory file or the sync that finds no room.
+  // A full disk shows as an I/O error where the shared-memory file or the sync finds no space.
   return code === FULL || isFullFile(thrown) || (code === IO_ERROR && !hasRoom(path));
 }
 

@@ -10,9 +10,9 @@ import type { Incarnation } from "./store.ts";
 import { StoreMark } from "./store-mark.ts";
 
 /*
- * Whether a store is the one it was when it was last written. It keeps the identity of its file inside of itself, and
- * how many entries it has in a file beside itself: a backup that was restored as a new file is in another file than it
- * says, and one that was written over the store lacks entries that the file beside it counts.
+ * Detects a store that was restored from a backup. The store keeps the identity of its file inside, and its number of
+ * entries in a file beside it: a backup restored as a new file has another identity than it says, and one copied over
+ * the store has fewer entries than the file beside it counts.
  */
 
 /** Why a store counts as restored, for people. */
@@ -28,16 +28,16 @@ interface Row {
   readonly file: string;
 }
 
-/** What is found when a store is opened. */
-interface Found {
+/** What is known of a store when it is opened. */
+interface OpenedStore {
   readonly row: Row | undefined;
   readonly file: FileIdentity;
   readonly why: string | undefined;
 }
 
 /**
- * The incarnation of a store in a file; what is found is durable when it returns. From then on the file beside the
- * store counts what the connection commits.
+ * The incarnation of a store in a file, durable when it returns. From then on the file beside the store counts the
+ * entries that the connection commits.
  */
 export function sqliteIncarnation(
   connection: SqliteConnection,
@@ -47,8 +47,8 @@ export function sqliteIncarnation(
   const { database } = connection;
   const file = fileIdentity(path, SYSTEM);
   const mark = new StoreMark(path, file.inode);
-  const look = (): Found => lookAt(database, { file, marked: mark.read(), isTold: restored });
-  const incarnation = settled({ database, path }, look, now);
+  const look = (): OpenedStore => lookAt(database, { file, marked: mark.read(), isTold: restored });
+  const incarnation = recordIncarnation({ database, path }, look, now);
   const counting = new Counting(() => mark.write(entriesIn(connection.database)));
   counting.write();
   const nothing = (): void => undefined;
@@ -65,15 +65,15 @@ interface OpenFile {
   readonly path: string;
 }
 
-/** Writes down what is found; a store that is as it was is only read. */
-function settled({ database, path }: OpenFile, look: () => Found, now: () => number): Incarnation {
+/** Records the incarnation; a store that was not restored is only read. */
+function recordIncarnation({ database, path }: OpenFile, look: () => OpenedStore, now: () => number): Incarnation {
   const { row, why } = look();
   if (row !== undefined && why === undefined) return { generation: row.generation, floor: row.floor };
   try {
     database.exec("BEGIN IMMEDIATE");
-    // Asked again under the lock: another process may have been faster.
+    // Checked again under the lock: another process may have been faster.
     const found = look();
-    const incarnation = after(found, now);
+    const incarnation = nextIncarnation(found, now);
     database
       .prepare("INSERT OR REPLACE INTO incarnation (only, generation, floor, file) VALUES (1, ?, ?, ?)")
       .run(incarnation.generation, incarnation.floor, JSON.stringify(found.file));
@@ -82,18 +82,18 @@ function settled({ database, path }: OpenFile, look: () => Found, now: () => num
   } catch (thrown) {
     if (database.isTransaction) database.exec("ROLLBACK");
     if (!isOutOfSpace(thrown, path)) throw thrown;
-    // A store on a full disk can be read; who opens it when there is room finds the same.
-    return after(look(), now);
+    // A store on a full disk can be read; the next opening with free space finds the same.
+    return nextIncarnation(look(), now);
   }
 }
 
-function after({ row, why }: Found, now: () => number): Incarnation {
+function nextIncarnation({ row, why }: OpenedStore, now: () => number): Incarnation {
   const { generation, floor } = row ?? FIRST;
   if (why === undefined) return { generation, floor };
   return { generation: generation + 1, floor: Math.max(floor + 1, now()), restored: why };
 }
 
-/** Counts at once, but not too often. */
+/** Writes the count at once, but at a bounded rate. */
 class Counting {
   readonly #count: () => void;
   #countedAt = Number.NEGATIVE_INFINITY;
@@ -117,14 +117,14 @@ class Counting {
     try {
       this.#count();
     } catch {
-      // A disk that cannot be written now is told of by whoever has something to keep there.
+      // A failing disk is reported by the next write to the store itself.
     }
   }
 }
 
 const FIRST = { generation: FIRST_GENERATION, floor: 0 };
 
-/** What there is to judge a store by. */
+/** Evidence for or against a restore. */
 interface Evidence {
   readonly file: FileIdentity;
   /** Entries that the file beside the store counts in this one. */
@@ -132,20 +132,20 @@ interface Evidence {
   readonly isTold: boolean;
 }
 
-function lookAt(database: DatabaseSync, evidence: Evidence): Found {
+function lookAt(database: DatabaseSync, evidence: Evidence): OpenedStore {
   const row = query<Row>(database, "SELECT generation, floor, file FROM incarnation").get();
   return { row, file: evidence.file, why: evidence.isTold ? WHY.told : whyRestored(database, row, evidence) };
 }
 
 function whyRestored(database: DatabaseSync, row: Row | undefined, { file, marked }: Evidence): string | undefined {
-  // Only a store that was never opened by this version has no row, and then nothing lies beside it yet.
+  // A store without a row was never opened by this version, so there is no file beside it yet.
   if (row === undefined) return marked === undefined ? undefined : WHY.moved;
   const kept: FileIdentity = JSON.parse(row.file);
   if (!isSameFile(kept, file)) return WHY.moved;
   return typeof marked === "number" && entriesIn(database) < marked ? WHY.rolledBack : undefined;
 }
 
-/** Entries are never deleted, and lie in the order in which they were written. */
+/** Number of entries: they are never deleted, and their keys ascend in the order of writing. */
 function entriesIn(database: DatabaseSync): number {
   return query<{ readonly last: number | null }>(database, "SELECT max(rowid) AS last FROM entry").get()?.last ?? 0;
 }

@@ -24,18 +24,18 @@ import {
 } from "./run-rules.ts";
 import type { RunFilter } from "./run-rules.ts";
 
-/** What a journal is told besides its database. */
+/** Options of the journal. */
 interface SqliteJournalOptions {
   readonly now: () => number;
-  /** Where runs that cannot be read are noted. */
+  /** Collects runs that cannot be read. */
   readonly damage: Damage;
-  /** The lowest epoch that is given. */
+  /** Lowest epoch of a new lease. */
   readonly floor: number;
   /** Called in the transaction in which a run ends. */
   readonly ended: () => void;
 }
 
-/** The journal in a database that it may share with others. */
+/** The journal in a database that it shares with other parts. */
 export function sqliteJournal(connection: SqliteConnection, options: SqliteJournalOptions): Journal {
   return new SqliteJournal(connection, options);
 }
@@ -43,13 +43,13 @@ export function sqliteJournal(connection: SqliteConnection, options: SqliteJourn
 class SqliteJournal implements Journal {
   readonly #connection: SqliteConnection;
   readonly #now: () => number;
-  /** The lowest epoch that is given. */
+  /** Lowest epoch of a new lease. */
   readonly #floor: number;
   #rows!: Rows;
   readonly #watchers: SqliteWatchers;
-  /** Where appending goes on, for runs that this process appended to; right as long as nobody else commits. */
+  /** Cached tips of runs that this process appended to; valid until another connection commits. */
   readonly #tips = new Map<string, Tip>();
-  /** What the open transaction touched. */
+  /** Runs that the open transaction touched. */
   readonly #touched = new Map<string, number>();
   readonly #damage: Damage;
   readonly #ended: () => void;
@@ -113,7 +113,7 @@ class SqliteJournal implements Journal {
 
   async read(run: string, after: number, limit: number): Promise<readonly Entry[]> {
     return this.#ofRun(run, () => {
-      // The entry before the first one is read too: its hash is where the check begins.
+      // The entry before the first one is read too: the check begins with its hash.
       const links = this.#rows.links(run, after, limit + 1);
       const before = links[0]?.seq === after ? links.shift() : undefined;
       if (before === undefined && links.length === 0 && this.#rows.lease(run) === undefined) throw noSuchRun(run);
@@ -196,7 +196,7 @@ class SqliteJournal implements Journal {
     return this.#connection.close();
   }
 
-  /** A run that an earlier attempt at the same call made; CONFLICT when it is another one's. */
+  /** The run that an earlier attempt at the same call made; CONFLICT when it differs. */
   #madeBefore(run: string, entries: readonly Entry[], holder: LeaseHolder): { head: RunHead; lease: Lease } {
     const held = this.#rows.lease(run);
     const head = this.#rows.head(run);
@@ -205,7 +205,7 @@ class SqliteJournal implements Journal {
     return { head, lease: { run, epoch: 1 } };
   }
 
-  /** How many of the entries an earlier attempt has written, to the letter. */
+  /** Number of entries that an earlier attempt has written, byte for byte. */
   #writtenBefore(run: string, tip: Tip, entries: readonly Entry[]): number {
     const [first] = entries;
     if (first === undefined || first.seq > tip.seq) return 0;
@@ -221,7 +221,7 @@ class SqliteJournal implements Journal {
     });
   }
 
-  /** Whether nobody drives a run; one whose row cannot be read is left alone. */
+  /** Whether no process drives a run; false for a run whose row cannot be read. */
   #isFree(run: string): boolean {
     try {
       const term = this.#rows.lease(run);
@@ -231,7 +231,7 @@ class SqliteJournal implements Journal {
     }
   }
 
-  /** Reads of one run; what is damaged is remembered and named. */
+  /** Reads one run; damage is remembered and thrown as JOURNAL_CORRUPT. */
   #ofRun<Result>(run: string, work: () => Result): Result {
     try {
       return this.#connection.look(work);

@@ -5,12 +5,14 @@ import { Fault, STORE_LIMITS } from "@vidro/core";
 import { isOutOfSpace, storeFault } from "./sqlite-fault.ts";
 import { APPLICATION_ID, MIGRATIONS } from "./sqlite-schema.ts";
 
-/** Opens the database at `path`, made or brought to the newest version if need be; only its owner can read it. */
+/**
+ * Opens the database at `path`; makes it or migrates it to the newest version if needed. Only its owner can read it.
+ */
 export function openDatabase(path: string, migrations: readonly string[] = MIGRATIONS): DatabaseSync {
   let database: DatabaseSync | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    // SQLite gives its side files the mode of the database, so that one has to be right before it starts.
+    // SQLite gives its side files the mode of the database, so that mode is set before it opens.
     closeSync(openSync(path, "a", 0o600));
     chmodSync(path, 0o600);
     database = new DatabaseSync(path, { timeout: STORE_LIMITS.busyMs });
@@ -21,14 +23,14 @@ export function openDatabase(path: string, migrations: readonly string[] = MIGRA
     const readable = isOutOfSpace(thrown, path) ? openOnFullDisk(path, migrations.length) : undefined;
     if (readable !== undefined) return readable;
     const fault = storeFault(thrown, path);
-    // Damage that shows on opening is the whole store's, not one run's.
+    // Damage found on opening concerns the whole store, not one run.
     throw fault.code === "JOURNAL_CORRUPT" ? new Fault("STORE_UNREADABLE", fault.message, { cause: thrown }) : fault;
   }
 }
 
 /**
- * What is there, to be read, where there is no room for the shared-memory file that opening makes: a connection that
- * has the database to itself needs none. Whatever it tries to write meets the full disk again.
+ * Opens a store for reading on a full disk, where there is no space for the shared-memory file: a connection with an
+ * exclusive lock needs none. Its writes fail on the full disk.
  */
 function openOnFullDisk(path: string, newest: number): DatabaseSync | undefined {
   let database: DatabaseSync | undefined;
@@ -37,14 +39,14 @@ function openOnFullDisk(path: string, newest: number): DatabaseSync | undefined 
     database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA trusted_schema = OFF");
     if (checkedVersion(database, path, newest) === newest) return database;
   } catch {
-    // The first fault, that of the full disk, says what is wrong.
+    // The caller reports the first fault, that of the full disk.
   }
   database?.close();
   return undefined;
 }
 
 function prepareDatabase(database: DatabaseSync, path: string, migrations: readonly string[]): void {
-  // Looked at before anything is written: a store that is not for us stays as it is.
+  // Checked before anything is written: a foreign or newer store stays as it is.
   const version = checkedVersion(database, path, migrations.length);
   const mode = database.prepare("PRAGMA journal_mode = WAL").get()?.["journal_mode"];
   if (mode !== "wal") throw new Fault("STORE_UNREADABLE", `The disk of ${path} cannot hold a write-ahead log.`);

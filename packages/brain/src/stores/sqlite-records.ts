@@ -11,14 +11,14 @@ type Row = Omit<StoredRecord, "body"> & { readonly text: string };
 
 const STORED = `SELECT kind, id, owner, body AS text, version, created AS createdAt, updated AS updatedAt FROM record`;
 
-/** What records are told besides their database. */
+/** Options of the records. */
 interface SqliteRecordsOptions {
   readonly now: () => number;
-  /** Whether what changes waits to be sealed. */
+  /** Whether changes are to be sealed. */
   readonly isSealed: boolean;
 }
 
-/** The records in a database that they may share with others. */
+/** The records in a database that they share with other parts. */
 export function sqliteRecords(connection: SqliteConnection, options: SqliteRecordsOptions): Records {
   return new SqliteRecords(connection, options);
 }
@@ -28,7 +28,7 @@ class SqliteRecords implements Records {
   readonly #now: () => number;
   readonly #isSealed: boolean;
   readonly #watchers: SqliteWatchers;
-  /** Kinds that the open transaction changed, with how often each has been changed in all. */
+  /** Kinds that the open transaction changed, with the total number of changes of each. */
   readonly #touched = new Map<string, number>();
   #put!: StatementSync;
   #delete!: StatementSync;

@@ -4,12 +4,12 @@ import type { ChainLink } from "./hash-chain.ts";
 import { noSuchRun } from "./run-rules.ts";
 import type { RunFilter, Term } from "./run-rules.ts";
 
-/** Where appending to a run goes on. */
+/** The end of a run's journal, where the next append goes. */
 export interface Tip {
   /** The run's key in the tables. */
   readonly number: number;
   readonly epoch: number;
-  /** False once the lease was given back. */
+  /** False once the lease was released. */
   readonly held: boolean;
   status: RunStatus;
   seq: number;
@@ -24,7 +24,7 @@ export interface RunRow extends Term {
   readonly startedAt: number;
 }
 
-/** A statement that gives rows. */
+/** A statement that returns rows. */
 export interface Query<Row> {
   get(...values: SQLInputValue[]): Row | undefined;
   all(...values: SQLInputValue[]): Row[];
@@ -34,7 +34,7 @@ type LeaseRow = Omit<Term, "holder"> & { readonly number: number; readonly epoch
 
 const OPEN = "status IN ('running', 'asking')";
 const LAST = "entry.run = number AND entry.seq = (SELECT max(seq) FROM entry WHERE entry.run = number)";
-// A run whose entries were all taken away is still listed, so that verifying it can tell.
+// A run whose entries were all deleted is still listed, so that an audit can report it.
 const HEAD = `SELECT id, owner, thread, task, status, ifnull(seq, 0) AS seq, started AS startedAt,
   ifnull(at, started) AS updatedAt
   FROM run LEFT JOIN entry ON ${LAST}`;
@@ -90,7 +90,7 @@ export class Rows {
     this.#lastSeq = query(database, `SELECT max(seq) AS seq FROM entry WHERE run = ${NUMBER}`);
   }
 
-  /** Writes a run under its first lease; gives its key in the tables. */
+  /** Inserts a run with its first lease; returns its key in the tables. */
   insertRun(row: RunRow): number {
     const { run, task, status, startedAt, holder, until } = row;
     const written = this.#insertRun.run(
@@ -112,12 +112,12 @@ export class Rows {
     this.#insertEntry.run(run, link.seq, link.at, link.body, link.hash);
   }
 
-  /** Writes where a run stands. */
+  /** Updates the status of a run. */
   setStatus(run: number, status: RunStatus): void {
     this.#setStatus.run(status, run);
   }
 
-  /** Where appending to the run goes on. */
+  /** The tip of a run. */
   tip(run: string): Tip | undefined {
     const row = this.#tip.get(run);
     return row && { ...row, held: row.held === 1 };
@@ -131,19 +131,19 @@ export class Rows {
     return { ...row, holder };
   }
 
-  /** Open runs whose lease was given back, has run out at `now`, or whose holder is not alive; oldest first. */
+  /** Open runs whose lease was released, has expired at `now`, or whose holder is not alive; oldest first. */
   undriven(now: number, mayLive: (holder: LeaseHolder) => boolean, limit: number): readonly string[] {
     const holders = this.#holders.all().map(({ holder }) => holder);
     const dead = holders.filter((holder) => !mayLive(JSON.parse(holder)));
     return this.#undriven.all(now, JSON.stringify(dead), limit).map(({ id }) => id);
   }
 
-  /** Writes who drives a run. */
+  /** Writes the lease of a run. */
   setLease(run: number, epoch: number, term: Term): void {
     this.#setLease.run(epoch, term.holder === undefined ? null : JSON.stringify(term.holder), term.until, run);
   }
 
-  /** Prolongs a lease; false when it does not hold. */
+  /** Extends a lease; false when it does not hold. */
   prolong(lease: Lease, until: number): boolean {
     return this.#setUntil.run(until, lease.run, lease.epoch).changes === 1;
   }
@@ -153,7 +153,7 @@ export class Rows {
     return this.#head.get(run);
   }
 
-  /** Where a run is said to stand. */
+  /** The last `seq` and status in the row of a run. */
   status(run: string): RunStatus | undefined {
     return this.#status.get(run)?.status;
   }
@@ -196,8 +196,9 @@ export class Rows {
   }
 }
 
-/** Prepares a statement that gives such rows. */
+/** Prepares a typed statement. */
 export function query<Row>(database: DatabaseSync, sql: string): Query<Row> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tables are STRICT: the schema says what a row is
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the tables are STRICT: the schema says what a row
+  // is
   return database.prepare(sql) as unknown as Query<Row>;
 }

@@ -16,9 +16,8 @@ const ROW = "SELECT id, owner, thread, task, status, started AS startedAt FROM r
 const LAST = "SELECT seq, at AS updatedAt FROM entry WHERE run = ? ORDER BY seq DESC LIMIT 1";
 
 /**
- * Reads the list of runs from a file with damaged pages: a page that is bad makes SQLite give up a whole query, so each
- * run is asked for by itself, by its number and through no other index than the one of its entries. Slow, and only for
- * that.
+ * Lists the runs of a file with damaged pages: a bad page makes SQLite give up a whole query, so each run is read by
+ * itself, by its number and through no index but that of its entries. Slow, and used for damaged files only.
  */
 export class Salvage {
   readonly #damage: Damage;
@@ -31,16 +30,16 @@ export class Salvage {
     this.#damage = damage;
     this.#row = query(database, ROW);
     this.#last = query(database, LAST);
-    // Where the end of one table is damaged, the other one tells how many runs there are.
+    // If the end of one table is damaged, the other one tells the number of runs.
     this.#maxima = [
       query(database, "SELECT max(number) AS number FROM run"),
       query(database, "SELECT max(run) AS number FROM entry"),
     ];
-    // The index of the ids has the numbers, too, so that the table is not read.
+    // The index of ids has the numbers too, so the table is not read.
     this.#ids = query(database, "SELECT number, id FROM run INDEXED BY sqlite_autoindex_run_1 ORDER BY id");
   }
 
-  /** The runs that the filter means, newest first; those that cannot be read say so. */
+  /** The runs that match the filter, newest first; unreadable ones are marked as damaged. */
   list(filter: RunFilter): RunHead[] {
     const heads: RunHead[] = [];
     const unreadable: number[] = [];
@@ -48,7 +47,7 @@ export class Salvage {
       const row = orDamaged(() => this.#row.get(number));
       if (row === undefined) continue;
       if (row === "damaged") unreadable.push(number);
-      else if (isMeant(row, filter)) heads.push(this.#headOf(number, row));
+      else if (isMatch(row, filter)) heads.push(this.#headOf(number, row));
     }
     return unreadable.length === 0 ? heads : [...heads, ...this.#nameless(unreadable, filter)].slice(0, filter.limit);
   }
@@ -61,7 +60,7 @@ export class Salvage {
     return { ...row, seq: 0, updatedAt: row.startedAt, damaged: LOST_ENTRIES };
   }
 
-  /** Runs of whom only the names are left; since nothing else is known of them, only who asks for all gets them. */
+  /** Runs of which only the id is readable; they are listed only without a filter, since nothing else is known. */
   #nameless(numbers: readonly number[], { owner, thread, open }: RunFilter): readonly RunHead[] {
     const ids = this.#idsByNumber();
     const named = numbers.map((number) => ids.get(number) ?? `number ${number}`);
@@ -76,7 +75,9 @@ export class Salvage {
     return new Map(rows === "damaged" ? [] : rows.map(({ number, id }) => [number, id]));
   }
 
-  /** Where the list begins: at the newest run, or at the one before `after`; NOT_FOUND when that is not there. */
+  /**
+   * Number of the first run of the list: the newest, or the one before `after`; NOT_FOUND when `after` does not exist.
+   */
   #first(after: string | undefined): number {
     if (after === undefined) return this.#newest();
     for (const [number, id] of this.#idsByNumber()) if (id === after) return number - 1;
@@ -107,7 +108,7 @@ function orDamaged<Value>(read: () => Value): Value | "damaged" {
   }
 }
 
-function isMeant(row: RunRow, { open, owner, thread }: RunFilter): boolean {
+function isMatch(row: RunRow, { open, owner, thread }: RunFilter): boolean {
   return (
     (open === undefined || isOpen(row.status) === open) &&
     (owner === undefined || row.owner === owner) &&

@@ -1,9 +1,9 @@
-/** "Vidr" in the file's header: whose database it is. */
+/** "Vidr" in the header of the file. */
 export const APPLICATION_ID = 0x56_69_64_72;
 
 /**
- * How a store becomes the next version: the script at index n leads from version n to n + 1.
- * A script that was released is never changed; a new one is added behind it.
+ * Migrations: the script at index n leads from version n to n + 1. A released script is never changed; a new one is
+ * added behind it.
  *
  * Entries lie in the order in which they were written, not by run: a commit for many runs then touches a few pages at
  * the end of the file instead of a page for each run, which makes it about three times as fast.
@@ -34,7 +34,7 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   CREATE UNIQUE INDEX entry_place ON entry (run, seq);
   `,
-  // SQLite cannot take UNIQUE off a column, so the table of runs is written anew.
+  // SQLite cannot remove UNIQUE from a column, so the table of runs is copied.
   `
   CREATE TABLE owned_run (
     number  INTEGER PRIMARY KEY,

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { STORE_LIMITS } from "@vidro/core";
-import { digestOf, signed } from "./seal.ts";
+import { digestOf, signSeal } from "./seal.ts";
 import type { StoreSeal, SealedRecord, SealedRun, SealKey } from "./seal.ts";
 import { NO_SEAL, SealMark } from "./seal-mark.ts";
 import type { LastSeal } from "./seal-mark.ts";
@@ -8,7 +8,7 @@ import type { SqliteConnection, ConnectionMember } from "./sqlite-connection.ts"
 import { query } from "./sqlite-rows.ts";
 import type { Query } from "./sqlite-rows.ts";
 
-/** What a row of the table of runs says that never changes. */
+/** The columns of a run's row that never change. */
 export interface RunRowOfSeal {
   readonly id: string;
   readonly owner: string;
@@ -18,14 +18,14 @@ export interface RunRowOfSeal {
   readonly started: number;
 }
 
-/** What a row of the table of records says. */
+/** The sealed columns of a record's row. */
 export interface RecordRowOfSeal {
   readonly owner: string;
   readonly body: string;
   readonly version: number;
 }
 
-/** The digest of what never changes in a run's row. */
+/** Digest of the columns of a run's row that never change. */
 export function runDigest({ id, owner, thread, key, task, started }: RunRowOfSeal): string {
   return digestOf(id, owner, thread, key, task, started);
 }
@@ -35,24 +35,24 @@ export function recordDigest({ owner, body, version }: RecordRowOfSeal): string 
   return digestOf(owner, body, version);
 }
 
-/** Seals what is committed: in the commit that ends a run, and else soon after; no step waits for it. */
+/** Seals committed content: in the commit that ends a run, otherwise soon after; no step waits for it. */
 export class SqliteSeals implements ConnectionMember {
   readonly #connection: SqliteConnection;
   readonly #key: SealKey;
   readonly #now: () => number;
   readonly #mark: SealMark;
-  /** False when the store lacks the seal that the mark names: the mark stays as it is, so that an audit can tell. */
+  /** False when the store lacks the seal that the mark names: the mark is not changed, so that an audit reports it. */
   readonly #isWhole: boolean;
   #isDue = false;
-  /** Something was committed that no seal looked at. */
+  /** Whether committed content is not sealed yet. */
   #isUnsealed = false;
-  /** What the open transaction sealed left more to be sealed. */
+  /** Whether the seal of the open transaction left more to be sealed. */
   #isMore = false;
   #fresh: LastSeal | undefined;
   #timer: NodeJS.Timeout | undefined;
   #statements!: ReturnType<typeof statementsOf>;
 
-  /** `isRestored`: a person says that the store came back from a backup, so that it may lack seals. */
+  /** `isRestored`: a person said that the store came from a backup, so it may lack seals. */
   constructor(
     connection: SqliteConnection,
     options: { path: string; key: SealKey; now: () => number; isRestored: boolean },
@@ -64,7 +64,7 @@ export class SqliteSeals implements ConnectionMember {
     connection.join(this);
     const marked = this.#mark.read();
     this.#isWhole = options.isRestored || this.#hasMarked(marked);
-    // Named before there is one: a process that dies with its first seal must not look like a store that lost its mark.
+    // Written before the first seal: a process that dies with it must not look like a store that lost its mark.
     if (marked === undefined && this.#statements.last.get() === undefined) this.#tell(NO_SEAL);
   }
 
@@ -72,7 +72,7 @@ export class SqliteSeals implements ConnectionMember {
     this.#statements = statementsOf(database);
   }
 
-  /** A run ended in this transaction: it is sealed with it. */
+  /** Called when a run ends in this transaction: it is sealed in the same one. */
   ended(): void {
     this.#isDue = true;
   }
@@ -100,7 +100,7 @@ export class SqliteSeals implements ConnectionMember {
     this.#waitNoLonger();
   }
 
-  /** What the last commit left unsealed is sealed by the next process that opens the store. */
+  /** Content left unsealed by the last commit is sealed by the next process that opens the store. */
   closing(): void {
     this.#waitNoLonger();
   }
@@ -112,22 +112,22 @@ export class SqliteSeals implements ConnectionMember {
 
   #sealSoon(): void {
     this.#timer = undefined;
-    // Whoever has something to keep is told of a disk that fails; the seal comes with what is written next.
+    // A failing disk is reported by the next write of content, which also brings the seal.
     this.#connection.write(() => undefined).catch(() => undefined);
   }
 
-  /** Names the last seal in the file beside the store. */
+  /** Writes the last seal to the file beside the store. */
   #tell(last: LastSeal): void {
     this.#waitNoLonger();
     if (!this.#isWhole) return;
     try {
       this.#mark.write(last);
     } catch {
-      // A mark that names an older seal is still true.
+      // A mark that names an older seal is still valid.
     }
   }
 
-  /** Writes a seal over what came since the last one; nothing when nothing did. */
+  /** Writes a seal over everything since the last one; does nothing when there is nothing new. */
   #seal(): LastSeal | undefined {
     const { last, entries, tip, unsealed, record, sealed, insert } = this.#statements;
     const before = last.get();
@@ -150,7 +150,7 @@ export class SqliteSeals implements ConnectionMember {
     const upTo = fresh.at(-1)?.place ?? seal?.upTo ?? 0;
     const next: StoreSeal = { number, previous, at: this.#now(), upTo, runs, records };
     const body = JSON.stringify(next);
-    insert.run(number, body, signed(this.#key, body));
+    insert.run(number, body, signSeal(this.#key, body));
     sealed.run(changed.at(-1)?.number ?? 0);
     return { number, digest: digestOf(body) };
   }

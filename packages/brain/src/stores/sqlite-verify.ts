@@ -6,14 +6,17 @@ import { isCorrupt } from "./sqlite-fault.ts";
 import type { Rows } from "./sqlite-rows.ts";
 import { noSuchRun, statusAfter } from "./run-rules.ts";
 
-/** What the check of a chain came to: how many entries are sound, and where and why the next one is not. */
+/** Result of a chain check: the number of sound entries, and why the next one is not sound. */
 export interface ChainReport {
   readonly entries: number;
   readonly brokenAt?: number;
   readonly reason?: string;
 }
 
-/** The event of an entry; STORE_NEWER when this version does not know its type, JOURNAL_CORRUPT when it is none. */
+/**
+ * Parses the event of an entry; STORE_NEWER when its type is unknown to this version, JOURNAL_CORRUPT when it is no
+ * event.
+ */
 export function parseEvent(run: string, link: ChainLink): Event {
   const event = parsed(link.body);
   const type = isObject(event) ? event["type"] : undefined;
@@ -31,7 +34,7 @@ function parsed(body: string): Json | undefined {
   }
 }
 
-/** Checks the whole chain of a run, up to where it is said to stand; NOT_FOUND when there is none. */
+/** Checks the whole chain of a run, up to the `seq` of its row; NOT_FOUND when there is no run. */
 export function verifyChain(run: string, rows: Rows): ChainReport {
   const stands = rows.status(run);
   if (stands === undefined) throw noSuchRun(run);
@@ -49,12 +52,12 @@ export function verifyChain(run: string, rows: Rows): ChainReport {
       entries += 1;
     }
   }
-  // A chain cannot tell that its end was cut off; where the run is said to stand can.
+  // A chain does not show that its end was cut off; the `seq` in the run's row does.
   if (status === stands && entries > 0) return { entries };
   return { entries, brokenAt: entries + 1, reason: `the run is ${stands}, but entry ${entries + 1} is missing` };
 }
 
-/** The next entries, as many as can be read before a damaged page; why the first of them cannot. */
+/** The next entries up to a damaged page; the reason when not even the first can be read. */
 function soundLinks(run: string, from: number, rows: Rows): readonly ChainLink[] | string {
   for (const limit of [FOLLOW_LIMITS.batch, 1]) {
     try {

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "@vidro/core";
 import { isObject } from "@vidro/core";
-import { enveloped } from "../../http/envelope.ts";
+import { envelopeSchema } from "../../http/envelope.ts";
 import type { Route, Surface } from "../../http/route.ts";
 
 const JSON_TYPE = "application/json";
@@ -61,7 +61,7 @@ function operation(surface: Surface, route: Route): JsonObject {
     parameters: parametersOf(route),
     ...(route.body === undefined
       ? {}
-      : { requestBody: { required: true, content: { [JSON_TYPE]: { schema: enveloped(route) } } } }),
+      : { requestBody: { required: true, content: { [JSON_TYPE]: { schema: envelopeSchema(route) } } } }),
     responses: responsesOf(route),
     security: scope === undefined ? [] : [{ token: [] }],
     ...(scope === undefined ? {} : { description: `A token with the scope \`${scope}\` is needed.` }),
