@@ -1,7 +1,8 @@
 // Makes a fresh clone ready: installs what the lockfile names, once, and says so. Plain JavaScript, since it runs
 // on whatever Node the machine has.
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** The root of the repository. */
@@ -15,13 +16,7 @@ export const NODE_FLAGS = ["--conditions=vidro-source", "--disable-warning=Exper
 
 /** Installs dependencies when they are missing or older than the lockfile; ends the process when that fails. */
 export function setUp() {
-  const lock = `${ROOT}package-lock.json`;
-  const done = `${ROOT}node_modules/.package-lock.json`;
-  if (existsSync(done) && existsSync(NODE) && statSync(done).mtimeMs >= statSync(lock).mtimeMs) return;
-  process.stderr.write("vidro: installing dependencies and the pinned Node (once, about 15 seconds)\n");
-  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
-  const now = new Date();
-  utimesSync(done, now, now);
+  install(ROOT, "installing dependencies and the pinned Node (once, about 15 seconds)", () => existsSync(NODE));
 }
 
 /**
@@ -30,13 +25,105 @@ export function setUp() {
  * @param {string} folder from the root of the repository
  */
 export function installPeers(folder) {
-  const path = `${ROOT}${folder}/`;
+  install(`${ROOT}${folder}/`, `installing the programs that ${folder} uses (once, about half a minute)`);
+}
+
+/**
+ * Installs what the lockfile of a folder names, unless that was done since the lockfile changed. Of several set-ups at
+ * once one installs and the others wait for it, also for an `npm` that outlived the set-up that started it.
+ * @param {string} path
+ * @param {string} words said before it begins
+ * @param {() => boolean} [isThere] whether what has to be there besides is there
+ */
+function install(path, words, isThere = () => true) {
+  const lockfile = `${path}package-lock.json`;
   const done = `${path}node_modules/.package-lock.json`;
-  if (existsSync(done) && statSync(done).mtimeMs >= statSync(`${path}package-lock.json`).mtimeMs) return;
-  process.stderr.write(`vidro: installing the programs that ${folder} uses (once, about half a minute)\n`);
-  run("npm", ["ci", "--prefix", path, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
-  const now = new Date();
-  utimesSync(done, now, now);
+  const isDone = () => existsSync(done) && isThere() && statSync(done).mtimeMs >= statSync(lockfile).mtimeMs;
+  if (isDone()) return;
+  const lock = takeLock(`${path}.cache/setup`);
+  try {
+    if (isDone()) return;
+    process.stderr.write(`vidro: ${words}\n`);
+    // The pid in the lock is npm's own: the lock is held for as long as npm writes, whatever becomes of this process.
+    const script = 'echo $$ > "$0/pid"; exec npm "$@"';
+    const npm = ["ci", "--prefix", path, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
+    run("/bin/sh", ["-c", script, lock, ...npm]);
+    const now = new Date();
+    utimesSync(done, now, now);
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+/** How long a lock may be without the pid of its holder. */
+const NAMELESS_MS = 5000;
+const LOOK_MS = 200;
+
+/**
+ * Takes a lock, which is a folder with the pid of its holder; waits while the holder lives.
+ * @param {string} lock
+ */
+function takeLock(lock) {
+  mkdirSync(dirname(lock), { recursive: true });
+  for (let isSaid = false; ;) {
+    try {
+      mkdirSync(lock);
+      return lock;
+    } catch (thrown) {
+      if (!(thrown instanceof Error && "code" in thrown && thrown.code === "EEXIST")) throw thrown;
+    }
+    const pid = pidIn(lock);
+    if (isHeld(lock, pid)) {
+      if (!isSaid) process.stderr.write("vidro: waiting for another set-up of this folder\n");
+      isSaid = true;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
+    } else removeLock(lock, pid);
+  }
+}
+
+/**
+ * Whether the holder of a lock is alive, or may be about to write its pid.
+ * @param {string} lock
+ * @param {number | undefined} pid
+ */
+function isHeld(lock, pid) {
+  if (pid === undefined) {
+    const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+    return made !== undefined && Date.now() - made < NAMELESS_MS;
+  }
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The pid that a lock names; undefined while it names none.
+ * @param {string} lock
+ */
+function pidIn(lock) {
+  try {
+    return Number(readFileSync(`${lock}/pid`, "utf8")) || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Removes a lock whose holder is dead, unless another process has taken it since: then it is put back.
+ * @param {string} lock
+ * @param {number | undefined} pid the one that it named
+ */
+function removeLock(lock, pid) {
+  const aside = `${lock}.${process.pid}`;
+  try {
+    renameSync(lock, aside);
+    if (pidIn(aside) === pid) rmSync(aside, { recursive: true, force: true });
+    else renameSync(aside, lock);
+  } catch {
+    // Another waiting process was quicker.
+  }
 }
 
 /**
