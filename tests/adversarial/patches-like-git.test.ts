@@ -8,6 +8,7 @@ import type { TestContext } from "node:test";
 import { createTwoFilesPatch, FILE_HEADERS_ONLY } from "diff";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { approved, target } from "./attack.fixture.ts";
+import type { Target } from "./attack.fixture.ts";
 
 /* Patches by the hundred, made from few lines so that they fit in more than one place, beside what git makes of them. */
 
@@ -137,4 +138,113 @@ test("a removal at the end of a file is made, and not said to be made where anot
   at.put("a.txt", "x\nz\n");
   const bare = "@@ -2 +1,0 @@\n-y\n";
   assert.equal((await approved(at.hand, "file_apply", { path: "a.txt", patch: bare })).fault, "CONFLICT");
+});
+
+/** What `git apply` makes of one patch; undefined if it refuses it. */
+function gitApply(t: TestContext, text: string, patch: string, ...options: readonly string[]): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "vidro-patch-"));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, "f.txt"), text);
+  const env = { ...process.env, LC_ALL: "C", GIT_DIR: join(folder, "none"), GIT_CEILING_DIRECTORIES: folder };
+  const args = ["apply", "--whitespace=nowarn", ...options];
+  const { status } = spawnSync("git", args, { cwd: folder, input: patch, env });
+  return status === 0 ? readFileSync(join(folder, "f.txt"), "utf8") : undefined;
+}
+
+/** The text of a file after a patch of it, or the code of the fault. */
+async function applyTo(at: Target, text: string, patch: string): Promise<{ text: string } | { fault: string }> {
+  const file = at.put("f.txt", text);
+  const input = { path: "f.txt", patch };
+  const judgement = await at.hand.judge({ id: "act_patch", tool: "file_apply", input, callId: "call" });
+  const fault = "code" in judgement ? judgement.code : (await approved(at.hand, "file_apply", input)).fault;
+  const now = readFileSync(file, "utf8");
+  if (fault !== undefined) assert.equal(now, text, "a patch that failed changed the file");
+  return fault === undefined ? { text: now } : { fault };
+}
+
+function diffOf(before: string, after: string, context = 3): string {
+  const options = { context, headerOptions: FILE_HEADERS_ONLY };
+  return createTwoFilesPatch("a/f.txt", "b/f.txt", before, after, undefined, undefined, options);
+}
+
+test("a patch that is cut off anywhere near its end is refused where git refuses it", async (t) => {
+  const at = await target(t);
+  const chance = new SeededRandom(21);
+  let refused = 0;
+  for (let round = 0; round < 12; round++) {
+    const before = textBy(chance);
+    const after = changedBy(chance, before);
+    if (before === after) continue;
+    const patch = diffOf(before, after);
+    for (let cut = 1; cut <= 12 && patch.length - cut > 30; cut++) {
+      const part = patch.slice(0, -cut);
+      const made = gitApply(t, before, part);
+      const result = await applyTo(at, before, part);
+      const about = JSON.stringify([before, part, result]);
+      // Where git takes a part of a patch for a whole, the part of a marker or of a header behind it is garbage to it.
+      if ("text" in result) assert.equal(result.text, made, about);
+      else {
+        assert.equal(result.fault, "BAD_ARGUMENTS", about);
+        refused += 1;
+      }
+    }
+  }
+  t.diagnostic(`${refused} refused`);
+  assert.ok(refused > 60);
+  for (const [text, patch] of [
+    ["j\nh\n", "--- a/f.txt\n+++ b/f.txt\n@@ -1,2 +1,3 @@\n j\n h\n+"],
+    ["é\n", "--- a/f.txt\n+++ b/f.txt\n@@ -1 +1 @@\n-é\n"],
+    ["é\n", "--- a/f.txt\n+++ b/f.txt\n@@ -1 +1 @@\n-é"],
+    ["", "--- a/f.txt\n+++ b/f.txt\n@@ -0,0 +1 @@\n+a\n\\ No ne"],
+    ["a\n", "--- a/f.txt\n+++ b/f.txt\n@@ -1 +1 @@\n-a\n+b\n@"],
+    ["a\n", "--- a/f.txt\n+++ b/f.txt\n@@ -1 +1 @@\n a\n"],
+  ] as const)
+    assert.deepEqual(await applyTo(at, text, patch), { fault: "BAD_ARGUMENTS" }, patch);
+});
+
+test("hunks without context make what git makes of them, and the same addition twice is refused", async (t) => {
+  const at = await target(t);
+  const chance = new SeededRandom(33);
+  const letters = Array.from("abcdefghijklmnop");
+  for (let round = 0; round < 60; round++) {
+    const before = letters.slice(0, chance.whole(3, 16)).join("\n");
+    const after = changedBy(chance, changedBy(chance, `${before}\n`));
+    if (after === `${before}\n`) continue;
+    const patch = diffOf(`${before}\n`, after, 0);
+    const made = gitApply(t, `${before}\n`, patch, "--unidiff-zero");
+    assert.equal(made, after);
+    assert.deepEqual(await applyTo(at, `${before}\n`, patch), { text: after }, patch);
+  }
+  // The deletion would fit a second time, but the addition shows that nothing is applied yet.
+  const both = "--- a/f.txt\n+++ b/f.txt\n@@ -1,0 +2 @@\n+new\n@@ -3 +3,0 @@\n-  \n";
+  assert.deepEqual(await applyTo(at, "}\n  \n  \n", both), { text: "}\nnew\n  \n" });
+  const twice = "--- a/f.txt\n+++ b/f.txt\n@@ -0,0 +1 @@\n+x\n@@ -0,0 +1 @@\n+x\n";
+  assert.equal(gitApply(t, "", twice), undefined);
+  assert.deepEqual(await applyTo(at, "", twice), { fault: "CONFLICT" });
+});
+
+test("the signature of a mail behind a patch is no part of it, and another file behind it is refused", async (t) => {
+  const at = await target(t);
+  const patch = diffOf("a\nb\n", "a\nc\n");
+  for (const trailer of ["-- \n2.39\n", "-- \n2.39.2\n\n", "-- \n2.39", "\n", "-- \r\n2.39\n"]) {
+    assert.equal(gitApply(t, "a\nb\n", patch + trailer), "a\nc\n");
+    assert.deepEqual(await applyTo(at, "a\nb\n", patch + trailer), { text: "a\nc\n" }, trailer);
+  }
+  const mails = `${patch}-- \n2.39\n${diffOf("a\n", "b\n").replaceAll("f.txt", "g.txt")}`;
+  assert.deepEqual(await applyTo(at, "a\nb\n", mails), { fault: "BAD_ARGUMENTS" });
+});
+
+test("a patch that made a file out of nothing, or emptied it, is already in", async (t) => {
+  const at = await target(t);
+  for (const [before, after] of [
+    ["", "x\n"],
+    ["", "x"],
+    ["", "a\nb\nc\n"],
+    ["a\n", ""],
+    ["a\nb\n", ""],
+  ] as const) {
+    at.put("f.txt", after);
+    const { fault, text } = await approved(at.hand, "file_apply", { path: "f.txt", patch: diffOf(before, after) });
+    assert.deepEqual([fault, /already/.test(text)], [undefined, true], JSON.stringify([before, after]));
+  }
 });

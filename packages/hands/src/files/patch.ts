@@ -1,5 +1,6 @@
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import type { StructuredPatch } from "diff";
+import { linesOf, readPatchText, refusedFault } from "./patch-text.ts";
 
 /** A hunk of a patch: lines with their line ends, and their positions, before and after. */
 interface Hunk {
@@ -121,17 +122,14 @@ async function parseOne(text: string): Promise<StructuredPatch> {
   const { parsePatch } = await loadDiff();
   let parsed: StructuredPatch[];
   try {
-    parsed = parsePatch(text);
+    parsed = parsePatch(readPatchText(text));
   } catch (error) {
+    if (error instanceof Fault) throw error;
     throw refusedFault(error instanceof Error ? error.message : String(error), error);
   }
   const [first, ...others] = parsed;
   if (first === undefined || others.length > 0) throw refusedFault("it is not about exactly one file");
   return first;
-}
-
-function refusedFault(why: string, cause?: unknown): Fault {
-  return new Fault("BAD_ARGUMENTS", `The patch is refused: ${why}.`, { cause });
 }
 
 /** Whether a header names the file, with or without the customary a/ and b/. */
@@ -163,8 +161,12 @@ function readHunk(hunk: StructuredPatch["hunks"][number], shift: number): Hunk {
 function placeHunks(lines: readonly string[], hunks: readonly Hunk[]): string | undefined {
   const pieces: string[] = [];
   let at = 0;
+  let isFirst = true;
   for (const { beforeAt, before, after, isLast } of hunks) {
     if (beforeAt < at || beforeAt > lines.length) return undefined;
+    // Two hunks that add at one place are one change said twice, or two of which nothing says which comes first.
+    if (!isFirst && beforeAt === at && before.length === 0) return undefined;
+    isFirst = false;
     if (isLast && beforeAt + before.length !== lines.length) return undefined;
     if (!before.every((line, index) => lines[beforeAt + index] === line)) return undefined;
     for (const line of lines.slice(at, beforeAt)) pieces.push(line);
@@ -174,10 +176,6 @@ function placeHunks(lines: readonly string[], hunks: readonly Hunk[]): string | 
   for (const line of lines.slice(at)) pieces.push(line);
   // Only the last line may lack a line end, or it would run into the next one.
   return pieces.slice(0, -1).every((line) => line.endsWith("\n")) ? pieces.join("") : undefined;
-}
-
-function linesOf(text: string): readonly string[] {
-  return text.match(/[^\n]*\n|[^\n]+/g) ?? [];
 }
 
 function toCrlf(hunk: Hunk): Hunk {

@@ -81,12 +81,15 @@ function decideResult(
   if (base === current) return next;
   const previous = revertHunks(text, hunks);
   if (base !== undefined) return previous !== undefined && sha256(previous) === base ? text : undefined;
+  // The lines that the patch makes are not all there: it is not applied.
+  if (previous === undefined) return next;
+  // A file that is exactly what a patch for an empty file makes of it has the patch.
+  if (previous === "") return text;
   // A pure deletion leaves no trace in the text: it is applied where it fits, unless it would fit a second time.
   if (text !== "" && hunks.some(({ after }) => after.length === 0))
     return next !== undefined && applyHunks(next, hunks) === undefined ? next : undefined;
   // Without a base the text must show whether the patch is applied; if it fits both ways, that cannot be decided.
-  if (next !== undefined && previous !== undefined) return undefined;
-  return next ?? (previous === undefined ? undefined : text);
+  return next === undefined ? text : undefined;
 }
 
 /** A CONFLICT with the current hash, and a patch rebased onto the current text if its lines still occur there. */
