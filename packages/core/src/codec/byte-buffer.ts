@@ -1,4 +1,4 @@
-/** Bytes of one unit that arrive in pieces: they are copied, since a chunk belongs to whoever gave it. */
+/** Collects the bytes of one frame or line that arrives in pieces. It copies them: the caller may reuse a chunk. */
 export interface ByteBuffer {
   /** How many bytes are held. */
   readonly size: number;
@@ -6,7 +6,7 @@ export interface ByteBuffer {
   add(bytes: Uint8Array): void;
   /** The held bytes followed by `last`, and nothing is held any more; valid until the next `add`. */
   take(last: Uint8Array): Uint8Array;
-  /** Forgets what is held. */
+  /** Discards what is held. */
   clear(): void;
 }
 
@@ -14,7 +14,7 @@ const FIRST_BYTES = 256;
 /** A buffer that one long unit made is not kept for the short ones after it. */
 const KEPT_BYTES = 16 * 1024;
 
-/** Gathers bytes in a buffer that doubles, so that a million chunks of one byte cost no more than one of a million. */
+/** A buffer that doubles its size as needed, so that many small chunks take linear time. */
 export function byteBuffer(): ByteBuffer {
   let buffer = new Uint8Array(0);
   let size = 0;

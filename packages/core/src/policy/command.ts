@@ -6,10 +6,10 @@ import type { ActionClass, Confinement, ProcessPlan } from "../tool.ts";
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
 
-/** Programs that act with the rights of somebody else. */
+/** Programs that run with the rights of another user. */
 const PRIVILEGED = words("sudo su doas pkexec runuser setpriv chroot nsenter systemd-run machinectl gosu");
 
-/** Programs that run what they are given, so that their name says nothing of what happens. */
+/** Programs that run their arguments as a command, so that their own name says nothing about the effect. */
 const WRAPPERS = words(`
   env sh bash dash ash zsh ksh mksh fish csh tcsh rbash busybox toybox xargs parallel nohup timeout nice ionice chrt
   taskset setsid stdbuf unbuffer script time watch strace ltrace gdb lldb unshare bwrap firejail flock entr command exec
@@ -18,7 +18,7 @@ const WRAPPERS = words(`
   osascript pwsh powershell cmd make gmake cmake ninja just rake go cargo pytest docker podman kubectl crontab at batch
   screen tmux ssh scp sftp rsync telnet nc ncat socat`);
 
-/** Programs of many names, which do what the word they were called by says. */
+/** Multi-call programs: the name that they are called by selects what they do. */
 const MULTICALL = words("busybox toybox coreutils");
 
 /** Options that no allow rule may offer, because their value is a program or a file to write. */
@@ -36,7 +36,7 @@ const unversioned = (name: string): string => name.replace(/(\.exe|[-.\d]+)$/, "
 const isVersionOf = (real: string, asked: string): boolean =>
   real === asked || (real.startsWith(asked) && !/[A-Za-z]/.test(real.charAt(asked.length)));
 
-/** Whether a program runs what it is given, by whatever version it is called. */
+/** Whether a program, of any version, runs its arguments as a command. */
 export function isWrapper(name: string): boolean {
   return [name, unversioned(name)].some((plain) => WRAPPERS.has(plain) || PRIVILEGED.has(plain));
 }
@@ -46,17 +46,17 @@ export function unsafeOptions(program: string, options: readonly string[]): read
   return options.filter((option) => UNSAFE_OPTIONS.get(program)?.has(option) === true);
 }
 
-/** What a command that no rule speaks of may do at worst, as far as its name tells. */
+/** The class of a command that no rule is about, by the name of its program. */
 export function commandClass(plan: ProcessPlan): ActionClass {
   return namesOf(plan).some((name) => PRIVILEGED.has(name)) ? "privileged" : "code-exec";
 }
 
-/** Whether a rule speaks of the program of a plan at all. */
+/** Whether a rule is about the program of a plan. */
 export function isAbout(rule: ProcessRule, plan: ProcessPlan): boolean {
   return commandsFor(rule, plan).length > 0;
 }
 
-/** Why a rule does not match that allows a program only where a sandbox holds it. */
+/** The reason when an allow rule does not match because no sandbox confines the program. */
 export const UNHELD = "no sandbox of this host holds it";
 
 const HELD: { readonly [kind in ActionClass]: Confinement | undefined } = {
@@ -64,17 +64,17 @@ const HELD: { readonly [kind in ActionClass]: Confinement | undefined } = {
   write: "workspace",
   "code-exec": "workspace",
   network: "network",
-  // Who allows these by a rule speaks of the host itself, and nothing that holds them would leave their meaning.
+  // A rule that allows these is about the host itself; inside a sandbox they would show something else.
   privileged: undefined,
   destructive: undefined,
 };
 
-/** How a program that a rule allows has to be held: to what the rule is about. */
+/** The confinement of a program that a rule allows, by what the rule is about. */
 export function confinementOf({ sees, class: kind }: ProcessRule): Confinement | undefined {
   return sees === "host" ? "facts" : HELD[kind];
 }
 
-/** Why a rule does not match a command, or nothing when it does. */
+/** Why a rule does not match a command; undefined when it matches. */
 export function commandMisfit(rule: ProcessRule, plan: ProcessPlan, policy: Policy): string | undefined {
   const candidates = commandsFor(rule, plan);
   if (candidates.length === 0) return `it is about ${rule.program.join(", ")}`;
@@ -89,7 +89,7 @@ export function commandMisfit(rule: ProcessRule, plan: ProcessPlan, policy: Poli
   return whyDistrusted(rule, plan, policy) ?? (isUnheld ? UNHELD : undefined);
 }
 
-/** What a plan's program goes by: the word that was asked for, and its file unless that does what the word says. */
+/** The names of a plan's program: the word that was asked for, and its file unless that is a multi-call program. */
 function namesOf(plan: ProcessPlan): readonly string[] {
   const asked = lastSegment(plan.argv[0] ?? "");
   const real = lastSegment(plan.program);
@@ -97,8 +97,8 @@ function namesOf(plan: ProcessPlan): readonly string[] {
 }
 
 /**
- * The commands in a plan that a rule speaks of. For a rule that denies, also those behind a wrapper, wherever they
- * begin (`sudo -u root rm -rf /`): taking a word for a command too often is the safe mistake.
+ * The commands in a plan that a rule is about. For a deny rule also those behind a wrapper, at any position
+ * (`sudo -u root rm -rf /`): treating a word as a command too often is the safe mistake.
  */
 function commandsFor(rule: ProcessRule, plan: ProcessPlan): readonly (readonly string[])[] {
   const meant = (name: string): boolean => rule.program.some((pattern) => matchesWord(pattern, name));
@@ -108,7 +108,7 @@ function commandsFor(rule: ProcessRule, plan: ProcessPlan): readonly (readonly s
   return plan.argv.flatMap((word, index) => (index > 0 && meant(lastSegment(word)) ? [plan.argv.slice(index)] : []));
 }
 
-/** A name proves nothing: an allow rule also wants the program's real file, a known environment and visible words. */
+/** Why an allow rule does not trust a program: its real file, its environment or invisible characters in its arguments. */
 function whyDistrusted(rule: ProcessRule, plan: ProcessPlan, policy: Policy): string | undefined {
   const [asked = "", real = asked] = namesOf(plan);
   if (!rule.program.includes(asked)) return `it was called as ${asked}`;

@@ -22,7 +22,7 @@ type Read<T> = (value: unknown, where: string) => T;
 
 /**
  * The policy in a JSON value, or a BAD_POLICY fault that names the rule and what is wrong with it.
- * Every example of every rule has been tried; a key that is not known is refused, so that a slip of the pen is not silence.
+ * Every example of every rule has been tried; an unknown key is refused, so that a misspelt one is not ignored.
  */
 export function parsePolicy(json: unknown, places: PolicyFolders): Policy {
   const source = object(json, "the policy", ["trusted", "secrets", "env", "rules", "host", "memory"]);
@@ -186,7 +186,7 @@ const shellExample: Read<ShellExample> = (json, where) => {
 
 const HEAD = ["id", "kind", "class", "decision", "reason", "examples"] as const;
 const BODY = {
-  // `confined` is of older files: by now every rule that allows a program has it held.
+  // `confined` is in older files; every allowed program is confined now.
   process: ["program", "arguments", "cwd", "confined", "sees"],
   shell: ["commands", "access", "sandboxed"],
   file: ["operations", "paths", "inWorkspace"],

@@ -3,10 +3,10 @@ import { matchesPath, matchesWord, normalPath } from "./path.ts";
 import type { RuleDecision, FactsRule, FileRule, Policy, Rule, ShellRule } from "./rule.ts";
 import type { ActionClass, FactsPlan, FilePlan, Plan, ShellPlan, Verdict } from "../tool.ts";
 
-/** The name under which a verdict stands that no rule gave. */
+/** The rule name in a verdict when no rule matched. */
 export const DEFAULT_RULE = "default";
 
-/** What one rule says of a plan, and why it does or does not match. */
+/** Whether one rule matches a plan, and why. */
 export interface RuleFinding {
   readonly rule: string;
   readonly decision: RuleDecision;
@@ -17,18 +17,18 @@ export interface RuleFinding {
 /** How a verdict came about. */
 export interface Explanation {
   readonly verdict: Verdict;
-  /** One for each rule that speaks of such a plan, in the order of the policy. */
+  /** One for each rule about this kind of plan, in the order of the policy. */
   readonly findings: readonly RuleFinding[];
 }
 
 const STRICTEST_FIRST: readonly RuleDecision[] = ["deny", "ask", "allow"];
 
-/** The name under which a verdict stands that the policy gives of all that touches the host. */
+/** The rule name in a verdict of the policy's `host` setting. */
 export const HOST_RULE = "host";
 
 /**
- * The verdict of a policy on a plan; what no rule matches, a person decides, unless the policy keeps the host from all
- * that nothing holds.
+ * The verdict of a policy on a plan. A plan that no rule matches is asked about, unless the `host` setting denies plans
+ * that can reach beyond the workspace without a sandbox.
  */
 export function judgePlan(plan: Plan, policy: Policy): Verdict {
   const verdict = withStateRisk(verdictOfRules(plan, policy), plan);
@@ -37,7 +37,7 @@ export function judgePlan(plan: Plan, policy: Policy): Verdict {
   return { decision: "deny", rule: HOST_RULE, class: verdict.class, reason };
 }
 
-/** What a person decides about with Vidro's own state in reach is privileged, whatever the rule says of its class. */
+/** Raises the class to privileged when the plan is asked about and could reach Vidro's own state. */
 function withStateRisk(verdict: Verdict, plan: Plan): Verdict {
   const isOpen = (plan.kind === "process" && plan.confined === undefined) || plan.kind === "shell";
   const reaches = isOpen && plan.state === "open" && verdict.decision === "ask" && verdict.class !== "destructive";
@@ -64,7 +64,7 @@ function verdictOfRules(plan: Plan, policy: Policy): Verdict {
   return { decision: "ask", rule: DEFAULT_RULE, class: defaultClass(plan), reason: whyAsked(plan, policy) };
 }
 
-/** The verdict of a policy on a plan, with what every rule that speaks of such a plan says. */
+/** The verdict of a policy on a plan, with a finding for every rule about this kind of plan. */
 export function explainVerdict(plan: Plan, policy: Policy): Explanation {
   const findings = policy.rules
     .filter((rule) => isAboutPlan(rule, plan))
@@ -75,7 +75,7 @@ export function explainVerdict(plan: Plan, policy: Policy): Explanation {
   return { verdict: judgePlan(plan, policy), findings };
 }
 
-/** Why a rule does not match a plan, or nothing when it does. */
+/** Why a rule does not match a plan; undefined when it matches. */
 export function misfit(rule: Rule, plan: Plan, policy: Policy): string | undefined {
   if (rule.kind === "process" && plan.kind === "process") return commandMisfit(rule, plan, policy);
   if (rule.kind === "shell" && plan.kind === "shell") return shellMisfit(rule, plan);
@@ -84,7 +84,7 @@ export function misfit(rule: Rule, plan: Plan, policy: Policy): string | undefin
   return `it is a rule about ${rule.kind} plans`;
 }
 
-/** The rule that outvotes another one on a plan that both match, if there is one. */
+/** A stricter rule that also matches the plan, if there is one. */
 export function stricterRule(rule: Rule, plan: Plan, policy: Policy): Rule | undefined {
   const rank = STRICTEST_FIRST.indexOf(rule.decision);
   return policy.rules.find(
@@ -100,7 +100,7 @@ function isAboutPlan(rule: Rule, plan: Plan): boolean {
 
 function whyAsked(plan: Plan, policy: Policy): string {
   const allowing = policy.rules.filter((rule) => rule.decision === "allow" && isAboutPlan(rule, plan));
-  // The rule that would fit on a host with a sandbox says more than any other.
+  // Prefer the rule that would match on a host with a sandbox: its reason is the most useful.
   const near = allowing.find((rule) => misfit(rule, plan, policy) === UNHELD) ?? allowing[0];
   if (near === undefined) return "no rule covers it, so a person decides";
   return `no rule allows it, so a person decides (${near.id}: ${misfit(near, plan, policy)})`;
@@ -114,8 +114,8 @@ function defaultClass(plan: Plan): ActionClass {
 }
 
 /**
- * The text of a shell command is compared and never parsed: quoting, expansion and built-ins make every guess at what
- * a line does a wrong one for somebody. A line is allowed because a sandbox holds it, or because it is known by heart.
+ * The text of a shell command is compared and never parsed, because quoting, expansion and built-ins make parsing
+ * unsafe. A line is allowed because a sandbox confines it, or because the rule has exactly this text.
  */
 function shellMisfit(rule: ShellRule, plan: ShellPlan): string | undefined {
   if (rule.commands !== undefined && !rule.commands.includes(plan.command)) return "the text is not exactly the rule's";
@@ -133,7 +133,7 @@ function fileMisfit(rule: FileRule, plan: FilePlan, policy: Policy): string | un
     return `${path} is not under ${rule.paths.join(" or ")}`;
   if (rule.decision === "allow" && matchesPath(policy.secrets, path, policy.places))
     return `${path} is a secret of this policy`;
-  // Whether a file in the workspace is one of the workspace, the plan says already.
+  // For files inside the workspace the plan already says whether they belong to it.
   const isOutside = plan.operation === "read" && !plan.inWorkspace;
   const why = rule.decision === "allow" && isOutside ? policy.kept?.(path) : undefined;
   return why === undefined ? undefined : `${path} is ${why}`;

@@ -8,7 +8,7 @@ import type { ActionClass, ShellAccess, Verdict } from "../tool.ts";
  * segment, a last segment `**` for the path itself and everything below it.
  */
 
-/** What a rule may say. */
+/** The decision of a rule. */
 export type RuleDecision = Verdict["decision"];
 
 /** The folders that a policy's patterns name: absolute, with symlinks resolved. */
@@ -55,7 +55,7 @@ export interface Grammar {
   readonly wholeWords?: boolean;
 }
 
-/** Marks that betray a command wherever they stand; all that are given must be there, one of each list. */
+/** Patterns that match a command by single arguments, wherever they stand: one of each given list must be present. */
 export interface ArgumentPatterns {
   /** The first word that is no option. */
   readonly commands?: readonly string[];
@@ -65,7 +65,7 @@ export interface ArgumentPatterns {
   readonly paths?: readonly string[];
 }
 
-/** Which arguments a rule is about. An allow rule says all of them: `exact` or `fit`. */
+/** Which arguments a rule matches. An allow rule must describe all of them: `exact` or `fit`. */
 export type Arguments =
   | "any"
   | { readonly exact: readonly (readonly string[])[] }
@@ -148,23 +148,23 @@ export interface PolicySource {
   /** Variables that an allowed command may get (`LC_*` for a family), with the values they may have. */
   readonly env: { readonly [name: string]: "any" | readonly string[] };
   readonly rules: readonly Rule[];
-  /** MiB of memory that all processes of a command may have together; default: HAND.treeBytes. */
+  /** MiB of memory that all processes of a command may have together; default: HAND_LIMITS.treeBytes. */
   readonly memory?: number;
-  /** What is said of a plan that may touch the host beyond the workspace and that nothing holds; default: what the rules say. */
+  /** Decision on plans that can reach beyond the workspace without a sandbox; by default the rules decide. */
   readonly host?: "ask" | "deny";
 }
 
-/** A policy that was checked and knows its places: only `parsePolicy` makes one. */
+/** A checked policy with its folders; only `parsePolicy` makes one. */
 export interface Policy extends PolicySource {
   readonly places: PolicyFolders;
   /**
-   * Where an absolute path really leads, every symlink followed as the system does; undefined when that cannot be
-   * said. Core sees no disk, so whoever does brings this along; without it only the letters of a path count.
+   * Resolves all symlinks of an absolute path; undefined when that fails. Core has no access to the disk, so the caller
+   * provides this; without it paths are compared as text only.
    */
   readonly real?: (path: string) => string | undefined;
   /**
-   * Why what is in the file at a real path is not for everyone, as the disk tells: it is closed to other users of the
-   * host, or a second name of a file outside the workspace. Undefined when there is no such reason.
+   * Why the content of the file at a resolved path is private: other users of the host cannot read it, or it is a hard
+   * link to a file outside the workspace. Undefined when it is not private.
    */
   readonly kept?: (path: string) => string | undefined;
 }

@@ -108,7 +108,7 @@ function shortAt(expression: RegExp, text: string, from: number): number {
 /** The most that has to be seen to know a secret by its shape. */
 export const SHAPE_CHARS = Math.max(...SHAPES.map((shape) => longestLength(partsOf(shape))));
 
-/** Finds what looks like a secret, whoever's it is. */
+/** Finds what looks like a secret, of any service. */
 export const shapeFinder: Finder = {
   find(text, from) {
     let hit: Hit | undefined;

@@ -6,20 +6,20 @@ import { CONTROL_TOOLS } from "./prompt.ts";
 
 /* The action language: one JSON object on a line of its own, for models that call no tools. */
 
-/** One thing that a reply says besides prose. */
+/** One call or action line of a reply. */
 export interface ReplyItem {
-  /** aside: only recorded. action: an effect. ask, propose, done: the step ends with it. */
+  /** aside: only recorded. action: has an effect. ask, propose, done: ends the step. */
   readonly kind: "aside" | "action" | "ask" | "propose" | "done";
   readonly name: string;
   readonly input: JsonObject;
-  /** The model's own id, when it was a native call. */
+  /** The model's id of a native call. */
   readonly callId?: string;
   readonly fault?: FaultReport;
-  /** The line that said it, when it was no native call. */
+  /** The action line; absent for a native call. */
   readonly line?: string;
 }
 
-/** The names of the tools that only talk to the brain. */
+/** Names of the control tools, which have no effect on a host. */
 export const CONTROL_TOOL_NAMES: ReadonlySet<string> = new Set(CONTROL_TOOLS.map(({ name }) => name));
 
 /** A line of the action language, or undefined when it is prose. */
@@ -57,7 +57,7 @@ export function readActionLine(line: string): ReplyItem | undefined {
   }
 }
 
-/** What the tool of that name says. */
+/** The item of a call by the name of its tool. */
 export function itemOfCall(name: string, input: JsonObject): ReplyItem {
   const kind =
     name === "ask"

@@ -13,9 +13,9 @@ import type { RunState } from "./run.ts";
 import type { Action } from "../tool.ts";
 
 /**
- * The one next step of a run. `record` writes down what follows from what is known; the effects (`call_model`,
- * `judge`, `act`) are only ever named in a phase that their intent has put on record, so whoever carries them out
- * has nothing to remember: after a crash the same state names the same effect.
+ * The one next step of a run. `record` appends an event that follows from the state. The effects (`call_model`, `judge`,
+ * `act`) are only decided in a phase that their recorded intent has brought about: after a crash the same state gives
+ * the same effect, and the engine has nothing else to remember.
  */
 export type Decision =
   | { readonly do: "record"; readonly event: Event }
@@ -25,19 +25,19 @@ export type Decision =
   | { readonly do: "wait"; readonly until: number; readonly question?: QuestionAsked }
   | { readonly do: "stop" };
 
-/** What a decision may know of the world besides the run. */
+/** The input of a decision besides the state of the run. */
 export interface Moment {
-  /** The id of the run, which its questions are named after. */
+  /** The id of the run; ids of its questions contain it. */
   readonly run: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1, for jitter. */
   readonly chance: number;
-  /** Generation of the store; the first without it. */
+  /** Generation of the store; 1 when absent. */
   readonly generation?: number;
 }
 
-/** Decides what happens next; never two things. */
+/** Decides the one next step of a run. */
 export function decide(state: RunState, moment: Moment): Decision {
   const { phase } = state;
   const { generation = FIRST_GENERATION } = moment;
@@ -95,7 +95,7 @@ export function decide(state: RunState, moment: Moment): Decision {
   }
 }
 
-/** Phases that lead to no effect before something else is decided. */
+/** Phases whose next step has no effect: a restored store asks no question in them. */
 const PHASES_WITHOUT_EFFECT: ReadonlySet<RunState["phase"]["name"]> = new Set([
   "asking",
   "answered",
@@ -103,7 +103,7 @@ const PHASES_WITHOUT_EFFECT: ReadonlySet<RunState["phase"]["name"]> = new Set([
   "ended",
 ]);
 
-/** What a store that came back from a backup lacks may have had effects: a person says whether the run goes on. */
+/** Asks whether to continue after a restore: entries that the backup lacks may have had effects. */
 function restoredQuestion(state: RunState, moment: Moment, generation: number): QuestionAsked {
   const text =
     "The brain came back from a backup: what this run did after the backup is not known here. Should the run go on?";
@@ -117,7 +117,7 @@ function record(event: Event): Decision {
 function decideWhenReady(state: RunState, now: number): Decision {
   const spent = overBudget(state, now);
   if (spent !== undefined) return failRun(spent);
-  // A call that is refused each time never gets as far as being chosen, and is a loop all the same.
+  // A call that is refused each time never becomes a proposed action, so the loop is detected here as well.
   if (state.repeated.times >= RUN_LIMITS.identicalCalls) return failRun("LOOP_DETECTED");
   if (state.turns.chars > MODEL_LIMITS.contextChars && state.turns.length > MODEL_LIMITS.freshTurns)
     return record(compactConversation(state));
@@ -166,14 +166,14 @@ function decideOnVerdict(
   }
 }
 
-/** What a yes approves: the plan by its hash, and beside it all of the plan, so that every wire can show it. */
+/** What a yes approves: the hash of the plan, and the whole plan so that every wire can show it. */
 function approvalOf(state: RunState, judged: Extract<RunState["phase"], { name: "judged" }>): Question {
   const { action, verdict, plan, hash, policy } = judged;
   const { class: harm, rule } = verdict;
   return { kind: "approval", action: action.id, hash, policy, plan, hand: handOf(state, action), class: harm, rule };
 }
 
-/** The hand that an action is meant for: a run on several hands names it in each action. */
+/** The hand of an action; a run on several hands names it in each action's input. */
 function handOf({ started: { hand } }: RunState, { input }: Action): string {
   const named = input["hand"];
   return hand.includes(",") && typeof named === "string" ? named : hand;
@@ -193,7 +193,7 @@ function questionFrom(
   };
 }
 
-/** What follows when nothing is left to be tried: a person may know more, where one is there to be asked. */
+/** The event when no healing is left: a question in interactive runs, else the failure of the run. */
 function giveUp(state: RunState, fault: FaultReport, moment: Moment): Event {
   if (state.started.interactive !== true) return { type: "run.failed", fault };
   const text = `${fault.message} Shall the model be asked again?`;
@@ -201,7 +201,7 @@ function giveUp(state: RunState, fault: FaultReport, moment: Moment): Event {
   return { ...question, expiresAt: Math.min(question.expiresAt, moment.now + MODEL_LIMITS.askedMs) };
 }
 
-/** What a person may say about a healing that is stuck. */
+/** The answers to a question about a fault that no healing solved. */
 export const HEALING_OPTIONS: readonly string[] = ["retry", "escalate"];
 
 function overBudget(state: RunState, now: number): FaultCode | undefined {

@@ -1,7 +1,7 @@
-/** The agent and the model that carry out one command and decide nothing. */
+/** Name of the agent and the model that run one given command without any decision. */
 export const DIRECT = "direct";
 
-/** A task for them: exactly these words, whatever is in them. */
+/** The task of a direct run: the argv as JSON. */
 export function directTask(argv: readonly string[]): string {
   return JSON.stringify(argv);
 }

@@ -4,8 +4,8 @@ import type { FaultReport } from "../fault.ts";
 import { MODEL_LIMITS } from "../limits.ts";
 
 /**
- * The next healing for a fault that the model met, or none when it has to be final.
- * `chance` is a number from 0 to 1 that spreads the rests of many runs apart.
+ * The next healing for a fault of the model, or undefined when the fault is final.
+ * `chance` is a random number from 0 to 1: jitter for the delays of many runs.
  */
 export function nextHealing(fault: FaultReport, attempt: number, chance: number): HealTried | undefined {
   const { fate, severity } = FAULTS[fault.code];

@@ -3,12 +3,12 @@ import { HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
 import type { Order } from "../ports.ts";
 import type { Action, ActionEnd, ToolSpec } from "../tool.ts";
 
-/* What the end of an order means for the action, which may have been ordered more than once. */
+/* Turns the end of an order into the outcome of its action, which may have been ordered more than once. */
 
-/** The entry that says what came of an action. */
+/** The event that records the outcome of an action. */
 export type OutcomeEvent = ActionFinished | ActionFailed | ActionUnknown;
 
-/** What is known of the order whose end is judged. */
+/** The order whose end is read. */
 export interface OrderFacts {
   readonly action: Action;
   readonly tools: readonly ToolSpec[];
@@ -17,9 +17,9 @@ export interface OrderFacts {
 }
 
 /**
- * The outcome that an end gives its action. A failure says only that this order did nothing: where an earlier one may
- * have reached the hand it counts only when it is said to be the end of the action, or when an idempotent tool ran now
- * and failed. A bug says nothing at all of what was done.
+ * The outcome of an action by the end of one of its orders. A failure says only that this order did nothing. When an
+ * earlier order may have reached the hand, the failure counts only if it is settled, or if an idempotent tool ran now
+ * and failed. After an INTERNAL_ERROR nothing is known of what was done.
  */
 export function outcomeOf(ended: ActionEnd, { action, tools, hasEarlierOrder: before }: OrderFacts): OutcomeEvent {
   const { id } = action;
@@ -37,33 +37,33 @@ export function outcomeOf(ended: ActionEnd, { action, tools, hasEarlierOrder: be
   return { type: "action.unknown", action: id, fault: { code: "OUTCOME_UNKNOWN", message } };
 }
 
-/** Whether an end is that of the action, whatever was ordered before. */
+/** Whether an end is the end of the action, also of its earlier orders. */
 export function isSettled(ended: ActionEnd): boolean {
   return ended.type === "finished" || (ended.type === "failed" && ended.settled === true);
 }
 
-/** Whether doing an action twice is the same as doing it once; not when its tool is not known. */
+/** Whether an action may be repeated without a further effect; false for unknown tools. */
 export function isIdempotent({ tool }: Pick<Action, "tool">, tools: readonly ToolSpec[]): boolean {
   return tools.some(({ name, idempotent }) => name === tool && idempotent);
 }
 
-/** How long an action may take; what no input bounds is bounded by the tools themselves. */
+/** Timeout of an action: its input's `timeout_ms`, else the default of a command. */
 export function timeoutOf({ input }: Pick<Action, "input">): number {
   const { timeout_ms: asked } = input;
   return typeof asked === "number" ? asked : HAND_LIMITS.commandMs;
 }
 
-/** How long the end of an order is waited for on a connection that lives. */
+/** How long to wait for the end of an order while the connection is up. */
 export function deadlineMs(action: Pick<Action, "input">, overdueMs: number = REGISTER_LIMITS.overdueMs): number {
   return Math.min(Math.max(0, timeoutOf(action)), HAND_LIMITS.commandCapMs) + overdueMs;
 }
 
-/** The order that begins nothing: it asks what is known of an action that was ordered before. */
+/** The recall of an order: it starts nothing and asks for the recorded outcome. */
 export function recallOf(order: Order): Order {
   return { ...order, ttlMs: 0 };
 }
 
-/** Whether an order begins nothing. */
+/** Whether an order is a recall. */
 export function isRecall({ ttlMs }: Pick<Order, "ttlMs">): boolean {
   return ttlMs === 0;
 }

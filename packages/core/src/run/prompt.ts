@@ -10,15 +10,15 @@ import { digestLine, turnsOf, turnsToDrop } from "./turns.ts";
  * everything between them and now is bounded.
  */
 
-/** What a model with tools is told about how to work here, whatever its persona. */
+/** Rules for a model with tools, independent of its persona. */
 const TOOL_RULES = `You work through tools; each reply may hold at most ONE tool call, since one effect is carried out per step and its outcome comes back to you before the next. Anything beyond the first is not run.
 Never invent output: read it from the tools. A tool that fails says why; plan again with that. A person may be asked to approve an action and may say no.
 When the task is done, answer in plain words, in the language of the task, without a tool call.`;
 
-/** What a model without tools is told. */
+/** Rules for a model without tools. */
 const WORDS_RULES = `You have no tools: answer in plain words, in the language of the task. You have read nothing and run nothing for this task; say so where the answer would need it.`;
 
-/** The JSON lines of a model that cannot call tools natively, each with the tool that it needs to be of use. */
+/** Action lines for models without native tool calls, each with the tool that it requires. */
 const ACTION_LINES: readonly (readonly [line: string, tool?: string])[] = [
   [`{"type":"plan","steps":[…]}`, "plan"],
   [`{"type":"shell","command":"…"}`, "shell"],
@@ -34,7 +34,7 @@ const ACTION_LINES: readonly (readonly [line: string, tool?: string])[] = [
 const textField = (description: string) => ({ type: "string", description });
 const textListField = (description: string) => ({ type: "array", items: { type: "string" }, description });
 
-/** Calls that talk to the brain and have no effect on any host. */
+/** Control tools: calls to the brain without an effect on a host. */
 export const CONTROL_TOOLS: readonly ToolSpec[] = [
   controlTool(
     "plan",
@@ -82,14 +82,14 @@ const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
   ...CONTROL_TOOLS.map(({ name }) => name),
 ]);
 
-/** Whether a name means something else in a model's answer, so that no tool of a host or a caller may have it. */
+/** Whether a tool name is reserved for the action language, so that no host or caller may use it. */
 export function isReservedTool(name: string): boolean {
   return RESERVED_TOOL_NAMES.has(name);
 }
 
 /**
- * The control tools that a run is offered: none when no hand carries out a tool of it, and `tool_spec` only when it may
- * run commands, since a proposed tool is a command.
+ * The control tools of a run: none when no tool of it runs on a hand, and `tool_spec` only when the run has `command`,
+ * because a proposed tool is a command.
  */
 export function controlTools({ tools }: Pick<RunStarted, "tools">): readonly ToolSpec[] {
   const ofHands = tools.filter(({ caller }) => caller !== true);
@@ -98,7 +98,7 @@ export function controlTools({ tools }: Pick<RunStarted, "tools">): readonly Too
   return runsCommands ? CONTROL_TOOLS : CONTROL_TOOLS.filter(({ name }) => name !== "tool_spec");
 }
 
-/** How to work with the tools that the run was started with; the same text in each of its prompts. */
+/** The rules for the tools of a run; the same text in each of its prompts. */
 function houseRules({ tools }: Pick<RunStarted, "tools">): string {
   if (tools.length === 0) return WORDS_RULES;
   const offered = new Set([...tools, ...controlTools({ tools })].map(({ name }) => name));
@@ -115,7 +115,7 @@ function controlTool(
   return { name, description, idempotent: true, parameters: { type: "object", properties, required } };
 }
 
-/** What the model is asked in this state. */
+/** Builds the request to the model for a state. */
 export function buildPrompt(state: RunState): ModelRequest {
   const { started } = state;
   const task: Turn = { role: "user", text: state.digest === "" ? started.task : `${started.task}\n\n${state.digest}` };
@@ -123,9 +123,9 @@ export function buildPrompt(state: RunState): ModelRequest {
   const system = `${started.system}\n\n${houseRules(started)}\nYou work in the folder ${started.workspace}.`;
   return {
     system: rule === "" ? system : `${system}\n${rule}`,
-    // Joined, not spread: a conversation of thousands of turns is then one copy of memory.
+    // concat copies once; spreading thousands of turns is slower.
     turns: [...started.history, task].concat(turnsOf(state.turns)),
-    // Who has to call a tool must not get away with a call that only talks to us.
+    // A model that must call a tool is not offered control tools, so that it cannot call one of those instead.
     tools: rule === "" ? [...state.tools, ...controlTools(started)] : state.tools,
     ...(choice === undefined ? {} : { choice }),
     ...(started.sampling === undefined ? {} : { sampling: started.sampling }),
@@ -133,8 +133,8 @@ export function buildPrompt(state: RunState): ModelRequest {
 }
 
 /**
- * What the model must or must not call in its next reply, and the words for it, since not every model takes it in any
- * other way. A call that is asked for is asked for once: a model that had to call at each step could never answer.
+ * The tool choice of the next reply, and the same as a rule in words for models that ignore the parameter. A required
+ * call is required once: a model that had to call a tool at each step could never answer.
  */
 function requiredCall({ started, repeated, tools }: RunState): { readonly choice?: ToolChoice; readonly rule: string } {
   const { choice } = started;
@@ -151,13 +151,13 @@ function requiredCall({ started, repeated, tools }: RunState): { readonly choice
 export const DIGEST_TITLE = "[What happened earlier in this task, in short]";
 const DIGEST_START = `\n\n${DIGEST_TITLE}`;
 
-/** The task as the person gave it, without the digest of a long run's earlier turns that may stand behind it. */
+/** The task in the first turn, without the digest that may follow it. */
 export function taskBeforeDigest(turn: string): string {
   const at = turn.indexOf(DIGEST_START);
   return at < 0 ? turn : turn.slice(0, at);
 }
 
-/** The event that makes a conversation fit again: its oldest turns become lines of a digest. */
+/** The event that shortens a conversation: its oldest turns become lines of a digest. */
 export function compactConversation(state: RunState): ContextCompacted {
   const dropped = turnsToDrop(state.turns);
   const before = state.digest === "" ? [] : state.digest.split("\n").slice(1);

@@ -3,48 +3,48 @@ import type { Event } from "../event.ts";
 import type { RunState } from "./run.ts";
 
 /*
- * What a model writes is prose and lines for the brain. The same reader takes them apart when the whole reply is known
- * and while its pieces come in, so that what followers are told joins to what is kept.
+ * Separates prose from action lines in a reply. The same reader is used for the whole reply and for its pieces while
+ * they stream in, so that the streamed prose joins to the recorded prose.
  */
 
 /**
- * How a reply is read. prose: it has no lines for the brain. native: they count only where the reply has nothing else,
- * since an example in an answer is no order. lines: each of them counts.
+ * How a reply is read. prose: it has no action lines. native: action lines count only when the reply has no other text,
+ * because an example in an answer is no call. lines: each action line counts.
  */
 export type Reading = "prose" | "native" | "lines";
 
-/** How a reply in that state of a run is read, of a model that is known to call tools natively or is not. */
+/** How to read a reply in a state of a run; `isNative` is true when the reply comes from a native tool caller. */
 export function readingOf(state: Pick<RunState, "tools" | "native">, isNative: boolean): Reading {
   if (state.tools.length === 0) return "prose";
   return isNative || state.native ? "native" : "lines";
 }
 
-/** Whether an event says that the words which were streamed since the entry before it are no part of any reply. */
+/** Whether an event voids the text that was streamed since the previous entry. */
 export function voidsWords(event: Event): boolean {
   return event.type === "model.failed" || (event.type === "heal.tried" && event.healing === "switch_model");
 }
 
-/** A fence that a model opens around lines for the brain; a longer line is prose. */
+/** Longest line that can open or close a code fence around action lines; a longer one is prose. */
 const FENCE_CHARS = 64;
 const FENCE_BEGUN = /^\s*(?:`{1,2}|```\w*\s*)$/;
 const FENCE_CLOSED = /^\s*```\s*$/;
 
-/** Why the line that comes in is held: nothing but white space so far, a brace first, or ticks first. */
+/** Why the current line is held back: only white space so far, or it begins with a brace or with backticks. */
 type HeldText = "blank" | "brace" | "ticks";
 
 /**
- * Takes a reply apart as it comes in. Only a line that may be one for the brain is held back, and only until it is
- * complete; a fence is, until it is known to have words in it.
+ * Splits a streamed reply. Only a line that may be an action line is held back, and only until it is complete; a code
+ * fence is held back until prose follows inside it.
  */
 export class ProseReader {
   #reading: Reading;
   #lines: string[] = [];
-  /** What is given when words follow it, and dropped when none do: lines of a native model, or the opening of a fence. */
+  /** Text that is released when prose follows and dropped otherwise: action lines of a native model, or a fence opening. */
   #withheld: string | undefined;
   #isInFence = false;
-  /** Whether a line was taken out of the fence. */
+  /** Whether an action line was found inside the fence. */
   #isFenceUsed = false;
-  /** The line that comes in, as far as it is held, and why; undefined when it is known to be prose. */
+  /** The held part of the current line, and why it is held; `undefined` when the line is known to be prose. */
   #line = "";
   #held: HeldText | undefined = "blank";
 
@@ -53,7 +53,7 @@ export class ProseReader {
     if (reading === "native") this.#withheld = "";
   }
 
-  /** The lines for the brain so far. */
+  /** The action lines so far. */
   get lines(): readonly string[] {
     return this.#lines;
   }

@@ -5,12 +5,12 @@ export function questionId(run: string, seq: number): string {
   return `q${seq}_${run}`;
 }
 
-/** A name that leads to a question and its run, whatever the form of the question's id. */
+/** A name that identifies a question and its run, for both forms of question ids. */
 export function questionName(run: string, question: string): string {
   return question.endsWith(`_${run}`) ? question : `${run}_${question}`;
 }
 
-/** The run and the question that a name leads to; undefined for anything else. */
+/** The run and the question of a name; undefined when it is not such a name. */
 export function readQuestionName(name: string): { readonly run: string; readonly question: string } | undefined {
   const [, run] = /^q\d+_(.+)$/.exec(name) ?? [];
   if (run !== undefined) return { run, question: name };

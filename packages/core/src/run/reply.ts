@@ -12,15 +12,15 @@ import type { RunState } from "./run.ts";
 import type { Action } from "../tool.ts";
 
 /*
- * A model's answer becomes events here and nowhere else, whether it calls tools natively or writes one JSON object
- * per line. The first thing that has an effect, asks or ends is taken; what comes after it is told back. A model that
- * calls tools natively means such a line only where it writes nothing else: an example in its answer is not an order.
+ * The only place that turns a model's reply into events, for native tool calls and for action lines (one JSON object
+ * per line). The first item that acts, asks or ends is carried out; later ones are reported back to the model. In a
+ * reply of a model that calls tools natively, action lines count only when there is no other text: examples are no calls.
  */
 
-/** Makes an id that is new in the whole world. */
+/** Makes a globally unique id. */
 export type NewId = () => string;
 
-/** The events that a reply amounts to: `model.replied` and what the model said beside it, or `model.failed`. */
+/** The events of a reply: `model.replied` with its plans, notes and proposals, or `model.failed`. */
 export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): readonly Event[] {
   const isNative = reply.native === true || reply.calls.length > 0 || state.native;
   const offered = new Set(controlTools(state.started).map(({ name }) => name));
@@ -50,7 +50,7 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
   return [replied, ...asides.flatMap((item) => asideEvent(item)), ...(typeof proposed === "object" ? [proposed] : [])];
 }
 
-/** Lines that the model would not know of in its next prompt: they only talk to us, or were no order, and are no call. */
+/** Action lines that must be kept as text for the next prompt because no call or answer stands for them. */
 function writtenLines(said: readonly ReplyItem[], quoted: readonly string[]): Pick<ModelReplied, "written"> {
   const lines = said.flatMap(({ kind, line }) =>
     line === undefined || kind === "action" || kind === "done" ? [] : [line],
@@ -59,16 +59,16 @@ function writtenLines(said: readonly ReplyItem[], quoted: readonly string[]): Pi
   return written.length === 0 ? {} : { written: written.join("\n") };
 }
 
-/** Whether a text is lines for the brain and nothing else. */
+/** Whether a text consists of action lines only. */
 function isLinesAlone(text: string): boolean {
   return text.split("\n").every((line) => line.trim() === "" || readActionLine(line) !== undefined);
 }
 
-/** A reply taken apart. */
+/** A reply split into prose, calls and quoted lines. */
 interface ParsedReply {
   readonly prose: string;
   readonly said: readonly ReplyItem[];
-  /** Lines for the brain that are no orders: the model made a call beside them, and wrote more than such lines. */
+  /** Action lines that are not carried out, because the reply also has native calls and prose. */
   readonly quoted: readonly string[];
 }
 
@@ -79,7 +79,7 @@ function parseReply(
   const reader = new ProseReader(readingOf(state, reply.native === true));
   const prose = (reader.push(reply.text) + reader.end()).trim();
   const isQuoting = reply.calls.length > 0 && !isLinesAlone(reply.text);
-  // A control tool that the run was not offered is a tool that does not exist.
+  // A control tool that the run does not offer is treated as an unknown tool.
   const withinOffer = (item: ReplyItem): ReplyItem =>
     CONTROL_TOOL_NAMES.has(item.name) && !offered.has(item.name) ? { ...item, kind: "action" } : item;
   const said: ReplyItem[] = [];
@@ -95,7 +95,7 @@ function parseReply(
 
 type ReplyEffect = Pick<ModelReplied, "action" | "control" | "refusal" | "answer" | "question">;
 
-/** A reply without effect: words alone are the answer; a plan or a note alone means that the model goes on. */
+/** A reply without an action: text alone is the answer; a plan or note alone lets the model continue. */
 function effectOfAsides(prose: string, asides: readonly ReplyItem[]): Partial<ReplyEffect> {
   const called = asides.find((item) => item.callId !== undefined);
   if (called !== undefined) return { control: controlCall(called) };
@@ -169,7 +169,7 @@ function asideEvent(said: ReplyItem): Event[] {
   }
 }
 
-/** The tool that the model wants, or why it cannot even be proposed. */
+/** The proposed tool, or the reason why the proposal is invalid. */
 function readProposal(said: ReplyItem, state: RunState): ToolProposed | string {
   const { input } = said;
   const name = boundedText(input["name"]);

@@ -18,7 +18,7 @@ import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
 import { compactTurns, NO_TURNS, pushTurn } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 
-/** Where a run stands: each phase has exactly one way on, and decide() names it. */
+/** The phase of a run. In each phase decide() names exactly one next step. */
 export type Phase =
   | { readonly name: "ready" }
   | { readonly name: "calling-model" }
@@ -39,7 +39,7 @@ export type Phase =
       readonly name: "asking";
       readonly question: QuestionAsked;
       readonly action?: Action;
-      /** Where the run stood when the question came in between, and where it goes on after it. */
+      /** The phase that the question interrupted; the run returns to it after a yes. */
       readonly interrupted?: Phase;
     }
   | { readonly name: "approved"; readonly action: Action; readonly approved?: string }
@@ -50,37 +50,37 @@ export type Phase =
   | { readonly name: "failing"; readonly fault: FaultReport }
   | { readonly name: "ended"; readonly end: TerminalEvent };
 
-/** All that is known of a run: the fold of its journal and nothing else. */
+/** The state of a run: the fold of its journal and nothing else. */
 export interface RunState {
   readonly seq: number;
   readonly started: RunStarted;
   /** When the last entry was made. */
   readonly at: number;
   readonly phase: Phase;
-  /** The toolbelt, with the proposals that a person approved. */
+  /** The tools of the run, including proposed ones that a person approved. */
   readonly tools: readonly ToolSpec[];
   readonly turns: Turns;
-  /** What remains of turns that were compacted away. */
+  /** Digest of the turns that were dropped from the conversation. */
   readonly digest: string;
   readonly plan: readonly string[];
-  /** Tries at the model in this step. */
+  /** Calls of the model in this step. */
   readonly attempt: number;
-  /** The call that the model waits to have answered, when it talked to us by a call. */
+  /** The open call of a control tool that the model expects an answer to. */
   readonly control: Action | undefined;
   /** Whether the model has shown that it calls tools natively. */
   readonly native: boolean;
-  /** What the model is to be told with the next answer it gets. */
+  /** Notices that go to the model with its next answer. */
   readonly told: readonly string[];
-  /** The last call, and how many times in a row it was made. */
+  /** The last call, and how often it was made in a row. */
   readonly repeated: { readonly call: string; readonly times: number };
-  /** Generation of the store that the run was made in, or that a person was asked about last. */
+  /** Generation of the store in which the run was created or last confirmed by a person. */
   readonly generation: number;
-  /** Where the ledger stood that judged the last action; undefined of a hand that does not say so. */
+  /** Mark of the ledger that judged the last action; undefined when the hand does not report one. */
   readonly ledger: string | undefined;
   readonly used: { readonly steps: number; readonly actions: number; readonly tokens: number; readonly workMs: number };
 }
 
-/** The generation of a store that never came back from a backup. */
+/** The generation of a store that was never restored from a backup. */
 export const FIRST_GENERATION = 1;
 
 /** The state after one more entry; the first entry of a run is `run.started`. */
@@ -106,8 +106,8 @@ export function fold(entries: Iterable<Entry>, from?: RunState): RunState | unde
 }
 
 /**
- * Time at work since the last entry: waiting for a person does not count, and a long silence counts only so much,
- * since a machine that slept or a brain that was down cannot be told from slow work.
+ * Working time since the last entry. Waiting for a person does not count. A long gap counts only up to a bound, because
+ * a machine that slept or a brain that was down cannot be distinguished from slow work.
  */
 export function workedMs(state: RunState, now: number): number {
   return state.phase.name === "asking" ? 0 : Math.min(Math.max(0, now - state.at), RUN_LIMITS.silenceMs);
@@ -220,7 +220,7 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
 }
 
 function afterHealing(state: RunState, event: HealTried, at: number): StateChange {
-  // A healing inside an effect that goes on (another model took over, a hand is waited for) is only told.
+  // A healing within an effect (another model took over, a hand is waited for) changes no phase.
   if (state.phase.name !== "model-failed") return {};
   return { phase: { name: "backing-off", until: at + event.delayMs } };
 }
@@ -279,7 +279,7 @@ function refusalFault(answered: QuestionAnswered): FaultReport {
   return { code: "APPROVAL_DENIED", message: `${FAULTS.APPROVAL_DENIED.says}${words}` };
 }
 
-/** Answers what the model last said to us, by its call when it made one. */
+/** Answers the model's last control call or text. */
 function answerModel(state: RunState, text: string, failed: boolean): StateChange {
   const said = [text, ...state.told].join("\n");
   const turn: Turn =

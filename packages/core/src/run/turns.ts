@@ -2,8 +2,8 @@ import type { Turn } from "../event.ts";
 import { MODEL_LIMITS } from "../limits.ts";
 
 /**
- * The conversation of a run, as a value: pushing gives a new list and leaves the old one as it was.
- * The array behind it is shared and only ever grows at its end, so a push costs the same at turn 10,000 as at turn 1.
+ * The conversation of a run as an immutable value: pushing gives a new list. The array behind it is shared and only
+ * grows at its end, so a push takes constant time.
  */
 export interface Turns {
   readonly items: readonly Turn[];
@@ -21,14 +21,14 @@ export function pushTurn(turns: Turns, turn: Turn): Turns {
     turn.text.length > MODEL_LIMITS.turnChars
       ? { ...turn, text: headAndTail(turn.text, MODEL_LIMITS.turnChars) }
       : turn;
-  // Whoever holds a shorter view of a shared array must not see its neighbour's turns: then the array is copied.
+  // A list that is shorter than the shared array must not overwrite its later turns: the array is copied then.
   const owned = turns.length > 0 && turns.items.length === turns.length;
   const items = owned ? (turns.items as Turn[]) : turns.items.slice(0, turns.length);
   items.push(bounded);
   return { items, length: turns.length + 1, chars: turns.chars + sizeOf(bounded) };
 }
 
-/** The turns as an array of their own. */
+/** A copy of the turns as an array. */
 export function turnsOf(turns: Turns): readonly Turn[] {
   return turns.items.slice(0, turns.length);
 }
@@ -43,7 +43,7 @@ export function compactTurns(turns: Turns, dropped: number): Turns {
   return { items, length: items.length, chars: items.reduce((sum, turn) => sum + sizeOf(turn), 0) };
 }
 
-/** How many of the oldest turns have to go so that the rest fits, never parting a call from its answer. */
+/** How many of the oldest turns to drop so that the rest fits; a call and its answer are never separated. */
 export function turnsToDrop(turns: Turns): number {
   const most = Math.max(0, turns.length - MODEL_LIMITS.freshTurns);
   let chars = compactTurns(turns, 0).chars;
@@ -56,7 +56,7 @@ export function turnsToDrop(turns: Turns): number {
   return dropped;
 }
 
-/** One line that stands for a turn in a digest. */
+/** The line of a turn in a digest. */
 export function digestLine(turn: Turn): string {
   const line = (text: string, chars: number): string => {
     const flat = text.replaceAll(/\s+/g, " ").trim();

@@ -165,7 +165,7 @@ export function answerWords(run: string, question: string, language: Language = 
   return PHRASES[language].answer(run, question);
 }
 
-/** The whole of an approval in words: nothing of the plan is left out or cut, however long it is. */
+/** The text of an approval: the whole plan, never shortened. */
 export function approvalWords(approvable: Approvable, language: Language = "en"): string {
   const rows = approvalRows(approvable, language);
   return [approvalAsked(language), ...rows.map(([name, text]) => `${name}: ${text.replaceAll("\n", "\n  ")}`)].join(
@@ -173,7 +173,7 @@ export function approvalWords(approvable: Approvable, language: Language = "en")
   );
 }
 
-/** All that a person has to know to say yes or no; no text holds anything that a terminal obeys. */
+/** The facts that a person needs to decide; no text contains terminal control characters. */
 export function approvalRows(approvable: Approvable, language: Language = "en"): readonly ApprovalRow[] {
   const { plan, verdict, action, hand } = approvable;
   const phrases = PHRASES[language];
@@ -243,7 +243,7 @@ function digestRows({ digests = {}, unseen = [] }: ProcessPlan | ShellPlan, phra
   return [...scripts, [rows.unseen, besides(unseen.map((name) => quoted(name)).join(", "))]];
 }
 
-/** What the model wants written: the plan holds only its digest. All of it, since the end of it counts as much. */
+/** The input that is to be written, never shortened; the plan itself holds only its digest. */
 function inputRows(input: JsonObject): readonly ApprovalRow[] {
   return Object.entries(input).map(([name, value]) => [
     spelled(name),
@@ -251,7 +251,7 @@ function inputRows(input: JsonObject): readonly ApprovalRow[] {
   ]);
 }
 
-/** Line by line as it was written; what shows it keeps a margin, so that no line of it passes for a row. */
+/** The lines of a text; the display indents them, so that no line can look like another row. */
 function lines(text: string): string {
   return text
     .split("\n")
