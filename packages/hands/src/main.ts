@@ -57,7 +57,7 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof parseArguments>["values"];
 
-/** The vidro-hand command: gives the code to exit with. */
+/** Runs the vidro-hand command; returns its exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseArguments(argv);
   const [command, url, ...others] = positionals;
@@ -147,7 +147,7 @@ function printFailure(thrown: unknown): number {
   return exit;
 }
 
-// A reader that went away ends its pipe, and not the hand.
+// A closed stdout or stderr does not end the hand.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
 ignoreUserSignals();
 const code = await main(process.argv.slice(2)).catch(printFailure);

@@ -28,7 +28,7 @@ export interface AgentHttpOptions extends SignedClientOptions {
   readonly tags?: readonly string[];
   /** What the hand does; all that there is without it. */
   readonly capabilities?: readonly string[];
-  /** Where this host takes messages itself, and how the brain is to call it. */
+  /** Where this host listens, and the address at which the brain calls it. */
   readonly listen?: ListenAddress;
   /** Tells of the host, each heartbeat. */
   readonly sample?: () => JsonObject | undefined;

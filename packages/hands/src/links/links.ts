@@ -3,7 +3,7 @@ import type { HandStateFolder, HandIdentity } from "../enrol/hand-state-folder.t
 import type { ListenAddress } from "../program/listen-flags.ts";
 import type { Sampler } from "../host/sampler.ts";
 
-/** What a link works with, and whom it tells how it fares. */
+/** The hand that a link serves, and callbacks for its state. */
 export interface LinkContext {
   readonly hand: Hand;
   readonly state: HandStateFolder;
@@ -11,22 +11,22 @@ export interface LinkContext {
   readonly version: string;
   /** Ends the link. */
   readonly signal: AbortSignal;
-  /** Tries at the first connection. */
+  /** Attempts at the first connection. */
   readonly firstDials: number;
   readonly up: (identity: HandIdentity) => void;
   readonly down: (why: Fault, restMs: number) => void;
-  /** Where the host takes messages of its brain itself, on a way that has them. */
+  /** Where the host listens for its brain, on links that support it. */
   readonly listen?: ListenAddress;
-  /** Gets what a person at the host should know. */
+  /** Receives notes for a person at the host. */
   readonly note: (text: string) => void;
 }
 
-/** A way to a brain. */
+/** A kind of link to a brain. */
 export interface LinkKind {
   readonly name: string;
-  /** Whether this host was enrolled for it. */
+  /** Whether this host was enrolled for this kind. */
   readonly isFor: (identity: HandIdentity) => boolean;
-  /** Keeps the link up until its signal fires; rejects with the fault that makes another try pointless. */
+  /** Keeps the link up until its signal fires; rejects with a fault that retrying cannot cure. */
   readonly keep: (context: LinkContext) => Promise<void>;
 }
 
@@ -53,5 +53,5 @@ function sample(sampler: Sampler): { readonly [name: string]: number } | undefin
   return latest === undefined ? undefined : { ...latest };
 }
 
-/** The ways that a hand can be connected by itself; each is a file and an entry here. */
+/** The links that a hand dials by itself; each is a file and an entry here. */
 export const LINKS: readonly LinkKind[] = [agentWs, agentHttp];

@@ -6,7 +6,7 @@ import type { ValidateFunction } from "ajv";
 
 const compiled = new Map<string, ValidateFunction>();
 
-/** Refuses a request that is not exactly as its method has it, and says where it is wrong. */
+/** Checks a request against the schema of its method; throws BAD_REQUEST that says where it is wrong. */
 export async function checkMessage(method: string, fields: JsonObject): Promise<void> {
   const schema = REQUEST_SCHEMAS[method];
   if (schema === undefined) throw new Fault("BAD_REQUEST", `There is no method ${JSON.stringify(method)}.`);

@@ -16,33 +16,33 @@ import type { BrainKey } from "../enrol/brain-key.ts";
 import { checkMessage } from "./message-check.ts";
 import { sleepDetector } from "./sleep-detector.ts";
 
-/** What the messages of a brain are carried out with. */
+/** Settings of a message handler. */
 interface MessageHandlerOptions {
   readonly hand: Hand;
-  /** What this hand has declared that it does; all else is refused [000-44]. */
+  /** Methods that this hand has declared; others are refused [000-44]. */
   readonly capabilities: readonly string[];
-  /** Hands a message to the transport; false when there is no connection now. */
+  /** Sends a message; returns false if there is no connection. */
   readonly send: (message: JsonObject) => boolean;
 }
 
-/** What counts of a brain's answer to the hello. */
+/** The terms of a session from the brain's reply to hello. */
 interface SessionTerms {
   readonly policy: HelloPolicy;
   readonly session_epoch?: number;
   readonly receipts?: boolean;
 }
 
-/** The hand's end of southbound messages, whatever carries them. */
+/** Carries out a brain's messages for a hand, independent of the transport. */
 export class MessageHandler {
   readonly #options: MessageHandlerOptions;
-  /** Replies that were ready while nobody could be reached, by action. */
+  /** Replies that could not be sent while there was no connection, by action. */
   readonly #unsent = new Map<string, JsonObject>();
   readonly #running = new Map<string, AbortController>();
   readonly #sleep = sleepDetector();
   #policy: HelloPolicy | undefined;
   #epoch = 0;
   #brain: BrainKey | undefined;
-  /** How an end is told to the brain that is there. */
+  /** Encodes an end for the connected brain. */
   #replyOf = endReply;
 
   constructor(options: MessageHandlerOptions) {
@@ -50,8 +50,8 @@ export class MessageHandler {
   }
 
   /**
-   * Obeys a brain that has said hello back, and tells it what ended while it was away [004-25]. Its approvals count when
-   * they are signed with that key; without one, none does.
+   * Starts a session after the brain's reply to hello, and sends the replies that waited for a connection [004-25].
+   * Approvals must be signed with the given key; without a key, none is accepted.
    */
   startSession(welcome: SessionTerms, brain: BrainKey | undefined): void {
     if ((welcome.session_epoch ?? this.#epoch) < this.#epoch) throw new Fault("STALE_EPOCH");
@@ -62,7 +62,7 @@ export class MessageHandler {
     for (const [action, reply] of this.#unsent) if (this.#options.send(reply)) this.#unsent.delete(action);
   }
 
-  /** Does what a message asks for and sends the reply; it never rejects. */
+  /** Carries out a message and sends the reply; never rejects. */
   async receive(message: JsonObject): Promise<void> {
     let request: AgentRequest | undefined;
     try {
@@ -75,7 +75,7 @@ export class MessageHandler {
     }
   }
 
-  /** Ends what runs for the brain; for a hand that goes down. */
+  /** Aborts the actions that run for the brain. */
   close(): void {
     for (const running of this.#running.values()) running.abort();
   }
@@ -132,7 +132,7 @@ export class MessageHandler {
     return this.#policy?.max_payload ?? REGISTER_LIMITS.messageBytes;
   }
 
-  /** A command takes no longer than the brain's policy says [000-43]. */
+  /** Limits the timeout of a command to that of the brain's policy [000-43]. */
   #capTimeout(fields: JsonObject): JsonObject {
     const { timeout } = fields;
     const exec = this.#policy?.timeouts.exec;
@@ -151,9 +151,9 @@ export class MessageHandler {
   }
 }
 
-/** Room for the method that signed HTTP names a reply by. */
+/** Bytes reserved for the method that signed HTTP adds to a reply. */
 const METHOD_BYTES = 32;
-/** Room for the number of a part of an output, which is known when the parts are. */
+/** Bytes reserved for the seq of an output part, which is set after splitting. */
 const SEQ_BYTES = 16;
 
 function judgementReply(judgement: Judgement | FaultReport): JsonObject {

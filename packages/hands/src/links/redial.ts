@@ -1,35 +1,34 @@
 import { asFault, FAULTS, REGISTER_LIMITS } from "@vidro/core";
 import type { Fault } from "@vidro/core";
 
-/** A connection that stands. */
+/** A connection that is up. */
 export interface OpenConnection {
-  /** Resolves when it is gone, with why; it never rejects. */
+  /** Resolves with the reason when the connection ends; never rejects. */
   readonly gone: Promise<Fault>;
 }
 
-/** How a connection is kept up. */
+/** Settings for keeping a connection up. */
 export interface RedialOptions<Dialled extends OpenConnection> {
-  /** Connects once, greetings included; rejects with a Fault. */
+  /** Connects once, including the greeting; rejects with a Fault. */
   readonly dial: () => Promise<Dialled>;
-  /** Ends the dialling; what stands then is left to its owner. */
+  /** Ends the dialling; an open connection is left to its owner. */
   readonly signal: AbortSignal;
-  /** A connection stands, the first one or another. */
+  /** Called for each connection that is up. */
   readonly up?: (connection: Dialled) => void;
-  /** A connection is gone, or could not be made; the next try comes after the rest. */
+  /** Called when a connection ended or failed; the next attempt follows after `restMs`. */
   readonly down?: (why: Fault, restMs: number) => void;
-  /** From 0 to 1. */
+  /** Random number from 0 to 1. */
   readonly chance?: () => number;
   readonly bounds?: Partial<typeof REDIAL_BOUNDS>;
 }
 
-/** The bounds of redialling that one can be given others for. */
+/** Bounds of redialling that callers may replace. */
 export const REDIAL_BOUNDS: { readonly [Name in "redialMs" | "redialCapMs" | "firstDials"]: number } = REGISTER_LIMITS;
 
 /**
- * Keeps a connection up until the signal fires: each lost one is dialled again after a rest of random length, so that
- * many who lost theirs at once do not come back at once. Rejects with the fault that makes another try pointless: a
- * refusal of this hand, or too many failures before there was any connection. What is wrong with the brain itself, such
- * as a full disk, is no refusal: the hand dials again.
+ * Keeps a connection up until the signal fires. A lost one is dialled again after a random delay, so that many hands
+ * that lost theirs at once do not return at once. Rejects with a fault that retrying cannot cure: a refusal of this
+ * hand, or too many failures before the first connection. A fault of the brain itself, such as a full disk, is retried.
  */
 export async function keepConnected<Dialled extends OpenConnection>(options: RedialOptions<Dialled>): Promise<void> {
   const { dial, signal, up, down, chance = Math.random } = options;
@@ -44,7 +43,7 @@ export async function keepConnected<Dialled extends OpenConnection>(options: Red
       hasStood = true;
       up?.(connection);
       why = await connection.gone;
-      // Whoever hangs up at once, again and again, is dialled less and less often.
+      // A brain that closes each connection at once is dialled less and less often.
       if (performance.now() - dialledAt >= bounds.redialMs) tries = 0;
     } catch (thrown) {
       why = asFault(thrown, "BRAIN_UNREACHABLE");
@@ -58,7 +57,7 @@ export async function keepConnected<Dialled extends OpenConnection>(options: Red
   }
 }
 
-/** The first HTTP status that says the fault is the server's. */
+/** The first HTTP status of a server fault. */
 const SERVERS_OWN = 500;
 
 function isRefusal({ code }: Fault): boolean {
@@ -66,7 +65,7 @@ function isRefusal({ code }: Fault): boolean {
   return fate !== "retry" && http < SERVERS_OWN;
 }
 
-/** How long to rest after so many tries: anything from nothing to a bound that doubles each time, up to its cap. */
+/** Delay before the next attempt: a random part of a bound that doubles with each try, up to its cap. */
 export function redialDelayMs(tries: number, chance: number, bounds: typeof REDIAL_BOUNDS = REDIAL_BOUNDS): number {
   return Math.min(bounds.redialCapMs, bounds.redialMs * 2 ** (tries - 1)) * chance;
 }

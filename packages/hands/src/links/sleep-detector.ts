@@ -3,21 +3,21 @@ import { REGISTER_LIMITS } from "@vidro/core";
 import type { Order } from "@vidro/core";
 
 /*
- * A machine that sleeps, or a process that is stopped, finds what came meanwhile in its sockets, and nothing there says
- * how old it is. The time that a process was away is the age that anything may have which it reads right after.
+ * After the machine slept or the process was stopped, sockets contain messages of unknown age. The time that the
+ * process was away is the greatest age of a message that it reads right afterwards.
  */
 
-/** Knows whether this process was awake. */
+/** Measures how long this process was suspended. */
 class SleepDetector {
   #lookedAt = bootMs();
-  /** How long it was away before the last look. */
+  /** Time of the suspension that the last measurement found; 0 if none. */
   #awayMs = 0;
 
   constructor() {
     setInterval(() => this.#measure(), REGISTER_LIMITS.awakeMs).unref();
   }
 
-  /** An order that was read now, good for what is left of its time if it came at the beginning of a sleep. */
+  /** Shortens the time to live of an order that was just read by the time of a suspension right before. */
   subtractSleep(order: Order): Order {
     const sinceMs = bootMs() - this.#lookedAt;
     const ageMs = isSleep(sinceMs) ? sinceMs : this.#awayMs;
@@ -27,23 +27,23 @@ class SleepDetector {
   #measure(): void {
     const now = bootMs();
     const sinceMs = now - this.#lookedAt;
-    // Whether this or a message is first after a sleep, nobody knows.
+    // After a suspension, either this timer or a message may be handled first.
     this.#awayMs = isSleep(sinceMs) ? sinceMs : 0;
     this.#lookedAt = now;
   }
 }
 
-/** A process that is only busy comes late, but not that late. */
+/** A busy event loop delays the timer too, but not by this much. */
 const isSleep = (sinceMs: number): boolean => sinceMs > 2 * REGISTER_LIMITS.awakeMs;
 
-/** Unlike the clock of timers it goes on while the machine sleeps, and unlike the wall clock nobody sets it. */
+/** Uptime continues while the machine sleeps, unlike timers, and cannot be set, unlike the wall clock. */
 function bootMs(): number {
   return uptime() * 1000;
 }
 
 let watch: SleepDetector | undefined;
 
-/** The one of this process; it watches from the first call on. */
+/** The detector of this process; it measures from the first call on. */
 export function sleepDetector(): SleepDetector {
   return (watch ??= new SleepDetector());
 }

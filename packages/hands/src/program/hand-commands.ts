@@ -18,23 +18,23 @@ import { printSignalNote, serveSignals } from "./signals.ts";
 import type { Reloadable } from "./signals.ts";
 import { printNote, printJson } from "./terminal.ts";
 
-/** What a hand's program may be told. */
+/** Flags of vidro-hand. */
 interface HandFlags extends ListenFlags {
-  /** The folder of its state. */
+  /** The state folder. */
   readonly state: string;
-  /** The folder that it works in (default: this one, or the one it joined with). */
+  /** The workspace (default: the current folder, or the one it joined with). */
   readonly workspace?: string;
-  /** One line of JSON when it is ready. */
+  /** Prints one line of JSON when the hand is ready. */
   readonly json?: boolean;
 }
 
-/** What joining may be told. */
+/** Flags of `vidro-hand join`. */
 interface HandJoinFlags extends HandFlags, InvitationFlags {
   readonly url: string;
-  /** What to call this host (default: its own name). */
+  /** Name of this host (default: its hostname). */
   readonly name?: string;
   readonly tags?: readonly string[];
-  /** How to come to the brain (default: ws). */
+  /** Transport to the brain: ws or http (default: ws). */
   readonly transport?: string;
 }
 
@@ -43,13 +43,13 @@ export const VERSION = manifest.version;
 
 const EXIT = { ok: 0, interrupted: 130 } as const;
 
-/** Joins a brain, says so when its first heartbeat came, and works for it until it is asked to end. */
+/** Joins a brain, prints a line after its first heartbeat, and serves it until a signal ends the process. */
 export async function joinBrain(flags: HandJoinFlags): Promise<number> {
   const { url, tags, name = hostname() } = flags;
   if (name === "" || name.length > REGISTER_LIMITS.nameChars)
     throw new Fault("BAD_REQUEST", `A name has 1 to ${REGISTER_LIMITS.nameChars} characters.`);
   const token = await readInvitation(flags);
-  // Before the brain is asked: it may take the host for a hand before the host has heard of it.
+  // Signals are handled before the brain is asked, because it may register the hand before its reply arrives.
   const reloadables = heedSignals();
   const state = await HandStateFolder.open(flags.state);
   const workspace = resolve(flags.workspace ?? ".");
@@ -58,7 +58,7 @@ export async function joinBrain(flags: HandJoinFlags): Promise<number> {
   return serveUntilStopped(state, flags, { firstDials: REGISTER_LIMITS.firstDials, reloadables });
 }
 
-/** What keeps the key of a host that is to sign its messages. */
+/** Key storage for a host that signs its messages; empty for one with a certificate. */
 async function keyStorage(state: HandStateFolder, transport = "ws"): Promise<Pick<EnrolOptions, "keepKey">> {
   if (transport === "ws") return {};
   if (transport !== "http") throw new Fault("BAD_REQUEST", "A hand comes over ws or http: --transport http");
@@ -66,13 +66,13 @@ async function keyStorage(state: HandStateFolder, transport = "ws"): Promise<Pic
   return { keepKey: (key) => KeyRing.create(state.keysFile, key) };
 }
 
-/** Works for the brain that was joined, until it is asked to end; a brain that is away is waited for. */
+/** Serves the brain that was joined until a signal ends the process; waits for a brain that is down. */
 export async function serveHand(flags: HandFlags): Promise<number> {
   const reloadables = heedSignals();
   return serveUntilStopped(await HandStateFolder.open(flags.state), flags, { firstDials: Infinity, reloadables });
 }
 
-/** The public key of the receipts that this host signs, with its id at the brain that it joined, as a line of JSON. */
+/** A JSON line with the public key of this host's receipts and its hand id, if it has joined a brain. */
 export async function keyLine(folder: string): Promise<string> {
   const state = await HandStateFolder.open(folder);
   const identity = await state.readIdentity();
@@ -80,7 +80,7 @@ export async function keyLine(folder: string): Promise<string> {
   return `${JSON.stringify({ ...hand, key: openReceiptSigner(state.folder).key })}\n`;
 }
 
-/** Heeds the signals that end no hand; gives the list of what SIGHUP reads anew. */
+/** Handles the signals that do not end a hand; returns the list of settings that SIGHUP reloads. */
 function heedSignals(): Reloadable[] {
   const reloadables: Reloadable[] = [];
   serveSignals(() => reloadables, printSignalNote);
@@ -101,7 +101,7 @@ async function serveUntilStopped(
   const stop = new AbortController();
   let code: number = EXIT.ok;
   const end = (name: NodeJS.Signals): void => {
-    // The second one does not ask: what is done is in the ledger.
+    // The second signal ends the process at once; the ledger has what was done.
     if (stop.signal.aborted) process.exit(EXIT.interrupted);
     if (name === "SIGINT") code = EXIT.interrupted;
     stop.abort();

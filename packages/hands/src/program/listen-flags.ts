@@ -2,19 +2,19 @@ import { readFile } from "node:fs/promises";
 import { asFault, Fault } from "@vidro/core";
 import type { ListenOptions } from "../links/agent-http/signed-listener.ts";
 
-/** What a host that listens may be told. */
+/** Flags of a host that listens for its brain. */
 export interface ListenFlags {
-  /** The address that the brain is to call, which this host then listens at: https://web-1.lan:8443. */
+  /** The address at which this host listens and the brain calls it: https://web-1.lan:8443. */
   readonly listen?: string;
-  /** Files in PEM: a certificate for that name, which the brain's machine trusts, and its key. */
+  /** PEM files: a certificate for that name that the brain's machine trusts, and its key. */
   readonly listenCert?: string;
   readonly listenKey?: string;
 }
 
-/** Where this host takes messages itself, and how the brain is to call it. */
+/** Where this host listens, and the address at which the brain calls it. */
 export type ListenAddress = ListenOptions & { readonly url: string };
 
-/** Where to listen, if at all; BAD_REQUEST when the flags do not go together. */
+/** Where to listen; undefined without --listen. Throws BAD_REQUEST if the flags do not fit together. */
 export async function readListenFlags({
   listen,
   listenCert,

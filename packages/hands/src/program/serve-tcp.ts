@@ -16,17 +16,17 @@ import { printSignalNote, reloadableCertificate, serveSignals } from "./signals.
 import { writeLogLine, printNote, printJson } from "./terminal.ts";
 import { TokenFile } from "../enrol/token-file.ts";
 
-/** What a hand that listens for TCP may be told. */
+/** Flags of `vidro-hand serve --tcp`. */
 interface TcpHandFlags {
-  /** Where to listen. */
+  /** Address to listen on. */
   readonly tcp: string;
-  /** The folder of its state: ledger, policy, and tokens unless they are elsewhere. */
+  /** The state folder: ledger, policy, and tokens unless `tokens` is given. */
   readonly state: string;
   readonly workspace?: string;
   readonly name?: string;
-  /** The tokens that count, as `vidro tokens export` writes them. */
+  /** File of accepted tokens, as `vidro tokens export` writes it. */
   readonly tokens?: string;
-  /** The certificate of the one brain whose approvals count. */
+  /** File with the certificate of the only brain whose approvals are accepted. */
   readonly brain?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
@@ -34,10 +34,10 @@ interface TcpHandFlags {
   readonly json?: boolean;
 }
 
-/** What the hand calls itself. */
+/** The id of the hand. */
 const ID = "tcp";
 
-/** Serves a hand that no brain is beside, until it is asked to end; gives the code to exit with. */
+/** Serves a hand without a brain until a signal ends the process; returns its exit code. */
 export async function serveTcp(flags: TcpHandFlags): Promise<number> {
   const { state, workspace = ".", tokens: file = join(state, "tokens.json"), name, lab } = flags;
   const own = join(state, "hand");

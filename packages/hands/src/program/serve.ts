@@ -10,19 +10,19 @@ import { Sampler } from "../host/sampler.ts";
 import { openReceiptSigner } from "../enrol/receipt-signer.ts";
 import type { Reloadable } from "./signals.ts";
 
-/** What a host that has joined a brain works with. */
+/** Settings of a host that has joined a brain. */
 interface ServeOptions extends Pick<
   LinkContext,
   "version" | "signal" | "firstDials" | "listen" | "up" | "down" | "note"
 > {
   readonly state: HandStateFolder;
-  /** Another folder to work in than the one that it joined with. */
+  /** Replaces the workspace that it joined with. */
   readonly workspace?: string;
-  /** Gets what can be read anew, before the first order comes. */
+  /** Receives settings that can be reloaded, before the first order. */
   readonly keep?: (reloadable: Reloadable) => void;
 }
 
-/** Works for the brain that this host has joined, until the signal fires; one hand, whatever links there are. */
+/** Serves the brain that this host has joined until the signal fires, with one hand for all links. */
 export async function serveJoinedHand(options: ServeOptions): Promise<void> {
   const { state } = options;
   const identity = await state.readIdentity();
@@ -43,7 +43,7 @@ export async function serveJoinedHand(options: ServeOptions): Promise<void> {
     const links = LINKS.filter((kind) => kind.isFor(identity));
     await Promise.all(links.map((kind) => kind.keep({ ...options, hand, sampler, signal })));
   } finally {
-    // When one link cannot go on the hand ends as a whole: half of it would look as if all were well.
+    // When one link fails for good, the whole hand ends, so that the failure is noticed.
     ended.abort();
     sampler.stop();
     await hand.close();

@@ -1,10 +1,10 @@
-/* Loaded by every command before all else, so it loads nothing itself until a file turns out to be bad. */
+/* Every command loads this file first, so it imports nothing until a reload fails. */
 
-/** Something that a process has read from files, and can read again. */
+/** Settings that a process has read from files and can reload. */
 export interface Reloadable {
-  /** What it is, for the log. */
+  /** Name for the log. */
   readonly what: string;
-  /** Reads it anew; throws or rejects when it cannot be used, and then the one before stays in force. */
+  /** Reads the settings again; throws or rejects if they cannot be used, and then the previous ones stay in force. */
   readonly reload: () => void | Promise<void>;
 }
 
@@ -23,7 +23,7 @@ interface Pem {
   readonly key: string;
 }
 
-/** The certificate of a server as what can be read anew; connections that are open keep the one before. */
+/** The certificate of a server as a reloadable setting; open connections keep the previous one. */
 export function reloadableCertificate(
   server: { readonly secure?: (tls: Pem) => void },
   read: () => Promise<Pem | undefined>,
@@ -40,16 +40,16 @@ const REASON_CHARS = 400;
 const NOTHING = (): void => undefined;
 
 /**
- * Takes SIGUSR1 and SIGUSR2 from Node and from the system: the first would open a port for a debugger, the second would
- * end the process without a word.
+ * Ignores SIGUSR1 and SIGUSR2: by default the first would open Node's debugger port and the second would end the
+ * process.
  */
 export function ignoreUserSignals(): void {
   process.on("SIGUSR1", NOTHING).on("SIGUSR2", NOTHING);
 }
 
 /**
- * What a process that serves does with the signals that do not end it: SIGHUP reads anew what `reloadables` gives, one
- * after the other, and SIGUSR1 and SIGUSR2 do nothing, which is noted once for each.
+ * Handles the signals that do not end a serving process: SIGHUP reloads the settings that `reloadables` returns, one
+ * after the other; SIGUSR1 and SIGUSR2 are ignored, with one note for each.
  */
 export function serveSignals(reloadables: () => readonly Reloadable[], note: SignalNote): void {
   ignoreUserSignals();
@@ -74,7 +74,7 @@ async function reloadAll(reloadables: readonly Reloadable[], note: SignalNote): 
   }
 }
 
-/** Notes for a person at a terminal, or for whoever reads what a service says. */
+/** Writes a note to stderr, for a terminal or the log of a service. */
 export const printSignalNote: SignalNote = (event, { what, signal, reason }) => {
   process.stderr.write(`${what ?? signal ?? ""}: ${MESSAGES[event]}${reason === undefined ? "" : `: ${reason}`}\n`);
 };

@@ -7,18 +7,18 @@ import type { AgentTcp, AgentTcpOptions } from "../links/agent-tcp.ts";
 import { Sampler } from "../host/sampler.ts";
 import { Watches } from "../host/watches.ts";
 
-/** A hand, where it keeps its state, and how it is served. */
+/** A hand, its state folder, and the settings of its server. */
 export interface TcpHandOptions extends Omit<AgentTcpOptions, "hand" | "name" | "sampler" | "watches"> {
   readonly hand: Hand;
-  /** The folder of the hand's state, which is there. */
+  /** The hand's state folder, which must exist. */
   readonly state: string;
-  /** A folder around the state, such as the brain's; default: the state folder. */
+  /** A folder that contains the state, such as the brain's; default: the state folder. */
   readonly reserved?: string;
-  /** What people call this host; default: as it calls itself. */
+  /** Name of this host; default: its hostname. */
   readonly name?: string;
 }
 
-/** Serves a hand over TCP, with its samples of the machine and its watches; what it is closed with closes all but the hand. */
+/** Serves a hand over TCP, with load samples and watches; `close` closes everything except the hand. */
 export async function serveTcpHand(options: TcpHandOptions): Promise<AgentTcp> {
   const { hand, state, reserved = state, name = hostname(), ...rest } = options;
   const watches = await Watches.open({ file: join(state, "watches.db"), reserved: realpathSync(reserved) });

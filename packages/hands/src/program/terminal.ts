@@ -1,25 +1,25 @@
 import { boundedLines, jsonLine, printable } from "@vidro/core/text";
 
-/* All that a hand writes to a terminal leaves here: words of brains and files are in it, and none that it would obey. */
+/* All output of a hand to a terminal. Text from brains and files is in it, so control characters are replaced. */
 
-/** Words for people, on stderr; what is not read in time is dropped. */
+/** Writes a line for people to stderr; lines that a slow reader does not take are dropped. */
 export function printNote(text: string): void {
   write(`${printable(text)}\n`);
 }
 
 const write = boundedLines(process.stderr, (count) => `(${count} earlier lines were not read in time.)\n`);
 
-/** A command's own words, exactly as they are given, on stdout. */
+/** Writes text to stdout, without adding a line end. */
 export function printText(text: string): void {
   process.stdout.write(printable(text));
 }
 
-/** One value as one line of JSON on stdout. */
+/** Writes a value as one line of JSON to stdout. */
 export function printJson(value: unknown): void {
   process.stdout.write(jsonLine(value));
 }
 
-/** Writes values as lines of JSON to stderr; what is not read in time is dropped, and told how much it was. */
+/** Writes a value as one line of JSON to stderr; lines that a slow reader does not take are dropped and counted. */
 export const writeLogLine: (value: object) => void = (value) => log(jsonLine(value));
 
 const log = boundedLines(process.stderr, (dropped) =>

@@ -1,9 +1,8 @@
 import { printNote } from "./terminal.ts";
 
 /**
- * From now on an error that reaches the process, whatever message or timer brought it about, is told whole and ends
- * nothing: what was begun is in the ledger, and an order that stays without an answer ends by its own deadline at the
- * brain.
+ * From now on an uncaught error is logged with its stack and does not end the process: actions that began are in the
+ * ledger, and an order without an answer ends by its deadline at the brain.
  */
 export function surviveErrors(): void {
   process.removeAllListeners("uncaughtException").on("uncaughtException", (thrown: unknown) => {

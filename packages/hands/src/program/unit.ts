@@ -3,25 +3,25 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asFault, Fault } from "@vidro/core";
 
-/** How a hand is to run as a service. */
+/** Settings of the systemd service. */
 interface UnitOptions {
-  /** The user of its own (default: vidro-hand). */
+  /** User of the service (default: vidro-hand). */
   readonly user?: string | undefined;
-  /** The folder that it works in (default: one below its state). */
+  /** The workspace (default: a folder beside its state). */
   readonly workspace?: string | undefined;
-  /** Only says what would be done. */
+  /** Only returns what would be done. */
   readonly dryRun: boolean;
 }
 
 const NAME = "vidro-hand";
 const LAUNCHER = join(import.meta.dirname, "..", "..", "bin", NAME);
 
-/** Makes the hand a service of systemd under a user of its own; gives what was done, or would be. */
+/** Installs the hand as a systemd service under its own user; returns the steps that were, or would be, done. */
 export function installUnit(options: UnitOptions): string {
   const { user = NAME, dryRun } = options;
   if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user)) throw new Fault("BAD_REQUEST", `${user} is no name of a user.`);
   const home = `/var/lib/${NAME}`;
-  // Beside the workspace: no tool enters the folder of the hand's own state.
+  // Beside the workspace, because no tool enters the hand's own state.
   const state = `${home}/state`;
   const workspace = options.workspace ?? `${home}/workspace`;
   if (!/^\/[\w./-]+$/.test(workspace)) throw new Fault("BAD_REQUEST", "The workspace is an absolute, plain path.");
@@ -30,7 +30,7 @@ export function installUnit(options: UnitOptions): string {
   const before = [
     ["useradd", "--system", "--user-group", "--home-dir", home, "--shell", "/usr/sbin/nologin", user],
     ["install", "-d", "-m", "0700", "-o", user, "-g", user, home, state, workspace],
-    // Whoever joined the brain in this folder may have been root.
+    // The files belong to root if root joined the brain.
     ["chown", "-R", `${user}:${user}`, home],
   ];
   const after = [
@@ -48,7 +48,7 @@ export function installUnit(options: UnitOptions): string {
   return told;
 }
 
-/** useradd says so with this code when the user is there already. */
+/** Exit code of useradd for a user that exists already. */
 const USER_EXISTS = 9;
 
 function run([program = "", ...args]: readonly string[]): void {

@@ -14,7 +14,7 @@ export async function stateAccessOf(context: HandContext): Promise<StateAccess> 
   return (await context.sandbox())?.cover === undefined ? "open" : "hidden";
 }
 
-/** Runs a program as the user of the hand, with Vidro's own state hidden from it; PLAN_CHANGED when nothing hides it. */
+/** Runs a program as the hand's user under a cover of Vidro's own state; throws PLAN_CHANGED if there is no cover. */
 export async function runUnderCover(launch: ProcessLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
   const { context } = execution;
   const sandbox = await context.sandbox();

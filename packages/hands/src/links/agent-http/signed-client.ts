@@ -19,7 +19,7 @@ export interface SignedClientOptions {
   readonly ca?: string;
   readonly ring: KeyRing;
   readonly now: () => number;
-  /** Gets what a person at the host should know. */
+  /** Receives notes for a person at the host. */
   readonly note: (text: string) => void;
 }
 
@@ -120,7 +120,7 @@ async function readBody(response: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** The first HTTP status that says the fault is the server's. */
+/** The first HTTP status of a server fault. */
 const SERVERS_OWN = 500;
 
 function requireOk(reply: JsonObject): JsonObject {
