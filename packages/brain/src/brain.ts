@@ -23,16 +23,16 @@ import type { Audit, Incarnation, StoreCondition } from "./stores/store.ts";
 import { mirrorRevocations } from "./stores/revocation-file.ts";
 import { openStore } from "./stores/stores.ts";
 
-/** Everything that is up when a brain is up. */
+/** An open brain. */
 export interface Brain {
   readonly runs: Runs;
   readonly journal: Journal;
   readonly records: Records;
-  /** Whether the store came back from a backup. */
+  /** Incarnation of the store; it tells whether the store was restored from a backup. */
   readonly incarnation: Incarnation;
-  /** What proves that the store was not altered; a store in memory has none. */
+  /** Audit of the store against its seals; a store in memory has none. */
   readonly audit?: Audit;
-  /** The model of that name, or the one that the environment chooses; found when it is first needed. */
+  /** The model of that name, or the configured one; opened at its first use. */
   readonly model: (name?: string) => Promise<ChosenModel>;
   /** The local hand for a workspace. */
   readonly hand: (workspace: string) => Promise<Hand>;
@@ -40,31 +40,31 @@ export interface Brain {
   readonly hands: HandRegister;
   /** The hand of this machine, unless it was left out at the start. */
   readonly local?: LocalHands;
-  /** What was read from files and can be read anew. */
+  /** Settings that can be read again from their files. */
   readonly reloadables: ReadonlySet<Reloadable>;
   readonly condition: StoreCondition;
-  /** Stops driving, ends every process of the hands, closes the store; open runs go on later. */
+  /** Stops driving runs, ends the processes of the local hands, closes the store; open runs go on later. */
   close(): Promise<void>;
 }
 
-/** Where a brain lives and what it may know of its surroundings. */
+/** Options of a brain. */
 export interface BrainOptions {
-  /** Folder of all state, made when it is missing. */
+  /** Folder of all state; made when it is missing. */
   readonly home: string;
   readonly config: Config;
   readonly store?: "sqlite" | "memory";
-  /** Without it no hand works on this machine, and what needs one is HAND_UNAVAILABLE. */
+  /** Whether a hand works on this machine; if not, runs that need one get HAND_UNAVAILABLE. */
   readonly localHand?: boolean;
-  /** A person says that the store came back from a backup. */
+  /** A person says that the store was restored from a backup. */
   readonly restored?: boolean;
-  /** Gives the journal that runs are to write to: the one it is given, with somebody watching. */
+  /** Wraps the journal that runs write to, for metrics and logs. */
   readonly observe?: (journal: Journal) => Journal;
   readonly log?: Log;
-  /** Gets our own faults with their stacks. */
+  /** Gets bugs of Vidro with their stacks. */
   readonly report?: (traceId: string, thrown: unknown) => void;
 }
 
-/** Opens the store, and gives what is needed to start, resume and follow runs. */
+/** Opens the store, the hands and the models, and returns what is needed to start, resume and follow runs. */
 export async function openBrain(options: BrainOptions): Promise<Brain> {
   const { home, config } = options;
   await mkdir(home, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
@@ -130,8 +130,7 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
 }
 
 /**
- * Opens each thing once, and keeps those that were asked for last; what failed is tried anew when it is asked for
- * again, since servers come back.
+ * Opens each value once and caches the most recently used ones; a failure is not cached, so the next use tries again.
  */
 function remembered<Value>(open: (key: string) => Promise<Value>): (key: string) => Promise<Value> {
   const opened = new Map<string, Promise<Value>>();
@@ -146,7 +145,7 @@ function remembered<Value>(open: (key: string) => Promise<Value>): (key: string)
   };
 }
 
-/** The language that a task is written in, as far as its beginning tells. */
+/** The language of a task, judged by its beginning. */
 export async function taskLanguage(task: string): Promise<Language> {
   const { languageOf } = await import("./models/offline/language.ts");
   return languageOf(task.slice(0, OFFLINE_LIMITS.taskChars), "en");

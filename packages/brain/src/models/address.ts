@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { Fault, MODEL_LIMITS, isObject } from "@vidro/core";
 import { boundedFetch } from "./bounded-fetch.ts";
 
-/** A base URL as a person writes it, complete: `path` is added where it has none; `source` is who wrote it. */
+/** Completes a base URL: `path` is added where it has none; `source` is the setting that it comes from. */
 export function baseUrl(text: string, path: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== "") {
@@ -15,12 +15,12 @@ export function baseUrl(text: string, path: string, source: string): string {
   return `${url.origin}${url.pathname === "/" ? path : url.pathname.replace(/\/+$/, "")}`;
 }
 
-/** Where Ollama is: what OLLAMA_HOST says in any of the forms that Ollama itself takes, else this machine. */
+/** Base URL of Ollama: OLLAMA_HOST in any form that Ollama itself takes, otherwise this machine. */
 export function ollamaUrl(host = ""): string {
   const bare = !/^https?:\/\//.test(host);
   const place = (host.startsWith(":") ? `127.0.0.1${host}` : host || "127.0.0.1").replace(/\/+$/, "");
   const port = bare && !/:\d+$/.test(place) ? ":11434" : "";
-  // An address to listen on everywhere is no address to call.
+  // A wildcard address to listen on cannot be called.
   const called = `${bare ? "http://" : ""}${place}${port}`.replace("//0.0.0.0", "//127.0.0.1");
   return `${new URL(baseUrl(called, "", "OLLAMA_HOST")).origin}/v1`;
 }
@@ -31,15 +31,15 @@ export async function firstListed(url: string, key: string | undefined): Promise
   return firstName(await listAt(`${url}/models`, MODEL_LIMITS.listMs, headers), "data", "id");
 }
 
-/** The first model that the Ollama server of a base URL has; nothing when no such server shows itself. */
+/** The first model of the Ollama server at a base URL; undefined when there is no such server. */
 export async function firstLocal(url: string): Promise<string | undefined> {
-  // Asked first, since a bare socket costs a start nothing and an HTTP client 30 ms.
+  // Checked first: a bare socket costs a start nothing, an HTTP client 30 ms.
   if (!(await isListening(url, MODEL_LIMITS.probeMs))) return undefined;
   const list = await listAt(`${new URL(url).origin}/api/tags`, MODEL_LIMITS.probeMs, {}).catch(() => undefined);
   return firstName(list, "models", "name");
 }
 
-/** Whether anybody listens at the server of a base URL; nothing is said to them. */
+/** Whether a server listens at a base URL; it connects and sends nothing. */
 export async function isListening(url: string, timeoutMs: number): Promise<boolean> {
   const { hostname, port, protocol } = new URL(url);
   const socket = connect({
@@ -65,6 +65,6 @@ async function listAt(url: string, timeoutMs: number, headers: { readonly [name:
 function firstName(list: unknown, rows: string, field: string): string | undefined {
   const all: readonly unknown[] = isObject(list) && Array.isArray(list[rows]) ? list[rows] : [];
   const names = all.map((row) => (isObject(row) ? row[field] : undefined)).filter((name) => typeof name === "string");
-  // What turns text into numbers stands in the same list and cannot answer.
+  // Embedding models are in the same list and cannot answer.
   return names.find((name) => !/embed/i.test(name));
 }

@@ -2,14 +2,14 @@ import type { APICallError } from "@ai-sdk/provider";
 import { Fault, MODEL_LIMITS, isObject } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 
-/** Whose failure it is, and the key that must never be told. */
-interface Blamed {
+/** The model that failed, and the key to be removed from messages. */
+interface FailedModel {
   readonly name: string;
   readonly key?: string;
 }
 
-/** Whatever a vendor's package threw or streamed as an error, under its name in the table of faults. */
-export async function modelFault(thrown: unknown, blamed: Blamed): Promise<Fault> {
+/** Turns an error that a vendor's package threw or streamed into a Fault. */
+export async function modelFault(thrown: unknown, blamed: FailedModel): Promise<Fault> {
   const causes = causesOf(thrown);
   const ours = causes.find((cause) => cause instanceof Fault);
   if (ours !== undefined) return ours;
@@ -21,7 +21,7 @@ export async function modelFault(thrown: unknown, blamed: Blamed): Promise<Fault
   if (code !== undefined) return fault(NETWORK[code] ?? "MODEL_UNAVAILABLE", reasonOf(causes, code));
   if (sdk.APICallError.isInstance(thrown)) return callFault(thrown, fault);
   if (sdk.InvalidResponseDataError.isInstance(thrown) && thrown.data === undefined) {
-    // The only data-less one: the package met the end of the stream where a reason for the end was due.
+    // The stream ended without a finish reason.
     return fault("MODEL_CUT", "ended its answer before it was finished");
   }
   if (sdk.AISDKError.isInstance(thrown))
@@ -42,7 +42,7 @@ export function retryDelayOf(header: string | undefined, nowMs: number): number 
   return Number.isFinite(ms) ? Math.max(0, Math.round(ms)) : undefined;
 }
 
-/** What the system's names of a failed connection mean; those that are not here mean that nobody was reached. */
+/** Fault codes of the system's connection errors; any other one means that the server was not reached. */
 const NETWORK: { readonly [code: string]: FaultCode } = {
   ECONNRESET: "MODEL_CUT",
   EPIPE: "MODEL_CUT",
@@ -57,7 +57,7 @@ function callFault(error: APICallError, fault: MakeFault): Fault {
   const status = error.statusCode;
   if (status === undefined) return fault("MODEL_UNAVAILABLE", `cannot be reached: ${error.message}`);
   if (status < 300) return fault("MODEL_RUBBISH", `sent what cannot be understood: ${error.message}`);
-  // Without `data` the package did not understand the body, and its message is only the name of the status.
+  // Without `data` the package could not parse the body, and its message is only the name of the status.
   const words = error.data === undefined && error.responseBody ? error.responseBody : error.message;
   const wait = retryDelayOf(error.responseHeaders?.["retry-after"], Date.now());
   return fault(statusCode(status), `answered ${status}: ${words.trim()}`, wait);
@@ -69,7 +69,7 @@ function statusCode(status: number): FaultCode {
   return status >= 500 ? "MODEL_UNAVAILABLE" : "MODEL_REFUSED";
 }
 
-/** An error in the midst of a stream has no status line; the packages give the status where they can tell it. */
+/** Status of an error inside a stream, where the package gives one. */
 function streamedCode(error: { readonly [key: string]: unknown }): FaultCode {
   const status = Number(error["statusCode"] ?? error["code"]);
   if (status >= 400 && status < 600) return statusCode(status);
@@ -96,14 +96,14 @@ function networkCode(causes: readonly unknown[]): string | undefined {
 }
 
 function reasonOf(causes: readonly unknown[], code: string): string {
-  // The innermost cause is the system's own; several addresses failing at once leave its message empty.
+  // The innermost cause is the system's; its message is empty when several addresses failed at once.
   const inner = causes.at(-1);
   const reason = inner instanceof Error && inner.message !== "" ? inner.message : code;
   return NETWORK[code] === undefined ? `cannot be reached: ${reason}` : `broke the connection: ${reason}`;
 }
 
-function told(words: string, { name, key }: Blamed): string {
-  // The key goes first: a cut in the middle of it would leave a part that nothing recognises.
+function told(words: string, { name, key }: FailedModel): string {
+  // The key is removed before the text is cut: a part of a key would not be recognised.
   const safe = key === undefined || key === "" ? words : words.replaceAll(key, "[key]");
   return `${name} ${safe}`.slice(0, MODEL_LIMITS.wordsChars);
 }

@@ -8,15 +8,15 @@ import type {
 } from "@ai-sdk/provider";
 import type { ModelRequest, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 
-/** A request in the words of the AI SDK, with the settings that only some of its vendors know. */
+/** A request as call options of the AI SDK, with vendor-specific settings. */
 export function callOptions(request: ModelRequest, vendor: SharedV4ProviderOptions = {}): LanguageModelV4CallOptions {
   const { repeatPenalty } = request.sampling ?? {};
-  // Servers of open models take it beside what the wire has; the vendors of closed ones have no such setting.
+  // Servers of open models take this extension; vendors of closed ones have no such setting.
   const open = repeatPenalty === undefined ? {} : { [COMPATIBLE]: { repeat_penalty: repeatPenalty } };
   return { ...promptOf(request), ...samplingOf(request.sampling ?? {}), providerOptions: { ...vendor, ...open } };
 }
 
-/** The name under which settings reach any server that speaks OpenAI's chat completions. */
+/** Provider name for settings of any server with OpenAI's chat completions. */
 export const COMPATIBLE = "compatible";
 
 function samplingOf({ temperature, topP, maxTokens, stop }: Sampling): Partial<LanguageModelV4CallOptions> {
@@ -59,7 +59,7 @@ function assistantOf(turn: Extract<Turn, { role: "assistant" }>): LanguageModelV
   const words = text === "" ? [] : [{ type: "text" as const, text }];
   const call = { type: "tool-call" as const, toolCallId: action?.callId ?? "", toolName: action?.tool ?? "" };
   const calls = action === undefined ? [] : [{ ...call, input: action.input }];
-  // A turn without content says nothing, and some servers refuse the whole conversation for it.
+  // Some servers refuse a conversation with an empty turn.
   return words.length + calls.length === 0 ? undefined : { role: "assistant", content: [...words, ...calls] };
 }
 

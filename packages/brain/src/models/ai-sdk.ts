@@ -7,23 +7,23 @@ import { ReplyBuilder } from "./reply-builder.ts";
 import { Deadline } from "./call-deadline.ts";
 import type { CallDeadlines } from "./call-deadline.ts";
 
-/** What a model of the AI SDK needs beside itself. */
+/** Options of a model of the AI SDK. */
 export interface AiSdkModelOptions extends Partial<CallDeadlines> {
-  /** As a person would name it. */
+  /** Name for people. */
   readonly name: string;
-  /** Gives the vendor's model; called at the first call, so that a vendor that is not used costs nothing. */
+  /** Loads the vendor's model at the first call, so that an unused vendor costs nothing. */
   readonly load: () => Promise<LanguageModelV4>;
-  /** The key that the vendor's model was given: it is struck out of what its server says. */
+  /** The vendor's key; it is removed from messages of its server. */
   readonly key?: string;
   /** Settings that only this vendor knows. */
   readonly providerOptions?: SharedV4ProviderOptions;
-  /** Whether every model behind it calls tools natively, so that what it writes is prose. */
+  /** Whether every model behind it calls tools natively, so that its text is prose. */
   readonly native?: true;
   /** Longest answer. */
   readonly replyChars?: number;
 }
 
-/** Any `LanguageModelV4` as a Model; nothing is tried twice, healing is the engine's. */
+/** Any `LanguageModelV4` as a Model; nothing is retried here, healing is the engine's. */
 export function aiSdkModel(options: AiSdkModelOptions): Model {
   let loaded: Promise<LanguageModelV4> | undefined;
   const load = (): Promise<LanguageModelV4> => {
@@ -64,7 +64,7 @@ async function* answer(
   }
 }
 
-/** The parts of the vendor's stream as they come, each within its time. */
+/** The parts of the vendor's stream, each within its deadline. */
 async function* parts(
   options: AiSdkModelOptions,
   request: ModelRequest,
@@ -79,12 +79,12 @@ async function* parts(
     for (;;) {
       const { done, value } = await deadline.wait(reader.read());
       if (done) return;
-      // These two only say that the request arrived; a server that loads a model is silent after them for long.
+      // These two only confirm the request; a server that loads a model is silent for long after them.
       if (value.type !== "stream-start" && value.type !== "response-metadata") deadline.sign();
       yield value;
     }
   } finally {
-    // The vendor's stream may be in any state; what it thinks of being dropped interests nobody.
+    // The vendor's stream may be in any state; its errors after the end are ignored.
     reader.cancel().catch(() => undefined);
   }
 }

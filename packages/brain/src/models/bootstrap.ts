@@ -3,7 +3,7 @@ import type { Look, LookTexts } from "@vidro/core/run";
 import type { Model, ModelCall, ModelEvent, ModelRequest, Turn } from "@vidro/core";
 
 /**
- * A model that makes the looks of the bootstrap first and then leaves everything to another model. Its calls follow
+ * A model that first makes the calls of the bootstrap and then passes every request to another model. Its calls follow
  * from the conversation alone, so that a resumed run continues where it was.
  */
 export function bootstrapModel<Inner extends Model>(inner: Inner): Inner {
@@ -22,7 +22,7 @@ async function* replyWith(call: ModelCall, model: string): AsyncGenerator<ModelE
   yield { type: "replied", reply: { model, text: "", calls: [call], usage } };
 }
 
-/** Whether the conversation has only looks since the task. A compacted conversation may have lost its looks. */
+/** Whether the conversation has only bootstrap calls since the task; compaction may have removed them. */
 function isLooking(turns: readonly Turn[]): boolean {
   const task = turns.findLast(({ role }) => role === "user");
   if (task === undefined || taskBeforeDigest(task.text) !== task.text) return false;

@@ -4,9 +4,9 @@ import { Fault, MODEL_LIMITS } from "@vidro/core";
 const NEWLINE = 10;
 
 /**
- * `fetch` for servers that are not trusted: it follows no redirect, because a key must not travel to another host,
- * and it ends a body in which a single line grows too long, because the parsers behind it would keep it all.
- * It goes through node:http, which is half the time until the first word; a body that is sent is a text.
+ * `fetch` for untrusted servers: it follows no redirect, because a key must not travel to another host, and it ends a
+ * body with too long a line, because the parsers behind it would buffer it. It uses node:http, which halves the time
+ * until the first byte; request bodies are text.
  */
 export const boundedFetch: typeof fetch = async (input, init = {}) => {
   const answer = await answerTo(new URL(input instanceof Request ? input.url : input), init);
@@ -39,8 +39,8 @@ function answerTo(url: URL, { method = "GET", headers, body, signal }: RequestIn
 }
 
 /**
- * A body as it comes, no faster than it is read. The stream ends once: what node:http still tells of an answer whose
- * reader has gone is ignored, as a body without a length ends with its connection even when we are the ones to cut it.
+ * A body as a stream with back-pressure. Events of node:http after its end are ignored: a body without a length ends
+ * with its connection, also when the reader cancelled it.
  */
 function lines(answer: IncomingMessage): ReadableStream<Uint8Array<ArrayBuffer>> {
   let unended = 0;

@@ -1,14 +1,14 @@
 import { Fault } from "@vidro/core";
 
-/** How long a call may be silent. */
+/** Longest silences of a call. */
 export interface CallDeadlines {
-  /** Until the first sign of an answer. */
+  /** Until the first part of an answer. */
   readonly firstTokenMs: number;
-  /** Between two signs. */
+  /** Between two parts. */
   readonly betweenTokensMs: number;
 }
 
-/** Ends one call when its asker aborts it or the other side is silent for too long; only waiting counts as silence. */
+/** Ends one call when it is aborted or the server is silent for too long; only time spent waiting counts. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal;
@@ -26,14 +26,14 @@ export class Deadline {
     else caller.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** Aborted when the call is over, for whatever reason. */
+  /** Aborted when the call is over. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
   /** The result of `work`, or a rejection with the fault that ended the call first. */
   async wait<T>(work: PromiseLike<T>): Promise<T> {
-    // One promise for each wait: a lasting one would remember every race it was part of.
+    // One promise for each wait: a shared one would keep the callbacks of every race.
     const { promise, reject } = Promise.withResolvers<never>();
     this.#interrupt = reject;
     if (this.#begun) this.#timer.refresh();
@@ -41,14 +41,14 @@ export class Deadline {
     try {
       return await Promise.race([work, promise]);
     } catch (thrown) {
-      // An abort makes the work fail too, in words that say less than the fault.
+      // An abort makes the work fail too, with a less precise error than the fault.
       throw this.#fault ?? thrown;
     } finally {
       this.#interrupt = undefined;
     }
   }
 
-  /** The other side gave a sign of an answer. */
+  /** Called when a part of the answer arrived. */
   sign(): void {
     if (this.#begun) return;
     this.#begun = true;
@@ -56,7 +56,7 @@ export class Deadline {
     this.#timer = this.#alarm(this.#patience.betweenTokensMs);
   }
 
-  /** The call is over: what is still under way for it is aborted. */
+  /** Ends the call and aborts what is still under way for it. */
   end(): void {
     clearTimeout(this.#timer);
     this.#caller.removeEventListener("abort", this.#onAbort);

@@ -1,7 +1,9 @@
 import { Fault } from "@vidro/core";
 import type { FaultReport, HealTried, Model, ModelEvent, ModelRequest } from "@vidro/core";
 
-/** Several models as one: when a model fails, the next one answers in its place; the last one's fault is the chain's. */
+/**
+ * Several models as one: when a model fails, the next one answers in its place; the last one's fault is the chain's.
+ */
 export function chain(models: readonly Model[]): Model {
   const [only] = models;
   if (only !== undefined && models.length === 1) return only;
@@ -28,7 +30,7 @@ async function* firstAnswer(
         if (event.type === "replied") return;
       } else fault = event.fault;
     }
-    // Whoever aborts wants no answer, not another's.
+    // An aborted call is not passed on to the next model.
     if (signal.aborted) break;
   }
   yield { type: "failed", fault };

@@ -15,7 +15,7 @@ import { unknownModel } from "./unknown-model.ts";
 /** A model, and why it is this one. */
 export interface ChosenModel extends Model {
   readonly because: string;
-  /** Base URLs of the servers that it calls, where they are not a vendor's own. */
+  /** Base URLs of its servers, where they are not a vendor's own. */
   readonly servers: readonly string[];
 }
 
@@ -24,15 +24,15 @@ interface PlacedModel extends Model {
   readonly url?: string;
 }
 
-/** What `chooseModel` gives, in words. */
+/** Result of `chooseModel` as text. */
 interface Choice extends Pick<ChosenModel, "name" | "because"> {
-  /** Whether somebody listens at each of its servers; vendors are not called for that. */
+  /** Whether each of its servers listens; vendors are not called for that. */
   readonly servers: readonly { readonly url: string; readonly listens: boolean }[];
 }
 
 /**
- * The model of that name, else the one that the settings ask for, else the first that they offer; a Fault when they ask
- * for one that cannot be had.
+ * The model of that name, otherwise the configured one, otherwise the first available; a Fault when the configured one
+ * is not available.
  */
 export async function chooseModel(config: Config, name = ""): Promise<ChosenModel> {
   const asked = name === "" ? config.get("model") : name;
@@ -55,7 +55,7 @@ async function byName(name: string, config: Config): Promise<PlacedModel> {
   const [, prefix, model] = /^([^/]*)\/?(.*)$/.exec(name) ?? [];
   const provider = PROVIDERS.find((one) => one.name === prefix);
   const access = provider && accessTo(provider, config);
-  // Gateways have names such as `openai/gpt-5` too: it is the vendor's model only where the vendor lets us in.
+  // Gateways also use names such as `openai/gpt-5`: it is the vendor's model only with access to the vendor.
   if (provider !== undefined && access !== undefined) {
     return vendorModel(provider, model || (await usualModel(provider, access)), access, config);
   }
@@ -128,11 +128,11 @@ function compatibleModel(name: string, server: Server, config: Config): PlacedMo
   return { ...model, url: server.url };
 }
 
-/** How a provider is reached, or nothing when it would not let us in. */
+/** Access to a provider; undefined when its key is missing. */
 function accessTo(provider: Provider, config: Config): Access | undefined {
   const address = config.ofVariable(provider.address);
   if (provider.keys.length === 0) return { url: ollamaUrl(address) };
-  // The general key belongs to the general address, where there is one.
+  // The general key belongs to the general base URL, where there is one.
   const general = config.get("model_url") === undefined ? ["VIDRO_MODEL_KEY"] : [];
   const key = [...provider.keys, ...general]
     .map((name) => config.ofVariable(name))
@@ -142,7 +142,7 @@ function accessTo(provider: Provider, config: Config): Access | undefined {
   return address !== undefined && provider.keyless === true ? url : undefined;
 }
 
-/** A server that is known by its address. */
+/** A server given by its URL. */
 type Server = Access & { readonly url: string };
 
 function serverAt(config: Config): Server | undefined {

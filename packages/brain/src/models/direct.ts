@@ -6,8 +6,8 @@ import type { Json, JsonObject, Model, ModelCall, ModelEvent, ModelRequest, Tool
 const TOOL = "command";
 
 /**
- * The model that decides nothing: its task is a program and its arguments as a JSON array, which it has carried out
- * once on each hand of the run, and what came of it is its answer. It keeps nothing between calls.
+ * A model that decides nothing: its task is a program with arguments as a JSON array, which it calls once on each hand
+ * of the run; the outcomes are its answer. It keeps nothing between calls.
  */
 export function directModel(): Model {
   return { name: DIRECT, call: (request, signal) => stream(request, signal) };
@@ -23,7 +23,7 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   }
 }
 
-/** Works out from the conversation alone what comes next: the command on the next hand, or the end. */
+/** The next step, from the conversation alone: the command on the next hand, or the end. */
 function nextCall({ turns, tools }: ModelRequest): ModelCall {
   const start = turns.findLastIndex((turn) => turn.role === "user");
   const [command = "", ...args] = argvIn(taskBeforeDigest(turns[start]?.text ?? ""));
@@ -39,8 +39,8 @@ function nextCall({ turns, tools }: ModelRequest): ModelCall {
 }
 
 /**
- * What came of each call, in order. The number in a call's id is its place: a result whose turn was compacted away
- * leaves a gap, and nothing is done once more for it.
+ * The result of each call, in order. The number in a call's id is its index: a result whose turn was compacted away
+ * leaves a gap, and its call is not repeated.
  */
 function resultsIn(turns: readonly Turn[]): readonly string[] {
   const results: string[] = [];
@@ -53,7 +53,7 @@ function resultsIn(turns: readonly Turn[]): readonly string[] {
   return results;
 }
 
-/** What an array of words says; anything else is refused, since a guess might do what nobody asked for. */
+/** Parses an array of strings; anything else is refused, since a guess could run a wrong command. */
 function argvIn(task: string): readonly string[] {
   const value = jsonIn(task);
   const isArgv = Array.isArray(value) && value.every((word) => typeof word === "string") && value[0] !== undefined;
@@ -72,7 +72,7 @@ function jsonIn(text: string): Json {
   }
 }
 
-/** As much time as the hand gives: who gives a command by name ends it by name, too. */
+/** The longest timeout of the hand: the caller aborts the run to end the command. */
 function patience({ parameters }: ToolSpec): JsonObject {
   const properties = parameters["properties"];
   const limit = isObject(properties) ? properties["timeout_ms"] : undefined;
@@ -80,7 +80,7 @@ function patience({ parameters }: ToolSpec): JsonObject {
   return typeof most === "number" ? { timeout_ms: most } : {};
 }
 
-/** The names of the hands when there are several; a hand alone is not named. */
+/** Names of the hands when there are several. */
 function hostsIn(properties: Json | undefined): readonly string[] {
   const where = isObject(properties) ? properties["hand"] : undefined;
   const names = isObject(where) ? where["enum"] : undefined;

@@ -5,8 +5,8 @@ import type { Move } from "./offline/walk.ts";
 const NAME = "offline";
 
 /**
- * The model that is always there: honest rules for questions about a machine and a folder, in English, Portuguese and
- * Spanish. It keeps nothing between calls and takes every figure from what the tools gave.
+ * The built-in model: rules for questions about a machine and a folder, in English, Portuguese and Spanish. It keeps
+ * nothing between calls and takes every figure from the output of tools.
  */
 export function offlineModel(): Model {
   return { name: NAME, call: (request, signal) => stream(request, signal) };
@@ -16,7 +16,7 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   const aborted: ModelEvent = { type: "failed", fault: { code: "MODEL_CUT", message: "The call was aborted." } };
   let move: Move;
   try {
-    // Loaded with the first call: the rules are many, and a run can be told of before they are there.
+    // Loaded with the first call, to keep the start short.
     const { nextMove } = await import("./offline/walk.ts");
     move = nextMove(request);
   } catch (thrown) {

@@ -2,28 +2,28 @@ import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import { COMPATIBLE } from "./ai-sdk-prompt.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 
-/** Where a provider's server is and how it knows us. */
+/** Base URL and key of a provider. */
 export interface Access {
-  /** Base of the API; the vendor's own when it is absent. */
+  /** Base URL of the API; the vendor's own when left out. */
   readonly url?: string;
   readonly key?: string;
 }
 
-/** A way to models: what stands before the slash in `openai/gpt-5`. */
+/** A provider of models: the part before the slash in `openai/gpt-5`. */
 export interface Provider {
   readonly name: string;
-  /** The model that is used when only the provider is known; none where only its server can tell. */
+  /** Default model; undefined where only the server knows its models. */
   readonly model?: string;
   /** Environment variables that may hold its key, the first one first; none when it needs no key. */
   readonly keys: readonly string[];
-  /** Environment variable that may hold the address of its server. */
+  /** Environment variable that may hold the URL of its server. */
   readonly address: string;
-  /** What an address without a path means. */
+  /** Path of a URL that has none. */
   readonly path: string;
-  /** Whether a server at another address may do without a key. */
+  /** Whether a server at another URL may do without a key. */
   readonly keyless?: boolean;
   readonly providerOptions?: SharedV4ProviderOptions;
-  /** Loads the vendor's package and gives its model. */
+  /** Loads the vendor's package and opens its model. */
   open(model: string, access: Access): Promise<LanguageModelV4>;
 }
 
@@ -45,7 +45,7 @@ const anthropic: Provider = {
   keys: ["ANTHROPIC_API_KEY"],
   address: "ANTHROPIC_BASE_URL",
   path: "/v1",
-  // One action for each step is all that a run takes; the growing conversation is paid for once.
+  // A run takes one action per step; caching pays for the growing conversation once.
   providerOptions: { anthropic: { disableParallelToolUse: true, cacheControl: { type: "ephemeral" } } },
   async open(model, { url, key }) {
     const { createAnthropic } = await import("@ai-sdk/anthropic");
@@ -60,10 +60,10 @@ const openai: Provider = {
   address: "OPENAI_BASE_URL",
   path: "/v1",
   keyless: true,
-  // What a person asks for is not kept by the vendor.
+  // The vendor is asked not to store requests.
   providerOptions: { openai: { parallelToolCalls: false, store: false } },
   async open(model, access) {
-    // Servers other than the vendor's own speak chat completions, few of them anything newer.
+    // Other servers than the vendor's own have chat completions, few of them a newer API.
     if (access.url !== undefined) return openCompatible(model, access);
     const { createOpenAI } = await import("@ai-sdk/openai");
     return createOpenAI({ apiKey: access.key ?? "", fetch: boundedFetch })(model);

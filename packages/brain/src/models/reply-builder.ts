@@ -2,7 +2,7 @@ import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageMo
 import { CODEC_LIMITS, Fault, isObject } from "@vidro/core";
 import type { JsonObject, ModelCall, ModelReply } from "@vidro/core";
 
-/** One answer of an AI SDK model while it comes in. */
+/** Builds the reply from the stream of an AI SDK model. */
 export class ReplyBuilder {
   readonly #model: string;
   readonly #mostChars: number;
@@ -15,7 +15,7 @@ export class ReplyBuilder {
     this.#mostChars = mostChars;
   }
 
-  /** Takes in a part and gives the words in it, if there are any; throws when the answer grows too long. */
+  /** Adds a part and returns its text, if it has any; throws when the reply grows too long. */
   take(part: LanguageModelV4StreamPart): string | undefined {
     if (part.type === "text-delta") {
       this.#count(part.delta.length);
@@ -27,7 +27,7 @@ export class ReplyBuilder {
     return undefined;
   }
 
-  /** The whole answer; throws when there is none in it. */
+  /** The whole reply; throws when it is empty. */
   finish({ finishReason, usage }: Extract<LanguageModelV4StreamPart, { type: "finish" }>): ModelReply {
     const { unified } = finishReason;
     if (unified === "interrupted")
@@ -44,7 +44,7 @@ export class ReplyBuilder {
   }
 
   #takeCall(part: LanguageModelV4ToolCall): void {
-    // Most packages have streamed the input before, where it was counted; the rest is bounded here.
+    // Most packages streamed the input before, where it was counted; otherwise it is bounded here.
     this.#count(part.toolCallId.length + part.toolName.length);
     if (part.input.length > this.#mostChars) this.#count(part.input.length);
     this.#calls.push({ id: part.toolCallId, tool: part.toolName, input: inputOf(part.input) });
@@ -63,9 +63,9 @@ export class ReplyBuilder {
   }
 }
 
-/** The input of a call: an object where it is one that may be walked, else the text as the model gave it. */
+/** The input of a call: the parsed object if it is shallow enough, otherwise the text as the model gave it. */
 function inputOf(text: string): JsonObject | string {
-  // Many models send nothing at all for a tool without parameters.
+  // Many models send no input for a tool without parameters.
   if (text.trim() === "") return {};
   try {
     const value: unknown = JSON.parse(text);
@@ -75,7 +75,7 @@ function inputOf(text: string): JsonObject | string {
   }
 }
 
-/** Whether nothing lies deeper than code that calls itself can safely follow. */
+/** Whether a value is shallow enough for recursive code. */
 function isShallow(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -2,14 +2,14 @@ import { Fault } from "@vidro/core";
 import { nearest } from "@vidro/core/text";
 import { PROVIDERS } from "./providers.ts";
 
-/** How the best-known models begin, for those who leave the vendor out. */
+/** Prefixes of well-known models, for names without a vendor. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^(gpt|o\d|chatgpt)/i, "openai"],
   [/^claude/i, "anthropic"],
   [/^gemini/i, "google"],
 ];
 
-/** The fault of a name that nobody has, with all that may be said instead. */
+/** The fault of an unknown model name, with the names that are possible. */
 export function unknownModel(name: string): Fault {
   const forms = ["offline", ...PROVIDERS.map((provider) => `${provider.name}/<model>`)].join(", ");
   const guess = guessed(name);

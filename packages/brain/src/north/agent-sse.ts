@@ -31,7 +31,7 @@ import { Witnesses } from "./question-witnesses.ts";
 
 /* The agent's own wire: a session is a thread, each `generate` is a run in it, and the stream is the run's journal. */
 
-/** What this surface may ask for. */
+/** Dependencies of this surface. */
 export interface AgentSseWorld extends ApprovalRights {
   readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort">;
   readonly threads: Pick<Threads, "create" | "find" | "cast">;
@@ -110,7 +110,7 @@ async function generate(world: AgentWires, call: RouteCall): Promise<Reply> {
   const task = prompt ?? objective ?? "";
   const asking = wantsBlack(call) ? await waitingIn(world, thread.id, call.caller.owner) : [];
   const waiting = onlyOne(asking.filter(takesWords));
-  if (waiting !== undefined) return spoken(world, call, waiting, task);
+  if (waiting !== undefined) return answerByMessage(world, call, waiting, task);
   const { run, existed } = await world.runs.start({
     ...(await world.threads.cast(thread)),
     ...selectHand(world.hands, thread.hand, call.caller),
@@ -118,12 +118,12 @@ async function generate(world: AgentWires, call: RouteCall): Promise<Reply> {
     token: call.caller.tokenId,
     workspace: world.workspace,
     ...(call.key === undefined ? {} : { key: call.key }),
-    // A caller that keeps the conversation itself brings it along; else it is that of the session.
+    // A caller that keeps the conversation itself sends it; otherwise the session's is used.
     ...(history.length === 0 ? {} : { history: history.map(({ role, content }): Turn => ({ role, text: content })) }),
     interactive: wantsPerson(call),
   });
-  if (stream === false || wantsBlack(call)) return ended(world, call, { run: run.id, after: 0 });
-  return watched(world, call, { run: run.id, after: existed ? cursorOf(call) : 0 });
+  if (stream === false || wantsBlack(call)) return awaitEnd(world, call, { run: run.id, after: 0 });
+  return streamEvents(world, call, { run: run.id, after: existed ? cursorOf(call) : 0 });
 }
 
 /** The open questions of a session. */
@@ -131,18 +131,21 @@ async function waitingIn({ runs }: AgentWires, thread: string, owner: string): P
   return findWaiting(runs, await runs.list({ open: true, owner, thread, limit: STREAM_LIMITS.sessionRuns }));
 }
 
-/** Takes a message for the answer to a question, and gives what comes of it; the question again when it is none. */
-async function spoken(world: AgentWires, call: RouteCall, waiting: WaitingRun, text: string): Promise<Reply> {
+/**
+ * Takes a message as the answer to an open question and replies with what follows; repeats the question if it is no
+ * answer.
+ */
+async function answerByMessage(world: AgentWires, call: RouteCall, waiting: WaitingRun, text: string): Promise<Reply> {
   const { head, question, seq } = waiting;
   const { owner, tokenId } = call.caller;
   const isAnswer = isAnswerTo(waiting, text, world.witnesses.has(tokenId, head.id));
   const right = { mayApprove: mayApprove(call.caller, world) };
   if (isAnswer) await world.runs.answer(head.id, { text, by: owner, question: question.id, ...right });
-  return ended(world, call, { run: head.id, after: isAnswer ? seq : seq - 1 });
+  return awaitEnd(world, call, { run: head.id, after: isAnswer ? seq : seq - 1 });
 }
 
-/** The end of a run or of its turn, for callers that want nothing else: a question ends the turn. */
-async function ended(
+/** Waits for the end of a run or of its turn, for callers that do not stream; a question ends the turn. */
+async function awaitEnd(
   { runs, witnesses }: AgentWires,
   { signal, caller }: RouteCall,
   { run, after }: { readonly run: string; readonly after: number },
@@ -158,7 +161,7 @@ async function ended(
   throw new Fault("SHUTTING_DOWN");
 }
 
-/** What an event ends a turn with, when it does; the Fault of a run that failed or was stopped is thrown. */
+/** The reply if an event ends a turn, else undefined; throws the Fault of a run that failed or was aborted. */
 function endOf(event: Event, run: string): JsonObject | undefined {
   switch (event.type) {
     case "run.finished":
@@ -176,10 +179,10 @@ function endOf(event: Event, run: string): JsonObject | undefined {
 
 async function events(world: AgentWires, call: RouteCall): Promise<Reply> {
   const { id } = await world.runs.find(call.params["run_id"] ?? "", visibleOwner(call.caller));
-  return watched(world, call, { run: id, after: cursorOf(call) });
+  return streamEvents(world, call, { run: id, after: cursorOf(call) });
 }
 
-function watched(world: AgentWires, call: RouteCall, what: { run: string; after: number }): Reply {
+function streamEvents(world: AgentWires, call: RouteCall, what: { run: string; after: number }): Reply {
   const { runs, production, witnesses } = world;
   const { signal } = call;
   witnesses.show(call.caller.tokenId, what.run);
@@ -193,23 +196,25 @@ async function answer(world: AgentWires, call: RouteCall): Promise<Reply> {
   const body = call.body as unknown as AnswerBody;
   const { session_id: session = "", question_id: question, healing_id: healing, answer: text } = body;
   const { owner } = call.caller;
-  if (healing !== undefined) return unstick(world, { healing, text, owner });
+  if (healing !== undefined) return answerHealing(world, { healing, text, owner });
   const { id: thread } = await world.threads.find(session, owner);
   const meant =
-    question === undefined ? await bare(world, call, thread) : await inSession(world, { thread, question, owner });
+    question === undefined
+      ? await findOnlyQuestion(world, call, thread)
+      : await findQuestion(world, { thread, question, owner });
   const right = { mayApprove: mayApprove(call.caller, world) };
   await world.runs.answer(meant.run, { text, by: owner, question: meant.question, ...right });
   return { json: { ok: true } };
 }
 
 /** A question and its run. */
-interface Meant {
+interface AddressedQuestion {
   readonly run: string;
   readonly question: string;
 }
 
-/** The question that an answer without a name means: the only one that is open, of a run that the client was shown. */
-async function bare(world: AgentWires, { caller }: RouteCall, thread: string): Promise<Meant> {
+/** The question for an answer without a question id: the only open one, of a run that the client was shown. */
+async function findOnlyQuestion(world: AgentWires, { caller }: RouteCall, thread: string): Promise<AddressedQuestion> {
   const waiting = onlyOne(await waitingIn(world, thread, caller.owner));
   if (waiting === undefined) throw new Fault("CONFLICT", "No question is open in this session.");
   const { head, question } = waiting;
@@ -217,16 +222,16 @@ async function bare(world: AgentWires, { caller }: RouteCall, thread: string): P
   throw new Fault("CONFLICT", `Question ${question.id} was not shown to this client: name it as question_id.`);
 }
 
-/** The question of that name in a session, open or not; CONFLICT when the session has none of that name. */
-async function inSession(
+/** The question with that id in a session, open or not; CONFLICT when the session has none with it. */
+async function findQuestion(
   world: AgentWires,
   { thread, question, owner }: { readonly thread: string; readonly question: string; readonly owner: string },
-): Promise<Meant> {
+): Promise<AddressedQuestion> {
   const { runs } = world;
   const { run } = readQuestionName(question) ?? {};
   const head = run === undefined ? undefined : await runs.find(run, owner).catch(unlessMissing);
   if (head?.thread === thread) return { run: head.id, question };
-  // Questions of older journals do not name their runs.
+  // Question ids of older journals do not name their runs.
   const open = (await waitingIn(world, thread, owner)).find((waiting) => waiting.question.id === question);
   if (open === undefined) throw new Fault("CONFLICT", `Question ${question} is not open in this session.`);
   return { run: open.head.id, question };
@@ -236,8 +241,8 @@ function unlessMissing(thrown: unknown): undefined {
   if (!(thrown instanceof Fault && thrown.code === "NOT_FOUND")) throw thrown;
 }
 
-/** Answers a healing that is stuck; what belongs to another is not there. */
-async function unstick(
+/** Answers the question of a stuck healing; NOT_FOUND for the run of another owner. */
+async function answerHealing(
   { runs }: AgentSseWorld,
   { healing, text, owner }: { healing: string; text: string; owner: string },
 ): Promise<Reply> {
@@ -259,7 +264,7 @@ async function abort({ runs, threads }: AgentSseWorld, call: RouteCall): Promise
   return { json: { ok: true } };
 }
 
-/** A run that ended by itself in the meantime is as good as stopped. */
+/** Ignores CONFLICT: the run ended by itself in the meantime. */
 function unlessOver(thrown: unknown): void {
   if (!(thrown instanceof Fault && thrown.code === "CONFLICT")) throw thrown;
 }

@@ -1,12 +1,12 @@
 import { grants } from "../auth/scopes.ts";
 import type { Caller } from "../auth/caller.ts";
 
-/** The scope that lets a token say yes to what policy leaves to a person. */
+/** The scope that lets a token approve what policy leaves to a person. */
 const APPROVE = "approve";
 
-/** What the brain's administrator decided about approvals. */
+/** The administrator's setting for approvals. */
 export interface ApprovalRights {
-  /** A token that may run tasks may approve what its own runs want to do, too. */
+  /** Whether a token that may start runs may also approve their effects. */
   readonly ownersApprove?: boolean;
 }
 
@@ -15,7 +15,7 @@ export function mayApprove({ scopes, admin }: Caller, { ownersApprove = false }:
   return admin || ownersApprove || grants(scopes, APPROVE);
 }
 
-/** Whose runs a caller sees, answers and stops: its own, and everybody's for an administrator. */
+/** The owner whose runs a caller sees, answers and aborts; undefined (all owners) for an administrator. */
 export function visibleOwner({ owner, admin }: Caller): string | undefined {
   return admin ? undefined : owner;
 }

@@ -7,7 +7,7 @@ import { chatFault } from "./openai/fault-body.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "../http/paging.ts";
 import type { Route, Surface } from "../http/route.ts";
 
-/** What the front end can choose from: agents, tools, conversations. */
+/** Routes of the catalog: agents, tools, conversations. */
 export function catalogSurface(world: AgentWorld & ThreadWorld): Surface {
   return {
     name: "catalog",

@@ -3,7 +3,7 @@ import { REGISTER_LIMITS } from "@vidro/core";
 import type { StartRequest } from "../run/runs.ts";
 import type { Caller } from "../auth/caller.ts";
 
-/** The words by which a request chooses hands. */
+/** Schema of a selector of hands. */
 export const SELECTOR = {
   type: "string",
   minLength: 1,
@@ -11,7 +11,7 @@ export const SELECTOR = {
   description: "A hand's id or name, tag:NAME or tool:NAME, or several of these with commas.",
 } as const;
 
-/** Where a run works: on the hands that its caller means, on the brain's own machine when none are named. */
+/** The hands of a run: those that the caller's selector names, the local hand when there is none. */
 export function selectHand(
   hands: Pick<HandCatalog, "select">,
   selector: string | undefined,

@@ -17,9 +17,9 @@ import type { RouteCall, Reply, Route, Surface } from "../http/route.ts";
 import { streamRun } from "../stream/run-stream.ts";
 import { SELECTOR, selectHand } from "./hand-selector.ts";
 
-/* Our own wire: runs as they are, and their journals without translation. */
+/* Vidro's own wire: runs and their journals without translation. */
 
-/** What this surface may ask for. */
+/** Dependencies of this surface. */
 export interface JournalWorld extends ApprovalRights {
   readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort" | "resume">;
   readonly threads: Pick<Threads, "find" | "cast">;
@@ -71,7 +71,7 @@ async function list({ runs }: JournalWorld, { query, caller }: RouteCall): Promi
   return pageReply(await runs.list(filter), page, { id: ({ id }) => id, json });
 }
 
-/** The run that a path names; what belongs to another is not there, but for an administrator. */
+/** The run that a path names; NOT_FOUND for a run of another owner, unless the caller is an administrator. */
 function own({ runs }: JournalWorld, { params, caller }: RouteCall): Promise<RunHead> {
   return runs.find(params["run"] ?? "", visibleOwner(caller));
 }
@@ -109,7 +109,7 @@ async function abort(world: JournalWorld, call: RouteCall): Promise<Reply> {
   return stands(world, call);
 }
 
-/** What starts a run. */
+/** Body that starts a run. */
 interface StartBody {
   readonly task: string;
   readonly thread?: string;
@@ -121,7 +121,7 @@ interface StartBody {
 
 async function start(world: JournalWorld, call: RouteCall): Promise<Reply> {
   const { task, agent, tools, budget, ...where } = call.body as unknown as StartBody;
-  const place = await placeOf(world, where, call.caller);
+  const place = await settingOf(world, where, call.caller);
   if (tools !== undefined) assertTools(tools, await world.hands.tools(place.hand));
   const { run, existed } = await world.runs.start({
     task,
@@ -141,8 +141,8 @@ async function start(world: JournalWorld, call: RouteCall): Promise<Reply> {
   };
 }
 
-/** What a run's thread brings along, and where it works: as the request says, else as the thread does. */
-async function placeOf(
+/** Settings and hands of a new run: those of the request, otherwise those of its thread. */
+async function settingOf(
   world: JournalWorld,
   { thread: named, hand }: Pick<StartBody, "thread" | "hand">,
   caller: Caller,
@@ -155,7 +155,7 @@ async function placeOf(
   };
 }
 
-/** The thread of that name, which is the caller's; nothing for one that a run of theirs began by itself. */
+/** The caller's thread with that id; undefined for one that a run started without a stored thread. */
 async function threadOf({ runs, threads }: JournalWorld, thread: string, owner: string): Promise<Thread | undefined> {
   try {
     return await threads.find(thread, owner);

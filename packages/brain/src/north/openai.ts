@@ -26,13 +26,13 @@ import { Witnesses } from "./question-witnesses.ts";
 import { BUNNY_UUID } from "../catalog/agent.ts";
 import type { StoredAgent } from "../catalog/agent.ts";
 
-/** What the chat wire needs of the brain. */
+/** Dependencies of this surface. */
 export interface ChatWorld extends ApprovalRights {
   readonly runs: Runs;
   readonly agents: AgentCatalog;
   readonly threads: Threads;
   readonly hands: Pick<HandCatalog, "select" | "tools">;
-  /** The folder in which runs on the brain's own machine work. */
+  /** The folder that the local hand works in. */
   readonly workspace: string;
   /** In production only administrators see how an intent was analysed. */
   readonly production: boolean;
@@ -138,7 +138,7 @@ async function converse(
     workspace,
     agent: { ...agent, prompt },
     callerTools: asked.callerTools,
-    // What must not be called is not even offered: not every model does as it is told.
+    // With the choice `none` no tools are offered at all: not every model obeys the setting.
     ...(asked.choice === "none" ? { tools: [], callerTools: [] } : {}),
     ...(asked.choice === undefined ? {} : { choice: asked.choice }),
     ...(Object.keys(sampling).length === 0 ? {} : { sampling }),
@@ -157,7 +157,7 @@ async function converse(
   return { json, headers: { "x-run-id": place.run } };
 }
 
-/** How much of the way the caller wants to see: all of it, the words as they come, or nothing but the answer. */
+/** The encoder that the caller asks for: a glass box, chunks of text, or undefined for the answer alone. */
 function encoderFor(
   world: ChatWorld,
   call: RouteCall,
@@ -168,7 +168,7 @@ function encoderFor(
   return asked.stream ? new ChunkEncoder(answering, asked) : undefined;
 }
 
-/** Refuses a request that wants a tool called which neither the caller nor the agent has. */
+/** Refuses a choice of a tool that neither the caller nor the agent has. */
 async function assertChoice(
   { hands }: ChatWorld,
   asked: ChatInput,

@@ -6,18 +6,18 @@ import { METRICS_TYPE } from "../observe/prometheus.ts";
 import { DOCS_PAGE, DOCS_POLICY } from "./ops/docs.ts";
 import type { Reply, Route, Surface } from "../http/route.ts";
 
-/** What the people who run the daemon are told. */
+/** Dependencies of this surface. */
 export interface OpsFacts {
   readonly metrics: Metrics;
-  /** The health of each thing that the brain needs; never rejects. */
+  /** Health of each part; never rejects. */
   readonly health: () => Promise<{ readonly [thing: string]: Health }>;
-  /** Why those things are not ok that are not. */
+  /** Reasons of the parts that are not ok. */
   readonly details?: () => { readonly [thing: string]: string };
   /** The OpenAPI document of all surfaces. */
   readonly openApi: () => JsonObject;
 }
 
-/** Health, numbers and the description of the API. */
+/** Health, metrics and the description of the API. */
 export function opsSurface({ metrics, health, details = () => ({}), openApi }: OpsFacts): Surface {
   return {
     name: "ops",
@@ -32,7 +32,7 @@ export function opsSurface({ metrics, health, details = () => ({}), openApi }: O
       },
       {
         ...plain("/metrics", "Numbers for Prometheus", {}, async () => {
-          // What is found is told in numbers, too.
+          // The check also updates the metrics.
           await health();
           return page(METRICS_TYPE, metrics.text());
         }),
@@ -43,7 +43,7 @@ export function opsSurface({ metrics, health, details = () => ({}), openApi }: O
   };
 }
 
-/** A fault in the words of every surface that has none of its own. */
+/** The form of faults of surfaces without their own. */
 export function plainFault({ code, message }: Fault, requestId: string): Json {
   return { ok: false, error: message, code, request_id: requestId };
 }

@@ -1,13 +1,13 @@
 import { STREAM_LIMITS } from "@vidro/core";
 
 /**
- * Which clients were shown which runs since this brain started: an answer that names no question is taken only from a
- * client that was shown the run which asks.
+ * Which clients were shown which runs since this brain started: an answer without a question id is accepted only from a
+ * client that was shown the asking run.
  */
 export class Witnesses {
   readonly #shown = new Set<string>();
 
-  /** The client with that token is shown a run. */
+  /** Notes that the client with that token is shown a run. */
   show(tokenId: string, run: string): void {
     const [oldest] = this.#shown.size >= STREAM_LIMITS.witnesses ? this.#shown : [];
     if (oldest !== undefined) this.#shown.delete(oldest);

@@ -3,21 +3,21 @@ import { answerWords, readAnswer } from "@vidro/core/text";
 import type { JsonObject, QuestionAsked, RunHead } from "@vidro/core";
 import type { Runs } from "../run/runs.ts";
 
-/* Questions of runs as the surfaces show them: in words for people, and as fields for programs. */
+/* Questions of runs as surfaces show them: as text for people, and as fields for programs. */
 
-/** Whether a question ends the turn of a conversation; a healing that is stuck is answered beside its open stream. */
+/** Whether a question ends the turn of a conversation; that of a stuck healing does not: its stream stays open. */
 export function endsTurn({ about }: Pick<QuestionAsked, "about">): boolean {
   return about.kind !== "healing";
 }
 
-/** A question as the assistant says it: all of it, its options, and how it is answered where that is not plain. */
+/** A question as text: its content, its options, and how to answer where that is not obvious. */
 export function questionText(question: QuestionAsked, run: string): string {
   const { id, about, text, options, language } = question;
   const how = about.kind === "ask" ? [] : [answerWords(run, id, language)];
   return [text, ...options.map((option) => `- ${option}`), ...how].join("\n");
 }
 
-/** A question as fields: the whole plan where it is about one, and where its answer is taken. */
+/** A question as fields: with the whole plan where it is about one, and the path for its answer. */
 export function questionShape(question: QuestionAsked, run: string): JsonObject {
   const { id, about, text, options, expiresAt } = question;
   return {
@@ -51,7 +51,7 @@ export interface WaitingRun {
   readonly seq: number;
 }
 
-/** The one question that words without its name may answer; CONFLICT naming all of them when there are several. */
+/** The question that an answer without a question id belongs to; CONFLICT naming all of them when there are several. */
 export function onlyOne(waiting: readonly WaitingRun[]): WaitingRun | undefined {
   if (waiting.length < 2) return waiting[0];
   const ids = waiting.map(({ question }) => question.id).join(", ");
@@ -68,26 +68,26 @@ export async function findWaiting(runs: Pick<Runs, "read">, heads: readonly RunH
   return waiting;
 }
 
-/** Whether the next message of a conversation may answer a question: it ended the turn, and waits for no call. */
+/** Whether the next message of a conversation may answer a question: it ended the turn and is not about a call. */
 export function takesWords({ question }: WaitingRun): boolean {
   return question.about.kind !== "call" && endsTurn(question);
 }
 
 /**
- * Whether words in a conversation answer a question: they are an answer, and a client that decides what happens was
- * shown the question.
+ * Whether a message answers a question: its text is one of the answers, and its client was shown the question where the
+ * answer decides about an effect.
  */
 export function isAnswerTo({ question }: WaitingRun, words: string, wasShown: boolean): boolean {
   return (wasShown || question.about.kind === "ask") && readAnswer(question, words) !== undefined;
 }
 
-/** The question that a run waits with, and its entry; nothing when the run does not wait. */
+/** The open question of a run and its entry; undefined when the run does not wait. */
 export async function openQuestion(
   runs: Pick<Runs, "read">,
   head: RunHead,
 ): Promise<{ readonly question: QuestionAsked; readonly seq: number } | undefined> {
   if (head.status !== "asking") return undefined;
-  // A wait for the store may be told behind the question.
+  // The event of a wait for the store may come behind the question.
   const after = Math.max(0, head.seq - STREAM_LIMITS.behindQuestion);
   const entries = await runs.read(head.id, after, STREAM_LIMITS.behindQuestion);
   const found = entries.findLast(({ event }) => event.type === "question.asked");

@@ -1,7 +1,7 @@
 import { MODEL_LIMITS, SAMPLING_LIMITS } from "@vidro/core";
 import type { JsonObject, Sampling } from "@vidro/core";
 
-/* How a model is to draw its words, as the wires write it. */
+/* Sampling parameters of a model in the format of the wires. */
 
 /** The fields of `Params`. */
 export const PARAMS: JsonObject = {
@@ -17,7 +17,7 @@ export const PARAMS: JsonObject = {
   },
 };
 
-/** What fits `PARAMS`. */
+/** Parameters that fit `PARAMS`. */
 export interface Params {
   readonly temperature?: number | null;
   readonly top_p?: number | null;
@@ -26,7 +26,7 @@ export interface Params {
   readonly stop?: string | readonly string[] | null;
 }
 
-/** The same for a model, each number moved into its range; undefined when nothing is said. */
+/** The parameters for a model, each number clamped to its range; undefined when none is given. */
 export function samplingOf(given: Params, mostTokens: number = SAMPLING_LIMITS.maxTokens.most): Sampling | undefined {
   const { temperature, top_p: topP, max_tokens: maxTokens, repeat_penalty: repeatPenalty, stop } = given;
   const tokens = { least: SAMPLING_LIMITS.maxTokens.least, most: mostTokens };

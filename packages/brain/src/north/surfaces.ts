@@ -19,7 +19,7 @@ import type { OpsFacts } from "./ops.ts";
 import type { Surface } from "../http/route.ts";
 import { signedHands } from "./hands/signed-hands.ts";
 
-/** All that surfaces may ask the brain for; none of them reaches a hand or a model. */
+/** Dependencies of all surfaces; none of them reaches a hand or a model. */
 export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Omit<OpsFacts, "openApi"> {
   readonly runs: Runs;
   readonly threads: Threads;
@@ -32,7 +32,7 @@ export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Om
   readonly version: string;
 }
 
-/** The surfaces that there are; a new one is a file and a line here. The first speaks where no other does. */
+/** All surfaces; a new one is a file and a line here. The first one words the faults of unknown paths. */
 export const SURFACES: readonly ((world: SurfaceWorld & OpsFacts) => Surface)[] = [
   opsSurface,
   agentSseSurface,
@@ -45,7 +45,7 @@ export const SURFACES: readonly ((world: SurfaceWorld & OpsFacts) => Surface)[] 
   dialledHands,
 ];
 
-/** Every surface, over one world. */
+/** Makes every surface. */
 export function surfaces(world: SurfaceWorld): readonly Surface[] {
   let document: JsonObject | undefined;
   const describe = (): JsonObject => (document ??= openApi({ version: world.version, surfaces: all }));

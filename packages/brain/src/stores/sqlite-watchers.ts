@@ -1,7 +1,7 @@
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import { Watchers } from "./watchers.ts";
 
-/** Watchers of things that other processes change too; `countOf` reads how far a thing has counted. */
+/** Watchers of things that other processes change too; `countOf` reads the change counter of a thing. */
 export class SqliteWatchers {
   readonly #connection: SqliteConnection;
   readonly #countOf: (thing: string) => number;
@@ -13,9 +13,9 @@ export class SqliteWatchers {
     this.#countOf = countOf;
   }
 
-  /** Watches a thing; returns how to stop. */
+  /** Watches a thing; returns a function that stops that. */
   add(thing: string, wake: () => void): () => void {
-    // Looking out comes first: what is committed in between is then told once too often rather than never.
+    // The watch for other processes starts first: a commit in between is then reported twice rather than never.
     if (this.#watchers.size === 0) this.#stopLooking = this.#connection.lookOut(() => this.#tellAll());
     const count = this.#connection.look(() => this.#countOf(thing));
     const stop = this.#watchers.add(thing, count, wake);
@@ -25,7 +25,7 @@ export class SqliteWatchers {
     };
   }
 
-  /** Wakes those who watch the thing if it has counted on. */
+  /** Wakes the watchers of a thing if its counter has moved. */
   tell(thing: string, count: number): void {
     this.#watchers.tell(thing, count);
   }
@@ -34,7 +34,7 @@ export class SqliteWatchers {
     for (const thing of this.#watchers.things()) this.#watchers.tell(thing, this.#countNow(thing));
   }
 
-  /** A thing that cannot be read counts on, so that those who watch it read, and are told why they cannot. */
+  /** A thing that cannot be read counts as changed, so that its watchers read it and get the fault. */
   #countNow(thing: string): number {
     try {
       return this.#countOf(thing);

@@ -10,9 +10,9 @@ import { sqliteRecords } from "./sqlite-records.ts";
 import { SqliteSeals } from "./sqlite-seals.ts";
 import type { Store, StoreOptions } from "./store.ts";
 
-/** What the SQLite store may be told besides. */
+/** Options of the SQLite store. */
 export interface SqliteOptions extends StoreOptions {
-  /** The most that the database may grow to, in its pages; without it the disk is the bound. */
+  /** Largest size of the database in pages; the disk is the bound when left out. */
   readonly maxPages?: number;
 }
 
@@ -37,7 +37,7 @@ export async function sqliteStore(path: string, options: SqliteOptions = {}): Pr
       close: () => connection.close(),
     };
   } catch (thrown) {
-    // Damage in the schema shows only now, when the statements are prepared against it.
+    // Damage of the schema shows only now, when statements are prepared.
     database.close();
     throw storeFault(thrown, path);
   }

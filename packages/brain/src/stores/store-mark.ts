@@ -3,8 +3,8 @@ import { closeSync, constants, openSync, readFileSync, writeSync } from "node:fs
 const MARK_CHARS = 64;
 
 /**
- * The file beside a store that counts the entries of the store. It is written without waiting for the disk, after what
- * it counts is on the disk: it may count too few, never too many.
+ * The file beside a store with its number of entries. It is written after the entries are on disk, and without a sync:
+ * it may count too few, never too many.
  */
 export class StoreMark {
   readonly #path: string;
@@ -17,7 +17,7 @@ export class StoreMark {
     this.#inode = inode;
   }
 
-  /** How many entries it counts, unless it is that of another file; undefined when there is none that can be read. */
+  /** The number of entries, unless the mark is of another file; undefined when there is no readable mark. */
   read(): number | "another file" | undefined {
     try {
       const [, inode, entries] = /^(\d+) (\d+)\s*$/.exec(readFileSync(this.#path, "utf8")) ?? [];
@@ -28,13 +28,13 @@ export class StoreMark {
     }
   }
 
-  /** Counts so many entries; throws what the system throws. */
+  /** Writes the number of entries; throws the system's error. */
   write(entries: number): void {
     this.#file ??= openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600);
     writeSync(this.#file, `${`${this.#inode} ${entries}`.padEnd(MARK_CHARS - 1)}\n`, 0);
   }
 
-  /** Writes no more. */
+  /** Stops writing. */
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;

@@ -2,10 +2,10 @@ import { memoryStore } from "./memory.ts";
 import { sqliteStore } from "./sqlite.ts";
 import type { Store, StoreOptions } from "./store.ts";
 
-/** Opens a store; `where` is what it calls its place, a file's path for most. */
+/** Opens a store; `where` is its location, a file path for most. */
 export type OpenStore = (where: string, options?: StoreOptions) => Promise<Store>;
 
-/** The stores that there are; a new one is a file and a line here. */
+/** All stores; a new one is a file and a line here. */
 export const STORES = {
   memory: async (_where, options) => memoryStore(options),
   sqlite: sqliteStore,

@@ -1,10 +1,12 @@
 import { asFault } from "@vidro/core";
 import type { FaultCode } from "@vidro/core";
 
-/** Faults of a store that pass: the same entries may be appended again, since those that are there are left alone. */
+/**
+ * Transient faults of a store: the same append may be repeated, since entries that are on disk are not written twice.
+ */
 const TRANSIENT: ReadonlySet<FaultCode> = new Set(["STORE_BUSY", "STORE_FAILED", "STORAGE_FULL", "COMMIT_UNKNOWN"]);
 
-/** Whether a store that met this fault may take the same call later. */
+/** Whether the same call may succeed later. */
 export function isTransient(thrown: unknown): boolean {
   return TRANSIENT.has(asFault(thrown).code);
 }

@@ -1,17 +1,17 @@
-/** Who wants to be woken when something counts on: a run by its last `seq`, a kind of records by its changes. */
+/** Callbacks for changes of a counter: the last `seq` of a run, the number of changes of a kind of records. */
 export class Watchers {
   readonly #watched = new Map<string, { count: number; readonly wakes: Set<() => void> }>();
 
-  /** How many things are watched. */
+  /** Number of watched things. */
   get size(): number {
     return this.#watched.size;
   }
 
-  /** Watches a thing that stands at `count`; returns how to stop. */
+  /** Watches a thing whose counter is at `count`; returns a function that stops that. */
   add(thing: string, count: number, wake: () => void): () => void {
     const watched = this.#watched.get(thing) ?? { count, wakes: new Set() };
     this.#watched.set(thing, watched);
-    // The same function may be given twice, and each stop is to end one watch only.
+    // The same function may be given twice, and each stop ends one watch only.
     const own = (): void => wake();
     watched.wakes.add(own);
     return () => {
@@ -20,7 +20,9 @@ export class Watchers {
     };
   }
 
-  /** Wakes those who watch the thing if it has counted on. Nobody is waited for: wakes run after the caller. */
+  /**
+   * Wakes the watchers of a thing if its counter has moved. Wakes run after the caller, which does not wait for them.
+   */
   tell(thing: string, count: number): void {
     const watched = this.#watched.get(thing);
     if (watched === undefined || count <= watched.count) return;
@@ -28,12 +30,12 @@ export class Watchers {
     for (const wake of watched.wakes) queueMicrotask(wake);
   }
 
-  /** The things that are watched. */
+  /** The watched things. */
   things(): readonly string[] {
     return [...this.#watched.keys()];
   }
 
-  /** Nobody watches any more. */
+  /** Removes all watchers. */
   clear(): void {
     this.#watched.clear();
   }

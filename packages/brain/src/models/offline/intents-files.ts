@@ -75,7 +75,7 @@ function bareText(sentence: Sentence): { plain: string; original: string } | und
   if (plain === undefined || plain.startsWith("§")) return undefined;
   const known = [FIND_VERBS, TEXT_WORDS, FILE_NOUNS, FOLDER_NOUNS, NAME_WORDS, SIZE_WORDS];
   const original = sentence.spelling(plain);
-  // A marker in capitals may be a stop word in Spanish; nobody who searches for it means that.
+  // A marker in capitals may be a stop word in Spanish; in a search it is the text.
   const isText = strangers({ words: [plain] }, known) === 1 || /^[A-Z_]{2,}$/.test(original);
   return isText ? { plain, original } : undefined;
 }

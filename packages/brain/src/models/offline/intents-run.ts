@@ -14,7 +14,7 @@ const RUN_COMPANIONS = words(
    saida salida result resultado`,
 );
 
-/** The commands that somebody wrote in quotes behind a verb such as "run", in their order. */
+/** The commands in quotes behind a verb such as "run", in their order. */
 export function wantsToRun(sentence: Sentence): readonly Want[] {
   const quoted = sentence.operands.filter((operand) => operand.quoted);
   if (quoted.length === 0 || !has(sentence, RUN_VERBS)) return [];

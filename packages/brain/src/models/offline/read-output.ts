@@ -1,17 +1,17 @@
 import { stripVTControlCharacters } from "node:util";
 import { OFFLINE_LIMITS } from "@vidro/core";
 
-/** What a process left behind, taken apart again from the words that a model is given. */
+/** Output of a process, parsed from the text that a model gets. */
 export interface ProcessText {
   readonly stdout: string;
   readonly stderr: string;
-  /** Zero unless the words say otherwise. */
+  /** Zero unless the text says otherwise. */
   readonly exitCode: number;
   readonly signal?: string;
   readonly timedOut: boolean;
 }
 
-/** Takes the words of a process apart: its output, its errors, and how it ended. */
+/** Parses the text of a process: its output, its errors, and how it ended. */
 export function readOutput(text: string): ProcessText {
   const [, exit, signal] = /\n?\[(?:exit code (-?\d+)|ended by (\w+))\]\s*$/.exec(text) ?? [];
   const ended = exit === undefined && signal === undefined ? text : text.slice(0, text.lastIndexOf("["));
@@ -24,12 +24,15 @@ export function readOutput(text: string): ProcessText {
   return signal === undefined ? result : { ...result, signal };
 }
 
-/** The lines of a text that say something. */
+/** The lines of a text that are not blank. */
 export function outputLines(text: string): readonly string[] {
   return text.split(/\r?\n/).filter((line) => line.trim() !== "");
 }
 
-/** A piece of output as an answer shows it: its beginning or its end, behind a bar that tells it from the answer's words. */
+/**
+ * A piece of output as an answer shows it: its beginning or its end, behind a bar that tells it from the answer's
+ * words.
+ */
 export function quote(text: string, part: "head" | "tail" = "head"): string {
   const lines = stripVTControlCharacters(text).trimEnd().split(/\r?\n/);
   const kept = part === "head" ? lines.slice(0, OFFLINE_LIMITS.quotedLines) : lines.slice(-OFFLINE_LIMITS.quotedLines);

@@ -63,11 +63,11 @@ export function readInterfaces(text: string): readonly Interface[] | undefined {
     .sort((a, b) => Number(a.name === "lo") - Number(b.name === "lo"));
 }
 
-/** A port that somebody listens on. */
+/** A listening port. */
 export interface ListeningPort {
   readonly port: number;
   readonly addresses: readonly string[];
-  /** Who listens, as far as the system tells this user. */
+  /** Names of the listening processes, as far as the system tells this user. */
   readonly owners: readonly { readonly name: string; readonly pid: number }[];
 }
 

@@ -9,35 +9,35 @@ export interface ToolCall {
   readonly input: JsonObject;
 }
 
-/** What came of a call; `forgotten` when its turn is no longer in the conversation. */
+/** Result of a call; `forgotten` when its turn is no longer in the conversation. */
 export interface Result {
   readonly text: string;
   readonly failed: boolean;
   readonly forgotten: boolean;
 }
 
-/** What a skill works with: its language, and the names of the tools that there are. */
+/** Context of a skill: its language, and the names of the available tools. */
 export interface Desk {
   readonly say: Phrases;
   readonly tools: ReadonlySet<string>;
 }
 
 /**
- * A piece of work as a generator: it yields one call at a time, is given what came of it, and returns the answer.
- * Running it again over the same results leads to the same call, which is all the memory that the model needs.
+ * A skill as a generator: it yields one call at a time, gets its result, and returns the answer. Replaying it over the
+ * same results leads to the same call, so the model needs no memory.
  */
 export type Skill<Answer = string> = Generator<ToolCall, Answer, Result>;
 
-/** One way to learn something: a call, and how its words are read; undefined when they cannot be. */
+/** One way to learn something: a call, and a parser of its output that returns undefined when it cannot parse it. */
 export interface Way<Facts> {
   readonly call: ToolCall | undefined;
   readonly read: (text: string) => Facts | undefined;
 }
 
-/** What was learnt, or in words why nothing was; a person's no is no reason to try another way. */
+/** What was learnt, or the reason why nothing was; after a person's no, no other way is tried. */
 export type Learnt<Facts> = { readonly facts: Facts } | { readonly trouble: string; readonly isPersonsNo: boolean };
 
-/** Tries one way after the other until one can be read; a person's no is the end of it. */
+/** Tries one way after the other until an output can be parsed; a person's no ends it. */
 export function* learn<Facts>(desk: Desk, ways: readonly Way<Facts>[]): Skill<Learnt<Facts>> {
   let trouble = desk.say.noTool;
   for (const { call, read } of ways) {
@@ -51,13 +51,13 @@ export function* learn<Facts>(desk: Desk, ways: readonly Way<Facts>[]): Skill<Le
   return { trouble, isPersonsNo: false };
 }
 
-/** The answer made of what was learnt. */
+/** Learns something and words the answer. */
 export function* tell<Facts>(desk: Desk, ways: readonly Way<Facts>[], words: (facts: Facts) => string): Skill {
   const learnt = yield* learn(desk, ways);
   return "facts" in learnt ? words(learnt.facts) : learnt.trouble;
 }
 
-/** Says honestly why a call gave nothing that can be used. */
+/** Says why a call gave no usable output. */
 export function troubleWith(call: ToolCall, result: Result, say: Phrases): string {
   const what = `\`${callText(call)}\``;
   if (result.forgotten) return say.forgotten(what);
@@ -69,7 +69,7 @@ function isPersonsNo(result: Result): boolean {
   return result.failed && /^APPROVAL_(DENIED|EXPIRED)\b/.test(result.text);
 }
 
-/** A program without a shell; a shell that can only look is the next best where the first is not offered. */
+/** A program without a shell; the read-only shell where that tool is not offered. */
 export function runProgram(desk: Desk, name: string, ...args: readonly string[]): ToolCall | undefined {
   if (desk.tools.has("command")) return { tool: "command", input: { command: name, args } };
   if (!desk.tools.has("shell")) return undefined;
@@ -89,7 +89,7 @@ function callText({ tool, input }: ToolCall): string {
   return shortLine(words.map((word) => (typeof word === "string" ? shellWord(word) : JSON.stringify(word))).join(" "));
 }
 
-/** A text on one line, not too long. */
+/** A text on one line, within a bound. */
 export function shortLine(text: string): string {
   const flat = text.replace(/\s+/g, " ").trim();
   return flat.length > OFFLINE_LIMITS.lineChars ? `${flat.slice(0, OFFLINE_LIMITS.lineChars)}…` : flat;

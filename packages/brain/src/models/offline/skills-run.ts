@@ -9,7 +9,7 @@ import { learn, shortLine, troubleWith, use } from "./skill.ts";
 import type { ToolCall, Desk, Skill } from "./skill.ts";
 import type { WantOf } from "./want.ts";
 
-/** Runs a command that somebody wrote in quotes, and says how it ended and what it wrote. */
+/** Runs a command that the task has in quotes, and says how it ended and what it wrote. */
 export function* runSkill(want: WantOf<"run">, desk: Desk): Skill {
   const call = callOf(want.command, desk);
   if (call === undefined) return desk.say.noTool;

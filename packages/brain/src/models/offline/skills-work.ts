@@ -6,7 +6,7 @@ import { shortLine, runProgram, tell, use } from "./skill.ts";
 import type { Desk, Skill } from "./skill.ts";
 import type { WantOf } from "./want.ts";
 
-/** Which processes there are: the hungriest, or those of one name. */
+/** Which processes there are: those with the highest load, or those of one name. */
 export function processesSkill(want: WantOf<"processes">, desk: Desk): Skill {
   const { say } = desk;
   const { by, name } = want;

@@ -12,7 +12,7 @@ export type Move =
   | { readonly call: ToolCall; readonly id: string; readonly plan: readonly string[] }
   | { readonly answer: string };
 
-/** Works out from the conversation alone what comes next. */
+/** The next move, from the conversation alone. */
 export function nextMove({ turns, tools }: ModelRequest): Move {
   const start = turns.findLastIndex((turn) => turn.role === "user");
   const understanding = understandTurns(turns.slice(0, start + 1));
@@ -46,8 +46,8 @@ function* workOf({ wants, leftOut }: Understanding, desk: Desk): Skill {
 }
 
 /**
- * What came of this model's own calls, in order. The number in a call's id is its place, so that results whose turns
- * were compacted away leave a gap instead of shifting the rest; calls of another model are not ours to read.
+ * Results of this model's own calls, in order. The number in a call's id is its index, so that results whose turns were
+ * compacted away leave a gap instead of shifting the rest; calls of another model are ignored.
  */
 function resultsIn(turns: readonly Turn[]): readonly Result[] {
   const results: Result[] = [];
@@ -61,7 +61,9 @@ function resultsIn(turns: readonly Turn[]): readonly Result[] {
   return results;
 }
 
-/** A line that is a JSON object would be read as an order of the model, which lets a file's content give orders. */
+/**
+ * Escapes lines that are JSON objects: they would be read as a call, so that the content of a file could give orders.
+ */
 function asProse(answer: string): string {
   return answer.replace(/^(\s*)\{/gm, "$1│ {");
 }

@@ -1,6 +1,6 @@
 import type { Language } from "@vidro/core/text";
 
-/** What somebody wants to know or have done: the whole of what the built-in model understands. */
+/** Something that a task asks for: everything that the built-in model understands. */
 export type Want =
   | { readonly kind: "disk"; readonly path?: string }
   | { readonly kind: "memory" }

@@ -9,7 +9,7 @@ import type { RunEncoder } from "../../stream/run-encoder.ts";
 
 /*
  * The nine events of the agent's event stream. A step in a shell reads action → exec_log* → observe, a run ends in one
- * done or error; whatever is kept carries its `seq`, which is also the id to resume from.
+ * done or error; every durable event carries its `seq`, which is also the id to resume from.
  */
 
 type EventOf = { readonly [Kind in EventType]: Extract<Event, { type: Kind }> };
@@ -17,7 +17,7 @@ type Words = readonly JsonObject[];
 type Encoders = { readonly [Kind in EventType]: (event: EventOf[Kind], run: string) => Words };
 
 const NOTE_CHARS = 2000;
-/** The tokens since the event before that has a `seq` are no part of the answer. */
+/** Says that the tokens since the last event with a `seq` are void. */
 const VOIDS = { voids: "token" } as const;
 const silent = (): Words => [];
 const observe = (note: string, more: JsonObject = {}): Words => [{ type: "observe", note, ...more }];
@@ -27,7 +27,7 @@ const ENCODERS: Encoders = {
   "run.started": silent,
   "intent.analyzed": told,
   "model.called": silent,
-  // Words beside a call, a question or a result are no part of the answer, which is what tokens are.
+  // Text beside a call, a question or a result is no part of the answer, and tokens are the answer.
   "model.replied": ({ text, answer }) => (text === "" || text === answer ? [] : observe(text, VOIDS)),
   "model.failed": ({ fault }) => observe(fault.message, { code: fault.code, ...VOIDS }),
   "plan.made": ({ steps }) => [{ type: "plan", steps }],
@@ -61,7 +61,7 @@ export const AGENT_EVENTS: RunEncoder = {
   begin: () => encodeSseRetry(STREAM_LIMITS.retryMs),
   entry(entry, run) {
     const all = encoded(entry.event.type, entry.event, run);
-    // Only the last one moves the cursor: a stream that is cut between two events of one entry brings both again.
+    // Only the last event of an entry has the id: a stream cut between two events of one entry repeats both.
     const texts = all.map((words, index) =>
       encodeSse({
         ...(index === all.length - 1 ? { id: String(entry.seq) } : {}),
@@ -87,7 +87,7 @@ function spoken(live: LiveEvent): JsonObject {
     : { type: "exec_log", stream: live.stream, chunk: live.chunk, action_id: live.action };
 }
 
-/** An action in this wire's own terms; a program with its arguments is a shell command to whoever reads along. */
+/** An action in this wire's terms; a program with its arguments is shown as a shell command. */
 function namedAction(action: Action): JsonObject {
   const { tool, input } = action;
   switch (tool) {

@@ -4,9 +4,9 @@ import { PARAMS } from "../sampling.ts";
 import type { Params } from "../sampling.ts";
 import { SELECTOR } from "../hand-selector.ts";
 
-/* The shapes of the agent's wire. */
+/* Bodies and answers of the agent's wire, as types and JSON Schemas. */
 
-/** What begins a session. */
+/** Body that starts a session. */
 export interface SessionBody {
   readonly params?: JsonObject & Params;
   readonly agent_uuid?: string | null;
@@ -14,17 +14,17 @@ export interface SessionBody {
   readonly hand?: string;
 }
 
-/** What begins a run. */
+/** Body that starts a run. */
 export interface GenerateBody {
   readonly session_id: string;
   readonly prompt?: string;
   readonly objective?: string;
   readonly history?: readonly { readonly role: "user" | "assistant"; readonly content: string }[];
-  /** False asks for the end of the run instead of its events; true is what every request gets. */
+  /** False asks for the end of the run instead of its events; true is the default. */
   readonly stream?: boolean | null;
 }
 
-/** What answers a question: of the run that asks in a session, or of a healing that is stuck. */
+/** Body that answers a question: of a run in a session, or of a stuck healing. */
 export interface AnswerBody {
   readonly session_id?: string;
   readonly question_id?: string;
@@ -40,7 +40,7 @@ const TURN = object(
   ["role", "content"],
 );
 
-/** The bodies that the routes take. */
+/** Schemas of request bodies. */
 export const BODIES = {
   session: object({
     params: { type: "object", maxProperties: STREAM_LIMITS.params, properties: PARAMS },
@@ -76,7 +76,7 @@ export const BODIES = {
   abort: object({ session_id: NAME }, ["session_id"]),
 } as const;
 
-/** What the routes answer with. */
+/** Schemas of answers. */
 export const ANSWERS = {
   ok: { type: "object", required: ["ok"], properties: { ok: { const: true } } },
   session: { type: "object", required: ["ok", "session_id"], properties: { ok: { const: true }, session_id: NAME } },

@@ -6,10 +6,10 @@ import type { RouteCall, Reply, Route } from "../../http/route.ts";
 import { AGENT, AGENT_DRAFT, agentDraft, agentShape } from "./agent-shape.ts";
 import type { StoredAgent } from "../../catalog/agent.ts";
 
-/** What the routes of agents need. */
+/** Dependencies of the routes. */
 export interface AgentWorld {
   readonly agents: AgentCatalog;
-  /** The tools that somebody can choose from. */
+  /** The tools that a caller can choose from. */
   readonly tools: (asker: Asker) => Promise<readonly ToolSpec[]>;
 }
 

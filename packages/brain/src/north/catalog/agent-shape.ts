@@ -5,7 +5,7 @@ import { createValidator } from "../../http/validate.ts";
 import type { AgentFields, StoredAgent } from "../../catalog/agent.ts";
 
 /*
- * An agent as the front end reads and writes it. Inside, what was never said is an empty text; here it is null.
+ * An agent on the wire. A field without a value is an empty text inside, and null here.
  */
 
 const orNull = (maxLength: number): JsonObject => ({ type: ["string", "null"], maxLength });
@@ -26,7 +26,7 @@ const FIELDS: JsonObject = {
   tools: TOOL_NAMES,
 };
 
-/** What an agent may be made of. */
+/** Schema of an agent's fields. */
 export const AGENT_DRAFT: JsonObject = {
   type: "object",
   properties: FIELDS,
@@ -34,7 +34,7 @@ export const AGENT_DRAFT: JsonObject = {
   additionalProperties: false,
 };
 
-/** An agent. */
+/** Schema of an agent. */
 export const AGENT: JsonObject = {
   type: "object",
   properties: {
@@ -46,7 +46,7 @@ export const AGENT: JsonObject = {
   required: ["uuid", "name", "description", "prompt", "image", "created_at", "updated_at"],
 };
 
-/** The agent that a body which fits `AGENT_DRAFT` describes. */
+/** The agent's fields from a body that fits `AGENT_DRAFT`. */
 export function agentDraft(body: JsonObject): AgentFields {
   const { name, description, prompt, image, model, tools } = body as {
     [Field in keyof AgentFields]?: AgentFields[Field] | null;
@@ -63,12 +63,12 @@ export function agentDraft(body: JsonObject): AgentFields {
 
 const draft = createValidator({ body: AGENT_DRAFT });
 
-/** The agent that any body describes; BAD_ARGUMENTS names what does not fit. */
+/** The agent's fields from any body; BAD_ARGUMENTS names what does not fit. */
 export function checkedDraft(body: JsonObject): AgentFields {
   return agentDraft(draft.body(body));
 }
 
-/** An agent in the words of the front end. */
+/** An agent as its wire shape. */
 export function agentShape(agent: StoredAgent): JsonObject {
   const { uuid, name, description, prompt, image, model, tools } = agent;
   return {

@@ -5,14 +5,14 @@ import { LOCAL_OWNER } from "../../auth/caller.ts";
 import { assertTools } from "../../catalog/threads.ts";
 import type { StoredAgent } from "../../catalog/agent.ts";
 
-/** What the agents of a home need of its brain. */
+/** Dependencies of HomeAgents. */
 interface HomeBrain {
   readonly records: Records;
   /** The hand on this machine, for a workspace. */
   readonly hand: (workspace: string) => Promise<Hand>;
 }
 
-/** The agents of a home for the person at this machine, held to what the wire holds everybody to. */
+/** The agents of a home folder for the person at this machine, with the same checks as over HTTP. */
 export class HomeAgents {
   readonly #agents: AgentCatalog;
   readonly #brain: Pick<HomeBrain, "hand">;
@@ -22,7 +22,7 @@ export class HomeAgents {
     this.#brain = brain;
   }
 
-  /** All of them, bunny first and the others by name. */
+  /** All agents, bunny first and the others by name. */
   list(): Promise<readonly StoredAgent[]> {
     return this.#agents.list();
   }
@@ -34,14 +34,14 @@ export class HomeAgents {
 
   /** Makes an agent, whose tools are those of the hand for a workspace; BAD_ARGUMENTS names what does not fit. */
   async create(body: JsonObject, workspace: string): Promise<StoredAgent> {
-    // Loaded with the first agent that is made: who only reads needs no schemas.
+    // Loaded with the first new agent: reading needs no schemas.
     const { checkedDraft } = await import("./agent-shape.ts");
     const draft = checkedDraft(body);
     if (draft.tools !== null) assertTools(draft.tools, (await this.#brain.hand(workspace)).tools);
     return this.#agents.create(draft, LOCAL_OWNER);
   }
 
-  /** Forgets what was made of an agent; CONFLICT when nothing was. */
+  /** Deletes what callers stored for an agent; CONFLICT when there is nothing. */
   delete(uuidOrName: string): Promise<void> {
     return this.#agents.delete(uuidOrName);
   }

@@ -7,14 +7,14 @@ import { andOneMore, pageOf, pageQuery, pageReply } from "../../http/paging.ts";
 import type { Route } from "../../http/route.ts";
 import { TOOL_NAMES } from "./agent-shape.ts";
 
-/** What the routes of conversations need. */
+/** Dependencies of the routes. */
 export interface ThreadWorld {
   readonly threads: Threads;
   readonly runs: Runs;
   readonly hands: Pick<HandCatalog, "select">;
 }
 
-/** The field of a conversation's metadata that chooses the hands of its runs: clients of another wire know no other. */
+/** The metadata field with the selector of hands: clients of the chat wire can set no other field. */
 const HAND = "hand";
 
 const METADATA: JsonObject = {
@@ -29,7 +29,7 @@ const THREAD_REQUEST: JsonObject = {
     agent_uuid: { type: ["string", "null"], minLength: 1, maxLength: CATALOG_LIMITS.nameChars },
     tools_enabled: TOOL_NAMES,
     metadata: METADATA,
-    // Clients of another wire may send a conversation's first messages here; to take them and drop them would be a lie.
+    // Clients of the vendor's wire may send first messages here; they are refused rather than dropped.
     items: { type: ["array", "null"], maxItems: 0 },
   },
   additionalProperties: false,
@@ -51,7 +51,7 @@ const THREAD: JsonObject = {
   required: ["thread_uuid", "id", "object", "created_at", "metadata"],
 };
 
-/** Makes, lists and shows conversations; speaking in them is the chat wire's. */
+/** Makes, lists and shows conversations; their messages are the chat surface's. */
 export function threadRoutes({ threads, runs, hands }: ThreadWorld): readonly Route[] {
   const common = { scope: "runs", answer: THREAD } as const;
   return [

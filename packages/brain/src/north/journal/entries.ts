@@ -6,12 +6,12 @@ import type { Json, JsonObject } from "@vidro/core";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
 
 /*
- * The journal as it is: `{seq, at, event}` for what is kept, `{after, live}` for what is not. Anything else on the wire
- * is about the stream itself and has neither `event` nor `live`. As NDJSON each line is an AON event besides, since
- * that is what every route gives to those who ask for this type [001-05].
+ * The journal as it is: `{seq, at, event}` for entries, `{after, live}` for live events. Anything else on the wire is
+ * about the stream itself and has neither `event` nor `live`. As NDJSON each line is also an AON event, which every
+ * route gives to requests for this media type [001-05].
  */
 
-/** How the raw journal goes over a wire, with or without what is only live. */
+/** Encoders of the raw journal, with and without live events. */
 export const JOURNAL_ENCODERS = {
   sse: { live: sseEncoder(true), kept: sseEncoder(false) },
   ndjson: { live: ndjsonEncoder(true), kept: ndjsonEncoder(false) },
@@ -37,7 +37,7 @@ function ndjsonEncoder(live: boolean): RunEncoder {
   return {
     isShared: true,
     contentType: NDJSON_TYPE,
-    // The entry itself stands in the place of AON's copy of it.
+    // The entry itself replaces AON's copy of it.
     entry({ seq, at, event }, run) {
       const { body: _, ...line } = aonEntry(run, { seq, at, event });
       return encodeNdjson({ ...line, at, event: event as unknown as Json });

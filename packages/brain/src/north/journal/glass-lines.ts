@@ -7,14 +7,14 @@ import type { RouteCall } from "../../http/route.ts";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
 
 /*
- * A run through the glass box: every entry is a line in AON's words, the last one is `result` or `error`. What is only
- * live is left to the wires that are made for it.
+ * A run as an AON glass box: every entry is a line in AON's format, the last one is `result` or `error`. Live events
+ * are left to other wires.
  */
 
-/** Everything, for administrators and outside production. */
+/** Shows everything, for administrators and outside production. */
 const WHOLE = glassEncoder((run, entry) => aonEntry(run, entry));
 
-/** Of an analysed intent only what was decided, for everybody else. */
+/** Shows only the decision of an analysed intent, for other callers. */
 const REDUCED = glassEncoder((run, entry) => {
   const line = aonEntry(run, entry);
   if (entry.event.type !== "intent.analyzed") return line;
@@ -28,18 +28,18 @@ export function glassFor({ caller }: Pick<RouteCall, "caller">, production: bool
   return caller.admin || !production ? WHOLE : REDUCED;
 }
 
-/** Whether a request would rather watch a glass box than have what the route gives by itself. */
+/** Whether a request prefers a glass box to the route's own media types. */
 export function wantsGlass({ headers }: Pick<RouteCall, "headers">): boolean {
   return negotiate(headers.accept) === "glass";
 }
 
-/** Whether a request through the glass box comes from a person who can be asked when a healing is stuck. */
+/** Whether a glass-box request comes from a person who can be asked about a stuck healing. */
 export function wantsPerson({ headers }: Pick<RouteCall, "headers">): boolean {
   const mode = headers["x-crystal-mode"]?.toString().trim().toLowerCase();
   return mode === "interactive" && wantsGlass({ headers });
 }
 
-/** Whether a request names JSON and nothing that the route streams: it wants the answer and not the way. */
+/** Whether a request accepts JSON and nothing that the route streams: it gets only the answer. */
 export function wantsBlack({ headers: { accept = "" } }: Pick<RouteCall, "headers">): boolean {
   return negotiate(accept) === "black" && /\bapplication\/json\b/i.test(accept) && !/event-stream|\*\/\*/i.test(accept);
 }
@@ -65,7 +65,7 @@ function status(run: string, message: string, more: JsonObject = {}): string {
   return stamped(run, { type: "status", message, ...more });
 }
 
-/** One run is one request to AON, however many connections watch it, so that they can all be sent the same bytes. */
+/** An AON line with timestamp and ids. The request id is that of the run, so that all followers get the same bytes. */
 function stamped(run: string, fields: JsonObject): string {
   return encodeNdjson({ ...fields, timestamp: Date.now(), run_id: run, requestId: run });
 }

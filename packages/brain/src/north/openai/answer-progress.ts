@@ -4,7 +4,7 @@ import type { ProgressReporter } from "../../http/route.ts";
 
 type Healing = Parameters<ProgressReporter["healing"]>[0];
 
-/** Tells of the way to an answer, entry by entry; how it ends is the answer itself. */
+/** Reports the progress of an answer, entry by entry; its end is the answer itself. */
 export class AnswerProgress {
   readonly #run: string;
   readonly #tell: ProgressReporter;
@@ -16,7 +16,7 @@ export class AnswerProgress {
     this.#tell = tell;
   }
 
-  /** Tells what an entry says. */
+  /** Reports an entry. */
   entry(entry: Entry): void {
     const { event } = entry;
     if (event.type === "intent.analyzed") {

@@ -8,23 +8,23 @@ import { findWaitingCall, readEntries, readExchange, findWaitingQuestion } from 
 import { findRepeatedRun } from "./repeated-run.ts";
 import type { ChatInput, ReturnedResult } from "./request.ts";
 
-/** Where an answer begins: in which run, and after which of its entries. */
+/** The run of an answer, and the entry after which the answer begins. */
 interface AnswerStart {
   readonly run: string;
   readonly after: number;
 }
 
-/** What a request is about to be done with: whose it is, and in which thread when there is one. */
+/** What a new run is started with besides its task and history. */
 export type ChatSetting = Omit<StartRequest, "task" | "history"> & { readonly owner: string };
 
-/** What is known of the client that answers. */
+/** The client that sent the request. */
 interface ChatClient {
-  /** Whether it was shown a run. */
+  /** Whether the client was shown a run. */
   readonly wasShown: (run: string) => boolean;
   readonly mayApprove: boolean;
 }
 
-/** Gives a request its place: a new run, or the one that has been waiting for it. */
+/** Finds the run that answers a request: one that waits for it, one that it started before, or a new one. */
 export async function findAnswerStart(
   runs: Runs,
   asked: ChatInput,
@@ -36,12 +36,13 @@ export async function findAnswerStart(
   const open = await runs.list({ ...filter, limit: CHAT_LIMITS.openRuns });
   const returned = asked.returned && (await handBack(runs, asked.returned, { ...setting, task: asked.task, open }));
   if (returned !== undefined) return returned;
-  // A request that comes again under its key means the run that it began, whatever that run waits for.
+  // A request repeated under its key belongs to the run that it started, whatever that run waits for.
   const isRepeated = setting.key !== undefined && open.some((head) => head.task === asked.task.trim());
   const waiting = isRepeated ? undefined : await findWaitingQuestion(runs, asked, { thread, open });
   if (waiting !== undefined) {
     const { head, question, seq } = waiting;
-    // A caller that keeps the conversation has brought the question along. What is no answer gets it again.
+    // A caller that keeps the conversation has sent the question along. A message that is no answer gets the question
+    // again.
     const isShown = thread === undefined || client.wasShown(head.id);
     if (!isAnswerTo(waiting, asked.task, isShown)) return { run: head.id, after: seq - 1 };
     await runs.answer(head.id, {
@@ -91,7 +92,7 @@ async function handBack(
   return { run, after: asked.seq };
 }
 
-/** Ends a run that waits for a call which its caller has given up; CONFLICT while another one is at work. */
+/** Aborts a run that waits for a call result which its caller has given up; CONFLICT while another run is at work. */
 async function makeRoom(runs: Runs, open: readonly RunHead[]): Promise<void> {
   for (const head of open) {
     const question = (await openQuestion(runs, head))?.question;
@@ -105,7 +106,7 @@ function busy({ id }: RunHead, question: QuestionAsked | undefined): Fault {
   return new Fault("CONFLICT", `Run ${id} of this conversation ${standing}. Wait for it, or abort it.`);
 }
 
-/** What was said in a thread before: what its last run was told and answered, and what the caller says is new. */
+/** Earlier turns of a thread: the history and answer of its last run, and new messages of the caller. */
 async function historyOf(
   runs: Runs,
   { earlier }: ChatInput,
@@ -122,7 +123,7 @@ async function historyOf(
   const known = new Set(turns.map((turn) => turn.text));
   const fresh = earlier.slice(earlier.findLastIndex((turn) => turn.role !== "user") + 1);
   const kept = [...turns, ...fresh.filter((turn) => !known.has(turn.text))].slice(-2 * RUN_LIMITS.historyRuns);
-  // A conversation that began with the answer to a call would be refused by the servers of models.
+  // Model servers refuse a conversation that begins with the result of a call.
   const first = kept.findIndex((turn) => turn.role === "user");
   return first > 0 ? kept.slice(first) : kept;
 }

@@ -8,27 +8,27 @@ import type { RouteCall } from "../../http/route.ts";
 import type { Form } from "./request.ts";
 import { AnswerProgress } from "./answer-progress.ts";
 
-/** What an answer on the chat wire is about: the run, where in it the answer begins, and how it is worded. */
+/** An answer on the chat wire: its run, the entry after which it begins, and its form. */
 export interface AnswerContext {
   readonly run: string;
-  /** The last entry that an earlier answer has told. */
+  /** The last entry that an earlier answer covered. */
   readonly after: number;
   readonly form: Form;
-  /** The name that the answer goes by: the agent's. */
+  /** The `model` of the answer: the agent's name. */
   readonly model: string;
-  /** When the answer was asked for, in milliseconds since the epoch. */
+  /** Time of the request, in milliseconds since the epoch. */
   readonly at: number;
 }
 
 /**
- * What ends an answer. A run that asks its caller for a call, or a person for a word, has said its part: it goes on
+ * What ends an answer. A run that asks its caller for a call, or a person a question, ends its answer there and goes on
  * with the caller's next request.
  */
 export type AnswerEnding =
   | { readonly finish: "stop"; readonly text: string; readonly question?: QuestionAsked }
   | { readonly finish: "call"; readonly id: string; readonly call: Action };
 
-/** How an entry ends the answer, when it does; the Fault of a run that failed or was stopped is thrown. */
+/** The ending if an entry ends the answer, else undefined; throws the Fault of a run that failed or was aborted. */
 export function answerEnding({ event }: Entry, run: string): AnswerEnding | undefined {
   switch (event.type) {
     case "question.asked":
@@ -45,17 +45,17 @@ export function answerEnding({ event }: Entry, run: string): AnswerEnding | unde
   }
 }
 
-/** The id of a call: it leads back to the run that waits for it, and to the question there. */
+/** The id of a call, which names the waiting run and its question. */
 export function callId(run: string, question: string): string {
   return `call_${questionName(run, question)}`;
 }
 
-/** The run and the question that an id of ours leads to. */
+/** The run and question in a call id of ours; undefined for a foreign id. */
 export function readCallId(id: string): { readonly run: string; readonly question: string } | undefined {
   return id.startsWith("call_") ? readQuestionName(id.slice("call_".length)) : undefined;
 }
 
-/** Follows a run to the end of the answer, tells of the way, and gives the whole of it. */
+/** Follows a run to the end of the answer, reports its progress, and returns the whole answer. */
 export async function wholeAnswer(
   runs: Runs,
   answering: AnswerContext,
@@ -74,13 +74,13 @@ export async function wholeAnswer(
   throw new Fault("SHUTTING_DOWN", message, { retryAfterMs: HTTP_LIMITS.returnMs });
 }
 
-/** What the model used up in the part of a run that one answer tells, and how its words stand to each other. */
+/** Token usage of the part of a run that one answer covers, and the separator between its replies. */
 export class UsageTally implements Usage {
   inputTokens = 0;
   outputTokens = 0;
-  /** Whether the last reply ended because it was as long as it may be. */
+  /** Whether the last reply reached its length limit. */
   cutShort = false;
-  /** What stands between the words so far and more of them. */
+  /** Separator between the text so far and further text. */
   parting = "";
   #last = "";
 
@@ -94,64 +94,64 @@ export class UsageTally implements Usage {
     if (event.text !== "") this.parting = "\n\n";
   }
 
-  /** What the words lack of an answer that ends with this text: nothing when the last reply was that text. */
+  /** The part of the final text that was not sent yet: nothing when the last reply was that text. */
   missing(text: string): string {
     return text === this.#last ? "" : text;
   }
 }
 
 /**
- * All that the model said in the part of a run that one answer tells. The words before a call of a tool are part of the
- * answer, as they are of the stream: nothing can tell while they come that a call will follow.
+ * All text of the model in the part of a run that one answer covers. Text before a tool call belongs to the answer, as
+ * it does in a stream: while it arrives it is not known that a call will follow.
  */
 export class AnswerText {
   readonly used = new UsageTally();
   #said = "";
 
-  /** Takes in an entry. */
+  /** Adds an entry. */
   add(entry: Pick<Entry, "event">): void {
     const { parting } = this.used;
     this.used.add(entry);
     if (entry.event.type === "model.replied" && entry.event.text !== "") this.#said += parting + entry.event.text;
   }
 
-  /** All words of an answer that ends with this text, or with none of its own. */
+  /** The whole text of an answer that ends with `text`. */
   ending(text = ""): string {
     const missing = this.used.missing(text);
     return missing === "" ? this.#said : this.#said + this.used.parting + missing;
   }
 }
 
-/** The fields with which every object of one answer begins. */
+/** The first fields of every object of one answer. */
 export function answerHead(answering: AnswerContext, object: string): { readonly [field: string]: Json } {
   const { run, after, at, model } = answering;
   return { id: `chatcmpl-${run}-${after}`, object, created: Math.floor(at / 1000), model };
 }
 
-/** What was used up, in the words of the wire. */
+/** Token usage in the wire's format. */
 export function usageOf({ inputTokens, outputTokens }: Usage): JsonObject {
   return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
 }
 
-/** Why an answer ended, in the words of the wire. */
+/** `finish_reason` of an answer. */
 export function finishReason({ finish }: AnswerEnding, form: Form, { cutShort }: UsageTally): string {
   if (finish === "stop") return cutShort ? "length" : "stop";
   return form === "tools" ? "tool_calls" : "function_call";
 }
 
-/** A call in the words of the wire. */
+/** A call in the wire's format. */
 export function callFields({ id, call }: Extract<AnswerEnding, { finish: "call" }>, form: Form): JsonObject {
   const called = { name: call.tool, arguments: JSON.stringify(call.input) };
   return form === "tools" ? { tool_calls: [{ id, type: "function", function: called }] } : { function_call: called };
 }
 
-/** The question that ends an answer, as fields for callers that show it themselves; nothing for any other end. */
+/** The question that ends an answer, as fields for callers that show it themselves; empty for any other end. */
 export function questionFields({ run }: AnswerContext, ending: AnswerEnding): JsonObject {
   if (ending.finish !== "stop" || ending.question === undefined) return {};
   return { question: questionShape(ending.question, run) };
 }
 
-/** The whole of an answer. */
+/** The whole answer as a chat completion. */
 export function completion(answering: AnswerContext, ending: AnswerEnding, words: AnswerText): JsonObject {
   const { used } = words;
   const said =

@@ -7,18 +7,18 @@ import type { AnswerContext, AnswerEnding } from "./answer.ts";
 import { faultBody } from "./fault-body.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";
 
-/** What a stream has besides the words. */
+/** Options of a stream. */
 interface ChunkOptions {
   readonly includeUsage: boolean;
-  /** Whether the client takes words back when it is told to. */
+  /** Whether the client can remove text that a chunk declares void. */
   readonly includeVoided: boolean;
 }
 
 /**
- * An answer as server-sent events: who speaks, the words as they come, the call or the end, and a last mark. What was
- * sent joins to the content of the whole answer. Words of a reply that broke off are sent, and the next one may say
- * others: as far as it says the same the stream goes on, and where it does not the client is told to take the rest back
- * when it can do that, and gets an error when it cannot.
+ * An answer as server-sent events: role, text as it arrives, the call or the end, and `[DONE]`. The chunks join to the
+ * content of the whole answer. Text of a reply that broke off was sent already, and the next reply may differ: as far
+ * as it is the same the stream goes on; where it differs the client is told to remove the rest if it can do that, and
+ * gets an error if it cannot.
  */
 export class ChunkEncoder implements AnswerEncoder {
   readonly contentType = "text/event-stream; charset=utf-8";
@@ -28,9 +28,9 @@ export class ChunkEncoder implements AnswerEncoder {
   readonly #answering: AnswerContext;
   readonly #options: ChunkOptions;
   readonly #used = new UsageTally();
-  /** What is known of the reply that comes in. */
+  /** Text of the reply that is arriving. */
   #reply = "";
-  /** What was sent of the answer and belongs to no reply that is kept or comes in: it is to be said again. */
+  /** Text that was sent and belongs to a void reply: the next reply has to repeat it. */
   #owed = "";
 
   constructor(answering: AnswerContext, options: ChunkOptions) {
@@ -45,7 +45,7 @@ export class ChunkEncoder implements AnswerEncoder {
   live(event: LiveEvent): string | undefined {
     if (event.type !== "model.delta" || this.isEnded) return undefined;
     if (event.from === 0) this.#void();
-    // Where words were lost on the way, the reply is told when it is known.
+    // If deltas were dropped, the rest of the text comes with the reply's entry.
     if (event.from !== this.#reply.length) return undefined;
     return this.#say(event.text) || undefined;
   }
@@ -82,13 +82,13 @@ export class ChunkEncoder implements AnswerEncoder {
     return words;
   }
 
-  /** The words of the reply that came in are no part of any; those that were sent are to be said again. */
+  /** Declares the arriving reply void; what was sent of it has to be repeated by the next one. */
   #void(): void {
     if (this.#reply !== "") this.#owed = this.#used.parting + this.#reply + this.#owed;
     this.#reply = "";
   }
 
-  /** Sends words of a reply as far as they were not sent before. */
+  /** Sends text of a reply as far as it was not sent before. */
   #say(words: string): string {
     if (words === "") return "";
     const said = this.#reply === "" ? this.#used.parting + words : words;
@@ -100,7 +100,7 @@ export class ChunkEncoder implements AnswerEncoder {
     return this.#takeBack() + (this.isEnded ? "" : this.#chunk({ content: said.slice(same) }));
   }
 
-  /** The client has words that are not in the answer. */
+  /** Handles text at the client that is not part of the answer. */
   #takeBack(): string {
     const { run } = this.#answering;
     if (!this.#options.includeVoided) {
@@ -126,7 +126,7 @@ export class ChunkEncoder implements AnswerEncoder {
     return `${words}${call}${finish}${usage}${DONE}`;
   }
 
-  /** Each call of a chunk says which one of the answer it belongs to. */
+  /** A call as a delta; in the present form each call has its index. */
   #call(ending: Extract<AnswerEnding, { finish: "call" }>): JsonObject {
     const called = callFields(ending, this.#answering.form);
     const { tool_calls: calls } = called as { tool_calls?: readonly JsonObject[] };
@@ -143,7 +143,7 @@ export class ChunkEncoder implements AnswerEncoder {
 const OBJECT = "chat.completion.chunk";
 const DONE = encodeSse({ data: "[DONE]" });
 
-/** How many characters two texts begin with in common. */
+/** Length of the common beginning of two texts. */
 function sameChars(one: string, other: string): number {
   const most = Math.min(one.length, other.length);
   let same = 0;

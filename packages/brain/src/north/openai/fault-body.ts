@@ -1,7 +1,7 @@
 import { FAULTS, isObject } from "@vidro/core";
 import type { Fault, FaultReport, Json } from "@vidro/core";
 
-/** A fault as clients of the chat wire read it; `param` names the field that is at fault where one is. */
+/** A fault in the chat wire's format; `param` names the field at fault, if there is one. */
 export function chatFault(fault: Fault): Json {
   return faultBody(fault.report(), isObject(fault.detail) ? fault.detail["path"] : undefined);
 }
@@ -16,6 +16,6 @@ function typeOf(status: number): string {
   if (status === 401) return "authentication_error";
   if (status === 403) return "permission_error";
   if (status === 429) return "rate_limit_error";
-  // What the model's server refused is not at fault in the caller's request as far as anybody here can tell.
+  // A refusal by the model's server (424) is not known to be the caller's mistake.
   return status < 500 && status !== 424 ? "invalid_request_error" : "server_error";
 }

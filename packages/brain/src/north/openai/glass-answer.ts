@@ -5,7 +5,7 @@ import { completion, answerEnding, AnswerText } from "./answer.ts";
 import type { AnswerContext } from "./answer.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";
 
-/** An answer through the glass box: all that happens on the way, and at the end what the black box would have said. */
+/** An answer as a glass box: every event of the run, and at the end the answer that a black box would have sent. */
 export function glassAnswer(answering: AnswerContext, glass: RunEncoder): AnswerEncoder {
   const words = new AnswerText();
   let isEnded = false;
@@ -30,7 +30,7 @@ export function glassAnswer(answering: AnswerContext, glass: RunEncoder): Answer
       const last = result(entry);
       if (last === undefined) return line;
       isEnded = true;
-      // The end of a run is its result already; a question is not, and is told before the answer that it makes.
+      // The end of a run is the result itself; a question is sent as its own event before the answer.
       return type === "run.finished" ? last : `${line ?? ""}${last}`;
     },
   };

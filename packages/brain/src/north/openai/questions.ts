@@ -6,7 +6,7 @@ import type { WaitingRun } from "../question-words.ts";
 import type { ChatInput, ReturnedResult } from "./request.ts";
 import { inputOf } from "./turns.ts";
 
-/* Which run waits for what: read from the journals of a caller's open runs. */
+/* Finds what a caller's open runs wait for, from their journals. */
 
 /** A question of a run. */
 interface FoundQuestion {
@@ -14,13 +14,13 @@ interface FoundQuestion {
   readonly question: string;
 }
 
-/** The open run whose call this result answers, by what was called where nothing else names it. */
+/** The open run that waits for this result, found by tool and input where no id names it. */
 export async function findWaitingCall(
   runs: Runs,
   { call, callId }: ReturnedResult,
   { task, open }: { task: string; open: readonly RunHead[] },
 ): Promise<FoundQuestion | undefined> {
-  // An id that is neither ours nor one that the conversation itself has says that this is about something else.
+  // An id that is neither ours nor in the conversation belongs to a call made elsewhere.
   if (callId !== undefined && call === undefined) return undefined;
   for (const head of open) {
     const question = (await openQuestion(runs, head))?.question;
@@ -32,7 +32,7 @@ export async function findWaitingCall(
   return undefined;
 }
 
-/** The open question that the caller's words answer: the one of the thread, or the one that was said last. */
+/** The open question that a message may answer: that of the thread, or the one that the conversation ends with. */
 export async function findWaitingQuestion(
   runs: Runs,
   { earlier }: ChatInput,
@@ -42,7 +42,7 @@ export async function findWaitingQuestion(
   if (thread === undefined && said?.role !== "assistant") return undefined;
   const waiting = (await findWaiting(runs, open)).filter(takesWords);
   if (thread !== undefined) return onlyOne(waiting);
-  // Words may have come before the question in the same message.
+  // Text may come before the question in the same message.
   const words = said?.text.trimEnd() ?? "";
   return waiting.find(({ head, question }) => words.endsWith(questionText(question, head.id).trimEnd()));
 }
@@ -63,7 +63,7 @@ export async function readExchange(
   return { asked, answered: undefined };
 }
 
-/** The entries that a run has now; what it adds later is not waited for. */
+/** The entries of a run up to its current end. */
 export async function* readEntries(runs: Runs, head: RunHead): AsyncGenerator<Entry> {
   for await (const followed of runs.follow(head.id)) {
     if (!("entry" in followed)) continue;

@@ -6,43 +6,43 @@ import { FUNCTION_NAME } from "./schema.ts";
 import type { ChatCall, ChatFunction, ChatMessage, ChatRequest } from "./schema.ts";
 import { callsOf, messageText, messageTurns } from "./turns.ts";
 
-/** Which generation of the wire the caller speaks; it is answered in the same. */
+/** The form of tool calls that the caller uses, present or earlier; the answer has the same. */
 export type Form = "tools" | "functions";
 
-/** A caller's answer to a call that only it could carry out. */
+/** A caller's result of a call of its own tool. */
 export interface ReturnedResult {
   /** The id that we gave the call; the earlier form has none. */
   readonly callId: string | undefined;
   /** The call that the conversation says was made. */
   readonly call: ChatCall | undefined;
   readonly text: string;
-  /** All that was said, with this result: what a run is told where the call was not ours. */
+  /** The whole conversation with this result: the history of a new run where the call was not ours. */
   readonly conversation: readonly Turn[];
 }
 
-/** A request, understood. */
+/** A parsed request. */
 export interface ChatInput {
   readonly form: Form;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** Whether the caller takes words back when it is told to. */
+  /** Whether the client can remove text that a chunk declares void. */
   readonly includeVoided: boolean;
-  /** Words of the caller that go on from the agent's own. */
+  /** System messages of the caller, appended to the agent's prompt. */
   readonly system: string;
-  /** What was said before the task. */
+  /** Turns before the task. */
   readonly earlier: readonly Turn[];
-  /** What the last words of the caller are. */
+  /** The last message of the caller. */
   readonly task: string;
-  /** Set when the request ends with the answer to a call. */
+  /** Set when the request ends with the result of a call. */
   readonly returned: ReturnedResult | undefined;
   readonly callerTools: readonly ToolSpec[];
-  /** What the caller wants called: nothing, something, or one tool, its own or the agent's. */
+  /** Which tool the model must call: none, any, or a named one of the caller or the agent. */
   readonly choice: ToolChoice | undefined;
-  /** How the model is to draw its words. */
+  /** Sampling parameters of the model. */
   readonly sampling: Sampling | undefined;
 }
 
-/** Reads a request; a Fault says what cannot be done. */
+/** Parses a request; throws a Fault for what is not supported. */
 export function readRequest(body: JsonObject): ChatInput {
   const request = body as unknown as ChatRequest;
   if ((request.n ?? 1) > 1) throw refused("BAD_REQUEST", "One answer is given to a request: n must be 1.", "/n");
@@ -79,7 +79,7 @@ function isEarlierForm({ functions, function_call, tools, messages }: ChatReques
   return !tools && (Boolean(functions) || Boolean(function_call) || messages.at(-1)?.role === "function");
 }
 
-/** The answer to a call that the conversation ends with. */
+/** The result of a call that the conversation ends with. */
 function returnedBy(messages: readonly ChatMessage[]): ReturnedResult | undefined {
   const last = messages.at(-1);
   if (last?.role !== "tool" && last?.role !== "function") return undefined;

@@ -4,8 +4,8 @@ import { PARAMS } from "../sampling.ts";
 import type { Params } from "../sampling.ts";
 
 /*
- * The chat wire's own shapes. Fields that are not named here are let through: the clients of this wire send more with
- * every release, and what we cannot act on does no harm.
+ * Types and schemas of the chat wire. Unknown fields are ignored: clients of this wire send more fields with every
+ * release.
  */
 
 /** One message of a request. */
@@ -42,11 +42,11 @@ export interface ChatRequest extends Params {
   readonly stream?: boolean | null;
   readonly stream_options?: {
     readonly include_usage?: boolean | null;
-    /** That the client takes words back when a chunk has `voided`; not of the vendor. */
+    /** The client removes text when a chunk has `voided`; an extension of ours. */
     readonly include_voided?: boolean | null;
   } | null;
   readonly n?: number | null;
-  /** What later clients say for `max_tokens`. */
+  /** Newer name of `max_tokens`. */
   readonly max_completion_tokens?: number | null;
 }
 
@@ -55,7 +55,7 @@ const object = (properties: JsonObject, ...required: string[]): JsonObject => ({
   properties,
   required,
 });
-/** What a function may be named. */
+/** Pattern of a function's name. */
 export const FUNCTION_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const NAMED = { type: "string", pattern: FUNCTION_NAME.source };
 const TEXT = { type: "string", maxLength: RUN_LIMITS.taskChars };
@@ -89,7 +89,7 @@ const MESSAGE = object(
   "role",
 );
 
-/** What may be posted as a ChatCompletionRequest, in its present and its earlier form. */
+/** Schema of a ChatCompletionRequest, in its present and its earlier form. */
 export const CHAT_REQUEST: JsonObject = object(
   {
     model: orNull({ type: "string", minLength: 1, maxLength: 256 }),
@@ -127,7 +127,7 @@ export const CHAT_REQUEST: JsonObject = object(
 
 const COUNT: Json = { type: "integer", minimum: 0 };
 
-/** What is answered as a ChatCompletionResponse. */
+/** Schema of a ChatCompletionResponse. */
 export const CHAT_RESPONSE: JsonObject = object(
   {
     id: { type: "string" },

@@ -5,13 +5,13 @@ import { streamRun } from "../../stream/run-stream.ts";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
 import type { RunStream } from "../../stream/run-stream.ts";
 
-/** An answer as it is written piece by piece; unlike other encoders it belongs to one request. */
+/** Encoder of one streamed answer; unlike other encoders it has state and belongs to one request. */
 export interface AnswerEncoder extends RunEncoder {
   /** Whether the answer is over, although its run may go on. */
   readonly isEnded: boolean;
 }
 
-/** Which answer is written, and to whom. */
+/** The answer to stream. */
 interface AnswerStream {
   readonly runs: Runs;
   readonly run: string;
@@ -20,13 +20,13 @@ interface AnswerStream {
   readonly signal: AbortSignal;
 }
 
-/** Writes an answer as it comes; its run goes on when nobody reads any more. */
+/** Streams an answer; its run goes on when the client disconnects. */
 export async function streamAnswer(response: ServerResponse, what: AnswerStream): Promise<void> {
   const { runs, encoder } = what;
-  await streamRun(response, { ...what, runs: untilEnded(runs, encoder), encoder: ending(encoder, what.run) });
+  await streamRun(response, { ...what, runs: untilEnded(runs, encoder), encoder: withFaultAtEnd(encoder, what.run) });
 }
 
-/** Runs whose followers see no more than the answer. */
+/** Runs whose followers see nothing beyond the answer. */
 function untilEnded(runs: Runs, encoder: AnswerEncoder): RunStream["runs"] {
   return {
     find: (run, owner) => runs.find(run, owner),
@@ -34,7 +34,7 @@ function untilEnded(runs: Runs, encoder: AnswerEncoder): RunStream["runs"] {
     async *followInBatches(run, after, signal) {
       if (encoder.isEnded) return;
       for await (const batch of runs.followInBatches(run, after, signal)) {
-        // One at a time: only the encoder knows what ends the answer, and it must see nothing beyond that.
+        // One item at a time: only the encoder knows what ends the answer, and it must see nothing beyond that.
         for (const followed of batch) {
           yield [followed];
           if (encoder.isEnded) return;
@@ -44,8 +44,8 @@ function untilEnded(runs: Runs, encoder: AnswerEncoder): RunStream["runs"] {
   };
 }
 
-/** The encoder of an answer, which says so when the brain stops before the answer has ended. */
-function ending(encoder: AnswerEncoder, run: string): RunEncoder {
+/** The encoder of an answer, with a fault as its end when the brain stops before the answer has ended. */
+function withFaultAtEnd(encoder: AnswerEncoder, run: string): RunEncoder {
   const unfinished = (): string => encoder.fault?.(new Fault("SHUTTING_DOWN").report(), run) ?? "";
   return {
     contentType: encoder.contentType,

@@ -7,12 +7,12 @@ import { endsTurn, questionText } from "../question-words.ts";
 import { AnswerText } from "./answer.ts";
 import { readEntries } from "./questions.ts";
 
-/** What was said in a thread, oldest first, as messages of the chat wire; what is beyond its bounds is left out. */
+/** The messages of a thread in the chat wire's format, oldest first; those beyond the bounds are left out. */
 export async function transcript(runs: Runs, thread: string, owner: string): Promise<readonly JsonObject[]> {
   const told: JsonObject[][] = [];
   let chars = 0;
   for (const head of await runs.list({ thread, owner, limit: CATALOG_LIMITS.threadRuns })) {
-    const run = new Told(head.id);
+    const run = new RunTranscript(head.id);
     const messages: JsonObject[] = [];
     for await (const { event } of readEntries(runs, head)) messages.push(...run.messages(event));
     chars += JSON.stringify(messages).length;
@@ -22,15 +22,17 @@ export async function transcript(runs: Runs, thread: string, owner: string): Pro
   return told.reverse().flat();
 }
 
-type Tellers = { readonly [Type in EventType]: (event: Extract<Event, { type: Type }>) => readonly JsonObject[] };
+type MessageEncoders = {
+  readonly [Type in EventType]: (event: Extract<Event, { type: Type }>) => readonly JsonObject[];
+};
 
 const nothing = (): readonly JsonObject[] => [];
 
 /**
- * One run being told; it remembers what was asked, since an answer alone does not say what it answers. A message that
- * ended a turn has all words of the turn, as its caller was given them; the calls on the way have none.
+ * Turns one run into messages; it keeps the open question, since an answer alone does not say what it answers. A
+ * message that ended a turn has all text of the turn, as its caller got it; calls before it have no text.
  */
-class Told {
+class RunTranscript {
   #words = new AnswerText();
   /** The tools whose calls end a turn. */
   #callers: ReadonlySet<string> = new Set();
@@ -42,7 +44,7 @@ class Told {
     this.#run = run;
   }
 
-  readonly #tellers: Tellers = {
+  readonly #tellers: MessageEncoders = {
     "run.started": ({ task, tools }) => {
       this.#callers = new Set(tools.flatMap(({ name, caller }) => (caller === true ? [name] : [])));
       return [{ role: "user", content: task }];
@@ -80,7 +82,7 @@ class Told {
     return tell(event);
   }
 
-  /** A reply without a call is told by what comes of it: an end, a question, or more work. */
+  /** A reply without a call becomes part of what follows: an end, a question, or further work. */
   #replied(event: ModelReplied): readonly JsonObject[] {
     const { action, refusal } = event;
     this.#call = action;
@@ -101,7 +103,7 @@ class Told {
     return [{ role: "assistant", content: this.#turn(text) }];
   }
 
-  /** The words of the turn that ends with this text. */
+  /** The text of the turn that ends with `text`. */
   #turn(text?: string): string {
     const all = this.#words.ending(text);
     this.#words = new AnswerText();

@@ -2,12 +2,12 @@ import { Fault, isObject } from "@vidro/core";
 import type { JsonObject, Turn } from "@vidro/core";
 import type { ChatCall, ChatMessage } from "./schema.ts";
 
-/** A call in a message, with the id that pairs it with its answer. */
-interface Paired extends ChatCall {
+/** A call in a message, with the id that pairs it with its result. */
+interface IdentifiedCall extends ChatCall {
   readonly id: string;
 }
 
-/** The words of a message; BAD_ARGUMENTS when it holds something else than words. */
+/** The text of a message; BAD_ARGUMENTS when it has other content than text. */
 export function messageText({ content }: ChatMessage, index: number): string {
   if (content === undefined || content === null) return "";
   if (typeof content === "string") return content;
@@ -20,8 +20,8 @@ export function messageText({ content }: ChatMessage, index: number): string {
 }
 
 /**
- * A conversation as a model is told of it: each call is followed by its answer. A call that nobody answered is left
- * out, and so is an answer to no call, since the servers of models refuse both.
+ * A conversation as turns for a model: each call is followed by its result. A call without a result is left out, and so
+ * is a result without a call, since model servers refuse both.
  */
 export function messageTurns(messages: readonly ChatMessage[]): readonly Turn[] {
   const answers = answersOf(messages);
@@ -42,8 +42,8 @@ export function messageTurns(messages: readonly ChatMessage[]): readonly Turn[] 
   });
 }
 
-/** The calls of a message, in both forms; the earlier form has no ids, so the place of the message stands for one. */
-export function callsOf({ tool_calls, function_call }: ChatMessage, index: number): readonly Paired[] {
+/** The calls of a message, in both forms; the earlier form has no ids, so the index of the message serves as one. */
+export function callsOf({ tool_calls, function_call }: ChatMessage, index: number): readonly IdentifiedCall[] {
   if (function_call) return [{ ...function_call, id: `call_${index}` }];
   return (tool_calls ?? []).map((call) => ({ ...call.function, id: call.id }));
 }

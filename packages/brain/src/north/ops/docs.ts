@@ -52,7 +52,7 @@ document.querySelector("input").addEventListener("input", ({ target }) => {
 show().catch((error) => document.querySelector("main").replaceChildren(make("p", "The description cannot be read: " + error.message)));
 `;
 
-/** A page that shows /openapi.json; all that it needs is in it. */
+/** A page that shows /openapi.json; it loads nothing else. */
 export const DOCS_PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -67,7 +67,7 @@ export const DOCS_PAGE = `<!doctype html>
 </html>
 `;
 
-/** What the page may load: its own style and script, by their hashes, and the description. */
+/** Content-Security-Policy of the page: its own style and script, by their hashes, and /openapi.json. */
 export const DOCS_POLICY = [
   "default-src 'none'",
   `style-src ${hash(STYLE)}`,

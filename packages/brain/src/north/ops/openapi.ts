@@ -6,13 +6,13 @@ import type { Route, Surface } from "../../http/route.ts";
 const JSON_TYPE = "application/json";
 const NDJSON_TYPE = "application/x-ndjson";
 
-/** What the document says of the API as a whole. */
+/** Facts about the API as a whole. */
 interface OpenApiFacts {
   readonly version: string;
   readonly surfaces: readonly Surface[];
 }
 
-/** The OpenAPI 3.1 document of all routes, made of the very schemas that validate. */
+/** The OpenAPI 3.1 document of all routes, made from the schemas that validate requests. */
 export function openApi({ version, surfaces }: OpenApiFacts): JsonObject {
   const paths: { [path: string]: { [method: string]: Json } } = {};
   for (const surface of surfaces) {
@@ -99,7 +99,7 @@ const IDEMPOTENCY_KEY: JsonObject = {
   schema: { type: "string", minLength: 1, maxLength: 255 },
 };
 
-/** What a route that lists page by page says beside its answer. */
+/** The header with the cursor of the next page. */
 const NEXT_PAGE: JsonObject = {
   "X-Next-Cursor": {
     description: "The `after` of the next page; there is none with the last one.",
