@@ -18,28 +18,28 @@ import type { SignedListener, ListenOptions } from "./agent-http/signed-listener
 import { OutgoingMessages } from "./agent-http/outgoing-messages.ts";
 import { MessageHandler } from "./message-handler.ts";
 
-/** How a hand comes to a brain over signed HTTP. */
+/** Settings of a link over signed HTTP. */
 export interface AgentHttpOptions extends SignedClientOptions {
   readonly hand: Hand;
-  /** What people call this host. */
+  /** Name of this host. */
   readonly name: string;
   /** Version of this program. */
   readonly version: string;
   readonly tags?: readonly string[];
-  /** What the hand does; all that there is without it. */
+  /** Methods that the hand offers; default: all. */
   readonly capabilities?: readonly string[];
   /** Where this host listens, and the address at which the brain calls it. */
   readonly listen?: ListenAddress;
-  /** Tells of the host, each heartbeat. */
+  /** The load of the host, sent with each heartbeat. */
   readonly sample?: () => JsonObject | undefined;
-  /** Ends the link; the hand is left to its owner. */
+  /** Ends the link; the hand stays open. */
   readonly signal: AbortSignal;
-  /** Called each time that the brain has welcomed the hand. */
+  /** Called each time a session begins. */
   readonly up?: () => void;
   readonly down?: RedialOptions<OpenConnection>["down"];
-  /** Takes note of a session of the brain; rejects with STALE_EPOCH when a later one was seen. */
+  /** Records the epoch of a session; rejects with STALE_EPOCH if a later one was recorded. */
   readonly enter?: (epoch: number) => Promise<void>;
-  /** The highest epoch of a session that was taken note of. */
+  /** The highest recorded epoch of a session. */
   readonly seen?: () => Promise<number>;
   readonly bounds?: RedialOptions<OpenConnection>["bounds"] & { readonly heartbeatMs?: number };
 }
@@ -47,8 +47,8 @@ export interface AgentHttpOptions extends SignedClientOptions {
 const ROTATE = "key.rotate";
 
 /**
- * Serves a brain that cannot reach this host, by asking it again and again what is to be done, until the signal fires.
- * Rejects with the fault that makes another try pointless.
+ * Serves a brain that cannot reach this host, by long polling, until the signal fires. Rejects with a fault that
+ * retrying cannot cure.
  */
 export async function agentHttp(options: AgentHttpOptions): Promise<void> {
   const link = new AgentHttpLink(options);
@@ -68,7 +68,7 @@ export async function agentHttp(options: AgentHttpOptions): Promise<void> {
   }
 }
 
-/** What a host that has joined a brain over signed HTTP keeps its link with. */
+/** Settings of the link of a host that joined over signed HTTP. */
 interface KeepOptions extends Pick<AgentHttpOptions, "hand" | "version" | "signal" | "note"> {
   readonly state: HandStateFolder;
   readonly sample: () => JsonObject | undefined;
@@ -78,7 +78,7 @@ interface KeepOptions extends Pick<AgentHttpOptions, "hand" | "version" | "signa
   readonly listen?: ListenAddress;
 }
 
-/** Keeps the link of a host that has joined, with the identity and the keys in its state. */
+/** Keeps the link of a host that has joined, with the identity and keys in its state folder. */
 export async function keepAgentHttp({ state, up, ...context }: KeepOptions): Promise<void> {
   const identity = await state.readIdentity();
   if (identity === undefined) throw new Fault("NOT_FOUND", "This host has joined no brain: vidro-hand join");
@@ -91,20 +91,20 @@ export async function keepAgentHttp({ state, up, ...context }: KeepOptions): Pro
   await agentHttp({ ...context, url, ca, name, ring, enter, seen, up: () => up(identity), now: Date.now });
 }
 
-/** One session with a brain: from its welcome until something goes wrong. */
+/** One session with a brain, from its reply to hello until a failure. */
 interface HttpSession extends OpenConnection {
   readonly epoch: number;
   readonly policy: HelloPolicy;
   readonly over: AbortSignal;
-  /** The brain showed that it lives. */
+  /** Called when the brain replied; restarts the silence timer. */
   heard(): void;
-  /** Something went wrong. */
+  /** Ends the session with a reason. */
   end(why: Fault): void;
 }
 
 interface AskOptions {
   readonly session: Pick<HttpSession, "over" | "heard">;
-  /** How long the brain may hold its answer back. */
+  /** How long the brain may delay its reply. */
   readonly heldMs?: number;
 }
 
@@ -114,7 +114,7 @@ class AgentHttpLink {
   readonly #south: MessageHandler;
   readonly #outgoing = new OutgoingMessages();
   readonly #capabilities: readonly string[];
-  /** Who waits for the reply to a message that came by itself, by the id that it was given. */
+  /** Receivers of replies to messages that the listener accepted, by the id that they were given. */
   readonly #direct = new Map<string, (reply: JsonObject) => void>();
   #session: HttpSession | undefined;
 
@@ -129,7 +129,7 @@ class AgentHttpLink {
     });
   }
 
-  /** Says hello; what the brain then wants is done, and what it is to know is told, until the connection is gone. */
+  /** Says hello; then fetches messages, sends replies and samples until the session ends. */
   async dial(): Promise<OpenConnection> {
     this.#outgoing.dropLiveOutput();
     const { signal } = this.#options;
@@ -145,7 +145,7 @@ class AgentHttpLink {
     return session;
   }
 
-  /** Takes messages of the brain itself, besides those that it fetches. */
+  /** Listens for messages of the brain, in addition to polling. */
   listen(where: ListenOptions): Promise<SignedListener> {
     const now = (): number => this.#caller.clock.now();
     return listenSigned({ ...where, ring: this.#options.ring, now, answer: (message) => this.#answer(message) });
@@ -174,7 +174,7 @@ class AgentHttpLink {
     };
   }
 
-  /** Messages that went out before and were not told to have arrived come again: the ledger knows what was done. */
+  /** Polls for messages. Unacknowledged messages come again; the ledger recognises actions that were done. */
   async #fetch(session: HttpSession): Promise<void> {
     for (let ack = 0; !session.over.aborted;) {
       const asked = { session_epoch: session.epoch, ack };
@@ -189,14 +189,14 @@ class AgentHttpLink {
     if (message["method"] !== ROTATE) return void this.#south.receive(message);
     const [keyid, from, salt] = [textIn(message, "key_id"), textIn(message, "from_key_id"), textIn(message, "salt")];
     if (keyid === undefined || from === undefined || salt === undefined) return;
-    // Kept before it is acknowledged: a message that is lost with this process comes again.
+    // Stored before it is acknowledged, so that the message comes again if this process dies before.
     await this.#options.ring.add({ keyid, from, salt });
     this.#options.note(`This hand has its next key, ${keyid}.`);
   }
 
-  /** The reply to a message that came by itself; one that asks for none is only said to have come. */
+  /** The reply to a message from the listener; `ok` for a message without a reply. */
   async #answer(message: JsonObject): Promise<JsonObject> {
-    // Without a session it would not be known which orders are of an older one.
+    // Without a session, orders of an older one could not be recognised.
     if (this.#session === undefined) throw new Fault("HAND_UNAVAILABLE", "This hand has not said hello yet.");
     const id = randomUUID();
     let replied: JsonObject = { ok: true };
@@ -234,7 +234,7 @@ class AgentHttpLink {
     }
   }
 
-  /** Asks again when a reply is lost: what comes twice is known by its id, and the session need not begin anew. */
+  /** Repeats a request whose reply is lost, within the session; the brain recognises repeated messages by their id. */
   async #askUntilAnswered(path: string, message: JsonObject, { session, heldMs = 0 }: AskOptions): Promise<JsonObject> {
     const { over } = session;
     for (let tries = 1; ; tries += 1) {
@@ -252,14 +252,14 @@ class AgentHttpLink {
     }
   }
 
-  /** A message that the brain will never take must not hold up the others. */
+  /** Drops a message that the brain will never accept, so that it does not block the others. */
   #noteRefusal(thrown: unknown): void {
     const { code, message } = asFault(thrown);
     if (!HOPELESS.has(code)) throw thrown;
     this.#options.note(`The brain refused a message: ${message} (${code})`);
   }
 
-  /** A brain that lives answers at least each poll; one that does not is dead after the heartbeats that it may miss. */
+  /** Silence after which the brain counts as dead: the heartbeats that it may miss, but at least one poll. */
   get #silenceMs(): number {
     const heartbeatMs = this.#options.bounds?.heartbeatMs ?? REGISTER_LIMITS.heartbeatMs;
     return Math.max(heartbeatMs * REGISTER_LIMITS.heartbeatsMissed, SIGNED_HTTP_LIMITS.pollMs + heartbeatMs);
@@ -277,7 +277,7 @@ class AgentHttpLink {
   }
 }
 
-/** Room for what messages are wrapped in. */
+/** Bytes reserved for the wrapper of several messages. */
 const ENVELOPE_BYTES = 64;
 const HOPELESS: ReadonlySet<string> = new Set(["BAD_REQUEST", "PAYLOAD_TOO_LARGE"]);
 

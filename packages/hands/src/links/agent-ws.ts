@@ -11,28 +11,28 @@ import type { OpenConnection, RedialOptions } from "./redial.ts";
 import { WsConnection } from "./agent-ws/ws-connection.ts";
 import { MessageHandler } from "./message-handler.ts";
 
-/** What a hand keeps its connection to a brain with. */
+/** Settings of a link over WebSocket. */
 export interface AgentWsOptions {
-  /** What the host remembers of its brain. */
+  /** The state folder of the hand. */
   readonly state: Pick<HandStateFolder, "readIdentity" | "saveCredentials" | "enterSession" | "highestEpoch">;
   readonly hand: Hand;
-  /** How the host is doing. */
+  /** The load of the host. */
   readonly sample: () => JsonObject | undefined;
   readonly version: string;
-  /** Ends it all. */
+  /** Ends the link. */
   readonly signal: AbortSignal;
-  /** The brain has greeted, and was heard to live. */
+  /** Called when a session has begun and the first heartbeat was answered. */
   readonly up?: (identity: HandIdentity) => void;
   readonly down?: RedialOptions<AgentWsConnection>["down"];
   readonly bounds?: Partial<typeof HAND_WS_BOUNDS>;
 }
 
-/** A connection that stands, and who this host is on it. */
+/** An open connection and the identity that it uses. */
 interface AgentWsConnection extends OpenConnection {
   readonly identity: HandIdentity;
 }
 
-/** The bounds of the link that one can be given others for. */
+/** Bounds of the link that callers may replace. */
 const HAND_WS_BOUNDS: {
   readonly [
     Name in
@@ -48,8 +48,8 @@ const HAND_WS_BOUNDS: {
 } = { ...SOUTHBOUND_LIMITS, ...REGISTER_LIMITS };
 
 /**
- * Keeps a hand connected to its brain over a WebSocket until the signal fires; rejects with the fault that makes
- * another try pointless, such as HAND_REVOKED.
+ * Keeps a hand connected to its brain over a WebSocket until the signal fires; rejects with a fault that retrying
+ * cannot cure, such as HAND_REVOKED.
  */
 export async function keepAgentWs(options: AgentWsOptions): Promise<void> {
   const link = new AgentWsLink(options);
@@ -75,7 +75,7 @@ class AgentWsLink {
   readonly #options: AgentWsOptions;
   readonly #south: MessageHandler;
   #connection: WsConnection | undefined;
-  /** How often in a row another hand came with this one's identity. */
+  /** How often in a row another process connected with this identity. */
   #rivals = 0;
 
   constructor(options: AgentWsOptions) {
@@ -88,7 +88,7 @@ class AgentWsLink {
     });
   }
 
-  /** Connects once; the brain has greeted and lives when it resolves. */
+  /** Connects once; resolves after the greeting and the first heartbeat. */
   async dial(): Promise<AgentWsConnection> {
     const { state, signal } = this.#options;
     const identity = await this.#identity().catch((thrown: unknown) => {
@@ -99,7 +99,7 @@ class AgentWsLink {
       identity,
       bounds: this.bounds,
       hello: this.#hello(identity, await state.highestEpoch(identity.agentId)),
-      // Nothing is obeyed before it is known that the session is no old one, and replies find their way.
+      // Messages wait until the session's epoch is checked and replies can be sent.
       receive: (message) => void entered.promise.then(() => this.#south.receive(message)),
       sample: this.#options.sample,
       renewed: (credentials) => state.saveCredentials(credentials),
@@ -125,7 +125,7 @@ class AgentWsLink {
     this.#connection?.close();
   }
 
-  /** Who this host is, with a certificate that counts: one that ended while the host was off is exchanged first. */
+  /** The identity with a valid certificate; one that expired while the host was off is renewed first. */
   async #identity(): Promise<HandIdentity> {
     const { state } = this.#options;
     const identity = await state.readIdentity();
@@ -150,7 +150,7 @@ class AgentWsLink {
     };
   }
 
-  /** Two hands with one identity would push each other out for ever; the one that was pushed steps back [F29]. */
+  /** Two hands with one identity would replace each other for ever; the one that was replaced waits longer [F29]. */
   #explain(why: Fault): Fault {
     if (why.code !== "CONFLICT") {
       this.#rivals = 0;
@@ -167,7 +167,7 @@ class AgentWsLink {
   }
 }
 
-/** A refusal that says when to come again is none for good: a clock may be wrong, or a quarantine end. */
+/** Makes a refusal with a retry time temporary: a wrong clock or a quarantine can end. */
 function asTemporary(why: Fault): Fault {
   const { code, message, retryAfterMs } = why;
   if (retryAfterMs === undefined || (code !== "CERTIFICATE_INVALID" && code !== "HAND_QUARANTINED")) return why;

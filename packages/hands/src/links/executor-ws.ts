@@ -20,18 +20,18 @@ import { INITIAL_EXECUTOR_STATE, reduceExecutor } from "./executor-ws/executor-s
 import type { ExecutorEvent, ExecutorState } from "./executor-ws/executor-state.ts";
 import { sleepDetector } from "./sleep-detector.ts";
 
-/** What an executor is made of. */
+/** Settings of an executor. */
 export interface ExecutorOptions {
   /** The brain, as http or https. */
   readonly url: string;
   readonly token?: string;
-  /** Carries out what the brain decides. */
+  /** Carries out the brain's orders. */
   readonly hand: Hand;
-  /** What is to be done, under a name that only this executor knows: the same name is never begun twice. */
+  /** The task; a task id that only this executor knows begins at most one run. */
   readonly task: { readonly id: string; readonly prompt?: string };
   readonly name: string;
   readonly version: string;
-  /** Sees each event and the state after it. */
+  /** Called with each event and the state after it. */
   readonly watch?: (event: ExecutorEvent, state: ExecutorState) => void;
   readonly heartbeatMs?: number;
   readonly redialling?: Pick<RedialOptions<BrainSocket>, "chance" | "bounds">;
@@ -39,11 +39,11 @@ export interface ExecutorOptions {
 
 const compiled = new Map<string, ValidateFunction>();
 
-/** The executor of 004: it dials a brain, offers a hand's tools, does what it is told, and comes back after a cut. */
+/** An executor of 004: dials a brain, offers a hand's tools, carries out orders, and reconnects after a cut. */
 export class Executor {
-  /** What the brain said to the first handshake; rejects when there is no getting in. */
+  /** The brain's reply to the first handshake; rejects if the brain refuses. */
   readonly joined: Promise<HandshakeAck>;
-  /** Resolves when it was closed; rejects with the fault that makes another try pointless. */
+  /** Resolves when the executor was closed; rejects with a fault that retrying cannot cure. */
   readonly over: Promise<void>;
   readonly #options: ExecutorOptions;
   readonly #ending = new AbortController();
@@ -66,12 +66,12 @@ export class Executor {
     this.joined.catch(() => undefined);
   }
 
-  /** Where it stands. */
+  /** The current state. */
   get state(): ExecutorState {
     return this.#state;
   }
 
-  /** Hangs up and dials no more; what runs is the hand's to end. */
+  /** Closes the connection and stops dialling; running actions are left to the hand. */
   async close(): Promise<void> {
     this.#ending.abort();
     this.#joining.reject(new Fault("SHUTTING_DOWN", "The executor was closed."));
@@ -79,7 +79,7 @@ export class Executor {
     await this.over.catch(() => undefined);
   }
 
-  /** Connects and shakes hands; what the brain says before its answer to the handshake is not obeyed. */
+  /** Connects and shakes hands; messages before the handshake reply are ignored. */
   async #dial(): Promise<BrainSocket> {
     const acked = Promise.withResolvers<HandshakeAck>();
     acked.promise.catch(() => undefined);
@@ -108,7 +108,7 @@ export class Executor {
     this.#socket = socket;
     this.#dispatch({ type: "HANDSHAKE_ACKED", ack });
     if (isBack) this.#dispatch({ type: "CONNECTION_RESTORED" });
-    // What ended while nobody could be reached is told now [004-25].
+    // Results that ended without a connection are sent now [004-25].
     for (const result of this.#state.results.values()) socket.send(result);
     this.#joining.resolve(ack);
     resolve(ack);
@@ -139,7 +139,7 @@ export class Executor {
     if (seq !== undefined) this.#dispatch({ type: "RUN_TOLD", seq });
     if (type === "task_completed")
       return this.#dispatch({ type: "TASK_COMPLETED", final: textOrEmpty(payload, "final_status") });
-    // All else is only told, to whoever shows the run.
+    // Other messages only show the run and need no action here.
     if (!Object.hasOwn(BRAIN_MESSAGE_SCHEMAS, type)) return;
     this.#obey(type, payload).catch((thrown: unknown) => this.#refuse(type, payload, asFault(thrown)));
   }
@@ -164,7 +164,7 @@ export class Executor {
   async #run(tool: string, payload: JsonObject): Promise<void> {
     const { ack } = this.#state;
     if (Number(payload["session_epoch"] ?? Infinity) < (ack?.session_epoch ?? 0)) throw new Fault("STALE_EPOCH");
-    // Somebody who orders it again while it runs waits for the same end.
+    // A repeated order for a running action waits for the same end.
     if (this.#state.running.includes(tool)) return;
     const order = this.#sleep.subtractSleep(orderOfMessage(payload));
     const startedAt = performance.now();
@@ -192,7 +192,7 @@ export class Executor {
     this.#socket?.send(result);
   }
 
-  /** A message that cannot be obeyed gets its answer all the same. */
+  /** Answers a message that cannot be carried out. */
   #refuse(type: string, payload: JsonObject, fault: Fault): void {
     const tool = textOrEmpty(payload, "tool_id");
     if (type === "run_tool") this.#ended(payload, { type: "failed", fault: fault.report() }, 0);
@@ -213,7 +213,7 @@ async function checkPayload(type: string, payload: JsonObject): Promise<void> {
   throw new Fault("BAD_REQUEST", `${type}: ${error === undefined ? "wrong fields" : explain(error)}.`);
 }
 
-/** Where executors dial in at a brain, for a task of that name. */
+/** The WebSocket address of a task at a brain. */
 function addressOf(url: string, task: string): string {
   const base = new URL(url.endsWith("/") ? url : `${url}/`);
   base.protocol = base.protocol === "https:" ? "wss:" : "ws:";

@@ -7,7 +7,7 @@ import { deriveKeys, deriveNextRoot } from "@vidro/core/wire/agent-http";
 import type { DirectionKeys } from "@vidro/core/wire/agent-http";
 import { nodeSignatureCrypto } from "./node-crypto.ts";
 
-/** A key as its file has it. */
+/** A key as stored in the file. */
 interface StoredKey {
   /** `<hand>/<key>`. */
   readonly keyid: string;
@@ -15,21 +15,21 @@ interface StoredKey {
   readonly root: string;
 }
 
-/** A key that is ready to be used. */
+/** A key with its derived keys. */
 interface UsableKey {
   readonly keyid: string;
   readonly keys: DirectionKeys;
 }
 
 /**
- * The keys of a hand, in a file that only its owner reads: the one in use, and beside it the one before for as long as
- * the brain has not answered to the new one.
+ * The keys of a hand, in a file with mode 0600: the current one, and the previous one until the brain has replied to
+ * the new one.
  */
 export class KeyRing {
   readonly #file: string;
   /** The newest last; never empty. */
   #kept: readonly StoredKey[];
-  /** Which of them is used, from the end. */
+  /** Index of the key in use, counted from the end. */
   #using = 1;
 
   private constructor(file: string, kept: readonly StoredKey[]) {
@@ -67,13 +67,13 @@ export class KeyRing {
     return deriveUsable(this.#used());
   }
 
-  /** The key of that name, if it is one of ours. */
+  /** The derived keys of a key id; undefined for an unknown one. */
   find(keyid: string): DirectionKeys | undefined {
     const kept = this.#kept.find((one) => one.keyid === keyid);
     return kept === undefined ? undefined : deriveUsable(kept).keys;
   }
 
-  /** Makes the next key of one that it has, and uses it; one that it has already changes nothing. */
+  /** Derives the next key from a known one and uses it; a key that is known already is ignored. */
   async add({ keyid, from, salt }: { keyid: string; from: string; salt: string }): Promise<void> {
     const before = this.#kept.find((one) => one.keyid === from);
     if (before === undefined || this.#kept.some((one) => one.keyid === keyid)) return;
@@ -86,14 +86,14 @@ export class KeyRing {
     await this.#save();
   }
 
-  /** The brain has answered to a key: if it is the newest, the one before is needed no more. */
+  /** Called when the brain replied to a key; if it is the newest, the previous one is removed. */
   async confirm(keyid: string): Promise<void> {
     if (this.#kept.length === 1 || this.#kept.at(-1)?.keyid !== keyid) return;
     this.#kept = this.#kept.slice(-1);
     await this.#save();
   }
 
-  /** The brain does not seem to know the key in use: the other one, if there is one, is tried next. */
+  /** Called when the brain did not accept the key; the other key, if there is one, is used next. */
   tryOther(): void {
     this.#using = (this.#using % this.#kept.length) + 1;
   }

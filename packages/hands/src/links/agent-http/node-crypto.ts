@@ -2,7 +2,7 @@ import { createHash, createHmac, hkdfSync, timingSafeEqual } from "node:crypto";
 import { SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { SignatureCrypto } from "@vidro/core/wire/signature";
 
-/** The cryptography of signed messages, by Node. */
+/** The cryptography of signed messages, implemented with node:crypto. */
 export const nodeSignatureCrypto: SignatureCrypto = {
   mac: (key, text) => createHmac("sha256", key).update(text).digest("base64"),
   digest: (bytes) => createHash("sha256").update(bytes).digest("base64"),

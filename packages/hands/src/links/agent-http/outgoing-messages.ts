@@ -2,8 +2,8 @@ import { REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 
 /**
- * What a hand has to tell its brain, in order. Ends of actions wait until the brain has them, also over a cut; live
- * output is for whoever watches now, and is dropped when nobody can.
+ * Messages that wait to be sent to the brain, in order. Ends of actions are kept until the brain has them, also across
+ * sessions; live output is dropped when the session ends.
  */
 export class OutgoingMessages {
   #waiting: readonly JsonObject[] = [];
@@ -17,7 +17,7 @@ export class OutgoingMessages {
     return true;
   }
 
-  /** The first of what waits, as many as fit into one request, once something waits; they wait on until they are told. */
+  /** Waits for messages and returns as many as fit into one request; they stay until `removeFirst`. */
   async next(maxBytes: number, signal: AbortSignal): Promise<readonly JsonObject[]> {
     if (this.#waiting.length === 0) await this.#woken(signal);
     let bytes = 0;
@@ -26,12 +26,12 @@ export class OutgoingMessages {
       .filter((message, at) => (bytes += Buffer.byteLength(JSON.stringify(message)) + 1) <= maxBytes || at === 0);
   }
 
-  /** The brain has so many of the first messages. */
+  /** Removes the first messages, which the brain has received. */
   removeFirst(count: number): void {
     this.#waiting = this.#waiting.slice(count);
   }
 
-  /** Nobody watches any more. */
+  /** Removes live output. */
   dropLiveOutput(): void {
     this.#waiting = this.#waiting.filter(({ method }) => method !== "exec.output");
   }

@@ -11,11 +11,11 @@ import { nodeSignatureCrypto } from "./node-crypto.ts";
 import { SigningClock } from "./signing-clock.ts";
 import type { KeyRing } from "./key-ring.ts";
 
-/** Whom to call, and as whom. */
+/** Settings of a client for signed messages. */
 export interface SignedClientOptions {
   /** Scheme, host and port of the brain's listener for hands. */
   readonly url: string;
-  /** The certificate of the brain's authority, in PEM: nobody else is believed to be it. */
+  /** Certificate of the brain's authority in PEM, the only one that is trusted. */
   readonly ca?: string;
   readonly ring: KeyRing;
   readonly now: () => number;
@@ -25,10 +25,10 @@ export interface SignedClientOptions {
 
 /** Bytes of a random nonce. */
 const NONCE_BYTES = 16;
-/** Messages come several at a time, and the last one may begin right before the bound. */
+/** Longest reply: it has several messages, and the last one may begin right below the bound. */
 const REPLY_BYTES = 2 * REGISTER_LIMITS.messageBytes;
 
-/** Sends signed messages to a brain, and believes nobody else's answers. */
+/** Sends signed messages to a brain and accepts only replies that the brain signed. */
 export class SignedClient {
   readonly #options: SignedClientOptions;
   readonly #agent: HttpAgent;
@@ -45,7 +45,7 @@ export class SignedClient {
     this.clock = new SigningClock(options.now);
   }
 
-  /** The brain's answer to a message. Rejects with the fault that it names, or BRAIN_UNREACHABLE when none is its own. */
+  /** The brain's reply to a message. Rejects with the fault in it, or BRAIN_UNREACHABLE without a signed reply. */
   async ask(path: string, message: JsonObject, signal: AbortSignal): Promise<JsonObject> {
     const reply = await this.#once(path, message, signal);
     if (reply["code"] !== "CLOCK_SKEW") return requireOk(reply);
@@ -56,7 +56,7 @@ export class SignedClient {
     return requireOk(await this.#once(path, message, signal));
   }
 
-  /** Lets go of every connection. */
+  /** Closes all connections. */
   close(): void {
     this.#agent.destroy();
   }
@@ -126,13 +126,13 @@ const SERVERS_OWN = 500;
 function requireOk(reply: JsonObject): JsonObject {
   if (reply["ok"] === true) return reply;
   const { code: named, message } = faultOf(reply);
-  // What is wrong with the brain itself passes, and is no reason to give up.
+  // A fault of the brain itself is temporary, so it is retried.
   const code = FAULTS[named].http >= SERVERS_OWN && FAULTS[named].fate !== "retry" ? "BRAIN_UNREACHABLE" : named;
   const wait = reply["retry_after_ms"];
   throw new Fault(code, message, typeof wait === "number" ? { retryAfterMs: wait } : {});
 }
 
-/** How long to wait for an answer that the brain may hold back for so long. */
+/** A signal that fires when a reply, which the brain may delay by `heldMs`, is overdue. */
 export function replyDeadline(signal: AbortSignal, heldMs = 0): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(heldMs + SIGNED_HTTP_LIMITS.replyMs)]);
 }

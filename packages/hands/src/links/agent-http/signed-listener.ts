@@ -12,7 +12,7 @@ import { tooLongFault } from "@vidro/core/wire/agent-ws";
 import { nodeSignatureCrypto } from "./node-crypto.ts";
 import type { KeyRing } from "./key-ring.ts";
 
-/** Where a host takes messages of its brain itself. */
+/** Where a host listens for its brain. */
 export interface ListenOptions {
   /** The address to listen on; beyond this machine only with `tls`. */
   readonly host: string;
@@ -22,7 +22,7 @@ export interface ListenOptions {
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
-/** What listens, and what becomes of messages that are authentic. */
+/** Settings of a listener; `answer` gets the messages whose signature is valid. */
 interface ListenerOptions extends ListenOptions {
   readonly ring: KeyRing;
   readonly now: () => number;
@@ -35,7 +35,7 @@ export interface SignedListener {
   close(): Promise<void>;
 }
 
-/** Listens for signed messages of the brain; resolves when it does, CONFLICT when it cannot. */
+/** Starts to listen for signed messages of the brain; rejects with CONFLICT if the address is in use. */
 export async function listenSigned(options: ListenerOptions): Promise<SignedListener> {
   const { host, port, tls } = options;
   if (tls === undefined && !LOOPBACK.test(host))
@@ -54,7 +54,7 @@ export async function listenSigned(options: ListenerOptions): Promise<SignedList
   await once(server, "listening").catch((cause: Error) => {
     throw listenFault(`${host}:${port}`, cause);
   });
-  // Without a descriptor a call cannot be taken in, and the brain calls again; the hand goes on.
+  // Without a free descriptor a connection is lost and the brain calls again; the hand continues.
   server.on("error", () => undefined);
   return {
     port: (server.address() as AddressInfo).port,
@@ -105,7 +105,7 @@ async function readAndAnswer(door: SignedMessageServer, request: IncomingMessage
   return answerSigned(door, { method, target, rawHeaders, body: Buffer.concat(chunks) });
 }
 
-/** Says why a message was not looked at. */
+/** Refuses a message that was not read. */
 function refuse(response: ServerResponse, { code, message: error }: Fault): void {
   if (code !== "PAYLOAD_TOO_LARGE") return void response.destroy();
   const headers = { "content-type": "application/json", connection: "close" };
@@ -113,12 +113,12 @@ function refuse(response: ServerResponse, { code, message: error }: Fault): void
 }
 
 /**
- * Nonces that have come to this process, for as long as they could come again. One from before it is not known, and
- * need not be: a hand that starts has a new session, and orders of an older one are refused.
+ * Nonces received by this process, kept as long as a message could be replayed. Nonces from before its start are not
+ * needed: a new process has a new session, and orders of older sessions are refused.
  */
 class RecentNonces {
   readonly #now: () => number;
-  /** When each came, the oldest first. */
+  /** Time of receipt by nonce, the oldest first. */
   readonly #came = new Map<string, number>();
 
   constructor(now: () => number) {

@@ -2,8 +2,8 @@ import { Fault, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { Json } from "@vidro/core";
 
 /**
- * The clock that a hand signs by. When the brain says that it is off, it goes by the brain's from then on: what is
- * old is the brain's to judge, by its own clock, and nothing else on this host looks at this one.
+ * The clock for signatures. When the brain reports a skew, it follows the brain's time from then on, because the brain
+ * checks the age of messages by its own clock. It is used for nothing else.
  */
 export class SigningClock {
   readonly #now: () => number;
@@ -18,7 +18,7 @@ export class SigningClock {
     return this.#now() + this.#offsetMs;
   }
 
-  /** Goes by the time that a brain has said and signed, and tells by how much that differs; CLOCK_SKEW beyond reason. */
+  /** Adopts the time in a signed reply and returns the offset; throws CLOCK_SKEW if it is more than a day. */
   adopt(serverTimeS: Json | undefined): number {
     const offsetMs = typeof serverTimeS === "number" ? serverTimeS * 1000 - this.#now() : Number.NaN;
     if (!(Math.abs(offsetMs) <= SIGNED_HTTP_LIMITS.offsetMs))

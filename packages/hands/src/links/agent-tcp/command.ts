@@ -20,7 +20,7 @@ export type Verify = (token: string) => Promise<Bearer>;
 /** What the commands work with. */
 export interface CommandContext {
   readonly hand: Hand;
-  /** What people call this host. */
+  /** Name of this host. */
   readonly name: string;
   readonly version: string;
   readonly sampler: Sampler;

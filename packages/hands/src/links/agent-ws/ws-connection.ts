@@ -13,18 +13,18 @@ import type { HandIdentity } from "../../enrol/hand-state-folder.ts";
 import { readRefusal } from "../../enrol/join.ts";
 import type { OpenConnection } from "../redial.ts";
 
-/** What a brain says to a hello; one that knows only the contract counts no sessions. */
+/** A brain's reply to hello; brains that implement only the contract send no session epoch. */
 type HelloReply = Pick<Welcome, "policy"> & Partial<Pick<Welcome, "session_epoch" | "receipts">>;
 
-/** What one connection to a brain is made of. */
+/** Settings of one connection to a brain. */
 interface WsConnectionOptions {
   readonly identity: HandIdentity;
   readonly bounds: { readonly [Name in "heartbeatMs" | "telemetryMs" | "dialMs" | "answerMs"]: number };
   readonly hello: Hello;
-  /** Gets what the brain asks for. */
+  /** Receives the brain's requests. */
   readonly receive: (message: JsonObject) => void;
   readonly sample: () => JsonObject | undefined;
-  /** Keeps a new key and certificate. */
+  /** Stores a new key and certificate. */
   readonly renewed: (credentials: Pick<HandIdentity, "key" | "certificate">) => Promise<unknown>;
 }
 
@@ -36,13 +36,13 @@ const SETTINGS = {
   closeTimeout: SOUTHBOUND_LIMITS.closeMs,
 } as const;
 
-/** One connection to a brain, in TLS 1.3 with both ends' certificates. */
+/** One connection to a brain, over mutual TLS 1.3. */
 export class WsConnection implements OpenConnection {
   readonly gone: Promise<Fault>;
   readonly #options: WsConnectionOptions;
   readonly #socket: WebSocket;
   readonly #timers: NodeJS.Timeout[] = [];
-  /** Who waits for the reply to a request of ours, by its id. */
+  /** Receivers of replies to this hand's requests, by request id. */
   readonly #asked = new Map<string, (reply: JsonObject) => void>();
   #silent = 0;
   #isGreeted = false;
@@ -57,7 +57,7 @@ export class WsConnection implements OpenConnection {
     this.#socket.on("ping", () => (this.#silent = 0)).on("pong", () => (this.#silent = 0));
   }
 
-  /** Connects and says hello; gives what the brain says back. */
+  /** Connects and says hello; returns the brain's reply. */
   async greet(): Promise<HelloReply> {
     await this.#first(once(this.#socket, "open"), this.#options.bounds.dialMs);
     const reply = await this.#ask({ ...this.#options.hello } as unknown as JsonObject);
@@ -66,14 +66,14 @@ export class WsConnection implements OpenConnection {
     throw readRefusal(reply) ?? new Fault("BRAIN_UNREACHABLE", "What answers is no brain of this version.");
   }
 
-  /** Asks the brain whether it lives; resolves when it has said so. */
+  /** Sends a ping; resolves with the brain's pong. */
   async heartbeat(): Promise<void> {
     const pong = once(this.#socket, "pong");
     this.#socket.ping();
     await this.#first(pong);
   }
 
-  /** From here on it shows that it lives, tells how the host is doing, and renews its certificate in time. */
+  /** Starts heartbeats, telemetry and the renewal of the certificate. */
   startTimers(): void {
     const { bounds, identity } = this.#options;
     if (this.#socket.readyState !== WebSocket.OPEN) return;
@@ -85,7 +85,7 @@ export class WsConnection implements OpenConnection {
     this.#sendSample();
   }
 
-  /** Hands over a message; false when there is no connection. Live output is dropped for a brain that reads too slowly. */
+  /** Sends a message; false without a connection. Live output is dropped if the brain reads too slowly. */
   send(message: JsonObject): boolean {
     const socket = this.#socket;
     if (socket.readyState !== WebSocket.OPEN) return false;
@@ -94,13 +94,13 @@ export class WsConnection implements OpenConnection {
     return true;
   }
 
-  /** Hangs up. */
+  /** Closes the connection. */
   close(): void {
     if (this.#socket.readyState === WebSocket.CONNECTING) this.#socket.terminate();
     else this.#socket.close(NORMAL);
   }
 
-  /** Why the connection ended: what the brain said before or while it hung up, or what became of the network. */
+  /** Resolves with the reason of the end: the brain's close reason or refusal, or a network error. */
   #watchEnd(): Promise<Fault> {
     const { promise, resolve } = Promise.withResolvers<Fault>();
     const socket = this.#socket;
@@ -118,7 +118,7 @@ export class WsConnection implements OpenConnection {
     return promise;
   }
 
-  /** What is awaited, unless the connection ends first or it takes too long. */
+  /** Waits for a promise; rejects if the connection ends first or the time is over. */
   async #first<Value>(awaited: Promise<Value>, ms = this.#options.bounds.answerMs): Promise<Value> {
     const late = Promise.withResolvers<never>();
     const timer = setTimeout(
@@ -138,7 +138,7 @@ export class WsConnection implements OpenConnection {
     const refused = tooLongFault((data as Buffer).length, REGISTER_LIMITS.messageBytes);
     if (!isReply && refused !== undefined) return this.#refuse(message, refused);
     if (!isReply) return this.#options.receive(message);
-    // A brain that knows only the contract echoes no id: its first reply is the one to the hello.
+    // A brain that implements only the contract echoes no id; its first reply is that to hello.
     const id = textIn(message, "id") ?? (this.#isGreeted ? "" : [...this.#asked.keys()][0]) ?? "";
     this.#asked.get(id)?.(message);
     this.#asked.delete(id);
@@ -169,7 +169,7 @@ export class WsConnection implements OpenConnection {
     this.send({ method: "telemetry.push", action_id: randomUUID(), payload, ts: new Date().toISOString() });
   }
 
-  /** A certificate that could not be renewed is tried again until the connection ends with it. */
+  /** Renews the certificate; retries until the connection ends. */
   async #renew(): Promise<void> {
     const { identity, renewed, bounds } = this.#options;
     try {
@@ -185,11 +185,11 @@ export class WsConnection implements OpenConnection {
   }
 }
 
-/** Of WebSocket: the purpose of the connection is fulfilled. */
+/** WebSocket close code: normal closure. */
 const NORMAL = 1000;
 const REFUSAL_CHARS = 16 * 1024;
 
-/** When a certificate is to be renewed: after two thirds of its life. */
+/** The time to renew a certificate: after two thirds of its life. */
 function renewalTime(certificate: string): number {
   const { validFromDate, validToDate } = new X509Certificate(certificate);
   const [from, to] = [validFromDate.getTime(), validToDate.getTime()];

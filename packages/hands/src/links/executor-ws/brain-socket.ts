@@ -6,26 +6,26 @@ import type { FaultCode, JsonObject } from "@vidro/core";
 import type { ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { OpenConnection } from "../redial.ts";
 
-/** Where a socket leads, and who opens it. */
+/** Settings of a socket to a brain. */
 interface SocketOptions {
   readonly url: string;
   readonly token: string | undefined;
   readonly heartbeatMs: number;
   readonly take: (message: ExecutorMessage) => void;
-  /** Gives up dialling. */
+  /** Aborts dialling. */
   readonly signal: AbortSignal;
 }
 
-/** An answer to a refused upgrade that is longer is not read to its end. */
+/** Longest reply to a refused upgrade that is read. */
 const REFUSAL_CHARS = 4096;
 
-/** A WebSocket to a brain, with a pulse both ways. */
+/** A WebSocket to a brain, with heartbeats in both directions. */
 export class BrainSocket implements OpenConnection {
   readonly gone: Promise<Fault>;
   readonly #socket: WebSocket;
   readonly #pulse: NodeJS.Timeout;
   #silent = 0;
-  /** What the brain last said was wrong. */
+  /** The last fault that the brain reported. */
   #said: Fault | undefined;
 
   private constructor(socket: WebSocket, { heartbeatMs, take }: SocketOptions) {
@@ -45,14 +45,14 @@ export class BrainSocket implements OpenConnection {
     this.gone = new Promise((resolve) => {
       socket.once("close", (_code, reason) => {
         clearInterval(this.#pulse);
-        // A complaint about a message is no reason to leave; the reason of a leave is named by it.
+        // A reported fault is the reason of the close only if the close frame names its code.
         const isWhy = this.#said !== undefined && this.#said.code === reason.toString("utf8");
         resolve(isWhy && this.#said !== undefined ? this.#said : new Fault("CONNECTION_LOST"));
       });
     });
   }
 
-  /** Dials; resolves when the socket is open. */
+  /** Connects; resolves when the socket is open. */
   static async open(options: SocketOptions): Promise<BrainSocket> {
     const { WebSocket } = await import("ws");
     const { promise, resolve, reject } = Promise.withResolvers<BrainSocket>();
@@ -71,7 +71,7 @@ export class BrainSocket implements OpenConnection {
         .then(reject)
         .finally(() => socket.terminate());
     });
-    // Made before the first message can come.
+    // Created before the first message can arrive.
     const opened = new BrainSocket(socket, options);
     socket.once("open", () => resolve(opened));
     const giveUp = (): void => socket.terminate();
@@ -80,19 +80,19 @@ export class BrainSocket implements OpenConnection {
     return promise.finally(() => options.signal.removeEventListener("abort", giveUp));
   }
 
-  /** Sends a message; false when the connection is gone. */
+  /** Sends a message; returns false if the connection has ended. */
   send({ type, payload }: ExecutorMessage): boolean {
     if (this.#socket.readyState !== this.#socket.OPEN) return false;
     this.#socket.send(JSON.stringify({ type, payload }));
     return true;
   }
 
-  /** Sends what is only worth having now; it is dropped where a lot waits already. */
+  /** Sends live output; dropped if too much is unsent. */
   sendLive(message: ExecutorMessage): void {
     if (this.#socket.bufferedAmount < STREAM_LIMITS.unsentBytes) this.send(message);
   }
 
-  /** Hangs up. */
+  /** Closes the connection. */
   close(): void {
     this.#socket.close(NORMAL);
     setTimeout(() => this.#socket.terminate(), PARTING_MS).unref();
@@ -108,7 +108,7 @@ export class BrainSocket implements OpenConnection {
 const NORMAL = 1000;
 const PARTING_MS = 500;
 
-/** A message, or nothing when it is none: a brain that talks nonsense is not obeyed. */
+/** Parses a message; undefined if it is malformed, which is ignored. */
 function parseMessage(text: string): ExecutorMessage | undefined {
   try {
     const message = parseJson(text);
@@ -138,7 +138,7 @@ async function readUpgradeRefusal(response: IncomingMessage): Promise<Fault> {
     const said = parseJson(text);
     if (isObject(said) && said["code"] !== undefined) return readFault(said);
   } catch {
-    // What answers is no brain: its status is all there is.
+    // The server is no brain; only its status is known.
   }
   return new Fault("BRAIN_UNREACHABLE", `It answers with status ${response.statusCode} and opens no WebSocket.`);
 }

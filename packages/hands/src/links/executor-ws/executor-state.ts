@@ -1,26 +1,26 @@
 import { REGISTER_LIMITS } from "@vidro/core";
 import type { ExecutorMessage, HandshakeAck } from "@vidro/core/wire/executor-ws";
 
-/** Where an executor stands: all that it needs to go on after a cut. */
+/** The state of an executor, with all that it needs to continue after a cut. */
 export interface ExecutorState {
   readonly connection: "dialling" | "up" | "down";
   /** Why the connection is down. */
   readonly error: string | undefined;
-  /** Failures since the connection last stood. */
+  /** Failures since the connection was last up. */
   readonly failures: number;
-  /** What the brain said to the last handshake. */
+  /** The brain's reply to the last handshake. */
   readonly ack: HandshakeAck | undefined;
-  /** The last entry of the run that was told. */
+  /** The seq of the last entry of the run that was received. */
   readonly lastSeq: number;
   /** Actions that are being carried out. */
   readonly running: readonly string[];
-  /** Ends that the brain has not acknowledged, oldest first. */
+  /** Results that the brain has not acknowledged, oldest first. */
   readonly results: ReadonlyMap<string, ExecutorMessage>;
-  /** How the task ended. */
+  /** The final status of the task. */
   readonly final: string | undefined;
 }
 
-/** What happens to an executor. */
+/** Events of an executor. */
 export type ExecutorEvent =
   | { readonly type: "CONNECTION_ERROR"; readonly error: string }
   | { readonly type: "CONNECTION_RESTORED" }
@@ -31,7 +31,7 @@ export type ExecutorEvent =
   | { readonly type: "RESULT_ACKNOWLEDGED"; readonly tool: string }
   | { readonly type: "TASK_COMPLETED"; readonly final: string };
 
-/** An executor before it has dialled. */
+/** The state before the first connection. */
 export const INITIAL_EXECUTOR_STATE: ExecutorState = {
   connection: "dialling",
   error: undefined,
@@ -70,7 +70,7 @@ export function reduceExecutor(state: ExecutorState, event: ExecutorEvent): Exec
   }
 }
 
-/** With too many, the oldest go: the ledger has them for a brain that orders them again. */
+/** Adds a result; beyond the bound the oldest is dropped, and the ledger has it if the brain orders it again. */
 function addResult(
   results: ExecutorState["results"],
   tool: string,
