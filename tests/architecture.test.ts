@@ -184,7 +184,7 @@ test("only the files of settings read the environment", () => {
 
 test("what commands write leaves by one file of each program, where it is made printable", () => {
   const allowed = [
-    "packages/cli/src/program/tell.ts",
+    "packages/cli/src/program/output.ts",
     "packages/hands/src/program/terminal.ts",
     "packages/hands/src/program/signals.ts",
   ];

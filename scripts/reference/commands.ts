@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { program } from "../../packages/cli/src/program/program.ts";
+import { buildProgram } from "../../packages/cli/src/program/program.ts";
 import { page, table } from "./page.ts";
 
 /** Every command of `vidro`: how it is called, what it does, and its options. */
 export function commandPage(): string {
-  const root = program("", () => undefined);
+  const root = buildProgram("", () => undefined);
   return page("The vidro command", "`packages/cli/src/program/`", [
     "Without a command, `vidro` opens a conversation. Every command tells its options with `--help`.",
     ...leaves(root, "vidro").map(({ command, path }) => part(command, path)),

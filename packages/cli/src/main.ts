@@ -9,15 +9,15 @@ import { ignoreUserSignals } from "@vidro/hands/signals";
 async function main(argv: readonly string[]): Promise<number> {
   if (argv.length > 0) return command(argv);
   if (process.stdin.isTTY && process.stdout.isTTY) return (await import("./commands/talk.ts")).talk();
-  const { program } = await import("./program/program.ts");
+  const { buildProgram: program } = await import("./program/program.ts");
   const help = program(manifest.version, () => undefined).helpInformation();
-  (await import("./program/tell.ts")).say(...help.trimEnd().split("\n"));
+  (await import("./program/output.ts")).say(...help.trimEnd().split("\n"));
   return EXIT.usage;
 }
 
 async function command(argv: readonly string[]): Promise<number> {
   const { CommanderError } = await import("commander");
-  const { program } = await import("./program/program.ts");
+  const { buildProgram: program } = await import("./program/program.ts");
   let code: number = EXIT.ok;
   try {
     await program(manifest.version, (given) => (code = given)).parseAsync([...argv], { from: "user" });

@@ -7,18 +7,18 @@ export interface SettingKind<Value> {
 }
 
 /** Any text that is not empty. */
-export const text: SettingKind<string> = {
+export const anyText: SettingKind<string> = {
   allowed: "a text that is not empty",
   read: (given) => (typeof given === "string" && given.trim() !== "" ? given.trim() : undefined),
 };
 
 /** Several texts: an array, or one text with commas between them. */
-export const list: SettingKind<readonly string[]> = {
+export const textList: SettingKind<readonly string[]> = {
   allowed: "a list of texts: an array, or one text with commas",
   read(given) {
-    if (typeof given === "string") return given.split(",").flatMap((word) => text.read(word) ?? []);
+    if (typeof given === "string") return given.split(",").flatMap((word) => anyText.read(word) ?? []);
     if (!Array.isArray(given)) return undefined;
-    const words = given.flatMap((word) => text.read(word) ?? []);
+    const words = given.flatMap((word) => anyText.read(word) ?? []);
     return words.length === given.length ? words : undefined;
   },
 };
@@ -33,7 +33,7 @@ export const yesOrNo: SettingKind<boolean> = {
 };
 
 /** A whole number within bounds. */
-export function whole(least: number, most: number): SettingKind<number> {
+export function wholeNumber(least: number, most: number): SettingKind<number> {
   return {
     allowed: `a whole number from ${least} to ${most}`,
     read(given) {

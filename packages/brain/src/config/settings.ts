@@ -1,6 +1,6 @@
 import { CLIENT_LIMITS, LONGEST_TIMER_MS } from "@vidro/core";
 import { INVITATION_VARIABLE } from "@vidro/core/wire/enrolment";
-import { list, oneOf, text, whole, yesOrNo } from "./setting-kinds.ts";
+import { textList, oneOf, anyText, wholeNumber, yesOrNo } from "./setting-kinds.ts";
 import type { SettingKind } from "./setting-kinds.ts";
 
 /** One thing that can be set. */
@@ -28,7 +28,7 @@ const PORT_MOST = 65_535;
 export const SETTINGS = {
   home: {
     group: "General",
-    kind: text,
+    kind: anyText,
     variable: "VIDRO_HOME",
     inFile: false,
     about: "folder of all state: journal, tokens, policy, agents, `config.json`; closed to other users",
@@ -37,7 +37,7 @@ export const SETTINGS = {
   },
   url: {
     group: "General",
-    kind: text,
+    kind: anyText,
     flag: "--url",
     variable: "VIDRO_URL",
     about: "address of the brain that the commands talk to",
@@ -45,7 +45,7 @@ export const SETTINGS = {
   },
   token: {
     group: "General",
-    kind: text,
+    kind: anyText,
     flag: "--token",
     variable: "VIDRO_TOKEN",
     secret: true,
@@ -54,14 +54,14 @@ export const SETTINGS = {
   },
   retries: {
     group: "General",
-    kind: whole(0, 999),
+    kind: wholeNumber(0, 999),
     variable: "VIDRO_RETRIES",
     default: CLIENT_LIMITS.retries,
     about: "how often a request to the brain is sent again when the connection is lost",
   },
   invitation: {
     group: "General",
-    kind: text,
+    kind: anyText,
     variable: INVITATION_VARIABLE,
     inFile: false,
     secret: true,
@@ -70,28 +70,28 @@ export const SETTINGS = {
   },
   port: {
     group: "Daemon",
-    kind: whole(0, PORT_MOST),
+    kind: wholeNumber(0, PORT_MOST),
     flag: "--port",
     default: 3120,
     about: "port that `vidro up` listens on; 0 picks a free one",
   },
   host: {
     group: "Daemon",
-    kind: text,
+    kind: anyText,
     flag: "--host",
     default: "127.0.0.1",
     about: "address that `vidro up` listens on; beyond this machine only with TLS",
   },
   tls_cert: {
     group: "Daemon",
-    kind: text,
+    kind: anyText,
     flag: "--tls-cert",
     about: "file with the daemon's certificate in PEM; needs `tls_key`",
     otherwise: "no TLS",
   },
   tls_key: {
     group: "Daemon",
-    kind: text,
+    kind: anyText,
     flag: "--tls-key",
     about: "file with the key of that certificate in PEM",
     otherwise: "no TLS",
@@ -112,14 +112,14 @@ export const SETTINGS = {
   },
   southbound_port: {
     group: "Daemon",
-    kind: whole(0, PORT_MOST),
+    kind: wholeNumber(0, PORT_MOST),
     flag: "--southbound-port",
     about: "port that hands on other machines connect to",
     otherwise: "3121, opened with the first invitation",
   },
   southbound_hosts: {
     group: "Daemon",
-    kind: list,
+    kind: textList,
     flag: "--southbound-host",
     variable: "VIDRO_SOUTHBOUND_HOSTS",
     about: "names and addresses by which hands on other machines reach the daemon",
@@ -127,14 +127,14 @@ export const SETTINGS = {
   },
   hosts: {
     group: "Daemon",
-    kind: list,
+    kind: textList,
     variable: "VIDRO_HOSTS",
     about: "names that the header `Host` of a request may have",
     otherwise: "the address it listens on, and `localhost`",
   },
   origins: {
     group: "Daemon",
-    kind: list,
+    kind: textList,
     variable: "VIDRO_ORIGINS",
     about: "origins of web pages that may call the daemon (`https://app.example`); they get CORS headers",
     otherwise: "only its own pages",
@@ -148,7 +148,7 @@ export const SETTINGS = {
   },
   node_env: {
     group: "Daemon",
-    kind: text,
+    kind: anyText,
     variable: "NODE_ENV",
     inFile: false,
     about: "`production`: only administrators see how an intent was analysed",
@@ -156,7 +156,7 @@ export const SETTINGS = {
   },
   jwt_secret: {
     group: "Signed tokens",
-    kind: text,
+    kind: anyText,
     variable: "VIDRO_JWT_SECRET",
     secret: true,
     about: "secret that signs people's tokens (HS256); at most one of this and the next two may be set",
@@ -164,42 +164,42 @@ export const SETTINGS = {
   },
   jwt_public_key: {
     group: "Signed tokens",
-    kind: text,
+    kind: anyText,
     variable: "VIDRO_JWT_PUBLIC_KEY",
     about: "file in PEM with the public key that checks signed tokens",
     otherwise: "signed tokens are refused",
   },
   jwt_key_set: {
     group: "Signed tokens",
-    kind: text,
+    kind: anyText,
     variable: "VIDRO_JWT_KEY_SET",
     about: "address or file of a set of such keys (JWKS)",
     otherwise: "signed tokens are refused",
   },
   jwt_issuer: {
     group: "Signed tokens",
-    kind: text,
+    kind: anyText,
     variable: "VIDRO_JWT_ISSUER",
     about: "what `iss` of a signed token must be",
     otherwise: "it is not checked",
   },
   jwt_audience: {
     group: "Signed tokens",
-    kind: text,
+    kind: anyText,
     variable: "VIDRO_JWT_AUDIENCE",
     about: "what `aud` of a signed token must be",
     otherwise: "it is not checked",
   },
   jwt_roles_claim: {
     group: "Signed tokens",
-    kind: text,
+    kind: anyText,
     variable: "VIDRO_JWT_ROLES_CLAIM",
     default: "roles",
     about: "claim of a signed token that names its roles",
   },
   model: {
     group: "Models",
-    kind: text,
+    kind: anyText,
     variable: "VIDRO_MODEL",
     about:
       "the model, or several with commas, each tried when the one before fails: `anthropic/…`, `openai/…`, `google/…`, `ollama/…`, `offline`, or a name at `model_url`",
@@ -207,14 +207,14 @@ export const SETTINGS = {
   },
   model_url: {
     group: "Models",
-    kind: text,
+    kind: anyText,
     variable: "VIDRO_MODEL_URL",
     about: "address of an OpenAI-compatible server",
     otherwise: "none",
   },
   model_key: {
     group: "Models",
-    kind: text,
+    kind: anyText,
     variable: "VIDRO_MODEL_KEY",
     secret: true,
     about: "key for `model_url`, or for a vendor whose own key is not set",
@@ -222,7 +222,7 @@ export const SETTINGS = {
   },
   model_timeout_ms: {
     group: "Models",
-    kind: whole(1, LONGEST_TIMER_MS),
+    kind: wholeNumber(1, LONGEST_TIMER_MS),
     variable: "VIDRO_MODEL_TIMEOUT_MS",
     about: "how long a model may be silent, in milliseconds",
     otherwise: "`MODEL_LIMITS` in [limits.md](limits.md)",
@@ -236,7 +236,7 @@ export const SETTINGS = {
   google_gemini_base_url: vendorAddress("GOOGLE_GEMINI_BASE_URL", "Google"),
   ollama_host: {
     group: "Models",
-    kind: text,
+    kind: anyText,
     variable: "OLLAMA_HOST",
     about: "address of an Ollama server",
     otherwise: "`127.0.0.1:11434`",
@@ -262,7 +262,7 @@ export function settingOf(key: SettingKey): Setting {
 function vendorKey(variable: string, vendor: string) {
   return {
     group: "Models",
-    kind: text,
+    kind: anyText,
     variable,
     secret: true,
     about: `key of ${vendor}`,
@@ -273,7 +273,7 @@ function vendorKey(variable: string, vendor: string) {
 function vendorAddress(variable: string, vendor: string) {
   return {
     group: "Models",
-    kind: text,
+    kind: anyText,
     variable,
     about: `address of a server in the place of ${vendor}'s own`,
     otherwise: "the vendor's own",

@@ -4,8 +4,8 @@ import { Fault } from "@vidro/core";
 import type { HandRow } from "@vidro/core";
 import manifest from "../../package.json" with { type: "json" };
 import type { BrainApi, BrainHands, BrainRuns } from "./brain-api.ts";
-import { readEntries } from "./read-entries.ts";
-import { folderAt } from "../program/folder.ts";
+import { readJournal } from "./read-journal.ts";
+import { requireFolder } from "../program/require-folder.ts";
 import { homeFolder } from "../program/settings.ts";
 
 /** Opens the brain, or gives the one that is open. */
@@ -45,7 +45,7 @@ function embeddedRuns(open: OpenBrain): BrainRuns {
       yield* (await open()).runs.follow(run, after, signal);
     },
     async *entries(run, last) {
-      yield* readEntries((await open()).journal, run, last);
+      yield* readJournal((await open()).journal, run, last);
     },
     answer: async (run, answer) => (await open()).runs.answer(run, answer),
     abort: async (run, reason) => (await open()).runs.abort(run, reason),
@@ -60,13 +60,13 @@ function embeddedAgents(open: OpenBrain): BrainApi["agents"] {
   return {
     list: async () => (await (await agents()).list()).map(agentRecord),
     find: async (uuidOrName) => agentRecord(await (await agents()).find(uuidOrName)),
-    create: async (draft) => agentRecord(await (await agents()).create({ ...draft }, folderAt("."))),
+    create: async (draft) => agentRecord(await (await agents()).create({ ...draft }, requireFolder("."))),
     delete: async (uuid) => (await agents()).delete(uuid),
   };
 }
 
 function embeddedHands(open: OpenBrain): BrainHands {
-  const hands = async (): Promise<HandRegister> => homeHands(await open(), folderAt("."));
+  const hands = async (): Promise<HandRegister> => homeHands(await open(), requireFolder("."));
   const unsaid = "At this machine.";
   return {
     async list({ select } = {}) {

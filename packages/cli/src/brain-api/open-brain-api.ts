@@ -2,7 +2,7 @@ import type { Brain } from "@vidro/brain";
 import { findBrainAddress } from "./brain-address.ts";
 import type { BrainTarget } from "./brain-address.ts";
 import type { BrainApi } from "./brain-api.ts";
-import { faultLog } from "../program/log.ts";
+import { faultLog } from "../program/fault-log.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
 
 /** Does some work with the brain that is meant: a named one, the running daemon, or one in this process. */

@@ -6,7 +6,7 @@ import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { paint } from "../view/symbols.ts";
-import { indented, print, say, sayJson } from "../program/tell.ts";
+import { indentText, print, say, writeJson } from "../program/output.ts";
 
 const NAME_CHARS = 20;
 const DESCRIPTION_CHARS = 70;
@@ -24,10 +24,10 @@ interface CreateFlags extends Flags {
 }
 
 /** Lists agents, bunny first and the others by name. */
-export async function list(flags: Flags): Promise<number> {
+export async function listAgents(flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ agents }) => {
     for (const agent of await agents.list()) {
-      if (flags.json === true) sayJson(lineOf(agent));
+      if (flags.json === true) writeJson(lineOf(agent));
       else print(row(agent));
     }
     return EXIT.ok;
@@ -35,17 +35,17 @@ export async function list(flags: Flags): Promise<number> {
 }
 
 /** Tells all that an agent is made of. */
-export async function show(uuidOrName: string, flags: Flags): Promise<number> {
+export async function showAgent(uuidOrName: string, flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ agents }) => {
     const agent = await agents.find(uuidOrName);
-    if (flags.json === true) sayJson(lineOf(agent));
+    if (flags.json === true) writeJson(lineOf(agent));
     else print(...page(agent));
     return EXIT.ok;
   });
 }
 
 /** Makes an agent: its uuid goes to stdout. */
-export async function create(flags: CreateFlags): Promise<number> {
+export async function createAgent(flags: CreateFlags): Promise<number> {
   const { name, description, model, tools } = flags;
   const prompt = await promptOf(flags);
   return withBrainApi(flags, async ({ agents }) => {
@@ -57,7 +57,7 @@ export async function create(flags: CreateFlags): Promise<number> {
       ...(tools === undefined ? {} : { tools }),
     });
     if (flags.json === true) {
-      sayJson(lineOf(made));
+      writeJson(lineOf(made));
       return EXIT.ok;
     }
     print(made.uuid);
@@ -67,11 +67,11 @@ export async function create(flags: CreateFlags): Promise<number> {
 }
 
 /** Forgets what was made of an agent. */
-export async function remove(uuidOrName: string, flags: Flags): Promise<number> {
+export async function deleteAgent(uuidOrName: string, flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ agents }) => {
     const { uuid, name } = await agents.find(uuidOrName);
     await agents.delete(uuid);
-    if (flags.json === true) sayJson({ uuid, deleted: true });
+    if (flags.json === true) writeJson({ uuid, deleted: true });
     else say(`${name} is deleted.`);
     return EXIT.ok;
   });
@@ -110,7 +110,7 @@ function page(agent: AgentRecord): readonly string[] {
     [paint("bold", name), ...(description === null ? [] : [description])].join("  "),
     ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${value}`),
     // Behind an empty line, and to the end: nothing of ours follows it.
-    ...(prompt === null ? [] : ["", ...indented(prompt, 0)]),
+    ...(prompt === null ? [] : ["", ...indentText(prompt, 0)]),
   ];
 }
 

@@ -2,13 +2,13 @@ import type { Audit, Brain, Sealed } from "@vidro/brain";
 import { asFault, TERMINAL_LIMITS } from "@vidro/core";
 import { countWords } from "@vidro/core/text";
 import type { Journal, RunHead } from "@vidro/core";
-import { readEntries } from "../brain-api/read-entries.ts";
+import { readJournal } from "../brain-api/read-journal.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { findRun } from "../brain-api/find-run.ts";
 import { paint } from "../view/symbols.ts";
-import { keysFrom, RECEIPT_LIMITS, ReceiptCount, receiptWords } from "./audit/receipt-count.ts";
+import { readHandKeys, RECEIPT_CAVEAT, ReceiptCount, receiptWords } from "./audit/receipt-count.ts";
 import type { ReceiptSum } from "./audit/receipt-count.ts";
-import { print, sayJson } from "../program/tell.ts";
+import { print, writeJson } from "../program/output.ts";
 import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 
 /** What an audit came to. */
@@ -36,7 +36,7 @@ interface VerifyFlags {
  * Checks the hash chains of one run or of all, the receipts of hands in them, and the seals; names what is broken, what
  * is not as a hand has signed it, and what was altered.
  */
-export async function verify(given: string | undefined, flags: VerifyFlags): Promise<number> {
+export async function verifyAudit(given: string | undefined, flags: VerifyFlags): Promise<number> {
   return withHomeBrain(async (brain) => {
     const isJson = flags.json === true;
     const count = new ReceiptCount(isJson);
@@ -58,11 +58,11 @@ export async function verify(given: string | undefined, flags: VerifyFlags): Pro
     const sealed = checkedSeals(brain.audit, (finding) => {
       if (given !== undefined && !finding.includes(last)) return;
       sum.altered += 1;
-      if (isJson) sayJson({ ok: false, altered: finding });
+      if (isJson) writeJson({ ok: false, altered: finding });
       else print(`${paint("red", "altered")} ${finding}`);
     });
     const ok = sum.broken === 0 && sum.altered === 0 && count.sum.unsigned === 0;
-    if (isJson) sayJson({ ok, ...sum, ...count.sum, ...(sealed && sealedFields(sealed)) });
+    if (isJson) writeJson({ ok, ...sum, ...count.sum, ...(sealed && sealedFields(sealed)) });
     else print(...wordsOf(sum, count.sum, sealed));
     return ok ? EXIT.ok : EXIT.failed;
   });
@@ -71,10 +71,10 @@ export async function verify(given: string | undefined, flags: VerifyFlags): Pro
 /** Holds the outcomes of a run, up to its last sound entry, against the receipts of its hands. */
 async function receiptCheck(brain: Brain, file: string | undefined, count: ReceiptCount) {
   const { checkReceipt, keysByHand, Outcomes, ReceiptKeys } = await import("@vidro/brain");
-  const keys = file === undefined ? keysByHand(await new ReceiptKeys(brain.records).all()) : await keysFrom(file);
+  const keys = file === undefined ? keysByHand(await new ReceiptKeys(brain.records).all()) : await readHandKeys(file);
   return async (run: string, last: number): Promise<void> => {
     const outcomes = new Outcomes(run);
-    for await (const entry of readEntries(brain.journal, run, last)) {
+    for await (const entry of readJournal(brain.journal, run, last)) {
       const outcome = outcomes.of(entry);
       if (outcome !== undefined) count.take(outcome, checkReceipt(outcome, keys));
     }
@@ -87,7 +87,7 @@ function wordsOf(sum: Sum, receipts: ReceiptSum, sealed: Sealed | undefined): re
     sumWords(sum, receipts),
     ...(isSigned ? [receiptWords(receipts)] : []),
     ...(sealed ? [sealedWords(sealed), LIMITS] : []),
-    ...(isSigned ? [RECEIPT_LIMITS] : []),
+    ...(isSigned ? [RECEIPT_CAVEAT] : []),
   ];
 }
 
@@ -119,7 +119,7 @@ async function verified(journal: Journal, { id, damaged }: RunHead): Promise<Rep
 
 function tellRun(id: string, { entries, brokenAt, reason = "the chain is broken" }: Report, isJson: boolean): void {
   if (isJson)
-    sayJson({ run_id: id, ok: brokenAt === undefined, entries, ...(brokenAt && { broken_at: brokenAt, reason }) });
+    writeJson({ run_id: id, ok: brokenAt === undefined, entries, ...(brokenAt && { broken_at: brokenAt, reason }) });
   else if (brokenAt !== undefined) print(`${paint("red", "broken")} ${id} at entry ${brokenAt}: ${reason}`);
 }
 

@@ -7,12 +7,12 @@ import manifest from "../../package.json" with { type: "json" };
 import { findBrainAddress } from "../brain-api/brain-address.ts";
 import type { BrainAddress, BrainFlags } from "../brain-api/brain-address.ts";
 import { findRun } from "../brain-api/find-run.ts";
-import { folderAt } from "../program/folder.ts";
+import { requireFolder } from "../program/require-folder.ts";
 import { remoteBrain } from "../brain-api/remote.ts";
 import { showRun } from "../view/show-run.ts";
 import type { ShowFlags } from "../view/show-run.ts";
-import { taskFrom } from "../program/task.ts";
-import { say } from "../program/tell.ts";
+import { readTask } from "../program/read-task.ts";
+import { say } from "../program/output.ts";
 import type { BrainRuns } from "../brain-api/brain-api.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
 
@@ -24,8 +24,8 @@ interface CodeFlags extends ShowFlags, BrainFlags {
 
 /** Works on a task in a folder: a brain decides, this process is its executor, and the run is shown to its end. */
 export async function code(words: readonly string[], flags: CodeFlags): Promise<number> {
-  const workspace = folderAt(flags.workspace ?? ".");
-  const prompt = await taskFrom(words);
+  const workspace = requireFolder(flags.workspace ?? ".");
+  const prompt = await readTask(words);
   if ((prompt === "") === (flags.resume === undefined))
     throw new Fault("BAD_REQUEST", 'Say what is to be done, or which run to go on with: vidro code "<task>"');
   return withDaemon(flags, workspace, async (address) => {

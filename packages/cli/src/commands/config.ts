@@ -4,7 +4,7 @@ import { Fault } from "@vidro/core";
 import { redactor } from "@vidro/core/redact";
 import { nearest } from "@vidro/core/text";
 import { EXIT } from "../program/exit-codes.ts";
-import { print, sayJson } from "../program/tell.ts";
+import { print, writeJson } from "../program/output.ts";
 import { commandConfig } from "../program/settings.ts";
 import { paint } from "../view/symbols.ts";
 
@@ -14,22 +14,22 @@ interface ConfigFlags {
 }
 
 /** Lists every setting with its value and where the value came from. */
-export async function list(flags: ConfigFlags): Promise<number> {
+export async function listSettings(flags: ConfigFlags): Promise<number> {
   const config = commandConfig();
   const width = Math.max(...SETTING_KEYS.map((key) => key.length));
   for (const key of SETTING_KEYS) {
-    if (flags.json === true) sayJson(lineOf(config, key));
+    if (flags.json === true) writeJson(lineOf(config, key));
     else print(`${key.padEnd(width)}  ${valueWords(config, key)}  ${paint("dim", originWords(config, key))}`.trimEnd());
   }
   return EXIT.ok;
 }
 
 /** Explains one setting, or all: value, origin, what it does, and where it may be set. */
-export async function explain(word: string | undefined, flags: ConfigFlags): Promise<number> {
+export async function explainSettings(word: string | undefined, flags: ConfigFlags): Promise<number> {
   const config = commandConfig();
   const keys = word === undefined ? SETTING_KEYS : [settingNamed(word)];
   for (const [index, key] of keys.entries()) {
-    if (flags.json === true) sayJson(lineOf(config, key));
+    if (flags.json === true) writeJson(lineOf(config, key));
     else print(...(index === 0 ? [] : [""]), ...explanation(config, key));
   }
   return EXIT.ok;

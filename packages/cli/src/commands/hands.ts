@@ -6,7 +6,7 @@ import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { paint, paintWord } from "../view/symbols.ts";
-import { print, say, sayJson } from "../program/tell.ts";
+import { print, say, writeJson } from "../program/output.ts";
 
 const NAME_CHARS = 20;
 const STATE_CHARS = 11;
@@ -17,11 +17,11 @@ const COLOURS = { ok: "green", degraded: "yellow", down: "red", quarantined: "ye
 type Flags = BrainFlags & { readonly json?: boolean };
 
 /** Lists hands, this machine's first and the others by name. */
-export async function list(flags: Flags): Promise<number> {
+export async function listHands(flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ hands }) => {
     const all = await hands.list();
     for (const hand of all) {
-      if (flags.json === true) sayJson(lineOf(hand));
+      if (flags.json === true) writeJson(handLine(hand));
       else print(row(hand));
     }
     const isAlone = all.every(({ gateway }) => gateway === "local");
@@ -31,24 +31,24 @@ export async function list(flags: Flags): Promise<number> {
 }
 
 /** Tells all that is known of a hand. */
-export async function show(named: string, flags: Flags): Promise<number> {
+export async function showHand(named: string, flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ hands }) => {
     const hand = await hands.find(named);
-    if (flags.json === true) sayJson(lineOf(hand));
+    if (flags.json === true) writeJson(handLine(hand));
     else print(...page(hand));
     return EXIT.ok;
   });
 }
 
 /** Bars a hand, or lets it work again. */
-export async function change(
+export async function changeHand(
   word: "revoke" | "quarantine" | "release",
   named: string,
   flags: Flags & { readonly why?: string },
 ): Promise<number> {
   return withBrainApi(flags, async ({ hands }) => {
     const changed = await hands[word](named, flags.why === undefined ? {} : { why: flags.why });
-    if (flags.json === true) sayJson(lineOf(changed));
+    if (flags.json === true) writeJson(handLine(changed));
     else say(`${changed.name} is ${changed.barred ?? "free to work"}.`);
     return EXIT.ok;
   });
@@ -101,7 +101,7 @@ function telemetryWords(payload: JsonObject): string {
 }
 
 /** A hand as a line of JSON has it. */
-export function lineOf(hand: HandRecord): { readonly id: string; readonly [field: string]: unknown } {
+export function handLine(hand: HandRecord): { readonly id: string; readonly [field: string]: unknown } {
   const { lastSeenAt, createdAt, telemetry, ...rest } = hand;
   return {
     ...rest,

@@ -7,9 +7,9 @@ import type { Action, Judgement } from "@vidro/core";
 import type { RuleFinding } from "@vidro/core/policy";
 import type { OpenPolicy } from "@vidro/hands";
 import { EXIT } from "../program/exit-codes.ts";
-import { folderAt } from "../program/folder.ts";
+import { requireFolder } from "../program/require-folder.ts";
 import { paint } from "../view/symbols.ts";
-import { faultLine, print, sayFault, sayJson } from "../program/tell.ts";
+import { faultLine, print, sayFault, writeJson } from "../program/output.ts";
 import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 import { homeFolder } from "../program/settings.ts";
 
@@ -25,7 +25,7 @@ export async function check(file: string | undefined, flags: { readonly json?: b
     0,
   );
   const name = counting ?? "the shipped policy";
-  if (flags.json === true) sayJson({ ok: true, policy: name, version, rules: policy.rules.length, examples });
+  if (flags.json === true) writeJson({ ok: true, policy: name, version, rules: policy.rules.length, examples });
   else {
     const held = `${countWords(policy.rules.length, "rule")}, ${countWords(examples, "example")} tried`;
     print(`${paint("green", "ok")} ${name}: ${held}, version ${version}`);
@@ -44,15 +44,15 @@ export async function explainCommand(
       ? { id: "act_explain", tool: "shell", input: { command: words.join(" ") }, callId: "" }
       : { id: "act_explain", tool: "command", input: { command, args }, callId: "" };
   return withHomeBrain(async (brain) => {
-    const judged = await (await brain.hand(folderAt("."))).judge(action);
+    const judged = await (await brain.hand(requireFolder("."))).judge(action);
     if ("code" in judged) {
-      if (flags.json === true) sayJson(faultLine(judged));
+      if (flags.json === true) writeJson(faultLine(judged));
       sayFault(judged);
       return FAULTS[judged.code].exit;
     }
     const { findings } = explainVerdict(judged.plan, (await openAt(policyFile(), true)).policy);
     if (flags.json === true)
-      sayJson({ ...judged.verdict, plan: judged.plan, hash: judged.hash, policy: judged.policy, findings });
+      writeJson({ ...judged.verdict, plan: judged.plan, hash: judged.hash, policy: judged.policy, findings });
     else print(...explanation(judged, findings));
     return EXIT.ok;
   });
@@ -79,7 +79,7 @@ function policyFile(): string {
 async function openAt(file: string, isInForce: boolean): Promise<OpenPolicy> {
   const { openPolicy } = await import("@vidro/hands");
   const only = isInForce ? {} : { hostFile: false as const };
-  return openPolicy({ file, workspace: folderAt("."), state: nearest(homeFolder()), ...only });
+  return openPolicy({ file, workspace: requireFolder("."), state: nearest(homeFolder()), ...only });
 }
 
 /** The folder itself, or the first one above it that is there: checking makes nothing. */

@@ -3,11 +3,11 @@ import type { Budget } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { commandConfig } from "../program/settings.ts";
-import { folderAt } from "../program/folder.ts";
+import { requireFolder } from "../program/require-folder.ts";
 import { showRun } from "../view/show-run.ts";
 import type { ShowFlags } from "../view/show-run.ts";
-import { taskFrom } from "../program/task.ts";
-import { say } from "../program/tell.ts";
+import { readTask } from "../program/read-task.ts";
+import { say } from "../program/output.ts";
 
 /** What `vidro run` may be told besides the task. */
 interface RunFlags extends ShowFlags, BrainFlags {
@@ -24,8 +24,8 @@ interface RunFlags extends ShowFlags, BrainFlags {
 
 /** Runs a task and shows it to its end. */
 export async function run(words: readonly string[], flags: RunFlags): Promise<number> {
-  const task = await taskFrom(words);
-  const workspace = folderAt(flags.workspace ?? ".");
+  const task = await readTask(words);
+  const workspace = requireFolder(flags.workspace ?? ".");
   if (flags.workspace !== undefined && commandConfig({ url: flags.url }).get("url") !== undefined)
     throw new Fault("BAD_REQUEST", "A brain that is named works in its own folder: leave --workspace out.");
   // Another machine has a folder of its own, whichever one the daemon works in.

@@ -9,7 +9,7 @@ import { findRun } from "../brain-api/find-run.ts";
 import { entryLine } from "../view/json-lines.ts";
 import { paint, paintWord } from "../view/symbols.ts";
 import { screenFor } from "../view/show-run.ts";
-import { outputRead, print, say, sayJson, sayLine } from "../program/tell.ts";
+import { waitForReader, print, say, writeJson, writeLine } from "../program/output.ts";
 
 const TASK_CHARS = 70;
 const COLOURS = { running: "cyan", asking: "yellow", finished: "green", failed: "red", aborted: "dim" } as const;
@@ -17,7 +17,7 @@ const STATUS_CHARS = 8;
 const AGE_CHARS = 12;
 
 /** Lists runs, newest first. */
-export async function list(
+export async function listRuns(
   flags: BrainFlags & {
     readonly json?: boolean;
     readonly open?: boolean;
@@ -30,8 +30,8 @@ export async function list(
     const place = after === undefined ? {} : { after: (await findRun(runs, after)).id };
     const heads = await runs.list({ limit, ...place, ...(flags.open === true ? { open: true } : {}) });
     for (const head of heads) {
-      await outputRead();
-      if (flags.json === true) sayJson(headLine(head));
+      await waitForReader();
+      if (flags.json === true) writeJson(headLine(head));
       else print(row(head));
     }
     const damaged = heads.filter((head) => head.damaged !== undefined).length;
@@ -44,7 +44,7 @@ export async function list(
 }
 
 /** Tells the whole story of a run as the journal has it. */
-export async function show(
+export async function printRun(
   given: string,
   flags: BrainFlags & { readonly json?: boolean; readonly verbose?: boolean },
 ): Promise<number> {
@@ -53,7 +53,7 @@ export async function show(
     const screen = screenFor(id, flags, false);
     for await (const entry of runs.entries(id)) {
       screen.entry(entry);
-      await outputRead();
+      await waitForReader();
     }
     screen.close();
     if (process.stdout.isTTY) say(paint("dim", `${id} is ${status}.`));
@@ -67,8 +67,8 @@ export async function exportRun(given: string, flags: BrainFlags & { readonly ou
     const { id } = await findRun(runs, given);
     if (flags.out === undefined || flags.out === "-") {
       for await (const entry of runs.entries(id)) {
-        sayLine(entryLine(id, entry));
-        await outputRead();
+        writeLine(entryLine(id, entry));
+        await waitForReader();
       }
       return EXIT.ok;
     }
@@ -92,7 +92,7 @@ export async function exportRun(given: string, flags: BrainFlags & { readonly ou
 }
 
 /** Ends a run that the brain can take over. */
-export async function abort(given: string, flags: BrainFlags): Promise<number> {
+export async function abortRun(given: string, flags: BrainFlags): Promise<number> {
   return withBrainApi(flags, async ({ runs }) => {
     const { id } = await findRun(runs, given);
     await runs.abort(id, "vidro runs abort");

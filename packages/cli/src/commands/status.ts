@@ -4,12 +4,12 @@ import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { paint } from "../view/symbols.ts";
-import { print, sayJson } from "../program/tell.ts";
+import { print, writeJson } from "../program/output.ts";
 
 const COLOURS = { ready: "green", degraded: "yellow", down: "red" } as const;
 
 /** Shows the status of the running daemon; BRAIN_UNREACHABLE when none is up. */
-export async function status(flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
+export async function showStatus(flags: BrainFlags & { readonly json?: boolean }): Promise<number> {
   const { url, ready, agent } = await withBrainApi(flags, async (api) => ({
     url: await api.address(),
     ...(await api.status()),
@@ -18,7 +18,7 @@ export async function status(flags: BrainFlags & { readonly json?: boolean }): P
   const state = word === "ready" || word === "degraded" ? word : "down";
   const { checks = {}, details = {} } = ready;
   const { runs = null, hands = null } = agent;
-  if (flags.json === true) sayJson({ url, status: state, checks, details, runs, hands });
+  if (flags.json === true) writeJson({ url, status: state, checks, details, runs, hands });
   else print(...lines(url, state, { checks, details, runs, hands }));
   return state === "down" ? EXIT.failed : EXIT.ok;
 }

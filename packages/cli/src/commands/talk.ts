@@ -3,11 +3,11 @@ import { asFault, TERMINAL_LIMITS } from "@vidro/core";
 import { oneLine, SHORT_ID_CHARS } from "@vidro/core/text";
 import { embeddedBrain } from "../brain-api/embedded.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { folderAt } from "../program/folder.ts";
+import { requireFolder } from "../program/require-folder.ts";
 import { readWords } from "../view/keyboard.ts";
 import { paint } from "../view/symbols.ts";
 import { showRun } from "../view/show-run.ts";
-import { print, say, sayFault } from "../program/tell.ts";
+import { print, say, sayFault } from "../program/output.ts";
 import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 
 const PROMPT = "› ";
@@ -32,7 +32,7 @@ export async function talk(): Promise<number> {
 async function greet(brain: Brain): Promise<void> {
   const { name, because } = await brain.model();
   print(
-    `${paint(["cyan", "bold"], "vidro")} ${paint("dim", `in ${folderAt(".")}`)}`,
+    `${paint(["cyan", "bold"], "vidro")} ${paint("dim", `in ${requireFolder(".")}`)}`,
     `${paint("bold", name)} decides, because ${because}.`,
     "Nothing is changed without your yes, and everything is kept: vidro runs list",
     "",
@@ -92,7 +92,7 @@ class Talk {
     try {
       const { run } = await this.#brain.runs.start({
         task,
-        workspace: folderAt("."),
+        workspace: requireFolder("."),
         ...(this.#thread === undefined ? {} : { thread: this.#thread }),
       });
       this.#thread = run.thread;

@@ -6,8 +6,8 @@ import type { Json, JsonObject } from "@vidro/core";
 import { tcpAddress, tcpFaultCode } from "@vidro/core/wire/agent-tcp";
 import { EXIT } from "../program/exit-codes.ts";
 import { commandConfig } from "../program/settings.ts";
-import { pemFrom } from "../program/pem.ts";
-import { print, sayJson } from "../program/tell.ts";
+import { readPemFile } from "../program/read-pem-file.ts";
+import { print, writeJson } from "../program/output.ts";
 
 /** What `vidro tcp` may be told. */
 interface TcpFlags {
@@ -30,7 +30,7 @@ export async function tcp(address: string, [act = "", ...words]: readonly string
   try {
     const hello = await client.connect();
     const answer = act === "HELLO" ? { ...hello } : await client.request(act, data);
-    if (flags.json === true) sayJson(answer);
+    if (flags.json === true) writeJson(answer);
     else print(...JSON.stringify(answer, null, 2).split("\n"));
     return EXIT.ok;
   } catch (thrown) {
@@ -68,5 +68,5 @@ function jsonOr(text: string): Json {
 
 async function tlsOf({ tls, ca }: TcpFlags): Promise<Pick<TcpAddress, "tls">> {
   if (ca === undefined) return tls === true ? { tls } : {};
-  return { tls: { ca: await pemFrom(ca) } };
+  return { tls: { ca: await readPemFile(ca) } };
 }

@@ -3,16 +3,16 @@ import type { TokenRow, Tokens } from "@vidro/brain";
 import { Fault } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
 import { EXIT } from "../program/exit-codes.ts";
-import { expiryOf } from "../program/expiry.ts";
+import { parseExpiry } from "../program/expiry.ts";
 import { paint } from "../view/symbols.ts";
-import { outputRead, print, say, sayJson } from "../program/tell.ts";
+import { waitForReader, print, say, writeJson } from "../program/output.ts";
 import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 
 const OWNER_CHARS = 20;
 const SCOPES_CHARS = 60;
 
 /** Makes a token: its secret goes to stdout this once. */
-export async function create(flags: {
+export async function createToken(flags: {
   readonly role: "user" | "admin";
   readonly scopes?: readonly string[];
   readonly owner?: string;
@@ -20,7 +20,7 @@ export async function create(flags: {
   readonly json?: boolean;
 }): Promise<number> {
   const { role, scopes, expires } = flags;
-  const expiresAt = expires === undefined ? undefined : expiryOf(expires, Date.now());
+  const expiresAt = expires === undefined ? undefined : parseExpiry(expires, Date.now());
   const { LOCAL_OWNER } = await import("@vidro/brain");
   return withTokens(async (tokens) => {
     const made = await tokens.create({
@@ -30,7 +30,7 @@ export async function create(flags: {
     });
     const end = isoTime(made.expiresAt);
     if (flags.json === true) {
-      sayJson({ token_id: made.tokenId, token: made.token, scopes: made.scopes, expires_at: end });
+      writeJson({ token_id: made.tokenId, token: made.token, scopes: made.scopes, expires_at: end });
       return EXIT.ok;
     }
     print(made.token);
@@ -40,16 +40,16 @@ export async function create(flags: {
 }
 
 /** Lists tokens, oldest first; their secrets are nowhere. */
-export async function list(flags: { readonly json?: boolean }): Promise<number> {
+export async function listTokens(flags: { readonly json?: boolean }): Promise<number> {
   return withTokens(async (tokens) => {
     let last: TokenRow | undefined;
     for (let page = await tokens.list(); page.length > 0; page = await tokens.list({ after: last!.tokenId })) {
       for (const row of page) {
-        if (flags.json === true) sayJson(lineOf(row));
+        if (flags.json === true) writeJson(lineOf(row));
         else print(wordsOf(row));
       }
       last = page.at(-1);
-      await outputRead();
+      await waitForReader();
     }
     if (last === undefined && flags.json !== true) say("No tokens yet. Make one: vidro tokens create");
     return EXIT.ok;
@@ -57,7 +57,7 @@ export async function list(flags: { readonly json?: boolean }): Promise<number> 
 }
 
 /** Ends a token and every live session of it; the whole token will do for its id. */
-export async function revoke(given: string): Promise<number> {
+export async function revokeToken(given: string): Promise<number> {
   const [tokenId = ""] = given.split(".");
   return withTokens(async (tokens) => {
     await tokens.revoke(tokenId);

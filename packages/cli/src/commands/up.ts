@@ -5,10 +5,10 @@ import { jsonLine } from "@vidro/core/text";
 import { serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../program/exit-codes.ts";
-import { folderAt } from "../program/folder.ts";
+import { requireFolder } from "../program/require-folder.ts";
 import { onUncaught } from "../view/interrupts.ts";
 import { paint } from "../view/symbols.ts";
-import { errorLines, say, sayJson } from "../program/tell.ts";
+import { openErrorLines, say, writeJson } from "../program/output.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
 
 /** What `vidro up` may be told. */
@@ -39,7 +39,7 @@ export async function up(flags: UpFlags): Promise<number> {
   daemon = await startDaemon({
     home: homeFolder(),
     config,
-    workspace: folderAt("."),
+    workspace: requireFolder("."),
     host: config.get("host"),
     port: config.get("port"),
     onRestart: config.get("on_restart"),
@@ -60,7 +60,7 @@ export async function up(flags: UpFlags): Promise<number> {
 
 function tell({ url, southbound, tokenFile, pid }: Daemon, json: boolean): void {
   if (json)
-    return sayJson({
+    return writeJson({
       ready: true,
       url,
       ...(southbound === undefined ? {} : { southbound }),
@@ -125,7 +125,7 @@ function southboundOf(config: Config) {
 }
 
 /** Writes lines of the log, which must not fill the memory of a daemon that is left alone by its log's reader. */
-const toStderr = errorLines((dropped) => {
+const toStderr = openErrorLines((dropped) => {
   const message = "Lines of the log were dropped because their reader was too slow.";
   return jsonLine({ timestamp: new Date().toISOString(), level: "warn", event: "log.dropped", message, dropped });
 });

@@ -5,7 +5,7 @@ const SPAN = /^(\d{1,6})([mhdw])$/;
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
 /** When something ends, as a person says it: a span from now (30d) or a time (2030-01-31T12:00Z). */
-export function expiryOf(given: string, now: number): number {
+export function parseExpiry(given: string, now: number): number {
   const [, amount, unit] = SPAN.exec(given) ?? [];
   if (unit === "m" || unit === "h" || unit === "d" || unit === "w") return now + Number(amount) * UNITS_MS[unit];
   const moment = MOMENT.test(given) ? Date.parse(given) : Number.NaN;

@@ -5,15 +5,15 @@ import type { FaultCode } from "@vidro/core";
 import { nextForJoining } from "@vidro/core/wire/enrolment";
 import { stateFolder } from "@vidro/hands/config";
 import { EXIT } from "./exit-codes.ts";
-import { faultLog } from "./log.ts";
-import { faultLine, sayFault, sayJson } from "./tell.ts";
+import { faultLog } from "./fault-log.ts";
+import { faultLine, sayFault, writeJson } from "./output.ts";
 
 /** Tells what kept a command from its work, and gives the code to exit with. */
 export function sayFailure(thrown: unknown, argv: readonly string[]): number {
   if (thrown instanceof CommanderError) return sayMisuse(thrown, argv);
   const fault = thrown instanceof Fault ? thrown : ownFault(thrown);
   const next = nextStep(fault.code, argv);
-  if (wantsJson(argv)) sayJson({ ...faultLine(fault.report()), next });
+  if (wantsJson(argv)) writeJson({ ...faultLine(fault.report()), next });
   sayFault(fault.report(), next);
   return FAULTS[fault.code].exit;
 }
@@ -36,7 +36,7 @@ function sayMisuse(error: CommanderError, argv: readonly string[]): number {
     code: "BAD_REQUEST",
     message: meant === undefined ? said : `${said}. Did you mean ${meant}?`,
   } as const;
-  if (wantsJson(argv)) sayJson({ ...faultLine(fault), next });
+  if (wantsJson(argv)) writeJson({ ...faultLine(fault), next });
   sayFault(fault, next);
   return EXIT.usage;
 }

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 export type Exit = (code: number) => void;
 
 /** Words with commas between them. */
-export const listed = (text: string): readonly string[] => text.split(",").map((word) => word.trim());
+export const splitCommas = (text: string): readonly string[] => text.split(",").map((word) => word.trim());
 
 /** For programs that read what a command says. */
 export const JSON_FLAG = ["--json", "print JSON, one line for each item"] as const;
@@ -16,7 +16,7 @@ export const YES_FLAG = ["--yes", "answer yes to every question; what the policy
 export const HANDS_WORDS = "hands to use: an id, a name, tag:NAME, tool:NAME, or several with commas";
 
 /** Which brain: a named one, else the running daemon, else one in this process. */
-export function named(command: Command): Command {
+export function addBrainFlags(command: Command): Command {
   return command
     .option(
       "--url <url>",

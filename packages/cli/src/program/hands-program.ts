@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import type { Command } from "commander";
-import { HANDS_WORDS, JSON_FLAG, listed, named, YES_FLAG } from "./flags.ts";
+import { HANDS_WORDS, JSON_FLAG, splitCommas, addBrainFlags, YES_FLAG } from "./flags.ts";
 import type { Exit } from "./flags.ts";
 
 const HAND_ARGUMENT = ["<hand>", "id or name of a hand"] as const;
@@ -19,31 +19,31 @@ export function addHands(root: Command, exit: Exit): void {
 }
 
 function addRegister(hands: Command, exit: Exit): void {
-  named(hands.command("list"))
+  addBrainFlags(hands.command("list"))
     .description("list hands, this machine's first, then by name")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await loadHands()).list(flags)));
-  named(hands.command("show"))
+    .action(async (flags) => exit(await (await loadHands()).listHands(flags)));
+  addBrainFlags(hands.command("show"))
     .description("show everything known about a hand")
     .argument(...HAND_ARGUMENT)
     .option(...JSON_FLAG)
-    .action(async (hand: string, flags) => exit(await (await loadHands()).show(hand, flags)));
-  named(hands.command("exec"))
+    .action(async (hand: string, flags) => exit(await (await loadHands()).showHand(hand, flags)));
+  addBrainFlags(hands.command("exec"))
     .description("run one command on hands and pass on its output and exit code")
     .argument("<hands>", HANDS_WORDS)
     .argument("<command...>", "a program and its arguments, after --")
     .option(...YES_FLAG)
     .option(...JSON_FLAG)
     .action(async (on: string, argv: string[], flags) =>
-      exit(await (await import("../commands/hands-exec.ts")).exec(on, argv, flags)),
+      exit(await (await import("../commands/hands/exec.ts")).exec(on, argv, flags)),
     );
   for (const [word, does] of HAND_CHANGES) {
-    const command = named(hands.command(word))
+    const command = addBrainFlags(hands.command(word))
       .description(does)
       .argument(...HAND_ARGUMENT)
       .option(...JSON_FLAG);
     if (word !== "release") command.option("--why <text>", "reason, shown in lists and in the log");
-    command.action(async (hand: string, flags) => exit(await (await loadHands()).change(word, hand, flags)));
+    command.action(async (hand: string, flags) => exit(await (await loadHands()).changeHand(word, hand, flags)));
   }
 }
 
@@ -51,7 +51,7 @@ function addReview(hands: Command, exit: Exit): void {
   hands
     .command("reviewed")
     .description("confirm that you reviewed hands and tokens after restoring a backup")
-    .action(async () => exit(await (await import("../commands/reviewed.ts")).reviewed()));
+    .action(async () => exit(await (await import("../commands/hands/review.ts")).confirmReview()));
 }
 
 const HAND_CHANGES = [
@@ -61,36 +61,36 @@ const HAND_CHANGES = [
 ] as const;
 
 function addKeys(hands: Command, exit: Exit): void {
-  named(hands.command("rotate-key"))
+  addBrainFlags(hands.command("rotate-key"))
     .description("give a hand on signed HTTP its next key; the old one ends a day after the new one is first used")
     .argument(...HAND_ARGUMENT)
     .option(...JSON_FLAG)
     .action(async (hand: string, flags) =>
-      exit(await (await import("../commands/rotate-key.ts")).rotateKey(hand, flags)),
+      exit(await (await import("../commands/hands/rotate-key.ts")).rotateKey(hand, flags)),
     );
   hands
     .command("authority")
     .description("print the certificate that hands check this brain's approvals with")
-    .action(async () => exit(await (await import("../commands/authority.ts")).authority()));
-  named(hands.command("address"))
+    .action(async () => exit(await (await import("../commands/hands/authority.ts")).printAuthority()));
+  addBrainFlags(hands.command("address"))
     .description("allow the brain to call a hand at the address it listens on; without a url, forbid it")
     .argument(...HAND_ARGUMENT)
     .argument("[url]", "address that the hand listens on, like https://web-1.lan:8443")
     .option(...JSON_FLAG)
     .action(async (hand: string, url: string | undefined, flags) =>
-      exit(await (await import("../commands/hand-address.ts")).address(hand, url, flags)),
+      exit(await (await import("../commands/hands/address.ts")).allowHandAddress(hand, url, flags)),
     );
 }
 
 function addJoining(hands: Command, exit: Exit): void {
-  const tags = () => new Option("--tags <a,b>", "tags to select the hand by").argParser(listed);
-  named(hands.command("invite"))
+  const tags = () => new Option("--tags <a,b>", "tags to select the hand by").argParser(splitCommas);
+  addBrainFlags(hands.command("invite"))
     .description("invite a host: print the command to run there")
     .option("--name <name>", "name of the hand (default: the name of its host)")
     .addOption(tags())
     .option("--expires <when>", "how long the invitation is valid: 30m, at most 1h", "1h")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await import("../commands/invite.ts")).invite(flags)));
+    .action(async (flags) => exit(await (await import("../commands/hands/invite.ts")).inviteHost(flags)));
   hands
     .command("join")
     .description("join the brain that invited this host, and work for it until Ctrl-C")
@@ -103,7 +103,7 @@ function addJoining(hands: Command, exit: Exit): void {
     .option("--transport <ws|http>", "connect by WebSocket (ws) or by signed HTTP messages (http)")
     .option("--state <folder>", "folder for its identity and its ledger")
     .option("--json", "print one line of JSON when it is connected")
-    .action(async (url: string, flags) => exit(await (await import("../commands/join.ts")).join(url, flags)));
+    .action(async (url: string, flags) => exit(await (await import("../commands/hands/join.ts")).join(url, flags)));
 }
 
 function addServing(hands: Command, exit: Exit): void {
@@ -118,7 +118,7 @@ function addServing(hands: Command, exit: Exit): void {
     .option("--brain <file>", "accept approvals only from the brain with this certificate (vidro hands authority)")
     .option("--lab", "for laboratories: allow other machines without TLS")
     .option("--json", "print one line of JSON when it is ready")
-    .action(async (flags) => exit(await (await import("../commands/hands-serve.ts")).serve(flags)));
+    .action(async (flags) => exit(await (await import("../commands/hands/serve.ts")).serveFolder(flags)));
 }
 
 function addDialling(hands: Command, exit: Exit): void {
@@ -128,7 +128,7 @@ function addDialling(hands: Command, exit: Exit): void {
     .argument("<address>", "address of the hand, like tls://web-2.lan:4000; tcp:// only on this machine")
     .requiredOption("--token <token>", "token of the hand, with the scopes hand and approve; - reads it from stdin")
     .option("--name <name>", "name of the hand (default: the name of its host)")
-    .addOption(new Option("--tags <a,b>", "tags to select the hand by").argParser(listed))
+    .addOption(new Option("--tags <a,b>", "tags to select the hand by").argParser(splitCommas))
     .option("--ca <file>", "trust the hand by this certificate, a file in PEM")
     .option("--lab", "for laboratories: connect to another machine without TLS")
     .option(
@@ -136,5 +136,7 @@ function addDialling(hands: Command, exit: Exit): void {
       "address of the brain (default: VIDRO_URL, else the running daemon); its token is VIDRO_TOKEN",
     )
     .option(...JSON_FLAG)
-    .action(async (address: string, flags) => exit(await (await import("../commands/dial.ts")).dial(address, flags)));
+    .action(async (address: string, flags) =>
+      exit(await (await import("../commands/hands/dial.ts")).dialHand(address, flags)),
+    );
 }

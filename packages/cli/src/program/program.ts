@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from "commander";
-import { HANDS_WORDS, JSON_FLAG, listed, named, YES_FLAG } from "./flags.ts";
+import { HANDS_WORDS, JSON_FLAG, splitCommas, addBrainFlags, YES_FLAG } from "./flags.ts";
 import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
 
@@ -28,7 +28,7 @@ const loadPolicy = () => import("../commands/policy.ts");
 const loadTokens = () => import("../commands/tokens.ts");
 
 /** The command line; what a command needs is loaded when it is called. */
-export function program(version: string, exit: Exit): Command {
+export function buildProgram(version: string, exit: Exit): Command {
   const root = new Command("vidro")
     .description(
       "Runs tasks on your machines: a brain decides, hands execute, every step is recorded.\nWithout a command, vidro opens a conversation.",
@@ -80,21 +80,21 @@ function addUp(root: Command, exit: Exit): void {
       new Option(
         "--southbound-host <a,b>",
         "names and addresses by which other machines reach this one (default: VIDRO_SOUTHBOUND_HOSTS, else only this machine)",
-      ).argParser(listed),
+      ).argParser(splitCommas),
     )
     .option("--json", "print one line of JSON when it is ready, and the log as JSON on stderr")
     .action(async (flags) => exit(await (await import("../commands/up.ts")).up(flags)));
-  named(root.command("status"))
+  addBrainFlags(root.command("status"))
     .description("show the status of the running daemon")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await import("../commands/status.ts")).status(flags)));
-  named(root.command("console"))
+    .action(async (flags) => exit(await (await import("../commands/status.ts")).showStatus(flags)));
+  addBrainFlags(root.command("console"))
     .description("print the address of the daemon's web console")
-    .action(async (flags) => exit(await (await import("../commands/console.ts")).openConsole(flags)));
+    .action(async (flags) => exit(await (await import("../commands/console.ts")).printConsoleAddress(flags)));
 }
 
 function addRun(root: Command, exit: Exit): void {
-  named(root.command("run"))
+  addBrainFlags(root.command("run"))
     .description("run a task and show it until it ends")
     .argument("<task...>", "what to do; - reads it from stdin")
     .option(...JSON_FLAG)
@@ -113,7 +113,7 @@ function addRun(root: Command, exit: Exit): void {
 }
 
 function addCode(root: Command, exit: Exit): void {
-  named(root.command("code"))
+  addBrainFlags(root.command("code"))
     .description("work on this folder: a brain decides, this process executes (also: codegen)")
     .argument("[task...]", "what to do; - reads it from stdin")
     .option("--resume <run>", "go on with an open run: its id, or the last characters of it")
@@ -126,7 +126,7 @@ function addCode(root: Command, exit: Exit): void {
 }
 
 function addAttach(root: Command, exit: Exit): void {
-  named(root.command("attach"))
+  addBrainFlags(root.command("attach"))
     .description("watch a run from its beginning; a run without a driver is driven on")
     .argument("[run]", RUN_ARGUMENT[1])
     .option("--last", "the newest run")
@@ -142,58 +142,58 @@ function addAttach(root: Command, exit: Exit): void {
 
 function addRuns(root: Command, exit: Exit): void {
   const runs = root.command("runs").description("list, show, export and abort runs");
-  named(runs.command("list"))
+  addBrainFlags(runs.command("list"))
     .description("list runs, newest first")
     .option("--open", "only runs that have not ended")
     .addOption(new Option("--limit <n>", "how many runs to list").argParser(count))
     .option("--after <id>", "only runs older than this one, to go on with a list")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await loadRuns()).list(flags)));
-  named(runs.command("show"))
+    .action(async (flags) => exit(await (await loadRuns()).listRuns(flags)));
+  addBrainFlags(runs.command("show"))
     .description("show everything that happened in a run")
     .argument(...RUN_ARGUMENT)
     .option(...JSON_FLAG)
     .option(...VERBOSE_FLAG)
-    .action(async (run: string, flags) => exit(await (await loadRuns()).show(run, flags)));
-  named(runs.command("export"))
+    .action(async (run: string, flags) => exit(await (await loadRuns()).printRun(run, flags)));
+  addBrainFlags(runs.command("export"))
     .description("write all journal entries of a run as NDJSON")
     .argument(...RUN_ARGUMENT)
     .option("--out <file>", "new file to write (default: stdout)")
     .action(async (run: string, flags) => exit(await (await loadRuns()).exportRun(run, flags)));
-  named(runs.command("abort"))
+  addBrainFlags(runs.command("abort"))
     .description("abort an open run")
     .argument(...RUN_ARGUMENT)
-    .action(async (run: string, flags) => exit(await (await loadRuns()).abort(run, flags)));
+    .action(async (run: string, flags) => exit(await (await loadRuns()).abortRun(run, flags)));
 }
 
 function addAgents(root: Command, exit: Exit): void {
   const agents = root
     .command("agents")
     .description("list and change agents: personas with a prompt, a model and tools");
-  named(agents.command("list"))
+  addBrainFlags(agents.command("list"))
     .description("list agents, bunny first, then by name")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await loadAgents()).list(flags)));
-  named(agents.command("show"))
+    .action(async (flags) => exit(await (await loadAgents()).listAgents(flags)));
+  addBrainFlags(agents.command("show"))
     .description("show an agent with its prompt")
     .argument(...AGENT_ARGUMENT)
     .option(...JSON_FLAG)
-    .action(async (agent: string, flags) => exit(await (await loadAgents()).show(agent, flags)));
-  named(agents.command("create"))
+    .action(async (agent: string, flags) => exit(await (await loadAgents()).showAgent(agent, flags)));
+  addBrainFlags(agents.command("create"))
     .description("create an agent and print its uuid")
     .requiredOption("--name <name>", "name of the agent")
     .option("--description <text>", "what the agent is for")
     .option("--model <model>", "model of the agent (default: the brain's choice)")
-    .addOption(new Option("--tools <a,b>", "tools of the agent (default: all)").argParser(listed))
+    .addOption(new Option("--tools <a,b>", "tools of the agent (default: all)").argParser(splitCommas))
     .addOption(new Option("--prompt <text>", "text that begins every prompt").conflicts("promptFile"))
     .option("--prompt-file <file>", "file with that text")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await loadAgents()).create(flags)));
-  named(agents.command("delete"))
+    .action(async (flags) => exit(await (await loadAgents()).createAgent(flags)));
+  addBrainFlags(agents.command("delete"))
     .description("delete an agent that was created")
     .argument(...AGENT_ARGUMENT)
     .option(...JSON_FLAG)
-    .action(async (agent: string, flags) => exit(await (await loadAgents()).remove(agent, flags)));
+    .action(async (agent: string, flags) => exit(await (await loadAgents()).deleteAgent(agent, flags)));
 }
 
 function addTokens(root: Command, exit: Exit): void {
@@ -207,16 +207,16 @@ function addTokens(root: Command, exit: Exit): void {
         .default("user")
         .conflicts("scopes"),
     )
-    .addOption(new Option("--scopes <a,b>", "scopes of the token, instead of a role's").argParser(listed))
+    .addOption(new Option("--scopes <a,b>", "scopes of the token, instead of a role's").argParser(splitCommas))
     .option("--owner <name>", "owner of the token (default: the person at this machine)")
     .option("--expires <when>", "when it expires: 30d, 12h, 45m, or a time like 2030-01-31T12:00:00Z (default: never)")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await loadTokens()).create(flags)));
+    .action(async (flags) => exit(await (await loadTokens()).createToken(flags)));
   tokens
     .command("list")
     .description("list tokens, oldest first")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await loadTokens()).list(flags)));
+    .action(async (flags) => exit(await (await loadTokens()).listTokens(flags)));
   tokens
     .command("export")
     .description("write hashes of tokens to a file for a hand on another host")
@@ -227,7 +227,7 @@ function addTokens(root: Command, exit: Exit): void {
     .command("revoke")
     .description("revoke a token and end its open connections")
     .argument("<id>", "id of a token")
-    .action(async (id: string) => exit(await (await loadTokens()).revoke(id)));
+    .action(async (id: string) => exit(await (await loadTokens()).revokeToken(id)));
 }
 
 function addTcp(root: Command, exit: Exit): void {
@@ -270,18 +270,18 @@ function addConfig(root: Command, exit: Exit): void {
     .command("list")
     .description("list every setting, its value and where the value comes from")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await loadConfig()).list(flags)));
+    .action(async (flags) => exit(await (await loadConfig()).listSettings(flags)));
   config
     .command("explain")
     .description("explain a setting: value, origin, what it does, and where it may be set")
     .argument("[key]", "a setting, as url or VIDRO_URL (default: all)")
     .option(...JSON_FLAG)
-    .action(async (key: string | undefined, flags) => exit(await (await loadConfig()).explain(key, flags)));
+    .action(async (key: string | undefined, flags) => exit(await (await loadConfig()).explainSettings(key, flags)));
 }
 
 function addAudit(root: Command, exit: Exit): void {
   const audit = root.command("audit").description("verify that journal and outcomes were not altered");
-  const loadReceipts = () => import("../commands/audit-receipts.ts");
+  const loadReceipts = () => import("../commands/audit/receipts.ts");
   const keys = [
     "--keys <file>",
     "file with public keys of hands, as vidro audit keys and vidro-hand key print them",
@@ -293,12 +293,12 @@ function addAudit(root: Command, exit: Exit): void {
     .option(...keys)
     .option(...JSON_FLAG)
     .action(async (run: string | undefined, flags) =>
-      exit(await (await import("../commands/audit.ts")).verify(run, flags)),
+      exit(await (await import("../commands/audit.ts")).verifyAudit(run, flags)),
     );
   audit
     .command("keys")
     .description("print the public keys that hands sign receipts with")
-    .action(async () => exit(await (await loadReceipts()).keys()));
+    .action(async () => exit(await (await loadReceipts()).printHandKeys()));
   audit
     .command("export")
     .description("print the outcomes that hands have signed, of all runs or of one")
@@ -315,5 +315,5 @@ function addAudit(root: Command, exit: Exit): void {
     .command("doctor")
     .description("check everything that a run needs, without changing anything")
     .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await import("../commands/doctor.ts")).doctor(flags)));
+    .action(async (flags) => exit(await (await import("../commands/doctor.ts")).runDoctor(flags)));
 }

@@ -1,20 +1,20 @@
 import { EXIT } from "../program/exit-codes.ts";
 
 /** Why a watcher leaves before the end: the code it exits with, and what a person is told. */
-export interface Leaving {
+export interface LeaveReason {
   readonly exit: number;
   readonly because: string;
 }
 
 /** What a watcher does when it is interrupted. */
-export interface Interrupted {
+export interface InterruptTarget {
   /** The first Ctrl-C. */
   abort(): void;
   /** The second Ctrl-C, a signal to end, or an output that cannot be written any more. */
-  leave(leaving: Leaving): void;
+  leave(leaving: LeaveReason): void;
 }
 
-let outputBroke: ((leaving: Leaving) => void) | undefined;
+let outputBroke: ((leaving: LeaveReason) => void) | undefined;
 
 /** Ends the process quietly when stdout cannot be written, unless a watcher has a run to leave in order. */
 export function watchOutput(): void {
@@ -36,7 +36,7 @@ export function onUncaught(handle: (thrown: unknown) => void): void {
 }
 
 /** Passes signals on to a watcher; returns how to stop. */
-export function onInterrupt(watcher: Interrupted): () => void {
+export function onInterrupt(watcher: InterruptTarget): () => void {
   let struck = 0;
   const interrupt = (): void => {
     struck += 1;

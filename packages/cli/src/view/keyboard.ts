@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, TERMINAL_LIMITS } from "@vidro/core";
-import { shown } from "./ink.ts";
-import { print, prompt as show } from "../program/tell.ts";
+import { toTerminal } from "./control-sequences.ts";
+import { print, prompt as show } from "../program/output.ts";
 
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
@@ -66,7 +66,7 @@ export function readWords(
       terminal: true,
       history: [...history],
       removeHistoryDuplicates: true,
-      prompt: shown(prompt),
+      prompt: toTerminal(prompt),
     });
     const leave = (): void => reader.close();
     signal.addEventListener("abort", leave);

@@ -1,14 +1,14 @@
 import type { WriteStream } from "node:tty";
 import { stripVTControlCharacters } from "node:util";
-import { control, shown } from "./ink.ts";
+import { markControl, toTerminal } from "./control-sequences.ts";
 
 /* For a terminal that does not know its size. */
 const USUAL_ROWS = 24;
 const USUAL_COLUMNS = 80;
 
 /** A line that is too wide is clipped by the terminal, so each line is one row whatever the width of its letters. */
-const CLIP = control("?7l");
-const WRAP = control("?7h");
+const CLIP = markControl("?7l");
+const WRAP = markControl("?7h");
 
 /** The last rows of a terminal, drawn again and again below what stays. */
 export class LiveArea {
@@ -34,7 +34,7 @@ export class LiveArea {
     const drawn = lines.slice(-Math.max(1, (this.#stream.rows || USUAL_ROWS) - 1));
     this.#write(`${this.#erase()}${CLIP}${drawn.map((line) => `${line}\n`).join("")}${WRAP}`);
     const columns = this.#stream.columns || USUAL_COLUMNS;
-    this.#widths = drawn.map((line) => Math.min(stripVTControlCharacters(shown(line)).length, columns));
+    this.#widths = drawn.map((line) => Math.min(stripVTControlCharacters(toTerminal(line)).length, columns));
   }
 
   /** Erases the live rows. */
@@ -51,7 +51,7 @@ export class LiveArea {
   }
 
   #write(text: string): void {
-    this.#stream.write(shown(text));
+    this.#stream.write(toTerminal(text));
   }
 
   #erase(): string {
@@ -59,6 +59,6 @@ export class LiveArea {
     // A terminal that became narrower has broken the rows that no longer fit.
     const columns = this.#stream.columns || USUAL_COLUMNS;
     const rows = this.#widths.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0);
-    return `${control(`${rows}F`)}${control("J")}`;
+    return `${markControl(`${rows}F`)}${markControl("J")}`;
   }
 }

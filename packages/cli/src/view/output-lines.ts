@@ -2,7 +2,7 @@ import { TERMINAL_LIMITS } from "@vidro/core";
 import { printable } from "@vidro/core/text";
 
 /** The output of a command as it comes: whole lines for whoever wants them all, and always the last few. */
-export class Fold {
+export class OutputLines {
   #open = "";
   #last: string[] = [];
 

@@ -5,7 +5,7 @@ import { dropStrayKeys, readKey, readWords } from "./keyboard.ts";
 import { paint } from "./symbols.ts";
 
 /** An answer, and whose it is. */
-export interface Answer {
+export interface SignedAnswer {
   readonly text: string;
   readonly by: string;
 }
@@ -15,17 +15,17 @@ export interface Answerer {
   /** Before a question is shown. */
   ready(): Promise<void>;
   /** The answer; rejects when the signal fires because the question is closed. */
-  answer(question: QuestionAsked, signal: AbortSignal): Promise<Answer>;
+  answer(question: QuestionAsked, signal: AbortSignal): Promise<SignedAnswer>;
 }
 
 /** Says yes to whatever has a way on; what policy denies is never asked. */
-export const yesToAll: Answerer = {
+export const yesAnswerer: Answerer = {
   ready: async () => undefined,
   answer: async ({ options }) => ({ text: options[0] ?? "", by: "--yes" }),
 };
 
 /** Nobody is there: nothing is approved, nothing is known, and what is unknown stops the run. */
-export const nobody: Answerer = {
+export const absentAnswerer: Answerer = {
   ready: async () => undefined,
   answer: async ({ about }) => ({ text: NOBODYS[about.kind], by: "nobody" }),
 };
@@ -41,7 +41,7 @@ const NOBODYS: { readonly [kind in QuestionAsked["about"]["kind"]]: string } = {
 };
 
 /** A person at the terminal. */
-export const person: Answerer = {
+export const personAnswerer: Answerer = {
   ready: dropStrayKeys,
   async answer(question, signal) {
     const by = userName();

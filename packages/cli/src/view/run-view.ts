@@ -17,14 +17,14 @@ import {
 } from "@vidro/core/text";
 import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunStarted } from "@vidro/core";
 import { Checklist } from "./checklist.ts";
-import { Fold } from "./output-lines.ts";
+import { OutputLines } from "./output-lines.ts";
 import { LiveArea } from "./live-area.ts";
-import { paint, terminalMarks } from "./symbols.ts";
-import type { Marks } from "./symbols.ts";
-import type { Loudness, Screen } from "./screen.ts";
+import { paint, terminalSymbols } from "./symbols.ts";
+import type { TerminalSymbols } from "./symbols.ts";
+import type { Verbosity, Screen } from "./screen.ts";
 
 /** How a terminal is used: `live` when something may move on it. */
-interface TerminalOptions extends Loudness {
+interface TerminalOptions extends Verbosity {
   readonly stream: WriteStream;
   readonly live: boolean;
   /** The run's id. */
@@ -51,10 +51,10 @@ const SPAN_CHARS = 14;
 
 class TerminalScreen implements Screen {
   readonly #options: TerminalOptions;
-  readonly #marks: Marks;
+  readonly #marks: TerminalSymbols;
   readonly #area: LiveArea;
   readonly #plan = new Checklist();
-  #fold = new Fold();
+  #fold = new OutputLines();
   #spinner: NodeJS.Timeout | undefined;
   /** What is under way, and since when. */
   #doing = "starting";
@@ -68,7 +68,7 @@ class TerminalScreen implements Screen {
 
   constructor(options: TerminalOptions) {
     this.#options = options;
-    this.#marks = terminalMarks();
+    this.#marks = terminalSymbols();
     this.#area = new LiveArea(options.stream);
   }
 
@@ -101,14 +101,14 @@ class TerminalScreen implements Screen {
     for (const line of lines) this.#aside(this.#marks.bar, line);
   }
 
-  rest(): void {
+  releaseTerminal(): void {
     clearInterval(this.#spinner);
     this.#spinner = undefined;
     this.#area.clear();
   }
 
   close(): void {
-    this.rest();
+    this.releaseTerminal();
     this.#area.close();
   }
 
@@ -150,7 +150,7 @@ class TerminalScreen implements Screen {
       case "intent.analyzed":
       case "model.failed":
       case "heal.tried":
-        if (voidsWords(event)) this.#fold = new Fold();
+        if (voidsWords(event)) this.#fold = new OutputLines();
         return this.#line(paint("yellow", this.#marks.heal), eventSentence(event));
       case "note.observed":
       case "knowledge.committed":
@@ -208,7 +208,7 @@ class TerminalScreen implements Screen {
 
   /** The last of a run besides its answer: the plan as it ended and what was used. */
   #end(at: number): void {
-    this.rest();
+    this.releaseTerminal();
     if (this.#options.live) this.#printPlan();
     const { steps, actions, tokens } = this.#used;
     const used = [
@@ -232,7 +232,7 @@ class TerminalScreen implements Screen {
   }
 
   #begin(doing: string, at: number): void {
-    this.#fold = new Fold();
+    this.#fold = new OutputLines();
     this.#doing = doing;
     this.#since = at;
     if (!this.#options.live || this.#options.quiet || this.#recalling) return;

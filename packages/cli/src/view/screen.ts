@@ -1,6 +1,6 @@
 import type { Entry, LiveEvent, QuestionAsked } from "@vidro/core";
 import { entryLine, liveLine } from "./json-lines.ts";
-import { sayLine } from "../program/tell.ts";
+import { writeLine } from "../program/output.ts";
 
 /** Where a run is shown. */
 export interface Screen {
@@ -13,27 +13,27 @@ export interface Screen {
   /** Shows what is happening right now. */
   live(event: LiveEvent): void;
   /** Leaves the terminal to somebody else until the next entry. */
-  rest(): void;
+  releaseTerminal(): void;
   /** Shows nothing more. */
   close(): void;
 }
 
 /** How much is shown. */
-export interface Loudness {
+export interface Verbosity {
   readonly quiet: boolean;
   readonly verbose: boolean;
 }
 
 /** A run as NDJSON on stdout. */
-export function ndjsonScreen(run: string, { verbose }: Pick<Loudness, "verbose">): Screen {
+export function ndjsonScreen(run: string, { verbose }: Pick<Verbosity, "verbose">): Screen {
   return {
-    entry: (entry) => sayLine(entryLine(run, entry)),
+    entry: (entry) => writeLine(entryLine(run, entry)),
     recall: () => undefined,
     remind: () => undefined,
     live: (event) => {
-      if (verbose) sayLine(liveLine(run, event, Date.now()));
+      if (verbose) writeLine(liveLine(run, event, Date.now()));
     },
-    rest: () => undefined,
+    releaseTerminal: () => undefined,
     close: () => undefined,
   };
 }

@@ -1,14 +1,14 @@
 import { terminalScreen } from "./run-view.ts";
-import { nobody, person, yesToAll } from "./questions.ts";
+import { absentAnswerer, personAnswerer, yesAnswerer } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import { ndjsonScreen } from "./screen.ts";
-import type { Loudness, Screen } from "./screen.ts";
+import type { Verbosity, Screen } from "./screen.ts";
 import type { BrainRuns } from "../brain-api/brain-api.ts";
 import { terminalName } from "./symbols.ts";
-import { watch } from "./watch-run.ts";
+import { watchRun } from "./watch-run.ts";
 
 /** How a run is shown and who answers, as the flags say. */
-export interface ShowFlags extends Partial<Loudness> {
+export interface ShowFlags extends Partial<Verbosity> {
   readonly json?: boolean;
   readonly yes?: boolean;
 }
@@ -24,7 +24,7 @@ export function showRun(
   run: { readonly id: string; readonly after: number },
   flags: ShowFlags,
 ): Promise<number> {
-  return watch({
+  return watchRun({
     runs,
     run: run.id,
     after: run.after,
@@ -41,6 +41,6 @@ export function screenFor(run: string, flags: ShowFlags, live = terminalName() !
 }
 
 function answererFor(flags: ShowFlags): Answerer {
-  if (flags.yes === true) return yesToAll;
-  return !tellsPrograms(flags) && process.stdin.isTTY ? person : nobody;
+  if (flags.yes === true) return yesAnswerer;
+  return !tellsPrograms(flags) && process.stdin.isTTY ? personAnswerer : absentAnswerer;
 }

@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { held } from "./ink.ts";
+import { markControls } from "./control-sequences.ts";
 
 /** Colours as this terminal and NO_COLOR allow them. */
 export function paint(
@@ -8,7 +8,7 @@ export function paint(
   stream: NodeJS.WriteStream = process.stdout,
 ): string {
   const [before = "", after = ""] = styleText(style, HOLE, { stream }).split(HOLE);
-  return `${held(before)}${text}${held(after)}`;
+  return `${markControls(before)}${text}${markControls(after)}`;
 }
 
 /** A word in its colour, padded to a width; a word without a colour, as a newer brain may use, stays as it is. */
@@ -26,7 +26,7 @@ export function paintWord(
 const HOLE = "x";
 
 /** Signs in front of lines. */
-export interface Marks {
+export interface TerminalSymbols {
   readonly task: string;
   readonly done: string;
   readonly failed: string;
@@ -40,7 +40,7 @@ export interface Marks {
   readonly spinner: readonly string[];
 }
 
-const DRAWN: Marks = {
+const DRAWN: TerminalSymbols = {
   task: "▸",
   done: "✓",
   failed: "✗",
@@ -54,7 +54,7 @@ const DRAWN: Marks = {
   spinner: ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
 };
 
-const TYPED: Marks = {
+const TYPED: TerminalSymbols = {
   task: ">",
   done: "+",
   failed: "x",
@@ -74,7 +74,7 @@ export function terminalName(): string | undefined {
 }
 
 /** The signs that this terminal can show. */
-export function terminalMarks(): Marks {
+export function terminalSymbols(): TerminalSymbols {
   const name = terminalName();
   return name === "dumb" || name === "linux" ? TYPED : DRAWN;
 }

@@ -2,15 +2,15 @@ import { asFault, FAULTS, isTerminal, TERMINAL_LIMITS } from "@vidro/core";
 import type { Entry, QuestionAsked, TerminalEvent } from "@vidro/core";
 import { EXIT } from "../program/exit-codes.ts";
 import { onInterrupt } from "./interrupts.ts";
-import type { Interrupted, Leaving } from "./interrupts.ts";
-import { nobody } from "./questions.ts";
+import type { InterruptTarget, LeaveReason } from "./interrupts.ts";
+import { absentAnswerer } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import type { Screen } from "./screen.ts";
-import { faultRow, outputRead, say, sayFault } from "../program/tell.ts";
+import { faultRow, waitForReader, say, sayFault } from "../program/output.ts";
 import type { BrainRuns, RunRole } from "../brain-api/brain-api.ts";
 
 /** What is watched, from which entry on, where, and by whom. */
-interface Watching {
+interface WatchOptions {
   readonly runs: BrainRuns;
   readonly run: string;
   readonly after: number;
@@ -19,7 +19,7 @@ interface Watching {
 }
 
 /** Shows a run to its end, drives it when nobody else does, and gives the code to exit with. */
-export async function watch(watching: Watching): Promise<number> {
+export async function watchRun(watching: WatchOptions): Promise<number> {
   const watcher = new Watcher(watching);
   const deaf = onInterrupt(watcher);
   try {
@@ -44,8 +44,8 @@ const ASKED_ELSEWHERE = {
   onlooker: "Another process drives this run: it is asked there.",
 } as const;
 
-class Watcher implements Interrupted {
-  readonly #watching: Watching;
+class Watcher implements InterruptTarget {
+  readonly #watching: WatchOptions;
   #cursor: number;
   #role: RunRole = "onlooker";
   /** Ends the current round of following. */
@@ -53,10 +53,10 @@ class Watcher implements Interrupted {
   /** The question that waits for an answer, and how to stop asking. */
   #open: QuestionAsked | undefined;
   #asking: AbortController | undefined;
-  #leaving: Leaving | undefined;
+  #leaving: LeaveReason | undefined;
   #fault: unknown;
 
-  constructor(watching: Watching) {
+  constructor(watching: WatchOptions) {
     this.#watching = watching;
     this.#cursor = watching.after;
   }
@@ -93,7 +93,7 @@ class Watcher implements Interrupted {
 
   /** Whether questions are put to the answerer here; nobody answers only what is this process's own business. */
   get #answers(): boolean {
-    return this.#role === "driver" || (this.#role === "partner" && this.#watching.answerer !== nobody);
+    return this.#role === "driver" || (this.#role === "partner" && this.#watching.answerer !== absentAnswerer);
   }
 
   abort(): void {
@@ -105,7 +105,7 @@ class Watcher implements Interrupted {
     });
   }
 
-  leave(leaving: Leaving): void {
+  leave(leaving: LeaveReason): void {
     this.#leaving ??= leaving;
     this.#asking?.abort();
     this.#hangUp.abort();
@@ -119,7 +119,7 @@ class Watcher implements Interrupted {
     if (this.#leaving !== undefined) this.#hangUp.abort();
     try {
       for await (const followed of runs.follow(run, this.#cursor, signal)) {
-        await outputRead(signal);
+        await waitForReader(signal);
         if ("live" in followed) screen.live(followed.live);
         else if (isTerminal(followed.entry.event)) {
           screen.entry(followed.entry);
@@ -151,7 +151,7 @@ class Watcher implements Interrupted {
   #ask(question: QuestionAsked): void {
     const asking = new AbortController();
     this.#asking = asking;
-    this.#watching.screen.rest();
+    this.#watching.screen.releaseTerminal();
     this.#answer(question, asking.signal).catch((thrown: unknown) => {
       // Closed while it was being asked: somebody else answered, or the run ended.
       if (asking.signal.aborted || asFault(thrown).code === "CONFLICT") return;
@@ -175,7 +175,7 @@ class Watcher implements Interrupted {
 
   /** Words for people, which must not land among lines that are drawn again and again. */
   #say(words: string): void {
-    this.#watching.screen.rest();
+    this.#watching.screen.releaseTerminal();
     say(words);
   }
 
@@ -191,7 +191,7 @@ class Watcher implements Interrupted {
     return exitAfter(end);
   }
 
-  async #leave({ exit, because }: Leaving): Promise<number> {
+  async #leave({ exit, because }: LeaveReason): Promise<number> {
     const { runs, run, screen } = this.#watching;
     screen.close();
     await runs.detach();

@@ -5,7 +5,7 @@ import { parseJson } from "@vidro/core/codec";
 import { countWords } from "@vidro/core/text";
 import type { Json } from "@vidro/core";
 import { paint } from "../../view/symbols.ts";
-import { print, sayJson } from "../../program/tell.ts";
+import { print, writeJson } from "../../program/output.ts";
 
 /** What holding outcomes against their receipts came to. */
 export interface ReceiptSum {
@@ -20,7 +20,7 @@ export interface ReceiptSum {
 }
 
 /** What receipts cannot show, for people. */
-export const RECEIPT_LIMITS =
+export const RECEIPT_CAVEAT =
   "Not shown by receipts: what a hand that lies has done, outcomes of hands without a key (this machine's own, executors), outcomes that are gone together with their receipts, and words that a secret was removed from.";
 
 /** Counts receipts as they are checked, and tells of those that do not fit. */
@@ -41,7 +41,7 @@ export class ReceiptCount {
     if (typeof verdict === "string") return;
     sum.unsigned += 1;
     const finding = `action ${event.action}, entry ${seq} of run ${run}, ${verdict.wrong}`;
-    if (this.#isJson) sayJson({ ok: false, run_id: run, unsigned: finding });
+    if (this.#isJson) writeJson({ ok: false, run_id: run, unsigned: finding });
     else print(`${paint("red", "unsigned")} ${finding}`);
   }
 }
@@ -58,9 +58,9 @@ export function receiptWords({ receipts, redacted, missing, unsigned }: ReceiptS
 }
 
 /** The keys in a file of lines as `vidro audit keys` and `vidro-hand key` write them; BAD_REQUEST when it is none. */
-export async function keysFrom(file: string): Promise<KeysOfHands> {
+export async function readHandKeys(file: string): Promise<KeysOfHands> {
   const { keysByHand } = await import("@vidro/brain");
-  const keys = (await linesOf(file)).map((line, at) => {
+  const keys = (await readJsonLines(file)).map((line, at) => {
     const { hand, key, since = 0 } = isObject(line) ? line : {};
     if (typeof hand === "string" && typeof key === "string" && typeof since === "number") return { hand, key, since };
     throw new Fault(
@@ -72,7 +72,7 @@ export async function keysFrom(file: string): Promise<KeysOfHands> {
 }
 
 /** The values in the lines of a file. */
-export async function linesOf(file: string): Promise<readonly Json[]> {
+export async function readJsonLines(file: string): Promise<readonly Json[]> {
   const text = await readFile(file, "utf8").catch((cause: Error) => {
     throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });
   });

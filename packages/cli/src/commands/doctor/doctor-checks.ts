@@ -7,11 +7,11 @@ import { parseJson } from "@vidro/core/codec";
 import { byteWords, countWords } from "@vidro/core/text";
 import type { JsonObject } from "@vidro/core";
 import { terminalName } from "../../view/symbols.ts";
-import { folderAt } from "../../program/folder.ts";
+import { requireFolder } from "../../program/require-folder.ts";
 import { commandConfig, homeFolder } from "../../program/settings.ts";
 
 /** One thing that was looked at. */
-export interface Row {
+export interface CheckResult {
   readonly id: string;
   readonly status: "ok" | "warn" | "fail";
   readonly summary: string;
@@ -19,7 +19,7 @@ export interface Row {
   readonly fix: string;
 }
 
-type Found = Omit<Row, "id">;
+type Found = Omit<CheckResult, "id">;
 
 const NODE_MAJOR = 26;
 const OWNER_ONLY = 0o077;
@@ -58,7 +58,7 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
   model: lookAtModel,
   policy: async (home) => {
     const { openPolicy } = await import("@vidro/hands");
-    const places = { file: join(home, "policy.json"), workspace: folderAt("."), state: nearest(home) };
+    const places = { file: join(home, "policy.json"), workspace: requireFolder("."), state: nearest(home) };
     const { policy, file, warning } = openPolicy(places);
     const summary = `${file ?? "the shipped policy"}, ${countWords(policy.rules.length, "rule")}`;
     // Who wrote no policy counts on none.
@@ -74,7 +74,7 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
 };
 
 /** Looks at everything that a run needs. */
-export async function* examine(): AsyncGenerator<Row> {
+export async function* runChecks(): AsyncGenerator<CheckResult> {
   for (const [id, look] of Object.entries(LOOKS)) {
     try {
       yield { id, ...(await look(homeFolder())) };

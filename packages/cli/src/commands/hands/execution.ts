@@ -4,12 +4,12 @@ import { DIRECT, directTask } from "@vidro/core/run";
 import type { Entry, FaultReport, LiveEvent, ProcessOutcome, QuestionAsked } from "@vidro/core";
 import type { HandRecord } from "@vidro/client";
 import { EXIT } from "../../program/exit-codes.ts";
-import { faultRow } from "../../program/tell.ts";
-import type { Answer } from "../../view/questions.ts";
+import { faultRow } from "../../program/output.ts";
+import type { SignedAnswer } from "../../view/questions.ts";
 import type { BrainRuns } from "../../brain-api/brain-api.ts";
 
 /** One command on one hand. */
-export interface Order {
+export interface ExecutionOptions {
   readonly runs: BrainRuns;
   readonly hand: HandRecord;
   readonly argv: readonly string[];
@@ -17,11 +17,11 @@ export interface Order {
   /** Gets what the command says, as it says it. */
   readonly hear: (event: Extract<LiveEvent, { type: "action.output" }>) => void;
   /** Finds the answer to a question, with what came before it; rejects when the signal fires because it is closed. */
-  readonly answer: (question: QuestionAsked, entries: readonly Entry[], signal: AbortSignal) => Promise<Answer>;
+  readonly answer: (question: QuestionAsked, entries: readonly Entry[], signal: AbortSignal) => Promise<SignedAnswer>;
 }
 
 /** What came of it. */
-export interface Executed {
+export interface ExecutionResult {
   readonly run: string;
   /** As the command ended, or as its fault says. */
   readonly exit: number;
@@ -36,14 +36,14 @@ const BY_SIGNAL = 128;
 
 /** A command on a hand as a run of its own; it can be aborted, and left to go on. */
 export class Execution {
-  readonly #order: Order;
+  readonly #order: ExecutionOptions;
   readonly #hangUp = new AbortController();
   readonly #entries: Entry[] = [];
   #run = "";
   #asking = new AbortController();
   #fault: unknown;
 
-  constructor(order: Order) {
+  constructor(order: ExecutionOptions) {
     this.#order = order;
   }
 
@@ -63,7 +63,7 @@ export class Execution {
   }
 
   /** Has the command carried out, and tells how it ended; rejects when it cannot be asked for. */
-  async carryOut(): Promise<Executed> {
+  async carryOut(): Promise<ExecutionResult> {
     const { runs, hand, argv, workspace } = this.#order;
     const { run } = await runs.start({ task: directTask(argv), agent: DIRECT, hand: hand.id, workspace });
     this.#run = run.id;
@@ -94,7 +94,7 @@ export class Execution {
     await this.#order.runs.answer(this.#run, { ...answer, question: question.id });
   }
 
-  #ended(): Pick<Executed, "exit" | "outcome" | "fault"> {
+  #ended(): Pick<ExecutionResult, "exit" | "outcome" | "fault"> {
     const last = this.#entries.at(-1)?.event;
     if (last === undefined || !isTerminal(last) || last.type === "run.aborted") return { exit: EXIT.aborted };
     if (last.type === "run.failed") return { exit: faultRow(last.fault.code).exit, fault: last.fault };

@@ -14,19 +14,19 @@ const MARKS = new RegExp(`${OPEN}${NONCE}([?\\d;]*[A-Za-z])${CLOSE}`, "g");
 const CSI = "\u001b[";
 
 /** A control sequence of our own, as in `2J`, to be put into text that is shown. */
-export function control(sequence: string): string {
+export function markControl(sequence: string): string {
   return `${OPEN}${NONCE}${sequence}${CLOSE}`;
 }
 
 /** Text as a terminal gets it: printable, but for the control sequences that are our own. */
-export function shown(text: string): string {
+export function toTerminal(text: string): string {
   return printable(text).replaceAll(MARKS, `${CSI}$1`);
 }
 
 /** The control sequences of a text that is all our own, such as a colour, as marks. */
-export function held(sequences: string): string {
+export function markControls(sequences: string): string {
   return sequences
     .split(CSI)
-    .map((sequence) => (sequence === "" ? "" : control(sequence)))
+    .map((sequence) => (sequence === "" ? "" : markControl(sequence)))
     .join("");
 }

@@ -1,10 +1,10 @@
 import { countWords } from "@vidro/core/text";
-import { EXIT } from "../program/exit-codes.ts";
-import { say } from "../program/tell.ts";
-import { withHomeBrain } from "../brain-api/open-brain-api.ts";
+import { EXIT } from "../../program/exit-codes.ts";
+import { say } from "../../program/output.ts";
+import { withHomeBrain } from "../../brain-api/open-brain-api.ts";
 
 /** Takes down that a person looked through the hands and tokens of this home after it came back from a backup. */
-export async function reviewed(): Promise<number> {
+export async function confirmReview(): Promise<number> {
   const { markReviewed } = await import("@vidro/brain");
   const hands = await withHomeBrain(async ({ records, incarnation, hands: far }) => {
     await markReviewed(records, incarnation.generation);

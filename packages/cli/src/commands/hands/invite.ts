@@ -1,9 +1,9 @@
 import { Fault, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
-import type { BrainFlags } from "../brain-api/brain-address.ts";
-import { withBrainApi } from "../brain-api/open-brain-api.ts";
-import { EXIT } from "../program/exit-codes.ts";
-import { expiryOf } from "../program/expiry.ts";
-import { print, say, sayJson } from "../program/tell.ts";
+import type { BrainFlags } from "../../brain-api/brain-address.ts";
+import { withBrainApi } from "../../brain-api/open-brain-api.ts";
+import { EXIT } from "../../program/exit-codes.ts";
+import { parseExpiry } from "../../program/expiry.ts";
+import { print, say, writeJson } from "../../program/output.ts";
 
 /** Whom to invite. */
 interface InviteFlags extends BrainFlags {
@@ -14,10 +14,10 @@ interface InviteFlags extends BrainFlags {
 }
 
 /** Invites a host: what to paste there goes to stdout, this once. */
-export async function invite(flags: InviteFlags): Promise<number> {
+export async function inviteHost(flags: InviteFlags): Promise<number> {
   const { name, tags, expires } = flags;
   const now = Date.now();
-  const lifeMs = expires === undefined ? SOUTHBOUND_LIMITS.invitationMs : expiryOf(expires, now) - now;
+  const lifeMs = expires === undefined ? SOUTHBOUND_LIMITS.invitationMs : parseExpiry(expires, now) - now;
   if (lifeMs <= 0 || lifeMs > SOUTHBOUND_LIMITS.invitationMs)
     throw new Fault("BAD_REQUEST", "An invitation lives for an hour at most: --expires 30m");
   const invitation = await withBrainApi(flags, ({ hands }) =>
@@ -25,7 +25,7 @@ export async function invite(flags: InviteFlags): Promise<number> {
   );
   const { command, token, expires_at: end } = invitation;
   if (flags.json === true) {
-    sayJson({ command, token, expires_at: end });
+    writeJson({ command, token, expires_at: end });
     return EXIT.ok;
   }
   print(textIn(invitation, "command") ?? "");

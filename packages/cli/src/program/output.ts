@@ -3,7 +3,7 @@ import { FAULTS, OUTPUT_LIMITS } from "@vidro/core";
 import { boundedLines, jsonLine, printable } from "@vidro/core/text";
 import type { FaultCode, FaultReport, FaultRow } from "@vidro/core";
 import { EXIT } from "./exit-codes.ts";
-import { shown } from "../view/ink.ts";
+import { toTerminal } from "../view/control-sequences.ts";
 import { paint } from "../view/symbols.ts";
 
 /*
@@ -23,22 +23,22 @@ export function print(...lines: readonly string[]): void {
 
 /** What stands before the place where a person types, on stdout. */
 export function prompt(text: string): void {
-  process.stdout.write(shown(text));
+  process.stdout.write(toTerminal(text));
 }
 
 /** A text of others as lines: all but the first stand behind a margin, so that none passes for a line of ours. */
-export function indented(text: string, margin: number): readonly string[] {
+export function indentText(text: string, margin: number): readonly string[] {
   const [first = "", ...others] = printable(text).split("\n");
   return [first, ...others.map((line) => `${" ".repeat(margin)}${line}`)];
 }
 
 /** Lines as they are written: a break within one is not ours, and would make a row that there is not. */
 function linesOf(lines: readonly string[]): string {
-  return lines.map((line) => `${shown(line).replaceAll(/\s*\n\s*/g, " ")}\n`).join("");
+  return lines.map((line) => `${toTerminal(line).replaceAll(/\s*\n\s*/g, " ")}\n`).join("");
 }
 
 /** What a command on a host has said: a program gets all of it, a terminal nothing that it would obey. */
-export function passOn(stream: "stdout" | "stderr", text: string): void {
+export function passOutput(stream: "stdout" | "stderr", text: string): void {
   const to = process[stream];
   to.write(to.isTTY ? printable(text) : text);
 }
@@ -46,7 +46,7 @@ export function passOn(stream: "stdout" | "stderr", text: string): void {
 const write = boundedLines(process.stderr, (count) => `(${count} earlier lines were not read in time.)\n`);
 
 /** Waits while too much of what was written to stdout has yet to be read; ends early when the signal fires. */
-export async function outputRead(signal?: AbortSignal): Promise<void> {
+export async function waitForReader(signal?: AbortSignal): Promise<void> {
   const isUnread = (): boolean => process.stdout.writableLength > OUTPUT_LIMITS.unreadBytes && signal?.aborted !== true;
   while (isUnread()) {
     const waiting = signal === undefined ? once(process.stdout, "drain") : once(process.stdout, "drain", { signal });
@@ -56,17 +56,17 @@ export async function outputRead(signal?: AbortSignal): Promise<void> {
 }
 
 /** One value as one line of JSON on stdout. */
-export function sayJson(value: unknown): void {
-  sayLine(jsonLine(value));
+export function writeJson(value: unknown): void {
+  writeLine(jsonLine(value));
 }
 
 /** A line that `jsonLine` has made, on stdout. */
-export function sayLine(line: string): void {
+export function writeLine(line: string): void {
   process.stdout.write(line);
 }
 
 /** A line that `jsonLine` has made, on stderr; what is not read in time is dropped, and `dropped` says how much. */
-export function errorLines(dropped: (count: number) => string): (line: string) => void {
+export function openErrorLines(dropped: (count: number) => string): (line: string) => void {
   return boundedLines(process.stderr, dropped);
 }
 
@@ -87,8 +87,8 @@ export function sayFault(fault: FaultReport, next: string = faultRow(fault.code)
   const { says, exit } = faultRow(fault.code);
   const { message } = fault;
   const headline = TYPED_EXITS.includes(exit) ? message : says;
-  say(...indented(`${paint(["red", "bold"], "vidro:", process.stderr)} ${headline}`, FAULT_MARGIN));
-  if (message !== headline) say(...indented(`  why: ${message}`, FAULT_MARGIN));
+  say(...indentText(`${paint(["red", "bold"], "vidro:", process.stderr)} ${headline}`, FAULT_MARGIN));
+  if (message !== headline) say(...indentText(`  why: ${message}`, FAULT_MARGIN));
   say(`  next: ${next}`);
 }
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { startFleet } from "../../../../tests/support/fleet.ts";
-import type { Fleet } from "../../../../tests/support/fleet.ts";
-import { ended, lines, Stage } from "../stage.fixture.ts";
+import { startFleet } from "../../../../../tests/support/fleet.ts";
+import type { Fleet } from "../../../../../tests/support/fleet.ts";
+import { ended, lines, Stage } from "../../stage.fixture.ts";
 
 type Test = Parameters<typeof startFleet>[0];
 

@@ -1,10 +1,10 @@
 import { asFault, Fault } from "@vidro/core";
-import { readEntries } from "../brain-api/read-entries.ts";
-import { EXIT } from "../program/exit-codes.ts";
-import { keysFrom, linesOf, RECEIPT_LIMITS, ReceiptCount, receiptWords } from "./audit/receipt-count.ts";
-import { outputRead, print, say, sayJson } from "../program/tell.ts";
-import { withHomeBrain } from "../brain-api/open-brain-api.ts";
-import { auditedRuns } from "./audit.ts";
+import { readJournal } from "../../brain-api/read-journal.ts";
+import { EXIT } from "../../program/exit-codes.ts";
+import { readHandKeys, readJsonLines, RECEIPT_CAVEAT, ReceiptCount, receiptWords } from "./receipt-count.ts";
+import { waitForReader, print, say, writeJson } from "../../program/output.ts";
+import { withHomeBrain } from "../../brain-api/open-brain-api.ts";
+import { auditedRuns } from "../audit.ts";
 
 /** Writes the outcomes that hands have signed, one to a line, with all that it takes to check them elsewhere. */
 export async function exportReceipts(given: string | undefined): Promise<number> {
@@ -13,11 +13,11 @@ export async function exportReceipts(given: string | undefined): Promise<number>
     let code: number = EXIT.ok;
     const write = async (run: string): Promise<void> => {
       const outcomes = new Outcomes(run);
-      for await (const entry of readEntries(brain.journal, run)) {
+      for await (const entry of readJournal(brain.journal, run)) {
         const outcome = outcomes.of(entry);
         if (outcome?.event.receipt === undefined) continue;
-        sayJson(outcome);
-        await outputRead();
+        writeJson(outcome);
+        await waitForReader();
       }
     };
     for await (const { id } of auditedRuns(brain, given))
@@ -30,10 +30,10 @@ export async function exportReceipts(given: string | undefined): Promise<number>
 }
 
 /** Writes the public keys that hands have come with, one to a line. */
-export async function keys(): Promise<number> {
+export async function printHandKeys(): Promise<number> {
   const { ReceiptKeys } = await import("@vidro/brain");
   return withHomeBrain(async (brain) => {
-    for (const key of await new ReceiptKeys(brain.records).all()) sayJson(key);
+    for (const key of await new ReceiptKeys(brain.records).all()) writeJson(key);
     return EXIT.ok;
   });
 }
@@ -44,16 +44,16 @@ export async function checkExported(
   flags: { readonly keys: string; readonly json?: boolean },
 ): Promise<number> {
   const { checkReceipt, outcomeIn } = await import("@vidro/brain");
-  const known = await keysFrom(flags.keys);
+  const known = await readHandKeys(flags.keys);
   const isJson = flags.json === true;
   const count = new ReceiptCount(isJson);
-  for (const [at, line] of (await linesOf(file)).entries()) {
+  for (const [at, line] of (await readJsonLines(file)).entries()) {
     const outcome = outcomeIn(line);
     if (outcome === undefined) throw new Fault("BAD_REQUEST", `Line ${at + 1} of ${file} is no outcome of an action.`);
     count.take(outcome, checkReceipt(outcome, known));
   }
   const ok = count.sum.unsigned === 0;
-  if (isJson) sayJson({ ok, ...count.sum });
-  else print(receiptWords(count.sum), RECEIPT_LIMITS);
+  if (isJson) writeJson({ ok, ...count.sum });
+  else print(receiptWords(count.sum), RECEIPT_CAVEAT);
   return ok ? EXIT.ok : EXIT.failed;
 }

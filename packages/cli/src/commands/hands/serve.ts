@@ -4,15 +4,15 @@ import { tcpAddress } from "@vidro/core/wire/agent-tcp";
 import { tcpHandName } from "@vidro/core/wire/warrant";
 import type { AgentTcp } from "@vidro/hands";
 import { printSignalNote, reloadableCertificate, serveSignals } from "@vidro/hands/signals";
-import manifest from "../../package.json" with { type: "json" };
-import { EXIT } from "../program/exit-codes.ts";
-import { folderAt } from "../program/folder.ts";
-import { faultLog } from "../program/log.ts";
-import { paint } from "../view/symbols.ts";
-import { pemFrom } from "../program/pem.ts";
-import { say, sayJson } from "../program/tell.ts";
-import { withHomeBrain } from "../brain-api/open-brain-api.ts";
-import { homeFolder } from "../program/settings.ts";
+import manifest from "../../../package.json" with { type: "json" };
+import { EXIT } from "../../program/exit-codes.ts";
+import { requireFolder } from "../../program/require-folder.ts";
+import { faultLog } from "../../program/fault-log.ts";
+import { paint } from "../../view/symbols.ts";
+import { readPemFile } from "../../program/read-pem-file.ts";
+import { say, writeJson } from "../../program/output.ts";
+import { withHomeBrain } from "../../brain-api/open-brain-api.ts";
+import { homeFolder } from "../../program/settings.ts";
 
 /** What `vidro hands serve` may be told. */
 interface ServeFlags {
@@ -28,7 +28,7 @@ interface ServeFlags {
 }
 
 /** Serves a hand for a folder of this machine, with the tokens of this user's home, until it is asked to end. */
-export async function serve(flags: ServeFlags): Promise<number> {
+export async function serveFolder(flags: ServeFlags): Promise<number> {
   const home = homeFolder();
   const ending = ended();
   return withHomeBrain(async (brain) => {
@@ -39,8 +39,8 @@ export async function serve(flags: ServeFlags): Promise<number> {
     const { serveTcpHand } = await loadTcpHand();
     const tokens = new Tokens(brain.records);
     try {
-      const hand = await brain.hand(folderAt(flags.workspace ?? "."));
-      const pinned = flags.brain && brainKey(await pemFrom(flags.brain), tcpHandName(hand.id));
+      const hand = await brain.hand(requireFolder(flags.workspace ?? "."));
+      const pinned = flags.brain && brainKey(await readPemFile(flags.brain), tcpHandName(hand.id));
       const server = await serveTcpHand({
         hand,
         ...(pinned ? { brain: pinned } : {}),
@@ -68,7 +68,7 @@ export async function serve(flags: ServeFlags): Promise<number> {
 }
 
 function tell({ address }: AgentTcp, { json, lab, tlsCert }: ServeFlags): void {
-  if (json === true) return sayJson({ ready: true, tcp: address, pid: process.pid });
+  if (json === true) return writeJson({ ready: true, tcp: address, pid: process.pid });
   say(`${paint("green", "The hand listens")} on ${paint("bold", address)}, process ${process.pid}.`);
   say("  a token: vidro tokens create --scopes getosinfo,ps,watch,getwatches,oscmd");
   say(`  try it:  vidro tcp ${address}${tlsCert === undefined ? "" : " --tls"} GET_OS_INFO seconds=5 --token <token>`);
@@ -87,7 +87,7 @@ async function settingsOf({ name, lab, tlsCert, tlsKey }: ServeFlags): Promise<S
   if (tlsCert === undefined && tlsKey === undefined) return said;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new Fault("BAD_REQUEST", "TLS needs both --tls-cert and --tls-key.");
-  return { ...said, tls: { cert: await pemFrom(tlsCert), key: await pemFrom(tlsKey) } };
+  return { ...said, tls: { cert: await readPemFile(tlsCert), key: await readPemFile(tlsKey) } };
 }
 
 /** The first signal asks it to end, the second does not ask. */

@@ -4,7 +4,7 @@ import { Fault, RUN_LIMITS } from "@vidro/core";
 const BYTES_PER_CHAR = 4;
 
 /** The task that the words of a command make; `-` alone means that it comes on stdin. */
-export async function taskFrom(words: readonly string[]): Promise<string> {
+export async function readTask(words: readonly string[]): Promise<string> {
   return words.length === 1 && words[0] === "-" ? taskFromStdin() : words.join(" ");
 }
 

@@ -2,17 +2,17 @@ import type { HandRecord } from "@vidro/client";
 import { REGISTER_LIMITS } from "@vidro/core";
 import { approvalAsked, approvalRows, oneLine, outcomeWords } from "@vidro/core/text";
 import type { Entry, Output, ProcessOutcome, QuestionAsked } from "@vidro/core";
-import type { BrainFlags } from "../brain-api/brain-address.ts";
-import { withBrainApi } from "../brain-api/open-brain-api.ts";
-import { Execution } from "./hands/execution.ts";
-import type { Executed, Order } from "./hands/execution.ts";
-import { folderAt } from "../program/folder.ts";
-import { onInterrupt } from "../view/interrupts.ts";
-import type { Leaving } from "../view/interrupts.ts";
-import { paint } from "../view/symbols.ts";
-import { nobody, person, yesToAll } from "../view/questions.ts";
-import { indented, passOn, print, say, sayFault, sayJson } from "../program/tell.ts";
-import type { BrainRuns } from "../brain-api/brain-api.ts";
+import type { BrainFlags } from "../../brain-api/brain-address.ts";
+import { withBrainApi } from "../../brain-api/open-brain-api.ts";
+import { Execution } from "./execution.ts";
+import type { ExecutionResult, ExecutionOptions } from "./execution.ts";
+import { requireFolder } from "../../program/require-folder.ts";
+import { onInterrupt } from "../../view/interrupts.ts";
+import type { LeaveReason } from "../../view/interrupts.ts";
+import { paint } from "../../view/symbols.ts";
+import { absentAnswerer, personAnswerer, yesAnswerer } from "../../view/questions.ts";
+import { indentText, passOutput, print, say, sayFault, writeJson } from "../../program/output.ts";
+import type { BrainRuns } from "../../brain-api/brain-api.ts";
 
 /** What `vidro hands exec` may be told. */
 interface ExecFlags extends BrainFlags {
@@ -34,7 +34,7 @@ export async function exec(on: string, argv: readonly string[], flags: ExecFlags
     const ask = questions(flags);
     const jobs = hands.map((hand): Job => {
       const heard = new Heard(flags.json === true ? "line" : way);
-      const order = { runs, hand, argv, workspace: folderAt("."), hear: (event: Said) => heard.take(event) };
+      const order = { runs, hand, argv, workspace: requireFolder("."), hear: (event: Said) => heard.take(event) };
       return { hand, heard, execution: new Execution({ ...order, answer: ask(hand) }) };
     });
     const interrupts = new Interrupts(runs, jobs);
@@ -93,7 +93,7 @@ class Interrupts {
     for (const { execution } of this.#executions) execution.abort("Ctrl-C").catch(() => execution.leave());
   }
 
-  leave({ exit }: Leaving): void {
+  leave({ exit }: LeaveReason): void {
     this.exit = exit;
     for (const { execution } of this.#executions) execution.leave();
     void this.#runs.detach();
@@ -116,18 +116,18 @@ class Heard {
     if (this.#way !== "stream" || from !== this.#passed[stream]) return;
     this.#heard[stream] = (this.#heard[stream] + chunk).slice(0, KEPT_CHARS);
     this.#passed[stream] += chunk.length;
-    passOn(stream, chunk);
+    passOutput(stream, chunk);
   }
 
-  tell(hand: HandRecord, executed: Executed): void {
+  tell(hand: HandRecord, executed: ExecutionResult): void {
     const { outcome, fault, run } = executed;
-    if (this.#way === "line") return sayJson(lineOf(hand, executed));
+    if (this.#way === "line") return writeJson(lineOf(hand, executed));
     if (this.#way === "each") print(heading(hand, outcome));
     if (fault !== undefined) return sayFault(fault, fault.code === "APPROVAL_DENIED" ? HOW_TO_APPROVE : undefined);
     for (const stream of ["stdout", "stderr"] as const) {
       const output = outcome?.[stream];
       if (output === undefined) continue;
-      if (this.#way === "each") passOn(stream, ended(output.text));
+      if (this.#way === "each") passOutput(stream, ended(output.text));
       else this.#rest(stream, output, run);
     }
   }
@@ -135,7 +135,7 @@ class Heard {
   /** Passes on what was not told while it ran; says so when some of it is nowhere to be had. */
   #rest(stream: Said["stream"], { text, bytes }: Output, run: string): void {
     const heard = this.#heard[stream];
-    if (text.startsWith(heard)) return passOn(stream, text.slice(heard.length));
+    if (text.startsWith(heard)) return passOutput(stream, text.slice(heard.length));
     const passed = this.#passed[stream];
     if (passed < bytes)
       say(`vidro: only ${passed} of ${bytes} bytes of ${stream} came; what is kept of it: vidro runs show ${run}`);
@@ -155,7 +155,7 @@ function ended(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
 
-function lineOf(hand: HandRecord, { run, exit, outcome, fault }: Executed): object {
+function lineOf(hand: HandRecord, { run, exit, outcome, fault }: ExecutionResult): object {
   return {
     hand: hand.id,
     name: hand.name,
@@ -176,14 +176,14 @@ function lineOf(hand: HandRecord, { run, exit, outcome, fault }: Executed): obje
 }
 
 /** Answers questions of the commands, one at a time: a person has one keyboard. */
-function questions({ yes, json }: ExecFlags): (hand: HandRecord) => Order["answer"] {
+function questions({ yes, json }: ExecFlags): (hand: HandRecord) => ExecutionOptions["answer"] {
   const isThere = json !== true && process.stdin.isTTY && process.stdout.isTTY;
-  const answerer = yes === true ? yesToAll : isThere ? person : nobody;
+  const answerer = yes === true ? yesAnswerer : isThere ? personAnswerer : absentAnswerer;
   let before: Promise<unknown> = Promise.resolve();
   return (hand) => (question, entries, signal) => {
     const answered = before.then(async () => {
       await answerer.ready();
-      if (isThere && answerer === person) show(hand, question, entries);
+      if (isThere && answerer === personAnswerer) show(hand, question, entries);
       return answerer.answer(question, signal);
     });
     before = answered.catch(() => undefined);
@@ -195,8 +195,8 @@ function questions({ yes, json }: ExecFlags): (hand: HandRecord) => Order["answe
 function show({ name }: HandRecord, question: QuestionAsked, entries: readonly Entry[]): void {
   const judged = entries.findLast(({ event }) => event.type === "policy.judged")?.event;
   if (judged?.type !== "policy.judged")
-    return say(...indented(`${oneLine(name, NAME_CHARS)}: ${question.text}`, FACT_MARGIN));
+    return say(...indentText(`${oneLine(name, NAME_CHARS)}: ${question.text}`, FACT_MARGIN));
   say(`${paint("bold", oneLine(name, NAME_CHARS))}: ${approvalAsked(question.language)}`);
   for (const [fact, text] of approvalRows({ plan: judged.plan, verdict: judged.verdict }, question.language))
-    say(...indented(`  ${fact.padEnd(FACT_CHARS)} ${text}`, FACT_MARGIN));
+    say(...indentText(`  ${fact.padEnd(FACT_CHARS)} ${text}`, FACT_MARGIN));
 }

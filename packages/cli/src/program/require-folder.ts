@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { asFault, Fault } from "@vidro/core";
 
 /** The absolute path of a folder that is there; BAD_REQUEST when it is not, or when the current folder is gone. */
-export function folderAt(path: string): string {
+export function requireFolder(path: string): string {
   let found: string;
   try {
     found = resolve(path);

@@ -1,10 +1,10 @@
 import { text } from "node:stream/consumers";
 import type { HandRecord } from "@vidro/client";
-import { withBrainApi } from "../brain-api/open-brain-api.ts";
-import { EXIT } from "../program/exit-codes.ts";
-import { pemFrom } from "../program/pem.ts";
-import { say, sayJson } from "../program/tell.ts";
-import { lineOf } from "./hands.ts";
+import { withBrainApi } from "../../brain-api/open-brain-api.ts";
+import { EXIT } from "../../program/exit-codes.ts";
+import { readPemFile } from "../../program/read-pem-file.ts";
+import { say, writeJson } from "../../program/output.ts";
+import { handLine } from "../hands.ts";
 
 /** What `vidro hands dial` may be told. */
 interface DialFlags {
@@ -19,7 +19,7 @@ interface DialFlags {
 }
 
 /** Has the brain that is up dial a hand that listens, and tells how that hand is after the first try. */
-export async function dial(hand: string, flags: DialFlags): Promise<number> {
+export async function dialHand(hand: string, flags: DialFlags): Promise<number> {
   const { name, tags, ca, lab, url, json } = flags;
   const dialled = await withBrainApi(url === undefined ? {} : { url }, async ({ hands }) =>
     hands.dial({
@@ -27,11 +27,11 @@ export async function dial(hand: string, flags: DialFlags): Promise<number> {
       token: flags.token === "-" ? (await text(process.stdin)).trim() : flags.token,
       ...(name === undefined ? {} : { name }),
       ...(tags === undefined ? {} : { tags }),
-      ...(ca === undefined ? {} : { ca: await pemFrom(ca) }),
+      ...(ca === undefined ? {} : { ca: await readPemFile(ca) }),
       ...(lab === undefined ? {} : { lab }),
     }),
   );
-  if (json === true) sayJson(lineOf(dialled));
+  if (json === true) writeJson(handLine(dialled));
   else say(...words(dialled));
   return EXIT.ok;
 }

@@ -1,5 +1,5 @@
 import { join as joinPath } from "node:path";
-import { homeFolder } from "../program/settings.ts";
+import { homeFolder } from "../../program/settings.ts";
 
 /** What joining may be told. */
 interface JoinFlags {
