@@ -11,7 +11,7 @@ import { executorGateway } from "../../packages/brain/src/south/executor-ws.ts";
 import { executorUpgrades } from "../../packages/brain/src/north/executor.ts";
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";
-import { SouthboundDoor } from "../../packages/brain/src/south/agent-ws/southbound.ts";
+import { SouthboundListener } from "../../packages/brain/src/south/agent-ws/southbound.ts";
 import { TelemetryStore } from "../../packages/brain/src/observe/telemetry.ts";
 import type { TakeSample } from "../../packages/brain/src/observe/telemetry.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
@@ -57,7 +57,7 @@ await serveMember(async ({ home, south, http }: BrainSettings) => {
   const folder = join(home, "ca");
   const take: TakeSample = (hand, push) => telemetry.take(hand, push);
   const world = { records, hands, take, standardTools, version: "1", log, now: Date.now };
-  const door = new SouthboundDoor({ ...world, folder, port: south, hosts: [] });
+  const door = new SouthboundListener({ ...world, folder, port: south, hosts: [] });
   const server = await serveHttp({
     surfaces: [{ name: "none", routes: [], faultBody: ({ code }) => ({ code }) }],
     upgrades: executorUpgrades({ ...brain, gateway: () => executorGateway({ hands, log }), log, version: "1" }),

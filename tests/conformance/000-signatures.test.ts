@@ -8,7 +8,7 @@ import type { JsonObject } from "@vidro/core";
 import { signatureBase } from "@vidro/core/wire/signature";
 import { createSignatureSync } from "http-message-sig";
 import { httpbis } from "http-message-signatures";
-import { seal } from "../../packages/brain/src/south/agent-http/seal.ts";
+import { signatureCrypto } from "../../packages/brain/src/south/agent-http/signature-crypto.ts";
 import { requestBytes, sent, signedBytes, SignedBrain, signerOf } from "../support/signed-http-harness.ts";
 import type { RawReply, Signable, Signer } from "../support/signed-http-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
@@ -62,7 +62,7 @@ test("000-53: the signature base and MAC are those of RFC 9421, appendix B.2.5",
     ],
     '("date" "@authority" "content-type");created=1618884473;keyid="test-shared-secret"',
   );
-  assert.equal(seal.mac(key, base), "pxcQw6G3AjtMBQjwo8XzkZf/bws5LelbaMk5rGIGtE8=");
+  assert.equal(signatureCrypto.mac(key, base), "pxcQw6G3AjtMBQjwo8XzkZf/bws5LelbaMk5rGIGtE8=");
 });
 
 test("000-53, 000-47: a signed message is taken, and its reply is signed and bound to it", async (t) => {

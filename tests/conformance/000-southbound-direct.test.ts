@@ -10,7 +10,7 @@ import type { TestContext } from "node:test";
 import type { HandEvent, JsonObject, Order } from "@vidro/core";
 import { signMessage } from "@vidro/core/wire/agent-http";
 import { HandAddresses } from "../../packages/brain/src/south/agent-http/direct-call.ts";
-import { seal } from "../../packages/brain/src/south/agent-http/seal.ts";
+import { signatureCrypto } from "../../packages/brain/src/south/agent-http/signature-crypto.ts";
 import { listenSigned } from "../../packages/hands/src/links/agent-http/signed-listener.ts";
 import {
   orderOf,
@@ -133,7 +133,7 @@ test("000-53, 000-54: a host that listens takes nothing that the brain has not s
     const asked = signMessage({
       url,
       message,
-      crypto: seal,
+      crypto: signatureCrypto,
       from: "toHand",
       keys,
       keyid,

@@ -17,7 +17,7 @@ import { HandRegister } from "../../packages/brain/src/south/register/hand-regis
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { HandKeys } from "../../packages/brain/src/south/agent-http/keys.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";
-import { seal } from "../../packages/brain/src/south/agent-http/seal.ts";
+import { signatureCrypto } from "../../packages/brain/src/south/agent-http/signature-crypto.ts";
 import { secretFile } from "../../packages/brain/src/stores/secret-file.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import { agentHttp } from "../../packages/hands/src/links/agent-http.ts";
@@ -189,7 +189,7 @@ export interface Signable {
 
 /** The keys of a hand that was enrolled. */
 export function signerOf({ keyid, root }: { readonly keyid: string; readonly root: Uint8Array }): Signer {
-  return { keyid, keys: deriveKeys(root, keyid, seal) };
+  return { keyid, keys: deriveKeys(root, keyid, signatureCrypto) };
 }
 
 /** A request as raw bytes, signed as our own client signs; and how to believe its reply. */
@@ -199,7 +199,7 @@ export function signedBytes(
 ): { readonly bytes: Buffer; readonly asked: SignedMessage } {
   const { message, now = Date.now(), nonce = randomBytes(16).toString("base64url") } = what;
   const url = new URL(what.url);
-  const asked = signMessage({ url, message, crypto: seal, from: "toBrain", keys, keyid, nonce, now });
+  const asked = signMessage({ url, message, crypto: signatureCrypto, from: "toBrain", keys, keyid, nonce, now });
   return { bytes: requestBytes(url, asked.headers, asked.body), asked };
 }
 

@@ -11,7 +11,7 @@ import type { Log, LogFields } from "../../packages/brain/src/observe/log.ts";
 import { openAuthority } from "../../packages/brain/src/south/enrolment/authority.ts";
 import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
 import { standardTools } from "../../packages/brain/src/south/local.ts";
-import { SouthboundDoor } from "../../packages/brain/src/south/agent-ws/southbound.ts";
+import { SouthboundListener } from "../../packages/brain/src/south/agent-ws/southbound.ts";
 import type { SouthboundOptions } from "../../packages/brain/src/south/agent-ws/southbound.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
 import type { HandIdentity } from "../../packages/hands/src/enrol/hand-state-folder.ts";
@@ -36,7 +36,7 @@ export class SouthboundHarness {
   /** How far the brain's clock is ahead. */
   aheadMs = 0;
   url = "";
-  #door: SouthboundDoor;
+  #door: SouthboundListener;
   readonly #options: SouthboundOptions;
 
   private constructor(folder: string, records: Records, bounds: SouthboundOptions["bounds"]) {
@@ -58,7 +58,7 @@ export class SouthboundHarness {
       now,
       ...(bounds === undefined ? {} : { bounds }),
     };
-    this.#door = new SouthboundDoor(this.#options);
+    this.#door = new SouthboundListener(this.#options);
   }
 
   static async up(t: TestContext, bounds?: SouthboundOptions["bounds"]): Promise<SouthboundHarness> {
@@ -84,7 +84,7 @@ export class SouthboundHarness {
   async restart(): Promise<void> {
     const { port } = this.place;
     await this.#door.close();
-    this.#door = new SouthboundDoor({ ...this.#options, port });
+    this.#door = new SouthboundListener({ ...this.#options, port });
     await this.#door.listen();
   }
 

@@ -20,8 +20,8 @@ import type { SurfaceWorld } from "./north/surfaces.ts";
 import { observeJournal } from "./observe/journal-observer.ts";
 import { findUnreviewed } from "./auth/revocation-review.ts";
 import { openJwtVerifier, unsetRestrictions } from "./auth/jwt-settings.ts";
-import { Dialer } from "./south/agent-tcp/dialer.ts";
-import { Door, southFolder } from "./south/agent-ws/hand-listener.ts";
+import { TcpDialler } from "./south/agent-tcp/tcp-dialler.ts";
+import { HandListener, southFolder } from "./south/agent-ws/hand-listener.ts";
 import { executorGateway } from "./south/executor-ws.ts";
 import { executorUpgrades } from "./north/executor.ts";
 import { standardTools } from "./south/local.ts";
@@ -136,7 +136,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     dropped: (why) => metrics.samplesDropped.inc({ why }),
   });
   const door = doorOf(options, { brain, telemetry, log });
-  const dialer = new Dialer({ folder: southFolder(home), records: brain.records, hands: brain.hands, log });
+  const dialer = new TcpDialler({ folder: southFolder(home), records: brain.records, hands: brain.hands, log });
   const sweeper = new LeaseSweeper({ runs: brain.runs, log, now: Date.now });
   const revokedRuns = new RevokedRuns({ tokens, runs: brain.runs, log });
   let server: HttpServer | undefined;
@@ -184,17 +184,20 @@ interface Parts {
   /** Where gateways put what hands tell of their hosts. */
   readonly telemetry: TelemetryStore;
   /** Where hands on other machines come in. */
-  readonly door: Door;
+  readonly door: HandListener;
   /** Goes to hands that listen. */
-  readonly dialer: Dialer;
+  readonly dialer: TcpDialler;
   /** Gets what can be read anew. */
   readonly reloadables: Reloadable[];
   readonly log: Log;
 }
 
-function doorOf(options: DaemonOptions, { brain, telemetry, log }: Pick<Parts, "brain" | "telemetry" | "log">): Door {
+function doorOf(
+  options: DaemonOptions,
+  { brain, telemetry, log }: Pick<Parts, "brain" | "telemetry" | "log">,
+): HandListener {
   const { home, version, southbound: { port, hosts = [] } = {} } = options;
-  return new Door({
+  return new HandListener({
     home,
     asked: port !== undefined || hosts.length > 0,
     port: port ?? SOUTHBOUND_LIMITS.port,

@@ -8,18 +8,18 @@ import type { Hello, AgentRequest } from "@vidro/core/wire/agent-ws";
 import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
 import { directCall, HandAddresses } from "./agent-http/direct-call.ts";
-import { cardOf, declaredTools, receiptsOf } from "./agent-ws/greeting.ts";
+import { describeAgent, declaredTools, receiptFields } from "./agent-ws/greeting.ts";
 import type { HandRegister } from "./register/hand-register.ts";
 import { HttpSession } from "./agent-http/http-session.ts";
 import type { SessionOptions } from "./agent-http/http-session.ts";
 import type { Identities } from "./enrolment/identities.ts";
-import { handIn } from "./agent-http/keys.ts";
+import { handOfKey } from "./agent-http/keys.ts";
 import type { HandKeys } from "./agent-http/keys.ts";
 import { Nonces } from "./agent-http/nonces.ts";
-import { seal } from "./agent-http/seal.ts";
+import { signatureCrypto } from "./agent-http/signature-crypto.ts";
 import type { SouthboundAnswer, SouthboundRequest, SouthboundRoute } from "./agent-ws/southbound-server.ts";
 import { southboundLink } from "./agent-ws/southbound-link.ts";
-import { checkTelling, pushOf } from "./agent-ws/tellings.ts";
+import { checkAgentMessage, telemetryPush } from "./agent-ws/message-checks.ts";
 import type { Warrants } from "./warrants.ts";
 
 /** What hands that sign their messages come to. */
@@ -54,7 +54,7 @@ export class AgentHttp {
   readonly #bounds: typeof AGENT_HTTP_BOUNDS;
   readonly #nonces: Nonces;
   readonly #addresses: HandAddresses;
-  readonly #nobody = deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", seal);
+  readonly #nobody = deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", signatureCrypto);
   readonly #sessions = new Map<string, HttpSession>();
 
   constructor(world: AgentHttpWorld) {
@@ -103,7 +103,7 @@ export class AgentHttp {
   #door(gone: AbortSignal): SignedMessageServer {
     const { keys, now, scheme, log } = this.#world;
     return {
-      crypto: seal,
+      crypto: signatureCrypto,
       scheme,
       now,
       from: "toBrain",
@@ -122,7 +122,7 @@ export class AgentHttp {
   }
 
   async #answer({ keyid, path, message }: VerifiedMessage, gone: AbortSignal): Promise<JsonObject> {
-    const hand = handIn(keyid);
+    const hand = handOfKey(keyid);
     if ((await this.#world.hands.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
     await this.#world.keys.used(keyid);
     if (path === POLL_PATH) return this.#poll(hand, message, gone);
@@ -147,7 +147,7 @@ export class AgentHttp {
   async #take(hand: string, message: JsonObject): Promise<JsonObject> {
     const telling = openEnvelope(message);
     const { id, method, fields } = telling;
-    checkTelling(method, fields);
+    checkAgentMessage(method, fields);
     const named = id === undefined ? {} : { id };
     if (method === "hello") return { ...named, ...(await this.#hello(hand, fields as unknown as Hello)) };
     const session = this.#must(hand);
@@ -160,7 +160,7 @@ export class AgentHttp {
     if (method === "action.result") return session.reply(id === undefined ? fields : { ...fields, id });
     if (method === "exec.output") return session.output(fields);
     if (method !== "telemetry.push") throw new Fault("BAD_REQUEST", `${method} is not taken here.`);
-    this.#world.take(hand, pushOf(fields, this.#world.now()));
+    this.#world.take(hand, telemetryPush(fields, this.#world.now()));
   }
 
   /** How to call a hand that listens, if an administrator has allowed the address that it names. */
@@ -190,7 +190,7 @@ export class AgentHttp {
     this.#sessions.set(hand, session);
     const welcome = session.stand(attached, link, this.#world.version);
     await this.#tellNextKey(hand, session);
-    return { ...welcome, ...receiptsOf(hello) } as unknown as JsonObject;
+    return { ...welcome, ...receiptFields(hello) } as unknown as JsonObject;
   }
 
   /** Whose hand it is and what it is called is on record; what it can do is what it says. */
@@ -199,7 +199,7 @@ export class AgentHttp {
     if (identity === undefined) throw new Fault("HAND_REVOKED", "This hand is not on record any more.");
     const { tools, refused } = await declaredTools(hello, identity.name, this.#world.standardTools);
     if (refused.length > 0) this.#world.log("hand.tools_refused", { agent_id: hand, tools: refused.join(", ") });
-    return cardOf(hello, identity, { gateway: "agent-http", tools });
+    return describeAgent(hello, identity, { gateway: "agent-http", tools });
   }
 
   async #tellNextKey(hand: string, session: HttpSession): Promise<void> {
@@ -226,5 +226,5 @@ function refusal(thrown: unknown): JsonObject {
 }
 
 function told({ keyid }: VerifiedMessage, thrown: unknown): { readonly agent_id: string; readonly stack: string } {
-  return { agent_id: handIn(keyid), stack: thrown instanceof Error ? (thrown.stack ?? "") : String(thrown) };
+  return { agent_id: handOfKey(keyid), stack: thrown instanceof Error ? (thrown.stack ?? "") : String(thrown) };
 }

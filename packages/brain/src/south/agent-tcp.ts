@@ -7,12 +7,12 @@ import type { TcpHello } from "@vidro/core/wire/agent-tcp";
 import { tcpHandName } from "@vidro/core/wire/warrant";
 import { contain } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
-import { cardOf } from "./agent-tcp/card.ts";
+import { describeTcpHand } from "./agent-tcp/hand-description.ts";
 import { foreignLink } from "./agent-tcp/foreign-link.ts";
 import { tcpFault, tcpLink } from "./agent-tcp/tcp-link.ts";
 import type { TcpWire } from "./agent-tcp/tcp-link.ts";
 import type { AttachedHand, HandRegister } from "./register/hand-register.ts";
-import type { Warranting } from "./agent-ws/southbound-link.ts";
+import type { AddWarrant } from "./agent-ws/southbound-link.ts";
 import type { Warrants } from "./warrants.ts";
 import { loadRedial, standardTools } from "./local.ts";
 
@@ -38,14 +38,14 @@ export interface TcpHand extends Omit<TcpAddress, "signal"> {
 
 /** What the gateway needs. */
 interface TcpGatewayWorld {
-  readonly hands: Pick<HandRegister, "attach" | "away">;
+  readonly hands: Pick<HandRegister, "attach" | "setUnreachable">;
   readonly log: Log;
   /** Signs approvals, for hands that were told the brain's key. */
   readonly warrants?: Warrants;
 }
 
 /** A hand that is dialled until it is let go, or revoked. */
-export interface Dialled {
+export interface TcpDial {
   /** Settles when the hand was reached for the first time; rejects with the Fault of one that refuses us before. */
   readonly reached: Promise<void>;
   /** Settles with the first try, however it went. */
@@ -54,11 +54,11 @@ export interface Dialled {
 }
 
 /** Dials a hand, gives it to the register whenever it is there, and dials again whenever it is not. */
-export function dialTcpHand(hand: TcpHand, world: TcpGatewayWorld): Dialled {
+export function dialTcpHand(hand: TcpHand, world: TcpGatewayWorld): TcpDial {
   return new Dialling(hand, world);
 }
 
-class Dialling implements Dialled {
+class Dialling implements TcpDial {
   readonly reached: Promise<void>;
   readonly tried: Promise<void>;
   readonly #hand: TcpHand;
@@ -135,7 +135,7 @@ class Dialling implements Dialled {
       0,
       REGISTER_LIMITS.whyChars,
     );
-    this.#world.hands.away(this.#id, why);
+    this.#world.hands.setUnreachable(this.#id, why);
     this.#tried.resolve();
     if (why === this.#lastTrouble) return;
     this.#lastTrouble = why;
@@ -185,7 +185,7 @@ class Dialling implements Dialled {
   }
 
   /** What it calls itself goes into what is signed, as the name of a hand of this wire and of no other. */
-  #warranting({ hand }: JsonObject): Warranting | undefined {
+  #warranting({ hand }: JsonObject): AddWarrant | undefined {
     const { warrants } = this.#world;
     return warrants && ((order) => warrants(tcpHandName(isObject(hand) ? (textIn(hand, "id") ?? "") : ""), order));
   }
@@ -198,7 +198,7 @@ class Dialling implements Dialled {
   async #attach(wire: TcpWire, session: JsonObject, hello: TcpHello): Promise<AttachedHand> {
     const { owner, tags = [] } = this.#hand;
     const isOurs = hello.extensions?.includes("RUN_TOOL") === true;
-    const said = cardOf(
+    const said = describeTcpHand(
       isOurs ? session["hand"] : undefined,
       this.#hand.name ?? this.#hand.host,
       await standardTools(),

@@ -7,13 +7,13 @@ import type { Hello, AgentRequest, Welcome } from "@vidro/core/wire/agent-ws";
 import type { RawData, WebSocket } from "ws";
 import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
-import type { Issued } from "./enrolment/authority.ts";
-import type { Certified } from "./enrolment/certified.ts";
-import { cardOf, declaredTools, receiptsOf } from "./agent-ws/greeting.ts";
+import type { IssuedCertificate } from "./enrolment/authority.ts";
+import type { CertifiedPeer } from "./enrolment/certified-peer.ts";
+import { describeAgent, declaredTools, receiptFields } from "./agent-ws/greeting.ts";
 import type { AttachedHand, HandRegister } from "./register/hand-register.ts";
 import { southboundLink } from "./agent-ws/southbound-link.ts";
 import type { SouthboundLink, SouthboundWire } from "./agent-ws/southbound-link.ts";
-import { checkTelling, pushOf } from "./agent-ws/tellings.ts";
+import { checkAgentMessage, telemetryPush } from "./agent-ws/message-checks.ts";
 import type { Warrants } from "./warrants.ts";
 
 /** What the gateway of hands on WebSockets needs. */
@@ -22,7 +22,7 @@ export interface AgentWsWorld {
   /** Takes in what a hand tells of its host. */
   readonly take: TakeSample;
   /** A new certificate for a hand that came with the one of that serial number. */
-  readonly renew: (hand: string, serial: string, csr: string) => Promise<Issued>;
+  readonly renew: (hand: string, serial: string, csr: string) => Promise<IssuedCertificate>;
   readonly warrants: Warrants;
   /** What a hand means that says what it does without describing it. */
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
@@ -43,7 +43,7 @@ const AGENT_WS_BOUNDS: {
 };
 
 /** The gateway of hands on WebSockets: gets each connection whose certificate counts. */
-export function agentWs(world: AgentWsWorld): (socket: WebSocket, peer: Certified) => void {
+export function agentWsGateway(world: AgentWsWorld): (socket: WebSocket, peer: CertifiedPeer) => void {
   const bounds = { ...AGENT_WS_BOUNDS, ...world.bounds };
   return (socket, peer) => new Session({ world, bounds, socket, peer }).start();
 }
@@ -52,7 +52,7 @@ interface Parts {
   readonly world: AgentWsWorld;
   readonly bounds: typeof AGENT_WS_BOUNDS;
   readonly socket: WebSocket;
-  readonly peer: Certified;
+  readonly peer: CertifiedPeer;
 }
 
 /** One connection of a hand, from its hello to its end. */
@@ -141,7 +141,7 @@ class Session {
       if (isReply(said)) return this.#replied(refused === undefined ? said : unread(said, refused));
       message = openEnvelope(said);
       if (refused !== undefined) throw refused;
-      checkTelling(message.method, message.fields);
+      checkAgentMessage(message.method, message.fields);
       await this.#told(message);
     } catch (thrown) {
       this.#refuse(message, asFault(thrown));
@@ -165,7 +165,7 @@ class Session {
         this.#link.reply(fields);
         return this.#reply(message, { ok: true });
       case "telemetry.push":
-        world.take(peer.identity.id, pushOf(fields, world.now()));
+        world.take(peer.identity.id, telemetryPush(fields, world.now()));
         return this.#reply(message, { ok: true });
       case "cert.renew":
         return this.#reply(message, await this.#renew(fields));
@@ -184,12 +184,12 @@ class Session {
     const { tools, refused } = await declaredTools(hello, peer.identity.name, world.standardTools);
     if (refused.length > 0) world.log("hand.tools_refused", { agent_id: peer.identity.id, tools: refused.join(", ") });
     const link = this.#linkTo(hello, tools);
-    const card = cardOf(hello, peer.identity, { gateway: "agent-ws", tools });
+    const card = describeAgent(hello, peer.identity, { gateway: "agent-ws", tools });
     const attached = await world.hands.attach(card, link, hello.session_epoch);
     this.#link = link;
     this.#attached = attached;
     if (this.#parts.socket.readyState !== this.#parts.socket.OPEN) return this.#end();
-    this.#reply(message, { ...this.#welcome(attached.epoch), ...receiptsOf(hello) });
+    this.#reply(message, { ...this.#welcome(attached.epoch), ...receiptFields(hello) });
     const held = this.#held ?? [];
     this.#held = undefined;
     // Whoever ordered something while the hand was let in did not know its epoch yet.

@@ -25,12 +25,12 @@ LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
 
 /** Whether it is an address that no hand has. */
-export function isForbidden(host: string): boolean {
+export function isForbiddenAddress(host: string): boolean {
   return isIn(FORBIDDEN, host);
 }
 
 /** Whether it is this machine and can be no other. */
-export function isHere(host: string): boolean {
+export function isThisMachine(host: string): boolean {
   return host === "localhost" || isIn(LOOPBACK, host);
 }
 
@@ -38,9 +38,11 @@ export function isHere(host: string): boolean {
  * Looks a name up for whoever connects: once, so that the connection goes to the address that was looked at. A name of
  * elsewhere that leads to this machine leads nowhere, and so does the other way round.
  */
-export const allowedOnly: LookupFunction = (host, options, done) => {
+export const lookupAllowed: LookupFunction = (host, options, done) => {
   resolve(host, { ...options, all: true }, (error, found) => {
-    const good = (found ?? []).filter(({ address }) => !isForbidden(address) && isHere(host) === isHere(address));
+    const good = (found ?? []).filter(
+      ({ address }) => !isForbiddenAddress(address) && isThisMachine(host) === isThisMachine(address),
+    );
     const [first] = good;
     if (error !== null || first === undefined)
       return done(error ?? Object.assign(new Error(`${host} is no address of a hand`), { code: "EACCES" }), []);

@@ -4,19 +4,19 @@ import { ACTION_END_SCHEMA, withKnownCode } from "@vidro/core/wire/action-end";
 import { JUDGEMENT_SCHEMA } from "@vidro/core/wire/judgement";
 import { endOfReply } from "@vidro/core/wire/agent-ws";
 import { REPLY_SCHEMA } from "@vidro/core/wire/agent-ws-schemas";
-import { checks } from "./wire-check.ts";
+import { schemaChecks } from "./wire-check.ts";
 
-const check = checks({ judgement: JUDGEMENT_SCHEMA, end: ACTION_END_SCHEMA, reply: REPLY_SCHEMA });
+const check = schemaChecks({ judgement: JUDGEMENT_SCHEMA, end: ACTION_END_SCHEMA, reply: REPLY_SCHEMA });
 
 /** A judgement that came over a wire, when it is one; a fault that says what is wrong with it when it is none. */
 export function soundJudgement(value: unknown): Judgement | FaultReport {
-  if (!isObject(value)) return nonsense("it is no object.");
+  if (!isObject(value)) return malformedAnswer("it is no object.");
   const misfit = check("judgement")?.(value);
-  return misfit === undefined ? (value as unknown as Judgement) : nonsense(misfit);
+  return misfit === undefined ? (value as unknown as Judgement) : malformedAnswer(misfit);
 }
 
 /** The fault of an action whose hand says nothing sensible about it. */
-export function nonsense(misfit: string): FaultReport {
+export function malformedAnswer(misfit: string): FaultReport {
   return new Fault("TOOL_FAILED", `The judgement of the hand makes no sense: ${misfit}`).report();
 }
 

@@ -17,7 +17,7 @@ export function handsSecret(folder: string): Secret {
 }
 
 /** Encrypts what must not lie open in the store, each thing under its name. */
-export class Safe {
+export class SecretBox {
   readonly #secret: Secret;
 
   constructor(secret: Secret) {

@@ -8,7 +8,10 @@ import type { Authority } from "./enrolment/authority.ts";
 export type Warrants = (hand: string, order: Order) => Promise<Order>;
 
 /** Signs approvals with the key of the authority that hands have pinned; without an authority they go as they are. */
-export function warrants(authority: () => Promise<Pick<Authority, "sign"> | undefined>, now: () => number): Warrants {
+export function makeWarrants(
+  authority: () => Promise<Pick<Authority, "sign"> | undefined>,
+  now: () => number,
+): Warrants {
   return async (hand, order) => {
     // What begins nothing needs no leave.
     if (order.approved === undefined || isRecall(order)) return order;

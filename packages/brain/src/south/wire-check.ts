@@ -12,10 +12,10 @@ type Lenient = (value: JsonObject) => JsonObject;
  * Reads values of a schema: the named fields are left out where they do not fit, and so is all that has no schema, and
  * every null that the schema does not take: a peer that writes out what it does not say says nothing by it.
  */
-export function lenient(schema: JsonObject, optional: readonly string[]): Lenient {
+export function lenientReader(schema: JsonObject, optional: readonly string[]): Lenient {
   const fields = (schema["properties"] ?? {}) as { readonly [field: string]: JsonObject };
   const alone = (field: string): JsonObject => ({ type: "object", properties: { [field]: fields[field] ?? {} } });
-  const check = checks(Object.fromEntries(optional.map((field) => [field, alone(field)])));
+  const check = schemaChecks(Object.fromEntries(optional.map((field) => [field, alone(field)])));
   const takesNull = ({ type }: JsonObject): boolean =>
     type === undefined || (Array.isArray(type) && type.includes("null"));
   const isGood = (value: JsonObject, field: string): boolean =>
@@ -29,7 +29,7 @@ const require = createRequire(import.meta.url);
 let compiler: ajv.Ajv2020 | undefined;
 
 /** A check for each of these schemas, which are our own; each is compiled when it is first needed. */
-export function checks(schemas: { readonly [name: string]: JsonObject }): (name: string) => Check | undefined {
+export function schemaChecks(schemas: { readonly [name: string]: JsonObject }): (name: string) => Check | undefined {
   const compiled = new Map<string, ajv.ValidateFunction>();
   return (name) => {
     const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;

@@ -7,8 +7,8 @@ import { asFault, Fault, REGISTER_LIMITS, textIn } from "@vidro/core";
 import type { JsonObject, Records } from "@vidro/core";
 import { signMessage, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
 import type { HandKeys } from "./keys.ts";
-import { allowedOnly, bareHost, isForbidden, isHere } from "../allowed-addresses.ts";
-import { seal } from "./seal.ts";
+import { lookupAllowed, bareHost, isForbiddenAddress, isThisMachine } from "../allowed-addresses.ts";
+import { signatureCrypto } from "./signature-crypto.ts";
 
 const KIND = "hand-address";
 const NONCE_BYTES = 16;
@@ -32,8 +32,8 @@ export class HandAddresses {
     if (url === undefined) return void (await this.#records.delete(KIND, hand));
     const { protocol, username, password, pathname, search, hash, hostname } = parsed(url);
     const isPlain = username + password + search + hash === "" && pathname === "/";
-    const isSafe = protocol === "https:" || (protocol === "http:" && isHere(bareHost(hostname)));
-    if (!isPlain || !isSafe || isForbidden(bareHost(hostname)))
+    const isSafe = protocol === "https:" || (protocol === "http:" && isThisMachine(bareHost(hostname)));
+    if (!isPlain || !isSafe || isForbiddenAddress(bareHost(hostname)))
       throw new Fault(
         "BAD_REQUEST",
         "A hand is called at an address like https://host.example:8443, and nothing behind it.",
@@ -59,7 +59,16 @@ export function directCall({ hand, url: base, keys, now }: DirectWorld): (messag
     const held = await keys.keys(keyid);
     if (held === undefined) throw new Fault("HAND_REVOKED");
     const nonce = randomBytes(NONCE_BYTES).toString("base64url");
-    const asked = signMessage({ url, message, crypto: seal, from: "toHand", keys: held, keyid, nonce, now: now() });
+    const asked = signMessage({
+      url,
+      message,
+      crypto: signatureCrypto,
+      from: "toHand",
+      keys: held,
+      keyid,
+      nonce,
+      now: now(),
+    });
     const reply = await post(url, asked.headers, asked.body);
     const said = asked.verifyReply(reply);
     // A refusal before the message was looked at is no reply to it.
@@ -76,7 +85,7 @@ interface Reply {
 
 async function post(url: URL, headers: { readonly [name: string]: string }, body: Uint8Array): Promise<Reply> {
   const signal = AbortSignal.timeout(REGISTER_LIMITS.endMs);
-  const options = { method: "POST", headers, signal, lookup: allowedOnly };
+  const options = { method: "POST", headers, signal, lookup: lookupAllowed };
   try {
     const sent: ClientRequest = url.protocol === "https:" ? httpsRequest(url, options) : httpRequest(url, options);
     sent.end(body);

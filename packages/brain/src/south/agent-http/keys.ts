@@ -3,9 +3,9 @@ import { Fault, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 import { deriveKeys, deriveNextRoot } from "@vidro/core/wire/agent-http";
 import type { DirectionKeys } from "@vidro/core/wire/agent-http";
-import { Safe } from "../secret-box.ts";
+import { SecretBox } from "../secret-box.ts";
 import type { Secret } from "../secret-box.ts";
-import { seal } from "./seal.ts";
+import { signatureCrypto } from "./signature-crypto.ts";
 
 /** What the keys of hands stand on. */
 interface HandKeysWorld {
@@ -58,12 +58,12 @@ const ID_BYTES = 9;
  */
 export class HandKeys {
   readonly #world: HandKeysWorld;
-  readonly #safe: Safe;
+  readonly #safe: SecretBox;
   #decoy: string | undefined;
 
   constructor(world: HandKeysWorld) {
     this.#world = world;
-    this.#safe = new Safe(world.secret);
+    this.#safe = new SecretBox(world.secret);
   }
 
   /** Makes the first key of a hand; whatever it had before is worth nothing from now on. */
@@ -77,10 +77,10 @@ export class HandKeys {
 
   /** The keys of that name while they are valid; rejects when they cannot be read. */
   async keys(keyid: string): Promise<DirectionKeys | undefined> {
-    const key = (await this.#known(handIn(keyid))).find(({ id }) => keyid.endsWith(`/${id}`));
+    const key = (await this.#known(handOfKey(keyid))).find(({ id }) => keyid.endsWith(`/${id}`));
     const isGood = key !== undefined && this.#isValid(key);
     const [name, encrypted] = isGood ? [keyid, key.root] : [NOBODY, await this.#nobodys()];
-    const keys = deriveKeys(await this.#safe.decrypt(name, encrypted), name, seal);
+    const keys = deriveKeys(await this.#safe.decrypt(name, encrypted), name, signatureCrypto);
     return isGood ? keys : undefined;
   }
 
@@ -103,7 +103,7 @@ export class HandKeys {
     const salt = randomBytes(SIGNED_HTTP_LIMITS.keyBytes);
     const from = `${hand}/${active.id}`;
     const before = await this.#safe.decrypt(from, active.root);
-    const root = await this.#safe.encrypt(keyid, deriveNextRoot(before, salt, { keyid, crypto: seal }));
+    const root = await this.#safe.encrypt(keyid, deriveNextRoot(before, salt, { keyid, crypto: signatureCrypto }));
     const next: KeptKey = { id, state: "next", root, salt: salt.toString("base64") };
     await this.#put(hand, record.owner, [active, next], record.version);
     return { keyid, from, salt: salt.toString("base64") };
@@ -119,7 +119,7 @@ export class HandKeys {
 
   /** A hand signed with this key: if it was the next one, it is the one in use now, and the one before retires. */
   async used(keyid: string): Promise<void> {
-    const hand = handIn(keyid);
+    const hand = handOfKey(keyid);
     const record = await this.#must(hand);
     const known = keysIn(record);
     const next = known.find(({ id, state }) => state === "next" && keyid.endsWith(`/${id}`));
@@ -165,7 +165,7 @@ export class HandKeys {
 }
 
 /** The hand that a key belongs to. */
-export function handIn(keyid: string): string {
+export function handOfKey(keyid: string): string {
   return keyid.slice(0, keyid.lastIndexOf("/"));
 }
 

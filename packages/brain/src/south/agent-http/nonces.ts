@@ -1,7 +1,7 @@
 import { Fault, REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import type { SignatureClaim } from "@vidro/core/wire/signature";
-import { Tries } from "../enrolment/tries.ts";
+import { AttemptLimit } from "../enrolment/attempt-limit.ts";
 
 const KIND = "nonce";
 
@@ -14,12 +14,12 @@ export class Nonces {
   readonly #now: () => number;
 
   /** Together with how long a nonce is kept, this bounds how many there are. */
-  readonly #tries: Tries;
+  readonly #tries: AttemptLimit;
 
   constructor(records: Records, now: () => number) {
     this.#records = records;
     this.#now = now;
-    this.#tries = new Tries(
+    this.#tries = new AttemptLimit(
       { burst: SIGNED_HTTP_LIMITS.burst, everyMs: SIGNED_HTTP_LIMITS.everyMs, kept: REGISTER_LIMITS.known },
       now,
     );
@@ -27,7 +27,7 @@ export class Nonces {
 
   /** Keeps a nonce; false when it has come before, RATE_LIMITED when a key is used too often. */
   async isFirst({ keyid, nonce = "" }: SignatureClaim): Promise<boolean> {
-    this.#tries.take(keyid);
+    this.#tries.takeAttempt(keyid);
     const id = `${keyid} ${nonce}`;
     try {
       await this.#records.put({ kind: KIND, id, owner: keyid, body: {} }, 0);

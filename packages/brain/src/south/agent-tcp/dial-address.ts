@@ -1,5 +1,5 @@
 import { Fault, TCP_LIMITS } from "@vidro/core";
-import { bareHost, isForbidden, isHere } from "../allowed-addresses.ts";
+import { bareHost, isForbiddenAddress, isThisMachine } from "../allowed-addresses.ts";
 
 /** Where a hand listens that the brain dials. */
 export interface DialAddress {
@@ -25,8 +25,8 @@ export function dialAddress(text: string, isLab: boolean): DialAddress {
       "BAD_REQUEST",
       "A hand is dialled at an address like tls://host.example:4000, and nothing behind it.",
     );
-  if (isForbidden(host)) throw new Fault("BAD_REQUEST", `${host} is no address of a hand.`);
-  if (!isTls && !isLab && !isHere(host))
+  if (isForbiddenAddress(host)) throw new Fault("BAD_REQUEST", `${host} is no address of a hand.`);
+  if (!isTls && !isLab && !isThisMachine(host))
     throw new Fault(
       "BAD_REQUEST",
       "Beyond this machine a hand is dialled with tls://; --lab says that it is a laboratory.",

@@ -3,7 +3,7 @@ import type { Log } from "../../observe/log.ts";
 import type { HandRegister } from "../register/hand-register.ts";
 
 /** What dialling needs. */
-export interface DialerOptions {
+export interface TcpDiallerOptions {
   /** Where the secret is kept that tokens are encrypted with. */
   readonly folder: string;
   readonly records: Records;
@@ -12,4 +12,4 @@ export interface DialerOptions {
 }
 
 /** The kind of record that is a hand which is dialled. */
-export const DIALLED = "dialled-hand";
+export const DIALLED_HAND = "dialled-hand";

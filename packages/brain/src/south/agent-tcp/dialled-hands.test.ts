@@ -12,9 +12,9 @@ import { startTcpHand, scratch } from "../../../../../tests/support/tcp-hand.ts"
 import { answer, startForeignTcpServer } from "../../../../../tests/support/foreign-tcp-server.ts";
 import { dialTcpHand } from "../agent-tcp.ts";
 import { memoryStore } from "../../stores/memory.ts";
-import { Dialer } from "./dialer.ts";
+import { TcpDialler } from "./tcp-dialler.ts";
 import { HandRegister } from "../register/hand-register.ts";
-import { DIALLED } from "./dial-options.ts";
+import { DIALLED_HAND } from "./dial-options.ts";
 
 const ANA = { owner: "ana", admin: false };
 
@@ -22,7 +22,7 @@ interface Stand {
   readonly records: Records;
   readonly folder: string;
   readonly hands: HandRegister;
-  readonly dialer: Dialer;
+  readonly dialer: TcpDialler;
   /** Waits until a hand is so. */
   readonly state: (id: string, wanted: string) => Promise<void>;
   close(): Promise<void>;
@@ -37,7 +37,7 @@ async function stand(
   const log = (): void => undefined;
   const hands = new HandRegister({ records, log, now: Date.now });
   await hands.load();
-  const dialer = new Dialer({ folder, records, hands, log });
+  const dialer = new TcpDialler({ folder, records, hands, log });
   const close = async (): Promise<void> => {
     await dialer.close();
     await hands.close();
@@ -72,7 +72,7 @@ test("a hand that was dialled once is dialled by the next brain, and its token l
     { name: "web-2", state: "ok", gateway: "agent-tcp", tags: ["web"], workspace: hand.workspace },
   );
   assert.deepEqual(first.hands.count(), { ok: 1, degraded: 0, down: 0 });
-  const kept = JSON.stringify(await first.records.list(DIALLED, { limit: 10 }));
+  const kept = JSON.stringify(await first.records.list(DIALLED_HAND, { limit: 10 }));
   assert.ok(!kept.includes(token) && !kept.includes(token.split(".")[1] ?? token));
   assert.deepEqual(readdirSync(first.folder), ["hand-keys.secret"]);
   assert.equal(statSync(join(first.folder, "hand-keys.secret")).mode & 0o777, 0o600);
@@ -97,7 +97,7 @@ test("an address that is named again is the same hand with another token, name a
   assert.deepEqual([hands.find(one, ANA).name, hands.list(ANA).length], ["web-3", 1]);
   const others = await dialer.dial({ owner: "ben", url, token });
   assert.notEqual(others, one);
-  assert.deepEqual([hands.list(ANA).length, (await records.list(DIALLED, { limit: 10 })).length], [1, 2]);
+  assert.deepEqual([hands.list(ANA).length, (await records.list(DIALLED_HAND, { limit: 10 })).length], [1, 2]);
 });
 
 test("a hand that is away is there as down, with the reason, and is reached when it comes", async (t) => {
@@ -166,7 +166,7 @@ test("a hand that is revoked is dialled no more, connected or not, now or by the
   const down = await dialer.dial({ owner: "ana", url: `tcp://127.0.0.1:${await nobodysPort()}`, token });
   for (const id of [up, down]) await hands.revoke(id, "It is over.");
   await first.close();
-  assert.deepEqual(await records.list(DIALLED, { limit: 10 }), []);
+  assert.deepEqual(await records.list(DIALLED_HAND, { limit: 10 }), []);
 
   const second = await stand(t, records, first.folder);
   const again = await second.dialer.dial({ owner: "ana", url, token });
@@ -178,7 +178,7 @@ test("a hand that is revoked is dialled no more, connected or not, now or by the
   const third = await stand(t, records, first.folder);
   await third.dialer.open();
   await third.close();
-  assert.deepEqual(await records.list(DIALLED, { limit: 10 }), []);
+  assert.deepEqual(await records.list(DIALLED_HAND, { limit: 10 }), []);
   assert.equal(third.hands.find(again, ANA).state, "down");
 });
 

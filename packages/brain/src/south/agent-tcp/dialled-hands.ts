@@ -3,43 +3,43 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { asFault, Fault, REGISTER_LIMITS } from "@vidro/core";
 import type { DialRequest, JsonObject, StoredRecord } from "@vidro/core";
 import { dialTcpHand } from "../agent-tcp.ts";
-import type { Dialled } from "../agent-tcp.ts";
+import type { TcpDial } from "../agent-tcp.ts";
 import { dialAddress } from "./dial-address.ts";
 import type { DialAddress } from "./dial-address.ts";
 import { hasAuthority, openAuthority } from "../enrolment/authority.ts";
 import type { Authority } from "../enrolment/authority.ts";
 import { standardTools } from "../local.ts";
-import { warrants } from "../warrants.ts";
+import { makeWarrants } from "../warrants.ts";
 import type { Warrants } from "../warrants.ts";
-import { allowedOnly } from "../allowed-addresses.ts";
-import { handsSecret, Safe } from "../secret-box.ts";
-import { DIALLED } from "./dial-options.ts";
-import type { DialerOptions } from "./dial-options.ts";
+import { lookupAllowed } from "../allowed-addresses.ts";
+import { handsSecret, SecretBox } from "../secret-box.ts";
+import { DIALLED_HAND } from "./dial-options.ts";
+import type { TcpDiallerOptions } from "./dial-options.ts";
 
 /** A hand as it is on record; its token is encrypted. */
 type Kept = Omit<DialRequest, "owner">;
 
 /** The hands that listen and are dialled: each is a record, until it is revoked. */
 export class DialledHands {
-  readonly #options: DialerOptions;
-  readonly #safe: Safe;
+  readonly #options: TcpDiallerOptions;
+  readonly #safe: SecretBox;
   readonly #warrants: Warrants;
-  readonly #dialled = new Map<string, Dialled>();
+  readonly #dialled = new Map<string, TcpDial>();
   readonly #stopHeeding: () => void;
   /** One change after the other: an address that is named twice at once is one hand. */
   #changed: Promise<unknown> = Promise.resolve();
 
-  constructor(options: DialerOptions) {
+  constructor(options: TcpDiallerOptions) {
     this.#options = options;
-    this.#safe = new Safe(handsSecret(options.folder));
-    this.#warrants = warrants(() => foundAuthority(options.folder), Date.now);
+    this.#safe = new SecretBox(handsSecret(options.folder));
+    this.#warrants = makeWarrants(() => foundAuthority(options.folder), Date.now);
     this.#stopHeeding = options.hands.onRevoked((id) => void this.#inTurn(() => this.#forget(id)).catch(this.#report));
   }
 
   /** Dials all that are on record; those that were revoked meanwhile are forgotten. */
   async resume(): Promise<void> {
     const { records } = this.#options;
-    const kept = await records.list(DIALLED, { limit: REGISTER_LIMITS.dialled }).catch(this.#report);
+    const kept = await records.list(DIALLED_HAND, { limit: REGISTER_LIMITS.dialled }).catch(this.#report);
     await Promise.all((kept ?? []).map((record) => this.#inTurn(() => this.#resumeOne(record)).catch(this.#report)));
   }
 
@@ -65,14 +65,14 @@ export class DialledHands {
 
   async #keep({ owner, ...asked }: DialRequest, { url }: DialAddress): Promise<string> {
     const { records } = this.#options;
-    const known = await records.list(DIALLED, { limit: REGISTER_LIMITS.dialled });
+    const known = await records.list(DIALLED_HAND, { limit: REGISTER_LIMITS.dialled });
     const same = known.find((record) => record.owner === owner && keptIn(record).url === url);
     if (same === undefined && known.length >= REGISTER_LIMITS.dialled)
       throw new Fault("RATE_LIMITED", `This brain dials ${REGISTER_LIMITS.dialled} hands, which is as many as it may.`);
     const id = same?.id ?? randomUUID();
     const token = await this.#safe.encrypt(nameOf(id), Buffer.from(asked.token));
     const body = { ...asked, url, token } as unknown as JsonObject;
-    const record = await records.put({ kind: DIALLED, id, owner, body });
+    const record = await records.put({ kind: DIALLED_HAND, id, owner, body });
     await this.#begin(record, 0);
     return id;
   }
@@ -82,7 +82,7 @@ export class DialledHands {
     if ((await this.#options.hands.barred(record.id)) === "revoked") return this.#forget(record.id);
     // A brain that comes up dials them one by one.
     await this.#begin(record, Math.random() * REGISTER_LIMITS.redialMs).catch((thrown: unknown) => {
-      this.#options.hands.away(record.id, asFault(thrown).message);
+      this.#options.hands.setUnreachable(record.id, asFault(thrown).message);
       throw thrown;
     });
   }
@@ -107,7 +107,7 @@ export class DialledHands {
     const token = Buffer.from(await this.#safe.decrypt(nameOf(id), encrypted)).toString("utf8");
     const tls = ca === undefined ? (true as const) : { ca };
     const called = { id, owner, tags, ...(name === undefined ? {} : { name }) };
-    const where = { host, port, lookup: allowedOnly, ...(isTls ? { tls } : {}) };
+    const where = { host, port, lookup: lookupAllowed, ...(isTls ? { tls } : {}) };
     await this.#dialled.get(id)?.close();
     const world = { hands, log, warrants: this.#warrants };
     this.#dialled.set(id, dialTcpHand({ ...where, ...called, token, restMs }, world));
@@ -117,7 +117,7 @@ export class DialledHands {
   async #forget(id: string): Promise<void> {
     await this.#dialled.get(id)?.close();
     this.#dialled.delete(id);
-    await this.#options.records.delete(DIALLED, id);
+    await this.#options.records.delete(DIALLED_HAND, id);
   }
 
   #inTurn<Done>(change: () => Promise<Done>): Promise<Done> {

@@ -4,7 +4,7 @@ import { isRecall } from "@vidro/core/run";
 import type { Action, ActionEnd, Json, JsonObject, Outcome, Output, ToolSpec } from "@vidro/core";
 import type { HandLink } from "../link.ts";
 import { fallbackJudgement } from "../fallback-policy.ts";
-import { ask } from "./tcp-link.ts";
+import { askTcpHand } from "./tcp-link.ts";
 import type { TcpWire } from "./tcp-link.ts";
 
 /** How long an answer is waited for beyond the time of the command. */
@@ -13,9 +13,9 @@ const ANSWER_MS = 10_000;
 /** How each tool is asked for in the protocol, and what its answer means. */
 const TOOLS: { readonly [tool: string]: (wire: TcpWire, input: JsonObject) => Promise<ActionEnd> } = {
   command,
-  os_info: async (wire) => told(await ask(wire, "GET_OS_INFO", {})),
+  os_info: async (wire) => told(await askTcpHand(wire, "GET_OS_INFO", {})),
   processes: async (wire, { limit, sort_by: sortBy, name_pattern: namePattern }) =>
-    told(await ask(wire, "PS", given({ limit, sortBy, namePattern }))),
+    told(await askTcpHand(wire, "PS", given({ limit, sortBy, namePattern }))),
 };
 
 /** A link to somebody else's server, which knows the protocol and no more: it judges nothing, and remembers nothing. */
@@ -53,7 +53,9 @@ async function command(
   const timeoutMs = Math.min(Math.max(asked, TCP_LIMITS.commandFloorMs), TCP_LIMITS.commandCapMs);
   const begun = performance.now();
   try {
-    const answer = await ask(wire, "OS_CMD", given({ cmd, args, timeoutMs }), { deadlineMs: timeoutMs + ANSWER_MS });
+    const answer = await askTcpHand(wire, "OS_CMD", given({ cmd, args, timeoutMs }), {
+      deadlineMs: timeoutMs + ANSWER_MS,
+    });
     const { exitCode } = answer;
     if (exitCode !== null && !Number.isInteger(exitCode)) return unknown("The host's answer has no exit code.");
     return { type: "finished", outcome: processOf(answer, performance.now() - begun) };

@@ -5,7 +5,7 @@ import { recallOf } from "@vidro/core/run";
 import type { Action, FaultReport, JsonObject } from "@vidro/core";
 import { tcpFaultCode } from "@vidro/core/wire/agent-tcp";
 import type { HandLink } from "../link.ts";
-import type { Warranting } from "../agent-ws/southbound-link.ts";
+import type { AddWarrant } from "../agent-ws/southbound-link.ts";
 import { soundEnd, soundJudgement } from "../hand-answers.ts";
 
 /** One session of a client; a new one takes its place after each cut. */
@@ -16,7 +16,12 @@ export interface TcpWire {
 }
 
 /** Asks over a session that is up; rejections are Faults, HAND_UNAVAILABLE when it was cut or has too much to do. */
-export async function ask(wire: TcpWire, act: string, data: JsonObject, options?: RequestOptions): Promise<JsonObject> {
+export async function askTcpHand(
+  wire: TcpWire,
+  act: string,
+  data: JsonObject,
+  options?: RequestOptions,
+): Promise<JsonObject> {
   if (!wire.isUp) throw new Fault("HAND_UNAVAILABLE", "The connection to the hand is lost.");
   try {
     return await wire.request(act, data, options);
@@ -34,10 +39,10 @@ export function tcpFault(thrown: unknown): Fault {
 }
 
 /** A link to a hand of ours, which judges, cancels and remembers; it checks approvals if it was told the brain's key. */
-export function tcpLink(wire: TcpWire, warranting: Warranting = async (order) => order): HandLink {
+export function tcpLink(wire: TcpWire, warranting: AddWarrant = async (order) => order): HandLink {
   return {
     async judge(action) {
-      const answer = await ask(wire, "JUDGE", actionData(action), { deadlineMs: REGISTER_LIMITS.judgeMs });
+      const answer = await askTcpHand(wire, "JUDGE", actionData(action), { deadlineMs: REGISTER_LIMITS.judgeMs });
       if (answer["judgement"] !== undefined) return soundJudgement(answer["judgement"]);
       return faultIn(answer["fault"]);
     },
@@ -54,10 +59,10 @@ export function tcpLink(wire: TcpWire, warranting: Warranting = async (order) =>
         ...(ledger === undefined ? {} : { ledger }),
         ...(warrant === undefined ? {} : { warrant }),
       };
-      const cancel = (): void => void ask(wire, "CANCEL", { actionId: action.id }).catch(() => undefined);
+      const cancel = (): void => void askTcpHand(wire, "CANCEL", { actionId: action.id }).catch(() => undefined);
       signal.addEventListener("abort", cancel, { once: true });
       try {
-        const ended = ask(wire, "RUN_TOOL", order, {
+        const ended = askTcpHand(wire, "RUN_TOOL", order, {
           deadlineMs: REGISTER_LIMITS.endMs,
           hear: ({ stream, chunk }) => {
             if ((stream === "stdout" || stream === "stderr") && typeof chunk === "string") hear(stream, chunk);
@@ -69,7 +74,7 @@ export function tcpLink(wire: TcpWire, warranting: Warranting = async (order) =>
         signal.removeEventListener("abort", cancel);
       }
     },
-    acknowledge: (action) => void ask(wire, "ACK", { actionId: action }).catch(() => undefined),
+    acknowledge: (action) => void askTcpHand(wire, "ACK", { actionId: action }).catch(() => undefined),
     close: (why) => wire.close(why),
   };
 }

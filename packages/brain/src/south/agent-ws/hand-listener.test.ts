@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { openStore } from "../../stores/stores.ts";
-import { Door } from "./hand-listener.ts";
-import type { DoorOptions } from "./hand-listener.ts";
+import { HandListener } from "./hand-listener.ts";
+import type { HandListenerOptions } from "./hand-listener.ts";
 import { HandRegister } from "../register/hand-register.ts";
 
 function homeOf(t: TestContext): string {
@@ -18,10 +18,10 @@ function homeOf(t: TestContext): string {
   return home;
 }
 
-async function doorOf(t: TestContext, home: string, more: Partial<DoorOptions> = {}): Promise<Door> {
+async function doorOf(t: TestContext, home: string, more: Partial<HandListenerOptions> = {}): Promise<HandListener> {
   const { records } = await openStore("memory", "");
   const log = (): void => undefined;
-  const door = new Door({
+  const door = new HandListener({
     home,
     asked: false,
     port: 0,

@@ -2,10 +2,10 @@ import type { HandAdmission, InvitationLetter, Invitee } from "@vidro/core";
 import { join } from "node:path";
 import { asFault } from "@vidro/core";
 import { hasAuthority, openAuthority } from "../enrolment/authority.ts";
-import type { SouthboundDoor, SouthboundOptions } from "./southbound.ts";
+import type { SouthboundListener, SouthboundOptions } from "./southbound.ts";
 
 /** How the door is to be. */
-export interface DoorOptions extends Omit<SouthboundOptions, "folder"> {
+export interface HandListenerOptions extends Omit<SouthboundOptions, "folder"> {
   /** The brain's own folder. */
   readonly home: string;
   /** Whether it was asked for; else it opens with the first invitation, and stays open for those who were invited. */
@@ -23,12 +23,12 @@ export async function homeCertificate(home: string): Promise<string> {
 }
 
 /** The door for hands on other machines, of which nothing is loaded before it opens. */
-export class Door implements HandAdmission {
-  readonly #options: DoorOptions;
+export class HandListener implements HandAdmission {
+  readonly #options: HandListenerOptions;
   readonly #folder: string;
-  #door: Promise<SouthboundDoor> | undefined;
+  #door: Promise<SouthboundListener> | undefined;
 
-  constructor(options: DoorOptions) {
+  constructor(options: HandListenerOptions) {
     this.#options = options;
     this.#folder = southFolder(options.home);
   }
@@ -64,9 +64,9 @@ export class Door implements HandAdmission {
     await (await this.#door)?.close();
   }
 
-  #loaded(): Promise<SouthboundDoor> {
+  #loaded(): Promise<SouthboundListener> {
     this.#door ??= import("./southbound.ts").then(
-      (module) => new module.SouthboundDoor({ ...this.#options, folder: this.#folder }),
+      (module) => new module.SouthboundListener({ ...this.#options, folder: this.#folder }),
     );
     return this.#door;
   }

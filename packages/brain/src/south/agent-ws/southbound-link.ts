@@ -19,7 +19,7 @@ export interface SouthboundWire {
 }
 
 /** Gives an order to this hand the brain's signature over its approval. */
-export type Warranting = (order: Order) => Promise<Order>;
+export type AddWarrant = (order: Order) => Promise<Order>;
 
 /** A link that its transport feeds with what the hand says. */
 export interface SouthboundLink extends HandLink {
@@ -51,13 +51,13 @@ interface Waiting {
  * Orders and their ends as southbound messages, whatever carries them. Replies are told apart by the id that they
  * echo, else by their action; a hand that gives neither has one order at a time, and any reply is to that one.
  */
-export function southboundLink(wire: SouthboundWire, warranting?: Warranting): SouthboundLink {
+export function southboundLink(wire: SouthboundWire, warranting?: AddWarrant): SouthboundLink {
   return new MessageLink(wire, wire.capabilities.includes(SIGNED_APPROVALS) ? warranting : undefined);
 }
 
 class MessageLink implements SouthboundLink {
   readonly #wire: SouthboundWire;
-  readonly #warranting: Warranting | undefined;
+  readonly #warranting: AddWarrant | undefined;
   readonly #waiting = new Map<string, Waiting>();
   /** Whether the hand tells its replies apart. */
   readonly #names: boolean;
@@ -65,7 +65,7 @@ class MessageLink implements SouthboundLink {
   #before: Promise<unknown> = Promise.resolve();
   #gone = false;
 
-  constructor(wire: SouthboundWire, warranting: Warranting | undefined) {
+  constructor(wire: SouthboundWire, warranting: AddWarrant | undefined) {
     this.#wire = wire;
     this.#warranting = warranting;
     this.#names = wire.capabilities.includes("tool.run");

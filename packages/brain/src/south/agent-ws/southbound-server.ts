@@ -15,7 +15,7 @@ import type { WebSocket } from "ws";
 import { contain, containEvents } from "../../observe/containment.ts";
 import type { Log } from "../../observe/log.ts";
 import type { Credentials } from "../enrolment/authority.ts";
-import type { Certified } from "../enrolment/certified.ts";
+import type { CertifiedPeer } from "../enrolment/certified-peer.ts";
 
 /** A request that came whole. */
 export interface SouthboundRequest {
@@ -60,9 +60,9 @@ interface SouthboundServerOptions {
   readonly credentials: () => Promise<Credentials>;
   readonly routes: readonly SouthboundRoute[];
   /** Who is at the other end; throws a Fault for whoever may not come in. */
-  readonly admit: (socket: TLSSocket) => Promise<Certified>;
+  readonly admit: (socket: TLSSocket) => Promise<CertifiedPeer>;
   /** Gets each connection that was let in. */
-  readonly accept: (socket: WebSocket, peer: Certified) => void;
+  readonly accept: (socket: WebSocket, peer: CertifiedPeer) => void;
   readonly log: Log;
 }
 

@@ -5,20 +5,20 @@ import { formatInvitation, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire
 import type { Log } from "../../observe/log.ts";
 import type { TakeSample } from "../../observe/telemetry.ts";
 import { AgentHttp } from "../agent-http.ts";
-import { agentWs } from "../agent-ws.ts";
+import { agentWsGateway } from "../agent-ws.ts";
 import type { AgentWsWorld } from "../agent-ws.ts";
 import { openAuthority } from "../enrolment/authority.ts";
-import type { Authority, Issued } from "../enrolment/authority.ts";
-import { certified } from "../enrolment/certified.ts";
+import type { Authority, IssuedCertificate } from "../enrolment/authority.ts";
+import { certifiedPeer } from "../enrolment/certified-peer.ts";
 import { enrolRoute } from "../enrolment/enrol.ts";
 import type { HandRegister } from "../register/hand-register.ts";
 import { Identities } from "../enrolment/identities.ts";
 import { Invitations } from "../enrolment/invitations.ts";
 import { HandKeys } from "../agent-http/keys.ts";
 import { renewRoute } from "../enrolment/renew.ts";
-import { Tries } from "../enrolment/tries.ts";
+import { AttemptLimit } from "../enrolment/attempt-limit.ts";
 import { handsSecret } from "../secret-box.ts";
-import { warrants } from "../warrants.ts";
+import { makeWarrants } from "../warrants.ts";
 import type { Warrants } from "../warrants.ts";
 import { serveSouthbound } from "./southbound-server.ts";
 import type { SouthboundRoute, SouthboundServer } from "./southbound-server.ts";
@@ -56,14 +56,14 @@ const RENEWALS = {
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
 /** The door for hands on other machines: it listens when it is told to, or when somebody is invited. */
-export class SouthboundDoor {
+export class SouthboundListener {
   readonly #options: SouthboundOptions;
   readonly #identities: Identities;
   readonly #invitations: Invitations;
   readonly #keys: HandKeys;
   readonly #http: AgentHttp;
   readonly #warrants: Warrants;
-  readonly #renewals = new Tries(RENEWALS);
+  readonly #renewals = new AttemptLimit(RENEWALS);
   #authority: Promise<Authority> | undefined;
   #listening: Promise<SouthboundServer> | undefined;
 
@@ -74,7 +74,7 @@ export class SouthboundDoor {
     const { records, now, folder } = options;
     this.#keys = new HandKeys({ records, now, secret: handsSecret(folder) });
     const { hands, take, standardTools, version, log } = options;
-    this.#warrants = warrants(() => this.#ca(), now);
+    this.#warrants = makeWarrants(() => this.#ca(), now);
     const said = { hands, take, standardTools, version, log, now, records, warrants: this.#warrants };
     this.#http = new AgentHttp({ ...said, keys: this.#keys, identities: this.#identities, scheme: "https" });
   }
@@ -95,7 +95,7 @@ export class SouthboundDoor {
 
   /** Invites a host; durable when it resolves. */
   async invite(who: Invitee, lifeMs?: number): Promise<InvitationLetter> {
-    if (who.name !== undefined) this.#options.hands.assertFree(who.name);
+    if (who.name !== undefined) this.#options.hands.assertNameFree(who.name);
     const url = await this.listen();
     const { fingerprint } = await this.#ca();
     const { id, secret, expiresAt } = await this.#invitations.make(who, lifeMs);
@@ -152,8 +152,8 @@ export class SouthboundDoor {
       ca: authority.certificate,
       credentials: () => authority.forListener(names),
       routes: [enrolRoute(enrolling), renewRoute(renewing), ...this.#http.routes(), ...routes],
-      admit: (socket) => certified(socket, peers),
-      accept: agentWs({
+      admit: (socket) => certifiedPeer(socket, peers),
+      accept: agentWsGateway({
         hands,
         take,
         renew,
@@ -171,13 +171,13 @@ export class SouthboundDoor {
   async #renew(
     authority: Authority,
     { hand, used, csr }: { hand: string; used: string; csr: string },
-  ): Promise<Issued> {
+  ): Promise<IssuedCertificate> {
     const retryAfterMs = SOUTHBOUND_LIMITS.passingMs;
     if ((await this.#options.hands.barred(hand)) === "quarantined")
       throw new Fault("HAND_QUARANTINED", "A hand in quarantine gets no new certificate.", { retryAfterMs });
     const { serials = [] } = (await this.#identities.find(hand)) ?? {};
     if (!serials.includes(used)) throw new Fault("CERTIFICATE_INVALID", "A newer certificate has taken its place.");
-    this.#renewals.take(hand);
+    this.#renewals.takeAttempt(hand);
     const issued = await authority.forHand(hand, csr);
     const generation = await this.#identities.renew(hand, { used, fresh: issued.serial });
     this.#options.log("hand.certificate_renewed", { agent_id: hand, serial: issued.serial, generation });

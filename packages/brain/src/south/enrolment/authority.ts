@@ -13,7 +13,7 @@ export interface Credentials {
 }
 
 /** A certificate that was given to a hand. */
-export interface Issued {
+export interface IssuedCertificate {
   /** In PEM. */
   readonly certificate: string;
   /** As `X509Certificate.serialNumber` has it. */
@@ -34,7 +34,7 @@ export interface Authority {
   /** Signs a text with the key that hands have pinned: ECDSA, r and s in 64 bytes, in base64url. */
   sign(text: string): string;
   /** A certificate for the hand of that id; BAD_REQUEST when the request is none or is not signed by its own key. */
-  forHand(hand: string, csr: string): Promise<Issued>;
+  forHand(hand: string, csr: string): Promise<IssuedCertificate>;
 }
 
 /** Where an authority is kept, and its clock. */
@@ -161,7 +161,7 @@ class KeptAuthority implements Authority {
     return credentialsIn(pem);
   }
 
-  async forHand(hand: string, csr: string): Promise<Issued> {
+  async forHand(hand: string, csr: string): Promise<IssuedCertificate> {
     const { x509 } = await this.#signer();
     const publicKey = await requestedKey(x509, csr);
     const reached = [{ type: "url", value: handUri(this.brain, hand) }] as const;

@@ -10,9 +10,9 @@ import type { HandRegister } from "../register/hand-register.ts";
 import type { Identities } from "./identities.ts";
 import type { Invitations } from "./invitations.ts";
 import type { HandKeys } from "../agent-http/keys.ts";
-import { ENROL_TRIES, Tries } from "./tries.ts";
+import { ENROL_ATTEMPTS, AttemptLimit } from "./attempt-limit.ts";
 import type { SouthboundRoute } from "../agent-ws/southbound-server.ts";
-import { checkAsking } from "../agent-ws/tellings.ts";
+import { checkCertificateRequest } from "../agent-ws/message-checks.ts";
 
 /** What enrolling needs. */
 interface EnrolWorld {
@@ -20,7 +20,7 @@ interface EnrolWorld {
   readonly invitations: Invitations;
   readonly identities: Identities;
   readonly keys: Pick<HandKeys, "enrol">;
-  readonly hands: Pick<HandRegister, "assertFree" | "expect">;
+  readonly hands: Pick<HandRegister, "assertNameFree" | "expect">;
   /** What a hand is taken to do until it says so itself. */
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   readonly log: Log;
@@ -28,16 +28,16 @@ interface EnrolWorld {
 
 /** Where a host that was invited gets its identity and its first certificate, or its first key. */
 export function enrolRoute(world: EnrolWorld): SouthboundRoute {
-  const tries = new Tries(ENROL_TRIES);
+  const tries = new AttemptLimit(ENROL_ATTEMPTS);
   return {
     method: "POST",
     path: ENROL_PATH,
     maxBytes: SOUTHBOUND_LIMITS.enrolBytes,
     async handle({ body, address }) {
-      tries.take(address);
+      tries.takeAttempt(address);
       const asked = parseJson(body.toString("utf8"));
       if (!isObject(asked)) throw new Fault("BAD_REQUEST", "An enrolment is an object.");
-      checkAsking("enrolment", asked);
+      checkCertificateRequest("enrolment", asked);
       return { json: { ...(await enrol(world, asked as unknown as EnrolRequest)) } };
     },
   };
@@ -50,7 +50,7 @@ async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<EnrolReply
   // The certificate is made before the invitation is used up: a request that cannot be met costs nothing.
   const { name = asked.name, tags = [] } = await invitations.check(asked.token);
   if (asked.tags?.some((tag) => !tags.includes(tag)) === true) throw otherTags();
-  hands.assertFree(name);
+  hands.assertNameFree(name);
   const issued = asked.csr === undefined ? undefined : await authority.forHand(id, asked.csr);
   const { owner } = await invitations.redeem(asked.token);
   await identities.add({ id, owner, name, tags, serials: issued === undefined ? [] : [issued.serial] });

@@ -2,24 +2,24 @@ import { X509Certificate } from "node:crypto";
 import { Fault, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { RENEW_PATH } from "@vidro/core/wire/enrolment";
-import type { Authority, Issued } from "./authority.ts";
-import { lapsed } from "./certified.ts";
-import type { CertifiedWorld } from "./certified.ts";
+import type { Authority, IssuedCertificate } from "./authority.ts";
+import { lapsed } from "./certified-peer.ts";
+import type { CertifiedWorld } from "./certified-peer.ts";
 import type { SouthboundRoute } from "../agent-ws/southbound-server.ts";
-import { checkAsking } from "../agent-ws/tellings.ts";
-import { ENROL_TRIES, Tries } from "./tries.ts";
+import { checkCertificateRequest } from "../agent-ws/message-checks.ts";
+import { ENROL_ATTEMPTS, AttemptLimit } from "./attempt-limit.ts";
 
 /** What exchanging certificates needs. */
 interface RenewWorld {
   readonly authority: Authority;
   readonly peers: CertifiedWorld;
   /** A new certificate for a hand that came with the one of that serial number. */
-  readonly renew: (hand: string, serial: string, csr: string) => Promise<Issued>;
+  readonly renew: (hand: string, serial: string, csr: string) => Promise<IssuedCertificate>;
 }
 
 /** Where a hand whose certificate ended while it was away gets a new one. */
 export function renewRoute({ authority, peers, renew }: RenewWorld): SouthboundRoute {
-  const tries = new Tries(ENROL_TRIES);
+  const tries = new AttemptLimit(ENROL_ATTEMPTS);
   const own = new X509Certificate(authority.certificate);
   return {
     method: "POST",
@@ -28,10 +28,10 @@ export function renewRoute({ authority, peers, renew }: RenewWorld): SouthboundR
     async handle({ body, certificate }) {
       const { identity, serial } = await lapsed(certificate, own, peers);
       // Counted by hand: after a long night of the brain, many may come back from behind one address.
-      tries.take(identity.id);
+      tries.takeAttempt(identity.id);
       const asked = parseJson(body.toString("utf8"));
       if (!isObject(asked)) throw new Fault("BAD_REQUEST", "A renewal is an object.");
-      checkAsking("renewal", asked);
+      checkCertificateRequest("renewal", asked);
       const issued = await renew(identity.id, serial, textIn(asked, "csr") ?? "");
       return { json: { ok: true, certificate: issued.certificate } };
     },

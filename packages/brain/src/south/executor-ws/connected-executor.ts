@@ -12,14 +12,14 @@ import { EXTENSIONS } from "@vidro/core/wire/executor-ws";
 import type { ExecutorMessage, Handshake } from "@vidro/core/wire/executor-ws";
 import { EXECUTOR_MESSAGE_SCHEMAS, OPTIONAL } from "@vidro/core/wire/executor-ws-schemas";
 import type { Log } from "../../observe/log.ts";
-import { checks, lenient } from "../wire-check.ts";
+import { schemaChecks, lenientReader } from "../wire-check.ts";
 import type { AttachedHand, HandRegister } from "../register/hand-register.ts";
 import { MessageSocket } from "./message-socket.ts";
 import { ExecutorLink } from "./executor-link.ts";
 import type { ExecutorLinkOptions } from "./executor-link.ts";
 import type { ExecutorMemories } from "./executor-memories.ts";
 import { executorHandId } from "./executor-memories.ts";
-import { hostName, toolbelt } from "./toolbelt.ts";
+import { hostName, makeToolbelt } from "./toolbelt.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 import { standardTools } from "../local.ts";
 
@@ -39,9 +39,9 @@ interface ExecutorSocket {
   readonly listen: (peer: ExecutorPeer) => ExecutorListener;
 }
 
-const check = checks(EXECUTOR_MESSAGE_SCHEMAS);
+const check = schemaChecks(EXECUTOR_MESSAGE_SCHEMAS);
 const withoutMisfits = new Map(
-  Object.entries(OPTIONAL).map(([type, fields]) => [type, lenient(EXECUTOR_MESSAGE_SCHEMAS[type] ?? {}, fields)]),
+  Object.entries(OPTIONAL).map(([type, fields]) => [type, lenientReader(EXECUTOR_MESSAGE_SCHEMAS[type] ?? {}, fields)]),
 );
 
 /** One connection of an executor, from its handshake to its end. */
@@ -80,7 +80,7 @@ export class ConnectedExecutor implements ExecutorPeer {
 
   async attach(request: AttachRequest): Promise<AttachedExecutor> {
     const { handshake, session } = request;
-    const belt = toolbelt(handshake, await standardTools());
+    const belt = makeToolbelt(handshake, await standardTools());
     const link = new ExecutorLink(await this.#wire(request, belt));
     const attached = await this.#world.hands.attach(cardOf(request, belt), link);
     this.#link = link;

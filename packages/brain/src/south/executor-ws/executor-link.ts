@@ -11,7 +11,7 @@ import {
 } from "@vidro/core/wire/executor-ws";
 import type { Extension, ExecutorMessage } from "@vidro/core/wire/executor-ws";
 import type { HandLink, OutputSink } from "../link.ts";
-import { nonsense } from "../hand-answers.ts";
+import { malformedAnswer } from "../hand-answers.ts";
 import { fallbackJudgement } from "../fallback-policy.ts";
 import type { OrderMemory } from "./order-memory.ts";
 
@@ -152,7 +152,7 @@ export class ExecutorLink implements HandLink {
 
   /** A judgement came; `misfit` says what its schema refuses about it, if so. */
   takeJudgement(payload: JsonObject, misfit: string | undefined): void {
-    const judgement = misfit === undefined ? readJudgement(payload) : nonsense(misfit);
+    const judgement = misfit === undefined ? readJudgement(payload) : malformedAnswer(misfit);
     this.#judging.get(textOrEmpty(payload, "tool_id"))?.resolve(judgement);
   }
 

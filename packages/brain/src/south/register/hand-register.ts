@@ -118,10 +118,11 @@ export class HandRegister implements HandCatalog {
   }
 
   /** Refuses a name that a hand has which was not revoked (CONFLICT); who comes for one session has no claim to one. */
-  assertFree(name: string): void {
+  assertNameFree(name: string): void {
     const { nameChars } = REGISTER_LIMITS;
     const taken = [...this.#known.values()].some(
-      ({ hand: { card, barred } }) => card.gateway !== VISITING && barred !== "revoked" && card.name === name,
+      ({ hand: { card, barred: restrictionOf } }) =>
+        card.gateway !== VISITING && restrictionOf !== "revoked" && card.name === name,
     );
     if (!taken) return;
     const called = JSON.stringify(oneLine(name, nameChars));
@@ -135,7 +136,7 @@ export class HandRegister implements HandCatalog {
   }
 
   /** Says why a hand that is not connected cannot be reached, for whoever looks at it. */
-  away(id: string, why: string): void {
+  setUnreachable(id: string, why: string): void {
     const known = this.#known.get(id);
     if (known !== undefined) known.away = why;
   }

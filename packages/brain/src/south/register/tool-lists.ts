@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { REGISTER_LIMITS } from "@vidro/core";
 import type { JsonObject, Records, ToolSpec } from "@vidro/core";
-import { sharedTools } from "./shared-tools.ts";
+import { shareTools } from "./share-tools.ts";
 
 const KIND = "hand-tools";
 /** They are nobody's: who may see a hand sees what it can do. */
@@ -33,7 +33,7 @@ export class ToolLists {
   async all(inUse: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly ToolSpec[]>> {
     const lists = new Map<string, readonly ToolSpec[]>();
     for (const { id, body } of await this.#records.list(KIND, { limit: REGISTER_LIMITS.known })) {
-      if (inUse.has(id)) lists.set(id, sharedTools(toolsIn(body)));
+      if (inUse.has(id)) lists.set(id, shareTools(toolsIn(body)));
       else await this.#records.delete(KIND, id);
     }
     return lists;

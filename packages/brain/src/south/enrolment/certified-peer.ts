@@ -6,7 +6,7 @@ import { CLIENT_AUTH } from "./authority.ts";
 import type { Identities, Identity } from "./identities.ts";
 
 /** A hand that has shown a certificate which counts. */
-export interface Certified {
+export interface CertifiedPeer {
   readonly identity: Identity;
   /** Of the certificate that it came with. */
   readonly serial: string;
@@ -29,7 +29,7 @@ export interface CertifiedWorld {
  * Who is at the other end of a connection: AUTH_REQUIRED without a certificate, CERTIFICATE_INVALID with one that does
  * not count, HAND_REVOKED with one of a hand that was revoked.
  */
-export async function certified(socket: TLSSocket, world: CertifiedWorld): Promise<Certified> {
+export async function certifiedPeer(socket: TLSSocket, world: CertifiedWorld): Promise<CertifiedPeer> {
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined)
     throw new Fault("AUTH_REQUIRED", "A hand comes with a certificate of this brain: vidro hands invite");
@@ -50,7 +50,7 @@ export async function lapsed(
   certificate: X509Certificate | undefined,
   authority: X509Certificate,
   world: CertifiedWorld,
-): Promise<Certified> {
+): Promise<CertifiedPeer> {
   if (certificate === undefined) throw new Fault("AUTH_REQUIRED", "A certificate is exchanged for a new one.");
   // The TLS library does not say whether its time is all that is wrong with it.
   if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey))
@@ -59,7 +59,7 @@ export async function lapsed(
   return onRecord(certificate, world);
 }
 
-async function onRecord(certificate: X509Certificate, world: CertifiedWorld): Promise<Certified> {
+async function onRecord(certificate: X509Certificate, world: CertifiedWorld): Promise<CertifiedPeer> {
   const hand = handIn(certificate, world);
   const identity = await world.identities.find(hand);
   if (identity === undefined) throw invalid("no such hand was enrolled here");

@@ -2,7 +2,7 @@ import { REGISTER_LIMITS } from "@vidro/core";
 import { isReservedTool } from "@vidro/core/run";
 import { oneLine, printable } from "@vidro/core/text";
 import type { JsonObject, ToolSpec } from "@vidro/core";
-import { sharedTools } from "./shared-tools.ts";
+import { shareTools } from "./share-tools.ts";
 
 /** A tool as a hand speaks of it. */
 export type OfferedTool = Pick<ToolSpec, "name" | "description" | "parameters" | "effect">;
@@ -30,7 +30,7 @@ const NAME = /^[A-Za-z_][\w-]{0,63}$/;
  * hand says of it. A tool that only this hand has is marked as such, is described as in the words of its host, and is
  * refused when its name means something else or when it has more or other characters than it may.
  */
-export function offeredTools({ offered, standard, host }: Offering): AcceptedTools {
+export function acceptTools({ offered, standard, host }: Offering): AcceptedTools {
   const tools = new Map<string, ToolSpec>();
   const refused: string[] = [];
   let [own, chars] = [0, 0];
@@ -48,7 +48,7 @@ export function offeredTools({ offered, standard, host }: Offering): AcceptedToo
     own += known === undefined ? 1 : 0;
     chars += size;
   }
-  return { tools: sharedTools([...tools.values()]), refused };
+  return { tools: shareTools([...tools.values()]), refused };
 }
 
 function ownTool(offered: OfferedTool, host: string): ToolSpec | undefined {

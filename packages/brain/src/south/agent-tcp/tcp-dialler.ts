@@ -1,21 +1,21 @@
 import type { DialRequest, HandDialler } from "@vidro/core";
 import type { DialledHands } from "./dialled-hands.ts";
-import type { DialerOptions } from "./dial-options.ts";
-import { DIALLED } from "./dial-options.ts";
+import type { TcpDiallerOptions } from "./dial-options.ts";
+import { DIALLED_HAND } from "./dial-options.ts";
 
 /** Dials the hands that listen, of which nothing is loaded before there is one. */
-export class Dialer implements HandDialler {
-  readonly #options: DialerOptions;
+export class TcpDialler implements HandDialler {
+  readonly #options: TcpDiallerOptions;
   #dialled: Promise<DialledHands> | undefined;
   #resuming: Promise<void> = Promise.resolve();
 
-  constructor(options: DialerOptions) {
+  constructor(options: TcpDiallerOptions) {
     this.#options = options;
   }
 
   /** Dials again all that is to be dialled; nothing of that is waited for. */
   async open(): Promise<void> {
-    const some = await this.#options.records.list(DIALLED, { limit: 1 });
+    const some = await this.#options.records.list(DIALLED_HAND, { limit: 1 });
     if (some.length > 0) this.#resuming = this.#loaded().then((dialled) => dialled.resume());
   }
 

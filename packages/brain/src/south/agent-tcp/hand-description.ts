@@ -1,10 +1,10 @@
 import { REGISTER_LIMITS, isObject, textIn, TOOL_EFFECTS } from "@vidro/core";
 import type { Json, ToolSpec } from "@vidro/core";
-import { offeredTools } from "../register/offered-tools.ts";
-import type { OfferedTool } from "../register/offered-tools.ts";
+import { acceptTools } from "../register/accept-tools.ts";
+import type { OfferedTool } from "../register/accept-tools.ts";
 
 /** What a hand said of itself, as far as it is well formed. */
-export interface Said {
+interface TcpHandInfo {
   readonly name?: string;
   readonly version?: string;
   readonly workspace: string;
@@ -16,7 +16,7 @@ export interface Said {
 const PROTOCOL: readonly string[] = ["command", "os_info", "processes"];
 
 /** What is believed of what a hand says of itself; one that says nothing knows the protocol and nothing besides. */
-export function cardOf(said: Json | undefined, host: string, standard: readonly ToolSpec[]): Said {
+export function describeTcpHand(said: Json | undefined, host: string, standard: readonly ToolSpec[]): TcpHandInfo {
   if (!isObject(said)) return { workspace: "", tools: standard.filter(({ name }) => PROTOCOL.includes(name)) };
   const listed = Array.isArray(said["tools"]) ? (said["tools"] as readonly Json[]) : [];
   const receiptKey = textIn(said, "receiptKey");
@@ -26,7 +26,7 @@ export function cardOf(said: Json | undefined, host: string, standard: readonly 
     ...(version === undefined ? {} : { version }),
     ...(receiptKey !== undefined && KEY.test(receiptKey) ? { receiptKey } : {}),
     workspace: textIn(said, "workspace") ?? "",
-    tools: offeredTools({ offered: listed.slice(0, REGISTER_LIMITS.tools).flatMap(toolIn), standard, host }).tools,
+    tools: acceptTools({ offered: listed.slice(0, REGISTER_LIMITS.tools).flatMap(toolIn), standard, host }).tools,
   };
 }
 

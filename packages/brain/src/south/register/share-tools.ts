@@ -4,7 +4,7 @@ import type { ToolSpec } from "@vidro/core";
 const lists = new Map<string, readonly ToolSpec[]>();
 
 /** The same tools, as one list for all hands that have just these: a fleet says the same of itself a thousand times. */
-export function sharedTools(tools: readonly ToolSpec[]): readonly ToolSpec[] {
+export function shareTools(tools: readonly ToolSpec[]): readonly ToolSpec[] {
   const text = JSON.stringify(tools);
   const known = lists.get(text);
   if (known !== undefined) return known;

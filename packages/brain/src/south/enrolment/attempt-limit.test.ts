@@ -1,16 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { Tries } from "./tries.ts";
+import { AttemptLimit } from "./attempt-limit.ts";
 
 const BOUNDS = { burst: 3, everyMs: 100, kept: 2 };
 
 test("a few tries are free, then one more comes with time, and who waited long enough has all of them again", () => {
   let now = 0;
-  const tries = new Tries(BOUNDS, () => now);
+  const tries = new AttemptLimit(BOUNDS, () => now);
   const isRefused = (): boolean => {
     try {
-      tries.take("a");
+      tries.takeAttempt("a");
       return false;
     } catch {
       return true;
@@ -25,20 +25,20 @@ test("a few tries are free, then one more comes with time, and who waited long e
 
 test("whoever is refused is told when to come again, and then is let through", () => {
   let now = 0;
-  const tries = new Tries(BOUNDS, () => now);
-  for (let tried = 0; tried < BOUNDS.burst; tried++) tries.take("a");
-  assert.throws(() => tries.take("a"), { code: "RATE_LIMITED", retryAfterMs: 100 });
+  const tries = new AttemptLimit(BOUNDS, () => now);
+  for (let tried = 0; tried < BOUNDS.burst; tried++) tries.takeAttempt("a");
+  assert.throws(() => tries.takeAttempt("a"), { code: "RATE_LIMITED", retryAfterMs: 100 });
   now = 100;
-  tries.take("a");
+  tries.takeAttempt("a");
 });
 
 test("names are counted apart, and the one that was quiet the longest is forgotten", () => {
-  const tries = new Tries(BOUNDS, () => 0);
-  for (let tried = 0; tried < BOUNDS.burst; tried++) tries.take("a");
-  tries.take("b");
-  assert.throws(() => tries.take("a"));
-  tries.take("c");
-  tries.take("a");
+  const tries = new AttemptLimit(BOUNDS, () => 0);
+  for (let tried = 0; tried < BOUNDS.burst; tried++) tries.takeAttempt("a");
+  tries.takeAttempt("b");
+  assert.throws(() => tries.takeAttempt("a"));
+  tries.takeAttempt("c");
+  tries.takeAttempt("a");
 });
 
 test("no pattern of tries gets more than the burst and the rate allow", () => {
@@ -46,11 +46,11 @@ test("no pattern of tries gets more than the burst and the rate allow", () => {
     fc.property(fc.array(fc.nat({ max: 250 }), { maxLength: 60 }), (rests) => {
       let now = 0;
       let passed = 0;
-      const tries = new Tries(BOUNDS, () => now);
+      const tries = new AttemptLimit(BOUNDS, () => now);
       for (const rest of rests) {
         now += rest;
         try {
-          tries.take("a");
+          tries.takeAttempt("a");
           passed += 1;
         } catch {
           // Refused, and counted as nothing.

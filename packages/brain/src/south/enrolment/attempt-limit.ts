@@ -11,14 +11,14 @@ interface TriesBounds {
 }
 
 /** How often somebody may ask for a certificate. */
-export const ENROL_TRIES: TriesBounds = {
+export const ENROL_ATTEMPTS: TriesBounds = {
   burst: SOUTHBOUND_LIMITS.enrolBurst,
   everyMs: SOUTHBOUND_LIMITS.enrolEveryMs,
   kept: SOUTHBOUND_LIMITS.enrolAddresses,
 };
 
 /** Counts tries by name, such as an address; RATE_LIMITED for whoever tries too often. */
-export class Tries {
+export class AttemptLimit {
   readonly #bounds: TriesBounds;
   readonly #now: () => number;
   /** When each name would have all its tries again, the latest to try last. */
@@ -31,7 +31,7 @@ export class Tries {
   }
 
   /** One try of that name. */
-  take(name: string): void {
+  takeAttempt(name: string): void {
     const { burst, everyMs, kept } = this.#bounds;
     const now = this.#now();
     const fullAt = Math.max(now, this.#fullAt.get(name) ?? now) + everyMs;
