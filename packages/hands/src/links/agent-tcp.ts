@@ -14,7 +14,7 @@ import { CommandRegistry } from "./agent-tcp/command-registry.ts";
 
 export type { Bearer, Verify } from "./agent-tcp/command.ts";
 
-/** What is served, to whom, and where. */
+/** Settings of a TCP server. */
 export interface AgentTcpOptions extends CommandContext {
   /** The address to listen on; beyond this machine only with `tls`, or with `lab`. */
   readonly host: string;
@@ -22,9 +22,9 @@ export interface AgentTcpOptions extends CommandContext {
   readonly port: number;
   /** A certificate and its key, in PEM. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** A laboratory: tokens may cross a network in plain sight. */
+  /** Laboratory mode: allows tokens to cross a network without TLS. */
   readonly lab?: boolean;
-  /** Gets what is our own fault, under the trace id that the client is told. */
+  /** Receives internal errors with the trace id that the client is sent. */
   readonly report?: (traceId: string, thrown: unknown) => void;
   /** Other bounds than those of TCP. */
   readonly bounds?: Partial<TcpBounds>;
@@ -35,9 +35,9 @@ export interface AgentTcp {
   /** Host and port. */
   readonly address: string;
   readonly port: number;
-  /** Uses another certificate for connections from now on; throws when it cannot be used. Only with TLS. */
+  /** Replaces the certificate for new connections; throws if it cannot be used. Only with TLS. */
   secure?(tls: { readonly cert: string; readonly key: string }): void;
-  /** Takes nobody in any more, hangs up on everybody. */
+  /** Stops listening and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export async function serveAgentTcp(options: AgentTcpOptions): Promise<AgentTcp>
   await once(server, "listening").catch((cause: Error) => {
     throw listenFault(`${options.host}:${options.port}`, cause);
   });
-  // Without descriptors nobody can be taken in for a while; whoever is here stays, and others are when there is room.
+  // Without free descriptors, new connections fail for a while; open ones are not affected.
   server.on("error", () => undefined);
   const sweep = setInterval(() => {
     const now = performance.now();
@@ -101,19 +101,19 @@ async function connectionContextOf(options: AgentTcpOptions, bounds: TcpBounds):
 function createTcpServer(options: AgentTcpOptions, bounds: TcpBounds, take: (socket: Socket) => void): Server {
   const { tls } = options;
   const takeHalfOpen = (socket: Socket): void => {
-    // A client that has nothing more to say may still wait for answers; one that leaves during its handshake may not.
+    // A client that closed its side may still wait for answers; one that leaves during its handshake does not.
     socket.allowHalfOpen = true;
     take(socket);
   };
   const secured = { ...tls, minVersion: "TLSv1.2", handshakeTimeout: bounds.authMs } as const;
   const server = tls === undefined ? createServer(takeHalfOpen) : createTlsServer(secured, takeHalfOpen);
-  // Nobody else ends one whose handshake has failed, and it would count as a connection for ever.
+  // A socket whose TLS handshake failed must be destroyed here, or it would count as a connection for ever.
   server.on("tlsClientError", (_, socket: Socket) => socket.destroy());
   server.maxConnections = bounds.connections;
   return server;
 }
 
-/** Whoever has shown no token yet is in nobody's way: the one who has had most time to do so goes. */
+/** With too many unauthenticated connections, closes the oldest of them. */
 function closeOldestStranger(connections: ReadonlySet<TcpConnection>, strangers: number): void {
   if (connections.size < strangers) return;
   const waiting = [...connections].filter(({ isStranger }) => isStranger);

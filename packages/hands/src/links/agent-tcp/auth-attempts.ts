@@ -1,12 +1,12 @@
 import { Fault, TCP_LIMITS } from "@vidro/core";
 import { TokenBucket } from "./token-bucket.ts";
 
-/** Counts tokens that were shown and are not good, by the address that they came from, over all its connections. */
+/** Limits invalid tokens per remote address, over all its connections. */
 export class AuthAttempts {
-  /** The address that tried last is the last. */
+  /** Buckets by address, the most recently used last. */
   readonly #buckets = new Map<string, TokenBucket>();
 
-  /** Has a token looked at, if the address may show one more: RATE_LIMITED for one that has shown too many wrong ones. */
+  /** Verifies a token; throws RATE_LIMITED if the address has sent too many invalid ones. */
   async verify<Bearer>(address: string, verify: () => Promise<Bearer>): Promise<Bearer> {
     const bucket = this.#buckets.get(address) ?? new TokenBucket(TCP_LIMITS.authBurst, TCP_LIMITS.authPerSecond);
     this.#buckets.delete(address);

@@ -23,7 +23,7 @@ export const authCommand = defineCommand({
   },
 });
 
-/** What a brain has to know of the hand. */
+/** Description of the hand for a brain. */
 function cardOf({ hand, name, version }: CommandContext): JsonObject {
   const tools = hand.tools.map((tool) => ({ ...tool }));
   const signing = hand.receiptKey === undefined ? {} : { receiptKey: hand.receiptKey };

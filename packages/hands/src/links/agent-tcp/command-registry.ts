@@ -3,7 +3,7 @@ import type { JsonObject } from "@vidro/core";
 import type { Ajv, ValidateFunction } from "ajv";
 import type { TcpCommand, TcpSession } from "./command.ts";
 
-/** Finds the command of a request, and says whether the request may have it. */
+/** Finds the command of a request, and checks its scope and data. */
 export class CommandRegistry {
   readonly #ajv: Ajv;
   readonly #commands: ReadonlyMap<string, TcpCommand>;
@@ -14,7 +14,7 @@ export class CommandRegistry {
     this.#ajv = ajv;
   }
 
-  /** A registry of these commands; a schema is compiled when it is first used. */
+  /** Creates a registry; schemas are compiled on first use. */
   static async of(commands: readonly TcpCommand[]): Promise<CommandRegistry> {
     const { Ajv } = await import("ajv");
     const lenient = { coerceTypes: true, useDefaults: true, removeAdditional: true } as const;
@@ -22,7 +22,7 @@ export class CommandRegistry {
     return new CommandRegistry(commands, new Ajv({ ...lenient, meta: false, validateSchema: false }));
   }
 
-  /** The actions beyond the protocol. */
+  /** Names of the actions that extend the protocol. */
   get extensions(): readonly string[] {
     return [...this.#commands.values()].flatMap(({ act, isExtension }) => (isExtension === true ? [act] : []));
   }
@@ -30,7 +30,7 @@ export class CommandRegistry {
   /** The command of an action for this session: AUTH_REQUIRED, UNKNOWN_TOOL or FORBIDDEN when it has none. */
   find(act: string, session: TcpSession | undefined): TcpCommand {
     const command = this.#commands.get(act);
-    // Who is not known does not learn which actions there are.
+    // An unauthenticated client must not learn which actions exist.
     if (session === undefined && command?.isOpen !== true) throw new Fault("AUTH_REQUIRED", "Send AUTH first.");
     if (command === undefined) throw new Fault("UNKNOWN_TOOL", `There is no action ${JSON.stringify(act)}.`);
     if (session !== undefined && !isPermitted(command, session))
@@ -38,7 +38,7 @@ export class CommandRegistry {
     return command;
   }
 
-  /** Makes the data of a request fit its command, in place; BAD_REQUEST when it cannot be made to. */
+  /** Checks the data of a request, coercing and completing it in place; throws BAD_REQUEST if it does not fit. */
   check(command: TcpCommand, data: JsonObject): void {
     let validate = this.#compiled.get(command);
     if (validate === undefined) {

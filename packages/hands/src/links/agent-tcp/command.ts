@@ -4,7 +4,7 @@ import type { Sampler } from "../../host/sampler.ts";
 import type { ToolInput, ToolInputSchema } from "../../tools/tool.ts";
 import type { Watches } from "../../host/watches.ts";
 
-/** Whose token it is, for as long as it is good. */
+/** The bearer of a valid token. */
 export interface Bearer {
   readonly tokenId: string;
   readonly scopes: ReadonlySet<string>;
@@ -14,10 +14,10 @@ export interface Bearer {
   readonly revoked: AbortSignal;
 }
 
-/** Tells whose a token is; rejects with INVALID_TOKEN, TOKEN_EXPIRED, or what keeps it from telling. */
+/** Verifies a token; rejects with INVALID_TOKEN, TOKEN_EXPIRED, or the fault that prevents the check. */
 export type Verify = (token: string) => Promise<Bearer>;
 
-/** What the commands work with. */
+/** What all commands of a server share. */
 export interface CommandContext {
   readonly hand: Hand;
   /** Name of this host. */
@@ -26,55 +26,55 @@ export interface CommandContext {
   readonly sampler: Sampler;
   readonly watches: Watches;
   readonly verify: Verify;
-  /** The one brain whose approvals count; without it those of tokens with the scope `approve` do. */
+  /** The only brain whose approvals are accepted; without it, tokens with the scope `approve` may approve. */
   readonly brain?: BrainKey | undefined;
 }
 
-/** Who has a session on a connection. */
+/** The session of a connection. */
 export interface TcpSession extends Bearer {
   readonly sessionId: string;
 }
 
-/** A request on its way through a command. */
+/** One request that a command handles. */
 export interface CommandCall {
   readonly context: CommandContext;
-  /** The session of the connection; there is none while it is asked for. */
+  /** The session of the connection; undefined before AUTH. */
   readonly session: TcpSession | undefined;
-  /** Aborted when the connection is gone. */
+  /** Aborted when the connection ends. */
   readonly gone: AbortSignal;
-  /** Orders of this connection that can be cancelled, by who ordered and the id of the action. */
+  /** Orders of this connection that can be cancelled, by orderer and action id. */
   readonly orders: Map<string, AbortController>;
-  /** The longest frame that may be answered with. */
+  /** Longest frame of an answer. */
   readonly maxBytes: number;
-  /** Has a token looked at, as one of the address that the connection is from. */
+  /** Verifies a token, counted for the remote address of the connection. */
   verifyToken(token: string): Promise<Bearer>;
-  /** Gives the connection a session; answers may have frames of that length. */
+  /** Starts the session of the connection; `maxBytes` is the longest frame that the client accepts. */
   startSession(session: TcpSession, maxBytes: number | undefined): void;
-  /** Tells live output; dropped when the peer does not keep up. */
+  /** Sends live output; dropped if the client reads too slowly. */
   sendOutput(data: JsonObject): void;
-  /** When all other requests of the connection are answered. */
+  /** Resolves when all other requests of the connection are answered. */
   waitForOthers(): Promise<unknown>;
 }
 
 /** One action of the protocol. */
 export interface TcpCommand<Schema extends ToolInputSchema = ToolInputSchema> {
   readonly act: string;
-  /** The scope that it takes; every session may without one. */
+  /** Required scope; undefined: every session may use the command. */
   readonly scope?: string;
   readonly schema: Schema;
-  /** A brain's: beyond the protocol, announced in the greeting, counted apart from other requests. */
+  /** An extension of the protocol for brains: announced in the greeting and limited separately. */
   readonly isExtension?: true;
-  /** Nothing else of the connection is read until it is answered. */
+  /** Other requests of the connection wait until it is answered. */
   readonly isExclusive?: true;
   /** Allowed without a session. */
   readonly isOpen?: true;
   /** The connection is closed when it is answered. */
   readonly isLast?: true;
-  /** Gives the answer, at once where it can; throws Faults. */
+  /** Returns the answer, synchronously if possible; throws Faults. */
   run(data: ToolInput<Schema>, call: CommandCall): JsonObject | Promise<JsonObject>;
 }
 
-/** A command as it is: gives each file its inferred types without writing them twice. */
+/** Returns the command unchanged; infers its types so that command files need not write them twice. */
 export function defineCommand<const Schema extends ToolInputSchema>(made: TcpCommand<Schema>): TcpCommand<Schema> {
   return made;
 }

@@ -2,19 +2,19 @@ import { Fault, isObject, TCP_LIMITS } from "@vidro/core";
 import { NO_ID, TCP_VERSION } from "@vidro/core/wire/agent-tcp";
 import type { Json, JsonObject } from "@vidro/core";
 
-/** A request that can be read. */
+/** A well-formed request. */
 export interface RequestEnvelope {
   readonly id: string;
   readonly act: string;
   readonly data: JsonObject;
 }
 
-/** A message that is no request, and as much of it as an answer repeats. */
+/** A message that is no request, with the fields that an answer repeats. */
 interface UnreadableMessage {
   readonly id: string;
   readonly act: string;
   readonly fault: Fault;
-  /** The peer speaks another version: nothing more that it says is read. */
+  /** Whether the connection must be closed, because the client speaks another version. */
   readonly last: boolean;
 }
 

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@vidro/core";
 
-/** What an answer has besides its list, generously. */
+/** Bytes reserved for an answer's fields besides its list. */
 const FRAME_BYTES = 2048;
 
-/** The first items that fit into a frame of that length, and whether those are all. */
+/** The first items that fit into a frame, and whether they are all. */
 export function fitItems<Item extends JsonObject>(
   items: readonly Item[],
   maxBytes: number,
@@ -13,7 +13,7 @@ export function fitItems<Item extends JsonObject>(
   return over === -1 ? { items, all: true } : { items: items.slice(0, over), all: false };
 }
 
-/** The beginning of a text that takes at most so many bytes as JSON. */
+/** The beginning of a text that takes at most `maxBytes` as JSON. */
 export function fitText(text: string, maxBytes: number): string {
   if (Buffer.byteLength(JSON.stringify(text)) <= maxBytes) return text;
   let [least, most] = [0, text.length];

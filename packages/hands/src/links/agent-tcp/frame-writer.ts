@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { Fault, TCP_LIMITS } from "@vidro/core";
 import type { TcpMessage } from "@vidro/core/wire/agent-tcp";
 
-/** A message that waits to be sent: JSON, and how many bytes it takes. */
+/** A message that waits to be sent, as JSON, with its length. */
 interface Frame {
   readonly text: string;
   readonly bytes: number;
@@ -11,8 +11,8 @@ interface Frame {
 const HEADER_BYTES = 4;
 
 /**
- * What goes out on a connection: all that is said in one turn of the event loop goes out in one write, and whoever
- * does not read is found out.
+ * Writes frames to a connection: all frames of one turn of the event loop in one write. Records since when the client
+ * does not read.
  */
 export class FrameWriter {
   readonly #socket: Socket;
@@ -29,17 +29,17 @@ export class FrameWriter {
     socket.on("drain", () => (this.#since = undefined));
   }
 
-  /** Since when the peer has not read what was sent, as `performance.now()` tells time. */
+  /** The `performance.now()` since which the client has not read what was sent. */
   get blockedSince(): number | undefined {
     return this.#since;
   }
 
-  /** Whether so much is unsent that nothing more is taken on. */
+  /** Whether too much is unsent to accept more requests. */
   get isFull(): boolean {
     return this.#socket.writableLength >= this.#unsentBytes;
   }
 
-  /** Says something; PAYLOAD_TOO_LARGE when it is over the bound. */
+  /** Queues a message; throws PAYLOAD_TOO_LARGE if it is longer than `maxBytes`. */
   write(message: TcpMessage, maxBytes: number): void {
     if (this.#ended) return;
     const text = JSON.stringify(message);
@@ -53,7 +53,7 @@ export class FrameWriter {
     if (this.#frames.length === 1 && !this.#corked) process.nextTick(this.#flushLater);
   }
 
-  /** Keeps what is said while some work is done, and sends it when that returns. */
+  /** Queues all messages of a function and sends them in one write when it returns. */
   writeTogether(work: () => void): void {
     this.#corked = true;
     try {
@@ -64,7 +64,7 @@ export class FrameWriter {
     }
   }
 
-  /** Says nothing more: what was said goes out, then the connection is closed in this direction. */
+  /** Sends what is queued and closes this direction of the connection. */
   end(): void {
     if (this.#ended) return;
     this.#flush();
@@ -81,7 +81,7 @@ export class FrameWriter {
   }
 }
 
-/** All frames in one piece of the pool: a piece for each would cost more than what is in it. */
+/** Encodes all frames into one buffer: one buffer per frame would cost more than the frames. */
 function encodeFrames(frames: readonly Frame[]): Buffer {
   const bytes = Buffer.allocUnsafe(frames.reduce((sum, frame) => sum + HEADER_BYTES + frame.bytes, 0));
   let at = 0;

@@ -4,10 +4,10 @@ import type { Sampler } from "../../host/sampler.ts";
 import { defineCommand } from "./command.ts";
 import { requireAllowed } from "./policy-check.ts";
 
-/** Hands whose policy lets the machine be looked at; a hand has one policy for its whole life. */
+/** Hands whose policy was found to allow os_info; it is asked once per hand. */
 const allowed = new WeakSet<Hand>();
 
-/** Tells how the machine was in the last seconds [002-30]. */
+/** Returns load samples of the last seconds [002-30]. */
 export const getOsInfoCommand = defineCommand({
   act: "GET_OS_INFO",
   scope: "getosinfo",
@@ -22,7 +22,7 @@ export const getOsInfoCommand = defineCommand({
 });
 
 function samplesAnswer(sampler: Sampler, seconds: number): JsonObject {
-  // `mem` is the word of the protocol, `memUsed` what its first client shows.
+  // `mem` is the field of the protocol, `memUsed` the one that its first client reads.
   const samples = sampler.samples(seconds).map(({ cpu, mem, time }) => ({ cpu, mem, memUsed: mem, time }));
   return { ok: true, samples, meta: { returned: samples.length, time: Date.now() } };
 }

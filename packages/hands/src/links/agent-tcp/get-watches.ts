@@ -4,7 +4,7 @@ import type { WatchEvent } from "../../host/watches/watch-log.ts";
 import { defineCommand } from "./command.ts";
 import { fitItems } from "./fit-frame.ts";
 
-/** Tells what a watch saw, a page at a time [002-34]. Who has the token of a watch may see what it saw. */
+/** Returns the events of a watch in pages [002-34]; the token of the watch is the permission to read them. */
 export const getWatchesCommand = defineCommand({
   act: "GET_WATCHES",
   scope: "getwatches",
@@ -13,7 +13,7 @@ export const getWatchesCommand = defineCommand({
     const [direction, after] = cursor?.split("-") ?? [order];
     if (direction !== order)
       throw new Fault("BAD_REQUEST", `The cursor goes with order ${direction}; go on in that order.`);
-    // One more than asked for, so that it is known whether there is one.
+    // Reads one more than the page, to know whether there are more.
     const bounds = { since, until, order, after: after === undefined ? undefined : Number(after) };
     const found = context.watches.events(token, { ...bounds, limit: pageSize + 1 });
     const { items, all } = fitItems(found.slice(0, pageSize).map(wireEvent), maxBytes);

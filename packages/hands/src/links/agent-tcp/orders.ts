@@ -6,7 +6,7 @@ import { sleepDetector } from "../sleep-detector.ts";
 import { defineCommand } from "./command.ts";
 import type { CommandCall, TcpSession } from "./command.ts";
 
-/* What a brain asks of a hand, beyond the protocol. The action's id is its own, and the hand's ledger knows it. */
+/* Extensions of the protocol with which a brain orders actions under its own ids, recorded in the hand's ledger. */
 
 const SCOPE = "hand";
 const APPROVE = "approve";
@@ -14,7 +14,7 @@ const UNAPPROVED =
   "The token that ordered may not approve. Give it the scope approve, or let the hand know the brain's key: --brain";
 const sleep = sleepDetector();
 
-/** Freezes and judges an action: the judgement, or the fault that it would meet. */
+/** Plans and judges an action; returns the judgement or the fault. */
 export const judgeCommand = defineCommand({
   act: "JUDGE",
   scope: SCOPE,
@@ -31,7 +31,7 @@ export const judgeCommand = defineCommand({
   },
 });
 
-/** Carries out an order; it goes on when the connection is cut, and the same order finds it again. */
+/** Carries out an order. The action continues when the connection ends, and a repeated order waits for the same end. */
 export const runToolCommand = defineCommand({
   act: "RUN_TOOL",
   scope: SCOPE,
@@ -67,7 +67,7 @@ export const runToolCommand = defineCommand({
   },
 });
 
-/** Ends an action that this connection ordered; how it ended is the answer to the order. */
+/** Aborts an action that this connection ordered; its end is the answer to the order. */
 export const cancelCommand = defineCommand({
   act: "CANCEL",
   scope: SCOPE,
@@ -80,7 +80,7 @@ export const cancelCommand = defineCommand({
   },
 });
 
-/** The brain has the outcome on disk. */
+/** Acknowledges an outcome that the brain has on disk. */
 export const ackCommand = defineCommand({
   act: "ACK",
   scope: SCOPE,
@@ -92,7 +92,7 @@ export const ackCommand = defineCommand({
   },
 });
 
-/** An approval counts when the pinned brain signed it; where none is pinned, when the token may approve by itself. */
+/** Checks an approval: the pinned brain must have signed it; without a pinned brain, the token needs the scope. */
 function checkOrderApproval(order: Order, { context, session }: CommandCall): Order {
   if (context.brain !== undefined) return checkApproval(order, context.brain, Date.now());
   const mayApprove = session?.scopes.has(APPROVE) === true || session?.scopes.has("*") === true;
@@ -100,12 +100,12 @@ function checkOrderApproval(order: Order, { context, session }: CommandCall): Or
   return { ...order, unproven: new Fault("APPROVAL_INVALID", UNAPPROVED).report() };
 }
 
-/** Whose orders these are: outcomes and epochs belong to the token that ordered, whoever else has the scope. */
+/** The orderer: outcomes and epochs belong to the token that ordered. */
 function bearerOf(session: TcpSession | undefined): string {
   return session?.tokenId ?? "";
 }
 
-/** The types of the vocabulary are JSON by what they hold, which the type checker cannot see of an interface. */
+/** Casts a value of core's vocabulary, which is JSON; the type checker cannot see that of an interface. */
 function plain(value: object): JsonObject {
   return value as JsonObject;
 }

@@ -6,12 +6,12 @@ import { defineCommand } from "./command.ts";
 import { fitText } from "./fit-frame.ts";
 import { requireAllowed } from "./policy-check.ts";
 
-/** What an answer has besides its texts, generously. */
+/** Bytes reserved for an answer's fields besides its texts. */
 const FRAME_BYTES = 1024;
 
 /**
- * Runs a program under the hand's policy, never through a shell [002-36]. With an id of its own it runs at most once,
- * whoever hangs up meanwhile; without one it ends with the connection, as nobody could ask for its outcome any more.
+ * Runs a program under the hand's policy, without a shell [002-36]. With an actionId it runs at most once and continues
+ * when the connection ends; without one it is aborted then, because its outcome could not be fetched any more.
  */
 export const osCmdCommand = defineCommand({
   act: "OS_CMD",
@@ -19,7 +19,7 @@ export const osCmdCommand = defineCommand({
   schema: OS_CMD_SCHEMA,
   async run({ cmd, args, timeoutMs, actionId }, { context, session, gone, maxBytes }) {
     const owner = session?.tokenId ?? "";
-    // An id belongs to the token that came with it: nobody gets at the outcome of somebody else's.
+    // The id includes the token, so that no other token can read the outcome.
     const id = actionId === undefined ? `act_${randomUUIDv7()}` : `tcp_${owner}_${actionId}`;
     const input = { command: cmd, args: [...args], timeout_ms: timeoutMs };
     const action = { id, tool: "command", input, callId: id };
@@ -27,14 +27,14 @@ export const osCmdCommand = defineCommand({
     const revoked = session?.revoked ?? gone;
     const stop = actionId === undefined ? AbortSignal.any([gone, revoked]) : revoked;
     const ended = await endOf(context.hand, order, stop);
-    // Asked once more, it says which rule wants a person's word.
+    // Judged again, to throw the fault that names the rule.
     if (ended.type === "failed" && ended.fault.code === "APPROVAL_DENIED")
       await requireAllowed(context.hand, "command", input);
     return answerOf(ended, maxBytes);
   },
 });
 
-/** How an order ends; its live output goes nowhere. */
+/** Waits for the end of an order and ignores its live output. */
 async function endOf(hand: Hand, order: Order, stop: AbortSignal): Promise<ActionEnd> {
   for await (const event of hand.perform(order, stop)) if (event.type !== "output") return event;
   throw new Error("The hand gave no end.");

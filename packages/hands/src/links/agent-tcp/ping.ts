@@ -1,7 +1,7 @@
 import { PING_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import { defineCommand } from "./command.ts";
 
-/** Shows that the hand lives [002-18]. */
+/** Answers that the hand is up [002-18]. */
 export const pingCommand = defineCommand({
   act: "PING",
   schema: PING_SCHEMA,

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { Fault } from "@vidro/core";
 import type { Hand, JsonObject, Plan } from "@vidro/core";
 
-/** The plan of something that a command does itself, when the hand's policy lets it; else the Fault that says why not. */
+/** The plan of a tool call that the hand's policy allows; throws POLICY_DENIED or FORBIDDEN otherwise. */
 export async function requireAllowed(hand: Hand, tool: string, input: JsonObject): Promise<Plan> {
   const id = `act_${randomUUIDv7()}`;
   const found = await hand.judge({ id, tool, input, callId: id });

@@ -8,7 +8,7 @@ import { defineCommand } from "./command.ts";
 import { fitItems } from "./fit-frame.ts";
 import { requireAllowed } from "./policy-check.ts";
 
-/** The part of a command line that is told. */
+/** Length to which a command line is cut. */
 const COMMAND_CHARS = 400;
 
 const ORDERS = {
@@ -18,7 +18,7 @@ const ORDERS = {
   name: (a, b) => a.name.localeCompare(b.name),
 } satisfies Record<string, (a: ProcessListing, b: ProcessListing) => number>;
 
-/** The largest first, unless it is an order that people read from the beginning. */
+/** Default directions: the largest first for numbers of use, ascending for pid and name. */
 const NATURAL = { cpu: "desc", mem: "desc", pid: "asc", name: "asc" } as const;
 
 /** Lists processes [002-35]. */
@@ -47,10 +47,10 @@ function filterProcesses(
   return all.filter((row) => (user === undefined || row.user === user) && isNamed(row));
 }
 
-/** A pattern with `*`, `?` or `[` has to match the whole name; anything else has to be in the name or the command. */
+/** A pattern with `*`, `?` or `[` must match the whole name; any other text must occur in the name or command. */
 function nameTest(pattern: string): (row: ProcessListing) => boolean {
   if (!/[*?[]/.test(pattern)) return ({ name, cmd }) => `${name}\n${cmd}`.toLowerCase().includes(pattern);
-  // Threads of the kernel have names with slashes, which a glob would take for folders.
+  // Kernel threads have slashes in their names, which a glob would treat as folders.
   const flat = (text: string): string => text.replaceAll("/", "\u2215");
   const compiled = compileGlob(flat(pattern));
   return ({ name }) => compiled.matches(flat(name.toLowerCase()));

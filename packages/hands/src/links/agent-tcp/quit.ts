@@ -1,7 +1,7 @@
 import { QUIT_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import { defineCommand } from "./command.ts";
 
-/** Ends the connection when everything that was asked for is answered [002-31]. */
+/** Closes the connection when all other requests are answered [002-31]. */
 export const quitCommand = defineCommand({
   act: "QUIT",
   schema: QUIT_SCHEMA,

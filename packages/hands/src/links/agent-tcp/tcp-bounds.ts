@@ -1,6 +1,6 @@
 import { TCP_LIMITS } from "@vidro/core";
 
-/** The bounds of a server that one can be given others for. */
+/** Bounds of a server that callers may replace. */
 export const TCP_BOUNDS: {
   readonly [
     Name in
@@ -22,5 +22,5 @@ export const TCP_BOUNDS: {
   ]: number;
 } = TCP_LIMITS;
 
-/** Bounds as a server has them. */
+/** The bounds of one server. */
 export type TcpBounds = typeof TCP_BOUNDS;

@@ -15,21 +15,21 @@ import type { RequestEnvelope } from "./envelope.ts";
 import { FrameWriter } from "./frame-writer.ts";
 import type { CommandRegistry } from "./command-registry.ts";
 
-/** What every connection of a server shares. */
+/** What all connections of a server share. */
 export interface ConnectionContext extends CommandContext {
   readonly registry: CommandRegistry;
   readonly attempts: AuthAttempts;
   readonly bounds: TcpBounds;
   readonly hello: TcpHello;
-  /** Gets what is our own fault, under the trace id that the client is told. */
+  /** Receives internal errors with the trace id that the client is sent. */
   readonly report: (traceId: string, thrown: unknown) => void;
 }
 
-/** One client: it is greeted, shows a token, and has its requests answered in the order in which they are done. */
+/** One client connection: greets, authenticates, and answers requests in the order in which they finish. */
 export class TcpConnection {
   readonly #socket: Socket;
   readonly #context: ConnectionContext;
-  /** Where it comes from, also when it is gone. */
+  /** Remote address, kept because the socket forgets it after the close. */
   readonly #address: string;
   readonly #decoder = frameDecoder();
   readonly #outbox: FrameWriter;
@@ -40,7 +40,7 @@ export class TcpConnection {
   readonly #pending = new Map<string, { readonly command: TcpCommand; readonly done: Promise<void> }>();
   readonly #openedAt = performance.now();
   #session: TcpSession | undefined;
-  /** Frames that are read and wait until something that holds the connection is answered. */
+  /** Frames that wait until an exclusive command is answered. */
   readonly #waiting: FrameItem[] = [];
   #isHeld = false;
   #maxBytes: number = CODEC_LIMITS.frameBytes;
@@ -64,18 +64,18 @@ export class TcpConnection {
       .on("data", (chunk) => this.#read(chunk as Buffer))
       .on("end", () => this.#readEnd())
       .on("drain", this.#onDrain)
-      // Whatever happens to a socket, it is closed afterwards, and that is heeded.
+      // Every socket error is followed by "close", which is handled below.
       .on("error", () => undefined)
       .on("close", () => this.#close());
     this.#outbox.write({ v: TCP_VERSION, t: "hello", data: hello }, this.#maxBytes);
   }
 
-  /** Whether nobody has shown a token here yet. */
+  /** Whether the connection is not authenticated yet. */
   get isStranger(): boolean {
     return this.#session === undefined;
   }
 
-  /** Ends what has taken too long. */
+  /** Ends the connection if one of its deadlines has passed. */
   checkDeadlines(now: number): void {
     const { bounds } = this.#context;
     const { blockedSince } = this.#outbox;
@@ -94,7 +94,7 @@ export class TcpConnection {
     else this.#lookAtFrame(now);
   }
 
-  /** Says why, and hangs up; what the peer still sends is dropped, and soon it is cut off. */
+  /** Sends the reason and closes; further input is dropped, and after `lingerMs` the socket is destroyed. */
   end(why?: Fault): void {
     if (this.#endsAt !== undefined) return;
     if (why !== undefined) this.#refuse(NO_ID, "", why);
@@ -104,7 +104,7 @@ export class TcpConnection {
     this.#socket.resume();
   }
 
-  /** Cuts the connection. */
+  /** Destroys the socket at once. */
   destroy(): void {
     this.#socket.destroy();
   }
@@ -119,7 +119,7 @@ export class TcpConnection {
     this.#outbox.writeTogether(this.#onDrain);
   }
 
-  /** The client says nothing more, and may still wait for answers. */
+  /** Handles the end of the client's input; the client may still wait for answers. */
   #readEnd(): void {
     this.#leftAt = performance.now();
     const part = this.#decoder.end();
@@ -128,7 +128,7 @@ export class TcpConnection {
     void this.#waitForAll().then(() => this.end());
   }
 
-  /** Carries out what waits, unless something has to be answered first or the peer does not read its answers. */
+  /** Handles waiting frames, unless an exclusive command runs or the client does not read its answers. */
   #pump(): void {
     const waiting = this.#waiting;
     let at = 0;
@@ -172,7 +172,7 @@ export class TcpConnection {
     }
   }
 
-  /** The command of an action. All but a brain's orders take a token of the bucket, whether they are granted or not. */
+  /** The command of an action. All requests except a brain's orders count for the rate limit, even refused ones. */
   #findCommand(act: string): TcpCommand {
     let isOrder = false;
     try {
@@ -214,7 +214,7 @@ export class TcpConnection {
     this.#outbox.write(tcpRefusal(id, act, this.#publicFault(thrown).report()), this.#maxBytes);
   }
 
-  /** A fault that is ours says nothing of our insides, but where to find them. */
+  /** Replaces an internal error by one with only a trace id, and reports the original. */
   #publicFault(thrown: unknown): Fault {
     const fault = asFault(thrown);
     if (fault.code !== "INTERNAL_ERROR") return fault;
@@ -248,14 +248,14 @@ export class TcpConnection {
     session.revoked.addEventListener("abort", this.#onRevoked, { once: true });
   }
 
-  /** Takes a token of the bucket, or says that there is none. */
+  /** Takes a token of the bucket; throws RATE_LIMITED if there is none. */
   #spend(): void {
     const retryAfterMs = this.#bucket.take();
     if (retryAfterMs === 0) return;
     throw new Fault("RATE_LIMITED", `Too many requests; come back in ${retryAfterMs} ms.`, { retryAfterMs });
   }
 
-  /** Answers something that is no request, which takes a token as a request does. */
+  /** Answers a message that is no request, which counts for the rate limit like one. */
   #answerLimited(id: string, act: string, answer: () => void): void {
     try {
       this.#spend();
@@ -283,12 +283,12 @@ export class TcpConnection {
     await Promise.all([...this.#pending].flatMap(([id, { done }]) => (id === but ? [] : [done])));
   }
 
-  /** When everything is answered, also what had to wait for something else. */
+  /** Resolves when all requests are answered, including those that arrive meanwhile. */
   async #waitForAll(): Promise<void> {
     while (this.#pending.size > 0) await this.#waitForOthers();
   }
 
-  /** A frame that was begun has to be ended in time. */
+  /** Ends the connection if a frame was begun and not completed in time. */
   #lookAtFrame(now: number): void {
     if (this.#decoder.end() === undefined) this.#partSince = undefined;
     else this.#partSince ??= now;

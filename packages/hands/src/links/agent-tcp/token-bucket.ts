@@ -1,4 +1,4 @@
-/** A bucket of tokens that fills up by itself: what may come at once, and how fast after that. */
+/** A token bucket: allows a burst, and then a steady rate. */
 export class TokenBucket {
   readonly #burst: number;
   readonly #perMs: number;
@@ -14,7 +14,7 @@ export class TokenBucket {
     this.#at = now();
   }
 
-  /** Takes a token: 0 when there was one, else how many ms until there is. */
+  /** Takes a token: returns 0 if there was one, else the ms until there is one. */
   take(): number {
     const now = this.#now();
     this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#at) * this.#perMs);
@@ -24,7 +24,7 @@ export class TokenBucket {
     return 0;
   }
 
-  /** Puts a token back that was taken and not used up. */
+  /** Puts back a token that was taken and not used. */
   giveBack(): void {
     this.#tokens = Math.min(this.#burst, this.#tokens + 1);
   }

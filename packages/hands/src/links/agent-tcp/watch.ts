@@ -3,7 +3,7 @@ import { WATCH_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import { defineCommand } from "./command.ts";
 import { requireAllowed } from "./policy-check.ts";
 
-/** Begins to watch a path that the hand's policy lets be read [002-33]. */
+/** Starts to watch a path that the hand's policy allows to read [002-33]. */
 export const watchCommand = defineCommand({
   act: "WATCH",
   scope: "watch",
