@@ -153,7 +153,7 @@ test("invariant 2: only the engine, by its writer, and the waist append, and onl
   );
 });
 
-test("invariant 10: the brain opens no file of a workspace; only its own state", () => {
+test("invariant 9: the brain opens no file of a workspace; only its own state", () => {
   const mayTouchFiles =
     /\/(stores\/|auth\/|daemon\/|catalog\/agent-files\.ts|src\/(?:brain|config)\.ts|south\/local\.ts|south\/enrolment\/authority\.ts|http\/tcp-tables\.ts|observe\/vitals\.ts)/;
   const offenders = inside("packages/brain/src").filter(
@@ -180,6 +180,29 @@ test("only the files of settings read the environment", () => {
     readers.map(({ path }) => path),
     Object.keys(ENVIRONMENT_READERS).toSorted(),
   );
+});
+
+/** A constant that bounds time or size by a number of its own. */
+const OWN_BOUND = /^(?:export )?const ([A-Z][A-Z_]*(?:_MS|_LIMIT|_MAX|_AT_MOST)|[KMG]IB) = [\d_. *A-Z]+;/gm;
+
+test("invariant 7: bounds of time and units have their names in core/src/limits", () => {
+  const offenders = product
+    .filter(({ path }) => !/\/limits(?:\/|\.ts$)/.test(path))
+    .flatMap(({ path, text }) => [...text.matchAll(OWN_BOUND)].map(([, name]) => `${path} ${name}`));
+  assertNone(offenders, "a bound is found in one place");
+});
+
+test("every invariant of ARCHITECTURE.md is named by a test", () => {
+  const page = readFileSync(join(ROOT, "ARCHITECTURE.md"), "utf8");
+  const [, invariants = ""] = /^## Invariants$([\s\S]*?)^## /m.exec(page) ?? [];
+  const numbers = [...invariants.matchAll(/^(\d+)\. /gm)].map(([, number]) => number);
+  assert.ok(numbers.length >= 11);
+  const tests = globSync(["packages/*/src/**/*.{test,contract}.ts", "tests/**/*.test.ts"], { cwd: ROOT })
+    .filter((path) => !path.includes("node_modules"))
+    .map((path) => readFileSync(join(ROOT, path), "utf8"))
+    .join("\n");
+  const unnamed = numbers.filter((number) => !new RegExp(`(?:test|it)\\(\\s*"[^"]*invariant ${number}\\b`).test(tests));
+  assert.deepEqual(unnamed, []);
 });
 
 test("what commands write leaves by one file of each program, where it is made printable", () => {

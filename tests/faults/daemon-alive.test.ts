@@ -31,7 +31,7 @@ test("G12 F35 a run is aborted while its model streams a body that only the end 
   await fake.close();
 });
 
-test("G12 an error that escapes from a run's code ends that run by a trace id, is logged whole, and is counted", async () => {
+test("G12 invariant 10: an error that escapes from a run's code ends that run by a trace id, is logged whole, and is counted", async () => {
   const fake = await fakeOpenAi(text("whole"));
   await using stage = await Stage.set({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: fake.url });
   // The preload makes the client of the model's server throw in a timer, where no guard of the run can catch it.

@@ -5,7 +5,7 @@ import type { FaultCode } from "./fault.ts";
 import { nextHealing } from "./run/heal.ts";
 import { MODEL_LIMITS } from "./limits.ts";
 
-test("every fault says what happened and what to do, and has an exit code of the command line", () => {
+test("invariant 11: every fault says what happened and what to do, and has an exit code of the command line", () => {
   for (const [code, row] of Object.entries(FAULTS)) {
     assert.match(row.says, /^[A-Z].*\.$/, code);
     assert.ok(row.next.length > 0, code);

@@ -11,9 +11,6 @@ import { OPENING_TABLES, Openings } from "./ledger-openings.ts";
 /** Number of starts between two evictions. */
 const EVICT_EVERY = 1000;
 
-/** How long a writer waits for the lock of another process of this hand. */
-const BUSY_MS = 5000;
-
 /** SQLite error codes of a damaged database (SQLITE_CORRUPT) and of a file that is none (SQLITE_NOTADB). */
 const DAMAGED: ReadonlySet<unknown> = new Set([11, 26]);
 
@@ -108,7 +105,7 @@ class SqliteLedger implements Ledger {
     this.#path = path;
     this.#now = now;
     closeToOthers(path);
-    this.#database = new DatabaseSync(path, { timeout: BUSY_MS });
+    this.#database = new DatabaseSync(path, { timeout: HAND_LIMITS.databaseBusyMs });
     try {
       // Not synced yet: the first start is synced, and with it everything written before.
       this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF");

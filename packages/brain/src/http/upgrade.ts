@@ -41,8 +41,6 @@ interface UpgradeContext {
   readonly going: AbortSignal;
 }
 
-/** Time from the end of a token to the end of its connections; the promise is one second. */
-const CUT_MS = 800;
 const NOT_LET_IN = { ok: false } as const;
 
 /** Whether a request asks to become a WebSocket; other upgrades are ignored. */
@@ -111,7 +109,7 @@ function endOf(socket: WebSocket, { revoked, expiresAt }: VerifiedCaller, going:
   const ended = new AbortController();
   const end = (fault: Fault): void => {
     ended.abort(fault);
-    setTimeout(() => socket.terminate(), CUT_MS).unref();
+    setTimeout(() => socket.terminate(), HTTP_LIMITS.revokedMs).unref();
   };
   const onRevoked = (): void => end(new Fault("INVALID_TOKEN"));
   const onGoing = (): void => end(new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP_LIMITS.lingerMs }));

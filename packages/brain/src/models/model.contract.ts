@@ -74,13 +74,13 @@ export function modelContract(title: string, open: () => Promise<Opened>): void 
         if (words !== "") assert.equal(last.type === "replied" && last.reply.text, words);
       }));
 
-    test("a call that was aborted before it began ends with one failure", () =>
+    test("invariant 5: a call that was aborted before it began ends with one failure", () =>
       having(async (model) => {
         const last = terminalOf(await eventsOf(model, REQUEST, AbortSignal.abort()));
         assert.equal(last.type, "failed");
       }));
 
-    test("a call that is aborted at its first event ends with one terminal event", () =>
+    test("invariant 5: a call that is aborted at its first event ends with one terminal event", () =>
       having(async (model) => {
         const controller = new AbortController();
         const events: ModelEvent[] = [];

@@ -185,7 +185,7 @@ test("a brain that lost its lease stops by itself and appends nothing", async (t
   assert.equal((await runs.find(run.id)).seq, seq);
 });
 
-test("a secret in a task, a reply or an output never reaches the journal", async (t) => {
+test("invariant 8: a secret in a task, a reply or an output never reaches the journal", async (t) => {
   const secret = `ghp_${"a1B2".repeat(9)}`;
   const { runs, workspace } = await world(t, [
     shell(`echo ${secret.slice(0, 20)}''${secret.slice(20)}`),

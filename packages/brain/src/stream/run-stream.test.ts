@@ -185,7 +185,7 @@ test("in silence the stream shows that it lives", async (t) => {
   assert.match(text, /^\{"type":"status",.*"seq":1.*\}\n(\{"alive":"run_shown"\}\n)+/);
 });
 
-test("what is live comes between its entries and is not kept", async (t) => {
+test("invariant 6: live events come between their entries and are not kept", async (t) => {
   const shown = await new Shown().open(t);
   const whole = shown.lines();
   while (shown.watching < 1) await new Promise((resolve) => setImmediate(resolve));

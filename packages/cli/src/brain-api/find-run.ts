@@ -1,8 +1,6 @@
-import { Fault, TERMINAL_LIMITS } from "@vidro/core";
+import { Fault, TERMINAL_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
 import type { BrainRuns } from "./brain-api.ts";
-
-const NAMED_AT_MOST = 5;
 
 /** The run that a person means by its whole id or by the end of it: ids begin alike, so their ends tell them apart. */
 export async function findRun(runs: Pick<BrainRuns, "find" | "list">, given: string): Promise<RunHead> {
@@ -21,7 +19,7 @@ export async function findRun(runs: Pick<BrainRuns, "find" | "list">, given: str
       `None of the newest ${TERMINAL_LIMITS.searchedRuns} runs has an id that ends with ${given}.`,
     );
   if (others.length === 0) return found;
-  const named = [found, ...others].slice(0, NAMED_AT_MOST).map((head) => head.id);
+  const named = [found, ...others].slice(0, REGISTER_LIMITS.namedAtMost).map((head) => head.id);
   throw new Fault(
     "BAD_REQUEST",
     `${others.length + 1} runs end with ${given}: ${named.join(", ")}. Give more of the id.`,

@@ -84,6 +84,18 @@ export const HAND_LIMITS = {
   spoolFolderBytes: 1024 * MIB,
   /** Live output that waits for a reader of the action's events; more is dropped. */
   liveWaitingBytes: MIB,
+  /** From the end of an action to the search for processes that it left behind. */
+  stragglerMs: SECOND_MS,
+  /** Interval at which a process tree that was signalled is checked. */
+  treePollMs: 25,
+  /** How long the trial of the sandbox may take. */
+  sandboxTrialMs: 5 * SECOND_MS,
+  /** How long the scan for hard links may block the event loop at once. */
+  scanSliceMs: 5,
+  /** How long a writer of the ledger or of the watches waits for the lock of another process. */
+  databaseBusyMs: 5 * SECOND_MS,
+  /** Interval at which the file of tokens is checked for changes. */
+  tokenFileLookMs: 250,
 } as const;
 
 /** Bounds of hands that are reached over a wire, and of the register that knows them. */
@@ -166,6 +178,10 @@ export const REGISTER_LIMITS = {
   awakeMs: SECOND_MS,
   /** How long two changes of when a hand was last seen lie apart on disk. */
   seenMs: MINUTE_MS,
+  /** Hands or runs that a message names when a word fits several. */
+  namedAtMost: 5,
+  /** From hanging up to cutting a WebSocket whose peer does not close it. */
+  closeMs: 500,
 } as const;
 
 /** Bounds of signed HTTP between a brain and its hands [000-53, 000-54]. */

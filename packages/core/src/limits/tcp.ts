@@ -72,6 +72,8 @@ export const TCP_LIMITS = {
   connectMs: 10 * SECOND_MS,
   /** Requests that a client has in flight. */
   pending: 1024,
+  /** Wait for the answer of a server of others beyond the time of its command. */
+  foreignAnswerMs: 10 * SECOND_MS,
 } as const;
 
 /** Bounds of a hand's view of its machine over time. */

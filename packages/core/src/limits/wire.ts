@@ -130,6 +130,8 @@ export const HTTP_LIMITS = {
   answeredMs: 30 * SECOND_MS,
   /** How long what a refused client still sends is read and dropped, so that it sees the answer. */
   lingerMs: SECOND_MS,
+  /** From the end of a token to the end of its connections; the promise is one second. */
+  revokedMs: 800,
 } as const;
 
 /** Bounds of tokens and of checking them. */

@@ -45,7 +45,7 @@ test("deciding twice in the same state gives the same one decision", () => {
   );
 });
 
-test("an effect is only decided in a state whose last word is its intent", () => {
+test("invariant 3: an effect is only decided in a state whose last entry is its intent", () => {
   fc.assert(
     fc.property(fc.array(anyLuck, { minLength: 1, maxLength: 120 }), (luck) => {
       const { entries } = play(luck);

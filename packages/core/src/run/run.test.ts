@@ -50,7 +50,7 @@ test("a run has at most one terminal event and nothing after it", () => {
   );
 });
 
-test("000-38 between two calls of the model there is at most one effect, whatever the model says", () => {
+test("000-38 invariant 4: between two calls of the model there is at most one effect, whatever the model says", () => {
   fc.assert(
     fc.property(lucks, (luck) => {
       let effects = 0;

@@ -1,7 +1,7 @@
 import { argon2, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
 import { promisify } from "node:util";
-import { asFault, Fault, isObject, TOKEN_LIMITS } from "@vidro/core";
+import { asFault, Fault, isObject, TOKEN_LIMITS, HAND_LIMITS } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import type { Json } from "@vidro/core";
 import type { Bearer } from "../links/agent-tcp.ts";
@@ -16,9 +16,6 @@ const BEARER = /^([0-9a-f]{32})\.([\w-]{43})$/;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z\d+/]{11,64})\$([A-Za-z\d+/]{16,128})$/;
 /** Hash with which an unknown token is compared, so that it takes as long as a known one. */
 const NOBODY = `$argon2id$v=19$m=${TOKEN_LIMITS.hashKib},t=${TOKEN_LIMITS.hashPasses},p=${TOKEN_LIMITS.hashLanes}$${"A".repeat(22)}$${"A".repeat(43)}`;
-/** Interval at which the file is checked for changes. */
-const LOOK_MS = 250;
-
 interface TokenRow {
   readonly tokenId: string;
   readonly secretHash: string;
@@ -45,7 +42,7 @@ export class TokenFile {
     this.#path = path;
     this.#read();
     if (this.#why !== undefined) throw this.#why;
-    watchFile(path, { interval: LOOK_MS, persistent: false }, this.#look);
+    watchFile(path, { interval: HAND_LIMITS.tokenFileLookMs, persistent: false }, this.#look);
   }
 
   /** The bearer of a token; throws INVALID_TOKEN, TOKEN_EXPIRED, or RATE_LIMITED if too many checks are waiting. */

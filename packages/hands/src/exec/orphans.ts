@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { Socket } from "node:net";
 import type { Writable } from "node:stream";
+import { HAND_LIMITS } from "@vidro/core";
 import { isAlive, thisProcess } from "../host/process-identity.ts";
 import { withoutLeaks } from "./leaked-descriptors.ts";
 import { listPids, readProcessStat, readProcessVariable, type ProcessStat } from "./proc.ts";
@@ -14,9 +15,6 @@ import { listPids, readProcessStat, readProcessVariable, type ProcessStat } from
 
 /** The environment variable of the tag. */
 export const ACTION_TAG_VARIABLE = "VIDRO_ACTION";
-
-/** Delay from the end of an action to the search for processes that it left behind. */
-const STRAGGLER_MS = 1000;
 
 /** A process, identified by pid and start time, so that a later one with the same pid is not taken for it. */
 export type TaggedProcess = Pick<ProcessStat, "pid" | "startTicks">;
@@ -40,7 +38,7 @@ export function holdTag(tag: string): void {
 /** Marks a tag as no longer in use; processes that still carry it are killed soon. */
 export function releaseTag(tag: string): void {
   running.delete(tag);
-  stragglers ??= setTimeout(killStragglers, STRAGGLER_MS).unref();
+  stragglers ??= setTimeout(killStragglers, HAND_LIMITS.stragglerMs).unref();
 }
 
 /** Kills processes that this process started for actions that have ended. */

@@ -34,9 +34,6 @@ export interface ProcessLaunch {
 
 const STREAMS = ["stdout", "stderr"] as const;
 
-/** Interval at which a process tree that was signalled is checked. */
-const POLL_MS = 25;
-
 interface ProcessExit {
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -184,7 +181,7 @@ async function endTree(child: ChildProcess, tag: string, graceMs: number = HAND_
       else if (!asked.has(member.pid)) signalProcess(member, "SIGTERM");
       asked.set(member.pid, member);
     }
-    await sleep(POLL_MS);
+    await sleep(HAND_LIMITS.treePollMs);
   }
 }
 

@@ -33,8 +33,6 @@ export interface Sandbox {
 
 const BUBBLEWRAP = "/usr/bin/bwrap";
 const SHELL = "/bin/sh";
-const PROBE_MS = 5000;
-
 /** A shell script that limits the memory of each process, then executes bubblewrap. */
 const memoryBoundScript = (bytes: number): string =>
   `ulimit -d ${Math.floor(bytes / 1024)} 2>/dev/null; exec "$0" "$@"`;
@@ -102,7 +100,7 @@ function probeSandbox(held: ConfineCommand): Promise<boolean> {
   const { program, argv, inheritedBytes } = held([SHELL, "-c", ":"], scope, []);
   return new Promise((resolve) => {
     const stdio = withoutLeaks(["ignore", "ignore", "ignore", "pipe"]);
-    const child = spawn(program, argv.slice(1), { stdio, timeout: PROBE_MS });
+    const child = spawn(program, argv.slice(1), { stdio, timeout: HAND_LIMITS.sandboxTrialMs });
     if (inheritedBytes !== undefined) writeInherited(child, inheritedBytes);
     child.once("error", () => resolve(false)).once("exit", (code) => resolve(code === 0));
   });

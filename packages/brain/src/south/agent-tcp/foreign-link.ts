@@ -7,9 +7,6 @@ import { fallbackJudgement } from "../fallback-policy.ts";
 import { askTcpHand } from "./tcp-link.ts";
 import type { TcpWire } from "./tcp-link.ts";
 
-/** How long an answer is waited for beyond the time of the command. */
-const ANSWER_MS = 10_000;
-
 /** How each tool is asked for in the protocol, and what its answer means. */
 const TOOLS: { readonly [tool: string]: (wire: TcpWire, input: JsonObject) => Promise<ActionEnd> } = {
   command,
@@ -54,7 +51,7 @@ async function command(
   const begun = performance.now();
   try {
     const answer = await askTcpHand(wire, "OS_CMD", given({ cmd, args, timeoutMs }), {
-      deadlineMs: timeoutMs + ANSWER_MS,
+      deadlineMs: timeoutMs + TCP_LIMITS.foreignAnswerMs,
     });
     const { exitCode } = answer;
     if (exitCode !== null && !Number.isInteger(exitCode)) return unknown("The host's answer has no exit code.");

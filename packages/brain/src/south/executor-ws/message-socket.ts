@@ -16,8 +16,6 @@ interface MessageListener {
   onClose(): void;
 }
 
-/** Time for the peer to close a socket that was hung up before it is cut. */
-const CLOSE_MS = 500;
 const GOING_AWAY = 1001;
 const REFUSED = 1008;
 
@@ -89,7 +87,7 @@ export class MessageSocket {
     this.#isClosing = true;
     this.sendFault(why);
     this.#socket.close(why.code === "SHUTTING_DOWN" ? GOING_AWAY : REFUSED, why.code);
-    setTimeout(() => this.#socket.terminate(), CLOSE_MS).unref();
+    setTimeout(() => this.#socket.terminate(), REGISTER_LIMITS.closeMs).unref();
   }
 
   #beat(): void {

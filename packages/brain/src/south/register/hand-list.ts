@@ -2,9 +2,6 @@ import type { HandRow } from "@vidro/core";
 import { Fault, REGISTER_LIMITS } from "@vidro/core";
 import { nearest } from "@vidro/core/text";
 
-/** Hands that a message names at most. */
-const NAMED_AT_MOST = 5;
-
 /** The hand of that id, else of that name; NOT_FOUND when there is none, CONFLICT when the name is that of several. */
 export function findHand(rows: readonly HandRow[], named: string): HandRow {
   const byId = rows.find((row) => row.id === named);
@@ -16,7 +13,7 @@ export function findHand(rows: readonly HandRow[], named: string): HandRow {
   if (row === undefined)
     throw new Fault("NOT_FOUND", `There is no hand ${JSON.stringify(named)}.${guess(rows, named)}`);
   if (others.length === 0) return row;
-  const ids = [row, ...others].slice(0, NAMED_AT_MOST).map(({ id }) => id);
+  const ids = [row, ...others].slice(0, REGISTER_LIMITS.namedAtMost).map(({ id }) => id);
   throw new Fault("CONFLICT", `Several hands are called ${JSON.stringify(named)}; give an id: ${ids.join(", ")}.`);
 }
 

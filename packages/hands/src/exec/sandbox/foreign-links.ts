@@ -30,9 +30,6 @@ interface FolderScan {
 
 const READ_BY_OTHERS = 0o004;
 
-/** How long a scan may block the event loop. */
-const SLICE_MS = 5;
-
 /** A finished or running scan below a folder. */
 interface TreeScan {
   readonly since: number;
@@ -82,7 +79,7 @@ async function scanTree(top: string, { before, seen }: ScanState): Promise<reado
     left -= found.entries;
     seen.set(folder, found);
     folders.push(...found.folders);
-    if (performance.now() - since > SLICE_MS) {
+    if (performance.now() - since > HAND_LIMITS.scanSliceMs) {
       await setImmediate();
       since = performance.now();
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import type { SQLInputValue, StatementSync } from "node:sqlite";
-import { asFault, Fault, WATCH_LIMITS } from "@vidro/core";
+import { asFault, Fault, WATCH_LIMITS, HAND_LIMITS } from "@vidro/core";
 
 /*
  * Watches and their events in a database of the hand's state, so that a watch continues after a restart. Events are not
@@ -9,7 +9,6 @@ import { asFault, Fault, WATCH_LIMITS } from "@vidro/core";
  */
 
 const VERSION = 1;
-const BUSY_MS = 5000;
 const TOKEN_BYTES = 18;
 
 const SCHEMA = `
@@ -63,7 +62,7 @@ export class WatchLog {
   readonly #add: StatementSync;
 
   constructor(path: string) {
-    this.#database = new DatabaseSync(path, { timeout: BUSY_MS });
+    this.#database = new DatabaseSync(path, { timeout: HAND_LIMITS.databaseBusyMs });
     try {
       this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
       migrate(this.#database);

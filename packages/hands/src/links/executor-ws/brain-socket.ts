@@ -95,7 +95,7 @@ export class BrainSocket implements OpenConnection {
   /** Closes the connection. */
   close(): void {
     this.#socket.close(NORMAL);
-    setTimeout(() => this.#socket.terminate(), PARTING_MS).unref();
+    setTimeout(() => this.#socket.terminate(), REGISTER_LIMITS.closeMs).unref();
   }
 
   #beat(): void {
@@ -106,7 +106,6 @@ export class BrainSocket implements OpenConnection {
 }
 
 const NORMAL = 1000;
-const PARTING_MS = 500;
 
 /** Parses a message; undefined if it is malformed, which is ignored. */
 function parseMessage(text: string): ExecutorMessage | undefined {
