@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { NODE, NODE_FLAGS, ROOT } from "./setup.js";
+import { placesToTouch } from "./shape/places.ts";
 
 /* Figures of the source: files in folders, sizes, what commands load, packages of others. */
 
@@ -16,7 +17,7 @@ const isTest = (path: string): boolean => /\.(test|fixture|contract)\.ts$/.test(
 const linesOf = (path: string): number => readFileSync(ROOT + path, "utf8").split("\n").length - 1;
 const all = globSync("packages/*/src/**/*.ts", { cwd: ROOT }).sort();
 const product = all.filter((path) => !isTest(path));
-const tests = [...all.filter(isTest), ...globSync("tests/**/*.ts", { cwd: ROOT })];
+const tests = [...all.filter(isTest), ...globSync("tests/**/*.ts", { cwd: ROOT, exclude: ["**/node_modules/**"] })];
 
 title("Files in a folder (product, without tests)");
 const folders = Map.groupBy(product, (path) => dirname(path));
@@ -33,6 +34,9 @@ table([
   ["functions over 60 lines", functions.filter(({ lines }) => lines > 60).length],
   ["lines of tests to lines of product", ratio(sum(tests.map(linesOf)), sum(sizes.map(({ lines }) => lines)))],
 ]);
+
+title("Files of one example of each kind, and other files that name it");
+table(placesToTouch(product));
 
 title("Source files that a command loads");
 table(loads());
