@@ -140,7 +140,7 @@ test("the brain is a client only of hands that listen", () => {
   );
 });
 
-test("invariant 2: only the engine, by its writer, and the waist append, and only a store writes entries", () => {
+test("invariant 2: only the engine, by its writer, and runs.ts append, and only a store writes entries", () => {
   const offenders = inside("packages/brain/src").filter(
     // journal-observer.ts passes on what the two append, and counts it.
     ({ path, text }) =>
@@ -270,6 +270,23 @@ test("no file has a name that says nothing, and nothing is left open", () => {
     product.filter(({ text }) => open.test(text)).map(({ path }) => path),
     "nothing is left open",
   );
+});
+
+test("no type has a word in its name that GLOSSARY.md tells to avoid", () => {
+  const rows = readFileSync(join(ROOT, "GLOSSARY.md"), "utf8").matchAll(/^\| \*\*[^|]*\|[^|]*\|([^|]*)\|/gm);
+  // A word with brackets has a meaning of its own.
+  const words = [...rows].flatMap(([, avoid = ""]) => avoid.split(/,(?![^(]*\))/)).map((word) => word.trim());
+  const avoided = words.filter((word) => /^[\w -]+$/.test(word)).map((word) => word.replaceAll(/[ -]/g, ""));
+  assert.ok(avoided.length > 20);
+  const found = new RegExp(
+    `(?<![A-Z])(?:${avoided.map((word) => word[0]?.toUpperCase() + word.slice(1)).join("|")})(?![a-z])`,
+  );
+  const offenders = product.flatMap(({ path, text }) =>
+    [...text.matchAll(/^(?:export )?(?:abstract )?(?:class|interface|type) (\w+)/gm)]
+      .filter(([, name = ""]) => found.test(name))
+      .map(([, name]) => `${path}: ${name}`),
+  );
+  assertNone(offenders, "code and glossary agree");
 });
 
 function withoutComments(text: string): string {

@@ -27,7 +27,7 @@ export interface MendedInput {
 }
 
 /** Where mending is, and what it has changed so far. */
-interface MendPosition {
+interface MendState {
   readonly path: string;
   readonly depth: number;
   readonly changes: string[];
@@ -41,7 +41,7 @@ export function mendInput(input: Json, schema: Schema, options: MendOptions = {}
   return { value: mend(input, schema, { path: "", depth: 0, changes, synonyms }), changes };
 }
 
-function mend(value: Json, schema: Schema, place: MendPosition): Json {
+function mend(value: Json, schema: Schema, place: MendState): Json {
   if (place.depth > MEND_LIMITS.depth) return value;
   const fitting = matchChoice(coerceType(value, schema, place), schema, place);
   const { items } = schema;
@@ -55,7 +55,7 @@ function mend(value: Json, schema: Schema, place: MendPosition): Json {
 }
 
 /** The value in one of its schema's types, if it can be had without loss. */
-function coerceType(value: Json, { type }: Schema, { path, changes }: MendPosition): Json {
+function coerceType(value: Json, { type }: Schema, { path, changes }: MendState): Json {
   const types = typeof type === "string" ? [type] : (type ?? []);
   if (types.some((each) => isOfType(value, each))) return value;
   for (const each of types) {
@@ -68,7 +68,7 @@ function coerceType(value: Json, { type }: Schema, { path, changes }: MendPositi
 }
 
 /** The value as its schema writes it, if it is one of few. */
-function matchChoice(value: Json, { enum: choices = [] }: Schema, { path, changes }: MendPosition): Json {
+function matchChoice(value: Json, { enum: choices = [] }: Schema, { path, changes }: MendState): Json {
   if (typeof value !== "string" || choices.includes(value)) return value;
   const alike = choices.filter((choice) => typeof choice === "string" && foldName(choice) === foldName(value));
   if (alike.length !== 1 || alike[0] === undefined) return value;
@@ -76,7 +76,7 @@ function matchChoice(value: Json, { enum: choices = [] }: Schema, { path, change
   return alike[0];
 }
 
-function mendFields(object: JsonObject, { properties = {} }: Schema, place: MendPosition): Json {
+function mendFields(object: JsonObject, { properties = {} }: Schema, place: MendState): Json {
   const fields = new Map<string, Json>();
   const missing = Object.keys(properties).filter((name) => !Object.hasOwn(object, name));
   const unknown = Object.keys(object).filter((name) => !Object.hasOwn(properties, name));
@@ -100,7 +100,7 @@ function mendFields(object: JsonObject, { properties = {} }: Schema, place: Mend
 function findRenames(
   unknown: readonly string[],
   missing: readonly string[],
-  synonyms: MendPosition["synonyms"],
+  synonyms: MendState["synonyms"],
 ): ReadonlyMap<string, string> {
   const claims = unknown.flatMap((name) => {
     const meaning = meaningOf(name, missing, synonyms);
@@ -109,10 +109,10 @@ function findRenames(
   return new Map(claims.filter(([, meant]) => claims.filter(([, other]) => other === meant).length === 1));
 }
 
-function below(place: MendPosition, path: string): MendPosition {
+function below(place: MendState, path: string): MendState {
   return { ...place, path, depth: place.depth + 1 };
 }
 
-function fieldPath({ path }: MendPosition, name: string): string {
+function fieldPath({ path }: MendState, name: string): string {
   return path === "" ? name : `${path}.${name}`;
 }

@@ -110,7 +110,7 @@ export class Landscape implements AsyncDisposable {
     return { hand, card: cardOf(hand, { id: `hand-${name}`, name, ...more }) };
   }
 
-  /** The waist over a store and a register, with the model that decides. */
+  /** The runs over a store and a register, with the model that decides. */
   runs(store: Store, hands: HandRegister, model: Model): Runs {
     const runs = new Runs({
       journal: store.journal,

@@ -5,7 +5,7 @@ import { commitUnknown, isBusy, isDoubtful, isOfDisk, storeFault } from "./sqlit
 /** Writes to the database; `isRepeat` when an earlier attempt at the same work may be on disk already. */
 export type CommitWork<Value> = (isRepeat: boolean) => Value;
 
-interface Job {
+interface CommitRequest {
   /** Does the work and returns what to do once it is on disk; throws a Fault only before it has written anything. */
   readonly work: CommitWork<() => void>;
   readonly reject: (fault: Fault) => void;
@@ -43,7 +43,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   #statements: Statements;
   #isPatient = true;
-  #waiting: Job[] = [];
+  #waiting: CommitRequest[] = [];
   #turn: NodeJS.Immediate | undefined;
   #retry: NodeJS.Timeout | undefined;
   /** Time of the first failed attempt since the last success. */
@@ -84,7 +84,7 @@ export class GroupCommit {
     this.#retry = undefined;
     const jobs = this.#waiting;
     this.#waiting = [];
-    const refused = new Map<Job, Fault>();
+    const refused = new Map<CommitRequest, Fault>();
     let done: (() => void)[] | undefined;
     try {
       this.#reopenIfDoubtful();
@@ -107,7 +107,7 @@ export class GroupCommit {
    * One transaction with all jobs that are not refused; undefined when another one was refused and it is to be tried
    * again.
    */
-  #attempt(jobs: readonly Job[], refused: Map<Job, Fault>): (() => void)[] | undefined {
+  #attempt(jobs: readonly CommitRequest[], refused: Map<CommitRequest, Fault>): (() => void)[] | undefined {
     const done: (() => void)[] = [];
     this.#beginOrThrow();
     this.#options.begun();
@@ -129,7 +129,7 @@ export class GroupCommit {
     return done;
   }
 
-  #commitOrThrow(jobs: readonly Job[]): void {
+  #commitOrThrow(jobs: readonly CommitRequest[]): void {
     try {
       this.#statements.commit.run();
     } catch (thrown) {
@@ -160,7 +160,7 @@ export class GroupCommit {
   }
 
   /** Time until the same jobs are tried again; undefined when they have been tried for long enough. */
-  #restMs(thrown: unknown, jobs: readonly Job[]): number | undefined {
+  #restMs(thrown: unknown, jobs: readonly CommitRequest[]): number | undefined {
     const inDoubt = jobs.some((job) => job.isDoubtful);
     if (!isBusy(thrown) && !inDoubt) return undefined;
     this.#troubledSince ??= performance.now();
@@ -169,7 +169,7 @@ export class GroupCommit {
     return isBusy(thrown) ? STORE_LIMITS.retryMs : STORE_LIMITS.reopenMs;
   }
 
-  #giveUp(thrown: unknown, jobs: readonly Job[], refused: ReadonlyMap<Job, Fault>): void {
+  #giveUp(thrown: unknown, jobs: readonly CommitRequest[], refused: ReadonlyMap<CommitRequest, Fault>): void {
     const { path } = this.#options;
     this.#troubledSince = undefined;
     for (const job of jobs)

@@ -32,7 +32,7 @@ export async function exec(on: string, argv: readonly string[], flags: ExecFlags
     const hands = await register.list({ select: on });
     const way: Way = hands.length > 1 ? "each" : "stream";
     const ask = questions(flags);
-    const jobs = hands.map((hand): Job => {
+    const jobs = hands.map((hand): HandExecution => {
       const heard = new Heard(flags.json === true ? "line" : way);
       const order = { runs, hand, argv, workspace: requireFolder("."), hear: (event: Said) => heard.take(event) };
       return { hand, heard, execution: new Execution({ ...order, answer: ask(hand) }) };
@@ -57,13 +57,13 @@ interface Said {
   readonly from?: number;
 }
 
-interface Job {
+interface HandExecution {
   readonly hand: HandRecord;
   readonly heard: Heard;
   readonly execution: Execution;
 }
 
-async function worstOf(jobs: readonly Job[], interrupts: Interrupts): Promise<number> {
+async function worstOf(jobs: readonly HandExecution[], interrupts: Interrupts): Promise<number> {
   const queue = [...jobs];
   let worst = 0;
   const work = async (): Promise<void> => {
