@@ -1,4 +1,4 @@
-import { PAGE_LIMITS, RUN_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
+import { PAGE_LIMITS, RUN_LIMITS } from "@vidro/core";
 import { redactor } from "@vidro/core/redact";
 import type { ToolSpec } from "@vidro/core";
 import { openAgentCatalog } from "./catalog/agents.ts";
@@ -20,11 +20,9 @@ import type { SurfaceWorld } from "./north/surfaces.ts";
 import { observeJournal } from "./observe/journal-observer.ts";
 import { findUnreviewed } from "./auth/revocation-review.ts";
 import { openJwtVerifier, unsetRestrictions } from "./auth/jwt-settings.ts";
-import { TcpDialler } from "./south/agent-tcp/tcp-dialler.ts";
-import { HandListener, southFolder } from "./south/agent-ws/hand-listener.ts";
-import { executorGateway } from "./south/executor-ws.ts";
 import { executorUpgrades } from "./north/executor.ts";
-import { standardTools } from "./south/local.ts";
+import { makeGateways } from "./south/gateways.ts";
+import type { Gateways } from "./south/gateways.ts";
 import { LeaseSweeper } from "./run/lease-sweeper.ts";
 import type { OnRestart } from "./run/lease-sweeper.ts";
 import type { Reloadable } from "./south/local.ts";
@@ -135,8 +133,15 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     counted: () => metrics.ingest.inc({ kind: "telemetry" }),
     dropped: (why) => metrics.samplesDropped.inc({ why }),
   });
-  const door = doorOf(options, { brain, telemetry, log });
-  const dialer = new TcpDialler({ folder: southFolder(home), records: brain.records, hands: brain.hands, log });
+  const gateways = makeGateways({
+    ...brain,
+    home,
+    takeSample: (hand, push) => telemetry.take(hand, push),
+    southbound: options.southbound,
+    version: options.version,
+    log,
+  });
+  const { "agent-ws": listener, "agent-tcp": dialler } = gateways;
   const sweeper = new LeaseSweeper({ runs: brain.runs, log, now: Date.now });
   const revokedRuns = new RevokedRuns({ tokens, runs: brain.runs, log });
   let server: HttpServer | undefined;
@@ -144,7 +149,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const close = async (): Promise<void> => {
     await server?.close();
     watch?.close();
-    await Promise.all([survey.close(), door.close(), dialer.close(), sweeper.close(), revokedRuns.close()]);
+    await Promise.all([survey.close(), listener.close(), dialler.close(), sweeper.close(), revokedRuns.close()]);
     tokens.close();
     await brain.close();
     metrics.close();
@@ -159,8 +164,8 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
       await sweeper.start(options.onRestart);
     }
     await watch.start();
-    server = await serve(options, { brain, watch, tokens, metrics, telemetry, door, dialer, reloadables, log });
-    if (options.hidden !== true) [southbound] = await Promise.all([door.open(), dialer.open()]);
+    server = await serve(options, { brain, watch, tokens, metrics, telemetry, gateways, reloadables, log });
+    if (options.hidden !== true) [southbound] = await Promise.all([listener.open(), dialler.open()]);
   } catch (thrown) {
     await close();
     throw thrown;
@@ -183,33 +188,10 @@ interface Parts {
   readonly metrics: Metrics;
   /** Where gateways put what hands tell of their hosts. */
   readonly telemetry: TelemetryStore;
-  /** Where hands on other machines come in. */
-  readonly door: HandListener;
-  /** Goes to hands that listen. */
-  readonly dialer: TcpDialler;
+  readonly gateways: Gateways;
   /** Gets what can be read anew. */
   readonly reloadables: Reloadable[];
   readonly log: Log;
-}
-
-function doorOf(
-  options: DaemonOptions,
-  { brain, telemetry, log }: Pick<Parts, "brain" | "telemetry" | "log">,
-): HandListener {
-  const { home, version, southbound: { port, hosts = [] } = {} } = options;
-  return new HandListener({
-    home,
-    asked: port !== undefined || hosts.length > 0,
-    port: port ?? SOUTHBOUND_LIMITS.port,
-    hosts,
-    records: brain.records,
-    hands: brain.hands,
-    take: (hand, push) => telemetry.take(hand, push),
-    standardTools,
-    version,
-    log,
-    now: Date.now,
-  });
 }
 
 async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> {
@@ -226,7 +208,7 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
     tokens,
     upgrades: executorUpgrades({
       ...brain,
-      gateway: () => executorGateway({ hands: brain.hands, log }),
+      gateway: parts.gateways["executor-ws"],
       log,
       version: options.version,
     }),
@@ -252,7 +234,7 @@ async function worldOf(
   parts: Parts,
 ): Promise<Omit<SurfaceWorld, "production" | "ownersApprove">> {
   const { workspace, version, home } = options;
-  const { brain, watch, metrics, telemetry, door, dialer, reloadables } = parts;
+  const { brain, watch, metrics, telemetry, gateways, reloadables } = parts;
   const { runs, records, hands, local } = brain;
   await local?.show({ workspace, version });
   metrics.hands = () => hands.count();
@@ -269,8 +251,8 @@ async function worldOf(
     version,
     metrics,
     telemetry,
-    door,
-    dialer,
+    admission: gateways["agent-ws"],
+    dialler: gateways["agent-tcp"],
     hands,
     // No model of this brain is behind a worker's socket.
     worker: async () => false,

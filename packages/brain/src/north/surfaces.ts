@@ -26,8 +26,8 @@ export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Om
   readonly agents: AgentCatalog;
   readonly hands: HandCatalog;
   readonly telemetry: TelemetryStore;
-  readonly door: HandAdmission;
-  readonly dialer: HandDialler;
+  readonly admission: HandAdmission;
+  readonly dialler: HandDialler;
   readonly tools: (asker: Asker) => Promise<readonly ToolSpec[]>;
   readonly version: string;
 }

@@ -7,7 +7,7 @@ import type { RouteCall, Reply, Surface } from "../../http/route.ts";
 /** What this surface may ask for. */
 interface DialledHandsWorld {
   readonly hands: Pick<HandCatalog, "find">;
-  readonly dialer: HandDialler;
+  readonly dialler: HandDialler;
 }
 
 const word = { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars } as const;
@@ -55,8 +55,8 @@ export function dialledHands(world: DialledHandsWorld): Surface {
   };
 }
 
-async function dial({ hands, dialer }: DialledHandsWorld, { body, caller }: RouteCall): Promise<Reply> {
+async function dial({ hands, dialler }: DialledHandsWorld, { body, caller }: RouteCall): Promise<Reply> {
   const whom = body as unknown as Omit<DialRequest, "owner">;
-  const id = await dialer.dial({ ...whom, owner: caller.owner });
+  const id = await dialler.dial({ ...whom, owner: caller.owner });
   return { status: 201, json: rowShape(hands.find(id, caller)) };
 }

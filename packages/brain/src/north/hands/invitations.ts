@@ -5,7 +5,7 @@ import type { RouteCall, Reply, Surface } from "../../http/route.ts";
 
 /** What this surface may ask for. */
 interface InvitationsWorld {
-  readonly door: Pick<HandAdmission, "invite">;
+  readonly admission: Pick<HandAdmission, "invite">;
 }
 
 const word = { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars } as const;
@@ -33,7 +33,7 @@ const LETTER: JsonObject = {
 };
 
 /** Invites hosts to become hands. */
-export function invitations({ door }: InvitationsWorld): Surface {
+export function invitations({ admission }: InvitationsWorld): Surface {
   return {
     name: "invitations",
     faultBody: plainFault,
@@ -45,20 +45,20 @@ export function invitations({ door }: InvitationsWorld): Surface {
         scope: "admin",
         body: WHO,
         answer: LETTER,
-        handle: (call) => invite(door, call),
+        handle: (call) => invite(admission, call),
       },
     ],
   };
 }
 
-async function invite(door: InvitationsWorld["door"], { body, caller }: RouteCall): Promise<Reply> {
+async function invite(admission: InvitationsWorld["admission"], { body, caller }: RouteCall): Promise<Reply> {
   const { name, tags, expires_in_ms: lifeMs } = body as { name?: string; tags?: string[]; expires_in_ms?: number };
   const who = {
     owner: caller.owner,
     ...(name === undefined ? {} : { name }),
     ...(tags === undefined ? {} : { tags }),
   };
-  const { command, token, url, expiresAt, onlyHere } = await door.invite(who, lifeMs);
+  const { command, token, url, expiresAt, onlyHere } = await admission.invite(who, lifeMs);
   const letter = { command, token, url, expires_at: new Date(expiresAt).toISOString(), only_here: onlyHere };
   return { status: 201, json: letter };
 }

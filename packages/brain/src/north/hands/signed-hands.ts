@@ -6,7 +6,7 @@ import type { RouteCall, Reply, Surface } from "../../http/route.ts";
 /** What this surface may ask for. */
 interface SignedHandsWorld {
   readonly hands: Pick<HandCatalog, "find">;
-  readonly door: Pick<HandAdmission, "rotateKey" | "allowAddress">;
+  readonly admission: Pick<HandAdmission, "rotateKey" | "allowAddress">;
 }
 
 const NOTHING: JsonObject = { type: "object", additionalProperties: false, properties: {} };
@@ -39,7 +39,7 @@ const ALLOWED: JsonObject = {
 };
 
 /** Changes what hands sign with, and says where those that listen may be called. */
-export function signedHands({ hands, door }: SignedHandsWorld): Surface {
+export function signedHands({ hands, admission }: SignedHandsWorld): Surface {
   const idIn = ({ params, caller }: RouteCall): string => hands.find(params["hand"] ?? "", caller).id;
   const change = { method: "POST", scope: "admin" } as const;
   return {
@@ -54,7 +54,7 @@ export function signedHands({ hands, door }: SignedHandsWorld): Surface {
         answer: NEXT,
         async handle(call): Promise<Reply> {
           const id = idIn(call);
-          return { json: { id, key_id: await door.rotateKey(id) } };
+          return { json: { id, key_id: await admission.rotateKey(id) } };
         },
       },
       {
@@ -66,7 +66,7 @@ export function signedHands({ hands, door }: SignedHandsWorld): Surface {
         async handle(call): Promise<Reply> {
           const id = idIn(call);
           const { url } = call.body as { readonly url: string | null };
-          await door.allowAddress(id, url ?? undefined);
+          await admission.allowAddress(id, url ?? undefined);
           return { json: { id, url } };
         },
       },
