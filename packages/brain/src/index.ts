@@ -23,6 +23,6 @@ export { homeCertificate } from "./south/agent-ws/hand-listener.ts";
 export { Tokens } from "./auth/tokens.ts";
 export type { NewToken, TokenRequest, TokenRow, TokensOptions } from "./auth/tokens.ts";
 export type { Audit, Sealed } from "./stores/store.ts";
-export { STORE_VERSION } from "./stores/sqlite-schema.ts";
+export { STORE_VERSION } from "./stores/sqlite/schema.ts";
 export type { StoredAgent } from "./catalog/agent.ts";
 export type { VerifiedCaller } from "./auth/caller.ts";

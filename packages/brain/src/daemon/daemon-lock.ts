@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DAEMON_LIMITS, Fault } from "@vidro/core";
 import { claimDaemonFile, readDaemonFile, removeDaemonFile } from "./daemon-file.ts";
-import { isBusy, isNoDatabase, storeFault } from "../stores/sqlite-fault.ts";
+import { isBusy, isNoDatabase, storeFault } from "../stores/sqlite/fault.ts";
 
 /** The place of the one daemon of a home. */
 interface DaemonPlace {

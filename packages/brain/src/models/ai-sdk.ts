@@ -1,8 +1,8 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import { Fault, MODEL_LIMITS } from "@vidro/core";
 import type { Model, ModelEvent, ModelRequest } from "@vidro/core";
-import { modelFault } from "./ai-sdk-fault.ts";
-import { callOptions } from "./ai-sdk-prompt.ts";
+import { modelFault } from "./ai-sdk/fault.ts";
+import { callOptions } from "./ai-sdk/prompt.ts";
 import { ReplyBuilder } from "./reply-builder.ts";
 import { Deadline } from "./call-deadline.ts";
 import type { CallDeadlines } from "./call-deadline.ts";

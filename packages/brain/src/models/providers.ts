@@ -1,5 +1,5 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import { COMPATIBLE } from "./ai-sdk-prompt.ts";
+import { COMPATIBLE } from "./ai-sdk/prompt.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
 
 /** Base URL and key of a provider. */

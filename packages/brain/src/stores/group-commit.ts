@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { Fault, STORE_LIMITS } from "@vidro/core";
-import { commitUnknown, isBusy, isDoubtful, isOfDisk, storeFault } from "./sqlite-fault.ts";
+import { commitUnknown, isBusy, isDoubtful, isOfDisk, storeFault } from "./sqlite/fault.ts";
 
 /** Writes to the database; `isRepeat` when an earlier attempt at the same work may be on disk already. */
 export type CommitWork<Value> = (isRepeat: boolean) => Value;

@@ -1,6 +1,6 @@
 import { FIRST_GENERATION } from "@vidro/core/run";
-import { memoryJournal } from "./memory-journal.ts";
-import { memoryRecords } from "./memory-records.ts";
+import { memoryJournal } from "./memory/journal.ts";
+import { memoryRecords } from "./memory/records.ts";
 import type { Store, StoreOptions } from "./store.ts";
 
 /** A store in memory; it is the reference for the behaviour of every store. */

@@ -1,5 +1,5 @@
-import { query } from "./sqlite-rows.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
+import { query } from "./sqlite/rows.ts";
+import type { SqliteConnection } from "./sqlite/connection.ts";
 import type { OpenRuns } from "./store.ts";
 
 // Exactly the condition of the index of open runs, so that SQLite reads no other run.

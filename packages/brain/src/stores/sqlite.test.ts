@@ -10,8 +10,8 @@ import type { Entry } from "@vidro/core";
 import { thisHolder } from "./lease-holder.ts";
 import { begin, commitsIn, entries, entry, folder, neighbour, rejects, sqliteJournalAt } from "./journal.fixture.ts";
 import { interleavings } from "./lease.contract.ts";
-import { openDatabase } from "./sqlite-open.ts";
-import { MIGRATIONS } from "./sqlite-schema.ts";
+import { openDatabase } from "./sqlite/open.ts";
+import { MIGRATIONS } from "./sqlite/schema.ts";
 
 /** Does SQL behind the journal's back. */
 function tamper(path: string, sql: string): void {

@@ -1,13 +1,13 @@
 import { Damage } from "./damage.ts";
 import { openRunsIn } from "./open-runs.ts";
-import { storeFault } from "./sqlite-fault.ts";
-import { SqliteConnection } from "./sqlite-connection.ts";
-import { sqliteAudit } from "./sqlite-audit.ts";
-import { sqliteIncarnation } from "./sqlite-incarnation.ts";
-import { sqliteJournal } from "./sqlite-journal.ts";
-import { openDatabase } from "./sqlite-open.ts";
-import { sqliteRecords } from "./sqlite-records.ts";
-import { SqliteSeals } from "./sqlite-seals.ts";
+import { storeFault } from "./sqlite/fault.ts";
+import { SqliteConnection } from "./sqlite/connection.ts";
+import { sqliteAudit } from "./sqlite/audit.ts";
+import { sqliteIncarnation } from "./sqlite/incarnation.ts";
+import { sqliteJournal } from "./sqlite/journal.ts";
+import { openDatabase } from "./sqlite/open.ts";
+import { sqliteRecords } from "./sqlite/records.ts";
+import { SqliteSeals } from "./sqlite/seals.ts";
 import type { Store, StoreOptions } from "./store.ts";
 
 /** Options of the SQLite store. */

@@ -3,13 +3,13 @@ import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { MODEL_LIMITS } from "@vidro/core";
 import type { FaultCode, FaultReport } from "@vidro/core";
-import * as fake from "../../../../tests/support/fake-openai.ts";
-import type { FakeReply } from "../../../../tests/support/fake-openai.ts";
-import { modelFault, retryDelayOf } from "./ai-sdk-fault.ts";
-import { aiSdkModel } from "./ai-sdk.ts";
-import type { AiSdkModelOptions } from "./ai-sdk.ts";
-import { eventsOf, terminalOf } from "./model.contract.ts";
-import { openCompatible } from "./providers.ts";
+import * as fake from "../../../../../tests/support/fake-openai.ts";
+import type { FakeReply } from "../../../../../tests/support/fake-openai.ts";
+import { modelFault, retryDelayOf } from "./fault.ts";
+import { aiSdkModel } from "../ai-sdk.ts";
+import type { AiSdkModelOptions } from "../ai-sdk.ts";
+import { eventsOf, terminalOf } from "../model.contract.ts";
+import { openCompatible } from "../providers.ts";
 
 const KEY = "sk-test-5b1c";
 

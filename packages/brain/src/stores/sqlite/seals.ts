@@ -1,12 +1,12 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { STORE_LIMITS } from "@vidro/core";
-import { digestOf, signSeal } from "./seal.ts";
-import type { StoreSeal, SealedRecord, SealedRun, SealKey } from "./seal.ts";
-import { NO_SEAL, SealMark } from "./seal-mark.ts";
-import type { LastSeal } from "./seal-mark.ts";
-import type { SqliteConnection, ConnectionMember } from "./sqlite-connection.ts";
-import { query } from "./sqlite-rows.ts";
-import type { Query } from "./sqlite-rows.ts";
+import { digestOf, signSeal } from "../seal.ts";
+import type { StoreSeal, SealedRecord, SealedRun, SealKey } from "../seal.ts";
+import { NO_SEAL, SealMark } from "../seal-mark.ts";
+import type { LastSeal } from "../seal-mark.ts";
+import type { SqliteConnection, ConnectionMember } from "./connection.ts";
+import { query } from "./rows.ts";
+import type { Query } from "./rows.ts";
 
 /** The columns of a run's row that never change. */
 export interface RunRowOfSeal {

@@ -1,5 +1,5 @@
-import type { SqliteConnection } from "./sqlite-connection.ts";
-import { Watchers } from "./watchers.ts";
+import type { SqliteConnection } from "./connection.ts";
+import { Watchers } from "../watchers.ts";
 
 /** Watchers of things that other processes change too; `countOf` reads the change counter of a thing. */
 export class SqliteWatchers {

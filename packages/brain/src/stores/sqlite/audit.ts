@@ -1,13 +1,13 @@
 import { STORE_LIMITS } from "@vidro/core";
-import { digestOf, isSealSignature } from "./seal.ts";
-import type { StoreSeal, SealedRun, SealKey } from "./seal.ts";
-import { NO_SEAL, SealMark } from "./seal-mark.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
-import { query } from "./sqlite-rows.ts";
-import type { Query } from "./sqlite-rows.ts";
-import { recordDigest, runDigest } from "./sqlite-seals.ts";
-import type { RecordRowOfSeal, RunRowOfSeal } from "./sqlite-seals.ts";
-import type { Audit, Sealed } from "./store.ts";
+import { digestOf, isSealSignature } from "../seal.ts";
+import type { StoreSeal, SealedRun, SealKey } from "../seal.ts";
+import { NO_SEAL, SealMark } from "../seal-mark.ts";
+import type { SqliteConnection } from "./connection.ts";
+import { query } from "./rows.ts";
+import type { Query } from "./rows.ts";
+import { recordDigest, runDigest } from "./seals.ts";
+import type { RecordRowOfSeal, RunRowOfSeal } from "./seals.ts";
+import type { Audit, Sealed } from "../store.ts";
 
 type Tell = (finding: string) => void;
 

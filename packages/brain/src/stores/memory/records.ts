@@ -1,7 +1,7 @@
 import type { Records, StoredRecord } from "@vidro/core";
-import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "./record-rules.ts";
-import type { NewRecord, RecordFilter } from "./record-rules.ts";
-import { Watchers } from "./watchers.ts";
+import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "../record-rules.ts";
+import type { NewRecord, RecordFilter } from "../record-rules.ts";
+import { Watchers } from "../watchers.ts";
 
 /** A record whose body is text, so that callers cannot change the stored value. */
 type Kept = Omit<StoredRecord, "body"> & { readonly text: string };

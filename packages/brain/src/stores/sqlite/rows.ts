@@ -1,8 +1,8 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
-import type { ChainLink } from "./hash-chain.ts";
-import { noSuchRun } from "./run-rules.ts";
-import type { RunFilter, Term } from "./run-rules.ts";
+import type { ChainLink } from "../hash-chain.ts";
+import { noSuchRun } from "../run-rules.ts";
+import type { RunFilter, Term } from "../run-rules.ts";
 
 /** The end of a run's journal, where the next append goes. */
 export interface Tip {

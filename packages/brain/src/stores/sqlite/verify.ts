@@ -1,10 +1,10 @@
 import { asFault, Fault, FOLLOW_LIMITS, isEventType, isObject } from "@vidro/core";
 import type { Event, Json, RunStatus } from "@vidro/core";
-import { chainCheck } from "./hash-chain.ts";
-import type { ChainLink } from "./hash-chain.ts";
-import { isCorrupt } from "./sqlite-fault.ts";
-import type { Rows } from "./sqlite-rows.ts";
-import { noSuchRun, statusAfter } from "./run-rules.ts";
+import { chainCheck } from "../hash-chain.ts";
+import type { ChainLink } from "../hash-chain.ts";
+import { isCorrupt } from "./fault.ts";
+import type { Rows } from "./rows.ts";
+import { noSuchRun, statusAfter } from "../run-rules.ts";
 
 /** Result of a chain check: the number of sound entries, and why the next one is not sound. */
 export interface ChainReport {

@@ -3,12 +3,12 @@ import { copyFileSync, readFileSync, renameSync, rmSync, statSync, writeFileSync
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { thisHolder } from "./lease-holder.ts";
-import { begin, entries, folder } from "./journal.fixture.ts";
-import { sqliteStore } from "./sqlite.ts";
-import type { SqliteOptions } from "./sqlite.ts";
-import { openDatabase } from "./sqlite-open.ts";
-import { MIGRATIONS } from "./sqlite-schema.ts";
+import { thisHolder } from "../lease-holder.ts";
+import { begin, entries, folder } from "../journal.fixture.ts";
+import { sqliteStore } from "../sqlite.ts";
+import type { SqliteOptions } from "../sqlite.ts";
+import { openDatabase } from "./open.ts";
+import { MIGRATIONS } from "./schema.ts";
 
 const NOW = 1_800_000_000_000;
 

@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Records, StoredRecord } from "@vidro/core";
-import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "./record-rules.ts";
-import type { NewRecord, RecordFilter } from "./record-rules.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
-import { query } from "./sqlite-rows.ts";
-import type { Query } from "./sqlite-rows.ts";
-import { SqliteWatchers } from "./sqlite-watchers.ts";
+import { noSuchPlace, recordBody, recordText, refuseUnlessVersion } from "../record-rules.ts";
+import type { NewRecord, RecordFilter } from "../record-rules.ts";
+import type { SqliteConnection } from "./connection.ts";
+import { query } from "./rows.ts";
+import type { Query } from "./rows.ts";
+import { SqliteWatchers } from "./watchers.ts";
 
 type Row = Omit<StoredRecord, "body"> & { readonly text: string };
 

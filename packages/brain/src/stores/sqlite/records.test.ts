@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { begin, commitsIn, entry, folder, neighbour, rejects } from "./journal.fixture.ts";
-import { sqliteStore } from "./sqlite.ts";
+import { begin, commitsIn, entry, folder, neighbour, rejects } from "../journal.fixture.ts";
+import { sqliteStore } from "../sqlite.ts";
 
 const KILLS = 10;
 

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
-import { thisHolder } from "./lease-holder.ts";
-import { linkHash } from "./hash-chain.ts";
-import { entries, entry, folder } from "./journal.fixture.ts";
-import { openDatabase } from "./sqlite-open.ts";
-import { MIGRATIONS } from "./sqlite-schema.ts";
-import { sqliteStore } from "./sqlite.ts";
+import { thisHolder } from "../lease-holder.ts";
+import { linkHash } from "../hash-chain.ts";
+import { entries, entry, folder } from "../journal.fixture.ts";
+import { openDatabase } from "./open.ts";
+import { MIGRATIONS } from "./schema.ts";
+import { sqliteStore } from "../sqlite.ts";
 
 /** Makes a store of version 1 with a run that has a key, one that has none, and three entries each. */
 function makeVersion1(path: string): void {

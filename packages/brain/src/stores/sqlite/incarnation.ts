@@ -3,11 +3,11 @@ import type { DatabaseSync } from "node:sqlite";
 import { fileIdentity, isSameFile, STORE_LIMITS } from "@vidro/core";
 import { FIRST_GENERATION } from "@vidro/core/run";
 import type { FileIdentity } from "@vidro/core";
-import type { SqliteConnection } from "./sqlite-connection.ts";
-import { isOutOfSpace } from "./sqlite-fault.ts";
-import { query } from "./sqlite-rows.ts";
-import type { Incarnation } from "./store.ts";
-import { StoreMark } from "./store-mark.ts";
+import type { SqliteConnection } from "./connection.ts";
+import { isOutOfSpace } from "./fault.ts";
+import { query } from "./rows.ts";
+import type { Incarnation } from "../store.ts";
+import { StoreMark } from "../store-mark.ts";
 
 /*
  * Detects a store that was restored from a backup. The store keeps the identity of its file inside, and its number of

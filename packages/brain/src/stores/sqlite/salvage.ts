@@ -1,12 +1,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Fault } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
-import type { Damage } from "./damage.ts";
-import { isCorrupt } from "./sqlite-fault.ts";
-import { query } from "./sqlite-rows.ts";
-import type { Query } from "./sqlite-rows.ts";
-import { isOpen, noSuchRun } from "./run-rules.ts";
-import type { RunFilter } from "./run-rules.ts";
+import type { Damage } from "../damage.ts";
+import { isCorrupt } from "./fault.ts";
+import { query } from "./rows.ts";
+import type { Query } from "./rows.ts";
+import { isOpen, noSuchRun } from "../run-rules.ts";
+import type { RunFilter } from "../run-rules.ts";
 
 type RunRow = Pick<RunHead, "id" | "owner" | "thread" | "task" | "status" | "startedAt">;
 type LastRow = Pick<RunHead, "seq" | "updatedAt">;

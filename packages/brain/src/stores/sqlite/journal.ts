@@ -1,16 +1,16 @@
 import { asFault, Fault, isSameProcess, STORE_LIMITS } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead } from "@vidro/core";
-import { mayLive } from "./lease-holder.ts";
-import { chainCheck, linkHash, ROOT } from "./hash-chain.ts";
-import type { Damage } from "./damage.ts";
-import type { SqliteConnection } from "./sqlite-connection.ts";
-import { isCorrupt } from "./sqlite-fault.ts";
-import { Rows } from "./sqlite-rows.ts";
-import type { Tip } from "./sqlite-rows.ts";
-import { Salvage } from "./sqlite-salvage.ts";
-import { parseEvent, verifyChain } from "./sqlite-verify.ts";
-import type { ChainReport } from "./sqlite-verify.ts";
-import { SqliteWatchers } from "./sqlite-watchers.ts";
+import { mayLive } from "../lease-holder.ts";
+import { chainCheck, linkHash, ROOT } from "../hash-chain.ts";
+import type { Damage } from "../damage.ts";
+import type { SqliteConnection } from "./connection.ts";
+import { isCorrupt } from "./fault.ts";
+import { Rows } from "./rows.ts";
+import type { Tip } from "./rows.ts";
+import { Salvage } from "./salvage.ts";
+import { parseEvent, verifyChain } from "./verify.ts";
+import type { ChainReport } from "./verify.ts";
+import { SqliteWatchers } from "./watchers.ts";
 import {
   advance,
   idTaken,
@@ -21,8 +21,8 @@ import {
   opening,
   refuseUnlessFree,
   termEnd,
-} from "./run-rules.ts";
-import type { RunFilter } from "./run-rules.ts";
+} from "../run-rules.ts";
+import type { RunFilter } from "../run-rules.ts";
 
 /** Options of the journal. */
 interface SqliteJournalOptions {

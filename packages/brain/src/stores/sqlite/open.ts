@@ -2,8 +2,8 @@ import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Fault, STORE_LIMITS } from "@vidro/core";
-import { isOutOfSpace, storeFault } from "./sqlite-fault.ts";
-import { APPLICATION_ID, MIGRATIONS } from "./sqlite-schema.ts";
+import { isOutOfSpace, storeFault } from "./fault.ts";
+import { APPLICATION_ID, MIGRATIONS } from "./schema.ts";
 
 /**
  * Opens the database at `path`; makes it or migrates it to the newest version if needed. Only its owner can read it.

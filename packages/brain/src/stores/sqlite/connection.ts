@@ -1,11 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 import { Fault, FOLLOW_LIMITS } from "@vidro/core";
-import { GroupCommit } from "./group-commit.ts";
-import type { CommitHooks, CommitWork } from "./group-commit.ts";
-import { storeFault } from "./sqlite-fault.ts";
-import { openDatabase } from "./sqlite-open.ts";
-import { query } from "./sqlite-rows.ts";
-import type { Query } from "./sqlite-rows.ts";
+import { GroupCommit } from "../group-commit.ts";
+import type { CommitHooks, CommitWork } from "../group-commit.ts";
+import { storeFault } from "./fault.ts";
+import { openDatabase } from "./open.ts";
+import { query } from "./rows.ts";
+import type { Query } from "./rows.ts";
 
 /** A part of the store that has tables in the database. */
 export interface ConnectionMember extends Omit<CommitHooks, "committing"> {

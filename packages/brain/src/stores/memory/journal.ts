@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead, RunStatus } from "@vidro/core";
-import type { RunFilter, Term } from "./run-rules.ts";
+import type { RunFilter, Term } from "../run-rules.ts";
 import {
   advance,
   idTaken,
@@ -11,9 +11,9 @@ import {
   opening,
   refuseUnlessFree,
   termEnd,
-} from "./run-rules.ts";
-import type { OpenRuns } from "./store.ts";
-import { Watchers } from "./watchers.ts";
+} from "../run-rules.ts";
+import type { OpenRuns } from "../store.ts";
+import { Watchers } from "../watchers.ts";
 
 interface Kept {
   readonly run: NewRun;
