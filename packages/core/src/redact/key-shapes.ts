@@ -1,7 +1,5 @@
-import { REDACT_LIMITS } from "../limits.ts";
 import { either, charRun, literal } from "./pattern.ts";
 import { runOf } from "./scan.ts";
-import type { Tail } from "./scan.ts";
 import { ANYWHERE, key, NAME_TAIL } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
@@ -68,6 +66,29 @@ const PREFIXES: readonly (readonly [prefixes: string, set: string, chars: number
   ["LTAI", ALNUM, 20],
   ["AKCp", ALNUM, 60],
   ["v1.0-", "[0-9a-f-]", 60],
+  ["ATBB", ALNUM, 28],
+  ["oy2", "[a-z0-9]", 43],
+  ["cio", ALNUM, 32],
+  ["CLOJARS_", "[A-Za-z0-9]", 50],
+  ["rnd_ sm_pat_ sm_aat_ sm_sat_", ALNUM, 16],
+  ["nfp_ nfc_ nfo_ nfu_ ddp_ ddw_ aio_", ALNUM, 26],
+  ["AKID", ALNUM, 32],
+  ["ico-", ALNUM, 32],
+  ["lsv2_pt_ lsv2_sk_", HEX, 32],
+  ["nvapi- pcsk_ figd_ duffel_live_ duffel_test_ mdb_sa_sk_ fio-u- xsmtpsib- tk-us- dnkey-", NAME, 36],
+  ["sk_", HEX, 40],
+  ["EAAA", NAME, 60],
+  ["FLWSECK_TEST- FLWSECK_LIVE-", ALNUM, 12],
+  ["CCIPAT_ CCIPRJ_", "[A-Za-z0-9_]", 40],
+  ["bkua_ bkaj_", HEX, 40],
+  ["s-s4t2ud- s-s4t2af-", HEX, 60],
+  ["cmVmdGtu", ALNUM, 56],
+  ["eyJrIjoi", "[A-Za-z0-9+/=]", 60],
+  ["AQVN", NAME, 35],
+  ["t1.", DOTTED, 100],
+  ["sl.", NAME, 100],
+  ["p8e-", "[a-z0-9]", 32],
+  ["tvly- csk- jina_ phx_ rpa_ e2b_ vcp_ vck_", ALNUM, 32],
 ];
 
 const PREFIXED: readonly Shape[] = PREFIXES.flatMap(([prefixes, set, chars]) =>
@@ -76,6 +97,11 @@ const PREFIXED: readonly Shape[] = PREFIXES.flatMap(([prefixes, set, chars]) =>
 
 const BASE64URL = "[A-Za-z0-9_-]";
 const JWT_TAIL = runOf("[A-Za-z0-9_.=-]");
+
+/** Marks inside of keys, as they are and as an address has them. */
+const DOLLAR = either(literal("$"), literal("%24"));
+const SLASH = either(literal("/"), literal("%2F"));
+const COLON = either(literal(":"), literal("%3A"));
 
 /** Keys that a prefix alone does not tell. */
 const FORMED: readonly Shape[] = [
@@ -87,8 +113,83 @@ const FORMED: readonly Shape[] = [
     tail: NAME_TAIL,
   },
   { secret: [...literal("pat"), charRun(ALNUM, 14), ...literal("."), charRun(HEX, 40)], tail: NAME_TAIL },
+  {
+    secret: [
+      either(literal("pat."), literal("sat.")),
+      charRun(NAME, 22),
+      ...literal("."),
+      charRun(HEX, 24),
+      ...literal("."),
+      charRun(ALNUM, 20),
+    ],
+    tail: NAME_TAIL,
+  },
+  // Bots of Discord: the first part is a number in base64.
+  {
+    secret: [
+      charRun("[MNO]", 1),
+      charRun(ALNUM, 22, 27),
+      ...literal("."),
+      charRun(NAME, 6, 7),
+      ...literal("."),
+      charRun(NAME, 27),
+    ],
+    tail: NAME_TAIL,
+  },
+  // Words without digits may begin like these.
+  ...[
+    [...literal("SCW"), charRun("[A-Z0-9]", 17)],
+    [...literal("API-"), charRun("[A-Z0-9]", 26)],
+    [...literal("YC"), charRun(NAME, 38)],
+    [...literal("b_"), charRun("[a-z0-9=_-]", 44)],
+  ].map((secret) => ({ unless: "(?=[^0-9]{0,16}[0-9][^0-9]{0,8}[0-9])", secret, tail: NAME_TAIL })),
+  { secret: [...literal("re_"), charRun(ALNUM, 8), ...literal("_"), charRun(ALNUM, 20)], tail: NAME_TAIL },
+  { secret: [either(literal("live_"), literal("test_")), charRun(HEX, 35)], tail: NAME_TAIL },
+  {
+    secret: [...literal("2"), charRun(ALNUM, 26), ...literal("_"), charRun("[0-9]", 1), charRun(ALNUM, 20)],
+    tail: NAME_TAIL,
+  },
+  {
+    behind: "(?<![0-9a-f])",
+    previous: "[^0-9a-f]",
+    // The first digits are shown, so that a stream need not hold back every short hash.
+    before: [charRun(HEX, 11)],
+    secret: [charRun(HEX, 21), ...literal("-us"), charRun("[0-9]", 1, 2)],
+    tail: NAME_TAIL,
+  },
+  {
+    unless: "(?=A3-[A-Z0-9]{0,6}-[A-Z0-9-]{0,24}[0-9])",
+    secret: [...literal("A3-"), charRun("[A-Z0-9]", 6), ...literal("-"), charRun("[A-Z0-9-]", 24)],
+    tail: NAME_TAIL,
+  },
+  ...["sdk-", "mob-", "access-sandbox-", "access-development-", "access-production-"].map((prefix) => ({
+    secret: [
+      ...literal(prefix),
+      charRun(HEX, 8),
+      ...literal("-"),
+      charRun(HEX, 4),
+      ...literal("-"),
+      charRun(HEX, 4),
+      ...literal("-"),
+    ],
+    tail: NAME_TAIL,
+  })),
+  {
+    secret: [
+      ...literal("access_token"),
+      DOLLAR,
+      either(literal("production"), literal("sandbox")),
+      DOLLAR,
+      charRun("[a-z0-9]", 16),
+      DOLLAR,
+      charRun(HEX, 32),
+    ],
+    tail: NAME_TAIL,
+  },
+  { secret: [...literal("1"), SLASH, SLASH, ...literal("0"), charRun(NAME, 40)], tail: NAME_TAIL },
+  { secret: [...literal("1"), SLASH, charRun("[0-9]", 14, 18), COLON, charRun(HEX, 32)], tail: NAME_TAIL },
   // What stands before these says whose they are and no more: the id of a bot, of a team, of an application.
-  { behind: "(?<=[0-9]{8})", before: literal(":"), secret: [...literal("AA"), charRun(NAME, 30)], tail: NAME_TAIL },
+  { behind: "(?<=[0-9]{8})", before: [COLON], secret: [...literal("AA"), charRun(NAME, 30)], tail: NAME_TAIL },
   { behind: "(?<=[A-Za-z0-9]{14})", before: literal(".atlasv1."), secret: [charRun(NAME, 40)], tail: NAME_TAIL },
   {
     behind: "(?<=[A-Za-z0-9_~.-]{3})",
@@ -118,7 +219,7 @@ const FORMED: readonly Shape[] = [
       ...literal("$"),
       charRun("[A-Za-z0-9./$=,]", 22),
     ],
-    tail: runOf("[A-Za-z0-9./$=,]"),
+    tail: runOf("[A-Za-z0-9./$=,_-]"),
   },
   {
     behind: ANYWHERE,
@@ -127,36 +228,5 @@ const FORMED: readonly Shape[] = [
   },
 ];
 
-const KEY_END = /-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----/;
-const KEY_END_CHARS = 64;
-
-/** Everything up to the line that ends a private key. */
-const PRIVATE_KEY_TAIL: Tail = {
-  eat(text, from, { eaten, last }) {
-    const limit = from + REDACT_LIMITS.privateKeyChars - eaten;
-    const end = KEY_END.exec(text.slice(from, limit));
-    if (end !== null) return { to: from + end.index + end[0].length, done: true };
-    if (text.length >= limit) return { to: limit, done: true };
-    return { to: last ? text.length : Math.max(from, text.length - KEY_END_CHARS), done: false };
-  },
-};
-
-const LINE_BREAK = either([charRun(String.raw`\s`, 1)], [charRun(String.raw`\\`, 1, 4), charRun("[nrt]", 1)]);
-
-const PRIVATE_KEY: Shape = {
-  behind: ANYWHERE,
-  secret: [
-    ...literal("-----BEGIN "),
-    charRun("[A-Z0-9 ]", 0, 32),
-    ...literal("PRIVATE KEY"),
-    either(literal("-----"), literal(" BLOCK-----")),
-    LINE_BREAK,
-    either([], [LINE_BREAK]),
-    // Words about keys have no such line behind the first: either the key itself, or a header as in `Proc-Type: `.
-    either([charRun("[A-Za-z0-9+/]", 16)], [charRun("[A-Za-z-]", 4, 12), ...literal(": ")]),
-  ],
-  tail: PRIVATE_KEY_TAIL,
-};
-
 /** Keys and tokens that tell by their own letters what they are. */
-export const KEY_SHAPES: readonly Shape[] = [PRIVATE_KEY, ...PREFIXED, ...FORMED];
+export const KEY_SHAPES: readonly Shape[] = [...PREFIXED, ...FORMED];

@@ -2,6 +2,7 @@ import { REDACT_LIMITS } from "../limits.ts";
 import { KEY_SHAPES } from "./key-shapes.ts";
 import { NAMED_SHAPES } from "./named-shapes.ts";
 import { OWN_SHAPES } from "./own-shapes.ts";
+import { PRIVATE_KEY_SHAPES } from "./private-key-shapes.ts";
 import { beginningsOf, cutOffSource, longestLength, shortestLength, wholeSource } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 import type { Finder, Hit } from "./scan.ts";
@@ -10,7 +11,7 @@ import type { Shape } from "./shape.ts";
 import { SIGN_CHARS, signsOf } from "./signs.ts";
 import { WIRE_SHAPES } from "./wire-shapes.ts";
 
-const SHAPES: readonly Shape[] = [...KEY_SHAPES, ...OWN_SHAPES, ...WIRE_SHAPES, ...NAMED_SHAPES];
+const SHAPES: readonly Shape[] = [...PRIVATE_KEY_SHAPES, ...KEY_SHAPES, ...OWN_SHAPES, ...WIRE_SHAPES, ...NAMED_SHAPES];
 
 const ANY = "[^]";
 
