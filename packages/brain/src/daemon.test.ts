@@ -117,7 +117,7 @@ test("a home has one daemon", async () => {
   await assert.rejects(home.start(), (thrown) => thrown instanceof Fault && thrown.code === "HOME_BUSY");
 });
 
-test("what a daemon that died left behind is in nobody's way", async () => {
+test("files of a daemon that died do not keep the next one from starting", async () => {
   await using home = await Home.make();
   await (await home.start()).close();
   const holder = { host: "elsewhere", boot: "long ago", pid: process.pid, started: "1" };
@@ -165,7 +165,7 @@ test("no secret of the environment and no token is in the log", async () => {
   assert.ok(!log.includes("hunter2-hunter2") && !log.includes(token.split(".")[1] ?? token));
 });
 
-test("people come with tokens that somebody else signed, where the environment says whose are good", async () => {
+test("signed tokens of the issuer that the settings name are accepted", async () => {
   await using home = await Home.make();
   const secret = "a secret that is long enough to sign with";
   const daemon = await home.start({

@@ -41,7 +41,7 @@ interface TlsFiles {
   readonly key: string;
 }
 
-/** How a daemon is to be. */
+/** Options of a daemon. */
 export interface DaemonOptions extends Pick<BrainOptions, "home" | "config" | "store" | "restored"> {
   /** The folder that its local hand works in. */
   readonly workspace: string;
@@ -49,23 +49,23 @@ export interface DaemonOptions extends Pick<BrainOptions, "home" | "config" | "s
   readonly port: number;
   /** Files in PEM. */
   readonly tls?: TlsFiles;
-  /** What becomes of runs that were open when the last daemon ended. */
+  /** Whether runs that were open when the last daemon ended go on or wait. */
   readonly onRestart: OnRestart;
   /** Without it, nothing is executed on this machine. */
   readonly localHand: boolean;
-  /** Where hands on other machines come in; when neither is given, that opens with the first invitation. */
+  /** Where hands on other machines connect; without port and hosts, it opens with the first invitation. */
   readonly southbound?: {
     readonly port?: number;
-    /** Names and addresses that other machines reach this one by. */
+    /** Names and addresses by which other machines reach this one. */
     readonly hosts?: readonly string[];
   };
   readonly version: string;
-  /** It lives for one command: nobody else is to find it, and it minds no other daemon of its home. */
+  /** Lives for one command: writes no `daemon.json`, takes no lock, and leaves other runs alone. */
   readonly hidden?: boolean;
-  /** Gets the log, a line of JSON at a time. */
+  /** Receives the log, one line of JSON at a time. */
   readonly writeLog: (line: string) => void;
   /**
-   * Gets, before any run goes on, what is to handle errors that reach the process: it logs and counts them, and ends
+   * Receives, before any run goes on, the handler for uncaught errors of the process: it logs and counts them, and ends
    * only the run, request or link that they belong to.
    */
   readonly onUncaught?: (handle: (thrown: unknown) => void) => void;
@@ -74,19 +74,19 @@ export interface DaemonOptions extends Pick<BrainOptions, "home" | "config" | "s
 /** A daemon that is up. */
 export interface Daemon {
   readonly url: string;
-  /** Where hands on other machines come in, if they can. */
+  /** Address that hands on other machines connect to, if it is open. */
   readonly southbound?: string;
-  /** Where the administrator's token lies. */
+  /** File with the administrator's token. */
   readonly tokenFile: string;
   readonly pid: number;
   readonly log: Log;
-  /** What was read from files and can be read anew: the policy of its hand, agents, certificate, keys of signed tokens. */
+  /** What can be read again from its files: policy of the hand, agents, certificate, keys of signed tokens. */
   reloadables(): readonly Reloadable[];
-  /** Takes no more work, lets requests end, stops driving, and closes the store; open runs go on later. */
+  /** Accepts no more requests, waits for open ones, stops driving runs, and closes the store; open runs go on later. */
   close(): Promise<void>;
 }
 
-/** Starts the one daemon of a home: its store, its hand, its surfaces; resolves when it takes requests. */
+/** Starts the only daemon of a home: its store, its hand, its surfaces; resolves when it accepts requests. */
 export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
   if (options.hidden === true) return openDaemon(options);
   const place = await holdHome(options.home);
@@ -182,14 +182,14 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
 
 interface Parts {
   readonly brain: Brain;
-  /** Knows how the daemon is. */
+  /** Checks the health of the daemon. */
   readonly watch: HealthWatch;
   readonly tokens: Tokens;
   readonly metrics: Metrics;
-  /** Where gateways put what hands tell of their hosts. */
+  /** Receives the telemetry of hands from gateways. */
   readonly telemetry: TelemetryStore;
   readonly gateways: Gateways;
-  /** Gets what can be read anew. */
+  /** Collects what can be read again from its files. */
   readonly reloadables: Reloadable[];
   readonly log: Log;
 }
@@ -228,7 +228,7 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
   return server;
 }
 
-/** What surfaces may ask for, put together. */
+/** Everything that surfaces may use. */
 async function worldOf(
   options: DaemonOptions,
   parts: Parts,
@@ -264,7 +264,7 @@ async function worldOf(
   };
 }
 
-/** The verifier of signed tokens; its keys can be read anew. */
+/** The verifier of signed tokens; its keys can be read again. */
 async function keptTokens(config: Config, reloadables: Reloadable[], log: Log): Promise<JwtVerifier | undefined> {
   const settings = {
     secret: config.get("jwt_secret"),
@@ -284,8 +284,8 @@ async function keptTokens(config: Config, reloadables: Reloadable[], log: Log): 
 }
 
 /**
- * A store that came back from a backup lacks what happened after it. A person is asked about each run that was open, and
- * told at each start of the hands and tokens that may have been revoked later, until they have looked through them.
+ * A store restored from a backup lacks what happened after it. So a person is asked about each run that was open, and
+ * the log names at each start the hands and tokens that may have been revoked later, until they are reviewed.
  */
 async function tellRestored({ incarnation: { restored, generation }, runs, records }: Brain, log: Log): Promise<void> {
   if (restored !== undefined) {

@@ -5,13 +5,13 @@ import { createInterface } from "node:readline";
 import { lines } from "./stage.fixture.ts";
 import type { Stage } from "./stage.fixture.ts";
 
-/** A daemon in a process of its own. */
+/** A daemon in its own process. */
 export interface RunningDaemon extends AsyncDisposable {
   readonly url: string;
   readonly port: string;
-  /** The administrator's. */
+  /** Token of the administrator. */
   readonly token: string;
-  /** Ends it without a word. */
+  /** Kills it with SIGKILL. */
   kill(): Promise<void>;
 }
 

@@ -3,9 +3,9 @@ import { EXIT } from "./program/exit-codes.ts";
 import { onUncaught, watchOutput } from "./view/interrupts.ts";
 import { ignoreUserSignals } from "@vidro/hands/signals";
 
-/* Only what every command needs is loaded here: the first words have to come at once. */
+/* Only what every command needs is loaded here, so that the first output comes at once. */
 
-/** The vidro command: gives the code to exit with. */
+/** Runs the vidro command and gives its exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   if (argv.length > 0) return command(argv);
   if (process.stdin.isTTY && process.stdout.isTTY) return (await import("./commands/talk.ts")).talk();
@@ -22,7 +22,7 @@ async function command(argv: readonly string[]): Promise<number> {
   try {
     await program(manifest.version, (given) => (code = given)).parseAsync([...argv], { from: "user" });
   } catch (thrown) {
-    // Help and version that were asked for come as errors, too; they need nothing more than this.
+    // Commander throws for --help and --version, too, with exit code 0.
     if (!(thrown instanceof CommanderError) || thrown.exitCode !== 0) throw thrown;
   }
   return code;
@@ -33,7 +33,7 @@ async function fail(thrown: unknown): Promise<number> {
   return sayFailure(thrown, argv);
 }
 
-/** Idle connections of a model's client must not hold the process; what was written has to be out before it ends. */
+/** Ends the process when stdout is flushed; idle connections of a model's client would keep it alive. */
 function exit(code: number): void {
   process.stdout.write("", () => process.exit(code));
 }

@@ -34,7 +34,7 @@ test("an approval is asked on every terminal that watches, answered on one, and 
   assert.match(second.seen, /\n\nall is well\n$/);
 });
 
-test("whoever watches off a terminal does not answer for those who can", async () => {
+test("a watcher without a terminal does not answer in place of one with a terminal", async () => {
   await using things = new AsyncDisposableStack();
   const { stage, made } = await askingStage(things);
   things.use(await up(stage));

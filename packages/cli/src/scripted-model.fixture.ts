@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server that speaks chat completions and says what it is told to say, the last thing again and again. */
+/** A chat completions server that gives scripted answers and repeats the last one. */
 export interface ScriptedModel extends AsyncDisposable {
   readonly url: string;
   /** The bodies of the calls so far. */

@@ -11,14 +11,14 @@ import { stripVTControlCharacters } from "node:util";
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
 const COMMAND = [process.execPath, "--conditions=vidro-source", "--disable-warning=ExperimentalWarning", MAIN];
 
-/** What a command left behind. */
+/** Exit code and output of a command that has ended. */
 export interface Ended {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A home, a workspace, and the command in them; all of it is gone in the end. */
+/** A temporary home and workspace to run the command in; disposing it kills the command and removes both. */
 export class Stage implements AsyncDisposable {
   readonly home: string;
   readonly workspace: string;
@@ -49,7 +49,7 @@ export class Stage implements AsyncDisposable {
     return stage;
   }
 
-  /** How the command is started, for whoever has to start it in a way of their own. */
+  /** Argument vector and environment of the command, for tests that start it by other means. */
   get command(): { readonly argv: readonly string[]; readonly env: NodeJS.ProcessEnv } {
     return { argv: COMMAND, env: this.#env };
   }
@@ -91,7 +91,7 @@ export class Stage implements AsyncDisposable {
   }
 }
 
-/** What a command has written when it is over. */
+/** Waits for a command to end and gives its exit code and output. */
 export async function ended(child: ChildProcessWithoutNullStreams): Promise<Ended> {
   const [stdout, stderr, [code]] = await Promise.all([
     textOf(child.stdout),
@@ -107,12 +107,12 @@ async function textOf(stream: NodeJS.ReadableStream): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** A command on a terminal, with a person in front of it. */
+/** A command on a pseudo-terminal: the test reads its screen and types keys. */
 export class Terminal {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #closed: Promise<number | null>;
   #seen = "";
-  /** What was seen up to here has been waited for. */
+  /** `sees` searches from this position on. */
   #from = 0;
   #look: (() => void) | undefined;
 
@@ -150,12 +150,12 @@ export class Terminal {
     }
   }
 
-  /** Strikes keys. */
+  /** Types keys. */
   type(keys: string): void {
     this.#child.stdin.write(keys);
   }
 
-  /** Takes the terminal away. */
+  /** Kills the terminal. */
   async hangUp(): Promise<void> {
     this.#child.kill("SIGKILL");
     await this.#closed;
@@ -167,7 +167,7 @@ export class Terminal {
   }
 }
 
-/** A line of NDJSON; what only some of them have stays unknown. */
+/** A line of NDJSON; fields that only some lines have are unknown. */
 export interface Line {
   readonly [field: string]: unknown;
   readonly body: { readonly [field: string]: unknown };

@@ -166,7 +166,7 @@ test("Ctrl-C at a question aborts the run", async () => {
   assert.equal(await terminal.ends(), 130);
 });
 
-test("an approval outlives its terminal, and is shown in full even to those who skip what came before", async () => {
+test("an approval outlives its terminal, and is shown in full also after a cursor", async () => {
   for (const after of ["4", "5"]) {
     await using model = await scriptedModel(shellLine("touch made"), doneLine("all is well"));
     await using stage = await stageWith(model);

@@ -6,7 +6,7 @@ import { parseJson } from "@vidro/core/codec";
 import type { Json, JsonObject, LeaseHolder } from "@vidro/core";
 import { mayLive, thisHolder } from "../stores/lease-holder.ts";
 
-/** Where a daemon is, as it says so itself in the folder of its state. */
+/** Content of `daemon.json`: where the daemon of a home is. */
 export interface DaemonFile {
   readonly pid: number;
   readonly url: string;
@@ -16,12 +16,12 @@ export interface DaemonFile {
   readonly startedAt: number;
 }
 
-/** The file in which a daemon's first token lies. */
+/** Path of the file with a daemon's first token. */
 export function tokenFile(home: string): string {
   return join(home, "token");
 }
 
-/** The daemon of a home, as long as its process lives on this host. */
+/** The daemon of a home, if its process lives on this host. */
 export async function findDaemon(home: string): Promise<DaemonFile | undefined> {
   const text = await readFile(place(home), "utf8").catch(() => undefined);
   if (text === undefined) return undefined;
@@ -33,7 +33,7 @@ export async function findDaemon(home: string): Promise<DaemonFile | undefined> 
   }
 }
 
-/** What the file says of the daemon of a home; nothing when it is certain that its writer has died. */
+/** What `daemon.json` says; empty when its writer has certainly died. */
 export function readDaemonFile(home: string): { readonly pid?: number; readonly host?: string; readonly url?: string } {
   try {
     const said = parseJson(readFileSync(place(home), "utf8"));
@@ -47,24 +47,24 @@ export function readDaemonFile(home: string): { readonly pid?: number; readonly 
   }
 }
 
-/** Says which process is to be the daemon, before it has an address: the file of the one before it means nothing now. */
+/** Writes this process to `daemon.json` before it has an address, in place of the daemon before it. */
 export async function claimDaemonFile(home: string): Promise<void> {
   await writePrivate(place(home), `${JSON.stringify({ pid: process.pid, holder: thisHolder() })}\n`);
 }
 
-/** Says where the daemon of this process is. */
+/** Writes the address of this process's daemon to `daemon.json`. */
 export async function writeDaemonFile(home: string, daemon: Omit<DaemonFile, "pid">): Promise<void> {
   const { url, tokenFile: tokens, workspace, startedAt } = daemon;
   const said = { pid: process.pid, url, token_file: tokens, workspace, started_at: startedAt, holder: thisHolder() };
   await writePrivate(place(home), `${JSON.stringify(said)}\n`);
 }
 
-/** Takes back what this process said; only for the process that holds the lock of the home. */
+/** Removes `daemon.json`; only for the process that holds the lock of the home. */
 export async function removeDaemonFile(home: string): Promise<void> {
   await rm(place(home), { force: true });
 }
 
-/** A pid of another host or boot means nothing here: whoever wrote it is not the daemon of this host. */
+/** Whether a process lives on this host; a pid of another host or boot names no process here. */
 function livesHere(said: Json | undefined): boolean {
   if (!isObject(said)) return false;
   const holder = said as unknown as LeaseHolder;
@@ -79,7 +79,7 @@ function daemonOf(said: JsonObject): DaemonFile | undefined {
   return { pid, url, tokenFile: tokens, workspace, startedAt: typeof startedAt === "number" ? startedAt : 0 };
 }
 
-/** Never half written, and never readable by others, also where a file with wider rights lay before. */
+/** Writes a file atomically and readable by its owner only, also in place of one with wider permissions. */
 async function writePrivate(path: string, text: string): Promise<void> {
   const fresh = `${path}.${process.pid}.new`;
   await writeFile(fresh, text, { mode: 0o600 });

@@ -6,18 +6,18 @@ import { DAEMON_LIMITS, Fault } from "@vidro/core";
 import { claimDaemonFile, readDaemonFile, removeDaemonFile } from "./daemon-file.ts";
 import { isBusy, isNoDatabase, storeFault } from "../stores/sqlite/fault.ts";
 
-/** The place of the one daemon of a home. */
+/** The lock that makes a process the daemon of a home. */
 interface DaemonPlace {
-  /** Lets another daemon have the home; harmless when it has been left already. */
+  /** Releases the lock; does nothing when it is released already. */
   leave(): Promise<void>;
 }
 
 /**
- * Makes this process the one daemon of a home, and says so in its file; HOME_BUSY names the process that is it already.
+ * Makes this process the only daemon of a home and writes its file; HOME_BUSY names the process that is the daemon.
  *
  * The lock is the kernel's, on the file `daemon.lock`, taken by SQLite as the right to write to an empty database: it
  * ends with its process whatever ends that, holds in every pid namespace that shares the file system, and no child
- * inherits it. What lies in the file means nothing. The file is never removed, since a second file of the same name
+ * inherits it. The content of the file has no meaning. The file is never removed, since a second file of the same name
  * would be a second lock, and no other code of this process opens it, since closing it there would end the lock.
  */
 export async function holdHome(home: string): Promise<DaemonPlace> {
@@ -35,7 +35,7 @@ export async function holdHome(home: string): Promise<DaemonPlace> {
   };
 }
 
-/** The database whose lock this process has now; nothing when another one has it. */
+/** Takes the lock and gives its database; undefined when another process has it. */
 function lock(home: string, path: string): DatabaseSync | undefined {
   try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
@@ -54,7 +54,7 @@ function taken(path: string): DatabaseSync {
     return take(path);
   } catch (thrown) {
     if (!isNoDatabase(thrown)) throw thrown;
-    // SQLite reads the file only when no other process holds the lock: no daemon loses it by this.
+    // SQLite reads the file only when no other process holds the lock, so this takes it from no daemon.
     truncateSync(path);
     return take(path);
   }
@@ -63,7 +63,7 @@ function taken(path: string): DatabaseSync {
 function take(path: string): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    // With its journal in memory no file is left beside it; nothing is ever committed.
+    // Nothing is ever committed; with the journal in memory, no file is left beside it.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE");
     return database;
   } catch (thrown) {
@@ -81,7 +81,7 @@ async function homeBusy(home: string): Promise<Fault> {
   return new Fault("HOME_BUSY", `${who} ${does}. Use that one, or end it first.`, { detail });
 }
 
-/** Who has the lock, as its file says once it is written: the file of a daemon that died says nothing of this one. */
+/** The process that has the lock, once it has written the daemon file: a file of a dead daemon does not count. */
 async function holderOf(home: string): Promise<ReturnType<typeof readDaemonFile>> {
   for (let tries = 0; tries < DAEMON_LIMITS.namedTries; tries += 1) {
     const found = readDaemonFile(home);

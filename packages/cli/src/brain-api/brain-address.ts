@@ -4,7 +4,7 @@ import { CLIENT_LIMITS, Fault } from "@vidro/core";
 import { stateFolder } from "@vidro/hands/config";
 import { commandConfig } from "../program/settings.ts";
 
-/** Which brain is meant, as the flags say. */
+/** The flags that choose a brain. */
 export interface BrainFlags {
   readonly url?: string;
   readonly token?: string;

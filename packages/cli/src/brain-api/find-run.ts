@@ -2,7 +2,7 @@ import { Fault, TERMINAL_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { RunHead } from "@vidro/core";
 import type { BrainRuns } from "./brain-api.ts";
 
-/** The run that a person means by its whole id or by the end of it: ids begin alike, so their ends tell them apart. */
+/** The run with this id, or with an id that ends so: ids begin alike, and differ at their ends. */
 export async function findRun(runs: Pick<BrainRuns, "find" | "list">, given: string): Promise<RunHead> {
   if (given.startsWith("run_")) return runs.find(given);
   if (given.length < TERMINAL_LIMITS.idEndChars) {

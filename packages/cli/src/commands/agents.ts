@@ -13,7 +13,7 @@ const DESCRIPTION_CHARS = 70;
 
 type Flags = BrainFlags & { readonly json?: boolean };
 
-/** What an agent is made of, as the flags say. */
+/** What `vidro agents create` may be told. */
 interface CreateFlags extends Flags {
   readonly name: string;
   readonly description?: string;
@@ -23,7 +23,7 @@ interface CreateFlags extends Flags {
   readonly promptFile?: string;
 }
 
-/** Lists agents, bunny first and the others by name. */
+/** Lists agents, bunny first, then by name. */
 export async function listAgents(flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ agents }) => {
     for (const agent of await agents.list()) {
@@ -34,7 +34,7 @@ export async function listAgents(flags: Flags): Promise<number> {
   });
 }
 
-/** Tells all that an agent is made of. */
+/** Prints an agent with its prompt. */
 export async function showAgent(uuidOrName: string, flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ agents }) => {
     const agent = await agents.find(uuidOrName);
@@ -44,7 +44,7 @@ export async function showAgent(uuidOrName: string, flags: Flags): Promise<numbe
   });
 }
 
-/** Makes an agent: its uuid goes to stdout. */
+/** Creates an agent and prints its uuid. */
 export async function createAgent(flags: CreateFlags): Promise<number> {
   const { name, description, model, tools } = flags;
   const prompt = await promptOf(flags);
@@ -66,7 +66,7 @@ export async function createAgent(flags: CreateFlags): Promise<number> {
   });
 }
 
-/** Forgets what was made of an agent. */
+/** Deletes an agent that was created. */
 export async function deleteAgent(uuidOrName: string, flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ agents }) => {
     const { uuid, name } = await agents.find(uuidOrName);
@@ -109,7 +109,7 @@ function page(agent: AgentRecord): readonly string[] {
   return [
     [paint("bold", name), ...(description === null ? [] : [description])].join("  "),
     ...facts.map(([fact, value]) => `  ${paint("dim", `${fact}:`.padEnd(8))} ${value}`),
-    // Behind an empty line, and to the end: nothing of ours follows it.
+    // Last, after an empty line: foreign text must not look like a row of this command.
     ...(prompt === null ? [] : ["", ...indentText(prompt, 0)]),
   ];
 }

@@ -38,7 +38,7 @@ test("a run whose process was killed goes on under attach, from where it was", a
   assert.equal(lines(stdout).at(-1)?.["data"], "at last");
 });
 
-test("an action that was cut by a kill is never run again: exit 9 when nobody can look", async () => {
+test("an action that was cut by a kill is never run again: exit 9 without a person to ask", async () => {
   await using model = await scriptedModel(shellLine("echo begun >> count; sleep 60"), doneLine("well"));
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
   const child = stage.start("run", "--yes", "do it once");

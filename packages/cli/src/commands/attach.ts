@@ -11,7 +11,7 @@ interface AttachFlags extends ShowFlags, BrainFlags {
   readonly after?: number;
 }
 
-/** Shows a run from its first entry, or after a cursor, to its end; one that nobody drives goes on. */
+/** Shows a run from its first entry, or after a cursor, to its end; a run without a driver is driven on. */
 export async function attach(given: string | undefined, flags: AttachFlags): Promise<number> {
   if ((given === undefined) === (flags.last !== true)) {
     throw new Fault("BAD_REQUEST", "Say which run: vidro attach <run>, or vidro attach --last.");

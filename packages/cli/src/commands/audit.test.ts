@@ -131,5 +131,5 @@ test("an audit says what it covers and what it cannot show, and checks every run
     stdout,
     /^\d+ seals?, the last of \S+, key SHA-256 [0-9a-f]{64}; 0 links and 0 records newer than the last\.$/m,
   );
-  assert.match(stdout, /^Not shown: changes by somebody who has the key of this home/m);
+  assert.match(stdout, /^Not shown: changes by a person who has the key of this home/m);
 });

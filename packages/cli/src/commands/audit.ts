@@ -11,30 +11,30 @@ import type { ReceiptSum } from "./audit/receipt-count.ts";
 import { print, writeJson } from "../program/output.ts";
 import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 
-/** What an audit came to. */
+/** Result of an audit. */
 interface Sum {
   runs: number;
   entries: number;
   /** Runs whose hash chain is broken. */
   broken: number;
-  /** What is not as it was sealed. */
+  /** Findings that differ from the seals. */
   altered: number;
 }
 
-/** What no audit of a store can show, for people. */
+/** What an audit of the store cannot prove. */
 const LIMITS =
-  "Not shown: changes by somebody who has the key of this home, changes to what is newer than the last seal, and a whole home that was put back to an earlier state.";
+  "Not shown: changes by a person who has the key of this home, changes to what is newer than the last seal, and a whole home that was put back to an earlier state.";
 
-/** What an audit may be told. */
+/** What `vidro audit verify` may be told. */
 interface VerifyFlags {
   readonly json?: boolean;
-  /** A file of public keys, which count instead of those that are on record. */
+  /** File with public keys to use instead of those on record. */
   readonly keys?: string;
 }
 
 /**
- * Checks the hash chains of one run or of all, the receipts of hands in them, and the seals; names what is broken, what
- * is not as a hand has signed it, and what was altered.
+ * Checks the hash chains of one run or of all, the receipts of hands in them, and the seals; prints broken chains,
+ * outcomes that differ from what a hand signed, and altered records.
  */
 export async function verifyAudit(given: string | undefined, flags: VerifyFlags): Promise<number> {
   return withHomeBrain(async (brain) => {
@@ -50,7 +50,7 @@ export async function verifyAudit(given: string | undefined, flags: VerifyFlags)
       if (report.brokenAt !== undefined) sum.broken += 1;
       tellRun(head.id, report, isJson);
       await check(head.id, report.entries).catch((thrown: unknown) => {
-        // A batch reaches beyond the last sound entry: what cannot be read there is told as broken already.
+        // A batch reaches beyond the last sound entry; what is unreadable there was reported as broken already.
         if (report.brokenAt === undefined) throw thrown;
       });
       last = head.id;
@@ -68,7 +68,7 @@ export async function verifyAudit(given: string | undefined, flags: VerifyFlags)
   });
 }
 
-/** Holds the outcomes of a run, up to its last sound entry, against the receipts of its hands. */
+/** Checks the outcomes of a run, up to its last sound entry, against the receipts of its hands. */
 async function receiptCheck(brain: Brain, file: string | undefined, count: ReceiptCount) {
   const { checkReceipt, keysByHand, Outcomes, ReceiptKeys } = await import("@vidro/brain");
   const keys = file === undefined ? keysByHand(await new ReceiptKeys(brain.records).all()) : await readHandKeys(file);
@@ -91,7 +91,7 @@ function wordsOf(sum: Sum, receipts: ReceiptSum, sealed: Sealed | undefined): re
   ];
 }
 
-/** The run that is meant, or every run, newest first, however many there are. */
+/** The given run, or every run, newest first. */
 export async function* auditedRuns(brain: Brain, given: string | undefined): AsyncGenerator<RunHead, void, undefined> {
   if (given !== undefined) return yield await findRun(brain.runs, given);
   for (let after: string | undefined; ;) {
@@ -107,7 +107,7 @@ export async function* auditedRuns(brain: Brain, given: string | undefined): Asy
 
 type Report = Awaited<ReturnType<Journal["verify"]>>;
 
-/** What the check of a run comes to; one whose very name cannot be read has no sound entry. */
+/** Checks one run; a run whose id cannot be read has no sound entry. */
 async function verified(journal: Journal, { id, damaged }: RunHead): Promise<Report> {
   try {
     return await journal.verify(id);
@@ -123,7 +123,7 @@ function tellRun(id: string, { entries, brokenAt, reason = "the chain is broken"
   else if (brokenAt !== undefined) print(`${paint("red", "broken")} ${id} at entry ${brokenAt}: ${reason}`);
 }
 
-/** What the seals cover; seals that cannot be read are a finding, too. */
+/** Checks the seals; seals that cannot be read are a finding, too. */
 function checkedSeals(audit: Audit | undefined, tell: (finding: string) => void): Sealed | undefined {
   try {
     return audit?.check(tell);

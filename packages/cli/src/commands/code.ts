@@ -27,7 +27,7 @@ export async function code(words: readonly string[], flags: CodeFlags): Promise<
   const workspace = requireFolder(flags.workspace ?? ".");
   const prompt = await readTask(words);
   if ((prompt === "") === (flags.resume === undefined))
-    throw new Fault("BAD_REQUEST", 'Say what is to be done, or which run to go on with: vidro code "<task>"');
+    throw new Fault("BAD_REQUEST", 'Say what to do, or which run to go on with: vidro code "<task>"');
   return withDaemon(flags, workspace, async (address) => {
     const runs = driving(remoteBrain(address).runs);
     const resumed = flags.resume === undefined ? undefined : await findRun(runs, flags.resume);
@@ -38,17 +38,17 @@ export async function code(words: readonly string[], flags: CodeFlags): Promise<
     );
     const { run_id: run } = await executor.value.joined;
     if (run === undefined) throw new Fault("NOT_FOUND", "The brain has no run for this executor.");
-    // An executor that is let in no more leaves a run that would wait for it in vain.
+    // Rejects when the executor is refused for good: the run would wait for it without end.
     const thrownOut = executor.value.over.then(() => new Promise<never>(() => undefined));
     const exit = await Promise.race([showRun(runs, { id: run, after: 0 }, flags), thrownOut]);
     const { status } = await runs.find(run);
-    // Whoever attaches elsewhere only watches: the run waits for its executor.
+    // Other clients can only watch the run: it waits for its executor.
     if (status === "running" || status === "asking") say(`  it waits for this folder: vidro code --resume ${run}`);
     return exit;
   });
 }
 
-/** Does some work with the brain that is meant: a named one, the running daemon, or one that lives as long as this. */
+/** Does some work with a brain that listens: a named one, the running daemon, or a hidden daemon of this command. */
 async function withDaemon(
   flags: BrainFlags,
   workspace: string,
@@ -63,7 +63,7 @@ async function withDaemon(
     workspace,
     host: "127.0.0.1",
     port: 0,
-    // Runs of others are left to whoever drives them, and their commands do not come to depend on this one.
+    // Other open runs are left alone: they must not depend on the life of this command.
     onRestart: "hold",
     hidden: true,
     localHand: false,
@@ -77,7 +77,7 @@ async function withDaemon(
   }
 }
 
-/** The hand that this process is, under the policy of this user's home. */
+/** The hand of this process, under the policy of this home. */
 async function executorHand(workspace: string): Promise<Hand> {
   const { localHand, openPolicy } = await import("@vidro/hands");
   const home = homeFolder();
@@ -114,7 +114,7 @@ function driving(runs: BrainRuns): BrainRuns {
   return { ...runs, join: async (run) => ((await runs.join(run)) === "onlooker" ? "onlooker" : "driver") };
 }
 
-/** A thing that is closed where its scope ends. */
+/** Wraps a value so that `await using` closes it. */
 function disposable<Value extends { close(): Promise<void> }>(
   value: Value,
 ): AsyncDisposable & { readonly value: Value } {

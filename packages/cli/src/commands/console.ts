@@ -3,7 +3,7 @@ import { EXIT } from "../program/exit-codes.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { print } from "../program/output.ts";
 
-/** Prints the address of the brain that is up, for a browser. */
+/** Prints the address of the daemon's web console. */
 export async function printConsoleAddress(flags: BrainFlags): Promise<number> {
   print(`${await withBrainApi(flags, (api) => api.address())}/`);
   return EXIT.ok;

@@ -39,16 +39,16 @@ test("doctor fails on a store that a newer Vidro wrote, and leaves it as it is",
   assert.equal(database.prepare("PRAGMA user_version").get()?.["user_version"], 1000);
 });
 
-test("doctor says whether somebody listens where the model is", async () => {
+test("doctor says whether a server listens where the model is", async () => {
   await using server = await listener();
   await using stage = await Stage.set({ VIDRO_MODEL: "qwen", VIDRO_MODEL_URL: server.url });
   const there = await rowOf(stage, "model");
   assert.deepEqual([there.code, there.row["status"]], [0, "ok"]);
-  assert.match(String(there.row["summary"]), new RegExp(`^qwen decides, .*; somebody listens at ${server.url}$`));
+  assert.match(String(there.row["summary"]), new RegExp(`^qwen decides, .*; a server listens at ${server.url}$`));
   await server.close();
   const gone = await rowOf(stage, "model");
   assert.deepEqual([gone.code, gone.row["status"]], [1, "fail"]);
-  assert.match(String(gone.row["summary"]), new RegExp(`nobody listens at ${server.url}$`));
+  assert.match(String(gone.row["summary"]), new RegExp(`nothing listens at ${server.url}$`));
 });
 
 test("doctor only warns of a model that is down when another one answers in its place", async () => {
@@ -57,7 +57,7 @@ test("doctor only warns of a model that is down when another one answers in its 
   await using stage = await Stage.set({ VIDRO_MODEL: "ollama/qwen,offline", OLLAMA_HOST: new URL(server.url).host });
   const { code, row } = await rowOf(stage, "model");
   assert.deepEqual([code, row["status"]], [0, "warn"]);
-  assert.match(String(row["summary"]), /nobody listens at /);
+  assert.match(String(row["summary"]), /nothing listens at /);
 });
 
 test("doctor calls no vendor: it says that a key is set, or which one is missing", async () => {

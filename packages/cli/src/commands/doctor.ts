@@ -8,7 +8,7 @@ const COLOURS = { ok: "green", warn: "yellow", fail: "red" } as const;
 const STATUS_CHARS = 4;
 const ID_CHARS = 9;
 
-/** Looks at everything that a run needs and changes nothing; fails when something keeps runs from working. */
+/** Runs and prints all checks; fails when one of them would keep runs from working. */
 export async function runDoctor(flags: { readonly json?: boolean }): Promise<number> {
   let failed = false;
   for await (const row of runChecks()) {

@@ -16,7 +16,7 @@ const COLOURS = { ok: "green", degraded: "yellow", down: "red", quarantined: "ye
 
 type Flags = BrainFlags & { readonly json?: boolean };
 
-/** Lists hands, this machine's first and the others by name. */
+/** Lists hands, this machine's first, then by name. */
 export async function listHands(flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ hands }) => {
     const all = await hands.list();
@@ -30,7 +30,7 @@ export async function listHands(flags: Flags): Promise<number> {
   });
 }
 
-/** Tells all that is known of a hand. */
+/** Prints everything known about a hand. */
 export async function showHand(named: string, flags: Flags): Promise<number> {
   return withBrainApi(flags, async ({ hands }) => {
     const hand = await hands.find(named);
@@ -40,7 +40,7 @@ export async function showHand(named: string, flags: Flags): Promise<number> {
   });
 }
 
-/** Bars a hand, or lets it work again. */
+/** Revokes, quarantines or releases a hand. */
 export async function changeHand(
   word: "revoke" | "quarantine" | "release",
   named: string,
@@ -88,7 +88,7 @@ function page(hand: HandRecord): readonly string[] {
   ];
 }
 
-/** What our own hands measure, as people say it; what others push, as they pushed it. */
+/** Telemetry in words where it has the fields of our own hands, else as JSON. */
 function telemetryWords(payload: JsonObject): string {
   const { cpu, mem, disk, load } = payload;
   if (typeof cpu !== "number" || typeof mem !== "number") return JSON.stringify(payload);
@@ -100,7 +100,7 @@ function telemetryWords(payload: JsonObject): string {
   ].join(", ");
 }
 
-/** A hand as a line of JSON has it. */
+/** A hand as a line of JSON. */
 export function handLine(hand: HandRecord): { readonly id: string; readonly [field: string]: unknown } {
   const { lastSeenAt, createdAt, telemetry, ...rest } = hand;
   return {

@@ -15,7 +15,7 @@ import { homeFolder } from "../program/settings.ts";
 
 const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
 
-/** Parses a policy and tries every example in it; without a file, the one that is in force here. */
+/** Parses a policy and runs its examples; without a file, the policy in force. */
 export async function check(file: string | undefined, flags: { readonly json?: boolean }): Promise<number> {
   if (file !== undefined && !existsSync(file)) throw new Fault("NOT_FOUND", `There is no file ${file}.`);
   const path = file === undefined ? policyFile() : resolve(file);
@@ -33,7 +33,7 @@ export async function check(file: string | undefined, flags: { readonly json?: b
   return EXIT.ok;
 }
 
-/** Says whether a command would run here, by which rule and why, and what the other rules say of it; runs nothing. */
+/** Explains whether a command would be allowed, by which rule and why, and what the other rules say; runs nothing. */
 export async function explainCommand(
   words: readonly string[],
   flags: { readonly json?: boolean; readonly shell?: boolean },
@@ -82,7 +82,7 @@ async function openAt(file: string, isInForce: boolean): Promise<OpenPolicy> {
   return openPolicy({ file, workspace: requireFolder("."), state: nearest(homeFolder()), ...only });
 }
 
-/** The folder itself, or the first one above it that is there: checking makes nothing. */
+/** The folder itself, or its nearest parent that exists: a check creates nothing. */
 function nearest(folder: string): string {
   return existsSync(folder) ? folder : nearest(dirname(folder));
 }

@@ -19,7 +19,7 @@ test("off a terminal a run is NDJSON: every entry in its place, the terminal eve
   assert.equal(told.at(-1)?.["type"], "result");
 });
 
-test("nobody is there to approve, so the action is refused and the run goes on", async () => {
+test("without a person to approve, the action is refused and the run goes on", async () => {
   await using model = await scriptedModel(shellLine("touch made"), doneLine("well"));
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
   const { code, stdout } = await stage.run("run", "--json", "make a file");
@@ -40,7 +40,7 @@ test("--yes approves what is asked and nothing that is denied", async () => {
   assert.deepEqual(refused?.body["fault"], { code: "POLICY_DENIED", message: refused?.["description"] });
 });
 
-test("a question that nobody answers is answered by nothing, and the model is told", async () => {
+test("a question without a person gets an empty answer, and the model is told so", async () => {
   const ask = JSON.stringify({ action: "ask", question: "Which one?", options: ["red", "blue"] });
   await using model = await scriptedModel(ask, doneLine("well"));
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });

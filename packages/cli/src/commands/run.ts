@@ -13,7 +13,7 @@ import { say } from "../program/output.ts";
 interface RunFlags extends ShowFlags, BrainFlags {
   readonly workspace?: string;
   readonly agent?: string;
-  /** Where it is done. */
+  /** Selector of its hands. */
   readonly on?: string;
   readonly key?: string;
   readonly maxSteps?: number;
@@ -28,7 +28,7 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   const workspace = requireFolder(flags.workspace ?? ".");
   if (flags.workspace !== undefined && commandConfig({ url: flags.url }).get("url") !== undefined)
     throw new Fault("BAD_REQUEST", "A brain that is named works in its own folder: leave --workspace out.");
-  // Another machine has a folder of its own, whichever one the daemon works in.
+  // A hand on another machine has its own folder, so any daemon will do.
   return withBrainApi(flags.on === undefined ? { ...flags, workspace } : flags, async ({ runs }) => {
     const started = await runs.start({
       task,

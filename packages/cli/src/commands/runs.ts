@@ -43,7 +43,7 @@ export async function listRuns(
   });
 }
 
-/** Tells the whole story of a run as the journal has it. */
+/** Prints everything that happened in a run, as the journal has it. */
 export async function printRun(
   given: string,
   flags: BrainFlags & { readonly json?: boolean; readonly verbose?: boolean },
@@ -72,7 +72,7 @@ export async function exportRun(given: string, flags: BrainFlags & { readonly ou
       }
       return EXIT.ok;
     }
-    // What a run saw is its owner's business, and what lies there already is not ours to replace.
+    // Readable by its owner alone, since a run may hold anything; an existing file is not replaced.
     const file = await open(flags.out, "wx", 0o600).catch((thrown: unknown) => {
       throw asFault(thrown, "BAD_REQUEST");
     });
@@ -91,7 +91,7 @@ export async function exportRun(given: string, flags: BrainFlags & { readonly ou
   });
 }
 
-/** Ends a run that the brain can take over. */
+/** Aborts an open run. */
 export async function abortRun(given: string, flags: BrainFlags): Promise<number> {
   return withBrainApi(flags, async ({ runs }) => {
     const { id } = await findRun(runs, given);

@@ -15,13 +15,13 @@ const TASK_CHARS = 70;
 const LISTED_RUNS = 10;
 const EXAMPLES = ["how much disk is free here?", "what is in this folder?", "which processes use the most memory?"];
 
-const HELP = `Say what is to be done, in your own words; the next thing you say goes on from there.
+const HELP = `Say what to do, in your own words; the next line goes on from there.
   /runs   the latest runs
   /help   this
   /exit   leave (Ctrl-D does too)
 While something runs: Ctrl-C ends it; twice leaves it open for vidro attach.`;
 
-/** One conversation: what is typed becomes a run, and each run knows the ones before it. */
+/** A conversation: each line typed becomes a run, and each run knows the ones before it. */
 export async function talk(): Promise<number> {
   return withHomeBrain(async (brain) => {
     await greet(brain);
@@ -86,7 +86,7 @@ class Talk {
     } else say(`There is no ${oneLine(words, TASK_CHARS)}. /help tells what there is.`);
   }
 
-  /** Runs a task; when it is left open the conversation ends too, with the code that is given. */
+  /** Runs a task; gives an exit code when the run is left open, which ends the conversation. */
   async #task(task: string): Promise<number | undefined> {
     this.#history = [task, ...this.#history].slice(0, TERMINAL_LIMITS.history);
     try {

@@ -17,7 +17,7 @@ interface TcpFlags {
   readonly json?: boolean;
 }
 
-/** Asks a server of the TCP agent protocol for one action, and prints the data of its answer. */
+/** Sends one request to a server of the TCP agent protocol and prints the data of its answer. */
 export async function tcp(address: string, [act = "", ...words]: readonly string[], flags: TcpFlags): Promise<number> {
   const data = dataOf(words);
   const token = commandConfig({ token: flags.token }).get("token");
@@ -41,7 +41,7 @@ export async function tcp(address: string, [act = "", ...words]: readonly string
   }
 }
 
-/** The data of a request: one JSON object, or `key=value` where a value that is JSON is meant as such. */
+/** The data of a request: one JSON object, or `key=value` words whose values are parsed as JSON where they can be. */
 function dataOf(words: readonly string[]): JsonObject {
   const [first = "{}", ...others] = words;
   if (others.length === 0 && first.startsWith("{")) {

@@ -11,7 +11,7 @@ import { withHomeBrain } from "../brain-api/open-brain-api.ts";
 const OWNER_CHARS = 20;
 const SCOPES_CHARS = 60;
 
-/** Makes a token: its secret goes to stdout this once. */
+/** Creates a token and prints its secret, which is stored nowhere. */
 export async function createToken(flags: {
   readonly role: "user" | "admin";
   readonly scopes?: readonly string[];
@@ -39,7 +39,7 @@ export async function createToken(flags: {
   });
 }
 
-/** Lists tokens, oldest first; their secrets are nowhere. */
+/** Lists tokens without secrets, oldest first. */
 export async function listTokens(flags: { readonly json?: boolean }): Promise<number> {
   return withTokens(async (tokens) => {
     let last: TokenRow | undefined;
@@ -56,7 +56,7 @@ export async function listTokens(flags: { readonly json?: boolean }): Promise<nu
   });
 }
 
-/** Ends a token and every live session of it; the whole token will do for its id. */
+/** Revokes a token, given by its id or as a whole, and ends its connections. */
 export async function revokeToken(given: string): Promise<number> {
   const [tokenId = ""] = given.split(".");
   return withTokens(async (tokens) => {
@@ -66,7 +66,7 @@ export async function revokeToken(given: string): Promise<number> {
   });
 }
 
-/** Writes tokens, with the hashes of their secrets, to a new file for a hand that has no brain of its own beside it. */
+/** Writes tokens, with the hashes of their secrets, to a new file for a hand on another host. */
 export async function exportTokens(given: readonly string[], file: string): Promise<number> {
   const ids = given.map((one) => one.split(".")[0] ?? "");
   return withHomeBrain(async (brain) => {
@@ -82,7 +82,7 @@ export async function exportTokens(given: readonly string[], file: string): Prom
   });
 }
 
-/** Does some work with the tokens of this user's home; a daemon that is up sees what changes there by itself. */
+/** Does some work with the tokens of this home; a running daemon notices changes by itself. */
 async function withTokens(work: (tokens: Tokens) => Promise<number>): Promise<number> {
   return withHomeBrain(async (brain) => {
     const { Tokens: Store } = await import("@vidro/brain");

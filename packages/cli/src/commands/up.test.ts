@@ -10,7 +10,7 @@ import { test } from "node:test";
 import { lines, Stage } from "../stage.fixture.ts";
 import type { Line } from "../stage.fixture.ts";
 
-/** A daemon in a process of its own. */
+/** A daemon in its own process. */
 interface Up {
   readonly child: ChildProcessWithoutNullStreams;
   readonly url: string;

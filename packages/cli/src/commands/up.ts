@@ -25,7 +25,7 @@ interface UpFlags {
   readonly southboundHost?: readonly string[];
 }
 
-/** Starts the daemon in this process and stays until it is asked to end. */
+/** Runs the daemon in this process until a signal ends it. */
 export async function up(flags: UpFlags): Promise<number> {
   const config = configOf(flags);
   const { startDaemon } = await import("@vidro/brain");
@@ -74,7 +74,7 @@ function tell({ url, southbound, tokenFile, pid }: Daemon, json: boolean): void 
   say("  Ctrl-C ends it; runs that are open then go on at the next start.");
 }
 
-/** The first signal asks it to end, the second one does not ask: all that matters is in the journal. */
+/** Resolves with the first signal; the second one ends the process at once: the journal has everything. */
 function signals(): Promise<"SIGINT" | "SIGTERM"> {
   return new Promise((resolve) => {
     let isEnding = false;
@@ -87,7 +87,7 @@ function signals(): Promise<"SIGINT" | "SIGTERM"> {
   });
 }
 
-/** Waits for the end, but not for ever. */
+/** Closes the daemon, and waits for it at most `HTTP_LIMITS.stopMs`. */
 async function closed(daemon: Daemon): Promise<void> {
   const late = Promise.withResolvers<void>();
   const impatience = setTimeout(late.resolve, HTTP_LIMITS.stopMs);
@@ -95,13 +95,13 @@ async function closed(daemon: Daemon): Promise<void> {
   clearTimeout(impatience);
 }
 
-/** The settings with what the flags say. */
+/** The settings with the values of the flags. */
 function configOf(flags: UpFlags): Config {
   return commandConfig({
     port: flags.port,
     host: flags.host,
     on_restart: flags.onRestart,
-    // The flag only says no: without it, its value is not the person's word.
+    // Commander sets it to true without the flag, which must not override the file.
     local_hand: flags.localHand ? undefined : false,
     tls_cert: flags.tlsCert,
     tls_key: flags.tlsKey,
@@ -124,13 +124,13 @@ function southboundOf(config: Config) {
   return { hosts, ...(port === undefined ? {} : { port }) };
 }
 
-/** Writes lines of the log, which must not fill the memory of a daemon that is left alone by its log's reader. */
+/** Writes lines of the log to stderr; lines that are not read in time are dropped, so that they do not fill memory. */
 const toStderr = openErrorLines((dropped) => {
   const message = "Lines of the log were dropped because their reader was too slow.";
   return jsonLine({ timestamp: new Date().toISOString(), level: "warn", event: "log.dropped", message, dropped });
 });
 
-/** A person at a terminal is told only what needs one. */
+/** Writes warnings and errors of the log to stderr, for a person at a terminal. */
 function warningsToStderr(line: string): void {
   if (/"level":"(?:warn|error)"/.test(line)) toStderr(line);
 }

@@ -1,11 +1,11 @@
-/** The exit codes that no fault of the table gives; the others are the `exit` of their fault. */
+/** Exit codes that do not come from the table of faults. */
 export const EXIT = {
   ok: 0,
   failed: 1,
   usage: 2,
   /** Ctrl-C, or the run was aborted. */
   aborted: 130,
-  /** Whoever read stdout went away: 128 + SIGPIPE. */
+  /** The reader of stdout closed it: 128 + SIGPIPE. */
   readerGone: 141,
   /** 128 + SIGTERM. */
   terminated: 143,

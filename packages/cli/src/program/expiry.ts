@@ -4,7 +4,7 @@ const UNITS_MS = { m: MINUTE_MS, h: HOUR_MS, d: 24 * HOUR_MS, w: 7 * 24 * HOUR_M
 const SPAN = /^(\d{1,6})([mhdw])$/;
 const MOMENT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/;
 
-/** When something ends, as a person says it: a span from now (30d) or a time (2030-01-31T12:00Z). */
+/** Parses an expiry, as a span from now (30d) or as a time (2030-01-31T12:00Z), into milliseconds since the epoch. */
 export function parseExpiry(given: string, now: number): number {
   const [, amount, unit] = SPAN.exec(given) ?? [];
   if (unit === "m" || unit === "h" || unit === "d" || unit === "w") return now + Number(amount) * UNITS_MS[unit];

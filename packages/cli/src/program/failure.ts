@@ -8,7 +8,7 @@ import { EXIT } from "./exit-codes.ts";
 import { faultLog } from "./fault-log.ts";
 import { faultLine, sayFault, writeJson } from "./output.ts";
 
-/** Tells what kept a command from its work, and gives the code to exit with. */
+/** Prints why a command failed and gives its exit code. */
 export function sayFailure(thrown: unknown, argv: readonly string[]): number {
   if (thrown instanceof CommanderError) return sayMisuse(thrown, argv);
   const fault = thrown instanceof Fault ? thrown : ownFault(thrown);
@@ -18,7 +18,7 @@ export function sayFailure(thrown: unknown, argv: readonly string[]): number {
   return FAULTS[fault.code].exit;
 }
 
-/** What to do next: what was not found, or is there already, is looked up among its own kind. */
+/** What to do next; for something that was not found or exists already, the command that lists its kind. */
 function nextStep(code: FaultCode, [first = "", ...flags]: readonly string[]): string {
   const kind = first === "run" && flags.some((flag) => /^--on(=|$)/.test(flag)) ? "hands" : first;
   const isJoining = flags[0] === "join" || (flags[0] === "invite" && code === "CONFLICT");
@@ -41,12 +41,12 @@ function sayMisuse(error: CommanderError, argv: readonly string[]): number {
   return EXIT.usage;
 }
 
-/** Why there is help where it was not asked for, or none where it was. */
+/** Why commander printed help instead of running a command. */
 function unhelped([first, second]: readonly string[]): string {
   return first === "help" ? `unknown command '${second}'` : "a sub-command is missing";
 }
 
-/** A fault that nobody foresaw is ours: its stack goes to the log under a name that the person is given. */
+/** An unexpected error as INTERNAL_ERROR: its stack goes to the log under a trace id, which the message names. */
 function ownFault(thrown: unknown): Fault {
   const traceId = randomUUIDv7();
   faultLog(stateFolder() ?? "")(traceId, thrown);
@@ -54,7 +54,7 @@ function ownFault(thrown: unknown): Fault {
   return new Fault("INTERNAL_ERROR", `${message} (trace ${traceId})`, { cause: thrown });
 }
 
-/** Groups of commands with one that lists. */
+/** Groups of commands that have `list`. */
 const LISTED = ["runs", "agents", "tokens", "hands", "config"];
 const GROUPS = [...LISTED, "policy", "audit"];
 const COMMANDS = ["up", "status", "console", "run", "attach", "doctor", "tcp", ...GROUPS];
@@ -62,10 +62,10 @@ const MEMBERS = [
   ["create", "delete", "revoke", "list", "show", "export", "abort", "check", "explain", "verify"],
   ["exec", "quarantine", "release", "serve", "invite", "join"],
 ].flat();
-/** Commands that tell programs whenever no terminal is there. */
+/** Commands that print NDJSON when stdout is no terminal. */
 const STREAMING = ["run", "attach"];
 
-/** The words in front that name a command. */
+/** The leading words of the command line that name a command. */
 function commandOf([first = "", second = ""]: readonly string[]): readonly string[] {
   if (!COMMANDS.includes(first)) return [];
   return GROUPS.includes(first) && MEMBERS.includes(second) ? [first, second] : [first];

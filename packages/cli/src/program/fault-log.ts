@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { TERMINAL_LIMITS } from "@vidro/core";
 import { jsonLine } from "@vidro/core/text";
 
-/** Where our own faults are kept with their stacks: people see only the trace id. */
+/** Writes faults of our own with their stacks to `vidro.log`; people see only the trace id. */
 export function faultLog(home: string): (traceId: string, thrown: unknown) => void {
   const path = join(home, "vidro.log");
   return (traceId, thrown) => {

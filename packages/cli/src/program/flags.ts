@@ -1,21 +1,21 @@
 import type { Command } from "commander";
 
-/** How a command hands over the code to exit with. */
+/** Receives the exit code of a command. */
 export type Exit = (code: number) => void;
 
-/** Words with commas between them. */
+/** Splits a text at its commas. */
 export const splitCommas = (text: string): readonly string[] => text.split(",").map((word) => word.trim());
 
-/** For programs that read what a command says. */
+/** Output for programs. */
 export const JSON_FLAG = ["--json", "print JSON, one line for each item"] as const;
 
-/** For whoever has decided already. */
+/** Approves without asking. */
 export const YES_FLAG = ["--yes", "answer yes to every question; what the policy denies stays denied"] as const;
 
-/** How hands are chosen. */
+/** Help for arguments that select hands. */
 export const HANDS_WORDS = "hands to use: an id, a name, tag:NAME, tool:NAME, or several with commas";
 
-/** Which brain: a named one, else the running daemon, else one in this process. */
+/** Adds the flags that choose the brain. */
 export function addBrainFlags(command: Command): Command {
   return command
     .option(

@@ -7,7 +7,7 @@ const HAND_ARGUMENT = ["<hand>", "id or name of a hand"] as const;
 
 const loadHands = () => import("../commands/hands.ts");
 
-/** Adds what can be done with hands. */
+/** Adds the commands below `vidro hands`. */
 export function addHands(root: Command, exit: Exit): void {
   const hands = root.command("hands").description("list, invite and change hands: the hosts that execute actions");
   addRegister(hands, exit);

@@ -7,37 +7,37 @@ import { toTerminal } from "../view/control-sequences.ts";
 import { paint } from "../view/symbols.ts";
 
 /*
- * All that a command writes leaves here: words through `shown`, values as JSON in which nothing is left that a terminal
- * would obey.
+ * Everything that a command writes leaves through this file: text by `toTerminal`, values as JSON; neither can carry
+ * control sequences of others to the terminal.
  */
 
-/** Lines for people go to stderr, whatever stdout is; what is not read in time is dropped. */
+/** Writes lines for people to stderr; lines that are not read in time are dropped. */
 export function say(...lines: readonly string[]): void {
   write(linesOf(lines));
 }
 
-/** Lines of a command's own on stdout. */
+/** Writes lines to stdout. */
 export function print(...lines: readonly string[]): void {
   process.stdout.write(linesOf(lines));
 }
 
-/** What stands before the place where a person types, on stdout. */
+/** Writes the prompt before a person's input to stdout. */
 export function prompt(text: string): void {
   process.stdout.write(toTerminal(text));
 }
 
-/** A text of others as lines: all but the first stand behind a margin, so that none passes for a line of ours. */
+/** Splits a foreign text into lines and indents all but the first, so that none looks like a line of this command. */
 export function indentText(text: string, margin: number): readonly string[] {
   const [first = "", ...others] = printable(text).split("\n");
   return [first, ...others.map((line) => `${" ".repeat(margin)}${line}`)];
 }
 
-/** Lines as they are written: a break within one is not ours, and would make a row that there is not. */
+/** Joins lines; a line break within one, which comes from foreign text, becomes a space. */
 function linesOf(lines: readonly string[]): string {
   return lines.map((line) => `${toTerminal(line).replaceAll(/\s*\n\s*/g, " ")}\n`).join("");
 }
 
-/** What a command on a host has said: a program gets all of it, a terminal nothing that it would obey. */
+/** Passes on output of a command on a host: unchanged to a program, without control sequences to a terminal. */
 export function passOutput(stream: "stdout" | "stderr", text: string): void {
   const to = process[stream];
   to.write(to.isTTY ? printable(text) : text);
@@ -45,27 +45,27 @@ export function passOutput(stream: "stdout" | "stderr", text: string): void {
 
 const write = boundedLines(process.stderr, (count) => `(${count} earlier lines were not read in time.)\n`);
 
-/** Waits while too much of what was written to stdout has yet to be read; ends early when the signal fires. */
+/** Waits while stdout holds more unread bytes than the limit; ends early when the signal fires. */
 export async function waitForReader(signal?: AbortSignal): Promise<void> {
   const isUnread = (): boolean => process.stdout.writableLength > OUTPUT_LIMITS.unreadBytes && signal?.aborted !== true;
   while (isUnread()) {
     const waiting = signal === undefined ? once(process.stdout, "drain") : once(process.stdout, "drain", { signal });
-    // A signal that fires ends the wait; what is wrong with stdout is told to those who watch it.
+    // The signal ends the wait; errors of stdout are handled by `watchOutput`.
     await waiting.catch(() => undefined);
   }
 }
 
-/** One value as one line of JSON on stdout. */
+/** Writes one value as one line of JSON to stdout. */
 export function writeJson(value: unknown): void {
   writeLine(jsonLine(value));
 }
 
-/** A line that `jsonLine` has made, on stdout. */
+/** Writes a line made by `jsonLine` to stdout. */
 export function writeLine(line: string): void {
   process.stdout.write(line);
 }
 
-/** A line that `jsonLine` has made, on stderr; what is not read in time is dropped, and `dropped` says how much. */
+/** Gives a writer of `jsonLine` lines to stderr; lines not read in time are dropped and counted by the line `dropped`. */
 export function openErrorLines(dropped: (count: number) => string): (line: string) => void {
   return boundedLines(process.stderr, dropped);
 }
@@ -76,13 +76,13 @@ export function faultRow(code: string): Pick<FaultRow, "says" | "next" | "exit">
   return { says: `The brain reports ${code}.`, next: "Use the vidro of the brain's own version.", exit: EXIT.failed };
 }
 
-/** Behind `why:` and `vidro:`. */
+/** Indent of further lines below `why:` and `vidro:`. */
 const FAULT_MARGIN = 7;
 
-/** Faults about what was typed: the message says it all. */
+/** Exit codes of faults about the command line, whose message is the headline. */
 const TYPED_EXITS: readonly number[] = [2, 3];
 
-/** Tells a person what happened, why, and what to do next. */
+/** Prints what happened, why, and what to do next. */
 export function sayFault(fault: FaultReport, next: string = faultRow(fault.code).next): void {
   const { says, exit } = faultRow(fault.code);
   const { message } = fault;
@@ -92,7 +92,7 @@ export function sayFault(fault: FaultReport, next: string = faultRow(fault.code)
   say(`  next: ${next}`);
 }
 
-/** A fault that comes before there is a run, for programs. */
+/** A fault as a line of JSON, for commands that fail before there is a run. */
 export function faultLine(fault: FaultReport): { type: "error"; code: string; message: string; next: string } {
   return { type: "error", code: fault.code, message: fault.message, next: FAULTS[fault.code].next };
 }

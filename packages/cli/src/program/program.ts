@@ -27,7 +27,7 @@ const loadAgents = () => import("../commands/agents.ts");
 const loadPolicy = () => import("../commands/policy.ts");
 const loadTokens = () => import("../commands/tokens.ts");
 
-/** The command line; what a command needs is loaded when it is called. */
+/** The command line; the code of a command is loaded when the command is called. */
 export function buildProgram(version: string, exit: Exit): Command {
   const root = new Command("vidro")
     .description(

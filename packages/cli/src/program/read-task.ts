@@ -1,9 +1,9 @@
 import { Fault, RUN_LIMITS } from "@vidro/core";
 
-/** No character of UTF-8 takes more. */
+/** The most bytes that UTF-8 needs for one character. */
 const BYTES_PER_CHAR = 4;
 
-/** The task that the words of a command make; `-` alone means that it comes on stdin. */
+/** The task: the words of the command joined, or stdin when the only word is `-`. */
 export async function readTask(words: readonly string[]): Promise<string> {
   return words.length === 1 && words[0] === "-" ? taskFromStdin() : words.join(" ");
 }

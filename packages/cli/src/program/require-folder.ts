@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { asFault, Fault } from "@vidro/core";
 
-/** The absolute path of a folder that is there; BAD_REQUEST when it is not, or when the current folder is gone. */
+/** The absolute path of a folder that exists; BAD_REQUEST when it does not, or when the current folder is gone. */
 export function requireFolder(path: string): string {
   let found: string;
   try {

@@ -13,7 +13,7 @@ export function homeFolder(): string {
   );
 }
 
-/** All settings as this command has them, with what its flags say. */
+/** All settings of this process, with the values of the command's flags. */
 export function commandConfig(flags: SettingFlags = {}): Config {
   const home = stateFolder();
   return readConfig({ ...(home === undefined ? {} : { home }), flags });

@@ -19,7 +19,7 @@ export class Checklist {
     this.#done = this.#steps.length;
   }
 
-  /** Where each step stands, at most `most` of them around the one under way. */
+  /** The state of each step; at most `most` steps, around the current one. */
   rows(most: number): readonly { readonly step: string; readonly state: "done" | "now" | "later" }[] {
     const first = Math.max(0, Math.min(this.#done - Math.floor(most / 2), this.#steps.length - most));
     return this.#steps.slice(first, first + most).map((step, index) => {

@@ -2,28 +2,28 @@ import { randomBytes } from "node:crypto";
 import { printable } from "@vidro/core/text";
 
 /*
- * What a terminal obeys comes from here and from nowhere else. Text of models, hosts, brains and files is mixed with
- * colours of our own long before it is written, so a sequence of ours is held as a mark that only this process knows
- * and becomes a sequence at the last moment, when everything else that a terminal would obey is gone.
+ * The only source of control sequences for the terminal. Text of models, hosts, brains and files is mixed with our
+ * colours long before it is written. So each of our sequences is kept as a mark with a nonce of this process, and
+ * becomes a sequence when the text is written, after all other control characters were removed.
  */
 
 const NONCE = randomBytes(8).toString("hex");
-/** Characters that Unicode keeps for such use inside of a program. */
+/** Noncharacters, which Unicode reserves for use inside a program. */
 const [OPEN, CLOSE] = ["\ufdd0", "\ufdd1"];
 const MARKS = new RegExp(`${OPEN}${NONCE}([?\\d;]*[A-Za-z])${CLOSE}`, "g");
 const CSI = "\u001b[";
 
-/** A control sequence of our own, as in `2J`, to be put into text that is shown. */
+/** A control sequence, as `2J`, as a mark to put into text. */
 export function markControl(sequence: string): string {
   return `${OPEN}${NONCE}${sequence}${CLOSE}`;
 }
 
-/** Text as a terminal gets it: printable, but for the control sequences that are our own. */
+/** Text for the terminal: printable, with our marks turned into control sequences. */
 export function toTerminal(text: string): string {
   return printable(text).replaceAll(MARKS, `${CSI}$1`);
 }
 
-/** The control sequences of a text that is all our own, such as a colour, as marks. */
+/** Turns the control sequences of a trusted text, such as a colour, into marks. */
 export function markControls(sequences: string): string {
   return sequences
     .split(CSI)

@@ -1,6 +1,6 @@
 import { EXIT } from "../program/exit-codes.ts";
 
-/** Why a watcher leaves before the end: the code it exits with, and what a person is told. */
+/** Why a watcher leaves a run before its end: the exit code, and the reason for people. */
 export interface LeaveReason {
   readonly exit: number;
   readonly because: string;
@@ -21,21 +21,21 @@ export function watchOutput(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     const leaving =
       error.code === "EPIPE"
-        ? { exit: EXIT.readerGone, because: "nobody reads the output any more" }
+        ? { exit: EXIT.readerGone, because: "the output is not read any more" }
         : { exit: EXIT.failed, because: `the output cannot be written: ${error.message}` };
     if (outputBroke === undefined) process.exit(leaving.exit);
     outputBroke(leaving);
   });
-  // Without a reader for words there is nobody to tell.
+  // Errors of stderr have no place to be printed.
   process.stderr.on("error", () => undefined);
 }
 
-/** Says what becomes of errors that reach the process from now on; it takes the place of what was said before. */
+/** Sets the handler of uncaught errors of the process, in place of the one before. */
 export function onUncaught(handle: (thrown: unknown) => void): void {
   process.removeAllListeners("uncaughtException").on("uncaughtException", handle);
 }
 
-/** Passes signals on to a watcher; returns how to stop. */
+/** Passes signals on to a watcher; returns a function that stops it. */
 export function onInterrupt(watcher: InterruptTarget): () => void {
   let struck = 0;
   const interrupt = (): void => {

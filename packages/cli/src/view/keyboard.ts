@@ -7,10 +7,10 @@ import { print, prompt as show } from "../program/output.ts";
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
 
-/** What a person strikes when they are asked: a key, or a whole line when it came at once. */
+/** Reads one key, or a whole line when it arrives at once. */
 export async function readKey(prompt: string, signal: AbortSignal): Promise<string> {
   const { stdin } = process;
-  // Before the prompt: a quick key would be echoed otherwise.
+  // Before the prompt, or an early key would be echoed.
   stdin.setRawMode(true);
   show(prompt);
   try {
@@ -40,7 +40,7 @@ export async function readKey(prompt: string, signal: AbortSignal): Promise<stri
   }
 }
 
-/** Throws away what was typed before anything was asked: it is no answer to what comes. */
+/** Discards keys that were typed before the question was shown. */
 export async function dropStrayKeys(): Promise<void> {
   const { stdin } = process;
   stdin.setRawMode(true);
@@ -52,7 +52,7 @@ export async function dropStrayKeys(): Promise<void> {
   stdin.setRawMode(false);
 }
 
-/** A line that a person types, or several that were pasted at once; undefined when they end the input. */
+/** Reads a line, or several that were pasted at once; undefined at the end of input. */
 export function readWords(
   prompt: string,
   signal: AbortSignal,
@@ -71,7 +71,7 @@ export function readWords(
     const leave = (): void => reader.close();
     signal.addEventListener("abort", leave);
     reader.on("line", (line) => {
-      // The lines of one paste come in one turn and are one text.
+      // The lines of one paste arrive in one turn of the event loop and are one text.
       if (lines.push(line) === 1) setImmediate(() => reader.close());
     });
     reader.on("SIGINT", () => {
@@ -89,7 +89,7 @@ export function readWords(
   });
 }
 
-/** Raw input turns Ctrl-C into a letter; here it becomes the signal that everybody knows. */
+/** Raw input delivers Ctrl-C as a character; this sends the signal instead. */
 function interrupt(): void {
   process.kill(process.pid, "SIGINT");
 }

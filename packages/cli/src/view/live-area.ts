@@ -10,7 +10,7 @@ const USUAL_COLUMNS = 80;
 const CLIP = markControl("?7l");
 const WRAP = markControl("?7h");
 
-/** The last rows of a terminal, drawn again and again below what stays. */
+/** The last rows of a terminal, redrawn below the lines that stay. */
 export class LiveArea {
   readonly #stream: WriteStream;
   /** How wide each of the rows was drawn. */

@@ -1,7 +1,7 @@
 import { TERMINAL_LIMITS } from "@vidro/core";
 import { printable } from "@vidro/core/text";
 
-/** The output of a command as it comes: whole lines for whoever wants them all, and always the last few. */
+/** Collects the output of a command: `push` gives the lines that are complete, `last` the last few. */
 export class OutputLines {
   #open = "";
   #last: string[] = [];
@@ -9,7 +9,7 @@ export class OutputLines {
   /** Takes a piece; gives the lines that it completed. */
   push(chunk: string): readonly string[] {
     const lines = (this.#open + chunk).split("\n");
-    // A line that never ends is cut at its beginning: its end is what is going on.
+    // A line that grows too long loses its beginning: its end shows what is going on.
     this.#open = (lines.pop() ?? "").slice(-TERMINAL_LIMITS.lineChars);
     const shown = lines.map((line) => shownLine(line));
     this.#last = [...this.#last, ...shown].slice(-TERMINAL_LIMITS.outputLines);
@@ -23,7 +23,7 @@ export class OutputLines {
   }
 }
 
-/** What a terminal would show of a line in the end: a carriage return begins it anew. */
+/** The line as a terminal would show it: text after a carriage return replaces what was before. */
 function shownLine(line: string): string {
   const text = line.endsWith("\r") ? line.slice(0, -1) : line;
   return printable(text.slice(text.lastIndexOf("\r") + 1).slice(-TERMINAL_LIMITS.lineChars));

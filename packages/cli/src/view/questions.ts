@@ -4,27 +4,27 @@ import type { QuestionAsked } from "@vidro/core";
 import { dropStrayKeys, readKey, readWords } from "./keyboard.ts";
 import { paint } from "./symbols.ts";
 
-/** An answer, and whose it is. */
+/** An answer, and who gave it. */
 export interface SignedAnswer {
   readonly text: string;
   readonly by: string;
 }
 
-/** Whoever answers what a run asks. */
+/** Answers the questions of a run. */
 export interface Answerer {
-  /** Before a question is shown. */
+  /** Called before a question is shown. */
   ready(): Promise<void>;
   /** The answer; rejects when the signal fires because the question is closed. */
   answer(question: QuestionAsked, signal: AbortSignal): Promise<SignedAnswer>;
 }
 
-/** Says yes to whatever has a way on; what policy denies is never asked. */
+/** Answers yes, or the first option; what the policy denies is never asked. */
 export const yesAnswerer: Answerer = {
   ready: async () => undefined,
   answer: async ({ options }) => ({ text: options[0] ?? "", by: "--yes" }),
 };
 
-/** Nobody is there: nothing is approved, nothing is known, and what is unknown stops the run. */
+/** Answers without a person: approves nothing, says nothing, and stops a run whose outcome is unknown. */
 export const absentAnswerer: Answerer = {
   ready: async () => undefined,
   answer: async ({ about }) => ({ text: NOBODYS[about.kind], by: "nobody" }),
@@ -58,12 +58,12 @@ async function approval(question: QuestionAsked, signal: AbortSignal): Promise<s
     if (struck.toLowerCase() === "w") return refusal(await readWords("  why not, or what instead? ", signal));
     const answer = readAnswer(question, struck);
     if (answer !== undefined) return answer;
-    // A single other key is a slip; words that came at once, pasted or sent, and are no answer get the keys again.
+    // A single other key is ignored as a slip; longer input that is no answer gets the prompt again.
     prompt = struck.length > 1 && !struck.startsWith("\u001b") ? keys : "";
   }
 }
 
-/** A no with the reason that a person gave, if they gave one. */
+/** A refusal, with the person's reason if they gave one. */
 function refusal(why: string | undefined): string {
   return why === undefined || why.trim() === "" ? "no" : `no: ${why}`;
 }

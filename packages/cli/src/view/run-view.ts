@@ -23,7 +23,7 @@ import { paint, terminalSymbols } from "./symbols.ts";
 import type { TerminalSymbols } from "./symbols.ts";
 import type { Verbosity, Screen } from "./screen.ts";
 
-/** How a terminal is used: `live` when something may move on it. */
+/** How a terminal is used; with `live`, rows are redrawn. */
 interface TerminalOptions extends Verbosity {
   readonly stream: WriteStream;
   readonly live: boolean;
@@ -36,17 +36,17 @@ export function terminalScreen(options: TerminalOptions): Screen {
   return new TerminalScreen(options);
 }
 
-/** For a terminal that does not know its size. */
+/** Columns of a terminal that does not tell its size. */
 const USUAL_COLUMNS = 80;
-/** A mark and a blank in front of each line. */
+/** Width of the symbol and the space before each line. */
 const MARK_CHARS = 2;
-/** The names of the rows of an approval. */
+/** Width of the names of an approval's rows. */
 const ROW_NAME_CHARS = 9;
 const MARGIN = `\n${" ".repeat(MARK_CHARS)}`;
 const ROW_MARGIN = `\n${" ".repeat(MARK_CHARS + ROW_NAME_CHARS + 1)}`;
-/** How an action ended, beside its name. */
+/** Room for the outcome beside the name of an action. */
 const OUTCOME_CHARS = 32;
-/** How long something takes so far, beside its name. */
+/** Room for the elapsed time. */
 const SPAN_CHARS = 14;
 
 class TerminalScreen implements Screen {
@@ -56,13 +56,13 @@ class TerminalScreen implements Screen {
   readonly #plan = new Checklist();
   #fold = new OutputLines();
   #spinner: NodeJS.Timeout | undefined;
-  /** What is under way, and since when. */
+  /** What is going on, and since when. */
   #doing = "starting";
   #since = Date.now();
   #action: Action | undefined;
   #judged: PolicyJudged | undefined;
   #startedAt = 0;
-  /** Whether what happened is only taken in and not shown. */
+  /** Whether entries are taken in without being shown. */
   #recalling = false;
   readonly #used = { steps: 0, actions: 0, tokens: 0 };
 
@@ -94,7 +94,7 @@ class TerminalScreen implements Screen {
     this.#asked(question);
   }
 
-  /** Takes in what is live; the spinner's next turn draws it, so that a flood of output costs no more than a drip. */
+  /** Takes in a live event; the spinner's next turn draws it, so that the cost does not grow with the output. */
   live(event: LiveEvent): void {
     const lines = this.#fold.push(event.type === "model.delta" ? event.text : event.chunk);
     if (!this.#options.verbose || event.type !== "action.output") return;
@@ -120,7 +120,7 @@ class TerminalScreen implements Screen {
         return this.#begin(event.attempt > 1 ? `thinking, try ${event.attempt}` : "thinking", at);
       case "model.replied":
         this.#action = event.action;
-        // Words beside an action or an answer are worth reading; the answer itself comes with the end of the run.
+        // Text beside an action is shown; the answer itself comes with the end of the run.
         if (event.text !== "" && event.text !== event.answer)
           this.#line(" ", event.text.trim().replaceAll("\n", MARGIN));
         return;
@@ -206,7 +206,7 @@ class TerminalScreen implements Screen {
         this.#always(" ", `${index + 1}  ${oneLine(option, this.#room)}`);
   }
 
-  /** The last of a run besides its answer: the plan as it ended and what was used. */
+  /** Shows the final plan and what the run used. */
   #end(at: number): void {
     this.releaseTerminal();
     if (this.#options.live) this.#printPlan();
@@ -239,7 +239,7 @@ class TerminalScreen implements Screen {
     this.#spinner ??= setInterval(() => this.#draw(), TERMINAL_LIMITS.spinnerMs).unref();
   }
 
-  /** What the action at hand is called. */
+  /** The name of the current action. */
   #name(): string {
     if (this.#action !== undefined) return actionWords(this.#action, this.#room - OUTCOME_CHARS);
     return this.#judged === undefined ? "action" : oneLine(planWords(this.#judged.plan), this.#room - OUTCOME_CHARS);

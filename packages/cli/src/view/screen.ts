@@ -6,13 +6,13 @@ import { writeLine } from "../program/output.ts";
 export interface Screen {
   /** Shows an entry of the journal. */
   entry(entry: Entry): void;
-  /** Takes in an entry that is not to be shown, because what comes is told in its light. */
+  /** Takes in an entry without showing it: later entries refer to it. */
   recall(entry: Entry): void;
-  /** Shows a person a question again that they are about to be asked. */
+  /** Shows a question again before a person is asked it. */
   remind(question: QuestionAsked): void;
   /** Shows what is happening right now. */
   live(event: LiveEvent): void;
-  /** Leaves the terminal to somebody else until the next entry. */
+  /** Erases what is redrawn, so that others can write to the terminal until the next entry. */
   releaseTerminal(): void;
   /** Shows nothing more. */
   close(): void;

@@ -7,18 +7,18 @@ import type { BrainRuns } from "../brain-api/brain-api.ts";
 import { terminalName } from "./symbols.ts";
 import { watchRun } from "./watch-run.ts";
 
-/** How a run is shown and who answers, as the flags say. */
+/** Flags that say how a run is shown and who answers. */
 export interface ShowFlags extends Partial<Verbosity> {
   readonly json?: boolean;
   readonly yes?: boolean;
 }
 
-/** Whether a run is told to a program: when asked for, or when no terminal shows it. */
+/** Whether a run is written as NDJSON: with --json, or when stdout is no terminal. */
 function tellsPrograms({ json }: ShowFlags): boolean {
   return json === true || !process.stdout.isTTY;
 }
 
-/** Shows a run from entry `after` on to its end, and gives the code to exit with. */
+/** Shows a run from entry `after` on to its end and gives the exit code. */
 export function showRun(
   runs: BrainRuns,
   run: { readonly id: string; readonly after: number },
@@ -33,7 +33,7 @@ export function showRun(
   });
 }
 
-/** Where a run is shown; `live` is false for one that is only told. */
+/** The screen for a run; `live` is false for a run that is only printed. */
 export function screenFor(run: string, flags: ShowFlags, live = terminalName() !== "dumb"): Screen {
   const { quiet = false, verbose = false } = flags;
   if (tellsPrograms(flags)) return ndjsonScreen(run, { verbose });

@@ -22,10 +22,10 @@ export function paintWord(
   return style === undefined ? padded : paint(style, padded);
 }
 
-/** Stands for the text, of which the colours are to know nothing. */
+/** Placeholder that `styleText` colours in place of the text. */
 const HOLE = "x";
 
-/** Signs in front of lines. */
+/** Symbols before lines. */
 export interface TerminalSymbols {
   readonly task: string;
   readonly done: string;
@@ -73,7 +73,7 @@ export function terminalName(): string | undefined {
   return process.env["TERM"];
 }
 
-/** The signs that this terminal can show. */
+/** The symbols that this terminal can show. */
 export function terminalSymbols(): TerminalSymbols {
   const name = terminalName();
   return name === "dumb" || name === "linux" ? TYPED : DRAWN;

@@ -9,7 +9,7 @@ import type { Screen } from "./screen.ts";
 import { faultRow, waitForReader, say, sayFault } from "../program/output.ts";
 import type { BrainRuns, RunRole } from "../brain-api/brain-api.ts";
 
-/** What is watched, from which entry on, where, and by whom. */
+/** Which run is watched, from which entry on, where it is shown, and who answers its questions. */
 interface WatchOptions {
   readonly runs: BrainRuns;
   readonly run: string;
@@ -18,7 +18,7 @@ interface WatchOptions {
   readonly answerer: Answerer;
 }
 
-/** Shows a run to its end, drives it when nobody else does, and gives the code to exit with. */
+/** Shows a run to its end, drives it when it has no driver, and gives the exit code. */
 export async function watchRun(watching: WatchOptions): Promise<number> {
   const watcher = new Watcher(watching);
   const deaf = onInterrupt(watcher);
@@ -37,7 +37,7 @@ export async function watchRun(watching: WatchOptions): Promise<number> {
 
 /** Why a run that is left goes on without this process. */
 const GOES_ON = { partner: "the brain goes on with it", onlooker: "another process drives it and goes on" } as const;
-/** What is said of a question that is not asked here; a driver asks every question. */
+/** Notes for a question that is not asked here; a driver asks every question. */
 const ASKED_ELSEWHERE = {
   driver: "",
   partner: "This run waits for an answer: give it on a terminal with vidro attach.",
@@ -66,7 +66,7 @@ class Watcher implements InterruptTarget {
     let last: Entry | undefined;
     for await (const entry of runs.entries(run, this.#cursor)) screen.recall((last = entry));
     if (last !== undefined && isTerminal(last.event)) return this.#over(last.event);
-    // A cursor that lies beyond the last entry means: from now on.
+    // A cursor beyond the last entry means: from now on.
     this.#cursor = last?.seq ?? 0;
     this.#open = await this.#askedBefore(last);
     for (;;) {
@@ -84,14 +84,14 @@ class Watcher implements InterruptTarget {
     }
   }
 
-  /** The open question that lies behind the cursor: it is no news, but it still wants its answer. */
+  /** The open question, if it is the entry at the cursor: it was shown before and still needs an answer. */
   async #askedBefore(last: Entry | undefined): Promise<QuestionAsked | undefined> {
     if (last?.event.type !== "question.asked") return undefined;
     const { seq } = await this.#watching.runs.find(this.#watching.run);
     return seq === last.seq ? last.event : undefined;
   }
 
-  /** Whether questions are put to the answerer here; nobody answers only what is this process's own business. */
+  /** Whether questions are answered here; without a person, only those of runs that this process drives. */
   get #answers(): boolean {
     return this.#role === "driver" || (this.#role === "partner" && this.#watching.answerer !== absentAnswerer);
   }
@@ -100,7 +100,7 @@ class Watcher implements InterruptTarget {
     if (this.#role !== "driver") return this.leave({ exit: EXIT.aborted, because: GOES_ON[this.#role] });
     this.#say("Aborting the run. Ctrl-C again leaves it open instead.");
     this.#watching.runs.abort(this.#watching.run, "Ctrl-C").catch((thrown: unknown) => {
-      // CONFLICT: it ended by itself in the meantime.
+      // CONFLICT: the run has ended meanwhile.
       if (asFault(thrown).code !== "CONFLICT") this.#break(thrown);
     });
   }
@@ -111,7 +111,7 @@ class Watcher implements InterruptTarget {
     this.#hangUp.abort();
   }
 
-  /** Shows what comes until the run is over or this round ends. */
+  /** Shows entries and live events until the run ends or the signal fires. */
   async #follow(signal: AbortSignal): Promise<TerminalEvent | undefined> {
     const { runs, run, screen } = this.#watching;
     const looking =
@@ -138,7 +138,7 @@ class Watcher implements InterruptTarget {
     this.#asking?.abort();
     this.#open = undefined;
     if (entry.event.type !== "question.asked") return screen.entry(entry);
-    // What was asked and answered long ago is only told.
+    // A question that was answered already is only shown.
     const isOpen = (await runs.find(run)).seq === entry.seq;
     if (isOpen && this.#answers) await answerer.ready();
     screen.entry(entry);
@@ -153,7 +153,7 @@ class Watcher implements InterruptTarget {
     this.#asking = asking;
     this.#watching.screen.releaseTerminal();
     this.#answer(question, asking.signal).catch((thrown: unknown) => {
-      // Closed while it was being asked: somebody else answered, or the run ended.
+      // The question was closed meanwhile: another client answered, or the run ended.
       if (asking.signal.aborted || asFault(thrown).code === "CONFLICT") return;
       this.#break(thrown);
     });
@@ -173,7 +173,7 @@ class Watcher implements InterruptTarget {
     }
   }
 
-  /** Words for people, which must not land among lines that are drawn again and again. */
+  /** Prints a note for people, outside of the rows that are redrawn. */
   #say(words: string): void {
     this.#watching.screen.releaseTerminal();
     say(words);
@@ -203,7 +203,7 @@ class Watcher implements InterruptTarget {
   }
 }
 
-/** What a command that showed a run to its end exits with. */
+/** The exit code for the end of a run. */
 function exitAfter(end: TerminalEvent): number {
   if (end.type === "run.failed") return faultRow(end.fault.code).exit;
   return end.type === "run.finished" ? EXIT.ok : EXIT.aborted;

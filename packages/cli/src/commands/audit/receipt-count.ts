@@ -7,23 +7,23 @@ import type { Json } from "@vidro/core";
 import { paint } from "../../view/symbols.ts";
 import { print, writeJson } from "../../program/output.ts";
 
-/** What holding outcomes against their receipts came to. */
+/** Result of checking outcomes against their receipts. */
 export interface ReceiptSum {
-  /** Receipts that fit. */
+  /** Valid receipts. */
   receipts: number;
-  /** Of these, how many are of outcomes that a secret was removed from. */
+  /** Valid receipts of outcomes from which a secret was removed. */
   redacted: number;
-  /** Outcomes without a receipt, of hands that sign. */
+  /** Outcomes without a receipt from hands that sign. */
   missing: number;
-  /** Outcomes that are not what their hand has signed. */
+  /** Outcomes that differ from what their hand signed. */
   unsigned: number;
 }
 
-/** What receipts cannot show, for people. */
+/** What receipts cannot prove. */
 export const RECEIPT_CAVEAT =
   "Not shown by receipts: what a hand that lies has done, outcomes of hands without a key (this machine's own, executors), outcomes that are gone together with their receipts, and words that a secret was removed from.";
 
-/** Counts receipts as they are checked, and tells of those that do not fit. */
+/** Counts verdicts on receipts and prints those that do not fit. */
 export class ReceiptCount {
   readonly sum: ReceiptSum = { receipts: 0, redacted: 0, missing: 0, unsigned: 0 };
   readonly #isJson: boolean;
@@ -46,7 +46,7 @@ export class ReceiptCount {
   }
 }
 
-/** The sum for people. */
+/** The counts in one sentence. */
 export function receiptWords({ receipts, redacted, missing, unsigned }: ReceiptSum): string {
   const parts = [
     `${countWords(receipts, "receipt")} of hands fit`,
@@ -57,7 +57,7 @@ export function receiptWords({ receipts, redacted, missing, unsigned }: ReceiptS
   return `${parts.join(", ")}.`;
 }
 
-/** The keys in a file of lines as `vidro audit keys` and `vidro-hand key` write them; BAD_REQUEST when it is none. */
+/** Reads public keys as `vidro audit keys` and `vidro-hand key` print them; BAD_REQUEST for any other line. */
 export async function readHandKeys(file: string): Promise<KeysOfHands> {
   const { keysByHand } = await import("@vidro/brain");
   const keys = (await readJsonLines(file)).map((line, at) => {
@@ -71,7 +71,7 @@ export async function readHandKeys(file: string): Promise<KeysOfHands> {
   return keysByHand(keys);
 }
 
-/** The values in the lines of a file. */
+/** Reads a file with one JSON value in each line. */
 export async function readJsonLines(file: string): Promise<readonly Json[]> {
   const text = await readFile(file, "utf8").catch((cause: Error) => {
     throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });

@@ -6,7 +6,7 @@ import { waitForReader, print, say, writeJson } from "../../program/output.ts";
 import { withHomeBrain } from "../../brain-api/open-brain-api.ts";
 import { auditedRuns } from "../audit.ts";
 
-/** Writes the outcomes that hands have signed, one to a line, with all that it takes to check them elsewhere. */
+/** Prints the outcomes that hands have signed, one in each line, with what is needed to check them elsewhere. */
 export async function exportReceipts(given: string | undefined): Promise<number> {
   const { Outcomes } = await import("@vidro/brain");
   return withHomeBrain(async (brain) => {
@@ -29,7 +29,7 @@ export async function exportReceipts(given: string | undefined): Promise<number>
   });
 }
 
-/** Writes the public keys that hands have come with, one to a line. */
+/** Prints the public keys of hands, one in each line. */
 export async function printHandKeys(): Promise<number> {
   const { ReceiptKeys } = await import("@vidro/brain");
   return withHomeBrain(async (brain) => {
@@ -38,7 +38,7 @@ export async function printHandKeys(): Promise<number> {
   });
 }
 
-/** Checks outcomes that were exported, with nothing but them and the public keys of the hands. */
+/** Checks exported outcomes with nothing but the public keys of the hands. */
 export async function checkExported(
   file: string,
   flags: { readonly keys: string; readonly json?: boolean },

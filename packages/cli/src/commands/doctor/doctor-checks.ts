@@ -10,12 +10,12 @@ import { terminalName } from "../../view/symbols.ts";
 import { requireFolder } from "../../program/require-folder.ts";
 import { commandConfig, homeFolder } from "../../program/settings.ts";
 
-/** One thing that was looked at. */
+/** Result of one check. */
 export interface CheckResult {
   readonly id: string;
   readonly status: "ok" | "warn" | "fail";
   readonly summary: string;
-  /** What to do about it; empty when there is nothing to do. */
+  /** How to fix it; empty when there is nothing to fix. */
   readonly fix: string;
 }
 
@@ -28,7 +28,7 @@ const ok = (summary: string): Found => ({ status: "ok", summary, fix: "" });
 const warn = (summary: string, fix: string): Found => ({ status: "warn", summary, fix });
 const fail = (summary: string, fix: string): Found => ({ status: "fail", summary, fix });
 
-/** What is looked at, in this order; each look is given the folder of all state and changes nothing. */
+/** The checks in their order; each gets the folder of all state and changes nothing. */
 const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> } = {
   node: () => {
     const { node } = process.versions;
@@ -61,19 +61,20 @@ const LOOKS: { readonly [id: string]: (home: string) => Found | Promise<Found> }
     const places = { file: join(home, "policy.json"), workspace: requireFolder("."), state: nearest(home) };
     const { policy, file, warning } = openPolicy(places);
     const summary = `${file ?? "the shipped policy"}, ${countWords(policy.rules.length, "rule")}`;
-    // Who wrote no policy counts on none.
+    // The warning matters only to a person who wrote a policy.
     if (warning === undefined || file === undefined) return ok(summary);
     return warn(`${summary}: it holds against no brain that works as this user`, warning);
   },
   terminal: () => {
     const { stdin, stdout } = process;
-    if (!stdin.isTTY || !stdout.isTTY) return ok("none: runs are told as NDJSON, and nobody is asked");
+    if (!stdin.isTTY || !stdout.isTTY)
+      return ok("none: runs are printed as NDJSON, and questions are answered with no");
     const colours = stdout.hasColors() ? "with colours" : "without colours";
     return ok(`${terminalName() ?? "unnamed"}, ${stdout.columns} × ${stdout.rows}, ${colours}`);
   },
 };
 
-/** Looks at everything that a run needs. */
+/** Runs all checks. */
 export async function* runChecks(): AsyncGenerator<CheckResult> {
   for (const [id, look] of Object.entries(LOOKS)) {
     try {
@@ -106,7 +107,7 @@ function lookAtConfig(): Found {
   return ok(set.length === 0 ? "every setting has its default" : `set: ${set.join(", ")} (vidro config list)`);
 }
 
-/** What the daemon of this home says of itself, if one is up. */
+/** The health of the running daemon of this home. */
 async function lookAtDaemon(home: string): Promise<Found> {
   const { findDaemon } = await import("@vidro/brain");
   const daemon = await findDaemon(home);
@@ -127,12 +128,12 @@ async function lookAtModel(): Promise<Found> {
   const summary = `${name} decides, because ${because}`;
   const silent = servers.filter((server) => !server.listens).map(({ url }) => url);
   if (silent.length > 0) {
-    const told = `${summary}; nobody listens at ${silent.join(", ")}`;
+    const told = `${summary}; nothing listens at ${silent.join(", ")}`;
     const fix = "Start the server there, or choose another model: VIDRO_MODEL";
-    // Of several models, one that is down is stepped over.
+    // Of several models, one that is down is skipped.
     return silent.length < name.split(",").length ? warn(told, fix) : fail(told, fix);
   }
-  if (servers.length > 0) return ok(`${summary}; somebody listens at ${servers.map(({ url }) => url).join(", ")}`);
+  if (servers.length > 0) return ok(`${summary}; a server listens at ${servers.map(({ url }) => url).join(", ")}`);
   return ok(name === "offline" ? summary : `${summary}; its key is set, and was not tried`);
 }
 
@@ -167,7 +168,7 @@ async function lookAtStore(home: string): Promise<Found> {
   }
 }
 
-/** Whether somebody may be let in again who was revoked after the backup that the store came back from. */
+/** Whether the store was restored from a backup and its hands and tokens were not reviewed since. */
 async function lookAtRestored(home: string): Promise<Found> {
   const path = join(home, "journal.db");
   if (!existsSync(path)) return ok("there is nothing that could have come back");
@@ -191,7 +192,7 @@ async function lookAtRestored(home: string): Promise<Found> {
   );
 }
 
-/** The folder itself, or the first one above it that is there. */
+/** The folder itself, or its nearest parent that exists. */
 function nearest(folder: string): string {
   return existsSync(folder) ? folder : nearest(dirname(folder));
 }

@@ -8,7 +8,7 @@ import { handLine } from "../hands.ts";
 
 /** What `vidro hands dial` may be told. */
 interface DialFlags {
-  /** The hand's; who asks the brain is said by the environment. */
+  /** Token of the hand; the token for the brain comes from VIDRO_TOKEN. */
   readonly token: string;
   readonly name?: string;
   readonly tags?: readonly string[];
@@ -18,7 +18,7 @@ interface DialFlags {
   readonly json?: boolean;
 }
 
-/** Has the brain that is up dial a hand that listens, and tells how that hand is after the first try. */
+/** Has the daemon connect to a hand that listens, and shows the hand's state after the first try. */
 export async function dialHand(hand: string, flags: DialFlags): Promise<number> {
   const { name, tags, ca, lab, url, json } = flags;
   const dialled = await withBrainApi(url === undefined ? {} : { url }, async ({ hands }) =>

@@ -22,11 +22,11 @@ interface ExecFlags extends BrainFlags {
 
 const NAME_CHARS = 60;
 const FACT_CHARS = 9;
-/** No line of a text passes for a row. */
+/** Indent of further lines of a text, so that none looks like a row. */
 const FACT_MARGIN = FACT_CHARS + 3;
 const HOW_TO_APPROVE = "It has to be approved: do it on a terminal, or with --yes.";
 
-/** Carries out one command on each hand that is meant, each as a run of its own; the exit code is that of the worst. */
+/** Runs one command on each selected hand, each as one run, and gives the highest exit code. */
 export async function exec(on: string, argv: readonly string[], flags: ExecFlags): Promise<number> {
   return withBrainApi(flags, async ({ runs, hands: register }) => {
     const hands = await register.list({ select: on });
@@ -48,7 +48,7 @@ export async function exec(on: string, argv: readonly string[], flags: ExecFlags
   });
 }
 
-/** How it is told: as it comes, host by host, or as a line of JSON for each. */
+/** How output is printed: as it comes, host by host, or as a line of JSON for each host. */
 type Way = "stream" | "each" | "line";
 
 interface Said {
@@ -77,7 +77,7 @@ async function worstOf(jobs: readonly HandExecution[], interrupts: Interrupts): 
   return worst;
 }
 
-/** Passes Ctrl-C on to every command: the first ends them, the second leaves them. */
+/** Passes Ctrl-C on to every command: the first aborts them, the second leaves them running. */
 class Interrupts {
   readonly #runs: BrainRuns;
   readonly #executions: readonly { readonly execution: Execution }[];
@@ -100,18 +100,18 @@ class Interrupts {
   }
 }
 
-/** What a command says, and how it is told. */
+/** Prints the output of one command. */
 class Heard {
   readonly #way: Way;
   readonly #heard = { stdout: "", stderr: "" };
-  /** How much of each stream was passed on: all of it from its beginning, without a gap. */
+  /** Characters of each stream that were printed, from its beginning and without a gap. */
   readonly #passed = { stdout: 0, stderr: 0 };
 
   constructor(way: Way) {
     this.#way = way;
   }
 
-  /** Passes on what comes in its place; from the first gap on, the end has to tell the rest. */
+  /** Prints live output that follows without a gap; what comes after a gap is printed at the end. */
   take({ stream, chunk, from }: Said): void {
     if (this.#way !== "stream" || from !== this.#passed[stream]) return;
     this.#heard[stream] = (this.#heard[stream] + chunk).slice(0, KEPT_CHARS);
@@ -132,7 +132,7 @@ class Heard {
     }
   }
 
-  /** Passes on what was not told while it ran; says so when some of it is nowhere to be had. */
+  /** Prints what was not printed while the command ran; says so when part of it is lost. */
   #rest(stream: Said["stream"], { text, bytes }: Output, run: string): void {
     const heard = this.#heard[stream];
     if (text.startsWith(heard)) return passOutput(stream, text.slice(heard.length));
@@ -142,7 +142,7 @@ class Heard {
   }
 }
 
-/** What is remembered of a stream to compare it with what the journal has. */
+/** Characters of a stream kept for comparison with the journal. */
 const KEPT_CHARS = 256 * 1024;
 
 function heading({ name }: HandRecord, outcome: ProcessOutcome | undefined): string {
@@ -150,7 +150,7 @@ function heading({ name }: HandRecord, outcome: ProcessOutcome | undefined): str
   return `${paint("bold", oneLine(name, NAME_CHARS))}${words}`;
 }
 
-/** What one host says begins on a line of its own. */
+/** Ends a text with a line break, so that the next host begins on a new line. */
 function ended(text: string): string {
   return text === "" || text.endsWith("\n") ? text : `${text}\n`;
 }
@@ -191,7 +191,7 @@ function questions({ yes, json }: ExecFlags): (hand: HandRecord) => ExecutionOpt
   };
 }
 
-/** Shows what a person is to decide. */
+/** Shows a question that a person has to decide. */
 function show({ name }: HandRecord, question: QuestionAsked, entries: readonly Entry[]): void {
   const judged = entries.findLast(({ event }) => event.type === "policy.judged")?.event;
   if (judged?.type !== "policy.judged")

@@ -14,27 +14,27 @@ export interface ExecutionOptions {
   readonly hand: HandRecord;
   readonly argv: readonly string[];
   readonly workspace: string;
-  /** Gets what the command says, as it says it. */
+  /** Receives output of the command while it runs. */
   readonly hear: (event: Extract<LiveEvent, { type: "action.output" }>) => void;
-  /** Finds the answer to a question, with what came before it; rejects when the signal fires because it is closed. */
+  /** Answers a question, given the entries before it; rejects when the signal fires because the question is closed. */
   readonly answer: (question: QuestionAsked, entries: readonly Entry[], signal: AbortSignal) => Promise<SignedAnswer>;
 }
 
-/** What came of it. */
+/** How the command ended. */
 export interface ExecutionResult {
   readonly run: string;
-  /** As the command ended, or as its fault says. */
+  /** Exit code of the command, or of the fault. */
   readonly exit: number;
   readonly outcome?: ProcessOutcome;
   readonly fault?: FaultReport;
 }
 
-/** As timeout(1) has it. */
+/** Exit code of a command that timed out, as timeout(1) has it. */
 const TIMED_OUT = 124;
-/** What a shell adds to the number of the signal that ended a command. */
+/** Added to the number of the signal that ended a command, as shells do. */
 const BY_SIGNAL = 128;
 
-/** A command on a hand as a run of its own; it can be aborted, and left to go on. */
+/** One command on one hand, as one run; it can be aborted, or left running. */
 export class Execution {
   readonly #order: ExecutionOptions;
   readonly #hangUp = new AbortController();
@@ -47,22 +47,22 @@ export class Execution {
     this.#order = order;
   }
 
-  /** Ends the command and the run. */
+  /** Aborts the run and its command. */
   async abort(reason: string): Promise<void> {
     if (this.#run === "") return this.leave();
     await this.#order.runs.abort(this.#run, reason).catch((thrown: unknown) => {
-      // It ended by itself in the meantime.
+      // The run has ended meanwhile.
       if (asFault(thrown).code !== "CONFLICT") throw thrown;
     });
   }
 
-  /** Watches no longer; the run goes on where it is driven. */
+  /** Stops watching; the run goes on. */
   leave(): void {
     this.#asking.abort();
     this.#hangUp.abort();
   }
 
-  /** Has the command carried out, and tells how it ended; rejects when it cannot be asked for. */
+  /** Runs the command and gives how it ended; rejects when the run cannot be started. */
   async carryOut(): Promise<ExecutionResult> {
     const { runs, hand, argv, workspace } = this.#order;
     const { run } = await runs.start({ task: directTask(argv), agent: DIRECT, hand: hand.id, workspace });
@@ -82,7 +82,7 @@ export class Execution {
     const asking = new AbortController();
     this.#asking = asking;
     this.#answer(entry.event, asking.signal).catch((thrown: unknown) => {
-      // Closed while it was being asked: somebody else answered, or the run ended.
+      // The question was closed meanwhile: another client answered, or the run ended.
       if (asking.signal.aborted || asFault(thrown).code === "CONFLICT") return;
       this.#fault ??= thrown;
       this.leave();

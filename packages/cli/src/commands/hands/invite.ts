@@ -5,7 +5,7 @@ import { EXIT } from "../../program/exit-codes.ts";
 import { parseExpiry } from "../../program/expiry.ts";
 import { print, say, writeJson } from "../../program/output.ts";
 
-/** Whom to invite. */
+/** What `vidro hands invite` may be told. */
 interface InviteFlags extends BrainFlags {
   readonly name?: string;
   readonly tags?: readonly string[];
@@ -13,7 +13,7 @@ interface InviteFlags extends BrainFlags {
   readonly json?: boolean;
 }
 
-/** Invites a host: what to paste there goes to stdout, this once. */
+/** Invites a host and prints the command to run there; its secret is shown only now. */
 export async function inviteHost(flags: InviteFlags): Promise<number> {
   const { name, tags, expires } = flags;
   const now = Date.now();

@@ -13,7 +13,7 @@ interface JoinFlags {
   readonly json?: boolean;
 }
 
-/** Makes this host a hand of the brain that has invited it, and works for it until it is asked to end. */
+/** Joins the brain that invited this host, and works for it until a signal ends it. */
 export async function join(url: string, flags: JoinFlags): Promise<number> {
   const { joinBrain } = await import("@vidro/hands/program");
   return joinBrain({ ...flags, url, state: flags.state ?? joinPath(homeFolder(), "joined") });

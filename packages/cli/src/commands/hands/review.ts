@@ -3,7 +3,7 @@ import { EXIT } from "../../program/exit-codes.ts";
 import { say } from "../../program/output.ts";
 import { withHomeBrain } from "../../brain-api/open-brain-api.ts";
 
-/** Takes down that a person looked through the hands and tokens of this home after it came back from a backup. */
+/** Records that a person reviewed the hands and tokens of this home after it was restored from a backup. */
 export async function confirmReview(): Promise<number> {
   const { markReviewed } = await import("@vidro/brain");
   const hands = await withHomeBrain(async ({ records, incarnation, hands: far }) => {

@@ -21,13 +21,13 @@ interface ServeFlags {
   readonly name?: string;
   readonly tlsCert?: string;
   readonly tlsKey?: string;
-  /** The certificate of the one brain whose approvals count. */
+  /** Certificate of the only brain whose approvals are accepted. */
   readonly brain?: string;
   readonly lab?: boolean;
   readonly json?: boolean;
 }
 
-/** Serves a hand for a folder of this machine, with the tokens of this user's home, until it is asked to end. */
+/** Serves a folder of this machine by TCP, with the tokens of this home, until a signal ends it. */
 export async function serveFolder(flags: ServeFlags): Promise<number> {
   const home = homeFolder();
   const ending = ended();
@@ -72,7 +72,7 @@ function tell({ address }: AgentTcp, { json, lab, tlsCert }: ServeFlags): void {
   say(`${paint("green", "The hand listens")} on ${paint("bold", address)}, process ${process.pid}.`);
   say("  a token: vidro tokens create --scopes getosinfo,ps,watch,getwatches,oscmd");
   say(`  try it:  vidro tcp ${address}${tlsCert === undefined ? "" : " --tls"} GET_OS_INFO seconds=5 --token <token>`);
-  if (lab === true) say("  A laboratory: whoever is on the way sees tokens and answers.");
+  if (lab === true) say("  Laboratory mode: everyone on the network path can read tokens and answers.");
 }
 
 interface Settings {
@@ -81,7 +81,7 @@ interface Settings {
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
-/** What was said besides where to listen; what was not said is not there. */
+/** The options of the server besides its address; flags that were not given are left out. */
 async function settingsOf({ name, lab, tlsCert, tlsKey }: ServeFlags): Promise<Settings> {
   const said = { ...(name === undefined ? {} : { name }), ...(lab === undefined ? {} : { lab }) };
   if (tlsCert === undefined && tlsKey === undefined) return said;
@@ -90,7 +90,7 @@ async function settingsOf({ name, lab, tlsCert, tlsKey }: ServeFlags): Promise<S
   return { ...said, tls: { cert: await readPemFile(tlsCert), key: await readPemFile(tlsKey) } };
 }
 
-/** The first signal asks it to end, the second does not ask. */
+/** Resolves with the first signal; the second one ends the process at once. */
 function ended(): Promise<void> {
   return new Promise((resolve) => {
     let isEnding = false;
