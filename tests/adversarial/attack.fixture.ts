@@ -144,3 +144,8 @@ export async function judged(hand: Hand, tool: string, input: JsonObject): Promi
 export async function approved(hand: Hand, tool: string, input: JsonObject): Promise<Attempt> {
   return perform(hand, tool, input, (await judged(hand, tool, input)).hash);
 }
+
+const hex = (text: string): string => Buffer.from(text).toString("hex");
+
+/** A path as a word of a line that decodes it when it runs, so that the line does not name the path. */
+export const decoded = (path: string): string => `"$(printf ${hex(path).replaceAll(/../g, "\\\\x$&")})"`;

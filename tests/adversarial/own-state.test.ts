@@ -5,18 +5,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { approvalWords } from "@vidro/core/text";
-import { approved, judged, STATE_SECRET, target } from "./attack.fixture.ts";
+import { approved, decoded, judged, STATE_SECRET, target } from "./attack.fixture.ts";
 import type { Target } from "./attack.fixture.ts";
 
 /*
  * What a person approved, and Vidro's own state: neither given out nor changed. A plan that names the state is denied;
  * a plan that finds its name some other way finds an empty folder.
  */
-
-const hex = (text: string): string => Buffer.from(text).toString("hex");
-
-/** A path that a line has to decode first. */
-const decoded = (path: string): string => `"$(printf ${hex(path).replaceAll(/../g, "\\\\x$&")})"`;
 
 async function lineOf(at: Target, command: string): Promise<string> {
   const { decision, text } = await approved(at.hand, "shell", { command, access: "host" });

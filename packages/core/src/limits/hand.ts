@@ -42,6 +42,10 @@ export const HAND_LIMITS = {
   scriptDepth: 4,
   /** How long a hand may go without noticing that another hand or brain was started on its host. */
   statesMs: 2 * SECOND_MS,
+  /** How long it may take to cover Vidro's own state before a command. */
+  coverMs: 10 * SECOND_MS,
+  /** How long a mount namespace in which Vidro's own state is covered is kept after its last use. */
+  coverIdleMs: 60 * SECOND_MS,
   /** A file that a tool reads or writes. */
   fileBytes: 8 * MIB,
   /** What reading a file gives at once. */

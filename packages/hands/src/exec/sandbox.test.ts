@@ -107,9 +107,9 @@ describe("the sandbox", () => {
     const errors: string[] = [];
     for (let round = 0; round < 20; round++) {
       for (const folder of names) mkdirSync(folder);
-      const held = sandbox.cover(["/bin/true"], { workspace, cwd: workspace, reserved: names });
       const remover = spawn("rmdir", names, { stdio: "ignore" });
       const removed = once(remover, "exit");
+      const held = await sandbox.cover(["/bin/true"], { workspace, cwd: workspace, reserved: names });
       const ended = spawnSync(held.program, held.argv.slice(1), { encoding: "utf8" });
       await removed;
       if (ended.status !== 0) errors.push(ended.stderr);

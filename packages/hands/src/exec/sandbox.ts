@@ -5,7 +5,7 @@ import { writeInherited, INHERITED_DESCRIPTOR } from "./inherited-descriptor.ts"
 import { withoutLeaks } from "./leaked-descriptors.ts";
 import { ForeignLinks } from "./sandbox/foreign-links.ts";
 import { seccompFilter } from "./sandbox/seccomp-filter.ts";
-import { findCover, type CoverScope } from "./sandbox/state-cover.ts";
+import { enterNamespace, findCover, hasNamespaces, type CoverScope } from "./sandbox/state-cover.ts";
 import { fileViewOptions, type SandboxScope } from "./sandbox/file-view.ts";
 
 export { isInView, type SandboxScope } from "./sandbox/file-view.ts";
@@ -28,7 +28,7 @@ export interface Sandbox {
    * network are otherwise the host's. Programs cannot gain rights that would undo the cover: set-user-id bits have no
    * effect, and root may not mount or inspect other processes. Undefined on hosts that cannot cover folders.
    */
-  cover?(line: readonly string[], cover: CoverScope): SandboxedCommand;
+  cover?(line: readonly string[], cover: CoverScope): Promise<SandboxedCommand>;
 }
 
 const BUBBLEWRAP = "/usr/bin/bwrap";
@@ -73,9 +73,13 @@ export async function findHostSandbox(secrets: readonly string[] = SECRETS): Pro
   if (!(await works)) return undefined;
   const covering = findCover(BUBBLEWRAP);
   return {
-    hold: async (line, scope) =>
-      held(line, scope, scope.confined === "facts" ? [] : await links.below(scope.workspace)),
-    ...(covering === undefined ? {} : { cover: (line, cover) => toCommand(covering(line, cover)) }),
+    hold: async (line, scope) => {
+      const command = held(line, scope, scope.confined === "facts" ? [] : await links.below(scope.workspace));
+      if (!hasNamespaces()) return command;
+      // Bubblewrap's own process stays outside of its sandbox, where other commands of root could look through it.
+      return { ...command, ...toCommand([...(await enterNamespace(scope)), ...command.argv]) };
+    },
+    ...(covering === undefined ? {} : { cover: async (line, cover) => toCommand(await covering(line, cover)) }),
   };
 }
 

@@ -22,7 +22,7 @@ export async function runUnderCover(launch: ProcessLaunch, execution: ToolExecut
     throw new Fault("PLAN_CHANGED", "The sandbox that was to keep this command from Vidro's own state is gone.");
   const { cwd, env, timeoutMs } = launch;
   const cover = { workspace: context.workspace, reserved: context.reserved(), cwd };
-  return runProcess({ ...sandbox.cover(commandLineOf(launch), cover), cwd, env, timeoutMs }, execution);
+  return runProcess({ ...(await sandbox.cover(commandLineOf(launch), cover)), cwd, env, timeoutMs }, execution);
 }
 
 /** The command line with the requested argv[0], for programs that behave differently under different names. */

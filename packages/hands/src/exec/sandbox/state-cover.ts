@@ -1,19 +1,18 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isWithin } from "../../files/is-within.ts";
+import { CoveredNamespaces, NAMESPACE_TOOLS, listAncestors, type NamespaceCover } from "./covered-namespace.ts";
 import { resolveIfPresent } from "./file-view.ts";
 
 /** A command that may use all of the host except some folders. */
-export interface CoverScope {
-  readonly workspace: string;
-  /** Folders that are replaced by an empty one. */
-  readonly reserved: readonly string[];
+export interface CoverScope extends NamespaceCover {
   readonly cwd: string;
 }
 
 /** Builds the command that runs a line under a cover; the first word of the line is an absolute path. */
-type CoverCommand = (line: readonly string[], cover: CoverScope) => readonly string[];
+type CoverCommand = (line: readonly string[], cover: CoverScope) => Promise<readonly string[]>;
 
-const TOOLS = { unshare: "/usr/bin/unshare", setpriv: "/usr/bin/setpriv", mount: "/usr/bin/mount" } as const;
+const NSENTER = "/usr/bin/nsenter";
+const SETPRIV = "/usr/bin/setpriv";
 const SHELL = "/bin/sh";
 
 /** Capabilities with which root could look behind a cover or remove it. */
@@ -25,9 +24,18 @@ const NEWER = [38, 39];
 /** How this process covers folders, given a working bubblewrap; undefined if it cannot. */
 export function findCover(bubblewrap: string): CoverCommand | undefined {
   if (!canMountOnHost())
-    return (line, cover) => [bubblewrap, ...coverOptions(cover), "--chdir", cover.cwd, "--", ...line];
-  return Object.values(TOOLS).every((tool) => existsSync(tool)) ? coverAsRoot : undefined;
+    return async (line, cover) => [bubblewrap, ...coverOptions(cover), "--chdir", cover.cwd, "--", ...line];
+  return hasNamespaces() ? coverAsRoot : undefined;
 }
+
+/** Whether this process makes mount namespaces of its own; one that is not root leaves that to bubblewrap. */
+export function hasNamespaces(): boolean {
+  return (makesNamespaces ??=
+    canMountOnHost() && [NSENTER, SETPRIV, ...NAMESPACE_TOOLS].every((tool) => existsSync(tool)));
+}
+
+let makesNamespaces: boolean | undefined;
+const namespaces = new CoveredNamespaces();
 
 /** Outer folders are mounted first, because a later mount covers an earlier one. */
 function coverOptions({ workspace, reserved }: CoverScope): readonly string[] {
@@ -35,6 +43,8 @@ function coverOptions({ workspace, reserved }: CoverScope): readonly string[] {
   const isAround = folders.some((folder) => isWithin(folder, workspace));
   return [
     ["--dev-bind", "/", "/"],
+    // A folder that is a mount can be neither renamed nor removed, so nothing moves a reserved folder from its cover.
+    ...listAncestors(folders).map((folder) => ["--dev-bind", folder, folder]),
     ...folders.filter((folder) => isWithin(folder, workspace)).map((folder) => ["--tmpfs", folder]),
     isAround ? ["--bind", workspace, workspace] : [],
     ...folders.filter((folder) => !isWithin(folder, workspace)).map((folder) => ["--tmpfs", folder]),
@@ -42,37 +52,24 @@ function coverOptions({ workspace, reserved }: CoverScope): readonly string[] {
   ].flat();
 }
 
-/**
- * Covers each folder, with the workspace bound back in where it lies inside one. A folder that was removed meanwhile,
- * such as the state of another brain, is skipped; if a folder cannot be covered, the command does not run. The working
- * folder is entered again, because the shell still stands in the one below the cover.
- */
-const COVER = `
-  refuse() { echo "vidro: $1 could not be hidden; the command was not run" >&2; exit 125; }
-  cwd=$1; workspace=$2; count=$3; shift 3
-  while [ "$count" -gt 0 ]; do
-    case "$workspace/" in
-      "$1"/*)
-        exec 9<"$workspace" && mount -t tmpfs -o mode=755 vidro "$1" && mkdir -p "$workspace" &&
-        mount --no-canonicalize --bind /proc/self/fd/9 "$workspace" && mount -o remount,ro vidro "$1" || refuse "$1"
-        exec 9<&- ;;
-      *) [ ! -d "$1" ] || mount -t tmpfs -o ro,mode=755 vidro "$1" 2>/dev/null || [ ! -d "$1" ] || refuse "$1" ;;
-    esac
-    shift; count=$((count - 1))
-  done
-  cd "$cwd" && unset PWD OLDPWD && exec "$@"`;
+/** Enters the working folder anew, because the one that the shell was started in is the host's. */
+const ENTER = 'cd "$0" && unset PWD OLDPWD && exec "$@"';
+
+/** The words before a line of root's that run it in a covered mount namespace. */
+export async function enterNamespace(cover: NamespaceCover): Promise<readonly string[]> {
+  return [NSENTER, `--mount=${await namespaces.find(cover)}`, "--"];
+}
 
 /**
  * Bubblewrap leaves one of its processes outside the cover, and root could look around the cover through its /proc
- * entry. So root creates a mount namespace without bubblewrap and drops the capabilities that would undo the cover.
+ * entry. So root enters a mount namespace without bubblewrap and drops the capabilities that would undo the cover.
  */
-const coverAsRoot: CoverCommand = (line, { workspace, reserved, cwd }) => {
-  const folders = reserved.flatMap(resolveIfPresent);
+const coverAsRoot: CoverCommand = async (line, cover) => {
   const powers = [...UNCOVERING, ...newerPowers()].map((power) => `-${power}`).join(",");
   return [
-    [TOOLS.unshare, "--mount", "--propagation", "slave", "--", SHELL, "-c", COVER, "cover"],
-    [cwd, workspace, String(folders.length), ...folders],
-    [TOOLS.setpriv, `--bounding-set=${powers}`, "--", ...line],
+    await enterNamespace(cover),
+    [SHELL, "-c", ENTER, cover.cwd],
+    [SETPRIV, `--bounding-set=${powers}`, "--", ...line],
   ].flat();
 };
 
