@@ -111,7 +111,7 @@ onTokens("a token expires to the millisecond, and only who has its secret is tol
   await rejects(tokens.verify(`${tokenId}.${"A".repeat(43)}`), "INVALID_TOKEN");
 });
 
-onTokens("a token that nobody could use is not made", async ({ tokens, clock }) => {
+onTokens("a token that grants nothing or has expired is not made", async ({ tokens, clock }) => {
   const bad = [
     { owner: " " },
     { owner: "me", scopes: [] },

@@ -104,7 +104,7 @@ test("a body without end is read no further than its bound, and the connection i
   assert.equal(served.trial.made, 0);
 });
 
-test("whoever asks first whether to send a body is told only when all else is well", async () => {
+test("100 Continue is sent only after all other checks have passed", async () => {
   await using served = await Served.up();
   const ask = ["Content-Type: application/json", "Content-Length: 12", "Expect: 100-continue", "Connection: close"];
   const socket = await served.socket();

@@ -23,7 +23,7 @@ async function told(socket: Socket, times: number): Promise<void> {
   }
 }
 
-test("001-08 a black box that is asked to says 102 while it works, and nobody else hears it", async () => {
+test("001-08 a black box that is asked to says 102 while it works, and only then", async () => {
   await using served = await Served.up({ bounds: { processingMs: 20 } });
   const hearing = await slow(served, "1.1", "Prefer: respond-async, Processing; q=1");
   const deaf = [await slow(served, "1.1"), await slow(served, "1.1", "Prefer: return=minimal")];

@@ -75,7 +75,7 @@ test("OPTIONS tells what may be asked, HEAD tells what GET would, and neither ha
   assert.equal((await served.call("HEAD", "/things")).status, 405);
 });
 
-test("a name that is not ours is 421, whoever it resolves to", async () => {
+test("a foreign host name is 421, also when it resolves to this machine", async () => {
   await using served = await Served.up({ hosts: ["brain.example"] });
   const ask = (...hosts: readonly string[]): Promise<string> =>
     served.raw(

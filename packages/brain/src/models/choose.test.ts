@@ -11,7 +11,7 @@ import { readConfig } from "../config.ts";
 import type { Environment } from "../config.ts";
 import { eventsOf, terminalOf } from "./model.contract.ts";
 
-/** An address where nobody is, so that a server on the tester's own machine changes nothing. */
+/** An address without a server, so that one on the tester's own machine changes nothing. */
 async function nowhere(): Promise<string> {
   const gone = await fakeOpenAi();
   await gone.close();
@@ -135,7 +135,7 @@ test("openai at another address speaks chat completions, also without a key", as
   assert.equal(fake.requests[0].headers.authorization, undefined);
 });
 
-test("a name that nobody has is answered with all that may be said and the nearest guess", async () => {
+test("an unknown model name is answered with the possible names and the nearest guess", async () => {
   const words = await refusal({ VIDRO_MODEL: "antropic/claude" }, "MODEL_UNKNOWN");
   for (const form of ["offline", "anthropic/<model>", "openai/<model>", "ollama/<model>", "VIDRO_MODEL_URL"]) {
     assert.ok(words.includes(form), words);

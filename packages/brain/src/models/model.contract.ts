@@ -110,7 +110,7 @@ export function modelContract(title: string, open: () => Promise<Opened>): void 
         for (const events of all) assert.equal(terminalOf(events).type, "replied");
       }));
 
-    test("whoever stops listening ends the call", () =>
+    test("a reader that stops reading ends the call", () =>
       having(async (model) => {
         for await (const event of model.call(REQUEST, new AbortController().signal)) {
           assert.ok(event);

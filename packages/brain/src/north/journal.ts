@@ -49,7 +49,7 @@ export function journalSurface(world: JournalWorld): Surface {
       route("POST", "/{run}/answers", { summary: "Answer what a run asks", body: ANSWER, answer: HEAD }, (call) =>
         answer(world, call),
       ),
-      route("POST", "/{run}/resume", { summary: "Go on with a run that nobody drives", answer: HEAD }, (call) =>
+      route("POST", "/{run}/resume", { summary: "Resume a run that no process drives", answer: HEAD }, (call) =>
         resume(world, call),
       ),
       route("POST", "/{run}/abort", { summary: "Stop a run", body: ABORT, answer: HEAD }, (call) => abort(world, call)),

@@ -34,7 +34,7 @@ async function metricsOf(served: Served): Promise<string> {
   return answer.text;
 }
 
-test("healthz says that the process lives, to anybody", async () => {
+test("healthz says that the process lives, without a token", async () => {
   await using served = await withOps();
   const { status, json } = await served.call("GET", "/healthz", { headers: { authorization: "" } });
   assert.equal(status, 200);

@@ -13,7 +13,7 @@ import { JOURNAL_ENCODERS } from "./journal/entries.ts";
 import { streamRun } from "../stream/run-stream.ts";
 import type { RunStream } from "../stream/run-stream.ts";
 
-const NOBODY: Model = { name: "nobody", call: never };
+const NO_MODEL: Model = { name: "nobody", call: never };
 const NO_HAND = { id: "none", workspace: "/", tools: [] } as unknown as Hand;
 const STARTED: Event = {
   type: "run.started",
@@ -30,10 +30,10 @@ const STARTED: Event = {
 };
 
 function never(): never {
-  throw new Error("Nobody drives this run.");
+  throw new Error("No process drives this run.");
 }
 
-/** A run that grows as a test says, and a server that shows it to whoever connects. */
+/** A run that grows as a test says, and a server that shows it to its clients. */
 export class Shown {
   readonly run = "run_shown";
   readonly runs: Runs;
@@ -66,7 +66,7 @@ export class Shown {
     };
     this.runs = new Runs({
       journal: new Proxy(journal, { get: (_, name) => Reflect.get(counted, name) ?? bound(journal, name) }),
-      model: async () => NOBODY,
+      model: async () => NO_MODEL,
       hand: async () => NO_HAND,
       live: this.live,
       redactor: { value: (value) => value, text: (text) => text, stream: never },

@@ -8,7 +8,7 @@ import { SURFACES } from "./surfaces.ts";
 import type { SurfaceWorld } from "./surfaces.ts";
 import { createValidator } from "../http/validate.ts";
 
-// Routes are made before anybody calls them: nothing of the world is touched for that.
+// Routes are made before any request: making them touches no dependency.
 const nowhere = {} as Parameters<(typeof SURFACES)[number]>[0] & SurfaceWorld;
 const [first, ...others] = SURFACES.map((surface) => surface(nowhere));
 const all = [first!, ...others] as const;

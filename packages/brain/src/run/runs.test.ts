@@ -116,7 +116,7 @@ test("F8 aborting ends the command and its whole tree before the run is over", a
   assert.equal((await runs.find(run.id)).status, "aborted");
   await assert.rejects(runs.abort(run.id, "again"), { code: "CONFLICT" });
   const pid = Number(readFileSync(join(workspace, "pid"), "utf8"));
-  // In a sandbox the pid is of another namespace; on the host nobody may have it any more.
+  // In a sandbox the pid is of another namespace; on the host no process may have it any more.
   assert.ok(pid > 0 && !readCommand(pid).includes("sleep\x00300"));
 });
 
@@ -197,7 +197,7 @@ test("invariant 8: a secret in a task, a reply or an output never reaches the jo
   assert.ok(!JSON.stringify(entries).includes(secret));
 });
 
-test("a run that nobody drives is ended without its hand or its model", async (t) => {
+test("an undriven run is aborted without its hand or its model", async (t) => {
   const { runs, workspace, journal } = await world(t, [shell("true"), said("done")]);
   const { run } = await runs.start({ task: "x", workspace });
   await until(runs, run.id, "question.asked");

@@ -1,6 +1,6 @@
 import { writeSync } from "node:fs";
 import { thisHolder } from "./lease-holder.ts";
 
-// Says who it is, then lives until it is killed or whoever started it is gone.
+// Prints its identity, then lives until it is killed or its parent ends.
 writeSync(1, `${JSON.stringify(thisHolder())}\n`);
 process.stdin.resume();

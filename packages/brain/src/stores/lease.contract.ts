@@ -108,7 +108,7 @@ function renewContract(on: On): void {
 }
 
 function watchContract(on: On): void {
-  on("a commit wakes those who watch the run, and nobody else", async ({ journal }) => {
+  on("a commit wakes the watchers of the run and no others", async ({ journal }) => {
     const [a, b] = [await begin(journal, "a"), await begin(journal, "b")];
     const woken: string[] = [];
     const stops = [

@@ -139,7 +139,7 @@ function listContract(on: On): void {
 }
 
 function watchContract(on: On): void {
-  on("a change wakes those who watch its kind, and nobody else", async (records) => {
+  on("a change wakes the watchers of its kind and no others", async (records) => {
     const woken: string[] = [];
     const stops = [
       records.watch("thing", () => woken.push("thing 1")),

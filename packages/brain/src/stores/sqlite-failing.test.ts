@@ -10,7 +10,7 @@ import { begin, entries, entry, folder, neighbour, rejects, sqliteJournalAt } fr
 /* F31: the disk reports errors, or another process keeps the store; what was not known is never called refused. */
 
 void describe("a store whose disk fails", () => {
-  void test("F31 a sync that fails now and then costs nobody an entry: the store is opened anew and the work repeated", async () => {
+  void test("F31 a sync that fails now and then loses no entry: the store is reopened and the work repeated", async () => {
     using place = folder();
     const path = join(place.path, "journal");
     const other = await neighbour("appender.fixture.ts", path, "a");
@@ -37,7 +37,7 @@ void describe("a store whose disk fails", () => {
     other.say("make it");
     assert.equal((await other.lines.next()).value, "COMMIT_UNKNOWN");
     await syncs.end();
-    // Nobody was told that it is not there, so that it may be; the file itself is sound.
+    // Its caller got no refusal, so it may be there; the file itself is sound.
     await other.end();
     const journal = await sqliteJournalAt(path);
     const found = await journal.head("a");

@@ -128,7 +128,7 @@ void describe("several connections", () => {
     await journal.close();
   });
 
-  void test("a commit of another process wakes those who watch that run, and nobody else", async () => {
+  void test("a commit of another process wakes the watchers of that run and no others", async () => {
     using place = folder();
     const path = join(place.path, "journal");
     const journal = await sqliteJournalAt(path);
@@ -144,7 +144,7 @@ void describe("several connections", () => {
     await journal.close();
   });
 
-  void test("a commit waits for another connection to end its own, and holds nobody up meanwhile", async (t) => {
+  void test("a commit waits for another connection to end its own, and does not block the process meanwhile", async (t) => {
     // However slow the machine is: how long a commit waits at most is not what this is about.
     const { busyMs } = STORE_LIMITS;
     Object.assign(STORE_LIMITS, { busyMs: 600_000 });

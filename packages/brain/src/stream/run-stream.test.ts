@@ -213,7 +213,7 @@ test("G5 a cursor beyond the journal is told to start over, and a gap in what is
   assert.deepEqual(seqs(lines), [4, 5, 6]);
 });
 
-test("whoever has seen the end already gets a 204, so that a browser does not come again", async (t) => {
+test("a follower whose cursor is at the terminal entry gets a 204, so that a browser does not reconnect", async (t) => {
   const shown = await new Shown().open(t);
   await shown.finish();
   const response = await fetch(shown.url(2));
@@ -233,7 +233,7 @@ test("a journal that cannot be read is told as the end", async (t) => {
   assert.equal(shown.watching, 0);
 });
 
-test("a bug of ours while a run is shown is thrown to whoever serves the stream, and nothing is left behind", async (t) => {
+test("an error thrown while a run is streamed reaches the caller of streamRun, and no listener is left behind", async (t) => {
   const shown = await new Shown().open(t);
   shown.more = {
     encoder: {

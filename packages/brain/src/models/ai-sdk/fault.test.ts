@@ -100,7 +100,7 @@ test("a line that never ends is given up before it fills the memory", async () =
   assert.match(fault.message, new RegExp(`${MODEL_LIMITS.eventBytes} bytes`));
 });
 
-test("a port where nobody listens is MODEL_UNAVAILABLE", async () => {
+test("a port without a listener is MODEL_UNAVAILABLE", async () => {
   const gone = await fake.fakeOpenAi();
   await gone.close();
   const fault = await faultAt(gone.url);
@@ -152,7 +152,7 @@ test("a redirect is not followed, so the key stays with its server", async (t) =
   assert.equal(other.requests.length, 0);
 });
 
-test("only the server's silence counts, not the pauses of whoever listens", async (t) => {
+test("only the server's silence counts, not the pauses of the reader", async (t) => {
   const server = await fake.fakeOpenAi(fake.text("a", "b"));
   t.after(() => server.close());
   const load = () => openCompatible("m", { url: server.url });

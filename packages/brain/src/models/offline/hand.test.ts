@@ -55,7 +55,7 @@ async function outcomeOf(tool: string, input: JsonObject): Promise<Told> {
   return assert.fail("the hand never ended");
 }
 
-describe("on a real hand with the shipped policy, nobody is asked and the answer is", () => {
+describe("on a real hand with the shipped policy, without a question, the answer is", () => {
   const cases: readonly (readonly [string, RegExp])[] = [
     ["how much disk is free?", /are free on \//],
     ["how much memory is available?", /of memory are available/],

@@ -64,7 +64,7 @@ describe("a quoted command", () => {
     assert.ok(answer.endsWith("│ …"));
   });
 
-  it("that nobody allowed is told as not done", async () => {
+  it("that was not allowed is reported as not done", async () => {
     const text = "APPROVAL_DENIED: A person said no.";
     const { answer, calls } = await converse('ejecuta "rm -r build"', () => Promise.resolve({ text, failed: true }));
     assert.equal(answer, "No se hizo: `rm -r build`. APPROVAL_DENIED: A person said no.");

@@ -36,7 +36,7 @@ test("an answer without an id belongs to the last call before it", () => {
   ]);
 });
 
-test("a call that nobody answered and an answer to no call are left out", () => {
+test("a call without a result and a result without a call are left out", () => {
   const messages: ChatMessage[] = [
     { role: "assistant", content: "I would look.", tool_calls: [call("a", "read")] },
     { role: "tool", tool_call_id: "z", content: "Z" },

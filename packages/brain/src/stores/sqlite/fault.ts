@@ -27,7 +27,7 @@ export function storeFault(thrown: unknown, path: string): Fault {
     return fault("STORE_FAILED", `The disk of the store ${path} fails: ${said}.`);
   if (code === BUSY)
     return fault("STORE_BUSY", `Another process kept the store ${path} locked for ${STORE_LIMITS.busyMs} ms.`);
-  if (code === CONSTRAINT) return fault("CONFLICT", `Somebody else wrote to the store ${path} first (${said}).`);
+  if (code === CONSTRAINT) return fault("CONFLICT", `Another process wrote to the store ${path} first (${said}).`);
   if (code === CORRUPT) return fault("JOURNAL_CORRUPT", `The file ${path} is damaged (${said}).`);
   return fault("STORE_UNREADABLE", `The store ${path} cannot be used: ${said}.`);
 }

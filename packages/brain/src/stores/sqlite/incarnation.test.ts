@@ -96,7 +96,7 @@ test("what lies beside a store and cannot be read says nothing", async () => {
   }
 });
 
-test("F33 G8 whoever takes over a run after a restore has a higher epoch than all before, also of an earlier restore", async () => {
+test("F33 G8 a takeover after a restore has a higher epoch than all before, also of an earlier restore", async () => {
   using place = folder();
   const path = join(place.path, "journal");
   await written(path, 2);

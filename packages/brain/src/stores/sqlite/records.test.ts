@@ -25,7 +25,7 @@ void test("what put resolved is there after kill -9 at any time, and the next pr
   }
 });
 
-void test("a change by another process wakes those who watch its kind, and nobody else", async () => {
+void test("a change by another process wakes the watchers of its kind and no others", async () => {
   using place = folder();
   const path = join(place.path, "store");
   const { journal, records } = await sqliteStore(path);
