@@ -19,7 +19,7 @@ import { HandRegister } from "./south/register/hand-register.ts";
 import { LocalHands } from "./south/register/local-hands.ts";
 import { LOCAL_HAND, openLocalHand } from "./south/local.ts";
 import { sealKey } from "./stores/seal.ts";
-import type { Audit, Incarnation, StoreCondition } from "./stores/store.ts";
+import type { Audit, Incarnation, Store, StoreCondition } from "./stores/store.ts";
 import { mirrorRevocations } from "./stores/revocation-file.ts";
 import { openStore } from "./stores/stores.ts";
 
@@ -66,20 +66,8 @@ export interface BrainOptions {
 
 /** Opens the store, the hands and the models, and returns what is needed to start, resume and follow runs. */
 export async function openBrain(options: BrainOptions): Promise<Brain> {
-  const { home, config } = options;
-  await mkdir(home, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-    throw new Fault("STORE_UNREADABLE", `${home} cannot be made: ${(cause as Error).message}`, { cause });
-  });
-  const store = await openStore(options.store ?? "sqlite", join(home, "journal.db"), {
-    restored: options.restored === true,
-    ...(options.store === "memory" ? {} : { sealKey: await sealKey(join(home, "audit-key")) }),
-  });
-  const { journal: opened, condition, incarnation, audit } = store;
-  const log = options.log ?? (() => undefined);
-  const records =
-    options.store === "memory"
-      ? store.records
-      : await mirrorRevocations(store.records, join(home, "journal.db-revoked"), log);
+  const { home, config, log = () => undefined } = options;
+  const { journal: opened, records, condition, incarnation, audit } = await openHomeStore(options, log);
   const journal = options.observe?.(opened) ?? opened;
   const reloadables = new Set<Reloadable>();
   const local =
@@ -127,6 +115,20 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
       await journal.close();
     },
   };
+}
+
+/** Opens the store in the home folder, with its seals and the mirror of its revocations. */
+async function openHomeStore(
+  { home, store: name = "sqlite", restored = false }: BrainOptions,
+  log: Log,
+): Promise<Store> {
+  await mkdir(home, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
+    throw new Fault("STORE_UNREADABLE", `${home} cannot be made: ${(cause as Error).message}`, { cause });
+  });
+  if (name === "memory") return openStore(name, "", { restored });
+  const key = await sealKey(join(home, "audit-key"));
+  const store = await openStore(name, join(home, "journal.db"), { restored, sealKey: key });
+  return { ...store, records: await mirrorRevocations(store.records, join(home, "journal.db-revoked"), log) };
 }
 
 /**

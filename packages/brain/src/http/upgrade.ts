@@ -88,7 +88,7 @@ export function upgradeHandler(
   return (request, socket, head) => {
     // A client that disconnects during the checks is no error.
     socket.on("error", () => undefined);
-    open(request, socket, head).catch((thrown: unknown) => refuse(context, request, socket, thrown));
+    open(request, socket, head).catch((thrown: unknown) => refuse(context, { request, socket }, thrown));
   };
 }
 
@@ -130,7 +130,11 @@ function endOf(socket: WebSocket, { revoked, expiresAt }: VerifiedCaller, going:
 }
 
 /** Refuses as any other request is refused; the connection ends with the answer. */
-function refuse(context: UpgradeContext, request: IncomingMessage, socket: Duplex, thrown: unknown): void {
+function refuse(
+  context: UpgradeContext,
+  { request, socket }: { readonly request: IncomingMessage; readonly socket: Duplex },
+  thrown: unknown,
+): void {
   const fault = asFault(thrown);
   const isOurs = FAULTS[fault.code].fate === "bug";
   if (isOurs) context.log("websocket.faulted", { stack: fault.stack ?? fault.message });

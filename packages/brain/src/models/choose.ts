@@ -39,7 +39,7 @@ export async function chooseModel(config: Config, name = ""): Promise<ChosenMode
   if (asked === undefined) return (await atUrl(config)) ?? byKey(config) ?? (await onThisMachine(config)) ?? offline();
   const names = asked.split(",").flatMap((one) => (one.trim() === "" ? [] : [one.trim()]));
   const models = await Promise.all(names.map((one) => byName(one, config)));
-  return chosen(chain(models), "VIDRO_MODEL says so", models);
+  return withReason(chain(models), "VIDRO_MODEL says so", models);
 }
 
 /** What would be chosen and why, and whether it could be reached now. */
@@ -57,7 +57,7 @@ async function byName(name: string, config: Config): Promise<PlacedModel> {
   const access = provider && accessTo(provider, config);
   // Gateways also use names such as `openai/gpt-5`: it is the vendor's model only with access to the vendor.
   if (provider !== undefined && access !== undefined) {
-    return vendorModel(provider, model || (await usualModel(provider, access)), access, config);
+    return vendorModel(provider, model || (await usualModel(provider, access)), { access, config });
   }
   const server = serverAt(config);
   if (server !== undefined) return compatibleModel(name, server, config);
@@ -73,7 +73,7 @@ async function atUrl(config: Config): Promise<ChosenModel | undefined> {
     throw new Fault("MODEL_UNAVAILABLE", `Nothing at ${server.url} lists models: ${asFault(thrown).message}`);
   });
   if (first === undefined) throw new Fault("MODEL_UNKNOWN", `${server.url} lists no model: name one by VIDRO_MODEL.`);
-  return chosen(compatibleModel(first, server, config), `it is the first that ${server.url} lists`);
+  return withReason(compatibleModel(first, server, config), `it is the first that ${server.url} lists`);
 }
 
 function byKey(config: Config): ChosenModel | undefined {
@@ -81,7 +81,7 @@ function byKey(config: Config): ChosenModel | undefined {
     const name = provider.keys.find((key) => config.ofVariable(key) !== undefined);
     const access = name === undefined ? undefined : accessTo(provider, config);
     if (access === undefined || provider.model === undefined) continue;
-    return chosen(vendorModel(provider, provider.model, access, config), `${name} is set`);
+    return withReason(vendorModel(provider, provider.model, { access, config }), `${name} is set`);
   }
   return undefined;
 }
@@ -91,8 +91,8 @@ async function onThisMachine(config: Config): Promise<ChosenModel | undefined> {
     const access = accessTo(provider, config);
     const first = access?.url === undefined ? undefined : await firstLocal(access.url);
     if (access === undefined || first === undefined) continue;
-    return chosen(
-      vendorModel(provider, first, access, config),
+    return withReason(
+      vendorModel(provider, first, { access, config }),
       `it is the first that ${provider.name} has at ${access.url}`,
     );
   }
@@ -100,7 +100,7 @@ async function onThisMachine(config: Config): Promise<ChosenModel | undefined> {
 }
 
 function offline(): ChosenModel {
-  return chosen(offlineModel(), "no key, no address and no server on this machine offers a model");
+  return withReason(offlineModel(), "no key, no address and no server on this machine offers a model");
 }
 
 async function usualModel(provider: Provider, { url = "" }: Access): Promise<string> {
@@ -109,7 +109,11 @@ async function usualModel(provider: Provider, { url = "" }: Access): Promise<str
   throw new Fault("MODEL_UNAVAILABLE", `${provider.name} shows no model at ${url}: start it there and give it one.`);
 }
 
-function vendorModel(provider: Provider, model: string, access: Access, config: Config): PlacedModel {
+function vendorModel(
+  provider: Provider,
+  model: string,
+  { access, config }: { readonly access: Access; readonly config: Config },
+): PlacedModel {
   const opened = aiSdkModel({
     name: `${provider.name}/${model}`,
     load: () => provider.open(model, access),
@@ -157,7 +161,7 @@ function patience(config: Config): Partial<CallDeadlines> {
   return ms === undefined ? {} : { firstTokenMs: ms, betweenTokensMs: ms };
 }
 
-function chosen(model: PlacedModel, because: string, placed: readonly PlacedModel[] = [model]): ChosenModel {
+function withReason(model: PlacedModel, because: string, placed: readonly PlacedModel[] = [model]): ChosenModel {
   const servers = placed.flatMap(({ url }) => url ?? []);
   return { name: model.name, because, servers, call: (request, signal) => model.call(request, signal) };
 }

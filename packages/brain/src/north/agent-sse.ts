@@ -56,13 +56,15 @@ export function agentSseSurface(given: AgentSseWorld): Surface {
     faultBody: plainFault,
     routes: [
       {
-        ...post("sessions", "Begin a session", BODIES.session, (call) => begin(world, call)),
+        ...post("sessions", { summary: "Begin a session", body: BODIES.session }, (call) => begin(world, call)),
         answer: ANSWERS.session,
         envelope: ["sessions", "create_session"],
         mends: true,
       },
       {
-        ...post("generate", "Give the agent a task and watch it", BODIES.generate, (call) => generate(world, call)),
+        ...post("generate", { summary: "Give the agent a task and watch it", body: BODIES.generate }, (call) =>
+          generate(world, call),
+        ),
         produces: STREAMS,
         mends: true,
       },
@@ -76,8 +78,11 @@ export function agentSseSurface(given: AgentSseWorld): Surface {
         produces: STREAMS,
         handle: (call) => events(world, call),
       },
-      post("answer", "Answer what the agent asks", BODIES.answer, (call) => answer(world, call)),
-      { ...post("abort", "Stop what runs in a session", BODIES.abort, (call) => abort(world, call)), mends: true },
+      post("answer", { summary: "Answer what the agent asks", body: BODIES.answer }, (call) => answer(world, call)),
+      {
+        ...post("abort", { summary: "Stop what runs in a session", body: BODIES.abort }, (call) => abort(world, call)),
+        mends: true,
+      },
       {
         method: "GET",
         path: "/agent/status",
@@ -110,7 +115,7 @@ async function generate(world: AgentWires, call: RouteCall): Promise<Reply> {
   const task = prompt ?? objective ?? "";
   const asking = wantsBlack(call) ? await waitingIn(world, thread.id, call.caller.owner) : [];
   const waiting = onlyOne(asking.filter(takesWords));
-  if (waiting !== undefined) return answerByMessage(world, call, waiting, task);
+  if (waiting !== undefined) return answerByMessage(world, call, { waiting, text: task });
   const { run, existed } = await world.runs.start({
     ...(await world.threads.cast(thread)),
     ...selectHand(world.hands, thread.hand, call.caller),
@@ -135,7 +140,11 @@ async function waitingIn({ runs }: AgentWires, thread: string, owner: string): P
  * Takes a message as the answer to an open question and replies with what follows; repeats the question if it is no
  * answer.
  */
-async function answerByMessage(world: AgentWires, call: RouteCall, waiting: WaitingRun, text: string): Promise<Reply> {
+async function answerByMessage(
+  world: AgentWires,
+  call: RouteCall,
+  { waiting, text }: { readonly waiting: WaitingRun; readonly text: string },
+): Promise<Reply> {
   const { head, question, seq } = waiting;
   const { owner, tokenId } = call.caller;
   const isAnswer = isAnswerTo(waiting, text, world.witnesses.has(tokenId, head.id));
@@ -288,8 +297,7 @@ async function status({ runs, hands, worker }: AgentSseWorld, { caller }: RouteC
 
 const STREAMS = ["text/event-stream", NDJSON_TYPE] as const;
 
-function post(name: string, summary: string, body: JsonObject, handle: Route["handle"]): Route {
-  const path = `/agent/${name}`;
-  const shapes = { body, answer: ANSWERS.ok, envelope: [name], lacking: "BAD_REQUEST" } as const;
-  return { method: "POST", path, summary, scope: "runs", ...shapes, handle };
+function post(name: string, about: Pick<Route, "summary" | "body">, handle: Route["handle"]): Route {
+  const shapes = { answer: ANSWERS.ok, envelope: [name], lacking: "BAD_REQUEST" } as const;
+  return { method: "POST", path: `/agent/${name}`, scope: "runs", ...about, ...shapes, handle };
 }

@@ -36,23 +36,24 @@ export function journalSurface(world: JournalWorld): Surface {
     faultBody: plainFault,
     routes: [
       route(
-        "GET",
-        "",
+        "GET /v1/runs",
         { summary: "Your runs, newest first; those of all for an administrator", query: LIST, answer: HEADS },
         (call) => list(world, call),
       ),
-      route("POST", "", { summary: "Start a run", body: START, mends: true, answer: HEAD }, (call) =>
+      route("POST /v1/runs", { summary: "Start a run", body: START, mends: true, answer: HEAD }, (call) =>
         start(world, call),
       ),
-      route("GET", "/{run}", { summary: "Where a run stands", answer: HEAD }, (call) => stands(world, call)),
-      route("GET", "/{run}/events", EVENTS, (call) => events(world, call)),
-      route("POST", "/{run}/answers", { summary: "Answer what a run asks", body: ANSWER, answer: HEAD }, (call) =>
+      route("GET /v1/runs/{run}", { summary: "Where a run stands", answer: HEAD }, (call) => stands(world, call)),
+      route("GET /v1/runs/{run}/events", EVENTS, (call) => events(world, call)),
+      route("POST /v1/runs/{run}/answers", { summary: "Answer what a run asks", body: ANSWER, answer: HEAD }, (call) =>
         answer(world, call),
       ),
-      route("POST", "/{run}/resume", { summary: "Resume a run that no process drives", answer: HEAD }, (call) =>
+      route("POST /v1/runs/{run}/resume", { summary: "Resume a run that no process drives", answer: HEAD }, (call) =>
         resume(world, call),
       ),
-      route("POST", "/{run}/abort", { summary: "Stop a run", body: ABORT, answer: HEAD }, (call) => abort(world, call)),
+      route("POST /v1/runs/{run}/abort", { summary: "Stop a run", body: ABORT, answer: HEAD }, (call) =>
+        abort(world, call),
+      ),
     ],
   };
 }
@@ -172,8 +173,9 @@ function asJson(head: RunHead): JsonObject {
 
 type Shapes = Pick<Route, "summary" | "query" | "body" | "mends" | "answer" | "produces">;
 
-function route(method: Route["method"], path: string, shapes: Shapes, handle: Route["handle"]): Route {
-  return { method, path: `/v1/runs${path}`, scope: "runs", ...shapes, handle };
+function route(target: `${"GET" | "POST"} /v1/runs${string}`, shapes: Shapes, handle: Route["handle"]): Route {
+  const [method, path] = target.split(" ") as [Route["method"], string];
+  return { method, path, scope: "runs", ...shapes, handle };
 }
 
 const NAME = { type: "string", minLength: 1, maxLength: 128 };

@@ -147,10 +147,11 @@ async function converse(
   };
   const { tokenId } = call.caller;
   const wasShown = (run: string): boolean => world.witnesses.has(tokenId, run);
-  const place = await findAnswerStart(runs, asked, setting, { wasShown, mayApprove: mayApprove(call.caller, world) });
+  const client = { wasShown, mayApprove: mayApprove(call.caller, world) };
+  const place = await findAnswerStart(runs, { asked, setting, client });
   world.witnesses.show(tokenId, place.run);
   const answering = { ...place, form: asked.form, model: agent.name, at: now() };
-  const encoder = encoderFor(world, call, asked, answering);
+  const encoder = encoderFor(call, { answering, asked, production: world.production });
   if (encoder !== undefined)
     return { stream: (response) => streamAnswer(response, { runs, ...place, encoder, signal: call.signal }) };
   const json: Json = await wholeAnswer(runs, answering, call);
@@ -159,12 +160,10 @@ async function converse(
 
 /** The encoder that the caller asks for: a glass box, chunks of text, or undefined for the answer alone. */
 function encoderFor(
-  world: ChatWorld,
   call: RouteCall,
-  asked: ChatInput,
-  answering: AnswerContext,
+  { answering, asked, production }: { answering: AnswerContext; asked: ChatInput; production: boolean },
 ): AnswerEncoder | undefined {
-  if (wantsGlass(call)) return glassAnswer(answering, glassFor(call, world.production));
+  if (wantsGlass(call)) return glassAnswer(answering, glassFor(call, production));
   return asked.stream ? new ChunkEncoder(answering, asked) : undefined;
 }
 

@@ -23,15 +23,23 @@ export function opsSurface({ metrics, health, details = () => ({}), openApi }: O
     name: "ops",
     faultBody: plainFault,
     routes: [
-      plain("/healthz", "Whether the process is alive", HEALTHZ, async () => ({ json: { status: "ok" } })),
-      plain("/readyz", "Whether the brain can take work", READYZ, async () => readiness(await health(), details())),
-      plain("/openapi.json", "This API, as OpenAPI 3.1", { type: "object" }, async () => ({ json: openApi() })),
+      plain("/healthz", { summary: "Whether the process is alive", answer: HEALTHZ }, async () => ({
+        json: { status: "ok" },
+      })),
+      plain("/readyz", { summary: "Whether the brain can take work", answer: READYZ }, async () =>
+        readiness(await health(), details()),
+      ),
+      plain("/openapi.json", { summary: "This API, as OpenAPI 3.1", answer: { type: "object" } }, async () => ({
+        json: openApi(),
+      })),
       {
-        ...plain("/docs", "This API, as a page", {}, async () => page("text/html; charset=utf-8", DOCS_PAGE)),
+        ...plain("/docs", { summary: "This API, as a page", answer: {} }, async () =>
+          page("text/html; charset=utf-8", DOCS_PAGE),
+        ),
         produces: ["text/html"],
       },
       {
-        ...plain("/metrics", "Numbers for Prometheus", {}, async () => {
+        ...plain("/metrics", { summary: "Metrics for Prometheus", answer: {} }, async () => {
           // The check also updates the metrics.
           await health();
           return page(METRICS_TYPE, metrics.text());
@@ -59,8 +67,8 @@ const READYZ = {
   },
 };
 
-function plain(path: string, summary: string, answer: JsonObject, handle: () => Promise<Reply>): Route {
-  return { method: "GET", path, summary, scope: undefined, answer, handle };
+function plain(path: string, about: Pick<Route, "summary" | "answer">, handle: () => Promise<Reply>): Route {
+  return { method: "GET", path, scope: undefined, ...about, handle };
 }
 
 function readiness(checks: { readonly [thing: string]: Health }, details: { readonly [thing: string]: string }): Reply {

@@ -30,31 +30,19 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
   const leased = new Map<string, LeasedRun>();
   const learn = (run: string, entries: readonly Entry[]): void =>
     void leased.set(run, { names: namesIn(entries), begunAt: 0 });
-  const timed = async <Result>(commit: Promise<Result>): Promise<Result> => {
-    const begun = performance.now();
-    try {
-      const result = await commit;
-      metrics.commit.observe((performance.now() - begun) / 1000);
-      observers.wrote?.();
-      return result;
-    } catch (thrown) {
-      observers.wrote?.(thrown);
-      throw thrown;
-    }
-  };
   // In a later turn of the event loop: callers that wait for the commit go on first.
   const note = (run: string, entries: readonly Entry[], known: LeasedRun | undefined): void => {
     setImmediate(() => {
       for (const { event, at } of entries) {
         count(event, metrics);
-        if (known !== undefined) time(event, at, known, metrics);
+        if (known !== undefined) time({ event, at }, known, metrics);
         write(observers.log, event, { run_id: run, ...known?.names });
       }
     });
   };
   return {
     async create(run, entries, holder) {
-      const made = await timed(inner.create(run, entries, holder));
+      const made = await timed(inner.create(run, entries, holder), observers);
       if (made.lease === undefined) return made;
       learn(run.id, entries);
       note(run.id, entries, leased.get(run.id));
@@ -63,7 +51,7 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
     async append(lease, entries) {
       // Looked up now: the lease may be released before the commit ends.
       const known = leased.get(lease.run);
-      await timed(inner.append(lease, entries));
+      await timed(inner.append(lease, entries), observers);
       note(lease.run, entries, known);
     },
     async lease(run, holder) {
@@ -85,6 +73,20 @@ export function observeJournal(inner: Journal, observers: Observers): Journal {
     verify: (run) => inner.verify(run),
     close: () => inner.close(),
   };
+}
+
+/** Measures a commit and reports its end. */
+async function timed<Result>(commit: Promise<Result>, { metrics, wrote }: Observers): Promise<Result> {
+  const begun = performance.now();
+  try {
+    const result = await commit;
+    metrics.commit.observe((performance.now() - begun) / 1000);
+    wrote?.();
+    return result;
+  } catch (thrown) {
+    wrote?.(thrown);
+    throw thrown;
+  }
 }
 
 function namesIn([first]: readonly Entry[]): RunNames | undefined {
@@ -126,7 +128,7 @@ function count(event: Event, metrics: Metrics): void {
 }
 
 /** Measures the time from an intent to its outcome, by the times of their entries. */
-function time(event: Event, at: number, known: LeasedRun, metrics: Metrics): void {
+function time({ event, at }: Omit<Entry, "seq">, known: LeasedRun, metrics: Metrics): void {
   if (event.type === "model.called" || event.type === "action.started") {
     known.begunAt = at;
     return;

@@ -313,8 +313,9 @@ export class RunLoop {
    */
   async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<ActionEnd> {
     const { hand, redactor } = this.#world;
-    const audience = { redactor, tell: (output: LiveEvent) => this.#tell(output), isRepeated: wasOrdered };
-    const performed = performOrder(hand, this.#orderOf(action, approved), this.#halt.signal, audience);
+    const { signal } = this.#halt;
+    const sink = { redactor, tell: (output: LiveEvent) => this.#tell(output), isRepeated: wasOrdered, signal };
+    const performed = performOrder(hand, this.#orderOf(action, approved), sink);
     const ended = await this.#inTime(performed, undefined);
     if (ended !== undefined) return ended;
     performed.then(() => hand.acknowledge(action.id)).catch(() => undefined);

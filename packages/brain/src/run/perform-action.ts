@@ -42,8 +42,7 @@ interface OutputSink {
 export async function performOrder(
   hand: Hand,
   order: Order,
-  signal: AbortSignal,
-  { redactor, tell, isRepeated }: OutputSink,
+  { redactor, tell, isRepeated, signal }: OutputSink & { readonly signal: AbortSignal },
 ): Promise<ActionEnd> {
   const streams = new Map<"stdout" | "stderr", TextStream>();
   const told = { stdout: 0, stderr: 0 };

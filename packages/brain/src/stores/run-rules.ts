@@ -70,7 +70,11 @@ export function termEnd(now: number): number {
 }
 
 /** Refuses with RUN_BUSY while another process drives the run. */
-export function refuseUnlessFree(run: string, term: Term, asker: LeaseHolder, now: number): void {
+export function refuseUnlessFree(
+  run: string,
+  term: Term,
+  { asker, now }: { readonly asker: LeaseHolder; readonly now: number },
+): void {
   const { holder, until } = term;
   if (holder === undefined || until <= now || isSameProcess(holder, asker) || !mayLive(holder)) return;
   throw new Fault("RUN_BUSY", `Process ${holder.pid} on ${holder.host} is driving run ${run}.`);

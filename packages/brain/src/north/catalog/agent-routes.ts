@@ -26,19 +26,7 @@ export function agentRoutes({ agents, tools }: AgentWorld): readonly Route[] {
   const read = { scope: "runs", answer: AGENT } as const;
   const write = { scope: "agents:write", answer: AGENT, body: AGENT_DRAFT, mends: true } as const;
   return [
-    {
-      ...read,
-      method: "GET",
-      path: "/v1/agents",
-      summary: "The agents, bunny first and the others by name.",
-      answer: { type: "array", items: AGENT },
-      query: pageQuery(),
-      handle: async (call) => {
-        const [page, id] = [pageOf(call), ({ uuid }: StoredAgent): string => uuid];
-        const json = (shown: readonly StoredAgent[]): Json => shown.map(agentShape);
-        return pageReply(itemsIn(await agents.list(), page, id), page, { id, json });
-      },
-    },
+    listRoute(agents),
     {
       ...read,
       method: "GET",
@@ -77,4 +65,20 @@ export function agentRoutes({ agents, tools }: AgentWorld): readonly Route[] {
       },
     },
   ];
+}
+
+function listRoute(agents: AgentCatalog): Route {
+  return {
+    method: "GET",
+    path: "/v1/agents",
+    summary: "The agents, bunny first and the others by name.",
+    scope: "runs",
+    answer: { type: "array", items: AGENT },
+    query: pageQuery(),
+    handle: async (call) => {
+      const [page, id] = [pageOf(call), ({ uuid }: StoredAgent): string => uuid];
+      const json = (shown: readonly StoredAgent[]): Json => shown.map(agentShape);
+      return pageReply(itemsIn(await agents.list(), page, id), page, { id, json });
+    },
+  };
 }

@@ -27,9 +27,7 @@ interface ChatClient {
 /** Finds the run that answers a request: one that waits for it, one that it started before, or a new one. */
 export async function findAnswerStart(
   runs: Runs,
-  asked: ChatInput,
-  setting: ChatSetting,
-  client: ChatClient,
+  { asked, setting, client }: { asked: ChatInput; setting: ChatSetting; client: ChatClient },
 ): Promise<AnswerStart> {
   const { owner, thread } = setting;
   const filter = { owner, ...(thread === undefined ? {} : { thread }), open: true };

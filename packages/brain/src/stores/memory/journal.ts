@@ -104,7 +104,7 @@ class MemoryJournal implements Journal {
 
   async lease(run: string, holder: LeaseHolder): Promise<Lease> {
     const kept = this.#known(run);
-    refuseUnlessFree(run, kept.term, holder, this.#now());
+    refuseUnlessFree(run, kept.term, { asker: holder, now: this.#now() });
     kept.epoch += 1;
     kept.term = { holder, until: termEnd(this.#now()) };
     return { run, epoch: kept.epoch };

@@ -2,6 +2,7 @@ import { asFault, Fault, isSameProcess, STORE_LIMITS } from "@vidro/core";
 import type { Entry, Journal, Lease, LeaseHolder, NewRun, RunHead } from "@vidro/core";
 import { mayLive } from "../lease-holder.ts";
 import { chainCheck, linkHash, ROOT } from "../hash-chain.ts";
+import type { ChainLink } from "../hash-chain.ts";
 import type { Damage } from "../damage.ts";
 import type { SqliteConnection } from "./connection.ts";
 import { isCorrupt } from "./fault.ts";
@@ -86,7 +87,7 @@ class SqliteJournal implements Journal {
       const number = this.#rows.insertRun({ run, task, status, startedAt: first.at, holder, until });
       const tip: Tip = { number, epoch: 1, held: true, status, seq: ROOT.seq, hash: ROOT.hash };
       this.#remember(run.id, tip);
-      this.#extend(run.id, tip, entries, bodies);
+      this.#extend(run.id, tip, linksOf(entries, bodies));
       const updatedAt = entries.at(-1)?.at ?? first.at;
       const { id, owner, thread } = run;
       const head = { id, owner, thread, task, status, seq: tip.seq, startedAt: first.at, updatedAt };
@@ -103,7 +104,7 @@ class SqliteJournal implements Journal {
       if (known === entries.length) return;
       if (!tip.held) throw leaseLost(lease.run);
       const status = advance(lease.run, tip, entries.slice(known));
-      this.#extend(lease.run, tip, entries.slice(known), bodies.slice(known));
+      this.#extend(lease.run, tip, linksOf(entries, bodies).slice(known));
       if (status === tip.status) return;
       this.#rows.setStatus(tip.number, status);
       if (!isOpen(status)) this.#ended();
@@ -157,7 +158,7 @@ class SqliteJournal implements Journal {
     return this.#connection.write(() => {
       const held = this.#rows.lease(run);
       if (held === undefined) throw noSuchRun(run);
-      refuseUnlessFree(run, held, holder, this.#now());
+      refuseUnlessFree(run, held, { asker: holder, now: this.#now() });
       const epoch = Math.max(held.epoch + 1, this.#floor);
       this.#rows.setLease(held.number, epoch, { holder, until: termEnd(this.#now()) });
       this.#tips.delete(run);
@@ -259,11 +260,10 @@ class SqliteJournal implements Journal {
     this.#tips.set(run, tip);
   }
 
-  #extend(run: string, tip: Tip, entries: readonly Entry[], bodies: readonly string[]): void {
-    for (const [index, { seq, at }] of entries.entries()) {
-      const link = { seq, at, body: bodies[index] ?? "" };
+  #extend(run: string, tip: Tip, links: readonly Omit<ChainLink, "hash">[]): void {
+    for (const link of links) {
       tip.hash = linkHash(run, tip.hash, link);
-      tip.seq = seq;
+      tip.seq = link.seq;
       this.#rows.insertEntry(tip.number, { ...link, hash: tip.hash });
     }
     this.#touched.set(run, tip.seq);
@@ -285,6 +285,11 @@ class SqliteJournal implements Journal {
     for (const [run, seq] of this.#touched) this.#watchers.tell(run, seq);
     this.#touched.clear();
   }
+}
+
+/** Entries with their encoded bodies, to be chained. */
+function linksOf(entries: readonly Entry[], bodies: readonly string[]): readonly Omit<ChainLink, "hash">[] {
+  return entries.map(({ seq, at }, index) => ({ seq, at, body: bodies[index] ?? "" }));
 }
 
 function bodiesOf(entries: readonly Entry[]): string[] {
