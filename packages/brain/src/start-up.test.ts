@@ -70,7 +70,9 @@ test("a daemon is up before any package of others is loaded", async (t) => {
   // Nor what dials hands that listen: there are none.
   assert.deepEqual(
     loaded.filter((url) => /\/client\/|\/agent-tcp|\/dialled-hands/.test(url)),
-    loaded.filter((url) => /\/north\/hands\/dialled-hands\.ts$|\/agent-tcp\/(?:dialer|dial-options)\.ts$/.test(url)),
+    loaded.filter((url) =>
+      /\/north\/hands\/dialled-hands\.ts$|\/agent-tcp\/(?:tcp-dialler|dial-options)\.ts$/.test(url),
+    ),
   );
   // Nor all of fetch, which lies behind some names that node:http exports.
   const { moduleLoadList } = process as unknown as { readonly moduleLoadList: readonly string[] };

@@ -16,15 +16,15 @@ import type { SouthboundLink, SouthboundWire } from "./agent-ws/southbound-link.
 import { checkAgentMessage, telemetryPush } from "./agent-ws/message-checks.ts";
 import type { Warrants } from "./warrants.ts";
 
-/** What the gateway of hands on WebSockets needs. */
+/** What the gateway `agent-ws` needs. */
 export interface AgentWsWorld {
   readonly hands: HandRegister;
-  /** Takes in what a hand tells of its host. */
+  /** Takes the telemetry samples of a hand. */
   readonly take: TakeSample;
-  /** A new certificate for a hand that came with the one of that serial number. */
+  /** Issues the next certificate of a hand that connected with the certificate of that serial number. */
   readonly renew: (hand: string, serial: string, csr: string) => Promise<IssuedCertificate>;
   readonly warrants: Warrants;
-  /** What a hand means that says what it does without describing it. */
+  /** Built-in tool specs for hands that list tool names without schemas. */
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   readonly version: string;
   readonly log: Log;
@@ -32,7 +32,7 @@ export interface AgentWsWorld {
   readonly bounds?: Partial<typeof AGENT_WS_BOUNDS>;
 }
 
-/** The bounds of the gateway that one can be given others for. */
+/** The bounds of the gateway that tests may change. */
 const AGENT_WS_BOUNDS: {
   readonly [Name in "heartbeatMs" | "helloMs" | "rubbish" | "execMs"]: number;
 } = {
@@ -42,7 +42,7 @@ const AGENT_WS_BOUNDS: {
   execMs: HAND_LIMITS.commandCapMs,
 };
 
-/** The gateway of hands on WebSockets: gets each connection whose certificate counts. */
+/** The gateway of hands on WebSockets; called with each connection whose certificate was accepted. */
 export function agentWsGateway(world: AgentWsWorld): (socket: WebSocket, peer: CertifiedPeer) => void {
   const bounds = { ...AGENT_WS_BOUNDS, ...world.bounds };
   return (socket, peer) => new Session({ world, bounds, socket, peer }).start();
@@ -61,12 +61,12 @@ class Session {
   readonly #timers: NodeJS.Timeout[] = [];
   #attached: AttachedHand | undefined;
   #link: SouthboundLink | undefined;
-  /** What was to be said before the hand was told that it is welcome. */
+  /** Messages that were sent before the welcome; they follow it. */
   #held: JsonObject[] | undefined = [];
   #isGreeting = false;
   #silent = 0;
   #rubbish = 0;
-  /** One message after the other: a reply must not overtake the output before it. */
+  /** Messages are handled in order, so that a reply does not overtake the output before it. */
   #heard: Promise<void> = Promise.resolve();
   #waiting = 0;
 
@@ -81,7 +81,7 @@ class Session {
       this.#next(data, isBinary);
     });
     socket.on("ping", () => this.#alive()).on("pong", () => this.#alive());
-    // A message that is too long to be read, among others: the end that follows says why.
+    // For example a message over the size limit; `close` follows with the reason.
     socket.on("error", () => undefined).on("close", () => this.#end());
     this.#timers.push(
       setTimeout(() => this.#overdue(), bounds.helloMs),
@@ -95,14 +95,14 @@ class Session {
     this.#attached?.seen();
   }
 
-  /** A hand that tells more than can be heard is not read from until it was. */
+  /** The socket is paused while too many messages wait to be handled. */
   #next(data: RawData, isBinary: boolean): void {
     const { socket } = this.#parts;
     this.#waiting += 1;
     if (this.#waiting === SOUTHBOUND_LIMITS.heardAtOnce) socket.pause();
     this.#heard = this.#heard
       .then(() => this.#hear(data, isBinary))
-      // Only what cannot be answered any more gets here.
+      // Only a failure to send the answer gets here.
       .catch(() => socket.terminate())
       .finally(() => {
         if (this.#waiting === SOUTHBOUND_LIMITS.heardAtOnce) socket.resume();
@@ -110,7 +110,7 @@ class Session {
       });
   }
 
-  /** It may be this brain that is slow, so that the hand is to come again. */
+  /** The brain may be the slow one: CONNECTION_LOST lets the hand connect again. */
   #overdue(): void {
     if (!this.#isGreeting) this.#close(new Fault("CONNECTION_LOST", "No hello came in time.").report());
   }
@@ -192,7 +192,7 @@ class Session {
     this.#reply(message, { ...this.#welcome(attached.epoch), ...receiptFields(hello) });
     const held = this.#held ?? [];
     this.#held = undefined;
-    // Whoever ordered something while the hand was let in did not know its epoch yet.
+    // Orders that were made during the hello wait here, since they carry the epoch.
     for (const said of held) this.#send("session_epoch" in said ? { ...said, session_epoch: attached.epoch } : said);
   }
 
@@ -243,9 +243,7 @@ class Session {
     const isStranger = this.#attached === undefined;
     if (!isStranger && this.#rubbish < bounds.rubbish) return;
     world.log("hand.hung_up", { agent_id: peer.identity.id, code, reason: error });
-    this.#close(
-      isStranger ? fault.report() : { code: "RATE_LIMITED", message: "Too much of what came made no sense." },
-    );
+    this.#close(isStranger ? fault.report() : { code: "RATE_LIMITED", message: "Too many malformed messages came." });
   }
 
   #reply(message: AgentRequest | undefined, reply: JsonObject | Welcome): void {
@@ -266,16 +264,16 @@ class Session {
     socket.send(text);
     if (socket.bufferedAmount <= SOUTHBOUND_LIMITS.unsentBytes) return;
     socket.terminate();
-    throw new Fault("HAND_UNAVAILABLE", "It does not take what it is sent.");
+    throw new Fault("HAND_UNAVAILABLE", "It does not read what it is sent.");
   }
 
-  /** The reason names a fault of the table, so that a hand knows whether to come again. */
+  /** The reason of the close is a fault code, by which the hand decides whether to connect again. */
   #close({ code }: FaultReport): void {
     this.#parts.socket.close(CLOSED + FAULTS[code].http, code);
   }
 }
 
-/** Close codes of ours are those of HTTP, in the range that applications may use. */
+/** Close codes are HTTP statuses moved into the range for applications. */
 const CLOSED = 4000;
 
 function messageIn(data: RawData, isBinary: boolean): JsonObject {
@@ -285,14 +283,14 @@ function messageIn(data: RawData, isBinary: boolean): JsonObject {
   return said;
 }
 
-/** What asks for nothing is a reply: one that names what it replies to is heard also when it says nothing sensible. */
+/** Whether a message is a reply: it has no method. A malformed one still ends the call that it names. */
 function isReply(said: JsonObject): boolean {
   const isNamed = textIn(said, "id") !== undefined || textIn(said, "action_id") !== undefined;
   const asks = textIn(said, "method") !== undefined || textIn(said, "type") !== undefined;
   return !asks && (isNamed || typeof said["ok"] === "boolean");
 }
 
-/** What is made of a reply that is too long: an action that it is the end of was done, and nobody knows how. */
+/** Stands in for a reply over the size limit: the action was carried out, and its outcome is unknown. */
 function unread({ id, action_id }: JsonObject, { message: error }: Fault): JsonObject {
   const named = Object.entries({ id, action_id }).filter(([, name]) => name !== undefined);
   return { ...Object.fromEntries(named), ok: false, code: "OUTCOME_UNKNOWN", error };

@@ -5,7 +5,7 @@ import type { Identity } from "../enrolment/identities.ts";
 import { acceptTools } from "../register/accept-tools.ts";
 import type { AcceptedTools } from "../register/accept-tools.ts";
 
-/** The tools that a hand says it has, as the brain has them, or those that every hand of its capabilities has. */
+/** The tools that a hello declares, as far as they are accepted; without declarations, those of its capabilities. */
 export async function declaredTools(
   { tools, capabilities }: Hello,
   host: string,
@@ -17,7 +17,7 @@ export async function declaredTools(
   return acceptTools({ offered: tools, standard, host });
 }
 
-/** What a hand is called, whose it is and what it is chosen by is on record; it says only what it can do and where. */
+/** The description of a hand: its name, owner and tags come from the record, its tools and workspace from its hello. */
 export function describeAgent(
   { version, workspace = ".", receipt_key: receiptKey }: Hello,
   { id, owner, name, tags }: Identity,
@@ -27,7 +27,7 @@ export function describeAgent(
   return { id, owner, name, version, workspace, tags, ...signing, ...came };
 }
 
-/** What a welcome says besides to a hand that signs. */
+/** The field of a welcome that tells a hand with a receipt key that its receipts are kept. */
 export function receiptFields({ receipt_key: key }: Hello): Pick<Welcome, "receipts"> {
   return key === undefined ? {} : { receipts: true };
 }

@@ -4,36 +4,36 @@ import { asFault } from "@vidro/core";
 import { hasAuthority, openAuthority } from "../enrolment/authority.ts";
 import type { SouthboundListener, SouthboundOptions } from "./southbound.ts";
 
-/** How the door is to be. */
+/** Where hands on other machines connect, and when the listener opens. */
 export interface HandListenerOptions extends Omit<SouthboundOptions, "folder"> {
   /** The brain's own folder. */
   readonly home: string;
-  /** Whether it was asked for; else it opens with the first invitation, and stays open for those who were invited. */
+  /** Whether it opens at the start; otherwise it opens with the first invitation, and at each start after that. */
   readonly asked: boolean;
 }
 
-/** Where, in a brain's own folder, its authority is kept, and the secret that the secrets of hands are encrypted with. */
+/** The folder in a brain's home that holds its authority and the key that secrets of hands are encrypted with. */
 export function southFolder(home: string): string {
   return join(home, "ca");
 }
 
-/** The certificate of a home's authority, in PEM; the authority is made when there is none yet. */
+/** The certificate of a home's authority, in PEM; creates the authority if there is none. */
 export async function homeCertificate(home: string): Promise<string> {
   return (await openAuthority({ folder: southFolder(home), now: Date.now })).certificate;
 }
 
-/** The door for hands on other machines, of which nothing is loaded before it opens. */
+/** The listener for hands on other machines; its code is loaded when it opens. */
 export class HandListener implements HandAdmission {
   readonly #options: HandListenerOptions;
   readonly #folder: string;
-  #door: Promise<SouthboundListener> | undefined;
+  #listener: Promise<SouthboundListener> | undefined;
 
   constructor(options: HandListenerOptions) {
     this.#options = options;
     this.#folder = southFolder(options.home);
   }
 
-  /** Opens the door if it is to be open, and gives the address that hands dial. */
+  /** Opens the listener if it is to open now, and returns the address that hands dial. */
   async open(): Promise<string | undefined> {
     const { asked, log } = this.#options;
     if (asked) return (await this.#loaded()).listen();
@@ -49,25 +49,25 @@ export class HandListener implements HandAdmission {
     return (await this.#loaded()).invite(who, lifeMs);
   }
 
-  /** Gives a hand that signs its messages its next key, and tells the name of that key. */
+  /** Gives a hand that signs its messages its next key, and returns the id of that key. */
   async rotateKey(hand: string): Promise<string> {
     return (await this.#loaded()).rotateKey(hand);
   }
 
-  /** Lets a hand that listens be called at an address, or at none. */
+  /** Allows a hand that listens to be called at an address, or at none. */
   async allowAddress(hand: string, url: string | undefined): Promise<void> {
     await (await this.#loaded()).allowAddress(hand, url);
   }
 
   /** Hangs up and stops listening. */
   async close(): Promise<void> {
-    await (await this.#door)?.close();
+    await (await this.#listener)?.close();
   }
 
   #loaded(): Promise<SouthboundListener> {
-    this.#door ??= import("./southbound.ts").then(
+    this.#listener ??= import("./southbound.ts").then(
       (module) => new module.SouthboundListener({ ...this.#options, folder: this.#folder }),
     );
-    return this.#door;
+    return this.#listener;
   }
 }

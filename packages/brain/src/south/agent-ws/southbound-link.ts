@@ -6,40 +6,40 @@ import type { HandLink, OutputSink } from "../link.ts";
 import { soundJudgement, soundReply } from "../hand-answers.ts";
 import { fallbackJudgement } from "../fallback-policy.ts";
 
-/** What a link over southbound messages stands on. */
+/** The transport under a link of southbound messages. */
 export interface SouthboundWire {
-  /** Hands a message to the transport; throws a Fault when it cannot be taken. */
+  /** Sends a message; throws a Fault when it cannot. */
   send(message: JsonObject): void;
-  /** Says why, and hangs up. */
+  /** Sends a fault and closes the connection. */
   close(why: FaultReport): void;
-  /** What the hand declared. */
+  /** Capabilities that the hand declared. */
   readonly capabilities: readonly string[];
   readonly tools: readonly ToolSpec[];
   readonly epoch: number;
 }
 
-/** Gives an order to this hand the brain's signature over its approval. */
+/** Adds the brain's warrant to an order that a person approved. */
 export type AddWarrant = (order: Order) => Promise<Order>;
 
-/** A link that its transport feeds with what the hand says. */
+/** A link whose transport passes on what the hand sends. */
 export interface SouthboundLink extends HandLink {
   /** A reply came. */
   reply(message: JsonObject): void;
   /** Live output came. */
   output(message: JsonObject): void;
-  /** The connection is gone: whoever waits is told so. */
+  /** The connection is gone: rejects every pending call. */
   drop(): void;
 }
 
-/** How a reply is awaited. */
+/** How a pending call takes its reply. */
 interface Asking {
   readonly id: string;
-  /** When it is too late, and what is said then. */
+  /** The time limit, and the fault of a call that exceeds it. */
   readonly late: { readonly ms: number; readonly fault: Fault };
   readonly hear?: OutputSink;
 }
 
-/** Somebody who waits for a reply. */
+/** A call that waits for its reply. */
 interface Waiting {
   readonly id: string;
   readonly hear: OutputSink | undefined;
@@ -48,8 +48,8 @@ interface Waiting {
 }
 
 /**
- * Orders and their ends as southbound messages, whatever carries them. Replies are told apart by the id that they
- * echo, else by their action; a hand that gives neither has one order at a time, and any reply is to that one.
+ * Orders and their ends as southbound messages, over any transport. A reply belongs to the message whose id it echoes,
+ * else to the order of its action; a hand that sends neither gets one order at a time, and each reply is to that one.
  */
 export function southboundLink(wire: SouthboundWire, warranting?: AddWarrant): SouthboundLink {
   return new MessageLink(wire, wire.capabilities.includes(SIGNED_APPROVALS) ? warranting : undefined);
@@ -59,9 +59,9 @@ class MessageLink implements SouthboundLink {
   readonly #wire: SouthboundWire;
   readonly #warranting: AddWarrant | undefined;
   readonly #waiting = new Map<string, Waiting>();
-  /** Whether the hand tells its replies apart. */
+  /** Whether replies of the hand name what they reply to. */
   readonly #names: boolean;
-  /** With a hand that does not, the order before. */
+  /** For a hand whose replies do not: settles when its previous order is over. */
   #before: Promise<unknown> = Promise.resolve();
   #gone = false;
 
@@ -74,14 +74,14 @@ class MessageLink implements SouthboundLink {
   async judge(action: Action): Promise<Judgement | FaultReport> {
     if (!this.#can("action.judge")) return fallbackJudgement(action, this.#wire.tools);
     const id = `judge-${action.id}`;
-    const late = { ms: REGISTER_LIMITS.judgeMs, fault: away("It did not say in time what it would do.") };
+    const late = { ms: REGISTER_LIMITS.judgeMs, fault: away("It did not judge the action in time.") };
     const reply = await this.#ask({ ...judgeMessage(action), id }, { id, late });
     return reply["ok"] === true ? soundJudgement(reply["judgement"]) : faultOf(reply);
   }
 
   async perform(order: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> {
     if (this.#names) return this.#order(signal.aborted ? recallOf(order) : order, hear, signal);
-    // The contract has no words for asking what became of an order.
+    // The contract has no message that asks for the outcome of an earlier order.
     if (isRecall(order)) return unknown(new Fault("OUTCOME_UNKNOWN", FORGETFUL));
     const { promise: left, resolve: leave } = Promise.withResolvers<ActionEnd>();
     const notGiven = (): void => leave({ type: "failed", fault: new Fault("ACTION_EXPIRED", NOT_BEGUN).report() });
@@ -106,7 +106,7 @@ class MessageLink implements SouthboundLink {
 
   reply(message: JsonObject): void {
     const waiting = this.#repliedTo(message);
-    // A reply that nobody waits for is late or a repetition: the ledger of the hand keeps it for who asks again.
+    // A reply without a pending call is late or repeated; the hand keeps the outcome in its ledger.
     if (waiting === undefined) return;
     this.#waiting.delete(waiting.id);
     waiting.resolve(message);
@@ -131,7 +131,7 @@ class MessageLink implements SouthboundLink {
   }
 
   async #order(given: Order, hear: OutputSink, signal: AbortSignal): Promise<ActionEnd> {
-    // Only what a person approved waits for a signature.
+    // Only an order that a person approved needs a signature.
     const order = given.approved === undefined ? given : ((await this.#warranting?.(given)) ?? given);
     const { id } = order.action;
     const cancel = (): void => {
@@ -157,7 +157,7 @@ class MessageLink implements SouthboundLink {
     if (this.#waiting.size >= REGISTER_LIMITS.orders) throw away(`It has ${REGISTER_LIMITS.orders} orders already.`);
     const { promise, resolve, reject } = Promise.withResolvers<JsonObject>();
     const mine = { id, hear, resolve, reject };
-    this.#waiting.get(id)?.reject(away("The same was ordered again."));
+    this.#waiting.get(id)?.reject(away("The action was ordered again."));
     this.#waiting.set(id, mine);
     const timer = setTimeout(() => reject(late.fault), late.ms);
     try {
@@ -173,7 +173,7 @@ class MessageLink implements SouthboundLink {
     try {
       this.#wire.send(message);
     } catch {
-      // What is only told is told again by whoever needs it: an order that is repeated, an outcome that is kept.
+      // A notice that is lost is repaired later: the order is repeated, or the hand keeps the outcome.
     }
   }
 

@@ -23,13 +23,13 @@ import type { Warrants } from "../warrants.ts";
 import { serveSouthbound } from "./southbound-server.ts";
 import type { SouthboundRoute, SouthboundServer } from "./southbound-server.ts";
 
-/** What hands on other machines are taken with. */
+/** What the listener for hands on other machines needs. */
 export interface SouthboundOptions {
-  /** Where the authority is kept, and the secret that keys are encrypted with. */
+  /** The folder of the authority and of the key that secrets are encrypted with. */
   readonly folder: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** Names and addresses that other machines reach this one by; without any, only this machine can. */
+  /** Names and addresses that other machines reach this one by; without any, it listens on loopback only. */
   readonly hosts: readonly string[];
   readonly records: Records;
   readonly hands: HandRegister;
@@ -55,7 +55,7 @@ const RENEWALS = {
 
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 
-/** The door for hands on other machines: it listens when it is told to, or when somebody is invited. */
+/** The listener for hands on other machines: enrolment, renewal, `agent-ws` and `agent-http`. */
 export class SouthboundListener {
   readonly #options: SouthboundOptions;
   readonly #identities: Identities;
@@ -74,12 +74,12 @@ export class SouthboundListener {
     const { records, now, folder } = options;
     this.#keys = new HandKeys({ records, now, secret: handsSecret(folder) });
     const { hands, take, standardTools, version, log } = options;
-    this.#warrants = makeWarrants(() => this.#ca(), now);
+    this.#warrants = makeWarrants(() => this.#openAuthority(), now);
     const said = { hands, take, standardTools, version, log, now, records, warrants: this.#warrants };
     this.#http = new AgentHttp({ ...said, keys: this.#keys, identities: this.#identities, scheme: "https" });
   }
 
-  /** Listens, unless it does already, and gives the address that hands dial. */
+  /** Starts to listen, unless it does already, and returns the address that hands dial. */
   async listen(): Promise<string> {
     this.#listening ??= this.#serve();
     const listening = this.#listening;
@@ -97,18 +97,18 @@ export class SouthboundListener {
   async invite(who: Invitee, lifeMs?: number): Promise<InvitationLetter> {
     if (who.name !== undefined) this.#options.hands.assertNameFree(who.name);
     const url = await this.listen();
-    const { fingerprint } = await this.#ca();
+    const { fingerprint } = await this.#openAuthority();
     const { id, secret, expiresAt } = await this.#invitations.make(who, lifeMs);
     const token = formatInvitation({ id, secret, fingerprint });
     return { command: joinCommand(url, token), token, url, expiresAt, onlyHere: this.#options.hosts.length === 0 };
   }
 
-  /** Gives a hand that signs its messages its next key, and tells the name of that key. */
+  /** Gives a hand that signs its messages its next key, and returns the id of that key. */
   async rotateKey(hand: string): Promise<string> {
     return (await this.#http.rotate(hand)).keyid;
   }
 
-  /** Lets a hand that listens be called at an address, or at none. */
+  /** Allows a hand that listens to be called at an address, or at none. */
   async allowAddress(hand: string, url: string | undefined): Promise<void> {
     await this.#http.allowAddress(hand, url);
   }
@@ -120,8 +120,8 @@ export class SouthboundListener {
     await server?.close();
   }
 
-  /** Made at first need. */
-  #ca(): Promise<Authority> {
+  /** The authority, opened or created at first use. */
+  #openAuthority(): Promise<Authority> {
     const { folder, now } = this.#options;
     this.#authority ??= openAuthority({ folder, now }).catch((thrown: unknown) => {
       this.#authority = undefined;
@@ -132,13 +132,13 @@ export class SouthboundListener {
 
   async #serve(): Promise<SouthboundServer> {
     const { port, hosts, hands, take, standardTools, version, log, now, bounds, routes = [] } = this.#options;
-    const authority = await this.#ca();
+    const authority = await this.#openAuthority();
     const identities = this.#identities;
     const peers = {
       brain: authority.brain,
       identities,
       barred: (hand: string) => hands.barred(hand),
-      copied: (hand: string, serial: string) => this.#lock(hand, serial),
+      copied: (hand: string, serial: string) => this.#quarantineCopied(hand, serial),
       now,
     };
     const names = namesOf(hosts);
@@ -184,8 +184,8 @@ export class SouthboundListener {
     return issued;
   }
 
-  /** Two hosts have come with what one of them must have copied: neither of them works on until a person has looked. */
-  async #lock(hand: string, serial: string): Promise<void> {
+  /** Quarantines a hand of which a copied certificate is in use, until a person has looked at it. */
+  async #quarantineCopied(hand: string, serial: string): Promise<void> {
     const { hands, log } = this.#options;
     if ((await hands.barred(hand)) !== undefined) return;
     log("hand.certificate_copied", { agent_id: hand, serial });
@@ -193,7 +193,7 @@ export class SouthboundListener {
   }
 }
 
-/** All that the listener's certificate is for, each once. */
+/** The names and addresses that the listener's certificate is for, each once. */
 function namesOf(hosts: readonly string[]): readonly string[] {
   const own = hosts.length === 0 ? [] : [hostname()];
   const names = [...new Set([...LOOPBACK, ...hosts, ...own].map((name) => name.toLowerCase()))];
