@@ -12,9 +12,9 @@ export type FrameItem =
 
 /** Reads frames from bytes that come in any pieces. */
 export interface FrameDecoder {
-  /** The longest frame whose header may still come; a frame that has begun keeps the bound it began under. */
+  /** Bound of the next frames; a frame whose header was read keeps the bound of that moment. */
   maxBytes: number;
-  /** Whether a header was refused: what follows cannot be told apart, so nothing more is read. */
+  /** Whether a header was refused. The frames behind it cannot be located, so nothing more is read. */
   readonly closed: boolean;
   /** The frames that this chunk completes. */
   push(chunk: Uint8Array): readonly FrameItem[];
@@ -41,7 +41,7 @@ export function encodeFrame(value: Json, maxBytes: number = CODEC_LIMITS.frameBy
   return frame;
 }
 
-/** A decoder that begins with the bound for peers who have not proved who they are. */
+/** A decoder; by default with the bound for peers that are not authenticated yet. */
 export function frameDecoder(maxBytes: number = CODEC_LIMITS.frameBytesBeforeAuth): FrameDecoder {
   const held = byteBuffer();
   /** Bytes of the body that is awaited; undefined while the header is. */

@@ -13,7 +13,7 @@ const CLOSE_BRACE = 0x7d;
 /** Whether `__proto__` could be a key here: spelled out, or with one of its letters behind an escape. */
 const MAYBE_PROTO = /__proto__|\\u00[567]/;
 
-/** Parses JSON that a stranger wrote; BAD_REQUEST when it is no JSON, too deep, or has a `__proto__` key. */
+/** Parses untrusted JSON; BAD_REQUEST when it is not JSON, too deep, or has a `__proto__` key. */
 export function parseJson(text: string): Json {
   if (text.length > CODEC_LIMITS.jsonDepth) refuseDepth(text);
   const value = parse(text);

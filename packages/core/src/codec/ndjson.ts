@@ -5,7 +5,7 @@ import { CODEC_LIMITS } from "../limits.ts";
 import { parseJson } from "./json.ts";
 import { lineSplitter } from "./line-splitter.ts";
 
-/** A line: its value, or why it has none, with its words as far as they are within the bound. */
+/** A line: its value, or its fault with the text of the line as far as it is within the bound. */
 export type NdjsonItem =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly fault: FaultReport; readonly text: string };

@@ -10,14 +10,14 @@ export interface SseEvent {
   readonly data: string;
 }
 
-/** An event as a client hears it: `event` is "message" when it had no name, `id` is the last one that was sent. */
+/** An event as a client receives it: `event` is "message" when it had no name, `id` is the last id that was sent. */
 export interface SseMessage {
   readonly id: string;
   readonly event: string;
   readonly data: string;
 }
 
-/** An event of a stream, or why it could not be had. */
+/** An event of a stream, or the fault of one that could not be read. */
 export type SseItem =
   | { readonly ok: true; readonly value: SseMessage }
   | { readonly ok: false; readonly fault: FaultReport };
@@ -34,7 +34,7 @@ export interface SseDecoder {
   end(): SseItem | undefined;
 }
 
-/** A comment, which no client hears, to show that the stream lives. */
+/** A comment that clients ignore; it shows that the connection is alive. */
 export const SSE_HEARTBEAT = ": heartbeat\n\n";
 
 const COLON = 0x3a;
@@ -158,7 +158,7 @@ interface Draft {
   event: string;
   data: string | undefined;
   bytes: number;
-  /** Part of it was lost: it is read to its end and not delivered. */
+  /** The event is over the bound: it is read to its end and not delivered. */
   spoilt: boolean;
 }
 

@@ -7,13 +7,13 @@ import { shapeFinder } from "./shapes.ts";
 export { REDACTED } from "./scan.ts";
 export type { TextStream } from "./scan.ts";
 
-/** Takes secrets out of what is kept or shown: known ones, named ones, and what looks like one. */
+/** Removes secrets: known values, values under telling names, and texts of known formats. */
 export interface Redactor {
-  /** The text with a mark in place of each secret; the very same text when it has none. */
+  /** The text with a placeholder for each secret; the same string when it has none. */
   text(text: string): string;
-  /** The value with all its texts redacted, and strings under a telling name; the very same value when it has none. */
+  /** The value with redacted texts and redacted fields of telling names; the same object when it has none. */
   value<T>(value: T): T;
-  /** For a text in pieces: what comes out joins to `text` of the whole, and no piece has a part of a secret. */
+  /** For text in pieces: the output joins to `text` of the whole, and no piece contains part of a secret. */
   stream(): TextStream;
 }
 
@@ -27,7 +27,7 @@ interface Name {
   readonly isTelling: boolean;
 }
 
-/** A redactor that knows these secrets by value; those that are too short to be told from words are ignored. */
+/** A redactor that knows these secret values; very short ones are ignored because they occur in ordinary words. */
 export function redactor(secrets: readonly string[]): Redactor {
   const known = needleFinder(secrets);
   /** Names of fields are few and come again with every event: each is looked at once. */

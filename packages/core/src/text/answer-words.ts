@@ -1,6 +1,6 @@
 import type { QuestionAsked } from "../event.ts";
 
-/** What people say for yes and for no, in English, Portuguese and Spanish, without accents. */
+/** Words for yes and no in English, Portuguese and Spanish, without accents. */
 const YES: ReadonlySet<string> = new Set(
   "y yes yeah yep ok okay sure approve approved allow s sim pode aprovo aprovado permitir si claro dale apruebo aprobado".split(
     " ",
@@ -9,19 +9,19 @@ const YES: ReadonlySet<string> = new Set(
 const NO: ReadonlySet<string> = new Set(
   "n no nope nay never deny denied reject rejected nao nunca nego negado recuso rechazo rechazado".split(" "),
 );
-/** A no that goes on with its reason. */
+/** A no followed by its reason. */
 const NO_BECAUSE = /^(?:no|nope|nao)(?:\s*[,.:;!\u2013\u2014-]+\s*|\s+(?=because\b|since\b|porque\b|pois\b))\S/;
 const MARKS = /[\p{M}]/gu;
 const EDGES = /^[\s"'`.,!¡()*_]+|[\s"'`.,!()*_]+$/g;
 
-/** Whether an answer lets an effect happen that policy leaves to a person: a plan, or a tool that becomes usable. */
+/** Whether an answer approves an effect: a plan, or a proposed tool. */
 export function isApproval({ about, options }: Pick<QuestionAsked, "about" | "options">, answer: string): boolean {
   return (about.kind === "approval" || about.kind === "tool") && answer === options[0];
 }
 
 /**
- * The answer that words give to a question, as it is recorded: one of the options, or a no with its reason. Undefined
- * where the words are neither, so that the person is asked again; a question for words takes any.
+ * The recorded answer for a text: one of the options, or a no with its reason. Undefined when the text is neither, so
+ * that the person is asked again. A question without options accepts any text.
  */
 export function readAnswer(
   { about, options }: Pick<QuestionAsked, "about" | "options">,

@@ -1,16 +1,16 @@
 import { OUTPUT_LIMITS } from "../limits.ts";
 
-/** Where lines go: a stream of Node, or what behaves like one. */
+/** The sink of lines: a Node stream or a compatible object. */
 export interface LineSink {
-  /** What was written and not taken yet. */
+  /** Length of what is written and not flushed yet. */
   readonly writableLength: number;
   write(text: string): unknown;
   once(event: "drain", listener: () => void): unknown;
 }
 
 /**
- * Writes lines that may be lost to a sink that may not be read: while too much waits there lines are dropped, and once
- * there is room again `dropped` says how many.
+ * Writes lines to a sink without blocking: while too much is unflushed, lines are dropped, and once there is room again
+ * the line that `dropped` makes of their number is written.
  */
 export function boundedLines(sink: LineSink, dropped: (count: number) => string): (line: string) => void {
   let count = 0;

@@ -1,6 +1,6 @@
 /*
- * Text of models, tools and hosts is data. A terminal takes parts of it for orders (move, erase, retitle, paste), and
- * a reader takes characters that turn or hide others for what they pretend to be: none of them leaves here.
+ * Text of models, tools and hosts is untrusted. Control sequences could move, erase, retitle or paste in a terminal, and
+ * invisible or direction-changing characters could deceive a reader: both are removed here.
  */
 
 /** Sequences with a terminator (OSC, DCS, SOS, PM, APC), CSI sequences, and the short escapes. */
@@ -16,12 +16,12 @@ const CONTROLS =
   // oxlint-disable-next-line no-control-regex -- control characters are what this is about
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
-/** Text that a terminal only shows: no control sequence, no control character but line feed and tab. */
+/** Text without control sequences, and without control characters other than line feed and tab. */
 export function printable(text: string): string {
   return text.replaceAll("\r\n", "\n").replaceAll(SEQUENCES, "").replaceAll(CONTROLS, "").toWellFormed();
 }
 
-/** A value as one line of JSON in which a terminal finds nothing to obey either; a parser reads the same value. */
+/** A value as one line of JSON with control characters escaped; a parser reads the same value. */
 export function jsonLine(value: unknown): string {
   return `${JSON.stringify(value).replaceAll(CONTROLS, unitsOf)}\n`;
 }
@@ -34,7 +34,7 @@ function unitsOf(point: string): string {
 
 /** Printable text on one line, at most `chars` long. */
 export function oneLine(text: string, chars: number): string {
-  // Cut first: what comes after is not shown, and a long text is not worth the walk.
+  // Cut first, so that a long text is not processed in full.
   const line = printable(text.slice(0, chars * 4))
     .replaceAll(/\s+/g, " ")
     .trim();
@@ -45,12 +45,11 @@ export function oneLine(text: string, chars: number): string {
 }
 
 const SAFE_WORD = /^[\w@%+=:,./-]+$/;
-/** What cannot be seen, or not told from an ordinary blank. */
+/** Characters that are invisible or look like an ordinary blank. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/u;
 
 /**
- * An argument as a shell would take it back: exactly, and with everything that cannot be seen spelled out, so that
- * what a person approves is what they read.
+ * An argument in shell quoting, with invisible characters escaped, so that what a person approves is what they read.
  */
 export function quoted(word: string): string {
   if (SAFE_WORD.test(word)) return word;
@@ -59,7 +58,7 @@ export function quoted(word: string): string {
   return `$'${spelled(escaped)}'`;
 }
 
-/** Text in which everything that cannot be seen is spelled out. */
+/** Text with invisible characters escaped. */
 export function spelled(text: string): string {
   return Array.from(text, (point) => (INVISIBLE.test(point) ? spelling(point) : point)).join("");
 }

@@ -40,7 +40,7 @@ const SENTENCES: Sentences = {
   "run.aborted": ({ reason }) => `Aborted: ${reason}`,
 };
 
-/** What happened, in one sentence for a person. */
+/** An event as one sentence for people. */
 export function eventSentence(event: Event): string {
   return oneLine(sentenceOf(event.type, event), LINE_CHARS);
 }
@@ -49,7 +49,7 @@ function sentenceOf<Kind extends EventType>(kind: Kind, event: EventOf[Kind]): s
   return SENTENCES[kind](event);
 }
 
-/** What is happening, in one sentence for a person. */
+/** A live event as one line for people. */
 export function liveSentence(event: LiveEvent): string {
   return oneLine(event.type === "model.delta" ? event.text : event.chunk, LINE_CHARS);
 }

@@ -5,7 +5,7 @@ import type { Action, Plan } from "../tool.ts";
 const UNITS = ["B", "kB", "MB", "GB", "TB"] as const;
 const KILO = 1000;
 
-/** A time as a person says it. */
+/** A duration in words. */
 export function spanWords(ms: number): string {
   if (ms < SECOND_MS) return `${Math.round(ms)} ms`;
   if (ms < MINUTE_MS) return `${(ms / SECOND_MS).toFixed(1)} s`;
@@ -13,7 +13,7 @@ export function spanWords(ms: number): string {
   return `${Math.floor(ms / HOUR_MS)} h ${Math.floor((ms % HOUR_MS) / MINUTE_MS)} min`;
 }
 
-/** An amount of data as a person says it. */
+/** A number of bytes in words. */
 export function byteWords(bytes: number): string {
   let amount = bytes;
   let unit = 0;
@@ -24,7 +24,7 @@ export function byteWords(bytes: number): string {
   return `${unit === 0 ? amount : amount.toFixed(1)} ${UNITS[unit] ?? ""}`;
 }
 
-/** How much of a run's id people see: ids begin alike, their ends differ. */
+/** Characters of a run's id that are shown: the last ones, since the first ones of ids are alike. */
 export const SHORT_ID_CHARS = 8;
 
 /** A number with its noun. */

@@ -5,13 +5,13 @@ import { HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
 import type { ActionEnd } from "../tool.ts";
 import { RECEIPT_SCHEMA } from "./receipt.ts";
 
-/* The end of an action in our own words, as peers of ours send it on the wires that have room for it. */
+/* JSON Schema of an `ActionEnd`, on the wires that carry one between peers of ours. */
 
 const anyText: JsonObject = { type: "string", maxLength: REGISTER_LIMITS.messageBytes };
 const count: JsonObject = { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 const flag: JsonObject = { type: "boolean" };
 
-/** An object that has at least these fields: a newer peer may say more. */
+/** An object with at least these fields: a newer peer may send more. */
 function openObject(required: readonly string[], properties: JsonObject): JsonObject {
   return { type: "object", required, properties };
 }
@@ -42,7 +42,7 @@ const PROCESS_SCHEMA = openObject(["kind", "exitCode", "signal", "timedOut", "du
 
 const VALUE_SCHEMA = openObject(["kind", "text"], { kind: { const: "value" }, text: anyText, data: {} });
 
-/** What an end must be, as JSON Schema. */
+/** JSON Schema of an end. */
 export const ACTION_END_SCHEMA: JsonObject = {
   oneOf: [
     openObject(["type", "outcome"], {
@@ -65,7 +65,7 @@ export const ACTION_END_SCHEMA: JsonObject = {
   ],
 };
 
-/** An end that has passed its schema; a code that only a newer peer knows becomes the nearest of ours, and no receipt fits. */
+/** Replaces a fault code that only a newer peer knows by the nearest of ours, and drops the receipt, which no longer matches. */
 export function withKnownCode(ended: ActionEnd): ActionEnd {
   if (ended.type === "finished" || Object.hasOwn(FAULTS, ended.fault.code)) return ended;
   const code: FaultCode = ended.type === "unknown" ? "OUTCOME_UNKNOWN" : "TOOL_FAILED";

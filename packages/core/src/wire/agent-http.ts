@@ -15,17 +15,17 @@ import {
 import type { SignatureClaim, RequestHead, SignatureCrypto, SignatureFields } from "./signature.ts";
 
 /*
- * One signed message and its signed reply over HTTP, the same for both ends and both directions. The HTTP itself is
- * the caller's: bytes and fields come in, bytes and fields go out.
+ * One signed message and its signed reply over HTTP, the same for both ends and both directions. It does no HTTP itself:
+ * header fields and bytes come in, header fields and bytes go out.
  */
 
-/** The keys between a brain and a hand: one for each direction, so that nothing can be sent back to who signed it. */
+/** The keys between a brain and a hand: one for each direction, so that no message can be reflected to its signer. */
 export interface DirectionKeys {
   readonly toBrain: Uint8Array;
   readonly toHand: Uint8Array;
 }
 
-/** The keys that grow from a root. */
+/** Derives the keys of both directions from a root. */
 export function deriveKeys(root: Uint8Array, keyid: string, crypto: SignatureCrypto): DirectionKeys {
   const key = (direction: keyof DirectionKeys): Uint8Array =>
     crypto.derive(root, NO_SALT, `vidro1 ${direction} ${keyid}`);
@@ -33,8 +33,8 @@ export function deriveKeys(root: Uint8Array, keyid: string, crypto: SignatureCry
 }
 
 /**
- * The root of the next key, which both ends make of the one before and a salt: what goes over the wire is no secret
- * to begin with.
+ * Derives the root of the next key from the current root and a salt, at both ends. Only the salt goes over the wire,
+ * and it is not secret.
  */
 export function deriveNextRoot(
   root: Uint8Array,
@@ -46,57 +46,57 @@ export function deriveNextRoot(
 
 const NO_SALT = new Uint8Array();
 
-/** Where messages go. */
+/** Path for messages. */
 export const MESSAGES_PATH = "/southbound/v1/messages";
-/** Where a hand asks what waits for it. */
+/** Path on which a hand polls for messages. */
 export const POLL_PATH = "/southbound/v1/poll";
 
-/** An HTTP request that came whole, and is no longer than a message may be. */
+/** A complete HTTP request within the bound of a message. */
 export interface SignedHttpRequest {
   readonly method: string;
   /** Path and query, as they were sent. */
   readonly target: string;
-  /** Names and values in turn, as they were sent. */
+  /** Names and values alternating, as they were sent. */
   readonly rawHeaders: readonly string[];
   readonly body: Uint8Array;
 }
 
-/** An HTTP reply, whole. */
+/** A complete HTTP reply. */
 export interface SignedHttpReply {
   readonly status: number;
   readonly headers: { readonly [name: string]: string };
   readonly body: Uint8Array;
 }
 
-/** A message that was signed by whoever has the key. */
+/** A message whose signature was verified. */
 export interface VerifiedMessage {
   readonly keyid: string;
   readonly path: string;
   readonly message: JsonObject;
 }
 
-/** What a server of signed messages stands on. */
+/** The dependencies of a server of signed messages. */
 export interface SignedMessageServer {
   readonly crypto: SignatureCrypto;
   readonly scheme: "http" | "https";
-  /** Which of the two keys the caller signs with; replies are signed with the other one. */
+  /** The direction whose key the caller signs with; replies are signed with the other one. */
   readonly from: keyof DirectionKeys;
-  /** The keys of that name, unless they are not valid any more; rejects when they cannot be read. */
+  /** The valid keys of an id, or undefined; rejects when they cannot be read. */
   keys(keyid: string): Promise<DirectionKeys | undefined>;
-  /** Nobody's keys: a name that is not known costs the same work as a wrong signature. */
+  /** Keys that are used for unknown ids, so that an unknown id takes as long as a wrong signature. */
   readonly decoyKeys: DirectionKeys;
   /** Milliseconds since 1970. */
   now(): number;
-  /** Keeps a nonce as long as it could come again; false when it has come before, rejects when it cannot be kept. */
+  /** Stores a nonce for as long as it could be replayed; false when it was used before, rejects when it cannot be stored. */
   isFirst(claim: SignatureClaim): Promise<boolean>;
-  /** Does what a message asks for; rejections are Faults. */
+  /** Carries out a message; rejections are Faults. */
   answer(message: VerifiedMessage): Promise<JsonObject>;
 }
 
 const JSON_TYPE = "application/json";
 const encoder = new TextEncoder();
 
-/** Answers one request: each check in its order, then the message itself. Never rejects. */
+/** Verifies one request, carries its message out and signs the reply. Never rejects. */
 export async function answerSigned(server: SignedMessageServer, incoming: SignedHttpRequest): Promise<SignedHttpReply> {
   let claim: SignatureClaim;
   let head: RequestHead;
@@ -115,7 +115,7 @@ export async function answerSigned(server: SignedMessageServer, incoming: Signed
   } catch (thrown) {
     reply = refusalReply(thrown);
   }
-  // Also to a stranger, with nobody's key: whether a reply is signed must not tell which names are known.
+  // Replies to unknown ids are signed with decoy keys, so that a signature does not reveal which ids are known.
   return signedReply(reply, {
     server,
     claim,
@@ -135,7 +135,7 @@ interface UnverifiedMessage {
 async function verifyMessage({ server, head, claim, keys, incoming }: UnverifiedMessage): Promise<JsonObject> {
   const { crypto, from } = server;
   const nowS = Math.floor(server.now() / 1000);
-  // What has expired by this clock is refused, however slow the signer's clock may be: it is told the time, and signs anew.
+  // An expired message is refused even if the signer's clock is slow; the signer gets the time and signs again.
   if (nowS > (claim.expires ?? claim.created) || claim.created - nowS > SIGNED_HTTP_LIMITS.skewS)
     throw new Fault("CLOCK_SKEW", undefined, { detail: { server_time: nowS } });
   const isTheirs = isRequestSignedBy(head, claim, { crypto, key: (keys ?? server.decoyKeys)[from] });
@@ -145,7 +145,7 @@ async function verifyMessage({ server, head, claim, keys, incoming }: Unverified
   return parseObject(incoming.body);
 }
 
-/** A request before it is sent. */
+/** A message to sign, with its address and key. */
 export interface MessageToSign {
   readonly url: URL;
   readonly message: JsonObject;
@@ -158,15 +158,15 @@ export interface MessageToSign {
   readonly now: number;
 }
 
-/** A request as it is to be sent. */
+/** A signed request, ready to be sent. */
 export interface SignedMessage {
   readonly headers: { readonly [name: string]: string };
   readonly body: Uint8Array;
-  /** The message of the reply; SIGNATURE_INVALID when it is not the other end's own reply to this very request. */
+  /** The message of the reply; SIGNATURE_INVALID unless the other end signed it as the reply to this request. */
   verifyReply(reply: Pick<SignedHttpReply, "status" | "body"> & { readonly rawHeaders: readonly string[] }): JsonObject;
 }
 
-/** Signs a message, and says how to tell whether its reply is one. */
+/** Signs a message; the result also verifies its reply. */
 export function signMessage({ url, message, crypto, from, keys, keyid, nonce, now }: MessageToSign): SignedMessage {
   const body = encoder.encode(JSON.stringify(message));
   const head: RequestHead = {
@@ -193,7 +193,7 @@ export function signMessage({ url, message, crypto, from, keys, keyid, nonce, no
   };
 }
 
-/** What is answered, before it is signed. */
+/** A reply before it is encoded and signed. */
 interface ReplyBody {
   readonly status: number;
   readonly message: JsonObject;
@@ -231,7 +231,7 @@ function otherDirection(direction: keyof DirectionKeys): keyof DirectionKeys {
   return direction === "toBrain" ? "toHand" : "toBrain";
 }
 
-/** What of a request is signed, once all its sizes are known to be within their bounds. */
+/** The signed parts of a request; throws when a size is over its bound. */
 function headOf(
   { method, target, rawHeaders, body }: SignedHttpRequest,
   scheme: SignedMessageServer["scheme"],
@@ -259,7 +259,7 @@ function fieldsIn(rawHeaders: readonly string[]): SignatureFields {
   };
 }
 
-/** The value of a field that has to be there exactly once: of two, each end might believe another. */
+/** The value of a header that must occur exactly once; of two values each end might use another one. */
 function soleHeader(rawHeaders: readonly string[], name: string): string {
   const [value, ...more] = rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name);
   if (value === undefined || more.length > 0) throw invalidSignature();

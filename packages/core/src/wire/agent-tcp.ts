@@ -4,8 +4,8 @@ import type { JsonObject } from "../json.ts";
 import { TCP_LIMITS } from "../limits.ts";
 
 /*
- * The TCP agent protocol, version 1: its envelopes and its errors. What each action takes is in tcp-schemas.ts. A hand
- * listens, and anybody may dial.
+ * The TCP agent protocol, version 1: its envelopes and its errors. The schemas of its actions are in
+ * agent-tcp-schemas.ts. A hand listens, and clients dial it.
  */
 
 /** The version that both ends have to speak [002-51]. */
@@ -24,7 +24,7 @@ export type TcpErrorCode =
   | "INTERNAL_ERROR"
   | "CONNECTION";
 
-/** What a server says first; all but the first two are ours and may be missing. */
+/** The greeting of a server; the optional fields are ours. */
 export type TcpHello = {
   readonly maxFrame: number;
   readonly heartbeat: number;
@@ -34,7 +34,7 @@ export type TcpHello = {
   readonly extensions?: readonly string[];
 };
 
-/** What a client asks for. */
+/** A request of a client. */
 export type TcpRequest = {
   readonly v: number;
   readonly t: "req";
@@ -43,14 +43,14 @@ export type TcpRequest = {
   readonly data?: JsonObject;
 };
 
-/** All that a server sends; `out` is live output, and goes only to those who asked for it. */
+/** A message of a server; `out` is live output, sent only when the request asked for it. */
 export type TcpMessage =
   | { readonly v: number; readonly t: "hello"; readonly data: TcpHello }
   | { readonly v: number; readonly t: "res"; readonly id: string; readonly act: string; readonly data: JsonObject }
   | { readonly v: number; readonly t: "out"; readonly id: string; readonly act: string; readonly data: JsonObject }
   | TcpRefusal;
 
-/** Why a request failed; RATE_LIMITED also says when to come back. */
+/** The answer to a failed request; RATE_LIMITED carries `retryAfterMs`. */
 export type TcpRefusal = {
   readonly v: number;
   readonly t: "err";
@@ -61,10 +61,10 @@ export type TcpRefusal = {
   readonly retryAfterMs?: number;
 };
 
-/** The id in the answer to something that has none, or none that can be read [002-12]. */
+/** The id in an answer to a message without a readable id [002-12]. */
 export const NO_ID = "0";
 
-/** Faults whose name on this wire does not follow from their HTTP status. */
+/** Faults whose code on this wire does not follow from their HTTP status. */
 const NAMED: { readonly [Code in FaultCode]?: TcpErrorCode } = {
   INVALID_TOKEN: "INVALID_TOKEN",
   TOKEN_EXPIRED: "TOKEN_EXPIRED",
@@ -87,12 +87,12 @@ const BY_STATUS: { readonly [status: number]: TcpErrorCode } = {
   429: "RATE_LIMITED",
 };
 
-/** What a fault is called on this wire. */
+/** The code of a fault on this wire. */
 export function tcpErrorCode(code: FaultCode): TcpErrorCode {
   return NAMED[code] ?? BY_STATUS[FAULTS[code].http] ?? "INTERNAL_ERROR";
 }
 
-/** What an error of this wire is called everywhere else. */
+/** The fault code for an error of this wire. */
 export function tcpFaultCode(code: string): FaultCode {
   if (code === "CONNECTION") return "HAND_UNAVAILABLE";
   if (code === "UNKNOWN_ACTION") return "UNKNOWN_TOOL";

@@ -4,8 +4,8 @@ import { TOOL_EFFECTS } from "../tool.ts";
 import { RECEIPT_SCHEMA, RECEIPT_KEY_SCHEMA } from "./receipt.ts";
 
 /*
- * What each message must be. What has an effect is taken strictly: a field that nobody knows might be one that
- * somebody relies on [000-67].
+ * JSON Schemas of the messages. Requests with an effect are closed: an unknown field might change the meaning of the
+ * request for its sender [000-67].
  */
 
 const text = (maxLength: number): JsonObject => ({ type: "string", minLength: 1, maxLength });
@@ -18,7 +18,7 @@ function message(required: readonly string[], properties: JsonObject): JsonObjec
 
 const ACTION: JsonObject = { action_id: text(REGISTER_LIMITS.nameChars) };
 
-/** What an order may carry besides what is to be done. */
+/** Fields of every order. */
 const ORDER: JsonObject = {
   ...ACTION,
   session_epoch: count,
@@ -34,7 +34,7 @@ const ORDER: JsonObject = {
 const PATH = text(HAND_LIMITS.pathChars);
 const TOOL: JsonObject = { tool: text(REGISTER_LIMITS.nameChars), input: { type: "object" } };
 
-/** What a brain may ask of a hand, by method; the envelope is opened before. */
+/** Schemas of the requests from a brain, by method, without their envelope. */
 export const REQUEST_SCHEMAS: { readonly [method: string]: JsonObject } = {
   "command.exec": message(["command"], {
     ...ORDER,
@@ -62,7 +62,7 @@ export const REQUEST_SCHEMAS: { readonly [method: string]: JsonObject } = {
 
 const saidText: JsonObject = { type: ["string", "null"], maxLength: REGISTER_LIMITS.messageBytes };
 
-/** What the end of an order must be, where the contract names its fields; all others are heeded as far as they fit. */
+/** Schema of the end of an order: the contract's fields; other fields are used when they have the right type. */
 export const REPLY_SCHEMA: JsonObject = {
   type: "object",
   required: ["ok"],
@@ -92,7 +92,7 @@ const TOOL_SPEC_SCHEMA: JsonObject = {
 
 const names = (maxItems: number): JsonObject => ({ type: "array", maxItems, items: text(REGISTER_LIMITS.nameChars) });
 
-/** What a hand may tell a brain, by method; the envelope is opened before. */
+/** Schemas of the messages from a hand, by method, without their envelope. */
 export const HAND_MESSAGE_SCHEMAS: { readonly [method: string]: JsonObject } = {
   hello: {
     type: "object",

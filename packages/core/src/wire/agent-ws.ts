@@ -12,7 +12,7 @@ import { headAndTail } from "../run/turns.ts";
  * that the published contract does not name are ours and optional, so that a peer that knows only the contract works.
  */
 
-/** What a hand may be asked to do, as it declares it. */
+/** The capabilities that a hand may declare. */
 export const CAPABILITIES = [
   "command.exec",
   "telemetry.push",
@@ -24,13 +24,13 @@ export const CAPABILITIES = [
   "action.ack",
 ] as const;
 
-/** Said among them by a hand that takes an approval only with the brain's signature. */
+/** Capability of a hand that accepts approvals only with the brain's signature. */
 export const SIGNED_APPROVALS = "approval.signed";
 
 /** One of them. */
 export type Capability = (typeof CAPABILITIES)[number];
 
-/** What a hand says of itself when it comes. */
+/** The first message of a hand: its description. */
 export interface Hello {
   readonly method: "hello";
   readonly agent_id: string;
@@ -42,17 +42,17 @@ export interface Hello {
   readonly tools?: readonly ToolSpec[];
   readonly workspace?: string;
   readonly tags?: readonly string[];
-  /** The highest epoch of a session that it was in; 0 before the first. */
+  /** The highest session epoch that the hand has seen; 0 before the first session. */
   readonly session_epoch?: number;
   /** The public key of the receipts that it signs. */
   readonly receipt_key?: string;
 }
 
-/** What a hand is to obey. */
+/** The limits that a hand must obey. */
 export interface HelloPolicy {
   /** Longest time of a command, in milliseconds. */
   readonly timeouts: { readonly exec: number };
-  /** Longest message either way, in bytes of the JSON text as UTF-8; one of exactly this length is taken. */
+  /** Longest message in either direction, in bytes of its JSON text as UTF-8, inclusive. */
   readonly max_payload: number;
 }
 
@@ -62,11 +62,11 @@ export interface Welcome {
   readonly policy: HelloPolicy;
   readonly session_epoch: number;
   readonly server_version: string;
-  /** The brain keeps receipts; to one that does not say so none are sent. */
+  /** The brain stores receipts; without this flag a hand sends none. */
   readonly receipts?: true;
 }
 
-/** A message whose envelope was opened: `type` for `method` and `{id, method, params, timestamp}` are accepted. */
+/** A message without its envelope; `type` instead of `method`, and `{id, method, params, timestamp}`, are accepted. */
 export interface AgentRequest {
   readonly method: string;
   /** Echoed in the reply. */
@@ -74,7 +74,7 @@ export interface AgentRequest {
   readonly fields: JsonObject;
 }
 
-/** Opens the envelope of a message that asks for something. */
+/** Opens the envelope of a request; BAD_REQUEST when it is malformed. */
 export function openEnvelope(message: JsonObject): AgentRequest {
   const { id, method, type, params, timestamp: _, ...rest } = message;
   const name = method ?? type;
@@ -86,7 +86,7 @@ export function openEnvelope(message: JsonObject): AgentRequest {
   return { method: name, ...(id === undefined ? {} : { id }), fields: { ...rest, ...params } };
 }
 
-/** How a tool of ours is said in the words of the contract. */
+/** Maps a tool to a method of the contract, in both directions. */
 interface ToolMapping {
   readonly method: Capability;
   readonly fields: (input: JsonObject) => JsonObject;
@@ -112,7 +112,7 @@ const TOOL_MAPPINGS: { readonly [tool: string]: ToolMapping } = {
   },
 };
 
-/** The tools that a hand has by its capabilities alone. */
+/** The standard tools that a hand's capabilities imply. */
 export function toolsOfCapabilities(
   capabilities: readonly string[],
   standard: readonly ToolSpec[],
@@ -120,12 +120,12 @@ export function toolsOfCapabilities(
   return standard.filter(({ name }) => capabilities.includes(TOOL_MAPPINGS[name]?.method ?? ""));
 }
 
-/** An order with the fields of the contract and no others, for a hand that may refuse what it does not know. */
+/** An order with the contract's fields only, for hands that may refuse unknown fields. */
 export function bareOrder({ action }: Order): JsonObject {
   return actionRequest(action);
 }
 
-/** What is asked of a hand that is to carry out an action. */
+/** The request to carry out an action. */
 export function orderMessage(order: Order, sessionEpoch: number): JsonObject {
   const { action, approved, run, epoch, ttlMs, ledger, warrant } = order;
   return {
@@ -146,19 +146,19 @@ function actionRequest({ id, tool, input }: Action): JsonObject {
   return { method: saying.method, action_id: id, ...saying.fields(input) };
 }
 
-/** What is asked of a hand that is to say what it would do. */
+/** The request to judge an action. */
 export function judgeMessage({ id, tool, input }: Action): JsonObject {
   return { method: "action.judge", action_id: id, tool, input };
 }
 
-/** The order behind a message that has passed its schema. */
+/** The order in a request that matches its schema. */
 export function orderOfRequest({ method, fields }: AgentRequest): Order {
   const { run_epoch, session_epoch = 0, ttl_ms = RUN_LIMITS.orderMs } = fields;
   const [approved, ledger] = [textIn(fields, "approved"), textIn(fields, "ledger")];
   const warrant = textIn(fields, "warrant");
   return {
     action: actionOf(method, fields),
-    // A brain that names no run is fenced by its sessions: an older one is refused like an older driver of a run.
+    // Without a run id the session epoch fences orders: those of an older session are refused.
     run: textIn(fields, "run_id") ?? "session",
     epoch: Number(run_epoch ?? session_epoch),
     ttlMs: Number(ttl_ms),
@@ -175,12 +175,12 @@ function actionOf(method: string, fields: JsonObject): Action {
   return { id, tool: textIn(fields, "tool") ?? "", input: (fields["input"] ?? {}) as JsonObject, callId: id };
 }
 
-/** The action behind a request to judge it. */
+/** The action in a request to judge it. */
 export function actionToJudge(fields: JsonObject): Action {
   return actionOf("action.judge", fields);
 }
 
-/** How an action ended, in the words of what asked for it. */
+/** The reply with the end of an action, in the form that its method requires. */
 export function endReply(method: string, ended: ActionEnd): JsonObject {
   if (ended.type !== "finished") {
     const { code, message } = ended.fault;
@@ -214,7 +214,7 @@ function sizeOf({ bytes, truncated, sha256 }: Output): JsonObject {
   return { bytes, truncated, sha256 };
 }
 
-/** The same with the receipt, and with the words that it is about where the contract has none for them. */
+/** The same reply with the receipt, and with the text that the receipt covers where the contract has no field for it. */
 export function endReplyWithReceipt(method: string, ended: ActionEnd): JsonObject {
   const { receipt } = ended;
   const reply = endReply(method, ended);
@@ -224,7 +224,7 @@ export function endReplyWithReceipt(method: string, ended: ActionEnd): JsonObjec
   return { ...reply, ...words, receipt: { ...receipt } };
 }
 
-/** How an action ended, as a reply says that has passed its schema. */
+/** The end of an action in a reply that matches its schema. */
 export function endOfReply(reply: JsonObject): ActionEnd {
   const ended = endWithoutReceipt(reply);
   const { receipt } = reply;
@@ -257,7 +257,7 @@ function failureOf(reply: JsonObject): ActionEnd {
   return { type: "unknown", fault, ...(partial === undefined ? {} : { partial }) };
 }
 
-/** The fault that a reply names; a code that is not ours is a failure of the tool. */
+/** The fault in a reply; an unknown code becomes TOOL_FAILED. */
 export function faultOf(reply: JsonObject): FaultReport {
   const code = textIn(reply, "code") ?? "";
   const known = Object.hasOwn(FAULTS, code) ? (code as FaultCode) : "TOOL_FAILED";
@@ -279,7 +279,7 @@ function processOf(reply: JsonObject): ProcessOutcome {
   };
 }
 
-/** A hand that knows only the contract says no sizes and no hash: then they are those of what it sent. */
+/** An output stream of a reply. Without sizes, those of the sent text are used; without a hash it stays empty. */
 function outputOf(text: Json | undefined, size: Json | undefined, truncated: boolean): Output {
   const kept = typeof text === "string" ? text : "";
   const said = isObject(size) ? size : {};
@@ -291,7 +291,7 @@ function outputOf(text: Json | undefined, size: Json | undefined, truncated: boo
   };
 }
 
-/** A reply that is at most so long: what people read of it loses its middle, and what programs read of it goes, and with it the receipt of the whole. */
+/** Shortens a reply to `maxBytes`: texts lose their middle; `data` and the receipt, which cover the whole, are dropped. */
 export function fitReply(reply: JsonObject, maxBytes: number): JsonObject {
   let fits: JsonObject = reply;
   for (let chars = maxBytes; bytesOf(fits) > maxBytes; chars = Math.floor(chars / 2)) {
@@ -309,30 +309,30 @@ export function fitReply(reply: JsonObject, maxBytes: number): JsonObject {
 const SHORTEST_CHARS = 64;
 const encoder = new TextEncoder();
 
-/** What is said instead of a reply that cannot be made short enough: that of an action does not say that it failed. */
+/** The reply when shortening is not enough; the end of an action becomes unknown, not failed. */
 function unsendableReply({ ok, judgement }: JsonObject): JsonObject {
   const isOutcome = ok === true && judgement === undefined;
   const code: FaultCode = isOutcome ? "OUTCOME_UNKNOWN" : "PAYLOAD_TOO_LARGE";
   return { ok: false, code, error: isOutcome ? "It was done; what came of it is too long to be sent." : "Too long." };
 }
 
-/** The length of a message as `max_payload` counts it: the bytes of its JSON text as UTF-8. */
+/** The length of a message for `max_payload`: bytes of its JSON text as UTF-8. */
 export function bytesOf(value: Json): number {
   return encoder.encode(JSON.stringify(value)).length;
 }
 
-/** The fault of a message of so many bytes that is longer than it may be; undefined when it is not. */
+/** The fault of a message over the bound; undefined when it is within it. */
 export function tooLongFault(bytes: number, maxBytes: number): Fault | undefined {
   if (bytes <= maxBytes) return undefined;
   return new Fault("PAYLOAD_TOO_LARGE", `A message has at most ${maxBytes} bytes; this one has ${bytes}.`);
 }
 
-/** Cuts live output into messages of at most so many bytes each; `message` makes one of a part of the chunk. */
+/** Splits live output into messages of at most `maxBytes`; `message` builds one from a part of the chunk. */
 export function outputParts(chunk: string, maxBytes: number, message: (part: string) => JsonObject): JsonObject[] {
   const whole = message(chunk);
   if (chunk.length < 2 || bytesOf(whole) <= maxBytes) return [whole];
   const middle = chunk.length >> 1;
-  // The two halves of a character beyond 16 bits stay together.
+  // A surrogate pair is not split.
   const at = /[\uDC00-\uDFFF]/.test(chunk[middle] ?? "") ? middle + 1 : middle;
   return [chunk.slice(0, at), chunk.slice(at)].flatMap((part) => outputParts(part, maxBytes, message));
 }

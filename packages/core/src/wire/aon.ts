@@ -7,11 +7,11 @@ import { questionName, readQuestionName } from "../run/question-id.ts";
 import { liveSentence, eventSentence } from "../text/sentences.ts";
 
 /*
- * A run in the words of AON: what the five kinds of AON events ask for, and beside it the entry as it is, so that
- * nothing is lost on the way. Whoever writes it out says in which bytes.
+ * A run as AON events: the fields of the five kinds of AON events, and beside them the unchanged entry. The caller
+ * encodes the result as bytes.
  */
 
-/** What an AON reader knows of an event. */
+/** The fields of an AON event. */
 type AonFields =
   | { readonly type: "status"; readonly message: string }
   | IntentAnalysis
@@ -70,7 +70,7 @@ const ENCODERS: Encoders = {
   "context.compacted": status,
   "question.asked": (event, run, at) => {
     const { about, id, text: description, options, expiresAt } = event;
-    // Whole: what a person approves must not have an end that they did not see.
+    // Never shortened: a person must see all of what they approve.
     if (about.kind !== "healing") return { type: "status", message: printable(description) };
     const healing_id = healingId(run, id);
     return { type: "interactive_healing_request", healing_id, description, options, timeout_ms: expiresAt - at };
@@ -93,20 +93,20 @@ const ENCODERS: Encoders = {
   "run.aborted": ({ reason }, run) => ({ type: "error", code: ABORTED_CODE, message: reason, trace_id: run }),
 };
 
-/** The code under which the wires report a run that somebody stopped: it is no fault, and so not in the table. */
+/** The code of an aborted run on the wires; it is not a fault and not in the fault table. */
 export const ABORTED_CODE = "ABORTED";
 
-/** The id of a healing that is stuck: it leads to the run that waits, and to the question there. */
+/** The id of a healing that waits for a person: it contains the run and the question. */
 export function healingId(run: string, question: string): string {
   return `heal_${questionName(run, question)}`;
 }
 
-/** The run and the question that the id of a healing leads to. */
+/** The run and the question in the id of a healing. */
 export function readHealingId(id: string): { readonly run: string; readonly question: string } | undefined {
   return id.startsWith("heal_") ? readQuestionName(id.slice("heal_".length)) : undefined;
 }
 
-/** An entry as an AON event: what AON asks for, its place in the journal, and all that it says. */
+/** An entry as an AON event: the AON fields, the position in the journal, and the whole event as `body`. */
 export function aonEntry(run: string, { seq, at, event }: Entry): JsonObject {
   const { type, ...body } = event;
   const { type: kind, ...fields } = encodeEvent(event, run, at);
@@ -121,7 +121,7 @@ function encodeEvent<Kind extends EventType>(
   return ENCODERS[event.type](event, run, at);
 }
 
-/** A live event as an AON event; it has no `seq`, because it is not kept. */
+/** A live event as an AON event; it has no `seq` because it is not stored. */
 export function aonLive(run: string, event: LiveEvent, at: number): JsonObject {
   const { type, ...body } = event;
   return { type: "status", event: type, timestamp: at, run_id: run, message: liveSentence(event), body };

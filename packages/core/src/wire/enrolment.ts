@@ -3,56 +3,56 @@ import type { FaultCode } from "../fault.ts";
 import { REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "../limits.ts";
 import type { JsonObject } from "../json.ts";
 
-/* How a host becomes a hand of a brain: what it is given to paste, what it asks for, and what it gets. */
+/* Enrolment: the invitation, the request of the host and the reply of the brain. */
 
-/** Where hands say their messages over a WebSocket. */
+/** Path of the WebSocket for hands. */
 export const SOUTHBOUND_PATH = "/southbound";
 
-/** Where a host asks for its first certificate, or its first key. */
+/** Path for requesting the first certificate or key. */
 export const ENROL_PATH = "/southbound/v1/enrol";
 
-/** Where a hand that was away for too long exchanges its certificate. */
+/** Path for exchanging an expired certificate. */
 export const RENEW_PATH = "/southbound/v1/renew";
 
-/** What is in the token of an invitation. */
+/** The parts of an invitation's token. */
 export interface InvitationToken {
-  /** Names it; 32 hexadecimal digits. */
+  /** Id of the invitation; 32 hexadecimal digits. */
   readonly id: string;
-  /** Known to whoever was invited. */
+  /** Secret of the invited host. */
   readonly secret: string;
-  /** SHA-256 of the authority's certificate, by which the host knows the brain before it says anything. */
+  /** SHA-256 of the authority's certificate; the host checks the brain with it before it sends anything. */
   readonly fingerprint: string;
 }
 
-/** What a host sends to be enrolled. */
+/** The body of an enrolment request. */
 export interface EnrolRequest {
   /** The id and the secret of the invitation; the brain knows its own fingerprint. */
   readonly token: string;
-  /** A certificate signing request in PEM; a host without one is to sign its messages, and gets a key. */
+  /** A certificate signing request in PEM; without one the host gets a key for signing its messages. */
   readonly csr?: string;
   readonly name: string;
   readonly tags?: readonly string[];
 }
 
-/** What an enrolled host gets. */
+/** The reply to an enrolment. */
 export interface EnrolReply {
   readonly ok: true;
   readonly agent_id: string;
   readonly name: string;
   /** In PEM, as the next. */
   readonly ca: string;
-  /** For a host that sent a request for it. */
+  /** Set when the request had a `csr`. */
   readonly certificate?: string;
-  /** For a host that sent none: `<hand>/<key>`. */
+  /** Set when the request had no `csr`: `<hand>/<key>`. */
   readonly key_id?: string;
   /** The root of that key, in base64. */
   readonly key?: string;
 }
 
-/** The variable of the environment that an invitation may be in: the words of a command are seen by every user. */
+/** Environment variable for an invitation; arguments of a command are visible to every user of the host. */
 export const INVITATION_VARIABLE = "VIDRO_INVITATION";
 
-/** What to paste on the host that is invited: its token is in no list of processes. */
+/** The command to paste on the invited host; its token does not appear in process lists. */
 export function joinCommand(url: string, token: string): string {
   return `${INVITATION_VARIABLE}=${token} vidro hands join ${url}`;
 }
@@ -63,19 +63,19 @@ const NEXT_FOR_JOINING: { readonly [Code in FaultCode]?: string } = {
   FORBIDDEN: "Ask for an invitation with these tags: vidro hands invite --tags a,b",
 };
 
-/** What to do next when a host cannot be invited or cannot join: the token that is wrong then is an invitation. */
+/** What to do next when inviting or joining fails; here INVALID_TOKEN is about an invitation. */
 export function nextForJoining(code: FaultCode): string {
   return NEXT_FOR_JOINING[code] ?? FAULTS[code].next;
 }
 
 const TOKEN = /^([0-9a-f]{32})\.([\w-]{43})\.([\w-]{43})$/;
 
-/** The token as it is pasted. */
+/** The token of an invitation as text. */
 export function formatInvitation({ id, secret, fingerprint }: InvitationToken): string {
   return `${id}.${secret}.${fingerprint}`;
 }
 
-/** What is in a token that was pasted; BAD_REQUEST when it is none. */
+/** Parses the token of an invitation; BAD_REQUEST when it is not one. */
 export function parseInvitation(text: string): InvitationToken {
   const [, id, secret, fingerprint] = TOKEN.exec(text.trim()) ?? [];
   if (id === undefined || secret === undefined || fingerprint === undefined)
@@ -83,12 +83,12 @@ export function parseInvitation(text: string): InvitationToken {
   return { id, secret, fingerprint };
 }
 
-/** The part of a token that goes to the brain. */
+/** The part of the token that is sent to the brain. */
 export function formatInvitationProof({ id, secret }: InvitationToken): string {
   return `${id}.${secret}`;
 }
 
-/** The id and the secret that a host shows; nothing when they are none. */
+/** Parses the id and the secret that a host sends; undefined when they are malformed. */
 export function parseInvitationProof(text: string): Omit<InvitationToken, "fingerprint"> | undefined {
   const [, id, secret] = /^([0-9a-f]{32})\.([\w-]{43})$/.exec(text) ?? [];
   return id === undefined || secret === undefined ? undefined : { id, secret };
@@ -96,7 +96,7 @@ export function parseInvitationProof(text: string): Omit<InvitationToken, "finge
 
 const word: JsonObject = { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars };
 
-/** What a renewal must be. */
+/** JSON Schema of a renewal. */
 export const RENEW_SCHEMA: JsonObject = {
   type: "object",
   additionalProperties: false,
@@ -104,7 +104,7 @@ export const RENEW_SCHEMA: JsonObject = {
   properties: { csr: { type: "string", minLength: 1, maxLength: SOUTHBOUND_LIMITS.csrChars } },
 };
 
-/** What an enrolment must be. */
+/** JSON Schema of an enrolment. */
 export const ENROL_SCHEMA: JsonObject = {
   type: "object",
   additionalProperties: false,

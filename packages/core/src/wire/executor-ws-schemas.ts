@@ -4,7 +4,7 @@ import { TOOL_EFFECTS } from "../tool.ts";
 import { ACTION_END_SCHEMA } from "./action-end.ts";
 import { JUDGEMENT_SCHEMA } from "./judgement.ts";
 
-/* What each message must be, as plain JSON Schema; whoever receives one compiles what it needs. */
+/* JSON Schemas of the messages; each end compiles the ones that it receives. */
 
 const text = (maxLength: number, minLength = 1): JsonObject => ({ type: "string", minLength, maxLength });
 const anyText = text(REGISTER_LIMITS.messageBytes, 0);
@@ -21,7 +21,7 @@ function closedObject(required: readonly string[], properties: JsonObject): Json
   return { type: "object", additionalProperties: false, required, properties };
 }
 
-/** An object of ours that has at least these fields: a newer peer may say more. */
+/** An object with at least these fields: a newer peer may send more. */
 function openObject(required: readonly string[], properties: JsonObject): JsonObject {
   return { type: "object", required, properties };
 }

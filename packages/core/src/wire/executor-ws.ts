@@ -15,20 +15,20 @@ import { withKnownCode } from "./action-end.ts";
  * them, so that a peer that knows only the flows works.
  */
 
-/** A message; `seq` is the entry of the run that it tells, for whoever comes back to go on after it. */
+/** A message. `seq` is the journal entry that it shows; a reconnecting executor resumes after it. */
 export interface ExecutorMessage {
   readonly type: string;
   readonly payload: JsonObject;
   readonly seq?: number;
 }
 
-/** What an executor may announce that goes beyond the flows: it keeps a ledger, judges, can be told to stop. */
+/** Extensions that an executor may announce: it keeps a ledger, judges actions, can cancel them. */
 export const EXTENSIONS = ["ledger", "judge", "cancel"] as const;
 
 /** One of them. */
 export type Extension = (typeof EXTENSIONS)[number];
 
-/** What an executor says of itself, and what it wants done. */
+/** The first message of an executor: its description and its task. */
 export interface Handshake {
   readonly client_type: string;
   readonly client_version?: string;
@@ -37,7 +37,7 @@ export interface Handshake {
   readonly custom_tools?: readonly CustomTool[];
   readonly project_spec?: { readonly content: string; readonly file_paths?: readonly string[] };
   readonly resume?: { readonly session_id: string; readonly last_seq?: number };
-  /** Actions that it was given before a cut and is still at. */
+  /** Actions that it received before the connection was cut and is still carrying out. */
   readonly open_actions?: readonly string[];
   readonly name?: string;
   readonly working_directory?: string;
@@ -49,28 +49,28 @@ export interface CustomTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: JsonObject;
-  /** Whether running it twice under one id is the same as running it once; no when it is not said. */
+  /** Whether running it twice has the same effect as running it once; false when absent. */
   readonly idempotent?: boolean;
-  /** What it does to the world; `write` when it is not said. */
+  /** Its strongest effect; `write` when absent. */
   readonly effect?: ToolEffect;
 }
 
-/** What the brain made of a handshake. */
+/** The answer to a handshake. */
 export interface HandshakeAck {
   readonly session_id: string;
-  /** Null when the executor brought no task. */
+  /** Null when the handshake had no task. */
   readonly task_id: string | null;
   readonly tools_accepted: readonly string[];
   readonly tools_rejected: readonly string[];
   readonly server_version: string;
-  /** Ours: a brain that knows only the contract does not say it. */
+  /** Not in the contract; absent from other brains. */
   readonly policy?: { readonly timeouts: { readonly exec: number }; readonly max_payload: number };
   readonly session_epoch: number;
-  /** The task's run, as the other wires know it. */
+  /** Id of the task's run on the other wires. */
   readonly run_id?: string;
 }
 
-/** The tools that the flows name, and what they are called here. */
+/** Our names of the tools that the flows name. */
 const TOOLS_BY_WIRE_NAME: { readonly [wire: string]: string } = {
   GetWorkingDirectory: "working_directory",
   ReadFolder: "read_folder",
@@ -83,33 +83,33 @@ const TOOLS_BY_WIRE_NAME: { readonly [wire: string]: string } = {
 };
 const WIRE_NAMES = new Map(Object.entries(TOOLS_BY_WIRE_NAME).map(([wire, tool]) => [tool, wire]));
 
-/** The tool behind a name of the wire, if the flows name it. */
+/** The tool of a wire name, if the flows name it. */
 export function toolOfWireName(wire: string): string | undefined {
   return Object.hasOwn(TOOLS_BY_WIRE_NAME, wire) ? TOOLS_BY_WIRE_NAME[wire] : undefined;
 }
 
-/** What a tool is called on the wire; one that the flows do not name has its own name there. */
+/** The wire name of a tool; its own name when the flows do not name it. */
 export function wireName(tool: string): string {
   return WIRE_NAMES.get(tool) ?? tool;
 }
 
-/** A field that is a text; one that is not there, or is none, is empty. */
+/** The text in a field; empty when it is missing or not a text. */
 export function textOrEmpty(payload: JsonObject, field: string): string {
   return textIn(payload, field) ?? "";
 }
 
-/** What an action asks for, in the words of the wire. */
+/** An action as a tool call of the wire. */
 export function toolCallOf({ tool, input }: Pick<Action, "tool" | "input">): {
   readonly tool_name: string;
   readonly parameters: JsonObject;
 } {
   if (tool !== "shell") return { tool_name: wireName(tool), parameters: input };
-  // How long it may take stands beside the parameters, as for every tool.
+  // The timeout is a field beside the parameters, as for every tool.
   const { timeout_ms: _, ...parameters } = input;
   return { tool_name: wireName(tool), parameters: { dir_path: ".", ...parameters } };
 }
 
-/** The action behind a call on the wire. */
+/** The action in a tool call of the wire. */
 export function actionOfCall(payload: JsonObject): Action {
   const { parameters, timeout_ms } = payload;
   const [name, id] = [textOrEmpty(payload, "tool_name"), textOrEmpty(payload, "tool_id")];
@@ -119,7 +119,7 @@ export function actionOfCall(payload: JsonObject): Action {
   return { id, tool, input, callId: id };
 }
 
-/** What an order carries besides itself. */
+/** Fields of the message around an order. */
 export interface OrderEnvelope {
   readonly generation: string;
   readonly sessionEpoch: number;
@@ -143,13 +143,13 @@ export function runToolMessage(order: Order, { generation, sessionEpoch }: Order
   return { type: "run_tool", payload };
 }
 
-/** The order behind a message that has passed its schema. */
+/** The order in a message that matches its schema. */
 export function orderOfMessage(payload: JsonObject): Order {
   const { run_epoch, session_epoch = 0, ttl_ms = RUN_LIMITS.orderMs } = payload;
   const [approved, ledger] = [textOrEmpty(payload, "approved"), textOrEmpty(payload, "ledger")];
   return {
     action: actionOfCall(payload),
-    // A brain that names no run is fenced by its sessions: an older one is refused like an older driver of a run.
+    // Without a run id the session epoch fences orders: those of an older session are refused.
     run: textOrEmpty(payload, "run_id") || "session",
     epoch: Number(run_epoch ?? session_epoch),
     ttlMs: Number(ttl_ms),
@@ -158,14 +158,14 @@ export function orderOfMessage(payload: JsonObject): Order {
   };
 }
 
-/** Whose end it is, and how long it took. */
+/** Fields of the message around an end. */
 export interface EndEnvelope {
   readonly tool_id: string;
   readonly generation_id: string;
   readonly duration_ms: number;
 }
 
-/** How an action ended, as a message of at most `maxBytes`: what is too long loses its middle. */
+/** The message with the end of an action, at most `maxBytes` long: long texts lose their middle. */
 export function toolResultMessage(
   ended: ActionEnd,
   place: EndEnvelope,
@@ -177,7 +177,7 @@ export function toolResultMessage(
   });
   const whole = message(ended, resultFields(ended));
   if (fits(whole, maxBytes)) return whole;
-  // `ended` holds everything that the other fields say, so they are the first to go.
+  // `ended` repeats all other fields, so those are dropped first.
   const bare = (of: ActionEnd): ExecutorMessage => message(of, { status: statusOf(of), truncated: true });
   if (fits(bare(ended), maxBytes)) return bare(ended);
   let chars = maxBytes;
@@ -192,7 +192,7 @@ export function toolResultMessage(
 const SHORTEST_CHARS = 64;
 const encoder = new TextEncoder();
 
-/** Whether a message is not longer than it may be. */
+/** Whether a message is within the bound. */
 export function fits(message: ExecutorMessage, maxBytes: number = REGISTER_LIMITS.messageBytes): boolean {
   return encoder.encode(JSON.stringify(message)).length <= maxBytes;
 }
@@ -243,8 +243,8 @@ function shortenOutcome(outcome: Outcome, chars: number): Outcome {
 }
 
 /**
- * How an action ended, as a message says whose fields fit their schemas; a peer of ours says it in our own words, too.
- * Of a message that does not say whether it was done nobody knows.
+ * The end of an action in a message that matches its schema. A peer of ours also sends `ended`, which is used first.
+ * A message without a status gives an unknown outcome.
  */
 export function endOfToolResult(payload: JsonObject): ActionEnd {
   const { status, result, error, ended } = payload;
@@ -273,7 +273,7 @@ function errorText(error: Json | undefined): string | undefined {
   return undefined;
 }
 
-/** The fault that a message names; a code that is not ours is a failure of the tool. */
+/** The fault in a message; an unknown code becomes TOOL_FAILED. */
 function faultOf({ code }: JsonObject, message: string): FaultReport {
   const known = typeof code === "string" && Object.hasOwn(FAULTS, code) ? (code as FaultCode) : "TOOL_FAILED";
   return { code: known, message };
@@ -282,19 +282,19 @@ function faultOf({ code }: JsonObject, message: string): FaultReport {
 function processOf(payload: JsonObject): Outcome {
   const { status, result, stdout, stderr, error, exit_code, duration_ms, truncated } = payload;
   const said = typeof stdout === "string" && stdout !== "" ? stdout : (result ?? "");
-  // What it says of an error counts beside what the program said.
+  // The error text is appended to stderr.
   const words = [typeof stderr === "string" ? stderr : "", errorText(error) ?? ""].filter((part) => part !== "");
   const isError = status === "error";
   const output = (text: string): Output => ({
     text,
     bytes: encoder.encode(text).length,
     truncated: truncated === true,
-    // Only who saw all the bytes knows their hash.
+    // The hash of the whole output is not known here.
     sha256: "",
   });
   return {
     kind: "process",
-    // An error is none that ended well, whatever it says besides.
+    // With status "error" an exit code of 0 is not believed.
     exitCode: typeof exit_code === "number" && !(isError && exit_code === 0) ? exit_code : isError ? null : 0,
     signal: null,
     timedOut: false,
@@ -304,19 +304,19 @@ function processOf(payload: JsonObject): Outcome {
   };
 }
 
-/** Asks an executor that judges what it would do. */
+/** The request to judge an action. */
 export function judgeToolMessage(action: Action): ExecutorMessage {
   return { type: "judge_tool", payload: { ...toolCallOf(action), tool_id: action.id, timeout_ms: timeoutOf(action) } };
 }
 
-/** What an executor says that it would do. */
+/** The message with a judgement, or with the fault that the action would meet. */
 export function toolJudgementMessage(action: string, judged: Judgement | FaultReport): ExecutorMessage {
   if ("code" in judged)
     return { type: "tool_judgement", payload: { tool_id: action, error: judged.message, code: judged.code } };
   return { type: "tool_judgement", payload: { tool_id: action, judgement: judged as unknown as JsonObject } };
 }
 
-/** The judgement in a message that has passed its schema, or the fault that the action would meet. */
+/** The judgement in a message that matches its schema, or the fault that the action would meet. */
 export function readJudgement(payload: JsonObject): Judgement | FaultReport {
   const { judgement, error } = payload;
   if (judgement !== undefined) return judgement as unknown as Judgement;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../json.ts";
 import { HAND_LIMITS, REGISTER_LIMITS } from "../limits.ts";
 
-/* A hand's judgement of an action, as it comes over the wires that have room for it. */
+/* JSON Schema of a hand's judgement, on the wires that carry one. */
 
 const text = (maxLength: number, minLength = 1): JsonObject => ({ type: "string", minLength, maxLength });
 const anyText = text(REGISTER_LIMITS.messageBytes, 0);
@@ -13,7 +13,7 @@ function list(items: JsonObject, maxItems: number): JsonObject {
   return { type: "array", maxItems, items };
 }
 
-/** An object that has at least these fields: a newer peer may say more. */
+/** An object with at least these fields: a newer peer may send more. */
 function openObject(required: readonly string[], properties: JsonObject): JsonObject {
   return { type: "object", required, properties };
 }
@@ -64,7 +64,7 @@ const VERDICT = openObject(["decision", "rule", "class", "reason"], {
   reason: text(HAND_LIMITS.pathChars, 0),
 });
 
-/** What a judgement must be, as JSON Schema. */
+/** JSON Schema of a judgement. */
 export const JUDGEMENT_SCHEMA: JsonObject = openObject(["plan", "hash", "verdict", "policy"], {
   plan: { oneOf: PLANS },
   hash: name,

@@ -7,7 +7,7 @@ const name: JsonObject = { type: "string", minLength: 1, maxLength: REGISTER_LIM
 /** The public key of a hand's receipts: 32 bytes of Ed25519. */
 export const RECEIPT_KEY_SCHEMA = hex(64);
 
-/** What a receipt must be, as JSON Schema. */
+/** JSON Schema of a receipt. */
 export const RECEIPT_SCHEMA: JsonObject = {
   type: "object",
   additionalProperties: false,

@@ -3,37 +3,37 @@ import { SIGNED_HTTP_LIMITS } from "../limits.ts";
 
 /*
  * HTTP Message Signatures (RFC 9421) as a brain and its hands use them: one label, one algorithm, one list of
- * components for requests and one for replies. What is not exactly this profile is refused, so that there is nothing
- * to choose for whoever attacks. There is no cryptography here: each side brings its own as a `SignatureCrypto`.
+ * components for requests and one for replies. Anything else is refused, so that an
+ * attacker has nothing to choose. There is no cryptography here: each side provides it as a `SignatureCrypto`.
  */
 
-/** The cryptography that the profile needs; what it gives is base64, so that each value has one spelling only. */
+/** The cryptography of the profile; results are base64, so that each value has exactly one spelling. */
 export interface SignatureCrypto {
   /** HMAC-SHA-256. */
   mac(key: Uint8Array, text: string): string;
   /** SHA-256. */
   digest(bytes: Uint8Array): string;
-  /** HKDF-SHA-256, as many bytes as a key has. */
+  /** HKDF-SHA-256, with the length of a key. */
   derive(root: Uint8Array, salt: Uint8Array, info: string): Uint8Array;
-  /** Whether two texts are the same, in a time that does not tell where they differ. */
+  /** Compares two texts in constant time. */
   same(one: string, other: string): boolean;
 }
 
-/** A part of a message that is signed: its identifier as RFC 9421 writes it, and its value. */
+/** A signed component: its RFC 9421 identifier and its value. */
 export type Component = readonly [identifier: string, value: string];
 
-/** A request as it is signed. */
+/** The signed parts of a request. */
 export interface RequestHead {
   readonly method: string;
-  /** Host and port as the client means them, in lower case, without a port that the scheme implies. */
+  /** Host and port of the URL in lower case, without the default port of the scheme. */
   readonly authority: string;
   readonly path: string;
-  /** With its question mark, which is there even when nothing follows it. */
+  /** With its question mark, also when the query is empty. */
   readonly query: string;
   readonly contentType: string;
 }
 
-/** A reply as it is signed: bound to its request by the signature that the request had. */
+/** The signed parts of a reply; it is bound to its request by the request's signature. */
 export interface ReplyHead {
   readonly status: number;
   readonly contentType: string;
@@ -41,18 +41,18 @@ export interface ReplyHead {
   readonly asked: string;
 }
 
-/** The three fields that make a message a signed one. */
+/** The three header fields of a signature. */
 export interface SignatureFields {
   readonly "content-digest": string;
   readonly "signature-input": string;
   readonly signature: string;
 }
 
-/** What a signature says of itself. */
+/** The parameters of a signature. */
 export interface SignatureParameters {
   /** Seconds since 1970. */
   readonly created: number;
-  /** Of requests only: seconds since 1970 after which the signature counts no more. */
+  /** Of requests only: when the signature expires, in seconds since 1970. */
   readonly expires?: number;
   /** Of requests only: a reply is as fresh as the request that it is bound to. */
   readonly nonce?: string;
@@ -60,7 +60,7 @@ export interface SignatureParameters {
   readonly keyid: string;
 }
 
-/** The fields of a signature after parsing; nothing of it is to be believed before the MAC is checked. */
+/** A parsed signature. It must not be trusted before its MAC is checked. */
 export interface SignatureClaim extends SignatureParameters {
   readonly digest: string;
   readonly mac: string;
@@ -81,7 +81,7 @@ export function signatureBase(components: readonly Component[], params: string):
     .join("\n");
 }
 
-/** What a message is signed with. */
+/** Key and parameters of a new signature. */
 export interface SigningKey extends SignatureParameters {
   readonly crypto: SignatureCrypto;
   readonly key: Uint8Array;
@@ -99,7 +99,7 @@ export function signReply(head: ReplyHead, body: Uint8Array, signing: SigningKey
   return signComponents(replyComponents(head, digest), digest, signing);
 }
 
-/** Whether whoever has the key signed this request. */
+/** Whether the request was signed with this key. */
 export function isRequestSignedBy(
   head: RequestHead,
   claim: SignatureClaim,
@@ -109,7 +109,7 @@ export function isRequestSignedBy(
   return crypto.same(crypto.mac(key, signatureBase(components, claim.params)), claim.mac);
 }
 
-/** Whether whoever has the key signed this reply. */
+/** Whether the reply was signed with this key. */
 export function isReplySignedBy(
   head: ReplyHead,
   claim: SignatureClaim,
@@ -119,17 +119,17 @@ export function isReplySignedBy(
   return crypto.same(crypto.mac(key, signatureBase(components, claim.params)), claim.mac);
 }
 
-/** Reads the fields of a signed request; SIGNATURE_INVALID when they are not exactly as the profile has them. */
+/** Reads the fields of a signed request; SIGNATURE_INVALID when they do not match the profile exactly. */
 export function readRequestClaim(fields: SignatureFields): SignatureClaim {
   return readClaim(fields, REQUEST, ["created", "expires", "nonce", "keyid", "alg", "tag"]);
 }
 
-/** Reads the fields of a signed reply; SIGNATURE_INVALID when they are not exactly as the profile has them. */
+/** Reads the fields of a signed reply; SIGNATURE_INVALID when they do not match the profile exactly. */
 export function readReplyClaim(fields: SignatureFields): SignatureClaim {
   return readClaim(fields, REPLY, ["created", "keyid", "alg", "tag"]);
 }
 
-/** That a signature is not good; why is nobody's business who cannot sign. */
+/** The fault of every invalid signature; it gives no reason, which would help an attacker. */
 export function invalidSignature(): Fault {
   return new Fault("SIGNATURE_INVALID");
 }
@@ -157,10 +157,10 @@ function digestField(digest: string): string {
   return `sha-256=:${digest}:`;
 }
 
-/** The base64 of 32 bytes. Another spelling of the same bytes is another text, and is not the text that is expected. */
+/** The base64 of 32 bytes; other spellings of the same bytes are refused. */
 const HASH = "[A-Za-z0-9+/]{43}=";
 const DIGEST_FIELD = new RegExp(`^sha-256=:(${HASH}):$`);
-/** One member with our label and no parameters: a second label, ours again or another, does not fit. */
+/** One member with our label and no parameters; a second label does not match. */
 const SIGNATURE_FIELD = new RegExp(`^${LABEL}=:(${HASH}):$`);
 const INPUT_FIELD = new RegExp(
   `^${LABEL}=(\\(([^()]*)\\)((?:;[a-z]+=(?:\\d{1,15}|"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*"))+))$`,
@@ -193,7 +193,7 @@ function readClaim(
   return { created, expires, nonce, keyid, digest, mac, params };
 }
 
-/** The parameters by their types, which RFC 8941 tells apart: each of the expected names once, in any order. */
+/** The parameters by their RFC 8941 types: each expected name exactly once, in any order. */
 function readParameters(
   given: string,
   expected: readonly string[],

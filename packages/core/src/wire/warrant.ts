@@ -5,27 +5,27 @@ import type { Order } from "../ports.ts";
  * the ledger that it is for, and over the time after which it is void. All but the last two parts are in the order.
  */
 
-/** What a warrant is for. */
+/** The terms that a warrant signs. */
 export interface WarrantTerms {
-  /** The hand that is to believe it. */
+  /** The hand that it is issued for. */
   readonly hand: string;
   readonly order: Pick<Order, "run" | "action" | "approved" | "ledger">;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 }
 
-/** What is signed: no other text that a brain signs begins like this. */
+/** The signed text. Its prefix is used for no other signature of a brain. */
 export function warrantText({ hand, order, expiresAt }: WarrantTerms): string {
   const { run, action, approved = "", ledger = "" } = order;
   return JSON.stringify(["vidro-approval-1", hand, run, action.id, approved, ledger, expiresAt]);
 }
 
-/** What a hand that listens for TCP is called in it: no id of a hand that joined looks like this. */
+/** The name of a TCP hand in a warrant; ids of joined hands never have this form. */
 export function tcpHandName(id: string): string {
   return `tcp:${id}`;
 }
 
-/** A warrant as it is sent. */
+/** A warrant, parsed. */
 export interface Warrant {
   readonly expiresAt: number;
   /** ECDSA over P-256 with SHA-256, r and s in 64 bytes, in base64url. */
@@ -37,7 +37,7 @@ export function formatWarrant({ expiresAt, signature }: Warrant): string {
   return `${expiresAt}.${signature}`;
 }
 
-/** The warrant in a text; nothing when it is none. */
+/** Parses a warrant; undefined when the text is not one. */
 export function parseWarrant(text: string): Warrant | undefined {
   const [, expiresAt, signature] = /^(\d{1,15})\.([\w-]{86})$/.exec(text) ?? [];
   return signature === undefined ? undefined : { expiresAt: Number(expiresAt), signature };
