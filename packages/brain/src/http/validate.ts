@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import type * as ajv2020 from "ajv/dist/2020.js";
 import type { Ajv2020, ErrorObject, ValidateFunction } from "ajv/dist/2020.js";
 import { Fault, HTTP_LIMITS, isObject } from "@vidro/core";
+import { SCHEMA_OPTIONS } from "@vidro/core/wire/schema-check";
 import type { FaultCode, Json, JsonObject } from "@vidro/core";
 import type { Route } from "./route.ts";
 
@@ -13,16 +14,7 @@ export interface Validator {
   query(given: URLSearchParams): { readonly [name: string]: string };
 }
 
-// Strict about keywords: a misspelt keyword in a schema must not go unnoticed. Formats are annotations, as in JSON
-// Schema 2020-12.
-const BODIES = {
-  useDefaults: true,
-  strict: true,
-  strictTypes: false,
-  strictTuples: false,
-  strictRequired: false,
-  validateFormats: false,
-} as const;
+const BODIES = { ...SCHEMA_OPTIONS, useDefaults: true } as const;
 /** Values of a query are text, so numbers and booleans are coerced. */
 const QUERIES = { ...BODIES, coerceTypes: true } as const;
 

@@ -1,5 +1,7 @@
 import { createRequire } from "node:module";
 import type * as ajv from "ajv/dist/2020.js";
+import { createSchemaCompiler, explainMismatch } from "@vidro/core/wire/schema-check";
+import type { SchemaCompiler, SchemaValidator } from "@vidro/core/wire/schema-check";
 import type { JsonObject } from "@vidro/core";
 
 /** Says what is wrong with a value that came over a wire, and where; nothing when it fits its schema. */
@@ -26,37 +28,25 @@ export function lenientReader(schema: JsonObject, optional: readonly string[]): 
 }
 
 const require = createRequire(import.meta.url);
-let compiler: ajv.Ajv2020 | undefined;
+let compiler: SchemaCompiler | undefined;
 
 /** A check for each of these schemas, which are our own; each is compiled when it is first needed. */
 export function schemaChecks(schemas: { readonly [name: string]: JsonObject }): (name: string) => Check | undefined {
-  const compiled = new Map<string, ajv.ValidateFunction>();
+  const compiled = new Map<string, SchemaValidator>();
   return (name) => {
     const schema = Object.hasOwn(schemas, name) ? schemas[name] : undefined;
     if (schema === undefined) return undefined;
     return (value) => {
       const validate = compiled.get(name) ?? compile(schema);
       compiled.set(name, validate);
-      return validate(value) ? undefined : explain(validate.errors?.[0]);
+      const mismatch = explainMismatch(validate, value, "the message");
+      return mismatch === undefined ? undefined : `${mismatch}.`;
     };
   };
 }
 
-function compile(schema: JsonObject): ajv.ValidateFunction {
+function compile(schema: JsonObject): SchemaValidator {
   // Loaded with the first message: a brain that no hand has come to yet is up before.
-  const { Ajv2020 } = require("ajv/dist/2020.js") as typeof ajv;
-  compiler ??= new Ajv2020({ strict: true, strictTypes: false, strictRequired: false });
+  compiler ??= createSchemaCompiler((require("ajv/dist/2020.js") as typeof ajv).Ajv2020);
   return compiler.compile(schema);
-}
-
-function explain(error: ajv.ErrorObject | undefined): string {
-  if (error === undefined) return "it is not as it should be.";
-  const where = error.instancePath === "" ? "it" : error.instancePath.slice(1).replaceAll("/", ".");
-  const { additionalProperty, allowedValues } = error.params as {
-    readonly additionalProperty?: string;
-    readonly allowedValues?: readonly unknown[];
-  };
-  if (additionalProperty !== undefined) return `${where} has no field ${JSON.stringify(additionalProperty)}.`;
-  if (allowedValues !== undefined) return `${where} must be one of ${allowedValues.join(", ")}.`;
-  return `${where} ${error.message ?? "is wrong"}.`;
 }

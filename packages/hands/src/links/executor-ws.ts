@@ -11,8 +11,9 @@ import {
 } from "@vidro/core/wire/executor-ws";
 import type { CustomTool, ExecutorMessage, Handshake, HandshakeAck } from "@vidro/core/wire/executor-ws";
 import { BRAIN_MESSAGE_SCHEMAS } from "@vidro/core/wire/executor-ws-schemas";
-import type { ValidateFunction } from "ajv";
-import { compiler, explain } from "../tools/check-arguments.ts";
+import { explainMismatch } from "@vidro/core/wire/schema-check";
+import type { SchemaValidator } from "@vidro/core/wire/schema-check";
+import { loadSchemaCompiler } from "../schema-compiler.ts";
 import { keepConnected } from "./redial.ts";
 import type { RedialOptions } from "./redial.ts";
 import { BrainSocket } from "./executor-ws/brain-socket.ts";
@@ -37,7 +38,7 @@ export interface ExecutorOptions {
   readonly redialling?: Pick<RedialOptions<BrainSocket>, "chance" | "bounds">;
 }
 
-const compiled = new Map<string, ValidateFunction>();
+const compiled = new Map<string, SchemaValidator>();
 
 /** An executor of 004: dials a brain, offers a hand's tools, carries out orders, and reconnects after a cut. */
 export class Executor {
@@ -206,11 +207,10 @@ export class Executor {
 }
 
 async function checkPayload(type: string, payload: JsonObject): Promise<void> {
-  const validate = compiled.get(type) ?? (await compiler()).compile(BRAIN_MESSAGE_SCHEMAS[type] ?? {});
+  const validate = compiled.get(type) ?? (await loadSchemaCompiler()).compile(BRAIN_MESSAGE_SCHEMAS[type] ?? {});
   compiled.set(type, validate);
-  if (validate(payload)) return;
-  const error = validate.errors?.[0];
-  throw new Fault("BAD_REQUEST", `${type}: ${error === undefined ? "wrong fields" : explain(error)}.`);
+  const mismatch = explainMismatch(validate, payload, "the message");
+  if (mismatch !== undefined) throw new Fault("BAD_REQUEST", `${type}: ${mismatch}.`);
 }
 
 /** The WebSocket address of a task at a brain. */

@@ -1,37 +1,15 @@
 import { Fault } from "@vidro/core";
-import type { Ajv, ErrorObject, ValidateFunction } from "ajv";
+import { explainMismatch } from "@vidro/core/wire/schema-check";
+import type { SchemaValidator } from "@vidro/core/wire/schema-check";
+import { loadSchemaCompiler } from "../schema-compiler.ts";
 import type { HandTool } from "./tool.ts";
 
-let ajv: Promise<Ajv> | undefined;
-
-/** What compiles our own schemas; loaded when it is first needed: a hand that only waits pays nothing for it. */
-export function compiler(): Promise<Ajv> {
-  ajv ??= import("ajv").then(
-    // The schemas are ours and the tests have checked them: compiling the schema of schemas first would cost 20 ms.
-    (module) => new module.Ajv({ meta: false, validateSchema: false }),
-  );
-  return ajv;
-}
-
-const compiled = new WeakMap<HandTool, ValidateFunction>();
+const compiled = new WeakMap<HandTool, SchemaValidator>();
 
 /** Checks an input against its tool's schema; throws BAD_ARGUMENTS that says where it is wrong and how. */
 export async function checkArguments(tool: HandTool, input: unknown): Promise<void> {
-  const validate = compiled.get(tool) ?? (await compiler()).compile(tool.parameters);
+  const validate = compiled.get(tool) ?? (await loadSchemaCompiler()).compile(tool.parameters);
   compiled.set(tool, validate);
-  if (validate(input)) return;
-  const error = validate.errors?.[0];
-  throw new Fault("BAD_ARGUMENTS", `${tool.name}: ${error === undefined ? "wrong input" : explain(error)}.`);
-}
-
-/** What is wrong with an input, and where. */
-export function explain(error: ErrorObject): string {
-  const where = error.instancePath === "" ? "the input" : error.instancePath.slice(1).replaceAll("/", ".");
-  const { additionalProperty, allowedValues } = error.params as {
-    additionalProperty?: string;
-    allowedValues?: unknown[];
-  };
-  if (additionalProperty !== undefined) return `${where} has no field "${additionalProperty}"`;
-  if (allowedValues !== undefined) return `${where} must be one of ${allowedValues.join(", ")}`;
-  return `${where} ${error.message ?? "is wrong"}`;
+  const mismatch = explainMismatch(validate, input, "the input");
+  if (mismatch !== undefined) throw new Fault("BAD_ARGUMENTS", `${tool.name}: ${mismatch}.`);
 }

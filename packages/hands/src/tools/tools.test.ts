@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
-import { Ajv } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import type { ToolInput } from "./tool.ts";
 import { processesTool } from "./processes.ts";
 import { shellTool } from "./shell.ts";
@@ -8,7 +8,7 @@ import { TOOLS } from "./tools.ts";
 
 /** Compiles a schema as strictly as AJV can: the hand itself takes the schemas as they are, to begin at once. */
 function compile(schema: object) {
-  return new Ajv({
+  return new Ajv2020({
     strict: true,
     strictTypes: true,
     strictTuples: true,
