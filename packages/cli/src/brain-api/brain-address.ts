@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { DaemonFile } from "@vidro/brain";
+import type { DaemonFile } from "@vidro/brain/daemon-file";
 import { CLIENT_LIMITS, Fault } from "@vidro/core";
 import { stateFolder } from "@vidro/hands/config";
 import { commandConfig } from "../program/settings.ts";

@@ -1,4 +1,5 @@
-import type { Brain, HandRegister, HomeAgents, StoredAgent } from "@vidro/brain";
+import type { Brain, HandRegister } from "@vidro/brain";
+import type { HomeAgents, StoredAgent } from "@vidro/brain/home";
 import type { AgentRecord, HandRecord } from "@vidro/client";
 import { Fault } from "@vidro/core";
 import type { HandRow } from "@vidro/core";
@@ -98,7 +99,7 @@ async function requireLocalHand(brain: Brain, selector: string, workspace: strin
 }
 
 async function homeAgents(brain: Brain): Promise<HomeAgents> {
-  const brains = await import("@vidro/brain");
+  const brains = await import("@vidro/brain/home");
   return new brains.HomeAgents(homeFolder(), brain);
 }
 

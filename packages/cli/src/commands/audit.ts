@@ -70,7 +70,7 @@ export async function verifyAudit(given: string | undefined, flags: VerifyFlags)
 
 /** Checks the outcomes of a run, up to its last sound entry, against the receipts of its hands. */
 async function receiptCheck(brain: Brain, file: string | undefined, count: ReceiptCount) {
-  const { checkReceipt, keysByHand, Outcomes, ReceiptKeys } = await import("@vidro/brain");
+  const { checkReceipt, keysByHand, Outcomes, ReceiptKeys } = await import("@vidro/brain/home");
   const keys = file === undefined ? keysByHand(await new ReceiptKeys(brain.records).all()) : await readHandKeys(file);
   return async (run: string, last: number): Promise<void> => {
     const outcomes = new Outcomes(run);

@@ -50,7 +50,7 @@ export async function printRun(
 ): Promise<number> {
   return withBrainApi(flags, async ({ runs }) => {
     const { id, status } = await findRun(runs, given);
-    const screen = screenFor(id, flags, false);
+    const screen = await screenFor(id, flags, false);
     for await (const entry of runs.entries(id)) {
       screen.entry(entry);
       await waitForReader();

@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openBrain, Tokens } from "@vidro/brain";
+import { openBrain } from "@vidro/brain";
+import { Tokens } from "@vidro/brain/home";
 import { readConfig } from "@vidro/brain/config";
 import { lines, Stage } from "../stage.fixture.ts";
 

@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import type { TokenRow, Tokens } from "@vidro/brain";
+import type { TokenRow, Tokens } from "@vidro/brain/home";
 import { Fault } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
 import { EXIT } from "../program/exit-codes.ts";
@@ -85,7 +85,7 @@ export async function exportTokens(given: readonly string[], file: string): Prom
 /** Does some work with the tokens of this home; a running daemon notices changes by itself. */
 async function withTokens(work: (tokens: Tokens) => Promise<number>): Promise<number> {
   return withHomeBrain(async (brain) => {
-    const { Tokens: Store } = await import("@vidro/brain");
+    const { Tokens: Store } = await import("@vidro/brain/home");
     const tokens = new Store(brain.records);
     try {
       return await work(tokens);

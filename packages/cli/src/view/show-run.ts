@@ -1,4 +1,3 @@
-import { terminalScreen } from "./run-view.ts";
 import { absentAnswerer, personAnswerer, yesAnswerer } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import { ndjsonScreen } from "./screen.ts";
@@ -19,7 +18,7 @@ function tellsPrograms({ json }: ShowFlags): boolean {
 }
 
 /** Shows a run from entry `after` on to its end and gives the exit code. */
-export function showRun(
+export async function showRun(
   runs: BrainRuns,
   run: { readonly id: string; readonly after: number },
   flags: ShowFlags,
@@ -28,15 +27,17 @@ export function showRun(
     runs,
     run: run.id,
     after: run.after,
-    screen: screenFor(run.id, flags),
+    screen: await screenFor(run.id, flags),
     answerer: answererFor(flags),
   });
 }
 
 /** The screen for a run; `live` is false for a run that is only printed. */
-export function screenFor(run: string, flags: ShowFlags, live = terminalName() !== "dumb"): Screen {
+export async function screenFor(run: string, flags: ShowFlags, live = terminalName() !== "dumb"): Promise<Screen> {
   const { quiet = false, verbose = false } = flags;
   if (tellsPrograms(flags)) return ndjsonScreen(run, { verbose });
+  // Loaded only for a terminal: programs get NDJSON.
+  const { terminalScreen } = await import("./run-view.ts");
   return terminalScreen({ run, stream: process.stdout, live, quiet, verbose });
 }
 

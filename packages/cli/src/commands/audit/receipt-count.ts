@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import type { KeysOfHands, OutcomeOnRecord, ReceiptVerdict } from "@vidro/brain";
+import type { KeysOfHands, OutcomeOnRecord, ReceiptVerdict } from "@vidro/brain/home";
 import { asFault, Fault, isObject } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { countWords } from "@vidro/core/text";
@@ -59,7 +59,7 @@ export function receiptWords({ receipts, redacted, missing, unsigned }: ReceiptS
 
 /** Reads public keys as `vidro audit keys` and `vidro-hand key` print them; BAD_REQUEST for any other line. */
 export async function readHandKeys(file: string): Promise<KeysOfHands> {
-  const { keysByHand } = await import("@vidro/brain");
+  const { keysByHand } = await import("@vidro/brain/home");
   const keys = (await readJsonLines(file)).map((line, at) => {
     const { hand, key, since = 0 } = isObject(line) ? line : {};
     if (typeof hand === "string" && typeof key === "string" && typeof since === "number") return { hand, key, since };

@@ -8,7 +8,7 @@ import { auditedRuns } from "../audit.ts";
 
 /** Prints the outcomes that hands have signed, one in each line, with what is needed to check them elsewhere. */
 export async function exportReceipts(given: string | undefined): Promise<number> {
-  const { Outcomes } = await import("@vidro/brain");
+  const { Outcomes } = await import("@vidro/brain/home");
   return withHomeBrain(async (brain) => {
     let code: number = EXIT.ok;
     const write = async (run: string): Promise<void> => {
@@ -31,7 +31,7 @@ export async function exportReceipts(given: string | undefined): Promise<number>
 
 /** Prints the public keys of hands, one in each line. */
 export async function printHandKeys(): Promise<number> {
-  const { ReceiptKeys } = await import("@vidro/brain");
+  const { ReceiptKeys } = await import("@vidro/brain/home");
   return withHomeBrain(async (brain) => {
     for (const key of await new ReceiptKeys(brain.records).all()) writeJson(key);
     return EXIT.ok;
@@ -43,7 +43,7 @@ export async function checkExported(
   file: string,
   flags: { readonly keys: string; readonly json?: boolean },
 ): Promise<number> {
-  const { checkReceipt, outcomeIn } = await import("@vidro/brain");
+  const { checkReceipt, outcomeIn } = await import("@vidro/brain/home");
   const known = await readHandKeys(flags.keys);
   const isJson = flags.json === true;
   const count = new ReceiptCount(isJson);

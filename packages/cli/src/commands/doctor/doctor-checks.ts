@@ -109,7 +109,7 @@ function lookAtConfig(): Found {
 
 /** The health of the running daemon of this home. */
 async function lookAtDaemon(home: string): Promise<Found> {
-  const { findDaemon } = await import("@vidro/brain");
+  const { findDaemon } = await import("@vidro/brain/daemon-file");
   const daemon = await findDaemon(home);
   if (daemon === undefined) return ok("none is up for this home");
   const { getFromBrain } = await import("../../brain-api/brain-http.ts");
@@ -123,7 +123,7 @@ async function lookAtDaemon(home: string): Promise<Found> {
 }
 
 async function lookAtModel(): Promise<Found> {
-  const { describeChoice } = await import("@vidro/brain");
+  const { describeChoice } = await import("@vidro/brain/home");
   const { name, because, servers } = await describeChoice(commandConfig());
   const summary = `${name} decides, because ${because}`;
   const silent = servers.filter((server) => !server.listens).map(({ url }) => url);
@@ -141,7 +141,7 @@ async function lookAtStore(home: string): Promise<Found> {
   const path = join(home, "journal.db");
   if (!existsSync(path)) return ok("made by the first run");
   const { DatabaseSync } = await import("node:sqlite");
-  const { STORE_VERSION } = await import("@vidro/brain");
+  const { STORE_VERSION } = await import("@vidro/brain/home");
   const database = new DatabaseSync(path, { readOnly: true });
   try {
     const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"]);
@@ -173,7 +173,7 @@ async function lookAtRestored(home: string): Promise<Found> {
   const path = join(home, "journal.db");
   if (!existsSync(path)) return ok("there is nothing that could have come back");
   const { DatabaseSync } = await import("node:sqlite");
-  const { findUnreviewed } = await import("@vidro/brain");
+  const { findUnreviewed } = await import("@vidro/brain/home");
   using database = new DatabaseSync(path, { readOnly: true });
   const rows = (sql: string, ...values: string[]) => database.prepare(sql).all(...values);
   const hasTable = rows("SELECT 1 FROM sqlite_schema WHERE name = 'incarnation'").length > 0;

@@ -33,7 +33,7 @@ export async function serveFolder(flags: ServeFlags): Promise<number> {
   const ending = ended();
   return withHomeBrain(async (brain) => {
     const [{ Tokens }, { readBrainKey: brainKey, loadTcpHand, surviveErrors }] = await Promise.all([
-      import("@vidro/brain"),
+      import("@vidro/brain/home"),
       import("@vidro/hands"),
     ]);
     const { serveTcpHand } = await loadTcpHand();

@@ -1,0 +1,16 @@
+/* What commands do with a home besides running tasks: agents, tokens, receipts, reviews. `vidro run` loads none of it. */
+
+export { HomeAgents } from "./north/catalog/home-agents.ts";
+export { describeChoice } from "./models/choose.ts";
+export { checkReceipt, keysByHand, outcomeIn, Outcomes } from "./south/receipt-check.ts";
+export type { KeysOfHands, OutcomeOnRecord, ReceiptVerdict } from "./south/receipt-check.ts";
+export { markReviewed, findUnreviewed } from "./auth/revocation-review.ts";
+export type { UnreviewedItems } from "./auth/revocation-review.ts";
+export { ReceiptKeys } from "./south/receipt-keys.ts";
+export type { ReceiptKey } from "./south/receipt-keys.ts";
+export { homeCertificate } from "./south/agent-ws/hand-listener.ts";
+export { Tokens } from "./auth/tokens.ts";
+export type { NewToken, TokenRequest, TokenRow, TokensOptions } from "./auth/tokens.ts";
+export { STORE_VERSION } from "./stores/sqlite/schema.ts";
+export type { StoredAgent } from "./catalog/agent.ts";
+export type { VerifiedCaller } from "./auth/caller.ts";
