@@ -211,10 +211,10 @@ class LocalHand implements Hand {
       if (known === undefined) return { ...failedEnd(asFault(thrown)), settled: true };
       throw thrown;
     }
-    const { tool, judgement, start } = admitted;
+    const { judgement, start } = admitted;
     if (!this.#ledger.start(start, known?.state === "started" ? known.holder : undefined)) throw busyFault(id);
     await this.#probe("after-started", id);
-    const ended = await this.#run(job.order.action, tool, judgement.plan, tie);
+    const ended = await this.#run(job.order.action, admitted, tie);
     await this.#probe("before-finished", id);
     const recorded = this.#record(job.order, ended, judgement.hash);
     await this.#probe("after-finished", id);
@@ -266,7 +266,9 @@ class LocalHand implements Hand {
     return this.#ledger.start(startOf(job)) ? this.#record(job.order, ended) : ended;
   }
 
-  async #run({ id, input }: Action, tool: HandTool, plan: Plan, { signal, output }: ActionChannel): Promise<ActionEnd> {
+  async #run({ id, input }: Action, admitted: AdmittedOrder, { signal, output }: ActionChannel): Promise<ActionEnd> {
+    const { tool, judgement } = admitted;
+    const { plan } = judgement;
     const execution = { plan, context: this.#context, action: id, spool: this.#spoolOf(id), output };
     const overdueMs = this.#options.overdueMs ?? HAND_LIMITS.overdueMs;
     try {

@@ -3,7 +3,7 @@ import { findOwnFolders } from "../policy/own-state.ts";
 import { isWithin } from "../files/is-within.ts";
 import { WatchedTree } from "./watches/watched-tree.ts";
 import { WatchLog } from "./watches/watch-log.ts";
-import type { EventQuery, Watch, WatchEvent, WatchEventType } from "./watches/watch-log.ts";
+import type { EventQuery, Watch, WatchEvent } from "./watches/watch-log.ts";
 
 /** A watch that is running. */
 interface ActiveWatch {
@@ -81,7 +81,7 @@ export class Watches {
     const restarted = "The hand was restarted; what happened meanwhile was not seen.";
     try {
       const going = await this.#start(watch);
-      this.#see(going, "error", watch.path, restarted);
+      this.#see(going, { type: "error", file: watch.path, why: restarted });
     } catch {
       this.#log.keep(watch.token, [
         { type: "error", file: watch.path, at: this.#now(), why: `${restarted} It is gone.` },
@@ -95,7 +95,7 @@ export class Watches {
     try {
       going.tree = await WatchedTree.at(
         watch.path,
-        (type, file, why) => this.#see(going, type, file, why),
+        (type, file, why) => this.#see(going, { type, file, ...(why === undefined ? {} : { why }) }),
         (path) => findOwnFolders(this.#reserved).some((folder) => isWithin(folder, path)),
       );
     } catch (thrown) {
@@ -113,9 +113,8 @@ export class Watches {
     this.#going.delete(going.watch.token);
   }
 
-  #see(going: ActiveWatch, type: WatchEventType, file: string, why: string | undefined): void {
-    const event = { type, file, at: this.#now() };
-    going.seen.push(why === undefined ? event : { ...event, why });
+  #see(going: ActiveWatch, change: Omit<WatchEvent, "seq" | "at">): void {
+    going.seen.push({ ...change, at: this.#now() });
     // Events of one turn of the event loop are written together.
     this.#keeping ??= setImmediate(() => this.#keep());
   }
