@@ -7,46 +7,46 @@ import type { RetryOptions } from "./retries.ts";
 import { refusalError } from "./refusal.ts";
 import { VidroError } from "./vidro-error.ts";
 
-/** Where a brain is, who asks, and how long they keep trying. */
+/** Address and token for a brain, and how often requests are repeated. */
 export interface BrainConnectionOptions extends Partial<RetryOptions> {
   /** The address of the brain: `http://127.0.0.1:3120`. */
   readonly url: string;
   readonly token?: string;
 }
 
-/** One request, as often as it takes. */
+/** A request to the brain. */
 export interface BrainRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
-  /** Below the brain's address, without a slash in front; its parts are escaped already. */
+  /** Path relative to the brain's address, without a leading slash; its segments are escaped. */
   readonly path: string;
   readonly query?: { readonly [name: string]: string | number | boolean | undefined };
   readonly body?: JsonObject;
-  /** Names the request for all time: the same key is carried out once. Every POST has one; it is made when none is given. */
+  /** Idempotency key: requests with the same key are carried out once. Generated for a POST without one. */
   readonly key?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer, and whether the brain gave the one it had given to the same key before. */
+/** The answer to a request; `repeated` when the brain replayed the answer to an earlier request with the same key. */
 export interface BrainResponse {
   readonly json: Json;
   readonly status: number;
   readonly repeated: boolean;
-  /** Where the list in the answer goes on; undefined when it does not. */
+  /** Cursor of the next page; undefined on the last page. */
   readonly next: string | undefined;
 }
 
-/** Which part of a list is wanted. */
+/** Which part of a list to get. */
 export interface ListPart {
-  /** How many at most; all there are without it. */
+  /** Most items; all when absent. */
   readonly limit?: number;
-  /** The id of the last one that the asker has. */
+  /** Id of the last item that the caller has. */
   readonly after?: string;
   readonly signal?: AbortSignal;
 }
 
 const NO_CONTENT = 204;
 
-/** The way to one brain. */
+/** Sends requests to one brain over HTTP. */
 export class BrainConnection {
   readonly #url: URL;
   readonly #token: string | undefined;
@@ -63,7 +63,7 @@ export class BrainConnection {
     this.retryOptions = { retries, backoffMs };
   }
 
-  /** The answer to a request, which is repeated while that may help; rejects with a VidroError or the signal's reason. */
+  /** Sends a request and repeats it after transient failures; rejects with a VidroError or the signal's reason. */
   async request(ask: BrainRequest): Promise<BrainResponse> {
     const named = ask.method === "POST" ? { ...ask, key: ask.key ?? crypto.randomUUID() } : ask;
     const retries = new Retries(this.retryOptions, ask.signal);
@@ -76,12 +76,12 @@ export class BrainConnection {
     }
   }
 
-  /** The JSON of an answer. */
+  /** The JSON body of an answer. */
   async requestJson(ask: BrainRequest): Promise<Json> {
     return (await this.request(ask)).json;
   }
 
-  /** What a list holds, page after page, as much of it as is wanted. */
+  /** The items of a list, read page by page. */
   async list<Item>(
     ask: Pick<BrainRequest, "path" | "query">,
     { limit = Infinity, after, signal }: ListPart,
@@ -91,7 +91,7 @@ export class BrainConnection {
     let cursor = after;
     do {
       const size = Math.min(limit - items.length, PAGE_LIMITS.clientItems);
-      // A brain that knows no pages yet would refuse to be asked for one; it gives all at once.
+      // An older brain without pages refuses `limit` and returns all items at once.
       const isAsked = Number.isFinite(limit) || cursor !== undefined;
       const query = { ...ask.query, ...(isAsked ? { limit: size } : {}), after: cursor };
       const { json, next } = await this.request({ ...ask, method: "GET", query, signal });
@@ -101,7 +101,7 @@ export class BrainConnection {
     return items;
   }
 
-  /** Opens one connection: its lines until it ends, where a cut is a VidroError; none when nothing will ever come. */
+  /** Opens a stream of lines; a cut connection is a VidroError. Undefined when the stream has no more lines (204). */
   async openStream(ask: BrainRequest): Promise<AsyncGenerator<Json, void, undefined> | undefined> {
     const waitLimit = new WaitLimit(ask.signal);
     try {
@@ -167,7 +167,7 @@ export class BrainConnection {
       },
       ...(ask.body === undefined ? {} : { body: JSON.stringify(ask.body) }),
       signal: waitLimit.signal,
-      // A token is for this address and for no other that it may point to.
+      // The token must not be sent to an address that this one redirects to.
       redirect: "manual",
       cache: "no-store",
     });
@@ -176,7 +176,7 @@ export class BrainConnection {
     throw refusalError(response, await readText(response, waitLimit));
   }
 
-  /** What went wrong, in the words of this package: the caller's own abort, what we say, or what the network says. */
+  /** The error of a failed request: the caller's abort reason, our own error, or a network error as a VidroError. */
   #failure(thrown: unknown, { waitLimit, signal, response }: FailureContext): unknown {
     if (signal?.aborted === true) return signal.reason;
     if (thrown instanceof VidroError) return thrown;
@@ -190,7 +190,7 @@ export class BrainConnection {
   }
 }
 
-/** How far a request came. */
+/** The request that failed, as far as it got. */
 interface FailureContext {
   readonly waitLimit: WaitLimit;
   readonly signal: AbortSignal | undefined;
@@ -233,7 +233,7 @@ async function readText(response: Response, waitLimit: WaitLimit): Promise<strin
   return text + decoder.decode();
 }
 
-/** The body piece by piece; a reader and no `for await`, which not every browser has on streams. */
+/** The chunks of a body; read with a reader because not every browser has `for await` on streams. */
 async function* chunksOf(response: Response, waitLimit: WaitLimit): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = response.body?.getReader();
   if (reader === undefined) return;

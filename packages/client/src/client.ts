@@ -10,7 +10,7 @@ import { runHeadOf, runHeadsOf, toolRecordsOf } from "./records.ts";
 import type { ToolRecord } from "./records.ts";
 import type { RunOptions } from "./run-options.ts";
 
-/** Where the brain is and who asks; `retries` and `backoffMs` say how long it is tried for. */
+/** Address and token for a brain; `retries` and `backoffMs` control how often requests are repeated. */
 export type VidroOptions = BrainConnectionOptions;
 
 /** Which runs to list. */
@@ -21,7 +21,7 @@ export interface ListOptions extends ListPart {
 
 const CREATED = 201;
 
-/** A brain, as seen from a program. Failures are VidroErrors; what a signal stops rejects with the signal's reason. */
+/** The client of a brain. Failures are VidroErrors; an aborted call rejects with the signal's reason. */
 export class Vidro {
   readonly agents: AgentApi;
   readonly conversations: ConversationApi;
@@ -41,7 +41,7 @@ export class Vidro {
     return new Run(this.#brain, head.id, options.signal);
   }
 
-  /** Starts a run and tells how it stands, and whether its key had made it before. */
+  /** Starts a run; resolves to its status, and to whether its key had started it before. */
   async start(task: string, options: RunOptions = {}): Promise<{ readonly head: RunHead; readonly existed: boolean }> {
     const { key, signal, ...about } = options;
     const body = { task, ...about } as { readonly [name: string]: Json };
@@ -55,12 +55,12 @@ export class Vidro {
     return { head: runHeadOf(json), existed: repeated || status !== CREATED };
   }
 
-  /** A run that was started before, by its id; nothing is asked yet. */
+  /** A run that was started before, by its id; sends no request yet. */
   attach(id: string, options: { readonly signal?: AbortSignal } = {}): Run {
     return new Run(this.#brain, id, options.signal);
   }
 
-  /** Runs, newest first; the newest hundred unless it is said how many. */
+  /** Lists runs, newest first; the newest hundred by default. */
   async list({ open, thread, ...part }: ListOptions = {}): Promise<readonly RunHead[]> {
     return this.#brain.list(
       { path: "v1/runs", query: { open, thread } },
@@ -69,7 +69,7 @@ export class Vidro {
     );
   }
 
-  /** The tools that there are. */
+  /** Lists the tools that runs may use. */
   async tools(part: ListPart = {}): Promise<readonly ToolRecord[]> {
     return this.#brain.list({ path: "v1/tools" }, part, toolRecordsOf);
   }

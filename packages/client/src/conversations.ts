@@ -4,27 +4,27 @@ import { conversationOf, conversationsOf } from "./records.ts";
 import type { ConversationRecord, ConversationMessage } from "./records.ts";
 import type { RunOptions } from "./run-options.ts";
 
-/** Starts a run; how it is done is the client's business. */
+/** Starts a run of a conversation. */
 export type StartRun = (task: string, options: RunOptions) => Promise<Run>;
 
-/** Who speaks in a conversation, and with which tools. */
+/** Agent, tools and hand of a conversation. */
 export interface ConversationOptions {
   /** The uuid of an agent; `bunny` when none is named. */
   readonly agent?: string;
   readonly tools?: readonly string[];
-  /** Where its runs work, as in the options of a run. */
+  /** Selector of the hand for its runs, as in `RunOptions`. */
   readonly hand?: string;
   readonly signal?: AbortSignal;
 }
 
-/** Runs that know the ones before them. */
+/** A conversation: each run sees the ones before it. */
 export class Conversation {
   readonly id: string;
   /** The uuid of its agent. */
   readonly agent: string;
   /** Names of its tools; those of its agent when it names none. */
   readonly tools: readonly string[] | null;
-  /** What was said when the conversation was read; a list tells of none. */
+  /** The messages when the conversation was read; empty in a list. */
   readonly messages: readonly ConversationMessage[];
   readonly #start: StartRun;
 
@@ -36,13 +36,13 @@ export class Conversation {
     this.#start = start;
   }
 
-  /** Says the next thing: a run that goes on from what was said before. */
+  /** Starts the next run of the conversation. */
   async run(task: string, options: Omit<RunOptions, "agent" | "tools" | "thread"> = {}): Promise<Run> {
     return this.#start(task, { ...options, thread: this.id });
   }
 }
 
-/** The conversations of whoever asks. */
+/** The conversations of the caller. */
 export class ConversationApi {
   readonly #brain: BrainConnection;
   readonly #start: StartRun;
@@ -52,7 +52,7 @@ export class ConversationApi {
     this.#start = start;
   }
 
-  /** Begins one. */
+  /** Creates a conversation. */
   async create({ agent, tools, hand, signal }: ConversationOptions = {}): Promise<Conversation> {
     const body = {
       agent_uuid: agent ?? null,
@@ -63,13 +63,13 @@ export class ConversationApi {
     return new Conversation(conversationOf(made), this.#start);
   }
 
-  /** All of them, or a part, newest first and without what was said. */
+  /** Lists conversations, newest first, without their messages. */
   async list(part: ListPart = {}): Promise<readonly Conversation[]> {
     const listed = await this.#brain.list({ path: "v1/conversations" }, part, conversationsOf);
     return listed.map((record) => new Conversation(record, this.#start));
   }
 
-  /** One of them with what was said in it; NOT_FOUND when there is none of that id, or it is another's. */
+  /** Gets a conversation with its messages; NOT_FOUND when the caller has none of that id. */
   async find(id: string, { signal }: { readonly signal?: AbortSignal } = {}): Promise<Conversation> {
     const path = `v1/conversations/${encodeURIComponent(id)}`;
     return new Conversation(

@@ -6,22 +6,22 @@ interface SignalOption {
   readonly signal?: AbortSignal;
 }
 
-/** A hand that listens, and that a brain is to dial. */
+/** A listening hand for the brain to dial. */
 export interface DialOptions {
   /** `tls://host:port`, or `tcp://host:port` on the brain's own machine. */
   readonly url: string;
-  /** One of the hand's own. */
+  /** A token that the hand issued. */
   readonly token: string;
-  /** What to call it; default: as it calls itself. */
+  /** Its name; by default the one that it reports. */
   readonly name?: string;
   readonly tags?: readonly string[];
-  /** Certificates in PEM that it is believed by, instead of those that the brain's system trusts. */
+  /** Certificates in PEM to trust for this hand, instead of those of the brain's system. */
   readonly ca?: string;
-  /** A laboratory: no TLS, though it is another machine. */
+  /** For test networks: no TLS although it is another machine. */
   readonly lab?: boolean;
 }
 
-/** The hands of a brain; changing them needs a token that may. A hand is meant by its id or its name. */
+/** The hands of a brain; changing them requires a token with that scope. Hands are named by id or name. */
 export class HandApi {
   readonly #brain: BrainConnection;
 
@@ -29,17 +29,17 @@ export class HandApi {
     this.#brain = brain;
   }
 
-  /** Those that the caller may use, or those of them that a selector means: an id, a name, `tag:web`, `tool:shell`. */
+  /** Lists the hands that the caller may use; `select` is an id, a name, `tag:web` or `tool:shell`. */
   async list({ select, ...part }: ListPart & { readonly select?: string } = {}): Promise<readonly HandRecord[]> {
     return this.#brain.list({ path: "v1/hands", query: { select } }, part, handRecordsOf);
   }
 
-  /** One of them; NOT_FOUND when there is no such hand, or it is another's. */
+  /** Gets one hand; NOT_FOUND when the caller has no such hand. */
   async find(hand: string, { signal }: SignalOption = {}): Promise<HandRecord> {
     return handRecordOf(await this.#brain.requestJson({ method: "GET", path: pathOf(hand), signal }));
   }
 
-  /** What it told of its host in the last seconds, oldest first. */
+  /** Telemetry of the hand's host in the last seconds, oldest first. */
   async telemetry(
     hand: string,
     { seconds, signal }: SignalOption & { readonly seconds?: number } = {},
@@ -48,28 +48,28 @@ export class HandApi {
     return samplesOf(await this.#brain.requestJson({ method: "GET", path, query: { seconds }, signal }));
   }
 
-  /** Has a hand dialled that listens, until it is revoked; tells how it is after the first try. */
+  /** Makes the brain dial a listening hand until it is revoked; resolves after the first try. */
   async dial({ tags, ...hand }: DialOptions, { signal }: SignalOption = {}): Promise<HandRecord> {
     const body = { ...hand, ...(tags === undefined ? {} : { tags: [...tags] }) };
     return handRecordOf(await this.#brain.requestJson({ method: "POST", path: "v1/hands/dialed", body, signal }));
   }
 
-  /** Ends it for good, at once. */
+  /** Revokes a hand, permanently and at once. */
   async revoke(hand: string, options: SignalOption & { readonly why?: string } = {}): Promise<HandRecord> {
     return this.#change(hand, "revoke", options);
   }
 
-  /** Gives it no new work until it is released. */
+  /** Stops giving a hand new work until it is released. */
   async quarantine(hand: string, options: SignalOption & { readonly why?: string } = {}): Promise<HandRecord> {
     return this.#change(hand, "quarantine", options);
   }
 
-  /** Lets it work again. */
+  /** Lets a quarantined hand work again. */
   async release(hand: string, options: SignalOption = {}): Promise<HandRecord> {
     return this.#change(hand, "release", options);
   }
 
-  /** Gives it its next key, if it signs its messages; tells the name of that key. */
+  /** Gives a hand that signs its messages its next key; resolves to the id of that key. */
   async rotateKey(
     hand: string,
     { signal }: SignalOption = {},
@@ -78,7 +78,7 @@ export class HandApi {
     return handKeyOf(await this.#brain.requestJson({ method: "POST", path, body: {}, signal }));
   }
 
-  /** Lets it be called at an address that it names, if it listens, or with null at none. */
+  /** Sets the address at which the brain may call a listening hand; null removes it. */
   async allowAddress(
     hand: string,
     url: string | null,

@@ -2,7 +2,7 @@ import { isObject } from "@vidro/core";
 import type { Json, JsonObject, RunHead, RunStatus } from "@vidro/core";
 import { VidroError } from "./vidro-error.ts";
 
-/* What comes over the wire is read here and nowhere else: its words stay here. */
+/* Reads the JSON of the brain's HTTP surfaces; no other file knows its field names. */
 
 /** A tool that a run may use. */
 export interface ToolRecord {
@@ -19,9 +19,9 @@ export interface AgentRecord {
   readonly description: string | null;
   readonly prompt: string | null;
   readonly image: string | null;
-  /** The model that decides for it; the brain's choice when it names none. */
+  /** Its model; the brain's default when null. */
   readonly model: string | null;
-  /** Names of its tools; all there are when it names none. */
+  /** Names of its tools; all tools when null. */
   readonly tools: readonly string[] | null;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -35,9 +35,9 @@ export interface HandRecord {
   /** ok works, degraded is connected but gets no work, down is not connected. */
   readonly state: "ok" | "degraded" | "down";
   readonly barred: "revoked" | "quarantined" | null;
-  /** Why it is barred. */
+  /** Why it is restricted. */
   readonly why: string | null;
-  /** By which way it is reached. */
+  /** Name of its gateway. */
   readonly gateway: string;
   readonly version: string;
   readonly workspace: string;
@@ -46,11 +46,11 @@ export interface HandRecord {
   readonly tools: readonly string[];
   readonly lastSeenAt: number;
   readonly createdAt: number;
-  /** What it last told of its host; only where one hand was asked for. */
+  /** Latest telemetry of its host; null in lists. */
   readonly telemetry: HandSample | null;
 }
 
-/** What a hand told of its host at a time. */
+/** One telemetry sample of a hand's host. */
 export interface HandSample {
   readonly at: number;
   readonly payload: JsonObject;
@@ -67,7 +67,7 @@ export interface ConversationRecord {
   readonly id: string;
   /** The uuid of its agent. */
   readonly agent: string;
-  /** Names of its tools; those of its agent when it names none. */
+  /** Names of its tools; those of its agent when null. */
   readonly tools: readonly string[] | null;
   readonly messages: readonly ConversationMessage[];
 }
@@ -93,7 +93,7 @@ export function runHeadsOf(json: Json): readonly RunHead[] {
   return listIn(objectIn(json, "runs")["runs"], "runs").map(runHeadOf);
 }
 
-/** The tools that there are. */
+/** Tools in a list. */
 export function toolRecordsOf(json: Json): readonly ToolRecord[] {
   return listIn(json, "tools").map((item) => {
     const tool = objectIn(item, "a tool");
@@ -154,7 +154,7 @@ function nameIn(json: Json): string {
   return textField(objectIn(json, "a tool"), "name");
 }
 
-/** Where a hand may be called. */
+/** The address at which a hand may be called. */
 export function handAddressOf(json: Json): { readonly id: string; readonly url: string | null } {
   const allowed = objectIn(json, "an address");
   return { id: textField(allowed, "id"), url: optionalTextField(allowed, "url") };
@@ -166,7 +166,7 @@ export function handKeyOf(json: Json): { readonly id: string; readonly keyId: st
   return { id: textField(key, "id"), keyId: textField(key, "key_id") };
 }
 
-/** What a hand told of its host, in a list. */
+/** Telemetry samples in a list. */
 export function samplesOf(json: Json): readonly HandSample[] {
   return listIn(objectIn(json, "samples")["samples"], "samples").map(sampleOf);
 }

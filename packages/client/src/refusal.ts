@@ -4,9 +4,9 @@ import { VidroError } from "./vidro-error.ts";
 
 const SHOWN_CHARS = 300;
 
-/** The error that an answer with a bad status stands for: the brain's own code, or BAD_ANSWER when a stranger spoke. */
+/** The error of an answer with an error status: the brain's code, or BAD_ANSWER when the body has no code. */
 export function refusalError(response: Response, body: string): VidroError {
-  // A browser shows nothing of a redirect that is not followed.
+  // A browser hides the status of a redirect that is not followed.
   const status = response.type === "opaqueredirect" ? 302 : response.status;
   const retryAfterMs = parseRetryAfterSeconds(response.headers.get("retry-after"));
   const detail = { status, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
@@ -28,8 +28,7 @@ function parseBody(body: string): Json | undefined {
 }
 
 /**
- * What a brain says of a fault: every surface has a `code`, and its sentence in `message` or `error`; some have both
- * inside `error`.
+ * A field of a fault in a body: surfaces send `code` with the text in `message` or `error`, or both inside `error`.
  */
 export function faultField(told: Json | undefined, name: "code" | "message"): string | undefined {
   if (!isObject(told)) return undefined;
@@ -39,7 +38,7 @@ export function faultField(told: Json | undefined, name: "code" | "message"): st
   return typeof text === "string" ? text : undefined;
 }
 
-/** Only seconds: a date would need two clocks that agree. */
+/** Reads seconds only: a date would depend on the clocks of both ends. */
 function parseRetryAfterSeconds(header: string | null): number | undefined {
   return header !== null && /^\d{1,6}$/.test(header.trim()) ? Number(header) * 1000 : undefined;
 }

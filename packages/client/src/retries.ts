@@ -2,15 +2,15 @@ import { CLIENT_LIMITS } from "@vidro/core";
 import { isTransientError } from "./vidro-error.ts";
 import type { VidroError } from "./vidro-error.ts";
 
-/** How long a client keeps trying. */
+/** How often a failed request is repeated. */
 export interface RetryOptions {
-  /** Tries after the first one. */
+  /** Repetitions after the first try. */
   readonly retries: number;
-  /** First rest between tries; it doubles each time. */
+  /** First delay between tries; it doubles each time. */
   readonly backoffMs: number;
 }
 
-/** Counts the tries of one piece of work, and rests between them. */
+/** Counts the tries of one operation and waits between them. */
 export class Retries {
   readonly #options: RetryOptions;
   readonly #signal: AbortSignal | undefined;
@@ -21,12 +21,12 @@ export class Retries {
     this.#signal = signal;
   }
 
-  /** Something went well: the count starts anew. */
+  /** Starts the count again after progress. */
   reset(): void {
     this.#failures = 0;
   }
 
-  /** Rests before the next try; throws what was thrown when another try would not help or there is none left. */
+  /** Waits before the next try; rethrows `thrown` when it is not transient or no try is left. */
   async backOff(thrown: unknown): Promise<void> {
     this.#signal?.throwIfAborted();
     if (!isTransientError(thrown) || this.#failures >= this.#options.retries) throw thrown;
@@ -34,7 +34,7 @@ export class Retries {
     this.#failures += 1;
   }
 
-  /** Full jitter: clients that were cut together do not come back together. */
+  /** Full jitter, so that clients that were cut together do not reconnect together. */
   #restMs({ retryAfterMs }: VidroError): number {
     if (retryAfterMs !== undefined) return Math.min(retryAfterMs, CLIENT_LIMITS.retryAfterCapMs);
     const longestMs = Math.min(CLIENT_LIMITS.backoffCapMs, this.#options.backoffMs * 2 ** this.#failures);

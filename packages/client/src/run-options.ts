@@ -1,18 +1,18 @@
 import type { Budget } from "@vidro/core";
 
-/** What a run may be told besides its task. */
+/** Options of a run besides its task. */
 export interface RunOptions {
   /** An agent's uuid or name; `bunny` when none is named. */
   readonly agent?: string;
   /** Names of the tools that it may use; all of the agent's when left out. */
   readonly tools?: readonly string[];
-  /** The conversation that it goes on with. */
+  /** Id of the conversation that it continues. */
   readonly thread?: string;
-  /** Where it works: a hand's id or name, `tag:web`, `tool:shell`, or several with commas; the brain's own machine without it. */
+  /** Selector of hands: id, name, `tag:web`, `tool:shell`, or several with commas; the brain's machine by default. */
   readonly hand?: string;
   readonly budget?: Partial<Budget>;
-  /** The same key gives the same run, however often it is asked for; made up when it is left out. */
+  /** Idempotency key: the same key gives the same run. Generated when absent. */
   readonly key?: string;
-  /** Stops the asking and the watching; the run itself goes on until it is aborted. */
+  /** Stops requests and following; the run itself goes on until it is aborted. */
   readonly signal?: AbortSignal;
 }

@@ -3,18 +3,18 @@ import type { Entry, Event, Json, LiveEvent } from "@vidro/core";
 import { faultField } from "./refusal.ts";
 import { VidroError } from "./vidro-error.ts";
 
-/** What a follower of a run gets: an entry of its journal, or something live that came after entry `after`. */
+/** An item of a run's stream: an entry of its journal, or a live event after entry `after`. */
 export type RunStreamItem = { readonly entry: Entry } | { readonly live: LiveEvent; readonly after: number };
 
 /**
- * What happens in a run, as one union over `type`: an event of the journal with its place there (`seq` counts from 1
- * without a gap), or a live one, which comes after entry `after` and is a courtesy.
+ * An event of a run, as one union over `type`: a journal event with its `seq`, which counts from 1 without gaps, or a
+ * live event after entry `after`, which may be missing.
  */
 export type RunEvent =
   | (Event & { readonly seq: number; readonly at: number })
   | (LiveEvent & { readonly after: number });
 
-/** A line of a run's stream; none for a line that only shows that the stream lives. Throws when it ends the stream. */
+/** Reads a line of a run's stream; undefined for a heartbeat. Throws when the line ends the stream with a fault. */
 export function readRunStreamItem(line: Json): RunStreamItem | undefined {
   if (!isObject(line)) throw new VidroError("BAD_ANSWER", "A line of the run's events is no object.");
   const { seq, at, event, live, after, fault, resync } = line;

@@ -7,17 +7,17 @@ import { VidroError } from "./vidro-error.ts";
 
 /** From where a run is item, and until when. */
 export interface FollowOptions {
-  /** The last `seq` that the follower has; 0, or nothing, for all of it. */
+  /** Last `seq` that the caller has; 0 or absent for all entries. */
   readonly after?: number;
-  /** False leaves out what is only live. */
+  /** False leaves out live events. */
   readonly live?: boolean;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Every entry after `after`, each exactly once and in order, and what is live while it lasts; ends with the terminal
- * entry. A connection that is cut is made again from the last entry; when that does not help any more, or the signal
- * fires, it throws: a stream that ends quietly has come to the end of its run.
+ * Every entry after `after`, each exactly once and in order, with live events in between; ends with the terminal entry.
+ * A cut connection is made again from the last entry. When the retries are used up or the signal fires, it throws: an
+ * iteration that ends without an error has reached the end of the run.
  */
 export async function* readRunStream(
   brain: BrainConnection,
@@ -45,14 +45,14 @@ export async function* readRunStream(
       throw new VidroError("CONNECTION_LOST", `The stream of ${run} ended after entry ${cursor}, before the run did.`);
     } catch (thrown) {
       const lasted = performance.now() - begunAt >= CLIENT_LIMITS.steadyMs;
-      // Not when it was given up for its silence: such a brain may be dead, and is not waited for without end.
+      // A connection that was given up for its silence does not count: its brain may be dead.
       if (lasted && thrown instanceof VidroError && thrown.code === "CONNECTION_LOST") retries.reset();
       await retries.backOff(thrown);
     }
   }
 }
 
-/** Whether the follower has it already; what leaves a gap is as good as a cut, since it can be asked for again. */
+/** Whether the caller already has the item. A gap is treated as a cut connection, so that the entries are read again. */
 function isKnown(item: RunStreamItem, cursor: number): boolean {
   if ("live" in item) return false;
   const { seq } = item.entry;

@@ -11,13 +11,13 @@ import { runHeadOf } from "./records.ts";
 /** An answer to a question of a run. */
 export interface RunAnswer {
   readonly text: string;
-  /** The question that is meant; the one that is open when it is left out. */
+  /** Id of the question; the open one when absent. */
   readonly question?: string;
 }
 
 /**
- * One run on the brain, which goes on whether it is watched or not. `for await` gives what happens from the first
- * event to the terminal one, across lost connections.
+ * One run on the brain; it goes on whether it is followed or not. `for await` gives its events from the first to the
+ * terminal one, across lost connections.
  */
 export class Run implements AsyncIterable<RunEvent> {
   readonly id: string;
@@ -36,12 +36,12 @@ export class Run implements AsyncIterable<RunEvent> {
     return this.events();
   }
 
-  /** What happens after entry `after`, or from the beginning. */
+  /** The events after entry `after`, or from the beginning. */
   async *events(options: FollowOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
     for await (const item of this.follow(options)) yield runEventOf(item);
   }
 
-  /** The same as the journal has it: entries, and live events between them. */
+  /** The same as entries of the journal with live events in between. */
   async *follow(options: FollowOptions = {}): AsyncGenerator<RunStreamItem, void, undefined> {
     for await (const item of readRunStream(this.#brain, this.id, this.#withSignal(options))) {
       if ("entry" in item) {
@@ -52,7 +52,7 @@ export class Run implements AsyncIterable<RunEvent> {
     }
   }
 
-  /** The answer to the task, when the run has one; a run that failed or was aborted rejects with its error. */
+  /** Waits for the answer to the task; rejects with the error of a run that failed or was aborted. */
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<Json> {
     const end = this.#end ?? (await this.#last(options));
     if (end.type === "run.finished") return end.result;
@@ -60,25 +60,25 @@ export class Run implements AsyncIterable<RunEvent> {
     throw new VidroError(end.fault.code, end.fault.message);
   }
 
-  /** Answers the question that the run waits for; CONFLICT when somebody else has answered it. */
+  /** Answers the question that the run waits for; CONFLICT when it is answered already. */
   async answer(answer: string | RunAnswer, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { text, question } = typeof answer === "string" ? { text: answer } : answer;
     const body = { answer: text, ...(question === undefined ? {} : { question }) };
     await this.#brain.request({ method: "POST", path: `${this.#path}/answers`, body, ...this.#withSignal(options) });
   }
 
-  /** Has the brain go on with a run that nobody drives; RUN_BUSY when a process that is not this brain drives it. */
+  /** Makes the brain drive a run that has no driver; RUN_BUSY when another process drives it. */
   async resume(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     await this.#brain.request({ method: "POST", path: `${this.#path}/resume`, body: {}, ...this.#withSignal(options) });
   }
 
-  /** Ends the run and everything it is doing; resolves when it is over, CONFLICT when it was over before. */
+  /** Stops the run and its action; resolves when it has ended, CONFLICT when it had ended before. */
   async abort(reason?: string, options: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const body = reason === undefined ? {} : { reason };
     await this.#brain.request({ method: "POST", path: `${this.#path}/abort`, body, ...this.#withSignal(options) });
   }
 
-  /** Where the run stands. */
+  /** The status of the run. */
   async head(options: { readonly signal?: AbortSignal } = {}): Promise<RunHead> {
     return runHeadOf(await this.#brain.requestJson({ method: "GET", path: this.#path, ...this.#withSignal(options) }));
   }
@@ -88,13 +88,13 @@ export class Run implements AsyncIterable<RunEvent> {
   }
 
   async #last(options: { readonly signal?: AbortSignal }): Promise<TerminalEvent> {
-    // What was seen need not come again; the terminal event was not seen, so it is still to come.
+    // Resumes after the last seen entry: the terminal entry is not among the seen ones.
     for await (const _ of this.follow({ ...options, after: this.#seen, live: false }))
       if (this.#end !== undefined) return this.#end;
     throw new VidroError("CONNECTION_LOST", `The stream of ${this.id} ended before the run did.`);
   }
 
-  /** The signal of one call, else the one that the run was made with. */
+  /** Options with the signal of the call, or else that of the run. */
   #withSignal<Options extends { readonly signal?: AbortSignal }>(options: Options): Options {
     return this.#signal === undefined ? options : { signal: this.#signal, ...options };
   }

@@ -9,39 +9,39 @@ import { AgentTcpConnection } from "./tcp/connection.ts";
 export { TcpError } from "./tcp/error.ts";
 export type { TcpAddress } from "./tcp/dial.ts";
 
-/** Whom to talk to, and how patiently. */
+/** Address, token and timing of a TCP client. */
 export interface TcpClientOptions extends TcpAddress {
-  /** Shown on every connection, also after a cut; without one, `auth` shows it. */
+  /** Sent on every connection, also after a cut; without one, `auth` sends it. */
   readonly token?: string;
-  /** Wait for an answer. */
+  /** Deadline of a request. */
   readonly deadlineMs?: number;
-  /** How often to show that we live; default: as the server wishes. */
+  /** Interval of heartbeats; by default the server's. */
   readonly heartbeatMs?: number;
-  /** Whether a connection that was cut is made again. */
+  /** Whether to reconnect after a cut. */
   readonly reconnect?: boolean;
-  /** First rest before another try, doubled each time. */
+  /** First delay before reconnecting, doubled each time. */
   readonly backoffMs?: number;
-  /** The longest frame that we take in answer; a server that does not know of it keeps to its own. */
+  /** Longest frame to accept; a server that does not know the field uses its own bound. */
   readonly maxFrame?: number;
-  /** Told when there is a session again, with what AUTH gave, and when the connection is gone. */
+  /** Called after each authentication, with the answer to AUTH; `onDown` when the connection is gone. */
   readonly onUp?: (session: JsonObject, hello: TcpHello) => void;
   readonly onDown?: (why: TcpError) => void;
-  /** Told whenever something comes from the server. */
+  /** Called whenever something arrives from the server. */
   readonly onHeard?: () => void;
-  /** Told when a server that we come back to refuses us, after which it is not tried again. */
+  /** Called when the server refuses a reconnection; the client does not try again then. */
   readonly onRefused?: (why: unknown) => void;
 }
 
-/** What a request may be told besides its data. */
+/** Options of a request. */
 export interface RequestOptions {
   readonly deadlineMs?: number;
-  /** Gets live output, where the server tells it. */
+  /** Called with live output, if the server sends it. */
   readonly hear?: (data: JsonObject) => void;
 }
 
 /**
- * A client of the TCP agent protocol, version 1. After a cut it connects and authenticates anew by itself. A request
- * that was on its way at the cut rejects with CONNECTION and is never sent again: who asked knows whether it may be.
+ * A client of the TCP agent protocol, version 1. After a cut it reconnects and authenticates by itself. A request that
+ * was under way rejects with CONNECTION and is not repeated: only the caller knows whether that is safe.
  */
 export class TcpClient {
   readonly #options: TcpClientOptions;
@@ -49,7 +49,7 @@ export class TcpClient {
   #connection: Promise<AgentTcpConnection> | undefined;
   #session: JsonObject | undefined;
   #closed = false;
-  /** Why there is no connection, and will be none. */
+  /** Why the client gave up; requests reject with it. */
   #over: TcpError | undefined;
   #resting: { readonly timer: NodeJS.Timeout; readonly wake: () => void } | undefined;
 
@@ -58,28 +58,28 @@ export class TcpClient {
     this.#token = options.token;
   }
 
-  /** Connects, checks the version, and authenticates when there is a token; gives the server's greeting. */
+  /** Connects, checks the version, and authenticates when there is a token; resolves to the server's greeting. */
   async connect(): Promise<TcpHello> {
     this.#connection ??= this.#open();
     this.#connection.catch(() => (this.#connection = undefined));
     return (await this.#connection).hello;
   }
 
-  /** Shows a token: what the session may do. It is shown again by itself after a cut. */
+  /** Authenticates with a token, which is sent again after a cut; resolves to the answer to AUTH. */
   async auth(token: string): Promise<JsonObject> {
     const session = await this.#authenticate(await this.#up(), token);
     this.#token = token;
     return session;
   }
 
-  /** What AUTH gave last. */
+  /** The last answer to AUTH. */
   get session(): JsonObject | undefined {
     return this.#session;
   }
 
   /**
-   * Asks for an action and gives its answer; rejects with a TcpError. While the connection is being made again it
-   * waits for that, but not beyond its deadline.
+   * Sends a request and resolves to its answer; rejects with a TcpError. While the client reconnects it waits, up to its
+   * deadline.
    */
   async request(act: string, data: JsonObject = {}, options: RequestOptions = {}): Promise<JsonObject> {
     const deadlineMs = options.deadlineMs ?? this.#options.deadlineMs ?? TCP_LIMITS.requestMs;
@@ -89,7 +89,7 @@ export class TcpClient {
     return connection.request(act, data, { ...options, deadlineMs: Math.max(left, 1) });
   }
 
-  /** Hangs up; what is on its way rejects with CONNECTION. */
+  /** Closes the connection; pending requests reject with CONNECTION. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#resting?.timer);
@@ -148,7 +148,7 @@ export class TcpClient {
     });
   }
 
-  /** Tries until there is a connection; a token that is refused will be refused again, so that ends it. */
+  /** Reconnects until it succeeds; a refused token ends it, because it would be refused again. */
   async #openAgain(): Promise<AgentTcpConnection> {
     for (let attempt = 0; ; attempt += 1) {
       await this.#rest(attempt);
@@ -161,7 +161,7 @@ export class TcpClient {
     }
   }
 
-  /** Full jitter: many clients that were cut at once come back one by one. */
+  /** Full jitter, so that many clients do not reconnect at the same time. */
   async #rest(attempt: number): Promise<void> {
     if (this.#closed) return;
     const { backoffMs = CLIENT_LIMITS.backoffMs } = this.#options;

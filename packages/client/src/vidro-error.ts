@@ -1,8 +1,8 @@
-/** What the client knows of a failure besides its name and its words. */
+/** Further fields of a VidroError. */
 interface ErrorDetail {
-  /** The status of the answer, when there was one. */
+  /** HTTP status of the answer, if there was one. */
   readonly status?: number;
-  /** When to come back, as the brain says. */
+  /** When to try again, as the brain says. */
   readonly retryAfterMs?: number;
   readonly cause?: unknown;
 }
@@ -25,12 +25,12 @@ export class VidroError extends Error {
   }
 }
 
-/** Codes that say that another try may go better. */
+/** Codes of transient errors. */
 const TRANSIENT_CODES: readonly string[] = ["BRAIN_UNREACHABLE", "CONNECTION_LOST", "SHUTTING_DOWN", "RATE_LIMITED"];
-/** The same, said by something between us and the brain, which knows no codes. */
+/** HTTP statuses of transient errors, from proxies that send no code. */
 const TRANSIENT_STATUSES: readonly number[] = [408, 425, 429, 502, 503, 504];
 
-/** Whether the same request may go better a moment later. */
+/** Whether the same request may succeed when it is repeated. */
 export function isTransientError(thrown: unknown): thrown is VidroError {
   if (!(thrown instanceof VidroError)) return false;
   return TRANSIENT_CODES.includes(thrown.code) || (thrown.code === "BAD_ANSWER" && isTransientStatus(thrown.status));

@@ -1,6 +1,6 @@
 import { VidroError } from "./vidro-error.ts";
 
-/** A signal that fires with the caller's, or when a wait takes too long; while nothing is waited for, time is free. */
+/** A signal that fires with the caller's signal, or when one wait() takes too long; time between waits does not count. */
 export class WaitLimit {
   readonly #controller = new AbortController();
   readonly #outer: AbortSignal | undefined;
@@ -16,7 +16,7 @@ export class WaitLimit {
     return this.#controller.signal;
   }
 
-  /** Waits for something, but not for ever. */
+  /** Waits for a promise; aborts the signal when it takes longer than `longestMs`. */
   async wait<Thing>(thing: Promise<Thing>, longestMs: number): Promise<Thing> {
     const timer = setTimeout(() => {
       const message = `Nothing came from the brain for ${longestMs / 1000} s.`;
@@ -29,7 +29,7 @@ export class WaitLimit {
     }
   }
 
-  /** Lets go of whatever is still open. */
+  /** Aborts what is still open. */
   end(): void {
     this.#outer?.removeEventListener("abort", this.#stop);
     this.#controller.abort();

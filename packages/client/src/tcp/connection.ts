@@ -8,11 +8,11 @@ import type { FrameDecoder, FrameItem } from "@vidro/core/codec";
 import type { TcpErrorCode, TcpHello } from "@vidro/core/wire/agent-tcp";
 import { TcpError } from "./error.ts";
 
-/** How a connection is to be used. */
+/** Options of a connection. */
 interface AgentTcpConnectionOptions {
   readonly heartbeatMs?: number;
   readonly maxFrame?: number;
-  /** Told whenever something comes. */
+  /** Called whenever something arrives. */
   readonly onHeard?: () => void;
 }
 
@@ -24,7 +24,7 @@ interface PendingRequest {
   reject(why: TcpError): void;
 }
 
-/** One connection that was greeted: requests go out, and each is answered once, or rejected when it is gone. */
+/** One connection after its greeting. Each request is answered once, or rejected when the connection is gone. */
 export class AgentTcpConnection {
   readonly hello: TcpHello;
   readonly #socket: Socket;
@@ -34,7 +34,7 @@ export class AgentTcpConnection {
   #goneHeard: ((why: TcpError) => void) | undefined;
   #next = 0;
   #unanswered = 0;
-  /** What the server said last of its own accord, which is why it then hung up. */
+  /** The last error without a request id: why the server closed the connection. */
   #lastWord: TcpError | undefined;
   #gone: TcpError | undefined;
 
@@ -50,7 +50,7 @@ export class AgentTcpConnection {
     socket.resume();
   }
 
-  /** Waits for the greeting; CONNECTION when there is none in time, BAD_REQUEST when the version is another. */
+  /** Waits for the greeting; CONNECTION when it does not come in time, BAD_REQUEST for another version. */
   static async open(socket: Socket, options: AgentTcpConnectionOptions): Promise<AgentTcpConnection> {
     let why: Error | undefined;
     socket.on("error", (error) => (why = error));
@@ -58,9 +58,9 @@ export class AgentTcpConnection {
     const timer = setTimeout(() => socket.destroy(new Error("there was no greeting in time")), TCP_LIMITS.connectMs);
     try {
       const { hello, rest } = await readGreeting(socket, decoder);
-      const wire = new AgentTcpConnection(socket, hello, decoder, options);
-      wire.#read(rest);
-      return wire;
+      const connection = new AgentTcpConnection(socket, hello, decoder, options);
+      connection.#read(rest);
+      return connection;
     } catch (thrown) {
       socket.destroy();
       if (thrown instanceof TcpError) throw thrown;
@@ -70,7 +70,7 @@ export class AgentTcpConnection {
     }
   }
 
-  /** Calls back once, when the connection is gone. */
+  /** Calls `hear` once, when the connection is gone. */
   onGone(hear: (why: TcpError) => void): void {
     if (this.#gone === undefined) this.#goneHeard = hear;
     else hear(this.#gone);
@@ -99,7 +99,7 @@ export class AgentTcpConnection {
     });
   }
 
-  /** Hangs up. */
+  /** Closes the connection. */
   async close(): Promise<void> {
     this.#end(new TcpError("CONNECTION", "This client was closed."));
     if (this.#socket.destroyed) return;
@@ -151,7 +151,7 @@ export class AgentTcpConnection {
     return pending;
   }
 
-  /** A server that answers nothing for three beats is gone, whatever the kernel still believes. */
+  /** Sends a heartbeat; a server that leaves several unanswered counts as gone. */
   #beat(): void {
     if (this.#unanswered >= TCP_LIMITS.heartbeatsMissed)
       return this.#fail(new TcpError("CONNECTION", "The agent does not answer any more."));

@@ -6,27 +6,27 @@ import type { ConnectionOptions } from "node:tls";
 import { deferred, TCP_LIMITS } from "@vidro/core";
 import { TcpError } from "./error.ts";
 
-/** Where a server is. */
+/** Address of a server. */
 export interface TcpAddress {
   readonly host: string;
   /** Default: 4000. */
   readonly port?: number;
-  /** Speaks TLS: `true`, or what to trust and whom to expect. */
+  /** TLS: `true`, or trusted certificates, own certificate and server name. */
   readonly tls?: true | Pick<ConnectionOptions, "ca" | "cert" | "key" | "servername" | "minVersion">;
-  /** Finds the address of the host, for who may not connect to every address. */
+  /** Resolves the host name; for callers that restrict the addresses to connect to. */
   readonly lookup?: LookupFunction;
-  /** Ends a connection at once, also one that is being made. */
+  /** Closes the connection, also while it is being made. */
   readonly signal?: AbortSignal;
 }
 
-/** A connection to a server, TLS included; CONNECTION when there is none in time. */
+/** Connects to a server, with TLS when asked for; CONNECTION when that fails or takes too long. */
 export async function dialTcp({ host, port = TCP_LIMITS.port, tls, lookup, signal }: TcpAddress): Promise<Socket> {
   const secure = tls === true ? {} : tls;
   const where = lookup === undefined ? { host, port } : { host, port, lookup };
   const socket =
     secure === undefined ? connectPlain(where) : connectTls({ minVersion: "TLSv1.3", ...where, ...secure });
   const { promise, resolve, reject } = deferred<Socket>();
-  const timer = setTimeout(() => reject(new Error("nobody answered in time")), TCP_LIMITS.connectMs);
+  const timer = setTimeout(() => reject(new Error("no answer in time")), TCP_LIMITS.connectMs);
   socket.once(secure === undefined ? "connect" : "secureConnect", () => resolve(socket)).once("error", reject);
   if (signal !== undefined) addAbortSignal(signal, socket);
   try {

@@ -1,6 +1,6 @@
 import type { TcpErrorCode } from "@vidro/core/wire/agent-tcp";
 
-/** Why a request failed, in the words of the protocol; CONNECTION: it was cut, or took too long. */
+/** The error of a request, with a code of the protocol; CONNECTION: the connection was cut, or it took too long. */
 export class TcpError extends Error {
   readonly code: TcpErrorCode;
   readonly retryAfterMs: number | undefined;

@@ -124,9 +124,9 @@ export function meanings(word: string, cwd: string, policy: Policy): readonly st
 }
 
 /**
- * Why a word is not the path that a rule asks for, or nothing when it is. What links lead to must be no secret either,
- * and a link in the workspace, which anybody may have put there, must not lead to where the rule does not reach. A
- * link in a folder of the host is the host's own business: /etc/os-release may lie elsewhere.
+ * Why a word does not match a rule's path; undefined when it does. The target of a link must not be a secret, and a link
+ * in the workspace, which is untrusted, must not lead outside the rule's paths. Links in folders of the host are trusted:
+ * /etc/os-release may lie elsewhere.
  */
 export function pathMisfit(word: string, value: PathValue, scene: Scene): string | undefined {
   const { policy } = scene;

@@ -34,7 +34,7 @@ const CUSTOM_TOOL_SCHEMA = openObject(["name", "description", "parameters"], {
   effect: { enum: TOOL_EFFECTS },
 });
 
-/** What decides what happens has to fit: nobody gets another task, or none, because the wish for one cannot be read. */
+/** Fields that determine the task must match their schema: a malformed one is refused, not ignored. */
 const HANDSHAKE_SCHEMA = openObject(["client_type", "known_tools"], {
   client_type: name,
   client_version: name,
