@@ -4,31 +4,31 @@ import { oneLine, printable } from "@vidro/core/text";
 import type { JsonObject, ToolSpec } from "@vidro/core";
 import { shareTools } from "./share-tools.ts";
 
-/** A tool as a hand speaks of it. */
+/** A tool as a hand describes it. */
 export type OfferedTool = Pick<ToolSpec, "name" | "description" | "parameters" | "effect">;
 
-/** What a hand offers: where the words come from, and what the brain has words of its own for. */
+/** The tools that a hand offers, and the standard tools of the brain. */
 interface Offering {
   readonly offered: readonly OfferedTool[];
   readonly standard: readonly ToolSpec[];
-  /** What the hand is called. */
+  /** The name of the hand. */
   readonly host: string;
 }
 
-/** What became of the tools that a hand offered. */
+/** The tools of a hand that the brain accepted, and the names of those that it refused. */
 export interface AcceptedTools {
   readonly tools: readonly ToolSpec[];
-  /** Names of those that it does not have here. */
+  /** Names of the refused tools. */
   readonly refused: readonly string[];
 }
 
-/** A name that every model's server takes. */
+/** A tool name that every model server accepts. */
 const NAME = /^[A-Za-z_][\w-]{0,63}$/;
 
 /**
- * The tools of a hand as models are told of them. A standard tool has the brain's own words and schema, whatever the
- * hand says of it. A tool that only this hand has is marked as such, is described as in the words of its host, and is
- * refused when its name means something else or when it has more or other characters than it may.
+ * The tools of a hand as models get them. A standard tool has the brain's own description and schema, whatever the hand
+ * sends. An own tool of the hand is marked as such, its description names the host as its source, and it is refused when
+ * its name is reserved or malformed, or its schema is too long or has invisible characters.
  */
 export function acceptTools({ offered, standard, host }: Offering): AcceptedTools {
   const tools = new Map<string, ToolSpec>();
@@ -56,14 +56,14 @@ function ownTool(offered: OfferedTool, host: string): ToolSpec | undefined {
   if (!NAME.test(name) || isReservedTool(name) || !isPlain(parameters)) return undefined;
   const words = oneLine(offered.description, REGISTER_LIMITS.wordsChars);
   const description = `Only on the host ${JSON.stringify(oneLine(host, REGISTER_LIMITS.nameChars))}, which says of it: ${words}`;
-  // Whether it may be done twice is not the word of its host: only what changes nothing may.
+  // The host does not decide whether a tool may be repeated: only one that reads may.
   return { name, description, parameters, idempotent: effect === "read", effect, own: true };
 }
 
-/** Whether a schema is short enough and has no character that a reader cannot see. */
+/** Whether a schema is short enough and has no invisible characters. */
 function isPlain(schema: JsonObject): boolean {
   const text = JSON.stringify(schema);
-  // What JSON spells as \uXXXX is a control character or half of a character; a backslash itself comes in pairs.
+  // JSON escapes control characters and lone surrogates as \uXXXX; a literal backslash comes in pairs.
   const isSpelled = /\\[ubfr]/.test(text.replaceAll("\\\\", ""));
   return text.length <= REGISTER_LIMITS.schemaChars && !isSpelled && printable(text) === text;
 }

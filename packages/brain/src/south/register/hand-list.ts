@@ -2,12 +2,12 @@ import type { HandRow } from "@vidro/core";
 import { Fault, REGISTER_LIMITS } from "@vidro/core";
 import { nearest } from "@vidro/core/text";
 
-/** The hand of that id, else of that name; NOT_FOUND when there is none, CONFLICT when the name is that of several. */
+/** The hand of that id, else of that name; NOT_FOUND when there is none, CONFLICT when several have the name. */
 export function findHand(rows: readonly HandRow[], named: string): HandRow {
   const byId = rows.find((row) => row.id === named);
   if (byId !== undefined) return byId;
   const called = rows.filter((row) => row.name === named);
-  // A host that was revoked and invited again has its name twice, and the one that may work is meant [F30].
+  // A host that was revoked and invited again has two rows of its name; the one that is not revoked is meant [F30].
   const good = called.filter((row) => row.barred !== "revoked");
   const [row, ...others] = good.length > 0 ? good : called;
   if (row === undefined)
@@ -27,7 +27,7 @@ function guess(rows: readonly HandRow[], named: string): string {
 
 /**
  * The hands behind a selector: a hand's id or name, `tag:web`, `tool:shell`, or several of these with commas. A tag or
- * a tool stands for the hands that could work now, and never for the brain's own machine, which has to be named.
+ * a tool selects the hands that are ready now, and never the brain's own machine, which has to be named.
  */
 export function selectHands(rows: readonly HandRow[], selector: string): readonly HandRow[] {
   const chosen = new Map<string, HandRow>();
@@ -39,7 +39,7 @@ export function selectHands(rows: readonly HandRow[], selector: string): readonl
       "BAD_REQUEST",
       `${selector} means ${chosen.size} hands; a run has at most ${REGISTER_LIMITS.perRun}.`,
     );
-  // The brain's own comes first: the folder of a run is that of its first hand, and only this one asks for it.
+  // The brain's own machine comes first: a run takes its folder from its first hand, and only this one needs it.
   return [...chosen.values()].sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
 }
 
@@ -57,7 +57,7 @@ function matching(rows: readonly HandRow[], word: string): readonly HandRow[] {
   throw new Fault("HAND_UNAVAILABLE", `${word} finds nothing: none of its hands is ready.`);
 }
 
-/** A hand that is away is waited for; one that is barred would let the run fail at its first action. */
+/** Refuses a barred hand, on which a run would fail at its first action; one that is away is waited for. */
 function usable(row: HandRow): HandRow {
   if (row.barred === "revoked") throw new Fault("HAND_REVOKED", `The hand ${row.name} was revoked.`);
   if (row.barred === "quarantined")

@@ -2,13 +2,13 @@ import type { HandRestriction, HandDescription, Records, StoredRecord } from "@v
 import { ReceiptKeys } from "../receipt-keys.ts";
 import { ToolLists } from "./tool-lists.ts";
 
-/** Why a hand gets no work. */
+/** The restriction of a hand, and its reason. */
 export interface RestrictionRecord {
   readonly barred: HandRestriction;
   readonly why: string;
 }
 
-/** A hand as it was when it was last written down. */
+/** A hand as it is in the store. */
 export interface StoredHand {
   readonly card: HandDescription;
   readonly epoch: number;
@@ -17,19 +17,19 @@ export interface StoredHand {
 }
 
 const KIND = "hand";
-/** Beside the hands themselves, which change with every heartbeat: whoever is barred is looked up at each change. */
+/** Restrictions are records of their own, since all of them are read at each change, and hands change often. */
 const BARRED = "hand-bar";
-/** Records that are read at once. */
+/** Records in one read. */
 const PAGE = 1000;
 
 interface Body extends Omit<HandDescription, "id" | "owner" | "tools"> {
-  /** The name of its list of tools. */
+  /** The id of its tool list. */
   readonly toolList: string;
   readonly epoch: number;
   readonly lastSeenAt: number;
 }
 
-/** What of the hands is durable: who they are, and who of them is barred. */
+/** The hands and their restrictions in the store. */
 export class HandRecords {
   readonly #records: Records;
   readonly #lists: ToolLists;
@@ -41,14 +41,14 @@ export class HandRecords {
     this.#receiptKeys = new ReceiptKeys(records);
   }
 
-  /** The hands that are known, oldest first. */
+  /** The hands, oldest first. */
   async all(limit: number): Promise<readonly StoredHand[]> {
     const records = await this.#records.list(KIND, { limit });
     const lists = await this.#lists.all(new Set(records.map((record) => bodyOf(record).toolList)));
     return records.map((record) => keptOf(record, lists));
   }
 
-  /** Writes a hand down; durable when it resolves. */
+  /** Writes a hand; durable when it resolves. */
   async keep(card: HandDescription, { epoch, lastSeenAt }: Pick<StoredHand, "epoch" | "lastSeenAt">): Promise<void> {
     const { id, owner, tools, ...rest } = card;
     const { name, receiptKey: key } = card;
@@ -57,28 +57,28 @@ export class HandRecords {
     await this.#records.put({ kind: KIND, id, owner, body });
   }
 
-  /** Forgets a hand, but not that it is barred. */
+  /** Removes a hand, but not its restriction. */
   async forget(id: string): Promise<void> {
     await this.#records.delete(KIND, id);
   }
 
-  /** Bars a hand; durable when it resolves. */
+  /** Writes the restriction of a hand; durable when it resolves. */
   async bar({ id, owner }: HandDescription, bar: RestrictionRecord): Promise<void> {
     await this.#records.put({ kind: BARRED, id, owner, body: { ...bar } });
   }
 
-  /** Bars a hand no longer. */
+  /** Removes the restriction of a hand. */
   async unbar(id: string): Promise<void> {
     await this.#records.delete(BARRED, id);
   }
 
-  /** Why a hand gets no work, if so. */
+  /** The restriction of a hand, if it has one. */
   async barOf(id: string): Promise<RestrictionRecord | undefined> {
     const record = await this.#records.get(BARRED, id);
     return record === undefined ? undefined : barIn(record);
   }
 
-  /** All that are barred, by their ids. */
+  /** All restrictions, by hand. */
   async bars(): Promise<ReadonlyMap<string, RestrictionRecord>> {
     const bars = new Map<string, RestrictionRecord>();
     for (let after: string | undefined; ;) {
@@ -89,7 +89,7 @@ export class HandRecords {
     }
   }
 
-  /** Calls `wake` after each change of who is barred, also by another process; returns how to stop. */
+  /** Calls `wake` after each change of a restriction, also by another process; returns how to stop. */
   watchBars(wake: () => void): () => void {
     return this.#records.watch(BARRED, wake);
   }
@@ -103,7 +103,7 @@ function bodyOf({ body }: StoredRecord): Body {
   return body as unknown as Body;
 }
 
-/** A hand whose list was lost says again what it can do when it comes. */
+/** A hand whose tool list is lost has no tools until it connects. */
 function keptOf(record: StoredRecord, lists: Awaited<ReturnType<ToolLists["all"]>>): StoredHand {
   const { epoch, lastSeenAt, toolList, ...card } = bodyOf(record);
   const { id, owner, createdAt } = record;

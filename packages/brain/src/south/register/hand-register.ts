@@ -23,12 +23,12 @@ import { RemoteHand } from "./remote-hand.ts";
 import { routedHand } from "./routed-hand.ts";
 import { PendingStops } from "./pending-stops.ts";
 
-/** A connection that the register knows. */
+/** The connection of a hand in the register. */
 export interface AttachedHand {
-  /** Grows with each connection of the hand; goes out with every order [STALE_EPOCH]. */
+  /** Grows with each connection of the hand, and goes out with every order [STALE_EPOCH]. */
   readonly epoch: number;
   readonly hand: RemoteHand;
-  /** The hand showed that it lives. */
+  /** Notes a sign of life of the hand. */
   seen(): void;
   /** The connection is gone. */
   detach(): void;
@@ -39,17 +39,17 @@ interface HandsWorld {
   readonly records: Records;
   readonly log: Log;
   readonly now: () => number;
-  /** Another bound than HANDS.overdueMs. */
+  /** Another bound than REGISTER_LIMITS.overdueMs, for tests. */
   readonly overdueMs?: number;
-  /** The lowest epoch that a connection gets; any without it. */
+  /** The lowest epoch that a connection gets. */
   readonly floor?: number;
   /** The hand of the brain's own machine. */
   readonly local?: RegisteredHand;
 }
 
 const EVERY_OWNER: Asker = { owner: "", admin: true };
-/** The gateway whose hands come for one session. */
-const VISITING = "executor-ws";
+/** The gateway whose hands exist for one session. */
+const SESSION_GATEWAY = "executor-ws";
 
 /** The hands of a brain: which there are, which are connected, which are barred, and which of them a run works with. */
 export class HandRegister implements HandCatalog {
@@ -60,8 +60,8 @@ export class HandRegister implements HandCatalog {
   readonly #onRevoked = new Set<(id: string) => void>();
   #stopWatching: (() => void) | undefined;
   readonly #stops: PendingStops;
-  /** One look at who is barred after the other, so that the newest is the last to count. */
-  #heeded: Promise<void> = Promise.resolve();
+  /** Reads of the restrictions run one after the other, so that the newest state is applied last. */
+  #applied: Promise<void> = Promise.resolve();
 
   constructor(world: HandsWorld) {
     this.#world = world;
@@ -70,40 +70,40 @@ export class HandRegister implements HandCatalog {
     this.#stops = new PendingStops(world.records);
   }
 
-  /** Reads what is known from earlier; what other processes bar is heeded from here on. */
+  /** Reads the hands from the store, and from now on applies restrictions that other processes make. */
   async load(): Promise<void> {
     this.#stopWatching = this.#records.watchBars(() => {
-      this.#heed().catch((thrown: unknown) =>
+      this.#applyRestrictions().catch((thrown: unknown) =>
         this.#world.log("hand.restrictions_unreadable", { reason: asFault(thrown).message }),
       );
     });
     await this.#stops.load();
     for (const kept of await this.#records.all(REGISTER_LIMITS.known))
-      this.#known.set(kept.card.id, new RegisteredRemoteHand(this.#remote(kept.card), kept));
-    await this.#heed();
-    await this.#forgetVisitors();
+      this.#known.set(kept.card.id, new RegisteredRemoteHand(this.#makeRemote(kept.card), kept));
+    await this.#applyRestrictions();
+    await this.#removeOldSessions();
   }
 
   /**
-   * Makes a connection the way to its hand: durable when it resolves. The newest wins, and whoever held the identity
-   * until now is told so: CONFLICT for one that was still being let in. FORBIDDEN when the identity is somebody
-   * else's, HAND_REVOKED when it was revoked, STALE_EPOCH when the hand has `seen` a later epoch than this brain gave.
+   * Makes a link the connection of its hand; durable when it resolves. The newest connection wins: an older one is closed
+   * with CONFLICT, also while it is still being attached. FORBIDDEN when the hand has another owner, HAND_REVOKED when it
+   * was revoked, STALE_EPOCH when the hand has `seen` a later epoch than this brain gave.
    */
   async attach(said: HandDescription, link: HandLink, seen = 0): Promise<AttachedHand> {
     const card = boundedDescription(said);
     const before = this.#known.get(card.id);
     const known = before ?? (await this.#admit(card));
-    this.#refuseUnless(known, card);
+    this.#assertMayAttach(known, card);
     const { floor = 0 } = this.#world;
-    if (before !== undefined && seen > Math.max(before.epoch, floor)) throw this.#isOlder(card, seen);
+    if (before !== undefined && seen > Math.max(before.epoch, floor)) throw this.#staleBrain(card, seen);
     known.epoch = Math.max(known.epoch, seen, floor - 1) + 1;
     known.lastSeenAt = this.#world.now();
     const { epoch } = known;
     await this.#save(known, card);
-    // While it was written down, the hand may have been revoked, or have come once more.
-    this.#refuseUnless(known, card);
-    if (epoch !== known.epoch) throw this.#alarm(card);
-    known.hand.link?.close(this.#alarm(card).report());
+    // During the write the hand may have been revoked, or have connected again.
+    this.#assertMayAttach(known, card);
+    if (epoch !== known.epoch) throw this.#takenOver(card);
+    known.hand.link?.close(this.#takenOver(card).report());
     known.hand.attach(card, link);
     known.away = undefined;
     this.#world.log("hand.connected", { agent_id: card.id, name: card.name, gateway: card.gateway });
@@ -117,34 +117,34 @@ export class HandRegister implements HandCatalog {
     };
   }
 
-  /** Refuses a name that a hand has which was not revoked (CONFLICT); who comes for one session has no claim to one. */
+  /** CONFLICT when a hand has that name; revoked hands and executors, which exist for one session, do not count. */
   assertNameFree(name: string): void {
     const { nameChars } = REGISTER_LIMITS;
     const taken = [...this.#known.values()].some(
       ({ hand: { card, barred: restrictionOf } }) =>
-        card.gateway !== VISITING && restrictionOf !== "revoked" && card.name === name,
+        card.gateway !== SESSION_GATEWAY && restrictionOf !== "revoked" && card.name === name,
     );
     if (!taken) return;
     const called = JSON.stringify(oneLine(name, nameChars));
     throw new Fault("CONFLICT", `A hand is called ${called} already: revoke it, or invite the host by another name.`);
   }
 
-  /** Knows a hand that was enrolled and has not come yet, so that it can be waited for and revoked; durable when it resolves. */
+  /** Registers a hand that was enrolled and has not connected yet. Durable when it resolves. */
   async expect(card: HandDescription): Promise<void> {
     const known = await this.#admit(card);
     await this.#save(known);
   }
 
-  /** Says why a hand that is not connected cannot be reached, for whoever looks at it. */
+  /** Sets why a hand that is not connected cannot be reached, for lists. */
   setUnreachable(id: string, why: string): void {
     const known = this.#known.get(id);
     if (known !== undefined) known.away = why;
   }
 
-  /** Calls `heed` with each hand that is revoked from now on, also by another process; returns how to stop. */
-  onRevoked(heed: (id: string) => void): () => void {
-    this.#onRevoked.add(heed);
-    return () => this.#onRevoked.delete(heed);
+  /** Calls `notify` with each hand that is revoked from now on, also by another process; returns how to stop. */
+  onRevoked(notify: (id: string) => void): () => void {
+    this.#onRevoked.add(notify);
+    return () => this.#onRevoked.delete(notify);
   }
 
   /** The hands that an asker may use: the brain's own machine first, the others by name. */
@@ -197,7 +197,7 @@ export class HandRegister implements HandCatalog {
   /** Ends a hand for good: its link is cut now, and it is never let in again. Durable when it resolves. */
   async revoke(named: string, why: string, asker = EVERY_OWNER): Promise<HandRow> {
     const { id } = this.find(named, asker);
-    if (this.#must(id).hand.barred !== "revoked") await this.#bar(id, { barred: "revoked", why });
+    if (this.#remoteHand(id).hand.barred !== "revoked") await this.#bar(id, { barred: "revoked", why });
     return this.find(id, asker);
   }
 
@@ -211,18 +211,18 @@ export class HandRegister implements HandCatalog {
   /** Lets a hand work again that was in quarantine. */
   async release(named: string, asker = EVERY_OWNER): Promise<HandRow> {
     const { id } = this.find(named, asker);
-    if (this.#must(id).hand.barred === "revoked") throw new Fault("HAND_REVOKED");
+    if (this.#remoteHand(id).hand.barred === "revoked") throw new Fault("HAND_REVOKED");
     await this.#records.unbar(id);
-    await this.#heed();
+    await this.#applyRestrictions();
     return this.find(id, asker);
   }
 
-  /** Whether a hand is here now. */
+  /** Whether a hand is connected. */
   isConnected(id: string): boolean {
     return this.#known.get(id)?.hand.link !== undefined;
   }
 
-  /** Forgets a hand that does not come back, such as one that lived for a single task; one that is barred stays so. */
+  /** Removes a hand that will not connect again; a barred hand stays. */
   async forget(id: string): Promise<void> {
     const known = this.#known.get(id);
     if (known === undefined || known.hand.barred !== undefined) return;
@@ -230,7 +230,7 @@ export class HandRegister implements HandCatalog {
     await this.#records.forget(id);
   }
 
-  /** Why a hand is barred, as it is on record now. */
+  /** The restriction of a hand, read from the store. */
   async barred(id: string): Promise<HandRestriction | undefined> {
     return (await this.#records.barOf(id))?.barred;
   }
@@ -250,27 +250,27 @@ export class HandRegister implements HandCatalog {
     return this.#local?.row()?.state === "down" || (ok === 0 && degraded + down > 0) ? "degraded" : "ok";
   }
 
-  /** Hangs up on every hand; they come back to the next brain. */
+  /** Closes every connection; the hands connect again to the next brain. */
   async close(): Promise<void> {
     this.#stopWatching?.();
     await Promise.all([...this.#known.values()].map(({ hand }) => hand.close()));
   }
 
-  #refuseUnless({ hand }: RegisteredRemoteHand, { id, owner }: HandDescription): void {
-    if (hand.card.owner !== owner) throw new Fault("FORBIDDEN", `The hand ${id} belongs to somebody else.`);
+  #assertMayAttach({ hand }: RegisteredRemoteHand, { id, owner }: HandDescription): void {
+    if (hand.card.owner !== owner) throw new Fault("FORBIDDEN", `The hand ${id} belongs to another owner.`);
     if (hand.barred === "revoked") throw new Fault("HAND_REVOKED");
   }
 
-  /** Two connections under one identity may be a host whose first one has silently died, or a stolen key [F29]. */
-  #alarm({ id }: HandDescription): Fault {
+  /** Logs two connections under one identity: the first may have died silently, or the key was stolen [F29]. */
+  #takenOver({ id }: HandDescription): Fault {
     this.#world.log("hand.duplicated", {
       agent_id: id,
     });
     return new Fault("CONFLICT", "Another connection of this hand took over.");
   }
 
-  /** A brain that gave this hand epochs which it does not remember lacks its last past, and so what it ordered then. */
-  #isOlder({ id }: HandDescription, seen: number): Fault {
+  /** The brain has no record of epochs that the hand was given, and so none of what it ordered with them. */
+  #staleBrain({ id }: HandDescription, seen: number): Fault {
     const message =
       "This brain is an older state of the one that the hand knows, such as a backup: it is to be started with " +
       "vidro up --restored";
@@ -289,7 +289,7 @@ export class HandRegister implements HandCatalog {
     throw new Fault("NOT_FOUND", `The hand ${id} is not known any more.`);
   }
 
-  #must(id: string): RegisteredRemoteHand {
+  #remoteHand(id: string): RegisteredRemoteHand {
     if (id === LOCAL_HAND)
       throw new Fault("BAD_REQUEST", "The hand of the brain's own machine is left out at the start: --no-local-hand.");
     const known = this.#known.get(id);
@@ -297,17 +297,17 @@ export class HandRegister implements HandCatalog {
     return known;
   }
 
-  /** A hand that is new here, or that was forgotten: that it was revoked is never forgotten. */
+  /** Registers a hand that is new or was removed; HAND_REVOKED for a revoked one, which is never forgotten. */
   async #admit(card: HandDescription): Promise<RegisteredRemoteHand> {
-    if (card.gateway === VISITING) await this.#forgetVisitors();
+    if (card.gateway === SESSION_GATEWAY) await this.#removeOldSessions();
     if (this.#known.size >= REGISTER_LIMITS.known) await this.#makeRoom();
     const bar = await this.#records.barOf(card.id);
-    // It may have come twice at the same time.
+    // Another connection of the same hand may have registered it meanwhile.
     const known = this.#known.get(card.id);
     if (known !== undefined) return known;
     if (bar?.barred === "revoked") throw new Fault("HAND_REVOKED");
     const at = this.#world.now();
-    const hand = this.#remote(card);
+    const hand = this.#makeRemote(card);
     hand.bar(bar?.barred);
     const admitted = new RegisteredRemoteHand(hand, { epoch: 0, lastSeenAt: at, createdAt: at });
     admitted.why = bar?.why;
@@ -315,11 +315,11 @@ export class HandRegister implements HandCatalog {
     return admitted;
   }
 
-  #remote(card: HandDescription): RemoteHand {
+  #makeRemote(card: HandDescription): RemoteHand {
     return new RemoteHand(card, { stops: this.#stops, overdueMs: this.#world.overdueMs });
   }
 
-  /** Forgets the hand that has been away the longest, unless a run might still wait for it. */
+  /** Removes the hand that has been away the longest, unless a run might still wait for it. */
   async #makeRoom(): Promise<void> {
     let longest: RegisteredRemoteHand | undefined;
     for (const known of this.#known.values()) {
@@ -328,17 +328,17 @@ export class HandRegister implements HandCatalog {
       if (isAway && (longest === undefined || known.lastSeenAt < longest.lastSeenAt)) longest = known;
     }
     if (longest === undefined)
-      throw new Fault("RATE_LIMITED", `This brain knows ${REGISTER_LIMITS.known} hands, which is as many as it may.`);
+      throw new Fault("RATE_LIMITED", `This brain knows ${REGISTER_LIMITS.known} hands, which is the limit.`);
     await this.#forget(longest);
   }
 
-  /** An executor is another hand with each session, so that those of old sessions would pile up. */
-  async #forgetVisitors(): Promise<void> {
+  /** Removes executors of old sessions: each session is another hand. */
+  async #removeOldSessions(): Promise<void> {
     const before = this.#world.now() - REGISTER_LIMITS.visitorMs;
     for (const known of this.#known.values()) {
       const { card, link, barred } = known.hand;
       const isGone = link === undefined && known.lastSeenAt < before;
-      if (card.gateway === VISITING && barred === undefined && isGone) await this.#forget(known);
+      if (card.gateway === SESSION_GATEWAY && barred === undefined && isGone) await this.#forget(known);
     }
   }
 
@@ -348,7 +348,7 @@ export class HandRegister implements HandCatalog {
     this.#world.log("hand.forgotten", { agent_id: id });
   }
 
-  /** A crash may lose the last minute of when a hand was seen, and nothing else. */
+  /** Written to the store once a minute at most: a crash loses no more than that of `lastSeenAt`. */
   #seen(known: RegisteredRemoteHand): void {
     known.lastSeenAt = this.#world.now();
     if (known.lastSeenAt - known.writtenAt >= REGISTER_LIMITS.seenMs) void this.#save(known).catch(() => undefined);
@@ -360,20 +360,20 @@ export class HandRegister implements HandCatalog {
   }
 
   async #bar(id: string, bar: RestrictionRecord): Promise<void> {
-    const { hand } = this.#must(id);
+    const { hand } = this.#remoteHand(id);
     if (hand.barred === "revoked") throw new Fault("HAND_REVOKED");
     await this.#records.bar(hand.card, bar);
-    await this.#heed();
+    await this.#applyRestrictions();
   }
 
-  #heed(): Promise<void> {
-    const heeded = this.#heeded.then(() => this.#obey());
-    this.#heeded = heeded.catch(() => undefined);
-    return heeded;
+  #applyRestrictions(): Promise<void> {
+    const applied = this.#applied.then(() => this.#applyNow());
+    this.#applied = applied.catch(() => undefined);
+    return applied;
   }
 
-  /** Holds to what is on record, whoever put it there: a revoked hand is hung up on at once. */
-  async #obey(): Promise<void> {
+  /** Applies the restrictions in the store, also those of other processes; a revoked hand is cut off at once. */
+  async #applyNow(): Promise<void> {
     const bars = await this.#records.bars();
     for (const [id, known] of this.#known) {
       const bar = bars.get(id);
@@ -383,7 +383,7 @@ export class HandRegister implements HandCatalog {
       this.#world.log("hand.restriction_changed", { agent_id: id, barred: bar?.barred ?? "no" });
       if (bar?.barred !== "revoked") continue;
       known.hand.link?.close(new Fault("HAND_REVOKED").report());
-      for (const heed of this.#onRevoked) heed(id);
+      for (const notify of this.#onRevoked) notify(id);
     }
   }
 }

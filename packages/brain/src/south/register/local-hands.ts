@@ -3,13 +3,13 @@ import type { Action, FaultReport, Hand, HandEvent, HandRow, Judgement, Order, T
 import { LOCAL_HAND } from "../local.ts";
 import type { RegisteredHand } from "./registered-hand.ts";
 
-/** A hand that is open, or being opened, and how many calls it is carrying out. */
-interface Kept {
+/** A hand that is open or being opened, and the number of calls that use it. */
+interface OpenHand {
   readonly opening: Promise<Hand>;
   uses: number;
 }
 
-/** Does some work with the open hand of a workspace. */
+/** Runs a function with the open hand of a workspace. */
 type Use = <Result>(work: (hand: Hand) => Promise<Result>) => Promise<Result>;
 
 /** How the hand of this machine appears in lists. */
@@ -26,8 +26,8 @@ interface LocalListing {
  */
 export class LocalHands implements RegisteredHand {
   readonly #openAt: (workspace: string) => Promise<Hand>;
-  /** From the one that was not used for the longest time on. */
-  readonly #kept = new Map<string, Kept>();
+  /** By workspace, least recently used first. */
+  readonly #kept = new Map<string, OpenHand>();
   readonly #closing = new Set<Promise<void>>();
   #listing: LocalListing | undefined;
   /** The hand of the workspace that lists show; undefined when it could not be opened. */
@@ -93,12 +93,12 @@ export class LocalHands implements RegisteredHand {
     await Promise.all(this.#closing);
   }
 
-  #take(workspace: string): Kept {
+  #take(workspace: string): OpenHand {
     const kept = this.#kept.get(workspace) ?? { opening: this.#openAt(workspace), uses: 0 };
     kept.uses += 1;
     this.#kept.delete(workspace);
     this.#kept.set(workspace, kept);
-    // What failed is tried anew when it is asked for again, since folders come back.
+    // A hand that failed to open is opened again at the next use, since folders come back.
     kept.opening.catch(() => this.#kept.get(workspace) === kept && this.#kept.delete(workspace));
     return kept;
   }
@@ -110,7 +110,7 @@ export class LocalHands implements RegisteredHand {
     }
   }
 
-  #close(workspace: string, { opening }: Kept): void {
+  #close(workspace: string, { opening }: OpenHand): void {
     this.#kept.delete(workspace);
     const closing = opening
       .then((hand) => hand.close())
@@ -120,7 +120,7 @@ export class LocalHands implements RegisteredHand {
   }
 }
 
-/** A hand as a run has it: the open one is taken for each call, and opened anew when it was closed meanwhile. */
+/** The hand of a run: uses the open hand for each call, which is opened again if it was closed meanwhile. */
 class LentHand implements Hand {
   readonly id: string;
   readonly workspace: string;
@@ -159,11 +159,11 @@ class LentHand implements Hand {
     return this.#use((hand) => hand.acknowledge(action, by));
   }
 
-  /** The open hand belongs to all who use its workspace: it is closed with the others. */
+  /** The open hand is shared by all runs of its workspace: LocalHands closes it. */
   async close(): Promise<void> {}
 }
 
-/** A hand that cannot be opened again may have carried out what it was ordered before, so it is away, not at fault. */
+/** HAND_UNAVAILABLE and no failure of the action: an earlier order may have been carried out. */
 function unavailable(thrown: unknown): FaultReport {
   return { code: "HAND_UNAVAILABLE", message: `The hand cannot be opened: ${asFault(thrown).message}` };
 }

@@ -15,27 +15,27 @@ import type {
 import type { HandLink } from "../link.ts";
 import { PendingStops } from "./pending-stops.ts";
 
-/** What a hand on another machine goes by. */
+/** Settings of a hand on another machine. */
 interface RemoteHandOptions {
-  /** What hands are to stop when they are back. */
+  /** Orders to stop on hands when they are connected again. */
   readonly stops?: PendingStops;
-  /** Another bound than HANDS.overdueMs. */
+  /** Another bound than REGISTER_LIMITS.overdueMs, for tests. */
   readonly overdueMs?: number | undefined;
 }
 
 /**
- * A hand on another machine, whether or not it is connected now. It keeps no order: who ordered orders again under
- * the same id, and the hand's ledger answers. Only what has to be stopped is kept until the hand has stopped it.
+ * A hand on another machine, whether or not it is connected now. It keeps no orders: the engine orders again under the
+ * same id, and the hand's ledger answers. Only an order to stop is kept, until the hand has carried it out.
  */
 export class RemoteHand implements Hand {
   #card: HandDescription;
   #link: HandLink | undefined;
   #barred: HandRestriction | undefined;
-  /** Outcomes that are durable here and of which the hand does not know it yet. */
+  /** Actions whose outcome is durable here and not yet acknowledged to the hand. */
   readonly #unacknowledged = new Set<string>();
-  /** Those who wait for it to be back. */
+  /** Callbacks of watch(). */
   readonly #wakes = new Set<() => void>();
-  /** Ends that came when nobody waited for them any more, until they are acknowledged. */
+  /** Ends that came after their order was given up, until they are acknowledged. */
   readonly #late = new Map<string, ActionEnd>();
   readonly #stops: PendingStops;
   readonly #overdueMs: number | undefined;
@@ -50,7 +50,7 @@ export class RemoteHand implements Hand {
     return this.#card.id;
   }
 
-  /** The folder that it says it works in, where that is a path and no sentence: models are told of it. */
+  /** The folder that it says it works in; "." unless that looks like a path, since models read it. */
   get workspace(): string {
     return FOLDER.test(this.#card.workspace) ? this.#card.workspace : ".";
   }
@@ -59,7 +59,7 @@ export class RemoteHand implements Hand {
     return this.#card.tools;
   }
 
-  /** What is known of it. */
+  /** Its description. */
   get card(): HandDescription {
     return this.#card;
   }
@@ -69,33 +69,33 @@ export class RemoteHand implements Hand {
     return this.#link;
   }
 
-  /** Why it gets no work, if so. */
+  /** Its restriction, if it has one. */
   get barred(): HandRestriction | undefined {
     return this.#barred;
   }
 
-  /** Bars it, or lets it work again; what runs is not touched. */
+  /** Sets or removes its restriction; running actions are not touched. */
   bar(barred: HandRestriction | undefined): void {
     this.#barred = barred;
   }
 
-  /** Works through a new connection from now on, and tells it what was missed. */
+  /** Uses a new connection from now on, and sends it the acknowledgements and stops that wait. */
   attach(card: HandDescription, link: HandLink): void {
     this.#card = card;
     this.#link = link;
     for (const action of this.#unacknowledged) link.acknowledge(action);
     this.#unacknowledged.clear();
     for (const order of this.#stops.of(card.id)) void this.#stop(order, link);
-    // Who was just told that the old connection is gone has yet to begin to wait.
+    // Callers whose old connection was just rejected call watch() only after this turn of the event loop.
     setImmediate(() => this.wake());
   }
 
-  /** Wakes those who wait for it: it is back, or has said how something ended. */
+  /** Calls every callback of watch(): the hand is connected, or a late end has come. */
   wake(): void {
     for (const wake of this.#wakes) wake();
   }
 
-  /** Forgets a connection, unless a newer one has taken its place; says whether it was the one in use. */
+  /** Removes a connection, unless a newer one has replaced it; returns whether it was the one in use. */
   detach(link: HandLink): boolean {
     if (this.#link !== link) return false;
     this.#link = undefined;
@@ -109,7 +109,7 @@ export class RemoteHand implements Hand {
 
   async judge(action: Action): Promise<Judgement | FaultReport> {
     try {
-      return await this.#reached().judge(action);
+      return await this.#connectedLink().judge(action);
     } catch (thrown) {
       return asFault(thrown).report();
     }
@@ -117,7 +117,7 @@ export class RemoteHand implements Hand {
 
   async *perform(order: Order, signal: AbortSignal): AsyncIterable<HandEvent> {
     const live = new LiveQueue();
-    const ended = this.#ordered(order, live, signal).catch((thrown: unknown): ActionEnd => ({
+    const ended = this.#order(order, live, signal).catch((thrown: unknown): ActionEnd => ({
       type: "failed",
       fault: asFault(thrown).report(),
     }));
@@ -137,7 +137,7 @@ export class RemoteHand implements Hand {
     this.#link = undefined;
   }
 
-  async #ordered(order: Order, live: LiveQueue, signal: AbortSignal): Promise<ActionEnd> {
+  async #order(order: Order, live: LiveQueue, signal: AbortSignal): Promise<ActionEnd> {
     const { action } = order;
     const known = this.#late.get(action.id);
     if (known !== undefined) return known;
@@ -145,7 +145,7 @@ export class RemoteHand implements Hand {
     const hear = (stream: "stdout" | "stderr", chunk: string): void => live.put({ type: "output", stream, chunk });
     const left = Promise.withResolvers<ActionEnd>();
     const stop = new AbortController();
-    // A brain that goes down leaves work on other machines alone: the next one finds it under the same id.
+    // A brain that shuts down does not stop work on other machines: the next one finds it under the same id.
     const onAbort = (): void => {
       if (isStopped(signal)) return stop.abort(signal.reason);
       left.reject(new Fault("HAND_UNAVAILABLE", "The brain left while the action ran."));
@@ -153,7 +153,7 @@ export class RemoteHand implements Hand {
     const overdue = setTimeout(
       () => {
         stop.abort(new Fault("ACTION_EXPIRED"));
-        // A link that has not given the order yet says so before this.
+        // A link that has not sent the order yet settles first.
         setImmediate(() => left.resolve(neverEnded(action, this.tools)));
       },
       deadlineMs(action, this.#overdueMs),
@@ -163,8 +163,8 @@ export class RemoteHand implements Hand {
     const performed = link.perform(order, hear, stop.signal);
     let isLeft = false;
     performed.then(
-      (ended) => this.#ended(order, ended, isLeft),
-      // How it ended is in the hand's ledger, and what is to be stopped is told when the hand is back.
+      (ended) => this.#takeEnd(order, ended, isLeft),
+      // The hand's ledger has the end; a stop is sent when the hand is connected again.
       () => (stop.signal.aborted ? this.#stops.add(this.#card, order).catch(() => undefined) : undefined),
     );
     return Promise.race([left.promise, performed]).finally(() => {
@@ -174,8 +174,8 @@ export class RemoteHand implements Hand {
     });
   }
 
-  /** The hand said how an order ended; a late end is kept for who still asks. */
-  #ended({ action }: Order, ended: ActionEnd, isLate: boolean): void {
+  /** Takes the end of an order; a late one is kept for the next order of the action. */
+  #takeEnd({ action }: Order, ended: ActionEnd, isLate: boolean): void {
     this.#stops.drop(action.id).catch(() => undefined);
     if (!isLate || !isSettled(ended)) return;
     const [oldest] = this.#late.keys();
@@ -184,24 +184,24 @@ export class RemoteHand implements Hand {
     this.wake();
   }
 
-  /** The way to the hand; what is to be stopped is no new work, and waits for a hand that is away. */
+  /** The link for an order. A stop is no new work: it also goes to a barred hand, and is kept for one that is away. */
   async #linkFor(order: Order, signal: AbortSignal): Promise<HandLink> {
-    if (!isStopped(signal)) return this.#reached();
+    if (!isStopped(signal)) return this.#connectedLink();
     if (this.#link !== undefined) return this.#link;
     await this.#stops.add(this.#card, order);
-    return this.#reached();
+    return this.#connectedLink();
   }
 
-  /** Ends on the hand what a run began that nobody waits for any more. */
+  /** Stops an action of an aborted run on the hand. */
   async #stop(order: Order, link: HandLink): Promise<void> {
     try {
-      this.#ended(order, await link.perform(recallOf(order), () => undefined, AbortSignal.abort()), true);
+      this.#takeEnd(order, await link.perform(recallOf(order), () => undefined, AbortSignal.abort()), true);
     } catch {
-      // The connection is gone again: the next one is told.
+      // The connection is gone again: the next one gets the stop.
     }
   }
 
-  #reached(): HandLink {
+  #connectedLink(): HandLink {
     if (this.#barred === "revoked") throw new Fault("HAND_REVOKED", `The hand ${this.#card.name} was revoked.`);
     if (this.#barred === "quarantined")
       throw new Fault("HAND_QUARANTINED", `The hand ${this.#card.name} is in quarantine and gets no new work.`);
@@ -210,16 +210,16 @@ export class RemoteHand implements Hand {
   }
 }
 
-/** A path without blanks, of a length that people read. */
+/** A path without blanks and of bounded length. */
 const FOLDER = new RegExp(`^[\\p{L}\\p{N}._@%+=:,~/\\\\-]{1,${REGISTER_LIMITS.folderChars}}$`, "u");
 
-/** Whether the work behind a signal is to be stopped, and not only left alone. */
+/** Whether a signal asks to stop the action; a shutdown of the brain does not. */
 function isStopped(signal: AbortSignal): boolean {
   return signal.aborted && asFault(signal.reason).code !== "SHUTTING_DOWN";
 }
 
 function neverEnded(action: Action, tools: readonly ToolSpec[]): ActionEnd {
-  const why = "The hand got the order and did not say in time how it ended.";
+  const why = "The hand got the order and sent no outcome in time.";
   if (isIdempotent(action, tools)) return { type: "failed", fault: new Fault("TOOL_FAILED", why).report() };
   return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };
 }

@@ -1,37 +1,37 @@
 import { Fault } from "@vidro/core";
 import type { Action, ActionEnd, Hand, HandEvent, JsonObject, ToolSpec } from "@vidro/core";
 
-/** A hand as people call it. */
+/** A hand and its name. */
 interface NamedHand {
   readonly name: string;
   readonly hand: Hand;
 }
 
-/** The field of an input that says where it is to be done. */
+/** The input field that names the hand. */
 const WHERE = "hand";
 
-/** A tool as the run knows it: which hands have it, and what each of them calls it. */
+/** A tool of the run: its name on the hands, and the hands that have it. */
 interface SharedTool {
   readonly spec: ToolSpec;
-  /** What the hands call it. */
+  /** Its name on the hands. */
   readonly called: string;
   readonly able: readonly NamedHand[];
 }
 
 /**
- * Several hands as one: every tool takes one field more, which names the hand that does it. Without it the only hand
- * that has the tool does it; when there are several, the model is told their names. A tool that only one host has goes
- * by the name of the host and its own, so that what a host says of it is taken for the tool of no other host.
+ * Several hands as one: every tool has one more field, which names the hand that carries it out. It may be left out
+ * when only one hand has the tool; otherwise BAD_ARGUMENTS lists the names. A host's own tool is prefixed with the name
+ * of the host, so that its description is never taken for that of another host's tool.
  */
 export function routedHand(named: readonly NamedHand[]): Hand {
-  const hands = told(named);
+  const hands = withDistinctNames(named);
   const tools = sharedBy(hands);
   const routed = new Map<string, Hand>();
   const route = (action: Action): readonly [Hand, Action] => {
     const tool = tools.get(action.tool);
     if (tool === undefined)
       throw new Fault("UNKNOWN_TOOL", `None of the hands has a tool ${JSON.stringify(action.tool)}.`);
-    const hand = routed.get(action.id) ?? chosen(tool, action);
+    const hand = routed.get(action.id) ?? handFor(tool, action);
     const { [WHERE]: _, ...input } = action.input;
     return [hand, { ...action, tool: tool.called, input }];
   };
@@ -70,16 +70,16 @@ export function routedHand(named: readonly NamedHand[]): Hand {
       routed.delete(action);
       await hand?.acknowledge(action);
     },
-    // Each of them belongs to somebody else, who closes it.
+    // The register closes the hands.
     close: async () => undefined,
   };
 }
 
 /**
- * The hands by names that tell them apart and are words: the id of each whose name another has, too, or is a sentence,
- * since a model reads it among the tools of all of them.
+ * The hands by distinct names: the id of a hand replaces a name that another hand has, too, or that is more than one
+ * word, since models read it.
  */
-function told(named: readonly NamedHand[]): readonly NamedHand[] {
+function withDistinctNames(named: readonly NamedHand[]): readonly NamedHand[] {
   return named.map(({ name, hand }) => {
     const isShared = named.some((other) => other.hand !== hand && other.name === name);
     return { name: isShared || !WORD.test(name) ? hand.id : name, hand };
@@ -88,13 +88,13 @@ function told(named: readonly NamedHand[]): readonly NamedHand[] {
 
 const WORD = /^[\p{L}\p{N}._:@-]+$/u;
 
-/** The folder that all of them work in; none when they work in several. */
+/** The folder that all of them work in; "." when they work in several. */
 function sameFolder(hands: readonly NamedHand[]): string {
   const [first, ...others] = new Set(hands.map(({ hand }) => hand.workspace));
   return others.length === 0 ? (first ?? "") : ".";
 }
 
-function chosen({ able, called }: SharedTool, { input }: Action): Hand {
+function handFor({ able, called }: SharedTool, { input }: Action): Hand {
   const named = input[WHERE];
   const names = able.map(({ name }) => name).join(", ");
   const [only] = able;
@@ -107,7 +107,7 @@ function chosen({ able, called }: SharedTool, { input }: Action): Hand {
   throw new Fault("BAD_ARGUMENTS", `No hand ${JSON.stringify(named)} has the tool ${called}; these have it: ${names}.`);
 }
 
-/** The tools by the names that the run knows them by. */
+/** The tools of all hands, by their names in the run. */
 function sharedBy(hands: readonly NamedHand[]): ReadonlyMap<string, SharedTool> {
   const tools = new Map<string, SharedTool>();
   for (const one of hands) {
@@ -120,12 +120,12 @@ function sharedBy(hands: readonly NamedHand[]): ReadonlyMap<string, SharedTool> 
   return new Map([...tools].map(([name, tool]) => [name, withWhere(tool)]));
 }
 
-/** Longest name that every model's server takes. */
+/** Longest tool name that every model server accepts. */
 const NAME_CHARS = 64;
-/** What stands between a host and its tool. */
+/** Separates the name of a host from that of its tool. */
 const OF = "__";
 
-/** The name of a host's own tool, which no other tool has. */
+/** A unique name for a host's own tool. */
 function ownName(host: string, tool: string, taken: ReadonlyMap<string, SharedTool>): string {
   for (let count = 1; ; count += 1) {
     const number = count === 1 ? "" : `_${count}`;

@@ -4,12 +4,12 @@ import type { JsonObject, Records, ToolSpec } from "@vidro/core";
 import { shareTools } from "./share-tools.ts";
 
 const KIND = "hand-tools";
-/** They are nobody's: who may see a hand sees what it can do. */
+/** Tool lists have no owner: who may see a hand may see its tools. */
 const OWNER = "hands";
 
 /**
- * What hands can do, on record once for all that can do the same: of all that is known of a hand it is by far the most,
- * and a hand is written down each time it comes.
+ * The tool lists of hands in the store, each written once for all hands with equal tools: a list is much larger than the
+ * rest of a hand, which is written at each connection.
  */
 export class ToolLists {
   readonly #records: Records;
@@ -19,7 +19,7 @@ export class ToolLists {
     this.#records = records;
   }
 
-  /** The name of a list, which is on record when it resolves. */
+  /** The id of a list; the list is durable when it resolves. */
   nameOf(tools: readonly ToolSpec[]): Promise<string> {
     const known = this.#names.get(tools);
     if (known !== undefined) return known;
@@ -29,7 +29,7 @@ export class ToolLists {
     return named;
   }
 
-  /** The lists by their names; those that are not in use are forgotten. */
+  /** The lists in use, by id; deletes the others. */
   async all(inUse: ReadonlySet<string>): Promise<ReadonlyMap<string, readonly ToolSpec[]>> {
     const lists = new Map<string, readonly ToolSpec[]>();
     for (const { id, body } of await this.#records.list(KIND, { limit: REGISTER_LIMITS.known })) {
