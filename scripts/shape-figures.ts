@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { NODE, NODE_FLAGS, ROOT } from "./setup.js";
+import { tokenPath } from "./token-path.ts";
 import { placesToTouch } from "./shape/places.ts";
 
-/* Figures of the source: files in folders, sizes, what commands load, packages of others. */
+/* Figures of the source: files in folders, sizes, what commands load, what a token passes, packages of others. */
 
 const CLI = `${ROOT}packages/cli/src/main.ts`;
 const HAND = `${ROOT}packages/hands/src/main.ts`;
@@ -40,6 +41,11 @@ table(placesToTouch(product));
 
 title("Source files that a command loads");
 table(loads());
+
+title("Source files that run for each token from a model's server to an SSE client");
+const passed = await tokenPath();
+table([[`(${passed.filter((path) => path.startsWith("packages/brain/")).length} of the brain)`, passed.length]]);
+for (const path of passed) process.stdout.write(`         ${path}\n`);
 
 title("Packages of others at run time");
 for (const manifest of globSync("packages/*/package.json", { cwd: ROOT }).sort()) {

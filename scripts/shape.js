@@ -1,4 +1,4 @@
-// npm run shape: measures the source: files in folders, sizes, what commands load, packages of others.
+// npm run shape: measures the source: files in folders, sizes, what commands load, what a token passes, packages of others.
 import { NODE, NODE_FLAGS, ROOT, run, setUp } from "./setup.js";
 
 setUp();
