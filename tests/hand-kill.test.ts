@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { TestContext } from "node:test";
 import { isRecall } from "@vidro/core/run";
 import type { Entry, Model } from "@vidro/core";
 import { openStore } from "../packages/brain/src/stores/stores.ts";
-import { startChildHand } from "./support/child-hand.ts";
+import { bundleProgram } from "./support/bundled-program.ts";
+import { HAND_PROGRAM, startChildHand } from "./support/child-hand.ts";
 import type { ChildHand } from "./support/child-hand.ts";
 import { processesIn } from "./support/processes.ts";
 import { finishRun, openRuns, temporaryFolder } from "./support/local-runs.ts";
@@ -56,12 +58,12 @@ function hunt(
   };
 }
 
-async function survive(t: Parameters<typeof temporaryFolder>[0], round: number): Promise<number> {
+async function survive(t: TestContext, round: number, program: string): Promise<number> {
   const folder = temporaryFolder(t);
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
   const { journal } = await openStore("sqlite", join(folder, "journal.db"));
-  const child = startChildHand({ workspace, state: join(folder, "hand"), decision: "allow" });
+  const child = startChildHand({ workspace, state: join(folder, "hand"), decision: "allow" }, program);
   await child.pid();
   const { kills, perform } = hunt(child, round * 7);
   const hand = {
@@ -93,10 +95,14 @@ function assertMarks(entries: readonly Entry[], effects: readonly string[]): voi
 }
 
 test(`F5 F6 G2 G3 G4 ${KILLS} SIGKILLs of the hand double no effect, and each action has one outcome`, async (t) => {
+  // Beside the packages that the hand requires when it needs them.
+  const bundle = join(import.meta.dirname, `../node_modules/.cache/hand-kill-${process.pid}`);
+  t.after(() => rmSync(bundle, { recursive: true, force: true }));
+  const program = await bundleProgram(HAND_PROGRAM, bundle);
   let kills = 0;
   let round = 0;
   const lane = async (): Promise<void> => {
-    while (kills < KILLS) kills += await survive(t, round++);
+    while (kills < KILLS) kills += await survive(t, round++, program);
   };
   await Promise.all(Array.from({ length: LANES }, lane));
   t.diagnostic(`${kills} kills in ${round} runs`);

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
+import type { TestContext } from "node:test";
+import { bundleVidro } from "./support/bundled-program.ts";
 import { processesIn } from "./support/processes.ts";
 import { temporaryFolder } from "./support/local-runs.ts";
 
@@ -12,7 +14,6 @@ import { temporaryFolder } from "./support/local-runs.ts";
  * time, and taken up again, until each run is over.
  */
 
-const VIDRO = resolve(import.meta.dirname, "../packages/cli/bin/vidro");
 const KILLS = 200;
 const EFFECTS = 6;
 const LANES = 4;
@@ -32,10 +33,10 @@ interface Death {
 /** One life of the process; gives the lines it printed and whether it got to the end. */
 async function live(
   args: readonly string[],
-  where: { workspace: string; home: string },
+  where: { vidro: string; workspace: string; home: string },
   death?: Death,
 ): Promise<{ lines: Line[]; over: boolean; errors: string }> {
-  const child = spawn(VIDRO, args, {
+  const child = spawn(where.vidro, args, {
     cwd: where.workspace,
     env: { ...process.env, VIDRO_HOME: where.home, VIDRO_MODEL: "offline" },
     stdio: ["ignore", "pipe", "pipe"],
@@ -64,9 +65,9 @@ function parsed(text: string): Line | undefined {
 }
 
 /** A run with effects, killed until it is over; returns how many kills it took. */
-async function survive(t: Parameters<typeof temporaryFolder>[0], deaths: Iterator<Death>): Promise<number> {
+async function survive(t: TestContext, vidro: string, deaths: Iterator<Death>): Promise<number> {
   const folder = temporaryFolder(t);
-  const where = { workspace: join(folder, "workspace"), home: join(folder, "home") };
+  const where = { vidro, workspace: join(folder, "workspace"), home: join(folder, "home") };
   mkdirSync(where.workspace);
   const effect = (nth: number): string => `"sleep 0.02; echo ${nth} >> effects.txt; sleep 0.02"`;
   const task = `run ${Array.from({ length: EFFECTS }, (_, index) => effect(index + 1)).join(" and ")}`;
@@ -114,10 +115,11 @@ function* allDeaths(): Generator<Death, undefined, undefined> {
 }
 
 test(`F1 F5 G1 G2 G3 G4 ${KILLS} SIGKILLs of the brain lose no acknowledged entry, double no effect and leave no process`, async (t) => {
+  const vidro = bundleVidro(temporaryFolder(t));
   const deaths = allDeaths();
   let kills = 0;
   const lane = async (): Promise<void> => {
-    while (kills < KILLS) kills += await survive(t, deaths);
+    while (kills < KILLS) kills += await survive(t, vidro, deaths);
   };
   await Promise.all(Array.from({ length: LANES }, lane));
   assert.ok(kills >= KILLS);
