@@ -77,6 +77,8 @@ export const REDACT_LIMITS = {
   holdChars: 512,
   /** A private key block whose end does not come is taken to end here. */
   privateKeyChars: 16 * KIB,
+  /** Lines of base64 before the end of a private key whose first line is not there: no more are known as its own. */
+  keyBlockChars: 4 * KIB,
   /** Nesting of a value that is looked through; what lies deeper is replaced. */
   depth: 128,
   /** Names of fields that are remembered as looked at. */

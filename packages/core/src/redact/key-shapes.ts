@@ -103,6 +103,9 @@ const DOLLAR = either(literal("$"), literal("%24"));
 const SLASH = either(literal("/"), literal("%2F"));
 const COLON = either(literal(":"), literal("%3A"));
 
+/** For a key that begins like many words: where nothing of a word stands before it, not even an escape. */
+const WORD_ALONE = { behind: "(?<![A-Za-z0-9_-])", previous: "[^A-Za-z0-9_-]" };
+
 /** Keys that a prefix alone does not tell. */
 const FORMED: readonly Shape[] = [
   { secret: [...literal("xox"), charRun("[a-z]", 1), ...literal("-"), charRun("[A-Za-z0-9-]", 12)], tail: NAME_TAIL },
@@ -126,6 +129,7 @@ const FORMED: readonly Shape[] = [
   },
   // Bots of Discord: the first part is a number in base64.
   {
+    ...WORD_ALONE,
     secret: [
       charRun("[MNO]", 1),
       charRun(ALNUM, 22, 27),
@@ -150,8 +154,7 @@ const FORMED: readonly Shape[] = [
     tail: NAME_TAIL,
   },
   {
-    behind: "(?<![0-9a-f])",
-    previous: "[^0-9a-f]",
+    ...WORD_ALONE,
     // The first digits are shown, so that a stream need not hold back every short hash.
     before: [charRun(HEX, 11)],
     secret: [charRun(HEX, 21), ...literal("-us"), charRun("[0-9]", 1, 2)],

@@ -2,7 +2,7 @@ import { TOKEN_LIMITS } from "../limits.ts";
 import { either, charRun, literal } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 import { runOf } from "./scan.ts";
-import { ANYWHERE } from "./shape.ts";
+import { ANYWHERE, NO_TAIL } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
 /*
@@ -15,26 +15,43 @@ const SECRET_CHARS = Math.ceil((TOKEN_LIMITS.secretBytes * 4) / 3);
 const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const BASE64_ANY = "[A-Za-z0-9+/_-]";
 
-/** Behind a percent code, its two digits look like the first ones of the id. */
+/*
+ * Each is looked for at the dot between id and secret, which is rare, and not at the id, which begins like any hash: the
+ * last digits of the id before the dot tell enough.
+ */
+
+/** The dot and the secret, as they are or in an address. */
 const PLAIN: Shape = {
-  behind: "(?<![0-9a-f])",
-  previous: "[^0-9a-f]",
-  before: [charRun("[0-9a-f]", ID_CHARS, ID_CHARS + 2), either(literal("."), [...literal("%2"), charRun("[Ee]", 1)])],
+  behind: "(?<=[0-9a-f]{15})",
+  before: [either(literal("."), [...literal("%2"), charRun("[Ee]", 1)])],
+  unless: "(?=[a-z0-9_-]{0,42}[A-Z])",
   secret: [charRun("[A-Za-z0-9_-]", SECRET_CHARS)],
   tail: runOf("[A-Za-z0-9_.-]"),
 };
 
-/** The letters of a token as pairs of hexadecimal digits: `30` to `39` and `61` to `66` for those of the id. */
-const HEXED: Shape = {
-  behind: ANYWHERE,
-  before: [
-    ...Array.from({ length: ID_CHARS }, () => [charRun("[36]", 1), charRun("[0-9]", 1)]).flat(),
-    charRun("2", 1),
-    charRun("[eE]", 1),
-  ],
-  secret: [charRun("[0-9A-Fa-f]", SECRET_CHARS * 2)],
-  tail: runOf("[0-9A-Fa-f]"),
-};
+const HEX = "[0-9A-Fa-f]";
+
+/** The letters as hexadecimal digits, `30` to `39` and `61` to `66` for those of the id: in pairs, apart, as percent codes. */
+const HEXED: readonly Shape[] = [
+  {
+    behind: "(?<=(?:[36][0-9]){7})",
+    before: [...literal("2"), charRun("[eE]", 1)],
+    secret: [charRun(HEX, SECRET_CHARS * 2)],
+    tail: runOf(HEX),
+  },
+  {
+    behind: "(?<=(?:[36][0-9][ :]){5})",
+    before: [...literal("2"), charRun("[eE]", 1)],
+    secret: Array.from({ length: SECRET_CHARS }, () => [charRun("[ :]", 1), charRun(HEX, 2)]).flat(),
+    tail: NO_TAIL,
+  },
+  {
+    behind: "(?<=(?:%[36][0-9]){5})",
+    before: [...literal("%2"), charRun("[eE]", 1)],
+    secret: Array.from({ length: SECRET_CHARS }, () => [...literal("%"), charRun(HEX, 2)]).flat(),
+    tail: NO_TAIL,
+  },
+];
 
 /** A token in base64, behind any number of other bytes; its beginning stays, which is the id's. */
 const ENCODED: readonly Shape[] = [0, 1, 2].map((offset) => ({
@@ -45,7 +62,7 @@ const ENCODED: readonly Shape[] = [0, 1, 2].map((offset) => ({
 }));
 
 /** Tokens and invitations of a brain, as they are and in the forms in which programs show them. */
-export const OWN_SHAPES: readonly Shape[] = [PLAIN, HEXED, ...ENCODED];
+export const OWN_SHAPES: readonly Shape[] = [PLAIN, ...HEXED, ...ENCODED];
 
 function bytesOf(letters: string): readonly number[] {
   return Array.from(letters, (letter) => letter.charCodeAt(0));

@@ -3,7 +3,7 @@ import { either, charRun, literal } from "./pattern.ts";
 import type { Step } from "./pattern.ts";
 import { runOf } from "./scan.ts";
 import type { Tail } from "./scan.ts";
-import { ANYWHERE, NO_TAIL } from "./shape.ts";
+import { ANYWHERE } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
 /* Private keys in the files of OpenSSL, OpenSSH, PuTTY, minisign and JSON web keys. */
@@ -42,12 +42,6 @@ function tailUntil(end: RegExp, { endChars, isEndKept }: { endChars: number; isE
 const PEM_END = /-----END [A-Z0-9 ]{0,32}PRIVATE KEY(?: BLOCK)?-----/;
 const PEM_TAIL = tailUntil(PEM_END, { endChars: 64, isEndKept: false });
 
-/** How many whole lines before the end of a key go with it where its beginning is not there: no more may be held back. */
-const LAST_LINES = 4;
-/** How much of such a line is shown, so that a stream need not hold back a word. */
-const SHOWN_CHARS = 11;
-const LINE_END = [LINE_BREAK, either([], [LINE_BREAK])] as const;
-
 const PEM: readonly Shape[] = [
   {
     behind: ANYWHERE,
@@ -78,20 +72,6 @@ const PEM: readonly Shape[] = [
     secret: [...beginning, charRun(BASE64, 24)],
     tail: tailUntil(/[^A-Za-z0-9+/=\s\\]/, { endChars: 0, isEndKept: true }),
   })),
-  // The last lines of a key whose first ones are elsewhere.
-  {
-    behind: String.raw`(?<![A-Za-z0-9+/=_-])`,
-    previous: "[^A-Za-z0-9+/=_-]",
-    before: [charRun(BASE64, SHOWN_CHARS)],
-    secret: [
-      charRun(BASE64, 40 - SHOWN_CHARS, 76 - SHOWN_CHARS),
-      ...LINE_END,
-      ...Array.from({ length: LAST_LINES - 1 }, () => either([], [charRun(BASE64, 40, 76), ...LINE_END])),
-      either([], [charRun(BASE64, 1, 76), charRun("=", 0, 2), ...LINE_END]),
-    ],
-    after: [...literal("-----END "), charRun("[A-Z0-9 ]", 0, 16), ...literal("PRIVATE KEY")],
-    tail: NO_TAIL,
-  },
 ];
 
 const QUOTE = [charRun(String.raw`\\`, 0, 3), charRun('"', 1)] as const;

@@ -1,4 +1,5 @@
 import { REDACT_LIMITS } from "../limits.ts";
+import { keyEndFinder } from "./key-end.ts";
 import { needleFinder } from "./needles.ts";
 import { REDACTED, scan, scanStream } from "./scan.ts";
 import type { TextStream } from "./scan.ts";
@@ -35,7 +36,7 @@ export function redactor(secrets: readonly string[]): Redactor {
 
   // Known secrets go first and as a whole: a shape might end in the middle of one.
   const text = (from: string): string =>
-    from.length < REDACT_LIMITS.secretChars ? from : scan(shapeFinder, scan(known, from));
+    from.length < REDACT_LIMITS.secretChars ? from : scan(keyEndFinder, scan(shapeFinder, scan(known, from)));
 
   function value<T>(from: T): T;
   function value(from: unknown): unknown {
@@ -85,9 +86,10 @@ export function redactor(secrets: readonly string[]): Redactor {
     stream() {
       const first = scanStream(known);
       const second = scanStream(shapeFinder);
+      const third = scanStream(keyEndFinder);
       return {
-        push: (chunk) => second.push(first.push(chunk)),
-        end: () => second.push(first.end()) + second.end(),
+        push: (chunk) => third.push(second.push(first.push(chunk))),
+        end: () => third.push(second.push(first.end()) + second.end()) + third.end(),
       };
     },
   };

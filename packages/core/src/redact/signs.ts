@@ -13,6 +13,14 @@ export const SIGN_CHARS = 3;
 const CODES = 128;
 const CODE_BITS = 7;
 const LAST_SIGN = CODES ** SIGN_CHARS - 1;
+/** Signs behind a character of a word are apart from the others: most patterns begin where a word does. */
+const IN_WORD = LAST_SIGN + 1;
+const WORD_CODES = Uint8Array.from({ length: CODES }, (_, code) =>
+  /[A-Za-z0-9_]/.test(String.fromCharCode(code)) ? 1 : 0,
+);
+/** In a number with a bit for each of the last characters, that of the one before the sign; and how far it is from `IN_WORD`. */
+const BEFORE_SIGN = 1 << SIGN_CHARS;
+const TO_IN_WORD = CODE_BITS * SIGN_CHARS - SIGN_CHARS;
 /** How many characters are compared: the one before, and the first ones, those of the sign among them. */
 const COMPARED_CHARS = 9;
 
@@ -51,9 +59,13 @@ export function signsOf(patterns: readonly Signed[]): Signs {
     groups,
     find(text, from, isIt) {
       const first = from + SIGN_CHARS - 1;
-      let sign = 0;
+      let codes = 0;
+      let words = from === 0 ? 0 : wordBit(text.charCodeAt(from - 1));
       for (let at = from; at < text.length; at++) {
-        sign = ((sign << CODE_BITS) | (text.charCodeAt(at) & (CODES - 1))) & LAST_SIGN;
+        const code = text.charCodeAt(at);
+        codes = ((codes << CODE_BITS) | (code & (CODES - 1))) & LAST_SIGN;
+        words = (words << 1) | wordBit(code);
+        const sign = codes | ((words & BEFORE_SIGN) << TO_IN_WORD);
         if (((isSign[sign >> 3]! >> (sign & 7)) & 1) === 0 || at < first) continue;
         const index = at - SIGN_CHARS + 1;
         const group = groupOf[sign]!;
@@ -74,14 +86,14 @@ interface Grouping {
 }
 
 function grouped(patterns: readonly Signed[]): Grouping {
-  const groupOf = new Uint16Array(LAST_SIGN + 1);
-  const isSign = new Uint8Array((LAST_SIGN + 1) >> 3);
+  const groupOf = new Uint16Array(IN_WORD * 2);
+  const isSign = new Uint8Array((IN_WORD * 2) >> 3);
   const groups: (readonly number[])[] = [[]];
-  for (const [index, { pattern }] of patterns.entries()) {
+  for (const [index, { pattern, previous }] of patterns.entries()) {
     /** The group that a group becomes with this pattern; a sign that comes twice has it already. */
     const larger = new Map<number, number>();
     const added = new Set<number>();
-    for (const sign of signsIn(pattern)) {
+    for (const sign of signsIn(pattern, previous)) {
       const group = groupOf[sign]!;
       if (added.has(group)) continue;
       const next = larger.get(group) ?? groups.push([...groups[group]!, index]) - 1;
@@ -94,15 +106,18 @@ function grouped(patterns: readonly Signed[]): Grouping {
   return { groupOf, isSign, groups };
 }
 
-/** Every sign that the pattern may begin with; some come more than once. */
-function* signsIn(pattern: Pattern): Generator<number, void, undefined> {
+/** Every sign that the pattern may begin with, behind what may stand before it; some come more than once. */
+function* signsIn(pattern: Pattern, previous: string): Generator<number, void, undefined> {
+  const places = new Set(codesIn(previous).map((code) => wordBit(code) * IN_WORD));
   for (const [one, two, three] of beginningsOf(pattern, SIGN_CHARS)) {
     if (one === undefined || two === undefined || three === undefined)
       throw new Error("A shape is shorter than its sign.");
     for (const first of codesIn(one))
       for (const second of codesIn(two))
-        for (const third of codesIn(three))
-          yield ((((first << CODE_BITS) | (second & (CODES - 1))) << CODE_BITS) | (third & (CODES - 1))) & LAST_SIGN;
+        for (const third of codesIn(three)) {
+          const sign = (((first << CODE_BITS) | (second & (CODES - 1))) << CODE_BITS) | (third & (CODES - 1));
+          for (const place of places) yield (sign & LAST_SIGN) | place;
+        }
   }
 }
 
@@ -135,6 +150,11 @@ function allowedBy(pattern: Pattern): Uint8Array {
   }
   walk(pattern, 0);
   return allowed;
+}
+
+/** 1 for a character of a word, 0 for another. */
+function wordBit(code: number): number {
+  return code < CODES ? WORD_CODES[code]! : 0;
 }
 
 const codesOfSets = new Map<string, readonly number[]>();
