@@ -4,22 +4,22 @@ import type { AonFault } from "./fault-of.ts";
 import { BOX_LIMITS } from "./limits.ts";
 import { NDJSON_TYPE } from "./negotiate.ts";
 
-/** A route's answer as a result, or as the fault that it tells of. */
+/** A route's answer: its data, or its fault. */
 export type RouteAnswer = { readonly data: Json } | { readonly fault: AonFault };
 
-/** The answer of a route, gathered in pieces. */
+/** Collects the body of a route's answer. */
 export interface AnswerBuffer {
-  /** Keeps a piece, as `write` and `end` of a response take it. */
+  /** Adds a chunk, with the arguments of a response's `write` and `end`. */
   add(chunk: unknown, encoding?: unknown): void;
-  /** What it all means. */
+  /** Reads the whole body. */
   read(status: number, contentType: string): RouteAnswer;
 }
 
 const JSON_BODY = /^application\/(?:[\w.+-]+\+)?json\b/i;
-/** A page is for browsers: it says nothing that belongs into an event. */
+/** Text bodies; HTML is left out because a page does not belong in an event. */
 const TEXT_BODY = /^text\/(?!html)|^$/i;
 
-/** What a whole body means; a body that an event cannot carry is a fault. */
+/** Reads a whole body; a body that an event cannot carry is a fault. */
 export function answerOfBody(status: number, contentType: string, text: string): RouteAnswer {
   if (text.length > BOX_LIMITS.answerBytes) return tooLargeAnswer();
   const data = valueOf(text, contentType);
@@ -29,7 +29,7 @@ export function answerOfBody(status: number, contentType: string, text: string):
   return { fault: { code: "NOT_JSON", message, status: 406 } };
 }
 
-/** Gathers an answer that is no larger than its bound. */
+/** A buffer for an answer up to its bound. */
 export function answerBuffer(): AnswerBuffer {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
@@ -54,7 +54,7 @@ function tooLargeAnswer(): RouteAnswer {
   return { fault: { code: "PAYLOAD_TOO_LARGE", message, status: 500 } };
 }
 
-/** JSON as its value, text as it is, nothing as null; undefined for anything else. */
+/** JSON parsed, text unchanged, an empty body as null; undefined for other content types. */
 function valueOf(text: string, contentType: string): Json | undefined {
   if (text === "") return null;
   if (!JSON_BODY.test(contentType)) return TEXT_BODY.test(contentType) ? text : undefined;

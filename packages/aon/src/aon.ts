@@ -10,28 +10,28 @@ import type { Sight } from "./negotiate.ts";
 import { sanitiser } from "./sanitise.ts";
 import type { AonRefusal, Settings } from "./settings.ts";
 
-/** What a route sees of AON: it is the same whichever box the client asked for. */
+/** The AON interface of a route; the same for a glass box and a black box. */
 export interface Aon {
   readonly sight: Sight;
   /** Also the `trace_id` of an error. */
   readonly requestId: string;
   /** Whether a person can be asked. */
   readonly isInteractive: boolean;
-  /** Aborted when the client is gone or the time is over. */
+  /** Aborted when the client has disconnected or the time limit is reached. */
   readonly signal: AbortSignal;
-  /** Tells of progress; awaiting it keeps the pace of a slow reader. */
+  /** Reports progress; awaiting it applies backpressure of a slow reader. */
   status(message: string, estimatedDelayMs?: number): Promise<void>;
-  /** Tells that the input was understood and the ordinary way changed. */
+  /** Reports that the input was interpreted and the course changed. */
   intent(analysis: Omit<IntentAnalysisEvent, "type">): Promise<void>;
-  /** Tells of a healing that the route does itself. */
+  /** Reports a healing that the route does itself. */
   healing(healing: Omit<HealingEvent, "type">): Promise<void>;
-  /** Any event that is not terminal. */
+  /** Emits any event that is not terminal. */
   readonly emit: (event: ProgressEvent) => Promise<void>;
-  /** Runs an operation and heals its failures, telling of everything. */
+  /** Runs an operation and heals its failures, with an event for each step. */
   heal<T>(operation: Operation<T>): Promise<T>;
-  /** From now on these values are never shown in an event. */
+  /** Adds values that must not appear in events. */
   readonly hide: (...secrets: readonly string[]) => void;
-  /** Ends the request with a plain HTTP error when nothing was sent yet, else with an `error` event. */
+  /** Ends the request with an HTTP error when nothing was sent yet, else with an `error` event. */
   refuse(refusal: AonRefusal): void;
 }
 
@@ -39,22 +39,22 @@ export interface Aon {
 export interface AonExchange {
   readonly aon: Aon;
   readonly encoder: Encoder;
-  /** Says where events go; before anything else. */
+  /** Sets the box for events; must be called first. */
   attach(box: AonBox, refuse: (refusal: AonRefusal) => void): void;
-  /** Ends with a result or a failure, whichever the route's answer means. */
+  /** Ends with the route's answer, a result or a fault. */
   readonly finish: (answered: RouteAnswer) => void;
-  /** Stops everything: the answer went another way, or nobody waits for it. */
+  /** Stops timers because the answer was sent otherwise; `isGone` also aborts the work. */
   close(isGone: boolean): void;
 }
 
-/** What an exchange is about. */
+/** The input of an exchange. */
 export interface ExchangeFacts<R> {
   readonly sight: Sight;
   readonly wantsPerson: boolean;
   readonly request: R;
 }
 
-/** Begins an exchange; its time runs from now. */
+/** Begins an exchange and its time limit. */
 export function beginExchange<R>(facts: ExchangeFacts<R>, settings: Settings<R>): AonExchange {
   const { sight, wantsPerson, request } = facts;
   const requestId = `req_${crypto.randomUUID()}`;
@@ -121,7 +121,7 @@ function questionAsker({ ask, answerMs }: HealingQuestions, emit: Aon["emit"], s
   };
 }
 
-/** Whether an analysis is shown in full; a predicate that throws says no. */
+/** Whether an analysis is shown in full; false when the predicate throws. */
 function isIntentShown<R>({ isProduction, isAdmin }: Settings<R>, request: R): boolean {
   try {
     return !isProduction || isAdmin(request);
@@ -130,7 +130,7 @@ function isIntentShown<R>({ isProduction, isAdmin }: Settings<R>, request: R): b
   }
 }
 
-/** The body of a plain HTTP error: the fields of an `error` event. */
+/** The body of an HTTP error: the fields of an `error` event. */
 export function errorBody(fault: Omit<AonFault, "detail">, traceId: string): string {
   return JSON.stringify({ code: fault.code, message: fault.message, trace_id: traceId });
 }

@@ -3,36 +3,36 @@ import type { Encoder } from "./encode.ts";
 import type { AonEvent, ErrorEvent, ProgressEvent, TerminalAonEvent } from "./event.ts";
 import { BOX_LIMITS } from "./limits.ts";
 
-/** What a black box held while it worked. */
+/** The events that a black box recorded. */
 export interface HeldEvents {
   readonly requestId: string;
-  /** The first events, and a marker behind them when some were dropped. */
+  /** The first events, followed by a marker when some were dropped. */
   readonly events: readonly AonEvent[];
-  /** How many happened. */
+  /** Number of events, dropped ones included. */
   readonly count: number;
   readonly dropped: number;
 }
 
-/** A black box: events are held and summed up, and only the answer goes out. */
+/** A black box: events are recorded and summarised in a header; only the answer is sent. */
 export interface BlackBox extends AonBox {
   /** The value of X-AON-Report so far. */
   report(): string;
-  /** What is held so far. */
+  /** The events so far. */
   held(): HeldEvents;
 }
 
-/** What a black box needs. */
+/** Options of a black box. */
 export interface BlackBoxOptions {
   readonly requestId: string;
   readonly heldEvents: number;
   readonly heartbeatMs: number;
-  /** Tells the client that there is still work going on, where its HTTP version allows. */
+  /** Sends an interim response, where the HTTP version allows it. */
   readonly keepAlive: () => void;
-  /** Answers with a failure that is not the route's own, such as a timeout. */
+  /** Answers with a failure that is not the route's, such as a timeout. */
   readonly fail: (error: ErrorEvent) => void;
 }
 
-/** A black box; the answer itself goes its own way, untouched. */
+/** A black box; the route's answer is sent unchanged. */
 export function blackBox({ encode }: Encoder, facts: BlackBoxOptions): BlackBox {
   const events: AonEvent[] = [];
   const healed = new Set<string>();
@@ -74,7 +74,7 @@ export function blackBox({ encode }: Encoder, facts: BlackBoxOptions): BlackBox 
   };
 }
 
-/** Names of actions are the user's own: only what a header may carry is kept of them, and no endless number. */
+/** Adds the name of an action to the report; only header-safe characters, and a bounded number of names. */
 function noteAction(healed: Set<string>, action: string): void {
   if (healed.size < BOX_LIMITS.reportChars)
     healed.add(action.slice(0, BOX_LIMITS.actionChars).replaceAll(/[^\w.-]/g, "_"));

@@ -1,22 +1,22 @@
 import type { ProgressEvent, TerminalAonEvent } from "./event.ts";
 
-/** Where a request's events go, whichever way it is answered. */
+/** Receives the events of one request. */
 export interface AonBox {
-  /** Whether the terminal event was given, or nobody listens any more. */
+  /** Whether the terminal event was given, or the client has disconnected. */
   readonly isOver: boolean;
-  /** Whether the answer has begun, so that its status cannot change any more. */
+  /** Whether the response headers are sent, so that the status cannot change any more. */
   readonly isOpen: boolean;
-  /** Begins the answer; more than once is the same as once. */
+  /** Begins the answer; later calls do nothing. */
   open(): void;
-  /** Takes an event; resolves when the reader keeps up. After the terminal event nothing is taken. */
+  /** Takes an event; resolves when the reader keeps up. Events after the terminal one are ignored. */
   emit(event: ProgressEvent): Promise<void>;
   /** Takes the terminal event and ends the answer; only the first counts. */
   finish(event: TerminalAonEvent): void;
-  /** Stops all timers because the answer went another way. */
+  /** Stops all timers because the answer was sent otherwise. */
   leave(): void;
 }
 
-/** What carries a glass box's lines. */
+/** The transport of a glass box's lines. */
 export interface Sink {
   /** Sends the status 200 and the headers. */
   open(headers: Readonly<Record<string, string>>): void;
@@ -26,16 +26,16 @@ export interface Sink {
   end(): void;
   /** Ends the connection at once. */
   cut(): void;
-  /** Whom to tell, once, before anything else. */
+  /** Sets the listener; called once, first. */
   watch(listener: SinkListener): void;
 }
 
-/** What a sink tells of the other side. */
+/** Callbacks of a sink. */
 export interface SinkListener {
-  /** It took what waited. */
+  /** The reader has taken the waiting output. */
   readonly drained: () => void;
-  /** Everything is out after `end`. */
+  /** Everything was sent after `end`. */
   readonly finished: () => void;
-  /** It is gone. */
+  /** The connection is gone. */
   readonly gone: () => void;
 }

@@ -1,4 +1,4 @@
-/* What a server needs that knows its routes and their faults itself: no framework, no healer, and none of what they load. */
+/* The boxes alone, for a server with its own routes and faults: no framework, no healer. */
 
 export { blackBox } from "./black-box.ts";
 export type { BlackBox } from "./black-box.ts";

@@ -16,12 +16,12 @@ export const CLAUSES = {
 /** A clause's name. */
 export type Clause = keyof typeof CLAUSES;
 
-/** What a check found about one clause; unknown when the server gave no chance to see it. */
+/** The result for one clause; unknown when the answers did not show it. */
 export interface ClauseFinding {
   readonly clause: Clause;
   readonly title: string;
   readonly state: "ok" | "fail" | "unknown";
-  /** What was seen, or what to do about it. */
+  /** Observations and advice. */
   readonly notes: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface ClauseFinding {
 export interface CheckOptions {
   /** A route that succeeds. */
   readonly url: string;
-  /** A route that fails for good, so that its healing can be seen. */
+  /** A route that always fails, so that its healing can be checked. */
   readonly failingUrl?: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export interface CheckOptions {
 
 type Kind = "json" | "ndjson" | "none";
 
-/** Each Accept header and the kind of answer that it must get. */
+/** Accept headers with the kind of answer that they must get. */
 const TRIALS: readonly (readonly [accept: string, kind: Kind])[] = [
   [JSON_TYPE, "json"],
   [NDJSON_TYPE, "ndjson"],
@@ -50,7 +50,7 @@ const TRIALS: readonly (readonly [accept: string, kind: Kind])[] = [
   ["image/png", "none"],
 ];
 
-/** Checks a server against the four clauses; it is asked about ten times. Rejects when it cannot be reached. */
+/** Checks a server against the four clauses with about ten requests. Rejects when it cannot be reached. */
 export async function checkServer(options: CheckOptions): Promise<readonly ClauseFinding[]> {
   const { url, method = "GET", headers = {}, body } = options;
   const to = (target: string, accept?: string): Probe => {
@@ -83,7 +83,7 @@ function finding(clause: Clause, wrong: readonly string[], better: readonly stri
   return { clause, title: CLAUSES[clause], state, notes: [...new Set([...wrong, ...better])] };
 }
 
-/** What HTTP recommends and the contract does not ask for. */
+/** Advice: what HTTP recommends and the contract does not require. */
 function advice(wanted: Kind, { status, headers }: ProbeAnswer): string[] {
   const varies = (headers.vary ?? "").toLowerCase();
   return [
@@ -102,7 +102,7 @@ function kindOf({ headers, body }: ProbeAnswer): Kind {
 
 function wrongKind(accept: string, wanted: Kind, answer: ProbeAnswer): string[] {
   const kind = kindOf(answer);
-  // HTTP lets a server answer in a type that was not asked for, but nobody gets a stream without asking.
+  // HTTP allows an answer of another type, but a stream must only be sent when it was asked for.
   const isRight = wanted === "none" ? kind !== "ndjson" : kind === wanted;
   if (isRight) return [];
   const got = `${answer.headers["content-type"] ?? "no content type"} with status ${answer.status}`;
@@ -134,7 +134,7 @@ function wrongLines(answer: ProbeAnswer): string[] {
   return wrong;
 }
 
-/** Only a stream with a healing, or one that fails without any, shows something. */
+/** Checks that a stream with an error has a healing; unknown when no stream has either. */
 function healingOf(streams: readonly ProbeAnswer[], hasFailing: boolean): ClauseFinding {
   const all = streams.map((answer) => eventsOf(answer).map((event) => event["type"]));
   const isShown = all.some((types) => types.includes("healing"));

@@ -3,13 +3,13 @@ import type { AonEvent, ProgressEvent, TerminalAonEvent } from "./event.ts";
 import { BOX_LIMITS } from "./limits.ts";
 import type { Sanitiser } from "./sanitise.ts";
 
-/** Makes lines of events: stamped, sanitised, and with no more detail than the caller may see. */
+/** Encodes events as lines: with timestamp and request id, sanitised, and reduced to what the caller may see. */
 export interface Encoder {
   /** The event as it may be shown, and as a line. */
   readonly encode: (event: ProgressEvent | TerminalAonEvent) => { readonly event: AonEvent; readonly line: string };
 }
 
-/** What an encoder knows of its request. */
+/** The input of an encoder. */
 export interface EncoderFacts {
   readonly requestId: string;
   readonly sanitiser: Sanitiser;
@@ -22,14 +22,14 @@ export function encoder({ requestId, sanitiser, showsIntent }: EncoderFacts): En
   function encode(event: ProgressEvent | TerminalAonEvent): { event: AonEvent; line: string } {
     const { type, ...fields } = event.type === "intent_analysis" && !showsIntent() ? reduceIntent(event) : event;
     const stamped = { type, timestamp: Date.now(), requestId, ...fields };
-    // A result is what the caller asked for: it has to be what a black box would send, to the letter.
+    // A result is not sanitised: it must equal the answer of a black box.
     const shown = (type === "result" ? stamped : cleaned(stamped)) as AonEvent | undefined;
     const line = `${JSON.stringify(shown)}\n`;
     const isFit = shown !== undefined && (type === "result" || line.length <= BOX_LIMITS.eventChars);
     return isFit ? { event: shown, line } : encode(shortenEvent(event));
   }
 
-  /** Undefined when the event has no JSON form: it must not end the work that it tells of. */
+  /** Undefined when the event has no JSON form; it must not make the work fail. */
   function cleaned(stamped: object): Json | undefined {
     try {
       return sanitiser.clean(stamped);
@@ -45,7 +45,7 @@ function reduceIntent({ type, decision }: ProgressEvent & { type: "intent_analys
   return { type, decision };
 }
 
-/** What stands for an event that makes no line. */
+/** The replacement for an event that cannot be encoded or is too long. */
 function shortenEvent(event: ProgressEvent | TerminalAonEvent): ProgressEvent | TerminalAonEvent {
   if (event.type === "error") {
     const { type, code, trace_id } = event;

@@ -2,7 +2,7 @@ import type { Json, JsonObject, Severity } from "@vidro/core";
 
 export type { Severity } from "@vidro/core";
 
-/** The input was understood, and the ordinary way was changed. */
+/** The input was interpreted, and the course changed. */
 export interface IntentAnalysisEvent {
   readonly type: "intent_analysis";
   readonly original_intent: string;
@@ -11,7 +11,7 @@ export interface IntentAnalysisEvent {
   readonly metadata?: JsonObject;
 }
 
-/** Something is done so that a fault does not become a failure; `metadata.success` says how it ended. */
+/** A healing of a fault; `metadata.success` says how it ended. */
 export interface HealingEvent {
   readonly type: "healing";
   readonly severity: Severity;
@@ -20,7 +20,7 @@ export interface HealingEvent {
   readonly metadata: JsonObject;
 }
 
-/** Progress, a heartbeat, or with `dropped` the marker that events are missing here. */
+/** Progress, a heartbeat, or with `dropped` the marker of missing events. */
 export interface StatusEvent {
   readonly type: "status";
   readonly message: string;
@@ -28,7 +28,7 @@ export interface StatusEvent {
   readonly dropped?: number;
 }
 
-/** A healing is stuck and asks a person; only in interactive mode. */
+/** A healing asks a person; only in interactive mode. */
 export interface InteractiveHealingRequestEvent {
   readonly type: "interactive_healing_request";
   readonly healing_id: string;
@@ -51,24 +51,24 @@ export interface ErrorEvent {
   readonly trace_id: string;
   /** The HTTP status that a black box would have answered with. */
   readonly status?: number;
-  /** What the route itself said about it. */
+  /** The body of the route's own error. */
   readonly detail?: Json;
 }
 
-/** What happens on the way. */
+/** An event before the terminal one. */
 export type ProgressEvent = IntentAnalysisEvent | HealingEvent | StatusEvent | InteractiveHealingRequestEvent;
 
-/** How it ends: exactly one of these, last. */
+/** The last event of a stream, exactly one. */
 export type TerminalAonEvent = ResultEvent | ErrorEvent;
 
-/** What every line carries besides. */
+/** Fields of every line. */
 export interface EventStamp {
   /** Milliseconds since the epoch. */
   readonly timestamp: number;
   readonly requestId: string;
 }
 
-/** An `intent_analysis` as people who are no administrators see it in production. */
+/** An `intent_analysis` as callers who are not administrators get it in production. */
 export type ReducedIntent = Pick<IntentAnalysisEvent, "type" | "decision"> & Partial<IntentAnalysisEvent>;
 
 /** A line of the stream. */

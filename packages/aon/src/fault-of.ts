@@ -2,7 +2,7 @@ import { isObject } from "@vidro/core";
 import type { Json } from "@vidro/core";
 import { HEALING_LIMITS } from "./limits.ts";
 
-/** A failure in the words of an `error` event. */
+/** The fields of an `error` event. */
 export interface AonFault {
   readonly code: string;
   readonly message: string;
@@ -32,12 +32,12 @@ const CODES: Readonly<Record<number, string>> = {
 const CODE = /^[A-Za-z][A-Za-z0-9_.-]{1,63}$/;
 const HIDDEN = "The server failed. Its log has more under the trace id.";
 
-/** The name of an HTTP status. */
+/** The code for an HTTP status. */
 export function codeOfStatus(status: number): string {
   return CODES[status] ?? `HTTP_${status}`;
 }
 
-/** The fault behind an answer of the route itself, whose words are the route's own. */
+/** The fault in an error answer of the route, with the route's code and message. */
 export function faultOfAnswer(status: number, body: Json | undefined): AonFault {
   const words = isObject(body) ? body : {};
   const inner = isObject(words["error"]) ? words["error"] : words;
@@ -51,7 +51,7 @@ export function faultOfAnswer(status: number, body: Json | undefined): AonFault 
   };
 }
 
-/** The fault behind anything thrown; in production a stranger's message of a server fault is kept in. */
+/** The fault of a thrown value; in production the message of an unexpected server error is hidden. */
 export function faultOfThrown(thrown: unknown, isProduction: boolean): AonFault {
   const error = isObject(thrown) ? thrown : {};
   const given = [error["status"], error["statusCode"]].find((each) => typeof each === "number" && each >= 400);

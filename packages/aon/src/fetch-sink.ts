@@ -1,13 +1,13 @@
 import { deferred } from "@vidro/core";
 import type { Sink, SinkListener } from "./box.ts";
 
-/** A sink whose other side is the body of a fetch-style Response. */
+/** A sink that writes to the body of a fetch-style Response. */
 export interface FetchSink extends Sink {
   /** Resolves with the response as soon as the box opens. */
   readonly response: Promise<Response>;
 }
 
-/** Bytes that the stream itself holds before the box has to wait. */
+/** Bytes that the stream buffers before the box has to wait. */
 const HELD_BYTES = 64 * 1024;
 
 /** A sink for runtimes that speak Request and Response; `onCancel` is called when the reader goes away. */

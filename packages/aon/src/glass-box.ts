@@ -22,7 +22,7 @@ const HEADERS = {
 
 const utf8 = new TextEncoder();
 
-/** A glass box: every event goes out as it happens, as far as the reader keeps up. */
+/** A glass box: events are sent as they happen; a reader that is too slow loses some. */
 export function glassBox(sink: Sink, encoder: Encoder, bounds: GlassBounds): AonBox {
   return new GlassBox(sink, encoder, bounds);
 }
@@ -38,7 +38,7 @@ class GlassBox implements AonBox {
   #waitingBytes = 0;
   #dropped = 0;
   #isBlocked = false;
-  /** What those who emit wait for while the reader does not keep up. */
+  /** Resolves when the reader has caught up; emit() awaits it. */
   #keepsUp: Deferred<void> | undefined;
   #heartbeat: NodeJS.Timeout | undefined;
   #patience: NodeJS.Timeout | undefined;
@@ -60,10 +60,10 @@ class GlassBox implements AonBox {
   }
 
   async emit(event: ProgressEvent): Promise<void> {
-    // A route that goes on telling in a loop has to let others work, or it would never learn that nobody listens.
+    // A route that emits in a loop must yield to the event loop, or it would never see that the client is gone.
     if (this.isOver) return new Promise((resolve) => setTimeout(resolve, 0));
     this.open();
-    // Once one was dropped the next are, too, up to the marker: else it would stand in the wrong place.
+    // After a dropped event all are dropped up to the marker, so that the marker is in the right position.
     const line = this.#dropped > 0 ? undefined : this.#encoder.encode(event).line;
     if (line === undefined || (this.#isBlocked && this.#isFull(line))) this.#dropped++;
     else this.#put(line);
@@ -110,7 +110,7 @@ class GlassBox implements AonBox {
     return this.#waiting.length >= heldEvents || this.#waitingBytes + utf8.encode(line).length > unsentBytes;
   }
 
-  /** A reader that does not keep up gets no heartbeat: it has enough to read. */
+  /** Sends a heartbeat, unless the reader is behind and has enough to read. */
   #beat(): void {
     if (this.isOver) return;
     if (this.#isBlocked) this.#heartbeat?.refresh();
@@ -139,7 +139,7 @@ class GlassBox implements AonBox {
     if (!this.#isBlocked) this.#letGo();
   }
 
-  /** Says that events are missing at this place. */
+  /** Writes the marker for dropped events. */
   #mark(): void {
     const dropped = this.#dropped;
     if (dropped === 0) return;

@@ -7,25 +7,25 @@ import type { HealingObserver } from "./heal/treatment.ts";
 
 /** Runs operations and heals their failures with the heuristics that it knows. */
 export interface Healer {
-  /** Adds a heuristic; those added last are asked first. */
+  /** Adds a heuristic; those added last are tried first. */
   register(heuristic: Heuristic): void;
   /** The operation's value; rejects with HealingFailedError after what fits was tried. */
   run<T>(operation: Operation<T>, observer: HealingObserver): Promise<T>;
 }
 
-/** How a healer works. */
+/** Options of a healer. */
 export interface HealerOptions {
-  /** Asked in this order, and before the ones that are always there. */
+  /** Tried in this order, before the built-in ones. */
   readonly heuristics?: readonly Heuristic[];
-  /** All the healing of one operation. */
+  /** Time limit for all healing of one operation. */
   readonly healingTimeoutMs?: number;
-  /** Questions to a person about one operation. */
+  /** Most questions to a person about one operation. */
   readonly questions?: number;
 }
 
 /**
- * A healer. It always knows `fix_schema_validation`, `handle_rate_limit` and `retry_with_backoff`; `refresh_token` and
- * `recover_db_connection` need to be told how, and own heuristics may be added.
+ * A healer. `fix_schema_validation`, `handle_rate_limit` and `retry_with_backoff` are built in; `refresh_token` and
+ * `recover_db_connection` need options and are added like your own heuristics.
  */
 export function healer(options: HealerOptions = {}): Healer {
   const { healingTimeoutMs = HEALING_LIMITS.totalMs, questions = QUESTION_LIMITS.times } = options;

@@ -1,21 +1,21 @@
 import { deferred } from "@vidro/core";
 import { QUESTION_LIMITS } from "./limits.ts";
 
-/** What a stuck healing asks a person. */
+/** A question of a healing to a person. */
 export interface HealingQuestion {
   readonly description: string;
   readonly options: readonly string[];
 }
 
-/** The answer that everything else comes down to: no answer, too many questions, nobody there. */
+/** The answer when no person answers in time, or too many questions are open. */
 export const ESCALATE = "escalate";
 
-/** Questions that wait for a person. */
+/** The open questions of an API. */
 export interface HealingQuestions {
   readonly answerMs: number;
-  /** Asks; `show` gets the question's id. The answer is one of the options, or `escalate` when none comes. */
+  /** Asks a question; `show` gets its id. Resolves to one of the options, or `escalate` when no answer comes. */
   readonly ask: (question: HealingQuestion, show: (healingId: string) => void, signal: AbortSignal) => Promise<string>;
-  /** Answers a question; false when no such question waits, or the answer is none of its options. */
+  /** Answers a question; false when it is not open, or the answer is not one of its options. */
   answer(healingId: string, answer: string): boolean;
 }
 

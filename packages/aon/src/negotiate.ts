@@ -1,6 +1,6 @@
 import { NEGOTIATION_LIMITS } from "./limits.ts";
 
-/** What the client wants to see: the way (glass) or only the answer (black). */
+/** Which box the client asks for: progress events (glass) or only the answer (black). */
 export type Sight = "glass" | "black";
 
 /** The media type of a black box. */
@@ -18,7 +18,7 @@ interface MediaRange {
   readonly place: number;
 }
 
-/** How well a media type is accepted. */
+/** How strongly an Accept header prefers a media type. */
 interface Preference {
   readonly weight: number;
   readonly precision: number;
@@ -27,13 +27,13 @@ interface Preference {
 
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const WEIGHT = /^(?:0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/;
-/** The only parameter that what we send can be said to have. */
+/** The only media type parameter of our answers. */
 const OUR_PARAMETER = "charset=utf-8";
 
 /**
  * Which box an Accept header asks for, as RFC 9110 §12 reads it; undefined when neither is acceptable (406).
  * The higher weight wins, then the more exact name, then what is named first, then the black box. A header that is
- * absent, empty or has no well-formed range says nothing, and so gets the black box.
+ * absent, empty or has no well-formed range gets the black box.
  */
 export function negotiate(accept: string | undefined): Sight | undefined {
   const ranges = split(accept ?? "", ",")
@@ -55,7 +55,7 @@ export function varyWithAccept(vary: string): string {
   return vary.trim() === "" ? "Accept" : `${vary}, Accept`;
 }
 
-/** The most exact range that fits decides; undefined when there is none or when it refuses. */
+/** The preference by the most specific matching range; undefined when none matches or its weight is 0. */
 function preferenceFor(mediaType: string, ranges: readonly MediaRange[]): Preference | undefined {
   const [type, subtype] = mediaType.split("/");
   let best: Preference | undefined;
@@ -85,7 +85,7 @@ function rangeOf(text: string, place: number): MediaRange | undefined {
     const key = part.slice(0, Math.max(0, equals)).toLowerCase();
     const value = unquote(part.slice(equals + 1));
     if (!TOKEN.test(key)) return undefined;
-    // What follows a weight is an extension that RFC 9110 did away with.
+    // Parameters after the weight are extensions that RFC 9110 removed.
     if (key === "q")
       return WEIGHT.test(value) ? { type, subtype, parameters, weight: Number(value), place } : undefined;
     parameters.push(`${key}=${value.toLowerCase()}`);
@@ -97,7 +97,7 @@ function unquote(value: string): string {
   return /^".*"$/.test(value) ? value.slice(1, -1).replaceAll(/\\(.)/g, "$1") : value;
 }
 
-/** The parts between separators that do not stand in a quoted string. */
+/** Splits at separators outside quoted strings. */
 function split(text: string, separator: string): string[] {
   const parts: string[] = [];
   let from = 0;

@@ -16,12 +16,12 @@ import { nodeSink } from "./node-sink.ts";
 import { processing } from "./processing.ts";
 import type { AonRefusal, Settings } from "./settings.ts";
 
-/** A request of node:http under AON, whichever framework is on top. */
+/** A request of node:http under AON, for any framework. */
 export interface NodeExchange {
   readonly aon: Aon;
-  /** The work begins: a glass box answers in a moment, unless the route does first. */
+  /** Begins the work: a glass box opens after a short delay, unless the route answers first. */
   readonly open: () => void;
-  /** Ends with what was thrown; false when that has to go another way: a refusal in plain HTTP. */
+  /** Ends with a thrown value; false when the framework should answer it as an HTTP error. */
   fail(thrown: unknown): boolean;
 }
 
@@ -40,17 +40,17 @@ export function exchangeOf(request: object): NodeExchange | undefined {
   return exchanges.get(request) ?? (raw ? exchanges.get(raw) : undefined);
 }
 
-/** What comes before a node exchange, and with what. */
+/** The input of a node exchange. */
 export interface NodeFacts<R> {
   readonly request: R;
   readonly raw: IncomingMessage;
   readonly response: NodeResponse;
 }
 
-/** Puts a request under AON; undefined when it was refused and answered, or when it was answered before. */
+/** Puts a request under AON; undefined when it is answered already, here or before. */
 export async function nodeExchange<R>(facts: NodeFacts<R>, settings: Settings<R>): Promise<NodeExchange | undefined> {
   const { raw, response } = facts;
-  // Whoever puts AON both before the app and before a route has one box, not a box in a box.
+  // AON installed both for the app and for a route gives one box, not two.
   const before = exchanges.get(raw);
   if (before !== undefined) return before;
   provideJson(response);

@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeader, ServerResponse } from "node:http";
 import { JSON_TYPE, varyWithAccept } from "./negotiate.ts";
 
-/** A response of node:http, perhaps with what Express adds to it. */
+/** A response of node:http, with the methods of Express where present. */
 export type NodeResponse = ServerResponse & {
   json?: (payload: unknown) => unknown;
   send?: (body?: unknown) => unknown;
@@ -17,7 +17,7 @@ export function provideJson(response: NodeResponse): void {
   };
 }
 
-/** Calls `decorate` right before the headers go out, and keeps `Vary: Accept` in them. */
+/** Calls `decorate` right before the headers are sent, and adds `Vary: Accept`. */
 export function beforeHead(response: NodeResponse, decorate: () => void): void {
   const writeHead = response.writeHead.bind(response);
   response.writeHead = (status: number, ...rest: unknown[]): NodeResponse => {

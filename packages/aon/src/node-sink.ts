@@ -4,7 +4,7 @@ import { realMethodsOf } from "./response-disguise.ts";
 import type { RealResponse } from "./response-disguise.ts";
 import { varyWithAccept } from "./negotiate.ts";
 
-/** Carries lines over a response of node:http; the connection ends behind the last one. */
+/** A sink over a response of node:http; the connection is closed after the last line. */
 export function nodeSink(response: ServerResponse, truth: RealResponse = realMethodsOf(response)): Sink {
   return {
     open(headers) {
@@ -15,7 +15,7 @@ export function nodeSink(response: ServerResponse, truth: RealResponse = realMet
       for (const [name, value] of Object.entries(headers)) truth.setHeader(name, value);
       truth.setHeader("Vary", varyWithAccept(String(response.getHeader("vary") ?? "")));
       truth.writeHead(200);
-      // What the route set is its own answer's status, which the last event tells.
+      // Keep the route's own status: the terminal event reports it.
       response.statusCode = statusCode;
     },
     write: truth.write,

@@ -12,16 +12,16 @@ export interface Probe {
   readonly body: string | undefined;
 }
 
-/** What came back. */
+/** The answer to a probe. */
 export interface ProbeAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Whether the answer came to its proper end. */
+  /** Whether the answer is complete. */
   readonly isWhole: boolean;
 }
 
-/** Asks with exactly these headers: fetch would add an Accept of its own, and that must be left out once. */
+/** Sends exactly these headers; fetch is not used because it always adds Accept. */
 export function sendProbe({ url, method, headers, body }: Probe): Promise<ProbeAnswer> {
   const { promise, resolve, reject } = deferred<ProbeAnswer>();
   const send = url.protocol === "https:" ? requestHttps : requestHttp;

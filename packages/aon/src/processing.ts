@@ -3,9 +3,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 const PROCESSING = "processing";
 
 /**
- * Tells a client that waits for a black box that its work goes on: `102 Processing`, for who asks by
- * `Prefer: processing` and speaks an HTTP that knows it, before the answer only. Some clients take any 102 for the
- * answer, so that nobody gets one unasked.
+ * Sends `102 Processing` to a client that waits for a black box, if it asked with `Prefer: processing` and its HTTP
+ * version allows it. Some clients take a 102 for the answer, so it is never sent unasked.
  */
 export function processing(request: IncomingMessage, response: ServerResponse): () => void {
   if (request.httpVersion === "1.0" || !prefers(request, PROCESSING)) return () => undefined;

@@ -6,10 +6,10 @@ import { isTerminalAonEvent } from "./event.ts";
 import type { AonEvent } from "./event.ts";
 import { READ_LIMITS } from "./limits.ts";
 
-/** What events can be read from: an answer of fetch, a web stream, a Node stream, or any pieces of bytes or text. */
+/** A source of events: a fetch Response, a web stream, a Node stream, or any chunks of bytes or text. */
 export type AonSource = Response | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array | string>;
 
-/** Why a stream could not be read to its terminal event, or with what `error` it ended. */
+/** The error of a stream that has no terminal event, is malformed, or ended with an `error` event. */
 export class AonReadError extends Error {
   readonly code: string;
   readonly traceId: string | undefined;
@@ -35,9 +35,9 @@ const KNOWN: readonly string[] = [
 ];
 
 /**
- * The events of an answer, the terminal one last; events of types that are not known are passed over. A black box's
- * JSON becomes its `result`. Throws AonReadError when the answer is an HTTP error, when a line is no event, and when the
- * stream ends without a terminal event: a connection that was cut is never taken for success.
+ * The events of an answer, the terminal one last; unknown types are skipped. The JSON of a black box becomes a `result`.
+ * Throws AonReadError when the answer is an HTTP error, when a line is not an event, and when the stream ends without a
+ * terminal event: a cut connection is never taken for success.
  */
 export async function* readAon(source: AonSource): AsyncGenerator<AonEvent, void, undefined> {
   const chunks = isResponse(source) ? await chunksOfResponse(source) : source;
@@ -56,7 +56,7 @@ export async function* readAon(source: AonSource): AsyncGenerator<AonEvent, void
     }
   }
   const rest = decoder.end();
-  // A last line without its line end is whole only if it parses; half a line means that the stream was cut.
+  // A last line without a line end counts only if it parses; otherwise the stream was cut.
   const last = rest?.ok === true ? eventOf(rest) : undefined;
   if (last !== undefined) yield last;
   if (last === undefined || !isTerminalAonEvent(last)) {

@@ -4,19 +4,19 @@ import type { RouteAnswer } from "./answer.ts";
 import { JSON_TYPE } from "./negotiate.ts";
 import type { NodeResponse } from "./node-response.ts";
 
-/** What becomes of what a route does to a disguised response. */
+/** How a disguised response treats the calls of a route. */
 export interface DisguiseRules {
   /** Whether the real headers are out already. */
   readonly isOpen: () => boolean;
-  /** Whether nothing that the route does counts any more. */
+  /** Whether further calls of the route are ignored. */
   readonly isOver: () => boolean;
   /** The route answered, perhaps not for the first time. */
   readonly answer: (answered: RouteAnswer) => void;
-  /** The route turned the request down before anything was sent: the disguise is off, and the answer goes as it is. */
+  /** The route refused before anything was sent: the disguise is removed, and the answer is sent unchanged. */
   readonly stepAside: () => void;
 }
 
-/** The response as it really is, for whoever writes the stream. */
+/** The original methods of the response, for writing the stream. */
 export interface RealResponse {
   readonly writeHead: (status: number) => unknown;
   readonly setHeader: (name: string, value: string) => unknown;
@@ -33,14 +33,14 @@ const DISGUISED_METHODS =
   );
 
 /**
- * Disguises a response so that a route, whatever its framework, answers as always, while the stream is written to the
- * true one. Only the first answer counts; nothing that a route does afterwards reaches the client.
+ * Replaces the methods of a response, so that a route of any framework answers as usual while the stream is written
+ * with the original methods. Only the first answer counts; later calls of the route do not reach the client.
  */
 export function disguise(response: NodeResponse, rules: DisguiseRules): RealResponse {
   const body = answerBuffer();
   let contentType = "";
 
-  /** Undoes the disguise when the route turns the request down while that can still be said in plain HTTP. */
+  /** Removes the disguise when the route refuses while an HTTP error can still be sent. */
   const stepsAside = (status: number = response.statusCode): boolean => {
     if (rules.isOpen() || rules.isOver() || status < 300 || status >= 500) return false;
     undo();
@@ -81,7 +81,7 @@ export function disguise(response: NodeResponse, rules: DisguiseRules): RealResp
   Object.defineProperty(response, "headersSent", { get: rules.isOver, configurable: true });
 
   function header(name: string, value: string, put: (name: string, value: string) => unknown): NodeResponse {
-    // What the box is, is no business of the route; its other headers count as long as they can be sent.
+    // The content type is the box's; other headers are kept as long as they can be sent.
     if (isContentType(name)) contentType = value;
     else if (!rules.isOpen()) put(name, value);
     return response;
@@ -90,12 +90,12 @@ export function disguise(response: NodeResponse, rules: DisguiseRules): RealResp
   return truth;
 }
 
-/** What Express adds to a response, in disguise. */
+/** The disguised versions of the methods that Express adds. */
 function bodyMethods(response: NodeResponse, stepsAside: () => boolean, setType: (type: string) => void) {
   const { json, send } = response;
   return {
     json(payload: unknown) {
-      // Express's own json goes on to `send` or `end` with the text, its settings applied: both boxes say the same.
+      // Express's json applies its settings and calls `send` or `end`, so both boxes give the same text.
       if (!stepsAside()) setType(JSON_TYPE);
       return json?.call(response, payload);
     },
@@ -110,7 +110,7 @@ function bodyMethods(response: NodeResponse, stepsAside: () => boolean, setType:
   };
 }
 
-/** Puts methods in the place of others; gives what puts back what was there, be it the class's or some middleware's. */
+/** Replaces methods; returns a function that restores the previous ones, of the class or of a middleware. */
 function replace(response: NodeResponse, methods: object): () => void {
   const before = DISGUISED_METHODS.map((name) => [name, Object.getOwnPropertyDescriptor(response, name)] as const);
   Object.assign(response, methods);
@@ -122,7 +122,7 @@ function replace(response: NodeResponse, methods: object): () => void {
   };
 }
 
-/** The methods of a response as they are now, whatever takes their place later. */
+/** The current methods of a response, bound. */
 export function realMethodsOf(response: ServerResponse): RealResponse {
   return {
     writeHead: response.writeHead.bind(response),
@@ -135,7 +135,7 @@ export function realMethodsOf(response: ServerResponse): RealResponse {
   };
 }
 
-/** Calls the method that is there now. */
+/** Calls the current method of that name. */
 function call(response: NodeResponse, name: "writeHead" | "write" | "end", given: readonly unknown[]): unknown {
   const method = response[name] as (...given: unknown[]) => unknown;
   return method.apply(response, [...given]);

@@ -5,7 +5,7 @@ import { BOX_LIMITS } from "./limits.ts";
 
 /** Takes out of telemetry what must never leave: credentials, keys, tokens, connection strings. */
 export interface Sanitiser {
-  /** From now on these are secrets; those that are too short to be told from words are ignored. */
+  /** Adds secrets; very short ones are ignored because they occur in ordinary words. */
   readonly hide: (...secrets: readonly string[]) => void;
   /** The value as plain JSON without its secrets. */
   readonly clean: (value: unknown) => Json;
@@ -20,7 +20,7 @@ const KEYWORDS =
   "pwd|password|accountname|accountkey|sharedaccesskey(?:name)?|defaultendpointsprotocol|driver|port";
 const PAIR = "(?:host|hostaddr|port|user|dbname|password|passfile|sslmode|connect_timeout)=\\S{1,256}";
 
-/** Where a store lives is nobody's business either, so the whole of a connection string goes, not its password alone. */
+/** Connection strings; they are removed whole, because the address of a database must not be shown either. */
 const CONNECTIONS: readonly RegExp[] = [
   new RegExp(`\\b(?:jdbc:|odbc:)?(?:${DATABASES}):(?://|thin:)[^\\s"'<>\`]+`, "gi"),
   new RegExp(`\\b${PAIR}(?: ${PAIR}){1,16}`, "gi"),
@@ -41,7 +41,7 @@ export function sanitiser(secrets: readonly string[] = []): Sanitiser {
       known = new Set([...known, ...fresh]);
       redact = redactor([...known]);
     },
-    // What has a JSON form of its own, such as a URL, shows its secrets only in that form.
+    // Serialised first: a value with its own JSON form, such as a URL, shows its secrets only there.
     clean: (value) => withoutConnections(redact.value(JSON.parse(JSON.stringify(value) ?? "null") as Json)),
   };
 }

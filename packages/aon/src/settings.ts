@@ -4,44 +4,44 @@ import type { Healer } from "./heal.ts";
 import type { HealingQuestions } from "./interactive.ts";
 import { BOX_LIMITS, HEALING_LIMITS } from "./limits.ts";
 
-/** A plain HTTP error instead of any box. */
+/** An HTTP error instead of a box. */
 export interface AonRefusal {
   readonly status: number;
   readonly code?: string;
   readonly message?: string;
 }
 
-/** How AON works before an API; `R` is the request of the framework. */
+/** Options of AON; `R` is the request type of the framework. */
 export interface AonOptions<R> {
   /** Heals what routes run through `aon.heal`; a plain `healer()` by default. */
   readonly healer?: Healer;
-  /** Whether little is shown of `intent_analysis`; by NODE_ENV by default. */
+  /** Whether `intent_analysis` is reduced; by default when NODE_ENV is `production`. */
   readonly production?: boolean;
-  /** Whether the caller is an administrator, who sees all of it even in production; nobody is by default. */
+  /** Whether the caller is an administrator, who sees all of it in production too; false by default. */
   readonly isAdmin?: (request: R) => boolean;
-  /** Looks at a request before it is accepted: a refusal is sent as a plain HTTP error. */
+  /** Checks a request before it is accepted; a refusal is sent as an HTTP error. */
   readonly refuse?: (request: R) => AonRefusal | undefined | Promise<AonRefusal | undefined>;
-  /** Values that must never be shown. */
+  /** Values that must not appear in events. */
   readonly secrets?: readonly string[];
-  /** Questions to people in interactive mode; without them nobody is asked. */
+  /** Questions to people in interactive mode; without them no person is asked. */
   readonly questions?: HealingQuestions;
-  /** Gets what a black box held, at its end: for a log. */
+  /** Called with the events of a black box at its end, for logging. */
   readonly onHeld?: (held: HeldEvents) => void;
-  /** How long a black box works before it answers 504. */
+  /** Time limit of a black box, after which it answers 504. */
   readonly timeoutMs?: number;
   /** The same for a glass box. */
   readonly glassTimeoutMs?: number;
-  /** All the healing of one operation; for the plain healer only. */
+  /** Time limit for all healing of one operation; only for the default healer. */
   readonly healingTimeoutMs?: number;
-  /** Events that are held at once. */
+  /** Most events that are buffered. */
   readonly maxTelemetryEvents?: number;
-  /** Silence before a heartbeat. */
+  /** Idle time before a heartbeat. */
   readonly heartbeatMs?: number;
-  /** How long a reader may take nothing. */
+  /** How long a reader may read nothing before it is disconnected. */
   readonly drainMs?: number;
 }
 
-/** The options with everything decided. */
+/** The options with their defaults. */
 export interface Settings<R> {
   readonly healer: Healer;
   readonly isProduction: boolean;
@@ -59,7 +59,7 @@ export interface Settings<R> {
   readonly unsentBytes: number;
 }
 
-/** Decides what the options leave open. */
+/** Fills in the defaults. */
 export function settingsOf<R>(options: AonOptions<R>): Settings<R> {
   return {
     healer: options.healer ?? healer({ healingTimeoutMs: options.healingTimeoutMs ?? HEALING_LIMITS.totalMs }),
@@ -77,7 +77,7 @@ export function settingsOf<R>(options: AonOptions<R>): Settings<R> {
   };
 }
 
-/** Who cannot be judged is not let in. */
+/** Calls `refuse`; a request is refused when the check itself fails. */
 async function refusalOf<R>({ refuse }: AonOptions<R>, request: R): Promise<AonRefusal | undefined> {
   try {
     return await refuse?.(request);
@@ -86,11 +86,11 @@ async function refusalOf<R>({ refuse }: AonOptions<R>, request: R): Promise<AonR
   }
 }
 
-/** A log that fails is no reason to fail the answer. */
+/** Calls `onHeld`; its errors do not affect the answer. */
 function reportHeld<R>({ onHeld }: AonOptions<R>, held: HeldEvents): void {
   try {
     onHeld?.(held);
   } catch {
-    // There is nobody left to tell.
+    // Ignored: the answer does not depend on it.
   }
 }

@@ -5,16 +5,16 @@ import type { Heuristic } from "./heuristic.ts";
 const NETWORK =
   /^(?:ECONN(?:REFUSED|RESET|ABORTED)|E?PIPE|ETIMEDOUT|ESOCKETTIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_\w+|TIMEOUT|UNAVAILABLE|TimeoutError)$/;
 const TRANSIENT: readonly (number | undefined)[] = [408, 425, 500, 502, 503, 504];
-/** Mistakes in a program do not go away by themselves. */
+/** Errors of bugs, which a retry does not fix. */
 const BUGS: readonly string[] = ["TypeError", "ReferenceError", "SyntaxError", "RangeError", "AbortError"];
 
-/** The rest before retry `attempt`: min(1000·2^(n−1), 5000) ms, of which chance takes up to half. */
+/** The delay before retry `attempt`: min(1000·2^(n−1), 5000) ms, less up to half by jitter. */
 export function backoffMs(attempt: number, chance: number): number {
   const full = Math.min(HEALING_LIMITS.backoffMs * 2 ** (attempt - 1), HEALING_LIMITS.backoffCapMs);
   return Math.round(full * (1 - chance / 2));
 }
 
-/** Tries again after a rest that grows, or after as long as the other side asked for. */
+/** Retries after a growing delay, or after the delay that the other side asked for. */
 export function retryWithBackoff(): Heuristic {
   return {
     action: "retry_with_backoff",
@@ -30,7 +30,7 @@ export function retryWithBackoff(): Heuristic {
   };
 }
 
-/** Waits as long as a rate limit asks for, or by the same growing rest. */
+/** Waits as long as a rate limit asks for, or by the same growing delay. */
 export function handleRateLimit(): Heuristic {
   return {
     action: "handle_rate_limit",

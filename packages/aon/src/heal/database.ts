@@ -3,9 +3,9 @@ import { backoffMs } from "./backoff.ts";
 import type { Failure } from "./failure.ts";
 import type { Heuristic } from "./heuristic.ts";
 
-/** How to come back to a database. */
+/** How to reconnect to a database. */
 export interface DatabaseSource {
-  /** Makes a new connection, and rejects when there is none. */
+  /** Makes a new connection; rejects when that fails. */
   readonly reconnect: (signal: AbortSignal) => Promise<unknown>;
   /** Whether a failure is one of the connection; the known codes of the usual drivers by default. */
   readonly fits?: (failure: Failure) => boolean;
@@ -17,7 +17,7 @@ const CLIENTS = /^(?:MongoNetwork\w*Error|MongoServerSelectionError|SequelizeCon
 /** Ports of PostgreSQL, MySQL, Redis, MongoDB, SQL Server, Oracle. */
 const PORTS: readonly (number | undefined)[] = [5432, 3306, 6379, 27017, 1433, 1521];
 
-/** Makes a new connection to a database that was lost. */
+/** Reconnects to a database after its connection was lost. */
 export function recoverDbConnection({ reconnect, fits = isLost }: DatabaseSource): Heuristic {
   return {
     action: "recover_db_connection",

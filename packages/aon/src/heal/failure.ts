@@ -2,7 +2,7 @@ import { isObject } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { HEALING_LIMITS } from "../limits.ts";
 
-/** What went wrong, in words that heuristics can tell apart. */
+/** A failure, reduced to what heuristics compare. */
 export interface Failure {
   readonly error: unknown;
   /** The error's own code, else its HTTP status as `HTTP_503`, else its name. */
@@ -12,19 +12,19 @@ export interface Failure {
   readonly status: number | undefined;
   /** The port that could not be reached. */
   readonly port: number | undefined;
-  /** How long the other side asked us to wait. */
+  /** Delay that the other side asked for. */
   readonly parseRetryAfter: number | undefined;
-  /** Whether it is certain that nothing had been done yet. */
+  /** Whether it is certain that the operation had no effect. */
   readonly isBeforeEffect: boolean;
 }
 
-/** The connection was never made, or the other side turned the request down without looking at what it asks for. */
+/** The connection was never made, or the other side refused the request before processing it. */
 const REFUSED_CODES =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|08001|08004|57P03|P1001)$/;
 const REFUSED_STATUSES: readonly (number | undefined)[] = [400, 401, 407, 413, 415, 422, 429];
 const EXPIRED = /^(?:TOKEN_EXPIRED|JWT_EXPIRED|ERR_JWT_EXPIRED|TokenExpiredError)$/;
 
-/** An error that says for certain that its operation had no effect, so that it may be tried again. */
+/** Marks an error as certainly before any effect, so that its operation may be repeated. */
 export function beforeEffect<E extends object>(error: E): E {
   return Object.assign(error, { isBeforeEffect: true });
 }
@@ -56,12 +56,12 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-/** Whether an error's name is that of an input which was looked at and turned down. */
+/** Whether the error's name is that of a failed validation. */
 export function isInvalid(name: string): boolean {
   return /^(?:ValidationError|ZodError|ValiError|SchemaError)$/.test(name);
 }
 
-/** How long a Retry-After value asks to wait: seconds, or a date. */
+/** The delay of a Retry-After value in milliseconds: seconds, or a date. */
 export function retryAfterMs(value: string, nowMs: number): number | undefined {
   const seconds = /^\s*(\d{1,9}(?:\.\d{1,3})?)\s*$/.exec(value)?.[1];
   if (seconds !== undefined) return Math.round(Number(seconds) * 1000);
@@ -69,7 +69,7 @@ export function retryAfterMs(value: string, nowMs: number): number | undefined {
   return Number.isNaN(atMs) ? undefined : Math.max(0, atMs - nowMs);
 }
 
-/** The error and what it says caused it; libraries wrap the telling one. */
+/** The error and its causes, since libraries wrap the original error. */
 function causesOf(error: unknown): readonly JsonObject[] {
   const chain: JsonObject[] = [];
   let each = error;

@@ -1,13 +1,13 @@
 import type { Failure } from "./failure.ts";
 
-/** Statuses that speak of the caller's own input; a 401 of some other server says nothing about the caller. */
+/** Statuses about the caller's input, which are passed on; a 401 of another server is not about the caller. */
 const CALLERS: readonly number[] = [400, 404, 409, 413, 422];
 
-/** An operation that failed for good, after what fits was tried; the failure itself is its `cause`, for the log. */
+/** An operation failed and no healing helped; the original failure is its `cause`, for the log. */
 export class HealingFailedError extends Error {
   readonly code: string;
   readonly status: number;
-  /** Its message was written for whoever asked. */
+  /** The message is meant for the caller. */
   readonly expose = true;
   /** The actions that were tried, in order. */
   readonly tried: readonly string[];

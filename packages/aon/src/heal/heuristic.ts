@@ -7,9 +7,9 @@ import type { Schema } from "./mend.ts";
 export interface Attempt {
   /** Counts from 1. */
   readonly attempt: number;
-  /** The operation's input, mended if a healing did so. */
+  /** The operation's input, possibly changed by a healing. */
   readonly input: Json | undefined;
-  /** The token that a healing got; undefined before. */
+  /** The token that a healing obtained; undefined before. */
   readonly token: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -20,56 +20,56 @@ export interface Operation<T> {
   readonly name: string;
   readonly run: (attempt: Attempt) => T | Promise<T>;
   readonly input?: Json;
-  /** What `input` should be. */
+  /** JSON Schema of `input`. */
   readonly schema?: Schema;
   /**
-   * Whether running it twice does no more than running it once. When it is not, it is run again only after failures
-   * that certainly came before any effect.
+   * Whether running it twice has the same effect as once. Otherwise it is repeated only after failures that certainly
+   * came before any effect.
    */
   readonly idempotent?: boolean;
 }
 
-/** What a heuristic is told. */
+/** The input of a heuristic. */
 export interface HealingContext {
   readonly failure: Failure;
   readonly operation: Pick<Operation<unknown>, "name" | "schema" | "idempotent">;
   readonly input: Json | undefined;
-  /** How often this heuristic was tried for this operation, this time included. */
+  /** Count of this heuristic's attempts for this operation, from 1. */
   readonly attempt: number;
-  /** Aborted when the time for healing is over or nobody waits any more. */
+  /** Aborted when the time limit of healing is reached or the client has disconnected. */
   readonly signal: AbortSignal;
-  /** These values must never be shown. */
+  /** Adds values that must not appear in events. */
   readonly hide: (...secrets: readonly string[]) => void;
-  /** Waits, and says so. */
+  /** Waits, with a status event. */
   readonly rest: (ms: number, message: string) => Promise<void>;
 }
 
-/** What a healing changed for the next run. */
+/** What a healing changes for the next attempt. */
 export interface HealingChange {
   readonly input?: Json;
   readonly token?: string;
-  /** What to tell about it. */
+  /** Metadata of its event. */
   readonly metadata?: JsonObject;
 }
 
-/** What a heuristic throws to say why it could not help; of anything else that it throws only the code is told. */
+/** Thrown by a heuristic with a reason for the client; of other errors only the code is shown. */
 export class UnhealedError extends Error {}
 
-/** A way of healing: what it is for and what it does about it. */
+/** One way of healing: which failures it fits, and what it does. */
 export interface Heuristic {
   readonly action: string;
   readonly severity: Severity;
-  /** What is said while it is tried. */
+  /** Text of its event. */
   readonly description: string;
-  /** Tries for one operation. */
+  /** Most attempts for one operation. */
   readonly attempts: number;
   /** The `detected_issue` and `decision` of the analysis; the failure's code and the action by default. */
   readonly issue?: string;
   readonly decision?: string;
-  /** Values that it works with and that must never be shown, not even in the words of the failure. */
+  /** Values that must not appear in events, not even in the text of the failure. */
   readonly secrets?: () => readonly string[];
-  /** Whether it could help against this failure. */
+  /** Whether it may help against this failure. */
   fits(failure: Failure, circumstances: Pick<HealingContext, "operation" | "input">): boolean;
-  /** Really does it; undefined or a rejection when it could not. */
+  /** Carries it out; undefined or a rejection when it did not help. */
   mend(circumstances: HealingContext): Promise<HealingChange | undefined>;
 }

@@ -4,7 +4,7 @@ import { MEND_LIMITS } from "../limits.ts";
 import { coerce, isOfType } from "./coerce.ts";
 import { foldName, meaningOf } from "./names.ts";
 
-/** The part of JSON Schema that mending reads; other keywords are for whoever validates. */
+/** The part of JSON Schema that mending uses; other keywords are ignored. */
 export interface Schema {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -14,9 +14,9 @@ export interface Schema {
   readonly [keyword: string]: unknown;
 }
 
-/** What mending may use besides. */
+/** Options of mending. */
 export interface MendOptions {
-  /** More rows of names that mean the same. */
+  /** Further groups of names with the same meaning. */
   readonly synonyms?: readonly (readonly string[])[];
 }
 
@@ -26,7 +26,7 @@ export interface MendedInput {
   readonly changes: readonly string[];
 }
 
-/** Where mending is, and what it has changed so far. */
+/** Position in the input, and the changes so far. */
 interface MendState {
   readonly path: string;
   readonly depth: number;
@@ -34,7 +34,7 @@ interface MendState {
   readonly synonyms: readonly (readonly string[])[];
 }
 
-/** Makes an input fit its schema as far as that can be done without guessing; a field that is there is never replaced. */
+/** Makes an input fit its schema where that is unambiguous; an existing field is never replaced. */
 export function mendInput(input: Json, schema: Schema, options: MendOptions = {}): MendedInput {
   const synonyms = (options.synonyms ?? []).map((row) => row.map((word) => foldName(word)));
   const changes: string[] = [];
@@ -54,7 +54,7 @@ function mend(value: Json, schema: Schema, place: MendState): Json {
   return isMendable ? mendFields(fitting, schema, place) : fitting;
 }
 
-/** The value in one of its schema's types, if it can be had without loss. */
+/** The value converted to one of its schema's types, if that loses nothing. */
 function coerceType(value: Json, { type }: Schema, { path, changes }: MendState): Json {
   const types = typeof type === "string" ? [type] : (type ?? []);
   if (types.some((each) => isOfType(value, each))) return value;
@@ -67,7 +67,7 @@ function coerceType(value: Json, { type }: Schema, { path, changes }: MendState)
   return value;
 }
 
-/** The value as its schema writes it, if it is one of few. */
+/** The enum value that differs only in case, accents or separators, if there is exactly one. */
 function matchChoice(value: Json, { enum: choices = [] }: Schema, { path, changes }: MendState): Json {
   if (typeof value !== "string" || choices.includes(value)) return value;
   const alike = choices.filter((choice) => typeof choice === "string" && foldName(choice) === foldName(value));
@@ -96,7 +96,7 @@ function mendFields(object: JsonObject, { properties = {} }: Schema, place: Mend
   return Object.fromEntries(fields);
 }
 
-/** Which unknown names stand for which missing ones; two that claim the same are both left alone. */
+/** Maps unknown names to missing ones; when two unknown names match the same one, neither is renamed. */
 function findRenames(
   unknown: readonly string[],
   missing: readonly string[],

@@ -2,10 +2,10 @@ import { editDistance } from "@vidro/core/text";
 import { MEND_LIMITS } from "../limits.ts";
 import { SYNONYMS } from "./synonyms.ts";
 
-/** Why one name was taken for another. */
+/** How one name resembles another. */
 export type Likeness = "spelling" | "synonym" | "misspelling";
 
-/** From this length on one letter may be wrong, and from twice this length on two. */
+/** From this length on one edit is tolerated, and from twice this length on two. */
 const SLIP_CHARS = 4;
 
 /** A name without case, accents and separators. */
@@ -16,7 +16,7 @@ export function foldName(name: string): string {
     .replaceAll(/[^a-z0-9]/g, "");
 }
 
-/** Which of the wanted names a given one means; undefined when none does, or more than one. */
+/** The one wanted name that a given name matches; undefined when none or several match. */
 export function meaningOf(
   given: string,
   wanted: readonly string[],

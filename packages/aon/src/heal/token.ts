@@ -4,15 +4,15 @@ import type { Heuristic } from "./heuristic.ts";
 export interface TokenSource {
   /** The token in use, so that it can be hidden. */
   readonly current: () => string | undefined;
-  /** Gets a new one from whoever gives them, and keeps it for the requests to come. */
+  /** Gets a new token from its issuer and stores it for later requests. */
   readonly refresh: (old: string | undefined, signal: AbortSignal) => Promise<string>;
-  /** Who gives them, for the event. */
+  /** Name of the issuer, for the event. */
   readonly provider?: string;
 }
 
 const EXPIRED = /^(?:TOKEN_EXPIRED|JWT_EXPIRED|ERR_JWT_EXPIRED|UNAUTHORIZED)$/;
 
-/** Gets a new token when the old one is refused; requests that need it at the same time share one. */
+/** Gets a new token when the old one is refused; concurrent requests share one refresh. */
 export function refreshToken({ current, refresh, provider }: TokenSource): Heuristic {
   let pending: Promise<string> | undefined;
   return {

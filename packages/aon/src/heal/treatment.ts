@@ -10,17 +10,17 @@ import { UnhealedError } from "./heuristic.ts";
 import type { HealingContext, Heuristic, HealingChange, Operation } from "./heuristic.ts";
 import { orAborted, waitFor } from "./wait.ts";
 
-/** Whoever sees a healing. */
+/** Receives the events of a healing, and answers its questions. */
 export interface HealingObserver {
   readonly emit: (event: ProgressEvent) => Promise<void>;
   readonly hide: (...secrets: readonly string[]) => void;
-  /** Aborted when nobody waits for the operation any more. */
+  /** Aborted when the client has disconnected. */
   readonly signal: AbortSignal;
-  /** Asks a person; absent when nobody can be asked. */
+  /** Asks a person; absent when that is not possible. */
   readonly ask?: ((question: HealingQuestion) => Promise<string>) | undefined;
 }
 
-/** What a treatment needs. */
+/** Options of a treatment. */
 export interface TreatmentOptions<T> {
   readonly operation: Operation<T>;
   readonly observer: HealingObserver;
@@ -29,14 +29,14 @@ export interface TreatmentOptions<T> {
   readonly questions: number;
 }
 
-/** A healing that was done and has yet to prove itself. */
+/** A healing whose success depends on the next attempt. */
 interface UnprovenHealing {
   readonly action: string;
   readonly issue: string;
   readonly attempt: number;
 }
 
-/** The care for one operation, from its first run to its end. */
+/** Runs one operation and heals its failures until it succeeds or fails for good. */
 export class Treatment<T> {
   readonly #options: TreatmentOptions<T>;
   readonly #tries = new Map<Heuristic, number>();
@@ -97,7 +97,7 @@ export class Treatment<T> {
     return false;
   }
 
-  /** Whether running it again cannot repeat an effect. */
+  /** Whether repeating the operation cannot repeat an effect. */
   #isSafe(failure: Failure): boolean {
     return failure.isBeforeEffect || this.#options.operation.idempotent === true;
   }
@@ -108,7 +108,7 @@ export class Treatment<T> {
     const { action, severity, description, issue = failure.code, decision = action } = heuristic;
     if (!this.#tried.includes(action)) {
       this.#tried.push(action);
-      // The failure's own words may tell of the inside: they go where only administrators see them in production.
+      // The failure's message may reveal internals: in production only administrators see this event's metadata.
       const metadata = { cause: failure.message };
       const original_intent = operation.name;
       await observer.emit({ type: "intent_analysis", original_intent, detected_issue: issue, decision, metadata });
@@ -166,7 +166,7 @@ export class Treatment<T> {
     };
   }
 
-  /** A person may allow what no rule may: trying again what perhaps had an effect. */
+  /** Asks a person, who may allow repeating an operation that perhaps had an effect. */
   async #askPerson(failure: Failure): Promise<boolean> {
     const { operation, observer, questions } = this.#options;
     if (observer.ask === undefined || this.#asked >= questions) return false;
