@@ -69,15 +69,31 @@ export function readSpool(path: string): string | undefined {
   }
 }
 
-/** Removes spools that are too old, and the oldest ones beyond the size bound. */
+/**
+ * Removes spools that are too old, and the oldest ones beyond the size bound. A file that cannot be removed stays: it
+ * must neither keep a hand from starting nor turn the end of an action into a failure.
+ */
 export function pruneSpools(folder: string, now: number): void {
   let bytes = 0;
-  const newestFirst = readdirSync(folder)
-    .map((name) => ({ path: join(folder, name), stat: statSync(join(folder, name), { throwIfNoEntry: false }) }))
-    .sort((a, b) => (b.stat?.mtimeMs ?? 0) - (a.stat?.mtimeMs ?? 0));
-  for (const { path, stat } of newestFirst) {
-    bytes += stat?.size ?? 0;
-    if (bytes > HAND_LIMITS.spoolFolderBytes || now - (stat?.mtimeMs ?? now) > HAND_LIMITS.ledgerMs)
+  for (const { path, size, mtimeMs } of listSpools(folder).sort((a, b) => b.mtimeMs - a.mtimeMs)) {
+    bytes += size;
+    if (bytes <= HAND_LIMITS.spoolFolderBytes && now - mtimeMs <= HAND_LIMITS.ledgerMs) continue;
+    try {
       rmSync(path, { force: true });
+    } catch {
+      // The next pruning tries again.
+    }
+  }
+}
+
+function listSpools(folder: string): { readonly path: string; readonly size: number; readonly mtimeMs: number }[] {
+  try {
+    return readdirSync(folder).flatMap((name) => {
+      const path = join(folder, name);
+      const stat = statSync(path, { throwIfNoEntry: false });
+      return stat?.isFile() === true ? [{ path, size: stat.size, mtimeMs: stat.mtimeMs }] : [];
+    });
+  } catch {
+    return [];
   }
 }
