@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, open, readFile, rename } from "node:fs/promises";
+import { chmod, mkdir, open, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { asFault, Fault, isObject } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
@@ -53,12 +53,14 @@ export class HandStateFolder {
     const kept = await this.#read(IDENTITY);
     if (kept === undefined) return undefined;
     if (FIELDS.every((field) => typeof kept[field] === "string")) return kept as unknown as HandIdentity;
-    throw new Fault("STORE_UNREADABLE", `${join(this.folder, IDENTITY)} is damaged: join the brain again.`);
+    throw this.#damaged(IDENTITY);
   }
 
   /** Replaces the identity of this host. Durable when it resolves. */
   async saveIdentity(identity: HandIdentity): Promise<void> {
     await this.#write(IDENTITY, { ...identity });
+    // A new identity has new sessions, and a damaged record of the old ones must not keep it out.
+    await rm(join(this.folder, EPOCH), { force: true });
   }
 
   /** Replaces key and certificate of the identity. Durable when it resolves. */
@@ -74,7 +76,11 @@ export class HandStateFolder {
   async highestEpoch(agentId: string): Promise<number> {
     const kept = await this.#read(EPOCH);
     // Epochs count per identity.
-    return kept?.["agentId"] === agentId ? Number(kept["epoch"]) : 0;
+    if (kept?.["agentId"] !== agentId) return 0;
+    const { epoch } = kept;
+    // A comparison with NaN would admit every session, also an older one.
+    if (typeof epoch !== "number") throw this.#damaged(EPOCH);
+    return epoch;
   }
 
   /** Records the epoch of a session, durably; throws STALE_EPOCH if a later one was recorded [F20]. */
@@ -85,6 +91,10 @@ export class HandStateFolder {
     if (epoch > highest) await this.#write(EPOCH, { agentId, epoch });
   }
 
+  #damaged(name: string, cause?: unknown): Fault {
+    return new Fault("STORE_UNREADABLE", `${join(this.folder, name)} is damaged: join the brain again.`, { cause });
+  }
+
   async #read(name: string): Promise<JsonObject | undefined> {
     const path = join(this.folder, name);
     const text = await readFile(path, "utf8").catch((cause: NodeJS.ErrnoException) => {
@@ -92,8 +102,13 @@ export class HandStateFolder {
       throw new Fault("STORE_UNREADABLE", `${path} cannot be read: ${cause.message}`, { cause });
     });
     if (text === undefined) return undefined;
-    const kept = parseJson(text);
-    return isObject(kept) ? kept : {};
+    try {
+      const kept = parseJson(text);
+      if (isObject(kept)) return kept;
+    } catch (cause) {
+      throw this.#damaged(name, cause);
+    }
+    throw this.#damaged(name);
   }
 
   /** Writes a file atomically, with mode 0600. */
