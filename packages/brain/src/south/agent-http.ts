@@ -22,15 +22,15 @@ import { southboundLink } from "./agent-ws/southbound-link.ts";
 import { checkAgentMessage, telemetryPush } from "./agent-ws/message-checks.ts";
 import type { Warrants } from "./warrants.ts";
 
-/** What hands that sign their messages come to. */
+/** What the gateway `agent-http` needs. */
 export interface AgentHttpWorld {
   readonly hands: HandRegister;
   readonly keys: HandKeys;
   readonly warrants: Warrants;
   readonly identities: Pick<Identities, "find">;
-  /** Where nonces are kept. */
+  /** The store of nonces. */
   readonly records: Records;
-  /** Takes in what a hand tells of its host. */
+  /** Takes the telemetry samples of a hand. */
   readonly take: TakeSample;
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   readonly log: Log;
@@ -42,13 +42,13 @@ export interface AgentHttpWorld {
   readonly bounds?: Partial<typeof AGENT_HTTP_BOUNDS>;
 }
 
-/** The bounds of signed HTTP that one can be given others for. */
+/** The bounds of the gateway that tests may change. */
 const AGENT_HTTP_BOUNDS: { readonly [Name in "pollMs" | "silenceMs"]: number } = {
   pollMs: SIGNED_HTTP_LIMITS.pollMs,
   silenceMs: REGISTER_LIMITS.heartbeatMs * REGISTER_LIMITS.heartbeatsMissed,
 };
 
-/** The gateway of hands that come over HTTP and sign each message [000-41, 000-53, 000-54]. */
+/** The gateway of hands that poll over HTTP and sign each message [000-41, 000-53, 000-54]. */
 export class AgentHttp {
   readonly #world: AgentHttpWorld;
   readonly #bounds: typeof AGENT_HTTP_BOUNDS;
@@ -64,7 +64,7 @@ export class AgentHttp {
     this.#addresses = new HandAddresses(world.records);
   }
 
-  /** Where its requests go, on the listener for hands. */
+  /** Its routes on the listener for hands. */
   routes(): readonly SouthboundRoute[] {
     return [MESSAGES_PATH, POLL_PATH].map((path) => ({
       method: "POST",
@@ -74,7 +74,7 @@ export class AgentHttp {
     }));
   }
 
-  /** Gives a hand its next key: now when it is connected, else when it comes. The old one ends a day after the first use. */
+  /** Gives a hand its next key, at once or at its next hello; the old one ends a day after the first use of the new one. */
   async rotate(hand: string): Promise<{ readonly keyid: string }> {
     const session = this.#sessions.get(hand);
     if (session !== undefined && !session.capabilities.includes(ROTATE))
@@ -85,12 +85,12 @@ export class AgentHttp {
     return { keyid };
   }
 
-  /** Lets a hand be called at an address that it names, or at none; counts from its next hello. */
+  /** Allows a hand to be called at an address that it names, or at none, from its next hello on. */
   async allowAddress(hand: string, url: string | undefined): Promise<void> {
     await this.#addresses.allow(hand, await this.#world.keys.owner(hand), url);
   }
 
-  /** Ends every session; the hands come back to the next brain. */
+  /** Ends every session; the hands connect again to the next brain. */
   close(): void {
     for (const session of this.#sessions.values()) session.close(new Fault("SHUTTING_DOWN").report());
   }
@@ -193,7 +193,7 @@ export class AgentHttp {
     return { ...welcome, ...receiptFields(hello) } as unknown as JsonObject;
   }
 
-  /** Whose hand it is and what it is called is on record; what it can do is what it says. */
+  /** The description of a hand: owner and name come from the record, tools from its hello. */
   async #cardOf(hand: string, hello: Hello): Promise<HandDescription> {
     const identity = await this.#world.identities.find(hand);
     if (identity === undefined) throw new Fault("HAND_REVOKED", "This hand is not on record any more.");
@@ -216,7 +216,7 @@ export class AgentHttp {
   }
 }
 
-/** The word by which a hand says that it takes a new key, and is told of one. */
+/** The capability by which a hand takes new keys, and the method that gives it one. */
 const ROTATE = "key.rotate";
 const NO_OBJECT: JsonObject = { ok: false, code: "BAD_REQUEST", error: "A message is a JSON object." };
 

@@ -16,7 +16,7 @@ import type { AddWarrant } from "./agent-ws/southbound-link.ts";
 import type { Warrants } from "./warrants.ts";
 import { loadRedial, standardTools } from "./local.ts";
 
-/** A hand that listens for TCP, and whose it is here. */
+/** A hand that listens for TCP, and its owner here. */
 export interface TcpHand extends Omit<TcpAddress, "signal"> {
   /** Its identity here; default: its address. */
   readonly id?: string;
@@ -26,34 +26,34 @@ export interface TcpHand extends Omit<TcpAddress, "signal"> {
   /** What to call it; default: as it calls itself. */
   readonly name?: string;
   readonly tags?: readonly string[];
-  /** How often it is asked whether it lives. */
+  /** Interval of the heartbeat. */
   readonly heartbeatMs?: number;
-  /** Rest before it is dialled for the first time. */
+  /** Delay before the first dial. */
   readonly restMs?: number;
-  /** First rest before it is dialled again. */
+  /** First delay before it is dialled again. */
   readonly redialMs?: number;
-  /** First rest before it is dialled again when it refused us. */
+  /** First delay before it is dialled again after a refusal. */
   readonly refusedMs?: number;
 }
 
-/** What the gateway needs. */
+/** What the gateway `agent-tcp` needs. */
 interface TcpGatewayWorld {
   readonly hands: Pick<HandRegister, "attach" | "setUnreachable">;
   readonly log: Log;
-  /** Signs approvals, for hands that were told the brain's key. */
+  /** Signs approvals, for hands that have the brain's key. */
   readonly warrants?: Warrants;
 }
 
-/** A hand that is dialled until it is let go, or revoked. */
+/** A hand that is dialled until it is closed or revoked. */
 export interface TcpDial {
-  /** Settles when the hand was reached for the first time; rejects with the Fault of one that refuses us before. */
+  /** Resolves when the hand was reached for the first time; rejects with its fault when it refuses first. */
   readonly reached: Promise<void>;
-  /** Settles with the first try, however it went. */
+  /** Resolves after the first try, whatever its result. */
   readonly tried: Promise<void>;
   close(): Promise<void>;
 }
 
-/** Dials a hand, gives it to the register whenever it is there, and dials again whenever it is not. */
+/** Keeps a hand dialled, and attaches each connection to the register. */
 export function dialTcpHand(hand: TcpHand, world: TcpGatewayWorld): TcpDial {
   return new Dialling(hand, world);
 }
@@ -68,7 +68,7 @@ class Dialling implements TcpDial {
   readonly #tried = Promise.withResolvers<void>();
   readonly #stop = new AbortController();
   readonly #kept: Promise<void>;
-  /** Refusals since it last let us in. */
+  /** Refusals since the last connection. */
   #refusals = 0;
   #lastTrouble: string | undefined;
 
@@ -87,7 +87,7 @@ class Dialling implements TcpDial {
     await this.#kept;
   }
 
-  /** Nothing is awaited for ever. */
+  /** Rejects the promises that are still pending. */
   #over(): void {
     this.#tried.resolve();
     this.#reached.reject(new Fault("HAND_UNAVAILABLE", "The hand is not dialled any more."));
@@ -116,7 +116,7 @@ class Dialling implements TcpDial {
     }
   }
 
-  /** Anything from half to all of a bound that doubles each time: each try makes the hand look at a token. */
+  /** A random delay between half and all of a bound that doubles each time, since each try costs the hand a token check. */
   #refusedRestMs(): number {
     const { refusedMs = REGISTER_LIMITS.refusedMs } = this.#hand;
     const longest = Math.min(refusedMs * 2 ** (this.#refusals - 1), REGISTER_LIMITS.refusedCapMs);
@@ -142,7 +142,7 @@ class Dialling implements TcpDial {
     this.#world.log("hand.unreachable", { agent_id: this.#id, reason: why });
   }
 
-  /** One connection, which the register knows when it resolves. */
+  /** Opens one connection; it is in the register when this resolves. */
   async #connect(): Promise<{ readonly gone: Promise<Fault> }> {
     const { token, heartbeatMs = REGISTER_LIMITS.heartbeatMs, owner: _, ...address } = this.#hand;
     const gone = Promise.withResolvers<Fault>();
@@ -179,7 +179,7 @@ class Dialling implements TcpDial {
       await client.close();
       throw tcpFault(thrown);
     }
-    // It may have gone while it was let in.
+    // The connection may have gone while it was being attached.
     if (!wire.isUp) attached.detach();
     return { gone: gone.promise };
   }
@@ -190,7 +190,7 @@ class Dialling implements TcpDial {
     return warrants && ((order) => warrants(tcpHandName(isObject(hand) ? (textIn(hand, "id") ?? "") : ""), order));
   }
 
-  /** The register hangs up for good on who was revoked, and on everybody when the brain goes. */
+  /** Whether a close by the register is final: the hand was revoked, or the brain shuts down. */
   #heed({ code }: FaultReport): void {
     if (code === "HAND_REVOKED" || code === "SHUTTING_DOWN") this.#stop.abort();
   }

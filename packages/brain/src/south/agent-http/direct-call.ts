@@ -14,7 +14,7 @@ const KIND = "hand-address";
 const NONCE_BYTES = 16;
 const REPLY_BYTES = 2 * REGISTER_LIMITS.messageBytes;
 
-/** Where hands may be called, as an administrator has said: what a hand says of itself is not enough. */
+/** The addresses at which an administrator allows hands to be called; the word of the hand is not enough. */
 export class HandAddresses {
   readonly #records: Records;
 
@@ -22,12 +22,12 @@ export class HandAddresses {
     this.#records = records;
   }
 
-  /** Whether a hand may be called there. */
+  /** Whether a hand may be called at an address. */
   async isAllowed(hand: string, url: string): Promise<boolean> {
     return (await this.#records.get(KIND, hand))?.body["url"] === url;
   }
 
-  /** Lets a hand be called at an address, or nowhere; BAD_REQUEST when it is none that may be called. */
+  /** Allows a hand to be called at an address, or nowhere; BAD_REQUEST for an address that may not be called. */
   async allow(hand: string, owner: string, url: string | undefined): Promise<void> {
     if (url === undefined) return void (await this.#records.delete(KIND, hand));
     const { protocol, username, password, pathname, search, hash, hostname } = parsed(url);
@@ -42,7 +42,7 @@ export class HandAddresses {
   }
 }
 
-/** How a hand is called. */
+/** A hand to call, and its keys. */
 interface DirectWorld {
   readonly hand: string;
   /** Scheme, host and port, which an administrator has allowed. */
@@ -71,7 +71,7 @@ export function directCall({ hand, url: base, keys, now }: DirectWorld): (messag
     });
     const reply = await post(url, asked.headers, asked.body);
     const said = asked.verifyReply(reply);
-    // A refusal before the message was looked at is no reply to it.
+    // A refusal of the request itself is no reply to the message.
     if (reply.status !== 200) throw new Fault("HAND_UNAVAILABLE", textIn(said, "error"));
     return said;
   };

@@ -7,7 +7,7 @@ import { Outbox } from "./outbox.ts";
 import type { Batch } from "./outbox.ts";
 import type { SouthboundLink, SouthboundWire } from "../agent-ws/southbound-link.ts";
 
-/** What a session goes by. */
+/** Settings of a session. */
 export interface SessionOptions extends Pick<SouthboundWire, "capabilities" | "tools"> {
   /** The time without a sign of life after which the hand counts as gone. */
   readonly silenceMs: number;
@@ -15,20 +15,20 @@ export interface SessionOptions extends Pick<SouthboundWire, "capabilities" | "t
   readonly pollMs: number;
   /** Asks the hand itself, when it listens; rejects when it cannot be reached. */
   readonly direct?: (message: JsonObject) => Promise<JsonObject>;
-  /** The session is over, for whatever reason. */
+  /** Called when the session is over. */
   readonly over: () => void;
 }
 
 /**
- * A hand that comes and asks: what is sent to it waits until it asks, and it is there as long as it goes on asking.
- * It is a wire for the messages of the link that it is then given.
+ * The session of a hand that polls: messages wait in an outbox until the hand fetches them, and the hand counts as
+ * connected as long as it keeps polling. It is the transport of a southbound link.
  */
 export class HttpSession implements SouthboundWire {
   readonly capabilities: SouthboundWire["capabilities"];
   readonly tools: SouthboundWire["tools"];
   readonly #options: SessionOptions;
   readonly #outbox = new Outbox();
-  /** What was to be said before the hand was told that it is welcome. */
+  /** Messages that were sent before the welcome; they follow it. */
   #held: JsonObject[] | undefined = [];
   #link: SouthboundLink | undefined;
   #attached: AttachedHand | undefined;
@@ -53,7 +53,7 @@ export class HttpSession implements SouthboundWire {
     this.seen();
     const held = this.#held ?? [];
     this.#held = undefined;
-    // Whoever ordered something while the hand was let in did not know its epoch yet.
+    // Orders that were made during the hello wait here, since they carry the epoch.
     for (const said of held) this.send("session_epoch" in said ? { ...said, session_epoch: attached.epoch } : said);
     const policy = { timeouts: { exec: HAND_LIMITS.commandCapMs }, max_payload: REGISTER_LIMITS.messageBytes };
     return { ok: true, policy, session_epoch: attached.epoch, server_version: version };
@@ -66,7 +66,7 @@ export class HttpSession implements SouthboundWire {
     if (this.#options.direct === undefined) return this.#outbox.put(message);
     const refused = tooLongFault(bytesOf(message), REGISTER_LIMITS.messageBytes);
     if (refused !== undefined) throw refused;
-    // A hand that cannot be reached now may come and ask; that it may have got the message already is no harm.
+    // A hand that cannot be called may still poll; getting the message twice does no harm.
     this.#options.direct(message).then(
       (reply) => this.#link?.reply(reply),
       () => this.#queue(message),
@@ -83,18 +83,18 @@ export class HttpSession implements SouthboundWire {
     this.#options.over();
   }
 
-  /** The hand showed that it lives. */
+  /** Notes a sign of life of the hand. */
   seen(): void {
     this.#attached?.seen();
     clearTimeout(this.#silence);
     if (this.#isOver) return;
     const { silenceMs, pollMs } = this.#options;
-    // A connection that has silently died looks like a hand that waits, but for no longer than one may wait [F10, F11].
+    // A poll on a dead connection counts as a sign of life no longer than the longest wait of a poll [F10, F11].
     const patienceMs = this.#polls > 0 ? Math.max(silenceMs, pollMs) : silenceMs;
     this.#silence = setTimeout(() => this.close(GONE.report()), patienceMs).unref();
   }
 
-  /** What waits for the hand, which has everything up to a place; held until there is something, for a while. */
+  /** The messages after those that the hand has; waits for the first one, up to the longest wait of a poll. */
   async poll(acknowledged: number | undefined, signal: AbortSignal): Promise<Batch> {
     this.#outbox.acknowledge(acknowledged);
     this.#polls += 1;
@@ -107,12 +107,12 @@ export class HttpSession implements SouthboundWire {
     }
   }
 
-  /** How an action ended. */
+  /** Takes the reply to an order. */
   reply(message: JsonObject): void {
     this.#link?.reply(message);
   }
 
-  /** What an action says while it goes on. */
+  /** Takes live output of an action. */
   output(message: JsonObject): void {
     this.#link?.output(message);
   }

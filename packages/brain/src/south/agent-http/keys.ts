@@ -7,10 +7,10 @@ import { SecretBox } from "../secret-box.ts";
 import type { Secret } from "../secret-box.ts";
 import { signatureCrypto } from "./signature-crypto.ts";
 
-/** What the keys of hands stand on. */
+/** What the keys of hands need. */
 interface HandKeysWorld {
   readonly records: Records;
-  /** What the roots are encrypted with at rest; rejects when it cannot be read. */
+  /** The key that roots are encrypted with at rest; rejects when it cannot be read. */
   readonly secret: Secret;
   readonly now: () => number;
 }
@@ -22,18 +22,18 @@ interface EnrolledKey {
   readonly root: Uint8Array;
 }
 
-/** What a hand makes its next key of. */
+/** The values from which a hand derives its next key. */
 interface NextKey {
   readonly keyid: string;
-  /** The key whose root it grows from. */
+  /** The key whose root it is derived from. */
   readonly from: string;
   /** In base64. */
   readonly salt: string;
 }
 
 /**
- * next: told to the hand, and not used yet. active: in use. retiring: the one before, for whatever is still on its
- * way. revoked: of no use any more.
+ * next: given to the hand and not used yet. active: in use. retiring: the previous one, for messages on their way.
+ * revoked: refused.
  */
 type KeyState = "next" | "active" | "retiring" | "revoked";
 
@@ -66,7 +66,7 @@ export class HandKeys {
     this.#safe = new SecretBox(world.secret);
   }
 
-  /** Makes the first key of a hand; whatever it had before is worth nothing from now on. */
+  /** Makes the first key of a hand; earlier keys of the hand are void. */
   async enrol(hand: string, owner: string): Promise<EnrolledKey> {
     const id = newId();
     const root = randomBytes(SIGNED_HTTP_LIMITS.keyBytes);
@@ -84,12 +84,12 @@ export class HandKeys {
     return isGood ? keys : undefined;
   }
 
-  /** Whose the hand is; NOT_FOUND when it has no keys. */
+  /** The owner of a hand; NOT_FOUND when it has no keys. */
   async owner(hand: string): Promise<string> {
     return (await this.#must(hand)).owner;
   }
 
-  /** The name of the key that a hand is to be written to with. */
+  /** The id of the key that messages to a hand are signed with. */
   async active(hand: string): Promise<string> {
     return `${hand}/${activeIn(keysIn(await this.#must(hand))).id}`;
   }
@@ -117,7 +117,7 @@ export class HandKeys {
     return { keyid: `${hand}/${next.id}`, from: `${hand}/${activeIn(known).id}`, salt: next.salt };
   }
 
-  /** A hand signed with this key: if it was the next one, it is the one in use now, and the one before retires. */
+  /** Notes that a hand signed with a key: the next key becomes the active one, and the active one retires. */
   async used(keyid: string): Promise<void> {
     const hand = handOfKey(keyid);
     const record = await this.#must(hand);
@@ -137,7 +137,7 @@ export class HandKeys {
     await this.#put(hand, record.owner, revoked);
   }
 
-  /** A root that is good for nothing: a name that is not known must take as long as one that is. */
+  /** A random root for unknown key ids, so that their check takes as long as that of known ones. */
   async #nobodys(): Promise<string> {
     this.#decoy ??= await this.#safe.encrypt(NOBODY, randomBytes(SIGNED_HTTP_LIMITS.keyBytes));
     return this.#decoy;
@@ -183,7 +183,7 @@ function newId(): string {
   return randomBytes(ID_BYTES).toString("base64url");
 }
 
-/** Another message that was signed with the same key was faster, and has written the same. */
+/** Ignores a conflict: another message with the same key has written the same record. */
 function agreed(thrown: unknown): void {
   if (!(thrown instanceof Fault && thrown.code === "CONFLICT")) throw thrown;
 }

@@ -6,8 +6,8 @@ import { AttemptLimit } from "../enrolment/attempt-limit.ts";
 const KIND = "nonce";
 
 /**
- * Nonces that have come, for as long as the time in a message could still pass. They are records, so that neither a
- * restart nor a second brain over the same store takes a message twice; when they cannot be written, none is taken.
+ * Nonces that were used, kept as long as the timestamp of their message is accepted. They are in the store, so that
+ * neither a restart nor a second brain accepts a message twice; when the store fails, no message is accepted.
  */
 export class Nonces {
   readonly #records: Records;
@@ -25,7 +25,7 @@ export class Nonces {
     );
   }
 
-  /** Keeps a nonce; false when it has come before, RATE_LIMITED when a key is used too often. */
+  /** Records a nonce; false when it was used before, RATE_LIMITED when a key is used too often. */
   async isFirst({ keyid, nonce = "" }: SignatureClaim): Promise<boolean> {
     this.#tries.takeAttempt(keyid);
     const id = `${keyid} ${nonce}`;
@@ -39,7 +39,7 @@ export class Nonces {
     return true;
   }
 
-  /** More than one goes for each that comes, so that what is kept shrinks to what is needed. */
+  /** Deletes more than one expired nonce for each new one, so that their number shrinks. */
   async #forget(): Promise<void> {
     const oldest = await this.#records.list(KIND, { limit: SIGNED_HTTP_LIMITS.noncesRemoved });
     const until = this.#now() - SIGNED_HTTP_LIMITS.nonceMs;

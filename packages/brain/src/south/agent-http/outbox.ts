@@ -2,7 +2,7 @@ import { Fault, REGISTER_LIMITS, SIGNED_HTTP_LIMITS } from "@vidro/core";
 import type { FaultReport, JsonObject } from "@vidro/core";
 import { bytesOf, tooLongFault } from "@vidro/core/wire/agent-ws";
 
-/** What a hand gets when it asks: messages, and the place up to which it has them then. */
+/** The answer to a poll: messages, and the position behind the last of them. */
 export interface Batch {
   readonly messages: readonly JsonObject[];
   readonly cursor: number;
@@ -14,17 +14,17 @@ interface Waiting {
   readonly message: JsonObject;
 }
 
-/** Messages for a hand that comes to ask for them; each stays until the hand has said that it has it. */
+/** Messages for a hand that polls; each stays until the hand has acknowledged it. */
 export class Outbox {
   #waiting: readonly Waiting[] = [];
   #bytes = 0;
   #place = 0;
-  /** The place up to which messages were given out. */
+  /** The position up to which messages were given out. */
   #given = 0;
   #wake: (() => void) | undefined;
   #why: FaultReport | undefined;
 
-  /** Adds a message; HAND_UNAVAILABLE when too much waits already. */
+  /** Adds a message; HAND_UNAVAILABLE when too many wait. */
   put(message: JsonObject): void {
     const bytes = bytesOf(message);
     const refused = tooLongFault(bytes, REGISTER_LIMITS.messageBytes);
@@ -37,14 +37,14 @@ export class Outbox {
     this.#wake?.();
   }
 
-  /** The hand has everything up to a place; without one, everything that it was given. */
+  /** Removes the messages up to a position; without one, all that were given out. */
   acknowledge(place: number = this.#given): void {
     this.#waiting = this.#waiting.filter((one) => one.place > place);
     this.#bytes = this.#waiting.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   /**
-   * What waits, once something does or the time is up; whoever asks meanwhile takes the place of whoever waits.
+   * The waiting messages, as soon as there is one or the time is up; a newer poll ends an older one.
    * Rejects with the reason when the outbox is closed.
    */
   async next(waitMs: number, signal: AbortSignal): Promise<Batch> {
@@ -54,7 +54,7 @@ export class Outbox {
     return this.#batch();
   }
 
-  /** Gives nothing out any more. */
+  /** Closes the outbox: pending and later polls reject. */
   close(why: FaultReport): void {
     this.#why ??= why;
     this.#wake?.();
@@ -73,7 +73,7 @@ export class Outbox {
     if (this.#wake === wake) this.#wake = undefined;
   }
 
-  /** As much as fits into one answer. */
+  /** As many messages as fit into one answer. */
   #batch(): Batch {
     let bytes = 0;
     const fits = this.#waiting.filter((one, at) => (bytes += one.bytes) <= REGISTER_LIMITS.messageBytes || at === 0);

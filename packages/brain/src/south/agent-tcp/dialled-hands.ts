@@ -16,17 +16,17 @@ import { handsSecret, SecretBox } from "../secret-box.ts";
 import { DIALLED_HAND } from "./dial-options.ts";
 import type { TcpDiallerOptions } from "./dial-options.ts";
 
-/** A hand as it is on record; its token is encrypted. */
+/** A dialled hand in the store; its token is encrypted. */
 type Kept = Omit<DialRequest, "owner">;
 
-/** The hands that listen and are dialled: each is a record, until it is revoked. */
+/** The hands that the brain dials; each is a record until it is revoked. */
 export class DialledHands {
   readonly #options: TcpDiallerOptions;
   readonly #safe: SecretBox;
   readonly #warrants: Warrants;
   readonly #dialled = new Map<string, TcpDial>();
   readonly #stopHeeding: () => void;
-  /** One change after the other: an address that is named twice at once is one hand. */
+  /** Changes run one after the other, so that two requests with one address make one hand. */
   #changed: Promise<unknown> = Promise.resolve();
 
   constructor(options: TcpDiallerOptions) {
@@ -36,7 +36,7 @@ export class DialledHands {
     this.#stopHeeding = options.hands.onRevoked((id) => void this.#inTurn(() => this.#forget(id)).catch(this.#report));
   }
 
-  /** Dials all that are on record; those that were revoked meanwhile are forgotten. */
+  /** Dials all hands in the store; deletes those that were revoked meanwhile. */
   async resume(): Promise<void> {
     const { records } = this.#options;
     const kept = await records.list(DIALLED_HAND, { limit: REGISTER_LIMITS.dialled }).catch(this.#report);
@@ -44,7 +44,7 @@ export class DialledHands {
   }
 
   /**
-   * Dials a hand until it is revoked, and gives its id when it was tried once. Whoever names an address again gives
+   * Dials a hand until it is revoked, and returns its id after the first try. A second request with an address gives
    * the same hand another token, name and tags. BAD_REQUEST when the address is none that may be dialled.
    */
   async dial(request: DialRequest): Promise<string> {
@@ -55,7 +55,7 @@ export class DialledHands {
     return id;
   }
 
-  /** Hangs up on all of them. */
+  /** Closes all connections. */
   async close(): Promise<void> {
     this.#stopHeeding();
     await this.#changed;
@@ -68,7 +68,7 @@ export class DialledHands {
     const known = await records.list(DIALLED_HAND, { limit: REGISTER_LIMITS.dialled });
     const same = known.find((record) => record.owner === owner && keptIn(record).url === url);
     if (same === undefined && known.length >= REGISTER_LIMITS.dialled)
-      throw new Fault("RATE_LIMITED", `This brain dials ${REGISTER_LIMITS.dialled} hands, which is as many as it may.`);
+      throw new Fault("RATE_LIMITED", `This brain dials ${REGISTER_LIMITS.dialled} hands, which is the limit.`);
     const id = same?.id ?? randomUUID();
     const token = await this.#safe.encrypt(nameOf(id), Buffer.from(asked.token));
     const body = { ...asked, url, token } as unknown as JsonObject;
@@ -80,7 +80,7 @@ export class DialledHands {
   async #resumeOne(record: StoredRecord): Promise<void> {
     if (this.#dialled.has(record.id)) return;
     if ((await this.#options.hands.barred(record.id)) === "revoked") return this.#forget(record.id);
-    // A brain that comes up dials them one by one.
+    // At the start they are dialled one by one.
     await this.#begin(record, Math.random() * REGISTER_LIMITS.redialMs).catch((thrown: unknown) => {
       this.#options.hands.setUnreachable(record.id, asFault(thrown).message);
       throw thrown;
@@ -113,7 +113,7 @@ export class DialledHands {
     this.#dialled.set(id, dialTcpHand({ ...where, ...called, token, restMs }, world));
   }
 
-  /** With its record goes its token. */
+  /** Deletes the record of a hand, and its token with it. */
   async #forget(id: string): Promise<void> {
     await this.#dialled.get(id)?.close();
     this.#dialled.delete(id);
@@ -151,6 +151,6 @@ function assertCertificates(ca: string | undefined, { isTls }: DialAddress): voi
   try {
     void new X509Certificate(ca);
   } catch (cause) {
-    throw new Fault("BAD_REQUEST", "What the hand is to be believed by is no certificate in PEM.", { cause });
+    throw new Fault("BAD_REQUEST", "The CA for the hand is no certificate in PEM.", { cause });
   }
 }

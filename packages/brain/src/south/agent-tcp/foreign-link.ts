@@ -15,7 +15,7 @@ const TOOLS: { readonly [tool: string]: (wire: TcpWire, input: JsonObject) => Pr
     told(await askTcpHand(wire, "PS", given({ limit, sortBy, namePattern }))),
 };
 
-/** A link to somebody else's server, which knows the protocol and no more: it judges nothing, and remembers nothing. */
+/** A link to a server of another vendor, which has the protocol alone: no judgements and no ledger. */
 export function foreignLink(wire: TcpWire, tools: readonly ToolSpec[]): HandLink {
   return {
     judge: async (action) => fallbackJudgement(action, tools),
@@ -35,7 +35,7 @@ async function performed(wire: TcpWire, { tool, input }: Action): Promise<Action
   return known(wire, input);
 }
 
-/** Faults after which a command may have run: nobody remembers it there, so it is never sent a second time. */
+/** Faults after which a command may have run; without a ledger there, it is never sent a second time. */
 const DOUBTFUL: readonly string[] = ["HAND_UNAVAILABLE", "INTERNAL_ERROR"];
 
 async function command(
@@ -44,7 +44,7 @@ async function command(
 ): Promise<ActionEnd> {
   if (cwd !== undefined)
     return failed(new Fault("BAD_ARGUMENTS", "This hand runs commands in one folder: leave out cwd."));
-  // Asked before anything is sent: then nothing has run.
+  // Checked before anything is sent: so far nothing has run.
   if (!wire.isUp) throw new Fault("HAND_UNAVAILABLE", "The connection to the hand is lost.");
   const asked = typeof timeout === "number" ? timeout : TCP_LIMITS.commandCapMs;
   const timeoutMs = Math.min(Math.max(asked, TCP_LIMITS.commandFloorMs), TCP_LIMITS.commandCapMs);
@@ -76,7 +76,7 @@ function processOf(answer: JsonObject, tookMs: number): Outcome {
   };
 }
 
-/** A server of the protocol says neither sizes nor hashes: they are those of what it sent. */
+/** The protocol has neither sizes nor hashes: they are computed from what the server sent. */
 function outputOf(said: Json | undefined, truncated: boolean): Output {
   const text = typeof said === "string" ? said : "";
   const bytes = Buffer.from(text);

@@ -3,7 +3,7 @@ import type { DialledHands } from "./dialled-hands.ts";
 import type { TcpDiallerOptions } from "./dial-options.ts";
 import { DIALLED_HAND } from "./dial-options.ts";
 
-/** Dials the hands that listen, of which nothing is loaded before there is one. */
+/** Dials hands that listen; the code for it is loaded with the first one. */
 export class TcpDialler implements HandDialler {
   readonly #options: TcpDiallerOptions;
   #dialled: Promise<DialledHands> | undefined;
@@ -13,18 +13,18 @@ export class TcpDialler implements HandDialler {
     this.#options = options;
   }
 
-  /** Dials again all that is to be dialled; nothing of that is waited for. */
+  /** Starts to dial all hands in the store, and does not wait for them. */
   async open(): Promise<void> {
     const some = await this.#options.records.list(DIALLED_HAND, { limit: 1 });
     if (some.length > 0) this.#resuming = this.#loaded().then((dialled) => dialled.resume());
   }
 
-  /** Dials a hand from now on, until it is revoked; gives its id when it was tried once. Durable when it resolves. */
+  /** Dials a hand until it is revoked; returns its id after the first try. Durable when it resolves. */
   async dial(request: DialRequest): Promise<string> {
     return (await this.#loaded()).dial(request);
   }
 
-  /** Hangs up, and dials nobody any more. */
+  /** Closes all connections and stops dialling. */
   async close(): Promise<void> {
     await this.#resuming;
     await (await this.#dialled)?.close();
