@@ -107,6 +107,49 @@ export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
 }
 
 async function openDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { home, hidden = false } = options;
+  const parts = await openParts(options);
+  const { brain, gateways, log, reloadables } = parts;
+  let server: HttpServer | undefined;
+  let southbound: string | undefined;
+  const close = async (): Promise<void> => {
+    await server?.close();
+    await closeParts(parts);
+  };
+  try {
+    await ensureFirstToken(parts.tokens, tokenFile(home));
+    await tellRestored(brain, log);
+    // A daemon that lives for one command leaves the runs of others alone.
+    if (!hidden) {
+      await parts.revokedRuns.start();
+      await parts.sweeper.start(options.onRestart);
+    }
+    await parts.watch.start();
+    server = await serve(options, parts);
+    if (!hidden) [southbound] = await Promise.all([gateways["agent-ws"].open(), gateways["agent-tcp"].open()]);
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
+  const { url } = server;
+  const place = { url, tokenFile: tokenFile(home) };
+  if (!hidden) {
+    await writeDaemonFile(home, { ...place, workspace: options.workspace, startedAt: Date.now() });
+    parts.survey.start();
+  }
+  log("daemon.started", { url, pid: process.pid });
+  return {
+    ...place,
+    ...(southbound === undefined ? {} : { southbound }),
+    pid: process.pid,
+    log,
+    close,
+    reloadables: () => [...brain.reloadables, ...reloadables],
+  };
+}
+
+/** Opens the store and makes everything that a daemon consists of; nothing is started yet. */
+async function openParts(options: DaemonOptions): Promise<Parts> {
   const { home, config } = options;
   const log = jsonLog(options.writeLog, redactor(config.secrets()));
   const reloadables: Reloadable[] = [];
@@ -124,9 +167,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     log,
     report: (traceId, thrown) => log("run.faulted", { trace_id: traceId, stack: stackOf(thrown) }),
   });
-  const holdsRuns = options.onRestart === "hold";
-  watch = new HealthWatch({ home, ...brain, metrics, log, holdsRuns });
-  const survey = new JournalSurvey(brain.journal, log);
+  watch = new HealthWatch({ home, ...brain, metrics, log, holdsRuns: options.onRestart === "hold" });
   const tokens = new Tokens(brain.records, jwt === undefined ? {} : { jwt });
   const telemetry = new TelemetryStore({
     now: Date.now,
@@ -141,43 +182,26 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
     version: options.version,
     log,
   });
-  const { "agent-ws": listener, "agent-tcp": dialler } = gateways;
+  const survey = new JournalSurvey(brain.journal, log);
   const sweeper = new LeaseSweeper({ runs: brain.runs, log, now: Date.now });
   const revokedRuns = new RevokedRuns({ tokens, runs: brain.runs, log });
-  let server: HttpServer | undefined;
-  let southbound: string | undefined;
-  const close = async (): Promise<void> => {
-    await server?.close();
-    watch?.close();
-    await Promise.all([survey.close(), listener.close(), dialler.close(), sweeper.close(), revokedRuns.close()]);
-    tokens.close();
-    await brain.close();
-    metrics.close();
-    log("daemon.stopped");
-  };
-  try {
-    await ensureFirstToken(tokens, tokenFile(home));
-    await tellRestored(brain, log);
-    // A daemon that lives for one command leaves the runs of others alone.
-    if (options.hidden !== true) {
-      await revokedRuns.start();
-      await sweeper.start(options.onRestart);
-    }
-    await watch.start();
-    server = await serve(options, { brain, watch, tokens, metrics, telemetry, gateways, reloadables, log });
-    if (options.hidden !== true) [southbound] = await Promise.all([listener.open(), dialler.open()]);
-  } catch (thrown) {
-    await close();
-    throw thrown;
-  }
-  const { url } = server;
-  const rest = { reloadables: () => [...brain.reloadables, ...reloadables] };
-  const said = { url, tokenFile: tokenFile(home) };
-  if (options.hidden !== true)
-    await writeDaemonFile(home, { ...said, workspace: options.workspace, startedAt: Date.now() });
-  if (options.hidden !== true) survey.start();
-  log("daemon.started", { url, pid: process.pid });
-  return { ...said, ...(southbound === undefined ? {} : { southbound }), pid: process.pid, log, close, ...rest };
+  return { brain, watch, tokens, metrics, telemetry, gateways, survey, sweeper, revokedRuns, reloadables, log };
+}
+
+async function closeParts(parts: Parts): Promise<void> {
+  const { brain, watch, tokens, metrics, gateways, survey, sweeper, revokedRuns, log } = parts;
+  watch.close();
+  await Promise.all([
+    survey.close(),
+    gateways["agent-ws"].close(),
+    gateways["agent-tcp"].close(),
+    sweeper.close(),
+    revokedRuns.close(),
+  ]);
+  tokens.close();
+  await brain.close();
+  metrics.close();
+  log("daemon.stopped");
 }
 
 interface Parts {
@@ -189,6 +213,9 @@ interface Parts {
   /** Receives the telemetry of hands from gateways. */
   readonly telemetry: TelemetryStore;
   readonly gateways: Gateways;
+  readonly survey: JournalSurvey;
+  readonly sweeper: LeaseSweeper;
+  readonly revokedRuns: RevokedRuns;
   /** Collects what can be read again from its files. */
   readonly reloadables: Reloadable[];
   readonly log: Log;
