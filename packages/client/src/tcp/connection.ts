@@ -16,6 +16,13 @@ interface AgentTcpConnectionOptions {
   readonly onHeard?: () => void;
 }
 
+/** What is known of a socket after its greeting. */
+interface GreetedSocket {
+  readonly hello: TcpHello;
+  readonly decoder: FrameDecoder;
+  readonly options: AgentTcpConnectionOptions;
+}
+
 interface PendingRequest {
   readonly act: string;
   readonly hear?: ((data: JsonObject) => void) | undefined;
@@ -38,7 +45,7 @@ export class AgentTcpConnection {
   #lastWord: TcpError | undefined;
   #gone: TcpError | undefined;
 
-  private constructor(socket: Socket, hello: TcpHello, decoder: FrameDecoder, options: AgentTcpConnectionOptions) {
+  private constructor(socket: Socket, { hello, decoder, options }: GreetedSocket) {
     this.hello = hello;
     this.#socket = socket;
     this.#onHeard = options.onHeard;
@@ -58,7 +65,7 @@ export class AgentTcpConnection {
     const timer = setTimeout(() => socket.destroy(new Error("there was no greeting in time")), TCP_LIMITS.connectMs);
     try {
       const { hello, rest } = await readGreeting(socket, decoder);
-      const connection = new AgentTcpConnection(socket, hello, decoder, options);
+      const connection = new AgentTcpConnection(socket, { hello, decoder, options });
       connection.#read(rest);
       return connection;
     } catch (thrown) {

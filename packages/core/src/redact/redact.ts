@@ -2,7 +2,7 @@ import { REDACT_LIMITS } from "../limits.ts";
 import { keyEndFinder } from "./key-end.ts";
 import { needleFinder } from "./needles.ts";
 import { REDACTED, scan, scanStream } from "./scan.ts";
-import type { TextStream } from "./scan.ts";
+import type { Finder, TextStream } from "./scan.ts";
 import { shapeFinder } from "./shapes.ts";
 
 export { REDACTED } from "./scan.ts";
@@ -83,14 +83,16 @@ export function redactor(secrets: readonly string[]): Redactor {
   return {
     text,
     value,
-    stream() {
-      const first = scanStream(known);
-      const second = scanStream(shapeFinder);
-      const third = scanStream(keyEndFinder);
-      return {
-        push: (chunk) => third.push(second.push(first.push(chunk))),
-        end: () => third.push(second.push(first.end()) + second.end()) + third.end(),
-      };
-    },
+    stream: () => redactedStream(known),
+  };
+}
+
+function redactedStream(known: Finder): TextStream {
+  const first = scanStream(known);
+  const second = scanStream(shapeFinder);
+  const third = scanStream(keyEndFinder);
+  return {
+    push: (chunk) => third.push(second.push(first.push(chunk))),
+    end: () => third.push(second.push(first.end()) + second.end()) + third.end(),
   };
 }

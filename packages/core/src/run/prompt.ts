@@ -36,43 +36,43 @@ const textListField = (description: string) => ({ type: "array", items: { type: 
 
 /** Control tools: calls to the brain without an effect on a host. */
 export const CONTROL_TOOLS: readonly ToolSpec[] = [
-  controlTool(
-    "plan",
-    "Say in a few short steps what you mean to do.",
-    { steps: textListField("The steps, in order.") },
-    ["steps"],
-  ),
-  controlTool(
-    "ask",
-    "Ask the person a question and wait for the answer. Only for what no tool can find out.",
-    { question: textField("The question."), options: textListField("Answers to choose from, if there are any.") },
-    ["question"],
-  ),
-  controlTool("observe", "Note down what you have found so far.", { summary: textField("What you found.") }, [
-    "summary",
-  ]),
-  controlTool(
-    "commit_kb",
-    "Keep a finding that will help in later tasks.",
-    {
+  controlTool("plan", "Say in a few short steps what you mean to do.", {
+    properties: { steps: textListField("The steps, in order.") },
+    required: ["steps"],
+  }),
+  controlTool("ask", "Ask the person a question and wait for the answer. Only for what no tool can find out.", {
+    properties: {
+      question: textField("The question."),
+      options: textListField("Answers to choose from, if there are any."),
+    },
+    required: ["question"],
+  }),
+  controlTool("observe", "Note down what you have found so far.", {
+    properties: { summary: textField("What you found.") },
+    required: ["summary"],
+  }),
+  controlTool("commit_kb", "Keep a finding that will help in later tasks.", {
+    properties: {
       title: textField("A title."),
       tags: textListField("Tags."),
       snippet: textField("What is worth knowing."),
       status: textField("How sure it is."),
     },
-    ["title", "snippet"],
-  ),
+    required: ["title", "snippet"],
+  }),
   controlTool(
     "tool_spec",
     "Propose a new tool: a program with arguments, in which {name} stands for an input. A person approves it first.",
     {
-      name: textField("Name, in snake_case."),
-      description: textField("What it does."),
-      parameters: { type: "object", description: "JSON Schema of its input." },
-      command: textField("The program."),
-      args: textListField("Its arguments."),
+      properties: {
+        name: textField("Name, in snake_case."),
+        description: textField("What it does."),
+        parameters: { type: "object", description: "JSON Schema of its input." },
+        command: textField("The program."),
+        args: textListField("Its arguments."),
+      },
+      required: ["name", "description", "command"],
     },
-    ["name", "description", "command"],
   ),
 ];
 
@@ -109,10 +109,9 @@ function houseRules({ tools }: Pick<RunStarted, "tools">): string {
 function controlTool(
   name: string,
   description: string,
-  properties: ToolSpec["parameters"],
-  required: string[],
+  input: Pick<ToolSpec["parameters"], "properties" | "required">,
 ): ToolSpec {
-  return { name, description, idempotent: true, parameters: { type: "object", properties, required } };
+  return { name, description, idempotent: true, parameters: { type: "object", ...input } };
 }
 
 /** Builds the request to the model for a state. */
