@@ -28,7 +28,7 @@ export interface SouthboundRequest {
   readonly body: Buffer;
   /** The address at the other end. */
   readonly address: string;
-  /** What the other end has shown; it may be anybody's. */
+  /** The certificate of the peer, unverified. */
   readonly certificate?: X509Certificate | undefined;
   /** Aborted when the other end is gone, or the listener goes down. */
   readonly signal: AbortSignal;
@@ -59,7 +59,7 @@ interface SouthboundServerOptions {
   /** Gives the certificate to show; asked again from time to time. */
   readonly credentials: () => Promise<Credentials>;
   readonly routes: readonly SouthboundRoute[];
-  /** Who is at the other end; throws a Fault for whoever may not come in. */
+  /** Identifies the peer; rejects with a Fault when it may not connect. */
   readonly admit: (socket: TLSSocket) => Promise<CertifiedPeer>;
   /** Gets each connection that was let in. */
   readonly accept: (socket: WebSocket, peer: CertifiedPeer) => void;
@@ -134,7 +134,7 @@ function inTurn(server: Server): void {
     turn = waiting.length === 0 ? undefined : setImmediate(next);
   };
   server.removeAllListeners("connection").on("connection", (socket: Socket) => {
-    // Whoever leaves before its turn is no news.
+    // A peer that leaves before its turn needs no handling.
     socket.on("error", () => undefined);
     waiting.push(socket);
     turn ??= setImmediate(next);
@@ -148,7 +148,7 @@ const SETTINGS = {
   minVersion: "TLSv1.3",
   maxVersion: "TLSv1.3",
   ALPNProtocols: ["http/1.1"],
-  // Whoever comes shows its certificate anew, so that one which was revoked is seen.
+  // Without session tickets each connection shows its certificate, so that a revoked one is seen.
   secureOptions: constants.SSL_OP_NO_TICKET,
   requestCert: true,
   // A host that enrols has none yet; for all else the certificate is looked at before anything is let in.

@@ -10,14 +10,14 @@ interface TriesBounds {
   readonly kept: number;
 }
 
-/** How often somebody may ask for a certificate. */
+/** Limits of requests for a certificate, by address. */
 export const ENROL_ATTEMPTS: TriesBounds = {
   burst: SOUTHBOUND_LIMITS.enrolBurst,
   everyMs: SOUTHBOUND_LIMITS.enrolEveryMs,
   kept: SOUTHBOUND_LIMITS.enrolAddresses,
 };
 
-/** Counts tries by name, such as an address; RATE_LIMITED for whoever tries too often. */
+/** Counts attempts by name, such as an address; RATE_LIMITED above the limit. */
 export class AttemptLimit {
   readonly #bounds: TriesBounds;
   readonly #now: () => number;

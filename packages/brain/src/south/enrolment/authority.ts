@@ -21,7 +21,7 @@ export interface IssuedCertificate {
   readonly expiresAt: number;
 }
 
-/** Our own certificate authority: it vouches for one listener and its hands, and for nobody else. */
+/** The certificate authority of a brain, for its listener and its hands only. */
 export interface Authority {
   /** The brain's id, which is the trust domain of its hands' names. */
   readonly brain: string;
@@ -95,7 +95,7 @@ async function read(path: string): Promise<string | undefined> {
   });
 }
 
-/** Key and certificate are one file that is there as a whole or not at all; whoever was first counts. */
+/** Key and certificate are one file, written atomically; of two writers the first wins. */
 async function made(path: string, now: number): Promise<string> {
   const x509 = await loaded();
   const keys = await newKeys();

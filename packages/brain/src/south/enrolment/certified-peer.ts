@@ -5,7 +5,7 @@ import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import { CLIENT_AUTH } from "./authority.ts";
 import type { Identities, Identity } from "./identities.ts";
 
-/** A hand that has shown a certificate which counts. */
+/** A hand that has shown a valid certificate. */
 export interface CertifiedPeer {
   readonly identity: Identity;
   /** Of the certificate that it came with. */
@@ -18,7 +18,7 @@ export interface CertifiedWorld {
   /** The brain's id. */
   readonly brain: string;
   readonly identities: Identities;
-  /** Read from the record each time: when it cannot be read, nobody comes in. */
+  /** Read from the store each time; when it cannot be read, no hand is admitted. */
   readonly barred: (hand: string) => Promise<HandRestriction | undefined>;
   /** Is told of a hand of whose certificates a second copy is in use, before the one that shows it is refused. */
   readonly copied: (hand: string, serial: string) => Promise<void>;
@@ -44,7 +44,7 @@ export async function certifiedPeer(socket: TLSSocket, world: CertifiedWorld): P
 
 /**
  * Who has shown a certificate whose time is over, though not for long: good for a new one and for nothing else, so that
- * a host which was off, or whose brain was, comes back by itself. Rejects like `certified`.
+ * a host which was off, or whose brain was, comes back by itself. Rejects like `certifiedPeer`.
  */
 export async function lapsed(
   certificate: X509Certificate | undefined,
