@@ -5,6 +5,7 @@ import type { FaultCode } from "@vidro/core";
 import { nextForJoining } from "@vidro/core/wire/enrolment";
 import { stateFolder } from "@vidro/hands/config";
 import { EXIT } from "./exit-codes.ts";
+import { buildProgram } from "./program.ts";
 import { faultLog } from "./fault-log.ts";
 import { faultLine, sayFault, writeJson } from "./output.ts";
 
@@ -56,19 +57,19 @@ function ownFault(thrown: unknown): Fault {
 
 /** Groups of commands that have `list`. */
 const LISTED = ["runs", "agents", "tokens", "hands", "config"];
-const GROUPS = [...LISTED, "policy", "audit"];
-const COMMANDS = ["up", "status", "console", "run", "attach", "doctor", "tcp", ...GROUPS];
-const MEMBERS = [
-  ["create", "delete", "revoke", "list", "show", "export", "abort", "check", "explain", "verify"],
-  ["exec", "quarantine", "release", "serve", "invite", "join"],
-].flat();
+
 /** Commands that print NDJSON when stdout is no terminal. */
 const STREAMING = ["run", "attach"];
 
 /** The leading words of the command line that name a command. */
-function commandOf([first = "", second = ""]: readonly string[]): readonly string[] {
-  if (!COMMANDS.includes(first)) return [];
-  return GROUPS.includes(first) && MEMBERS.includes(second) ? [first, second] : [first];
+function commandOf(argv: readonly string[]): readonly string[] {
+  let command = buildProgram("", () => undefined);
+  const end = argv.findIndex((word) => {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next !== undefined) command = next;
+    return next === undefined;
+  });
+  return end === -1 ? argv : argv.slice(0, end);
 }
 
 function wantsJson(argv: readonly string[]): boolean {
