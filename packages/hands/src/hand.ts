@@ -29,6 +29,7 @@ import {
 import { checkArguments } from "./tools/check-arguments.ts";
 import { processEnvironment } from "./config.ts";
 import { buildEnvironment } from "./exec/environment.ts";
+import { holdFolder } from "./files/held-folder.ts";
 import { resolveFolder, resolveWorkspace } from "./files/resolve-folder.ts";
 import { isAlive, thisProcess } from "./host/process-identity.ts";
 import { runWithDeadline } from "./exec/deadline.ts";
@@ -49,21 +50,23 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
   const workspace = resolveWorkspace(options.workspace);
   const state = makeFolder(options.state);
   const spools = makeFolder(join(state, "spool"));
-  const reserved = options.reserved === undefined ? state : resolveFolder(options.reserved, process.cwd());
+  const own = holdFolder(options.reserved === undefined ? state : resolveFolder(options.reserved, process.cwd()));
   const env = buildEnvironment(options.env ?? processEnvironment(), workspace);
   const { policy } = options;
   const sandbox = () => findHostSandbox(policy.secrets);
   const context: HandContext = {
     workspace,
-    state: reserved,
-    reserved: () => findOwnFolders(reserved),
+    get state() {
+      return own.path;
+    },
+    reserved: () => findOwnFolders(own.path),
     sandbox,
     env,
     memoryBytes: () => policy.memoryBytes ?? HAND_LIMITS.treeBytes,
     judge: (plan) => policy.judge(plan),
   };
   const ledger = openLedger(join(state, "ledger.db"));
-  killLeftovers(reserved);
+  killLeftovers(own.path);
   pruneSpools(spools, Date.now());
   return new LocalHand(options, context, { ledger, spools });
 }

@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { isWithin } from "./is-within.ts";
 
 /** A mount of this process's namespace. */
 export interface MountEntry {
@@ -33,4 +35,29 @@ function parseEntry(line: string): readonly MountEntry[] {
 /** The kernel writes blanks and backslashes of a path as octal numbers. */
 function unescapePath(path: string): string {
   return path.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
+
+/** Other paths of a folder: those by which further mounts of its file system show it. */
+export function findMountAliases(folder: string, mounts: readonly MountEntry[]): readonly string[] {
+  const around = mounts.filter(({ at }) => isWithin(at, folder));
+  const own = around.reduce<MountEntry | undefined>(
+    (best, entry) => (best === undefined || entry.at.length >= best.at.length ? entry : best),
+    undefined,
+  );
+  if (own === undefined) return [];
+  const inside = join(own.root, relative(own.at, folder));
+  return mounts
+    .filter(({ device, root }) => device === own.device && isWithin(root, inside))
+    .map(({ at, root }) => join(at, relative(root, inside)))
+    .filter((path) => path !== folder && isSameFolder(path, folder));
+}
+
+/** Whether two paths lead to the same folder; a mount that another one hides shows nothing. */
+function isSameFolder(one: string, other: string): boolean {
+  try {
+    const [first, second] = [statSync(one, { bigint: true }), statSync(other, { bigint: true })];
+    return first.dev === second.dev && first.ino === second.ino;
+  } catch {
+    return false;
+  }
 }

@@ -1,5 +1,6 @@
 import { Fault, WATCH_LIMITS } from "@vidro/core";
 import { findOwnFolders } from "../policy/own-state.ts";
+import { holdFolder, type HeldFolder } from "../files/held-folder.ts";
 import { isWithin } from "../files/is-within.ts";
 import { WatchedTree } from "./watches/watched-tree.ts";
 import { WatchLog } from "./watches/watch-log.ts";
@@ -26,14 +27,14 @@ interface WatchesOptions {
 /** Watches paths for a limited time and records changes; continues after a restart, with an event for the gap. */
 export class Watches {
   readonly #log: WatchLog;
-  readonly #reserved: string;
+  readonly #reserved: HeldFolder;
   readonly #now: () => number;
   readonly #going = new Map<string, ActiveWatch>();
   #keeping: NodeJS.Immediate | undefined;
 
   private constructor(options: WatchesOptions) {
     this.#log = new WatchLog(options.file);
-    this.#reserved = options.reserved;
+    this.#reserved = holdFolder(options.reserved);
     this.#now = options.now ?? Date.now;
   }
 
@@ -96,7 +97,7 @@ export class Watches {
       going.tree = await WatchedTree.at(
         watch.path,
         (type, file, why) => this.#see(going, { type, file, ...(why === undefined ? {} : { why }) }),
-        (path) => findOwnFolders(this.#reserved).some((folder) => isWithin(folder, path)),
+        (path) => findOwnFolders(this.#reserved.path).some((folder) => isWithin(folder, path)),
       );
     } catch (thrown) {
       this.#going.delete(watch.token);

@@ -5,6 +5,8 @@ import { HAND_LIMITS } from "@vidro/core";
 import type { Plan, Verdict } from "@vidro/core";
 import { stateFolder, usualStateFolder } from "../config.ts";
 import { isWithin } from "../files/is-within.ts";
+import { findMountAliases, readMounts } from "../files/mounts.ts";
+import { findMovedInLine, findMovedInWords } from "./moved-paths.ts";
 import { listPids } from "../exec/proc.ts";
 
 /*
@@ -33,7 +35,12 @@ export function findOwnFolders(own: string): readonly string[] {
   if (cachedStates === undefined || now - cachedStates.at > HAND_LIMITS.statesMs)
     cachedStates = { at: now, folders: [...usualFolders(), ...openFolders()], by: new Map() };
   let folders = cachedStates.by.get(own);
-  if (folders === undefined) cachedStates.by.set(own, (folders = keepOutermost([own, ...cachedStates.folders])));
+  if (folders === undefined) {
+    const found = [own, ...cachedStates.folders];
+    const { entries } = readMounts();
+    folders = keepOutermost([...found, ...found.flatMap((folder) => findMountAliases(folder, entries))]);
+    cachedStates.by.set(own, folders);
+  }
   return folders;
 }
 
@@ -96,20 +103,26 @@ interface PlanSurroundings {
 }
 
 /**
- * A denial for a plan that names Vidro's own state, which no approval overrules; undefined if it names none, or runs in
- * the sandbox, where the state does not exist.
+ * A denial for a plan that names Vidro's own state, or renames or removes a folder that holds it, which no approval
+ * overrules; undefined for any other plan, and for one that runs in the sandbox, where the state does not exist.
  */
 export function judgeOwnState(plan: Plan, ground: PlanSurroundings): Verdict | undefined {
-  const path = findNamedState(plan, ground);
-  if (path === undefined) return undefined;
-  const reason = `it names ${path}: Vidro's own state is never given out or changed`;
-  return { decision: "deny", rule: STATE_RULE, class: "privileged", reason };
+  if (plan.kind !== "shell" && plan.kind !== "process") return undefined;
+  if (plan.kind === "shell" ? plan.sandboxed : plan.confined !== undefined) return undefined;
+  const texts = plan.kind === "shell" ? [plan.command] : [plan.program, ...plan.argv];
+  const named = findNamedFolder(texts, plan.cwd, ground);
+  if (named !== undefined) return denial(`it names ${named}`);
+  const moved = findMovedFolder(
+    plan.kind === "shell" ? findMovedInLine(plan.command) : findMovedInWords(plan.argv),
+    plan.cwd,
+    ground,
+  );
+  return moved === undefined ? undefined : denial(`it renames or removes ${moved}, which holds that`);
 }
 
-function findNamedState(plan: Plan, ground: PlanSurroundings): string | undefined {
-  if (plan.kind === "shell") return plan.sandboxed ? undefined : findNamedFolder([plan.command], plan.cwd, ground);
-  if (plan.kind !== "process" || plan.confined !== undefined) return undefined;
-  return findNamedFolder([plan.program, ...plan.argv], plan.cwd, ground);
+function denial(what: string): Verdict {
+  const reason = `${what}: Vidro's own state is never given out or changed`;
+  return { decision: "deny", rule: STATE_RULE, class: "privileged", reason };
 }
 
 /**
@@ -122,13 +135,25 @@ function findNamedFolder(
   { workspace, folders }: PlanSurroundings,
 ): string | undefined {
   const isOwn = (path: string): boolean =>
-    folders.some((folder) => isWithin(folder, path)) && !isWithin(workspace, path);
+    folders.some((folder) => isWithin(folder, path) && !(isWithin(folder, workspace) && isWithin(workspace, path)));
   const words = new Set([cwd, ...texts.flatMap((text) => [text, ...text.split(BETWEEN)])]);
-  const home = homedir();
   for (const word of words) {
-    const path = resolve(cwd, word.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/|$)/u, home));
+    const path = pathOfWord(word, cwd);
     const own = [path, ...(word.length <= HAND_LIMITS.pathChars ? realPathIfAny(path) : [])].find(isOwn);
     if (own !== undefined) return own;
   }
   return undefined;
+}
+
+/** The first of the words that is a folder above one of Vidro's own; a link is renamed itself, so it is not followed. */
+function findMovedFolder(words: readonly string[], cwd: string, { folders }: PlanSurroundings): string | undefined {
+  return words
+    .filter((word) => word.length <= HAND_LIMITS.pathChars)
+    .map((word) => pathOfWord(word, cwd))
+    .flatMap((path) => realPathIfAny(dirname(path)).map((folder) => join(folder, basename(path))))
+    .find((path) => folders.some((folder) => isWithin(path, folder)));
+}
+
+function pathOfWord(word: string, cwd: string): string {
+  return resolve(cwd, word.replace(/^(?:~|\$HOME|\$\{HOME\})(?=\/|$)/u, homedir()));
 }

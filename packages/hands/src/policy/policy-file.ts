@@ -1,13 +1,14 @@
 import { hash } from "node:crypto";
 import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { canonicalJson, Fault, HAND_LIMITS, MIB } from "@vidro/core";
 import { judgePlan, parsePolicy } from "@vidro/core/policy";
 import type { Json } from "@vidro/core";
 import type { Policy } from "@vidro/core/policy";
 import { DEFAULT_POLICY } from "./default-policy.ts";
 import { errnoCode } from "../files/files.ts";
+import { holdFolder } from "../files/held-folder.ts";
 import { resolveWorkspace } from "../files/resolve-folder.ts";
 import type { HandPolicy } from "../hand-options.ts";
 import { HOST_POLICY } from "./own-state.ts";
@@ -41,11 +42,20 @@ interface PolicyPlaces {
  * Opens the policy of a hand. Throws BAD_POLICY if its file cannot be used, so that the hand does not start; NOT_FOUND
  * if the workspace does not exist.
  */
-export function openPolicy({ file: own, hostFile = HOST_POLICY, workspace, state }: PolicyPlaces): OpenPolicy {
+export function openPolicy(places: PolicyPlaces): OpenPolicy {
+  return readPolicyThrough(places, places.file);
+}
+
+/** Opens the policy of a hand whose own file is reached by a path that may not be its name. */
+function readPolicyThrough(
+  { file: own, hostFile = HOST_POLICY, workspace, state }: PolicyPlaces,
+  through: string,
+): OpenPolicy {
   const places = { workspace: resolveWorkspace(workspace), home: realHome(), state: realpathSync(state) };
-  const file = [...(hostFile === false ? [] : [hostFile]), own].find(policyExists);
-  if (file === hostFile) refuseLoose(file);
-  const source = file === undefined ? undefined : readPolicy(file);
+  const isHost = hostFile !== false && policyExists(hostFile, hostFile);
+  if (isHost) refuseLoose(hostFile);
+  const file = isHost ? hostFile : policyExists(own, through) ? own : undefined;
+  const source = file === undefined ? undefined : readPolicy(file, isHost ? file : through);
   // The examples of the shipped policy are checked by its test, not at every start.
   const parsed = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
   const policy = {
@@ -104,7 +114,12 @@ export interface ReloadablePolicy extends HandPolicy {
 
 /** Opens a policy that can be reloaded; throws as `openPolicy` does. */
 export function openReloadablePolicy(places: PolicyPlaces): ReloadablePolicy {
-  let open = openPolicy(places);
+  const [folder, state] = [holdFolder(dirname(places.file)), holdFolder(places.state)];
+  const name = basename(places.file);
+  // A folder that was put in the place of the state's since is not asked.
+  const read = (): OpenPolicy =>
+    readPolicyThrough({ ...places, file: join(folder.path, name), state: state.path }, folder.entry(name));
+  let open = read();
   return {
     warning: open.warning,
     get version() {
@@ -118,15 +133,15 @@ export function openReloadablePolicy(places: PolicyPlaces): ReloadablePolicy {
     },
     judge: (plan) => open.judge(plan),
     reload() {
-      open = openPolicy(places);
+      open = read();
     },
   };
 }
 
 /** Whether a policy file exists; throws BAD_POLICY if that cannot be determined, so that the hand does not start. */
-function policyExists(file: string): boolean {
+function policyExists(file: string, through: string): boolean {
   try {
-    return lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+    return lstatSync(through, { throwIfNoEntry: false }) !== undefined;
   } catch (thrown) {
     throw new Fault("BAD_POLICY", `${file} cannot be reached: ${errnoCode(thrown)}`, { cause: thrown });
   }
@@ -157,9 +172,9 @@ function realHome(): string {
   return existsSync(home) ? realpathSync(home) : home;
 }
 
-function readPolicy(file: string): Json {
+function readPolicy(file: string, through: string): Json {
   try {
-    return JSON.parse(readFileSync(file, "utf8")) as Json;
+    return JSON.parse(readFileSync(through, "utf8")) as Json;
   } catch (thrown) {
     throw new Fault("BAD_POLICY", `${file} is no JSON: ${(thrown as Error).message}`, { cause: thrown });
   }

@@ -1,12 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { closeSync, existsSync, openSync, statSync } from "node:fs";
-import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import { isWithin } from "../../files/is-within.ts";
 import { readMounts, type MountEntry } from "../../files/mounts.ts";
 import { withoutLeaks } from "../leaked-descriptors.ts";
-import { resolveIfPresent } from "./file-view.ts";
+import { listAncestors, resolveIfPresent } from "./file-view.ts";
 
 /*
  * The mount namespace that root's commands run in: reserved folders are covered by empty ones, and kernel settings are
@@ -115,19 +114,6 @@ function coverSteps(folders: readonly string[], workspace: string): readonly Ste
   // A folder that the workspace is bound back into comes first: others may lie in the workspace.
   const ordered = covers.toSorted(([one], [other]) => Number(other === "around") - Number(one === "around"));
   return [...listAncestors(folders).map((folder): Step => ["pin", folder]), ...ordered];
-}
-
-/** The folders above some others, outermost first: who renames one of them moves what lies in it. */
-export function listAncestors(folders: readonly string[]): readonly string[] {
-  const above = new Set(folders.flatMap((folder) => ancestorsOf(folder)));
-  return [...above]
-    .filter((path) => !folders.some((folder) => isWithin(folder, path)))
-    .toSorted((one, other) => one.length - other.length);
-}
-
-function ancestorsOf(path: string): readonly string[] {
-  const above = dirname(path);
-  return above === "/" || above === path ? [] : [...ancestorsOf(above), above];
 }
 
 function settingSteps(mounts: readonly MountEntry[]): readonly Step[] {

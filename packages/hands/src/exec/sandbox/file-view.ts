@@ -120,6 +120,12 @@ function filesViewOptions(scope: SandboxScope, hidden: readonly string[]): reado
     // Sockets can be used on a read-only mount, and those of docker, dbus and others are in /run.
     ...["/tmp", "/var/tmp", "/run"].map(emptyMount),
     ...[...covers].flatMap(coverMounts),
+    ...(canWrite
+      ? pinMounts(
+          [...covers].filter((path) => isWithin(workspace, path)),
+          workspace,
+        )
+      : []),
     { at: workspace, options: [canWrite ? "--bind" : "--ro-bind", workspace, workspace] },
   ];
   return [...sortByDepth(parts).flat(), ...(workspace === "/" ? [] : ["--remount-ro", "/"])];
@@ -159,6 +165,30 @@ function cacheBriefly(look: (workspace: string, ...words: readonly string[]) => 
     if (answer === undefined) answers.set(key, (answer = look(...words)));
     return answer;
   };
+}
+
+/**
+ * Makes each folder between the workspace and what is covered in it a mount, which cannot be renamed: a later command
+ * would find what was covered under another name.
+ */
+function pinMounts(covers: readonly string[], workspace: string): readonly Mount[] {
+  return listAncestors(covers)
+    .filter((folder) => folder !== workspace && isWithin(workspace, folder))
+    .map((at) => ({ at, options: ["--bind", at, at] }));
+}
+
+/** The folders above some paths, outermost first: who renames one of them moves what lies in it. */
+export function listAncestors(paths: readonly string[]): readonly string[] {
+  const own = new Set(paths);
+  const above = new Set(paths.flatMap(ancestorsOf));
+  return [...above]
+    .filter((folder) => !own.has(folder) && !ancestorsOf(folder).some((outer) => own.has(outer)))
+    .toSorted((one, other) => one.length - other.length);
+}
+
+function ancestorsOf(path: string): readonly string[] {
+  const above = dirname(path);
+  return above === "/" || above === path ? [] : [...ancestorsOf(above), above];
 }
 
 function linkOrFolderMount(at: string): readonly Mount[] {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isWithin } from "../../files/is-within.ts";
-import { CoveredNamespaces, NAMESPACE_TOOLS, listAncestors, type NamespaceCover } from "./covered-namespace.ts";
-import { resolveIfPresent } from "./file-view.ts";
+import { CoveredNamespaces, NAMESPACE_TOOLS, type NamespaceCover } from "./covered-namespace.ts";
+import { listAncestors, resolveIfPresent } from "./file-view.ts";
 
 /** A command that may use all of the host except some folders. */
 export interface CoverScope extends NamespaceCover {
