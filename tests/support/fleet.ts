@@ -71,7 +71,7 @@ export async function startFleet(t: { after(done: () => Promise<void>): void }):
     async host(name, more = {}) {
       const host = await land.host(name, more);
       const link = new BareLink(host.hand);
-      return { ...host, link, attached: await brain.hands.attach(host.card, link) };
+      return { ...host, link, attached: await brain.hands.attach(host.description, link) };
     },
     token: async (owner, ...scopes) =>
       (await tokens.create({ owner, scopes: scopes.length === 0 ? ["runs"] : scopes })).token,

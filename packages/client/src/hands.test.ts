@@ -6,11 +6,11 @@ import { Vidro } from "./client.ts";
 
 test("hands are listed, found, chosen, barred and released, and what they tell is read", async (t) => {
   const brain = await startFleet(t);
-  const { card } = await brain.host("web1", { tags: ["web"] });
+  const { description } = await brain.host("web1", { tags: ["web"] });
   const { hands } = new Vidro({ url: brain.url, token: await brain.token("root", "*"), retries: 0 });
-  brain.telemetry.take(card.id, { id: "1", payload: { cpu: 0.5 }, at: 1000 });
+  brain.telemetry.take(description.id, { id: "1", payload: { cpu: 0.5 }, at: 1000 });
   const [local, web1] = await hands.list();
-  assert.deepEqual([local?.id, local?.gateway, web1?.id], ["local", "local", card.id]);
+  assert.deepEqual([local?.id, local?.gateway, web1?.id], ["local", "local", description.id]);
   assert.deepEqual(await hands.list({ select: "tag:web" }), [web1]);
   const found = await hands.find("web1");
   assert.deepEqual(found, { ...web1, lastSeenAt: found.lastSeenAt, telemetry: { at: 1000, payload: { cpu: 0.5 } } });

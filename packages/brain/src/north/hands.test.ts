@@ -66,12 +66,15 @@ test("only an administrator bars a hand, and it counts at once", async (t) => {
 
 test("what a hand tells of its host is shown and counted", async (t) => {
   const brain = await startFleet(t);
-  const { card } = await brain.host("web1");
+  const { description } = await brain.host("web1");
   const ana = await asking(brain, "ana");
-  brain.telemetry.take(card.id, { id: "1", payload: { cpu: 0.25, mem: 512 }, at: Date.UTC(2026, 0, 1) });
+  brain.telemetry.take(description.id, { id: "1", payload: { cpu: 0.25, mem: 512 }, at: Date.UTC(2026, 0, 1) });
   const sample = { at: "2026-01-01T00:00:00.000Z", payload: { cpu: 0.25, mem: 512 } };
   assert.deepEqual((await ana("GET", "/v1/hands/web1")).json["telemetry"], sample);
-  assert.deepEqual((await ana("GET", "/v1/hands/web1/telemetry?seconds=10")).json, { id: card.id, samples: [sample] });
+  assert.deepEqual((await ana("GET", "/v1/hands/web1/telemetry?seconds=10")).json, {
+    id: description.id,
+    samples: [sample],
+  });
   assert.equal((await ana("GET", "/v1/hands/web1/telemetry?seconds=0")).status, 422);
   const text = brain.metrics.text();
   assert.match(text, /^vidro_ingest_total\{kind="telemetry"\} 1$/m);
@@ -88,10 +91,10 @@ test("a run, a session and a conversation work on the hands that they name", asy
   };
   const task = directTask(["pwd"]);
   const run = await ana("POST", "/v1/runs", { task, agent: "direct", hand: "tag:web" });
-  assert.deepEqual([run.status, await handOf(run.json["id"])], [201, web1.card.id]);
+  assert.deepEqual([run.status, await handOf(run.json["id"])], [201, web1.description.id]);
   const session = await ana("POST", "/agent/sessions", { hand: "web1" });
   const told = await ana("POST", "/v1/runs", { task: "pwd", thread: session.json["session_id"] as string });
-  assert.equal(await handOf(told.json["id"]), web1.card.id);
+  assert.equal(await handOf(told.json["id"]), web1.description.id);
   const talk = await ana("POST", "/v1/conversations", { metadata: { hand: "web1,local" } });
   const thread = talk.json["id"] as string;
   const said = await ana("POST", `/v1/conversations/${thread}/messages`, {
@@ -99,9 +102,9 @@ test("a run, a session and a conversation work on the hands that they name", asy
   });
   assert.equal(said.status, 200);
   const [newest] = await brain.brain.runs.list({ thread, limit: 1 });
-  assert.equal(await handOf(newest?.id), `local,${web1.card.id}`);
+  assert.equal(await handOf(newest?.id), `local,${web1.description.id}`);
   for (const [path, body] of [
-    ["/v1/runs", { task, hand: web2.card.id }],
+    ["/v1/runs", { task, hand: web2.description.id }],
     ["/agent/sessions", { hand: "web2" }],
     ["/v1/conversations", { metadata: { hand: "web2" } }],
   ] as const)

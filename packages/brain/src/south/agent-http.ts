@@ -175,18 +175,18 @@ export class AgentHttp {
 
   async #hello(hand: string, hello: Hello): Promise<JsonObject> {
     if (hello.agent_id !== hand) throw new Fault("FORBIDDEN", "agent_id is not that of the key.");
-    const card = await this.#cardOf(hand, hello);
+    const description = await this.#describe(hand, hello);
     const session = new HttpSession({
       ...this.#bounds,
       capabilities: hello.capabilities,
-      tools: card.tools,
+      tools: description.tools,
       ...(await this.#directTo(hand, hello)),
       over: () => {
         if (this.#sessions.get(hand) === session) this.#sessions.delete(hand);
       },
     });
     const link = southboundLink(session, (order) => this.#world.warrants(hand, order));
-    const attached = await this.#world.hands.attach(card, link, hello.session_epoch);
+    const attached = await this.#world.hands.attach(description, link, hello.session_epoch);
     this.#sessions.set(hand, session);
     const welcome = session.stand(attached, link, this.#world.version);
     await this.#tellNextKey(hand, session);
@@ -194,7 +194,7 @@ export class AgentHttp {
   }
 
   /** The description of a hand: owner and name come from the record, tools from its hello. */
-  async #cardOf(hand: string, hello: Hello): Promise<HandDescription> {
+  async #describe(hand: string, hello: Hello): Promise<HandDescription> {
     const identity = await this.#world.identities.find(hand);
     if (identity === undefined) throw new Fault("HAND_REVOKED", "This hand is not on record any more.");
     const { tools, refused } = await declaredTools(hello, identity.name, this.#world.standardTools);

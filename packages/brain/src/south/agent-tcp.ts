@@ -205,10 +205,10 @@ class Dialling implements TcpDial {
     );
     const name = this.#hand.name ?? said.name ?? this.#hand.host;
     const version = said.version ?? hello.serverVersion ?? "";
-    const card = { ...said, id: this.#id, owner, name, version, tags, gateway: "agent-tcp" } as const;
+    const description = { ...said, id: this.#id, owner, name, version, tags, gateway: "agent-tcp" } as const;
     return this.#world.hands.attach(
-      card,
-      isOurs ? tcpLink(wire, this.#warranting(session)) : foreignLink(wire, card.tools),
+      description,
+      isOurs ? tcpLink(wire, this.#warranting(session)) : foreignLink(wire, description.tools),
     );
   }
 }

@@ -184,8 +184,8 @@ class Session {
     const { tools, refused } = await declaredTools(hello, peer.identity.name, world.standardTools);
     if (refused.length > 0) world.log("hand.tools_refused", { agent_id: peer.identity.id, tools: refused.join(", ") });
     const link = this.#linkTo(hello, tools);
-    const card = describeAgent(hello, peer.identity, { gateway: "agent-ws", tools });
-    const attached = await world.hands.attach(card, link, hello.session_epoch);
+    const description = describeAgent(hello, peer.identity, { gateway: "agent-ws", tools });
+    const attached = await world.hands.attach(description, link, hello.session_epoch);
     this.#link = link;
     this.#attached = attached;
     if (this.#parts.socket.readyState !== this.#parts.socket.OPEN) return this.#end();

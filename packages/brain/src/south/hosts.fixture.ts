@@ -70,7 +70,7 @@ export class BareLink implements HandLink {
 
 /** A host: a hand that allows everything, and how it is known. */
 export interface Host {
-  readonly card: HandDescription;
+  readonly description: HandDescription;
   readonly hand: Hand;
 }
 
@@ -107,7 +107,7 @@ export class Landscape implements AsyncDisposable {
     const policy = { version: "open", judge: () => verdict };
     const hand = await localHand({ id: name, workspace, state: join(home, "state"), policy });
     this.#open.push(hand);
-    return { hand, card: cardOf(hand, { id: `hand-${name}`, name, ...more }) };
+    return { hand, description: describeHand(hand, { id: `hand-${name}`, name, ...more }) };
   }
 
   /** The runs over a store and a register, with the model that decides. */
@@ -136,7 +136,7 @@ export class Landscape implements AsyncDisposable {
 }
 
 /** What a host says of itself. */
-function cardOf(
+function describeHand(
   hand: Hand,
   more: Partial<HandDescription> & { readonly id: string; readonly name: string },
 ): HandDescription {

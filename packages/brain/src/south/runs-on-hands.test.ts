@@ -34,9 +34,9 @@ async function until(runs: Runs, run: string, type: Event["type"]): Promise<void
 test("004-25 a run whose hand is cut off waits, and goes on with the one outcome when the hand is back", async () => {
   await using land = new Landscape();
   const { hands, store } = await land.register();
-  const { card, hand } = await land.host("web1");
+  const { description, hand } = await land.host("web1");
   const link = new BareLink(hand);
-  const attached = await hands.attach(card, link);
+  const attached = await hands.attach(description, link);
   const runs = land.runs(store, hands, scriptedModel([shell(SLOW), said("done")]));
   const { run } = await runs.start({ task: "x", workspace: "", hand: hands.select("web1", ANA) });
   await link.ordered;
@@ -45,24 +45,24 @@ test("004-25 a run whose hand is cut off waits, and goes on with the one outcome
   await until(runs, run.id, "heal.tried");
   writeFileSync(join(hand.workspace, "go"), "");
   const next = new BareLink(hand);
-  await hands.attach(card, next);
+  await hands.attach(description, next);
   const entries = await finishRun(runs, run.id, []);
   const { outcome } = eventOf(entries, "action.finished");
   assert.ok(outcome.kind === "process");
   assert.equal(outcome.stdout.text, "x\n", "it began once");
-  assert.equal(eventOf(entries, "run.started").hand, card.id);
+  assert.equal(eventOf(entries, "run.started").hand, description.id);
   assert.equal(next.acknowledged.length, 1);
 });
 
 test("a brain that goes down leaves the work to its host, and the next one finds the outcome", async () => {
   await using land = new Landscape();
   const first = await land.register();
-  const { card, hand } = await land.host("web1");
+  const { description, hand } = await land.host("web1");
   const link = new BareLink(hand);
-  await first.hands.attach(card, link);
+  await first.hands.attach(description, link);
   const model = scriptedModel([shell(SLOW), said("done")]);
   const before = land.runs(first.store, first.hands, model);
-  const { run } = await before.start({ task: "x", workspace: "", hand: card.id });
+  const { run } = await before.start({ task: "x", workspace: "", hand: description.id });
   await link.ordered;
   await before.close();
   await first.hands.close();
@@ -72,7 +72,7 @@ test("a brain that goes down leaves the work to its host, and the next one finds
   const runs = land.runs(second.store, second.hands, model);
   assert.equal((await sweep(runs)).resumed, 1);
   writeFileSync(join(hand.workspace, "go"), "");
-  await second.hands.attach(card, new BareLink(hand));
+  await second.hands.attach(description, new BareLink(hand));
   const entries = await finishRun(runs, run.id, []);
   assert.equal(readFileSync(join(hand.workspace, "effects"), "utf8"), "x\n");
   assert.equal(typesOf(entries).at(-1), "run.finished");
@@ -81,10 +81,10 @@ test("a brain that goes down leaves the work to its host, and the next one finds
 test("F8 aborting a run ends its command on the other machine first", async () => {
   await using land = new Landscape();
   const { hands, store } = await land.register();
-  const { card, hand } = await land.host("web1");
-  await hands.attach(card, new BareLink(hand));
+  const { description, hand } = await land.host("web1");
+  await hands.attach(description, new BareLink(hand));
   const runs = land.runs(store, hands, scriptedModel([shell("echo up; sleep 300"), said("done")]));
-  const { run } = await runs.start({ task: "x", workspace: "", hand: card.id });
+  const { run } = await runs.start({ task: "x", workspace: "", hand: description.id });
   for await (const followed of runs.follow(run.id)) if ("live" in followed) break;
   await runs.abort(run.id, "enough");
   const entries = await finishRun(runs, run.id, []);
@@ -94,13 +94,13 @@ test("F8 aborting a run ends its command on the other machine first", async () =
 test("G3 a hand that is revoked at work leaves an outcome that nobody knows, and the run asks a person", async () => {
   await using land = new Landscape();
   const { hands, store } = await land.register();
-  const { card, hand } = await land.host("web1");
+  const { description, hand } = await land.host("web1");
   const link = new BareLink(hand);
-  const attached = await hands.attach(card, link);
+  const attached = await hands.attach(description, link);
   const runs = land.runs(store, hands, scriptedModel([shell(SLOW), said("done")]));
-  const { run } = await runs.start({ task: "x", workspace: "", hand: card.id });
+  const { run } = await runs.start({ task: "x", workspace: "", hand: description.id });
   await link.ordered;
-  await hands.revoke(card.id, "Stolen.");
+  await hands.revoke(description.id, "Stolen.");
   attached.detach();
   const entries = await finishRun(runs, run.id, []);
   assert.equal(eventOf(entries, "action.unknown").fault.code, "OUTCOME_UNKNOWN");
@@ -111,20 +111,20 @@ test("G3 a hand that is revoked at work leaves an outcome that nobody knows, and
 test("G3 what was ordered before the brain went down is unknown when its hand is in quarantine afterwards", async () => {
   await using land = new Landscape();
   const first = await land.register();
-  const { card, hand } = await land.host("web1");
+  const { description, hand } = await land.host("web1");
   const link = new BareLink(hand);
-  await first.hands.attach(card, link);
+  await first.hands.attach(description, link);
   const model = scriptedModel([shell(SLOW), said("done")]);
   const before = land.runs(first.store, first.hands, model);
-  const { run } = await before.start({ task: "x", workspace: "", hand: card.id });
+  const { run } = await before.start({ task: "x", workspace: "", hand: description.id });
   await link.ordered;
   await before.close();
-  await first.hands.quarantine(card.id, "Odd.");
+  await first.hands.quarantine(description.id, "Odd.");
   await first.hands.close();
   await first.store.journal.close();
 
   const second = await land.register();
-  await second.hands.attach(card, new BareLink(hand));
+  await second.hands.attach(description, new BareLink(hand));
   const runs = land.runs(second.store, second.hands, model);
   await sweep(runs);
   const entries = await finishRun(runs, run.id, []);
@@ -134,12 +134,12 @@ test("G3 what was ordered before the brain went down is unknown when its hand is
 test("a hand in quarantine refuses what is new by name, and the model is told", async () => {
   await using land = new Landscape();
   const { hands, store } = await land.register();
-  const { card, hand } = await land.host("web1");
-  await hands.attach(card, new BareLink(hand));
-  await hands.quarantine(card.id, "Odd.");
+  const { description, hand } = await land.host("web1");
+  await hands.attach(description, new BareLink(hand));
+  await hands.quarantine(description.id, "Odd.");
   const model = scriptedModel([shell("touch done"), said("It is not allowed.")]);
   const runs = land.runs(store, hands, model);
-  const { run } = await runs.start({ task: "x", workspace: "", hand: card.id });
+  const { run } = await runs.start({ task: "x", workspace: "", hand: description.id });
   const entries = await finishRun(runs, run.id, []);
   assert.equal(eventOf(entries, "action.failed").fault.code, "HAND_QUARANTINED");
   assert.equal(existsSync(join(hand.workspace, "done")), false);
@@ -149,7 +149,7 @@ test("a run works with several hands, and the model says in a field which of the
   await using land = new Landscape();
   const { hands, store } = await land.register();
   const hosts = [await land.host("web1", { tags: ["web"] }), await land.host("web2", { tags: ["web"] })];
-  for (const { card, hand } of hosts) await hands.attach(card, new BareLink(hand));
+  for (const { description, hand } of hosts) await hands.attach(description, new BareLink(hand));
   const model = scriptedModel([
     shell("pwd > one", { hand: "web1" }),
     shell("pwd > two", { hand: "web2" }),

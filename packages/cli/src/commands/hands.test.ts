@@ -10,8 +10,8 @@ test("hands are listed and shown, for people and for programs", async (t) => {
   assert.match(alone.stdout, /^local {17}ok /);
   assert.match(alone.stderr, /Invite one: vidro hands invite/);
 
-  const { card } = await brain.host("web1", { tags: ["web", "eu"] });
-  brain.telemetry.take(card.id, { id: "1", payload: { cpu: 0.5 }, at: Date.now() });
+  const { description } = await brain.host("web1", { tags: ["web", "eu"] });
+  brain.telemetry.take(description.id, { id: "1", payload: { cpu: 0.5 }, at: Date.now() });
   const listed = await stage.run("hands", "list");
   assert.match(listed.stdout, /\nweb1 {18}ok {11}agent-ws {5}web,eu {26}hand-web1\n$/);
   assert.equal(listed.stderr, "");

@@ -93,7 +93,7 @@ export class DialledHands {
     const { host, port, isTls } = dialAddress(url, lab === true);
     const { hands, log } = this.#options;
     const tools = await standardTools();
-    const card = {
+    const description = {
       id,
       owner,
       name: name ?? host,
@@ -103,7 +103,7 @@ export class DialledHands {
       version: "",
       workspace: "",
     } as const;
-    await hands.expect(card);
+    await hands.expect(description);
     const token = Buffer.from(await this.#safe.decrypt(nameOf(id), encrypted)).toString("utf8");
     const tls = ca === undefined ? (true as const) : { ca };
     const called = { id, owner, tags, ...(name === undefined ? {} : { name }) };

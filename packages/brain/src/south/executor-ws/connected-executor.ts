@@ -82,7 +82,7 @@ export class ConnectedExecutor implements ExecutorPeer {
     const { handshake, session } = request;
     const belt = makeToolbelt(handshake, await standardTools());
     const link = new ExecutorLink(await this.#wire(request, belt));
-    const attached = await this.#world.hands.attach(cardOf(request, belt), link);
+    const attached = await this.#world.hands.attach(describeSession(request, belt), link);
     this.#link = link;
     this.#attached = attached;
     const { epoch } = attached;
@@ -169,7 +169,7 @@ export class ConnectedExecutor implements ExecutorPeer {
   }
 }
 
-function cardOf({ handshake, session, owner }: AttachRequest, { tools }: Toolbelt): HandDescription {
+function describeSession({ handshake, session, owner }: AttachRequest, { tools }: Toolbelt): HandDescription {
   const { client_version = "", working_directory = "." } = handshake;
   return {
     id: executorHandId(session),

@@ -10,7 +10,7 @@ export interface RestrictionRecord {
 
 /** A hand as it is in the store. */
 export interface StoredHand {
-  readonly card: HandDescription;
+  readonly description: HandDescription;
   readonly epoch: number;
   readonly lastSeenAt: number;
   readonly createdAt: number;
@@ -49,9 +49,12 @@ export class HandRecords {
   }
 
   /** Writes a hand; durable when it resolves. */
-  async keep(card: HandDescription, { epoch, lastSeenAt }: Pick<StoredHand, "epoch" | "lastSeenAt">): Promise<void> {
-    const { id, owner, tools, ...rest } = card;
-    const { name, receiptKey: key } = card;
+  async keep(
+    description: HandDescription,
+    { epoch, lastSeenAt }: Pick<StoredHand, "epoch" | "lastSeenAt">,
+  ): Promise<void> {
+    const { id, owner, tools, ...rest } = description;
+    const { name, receiptKey: key } = description;
     if (key !== undefined) await this.#receiptKeys.keep({ hand: id, name, key, owner });
     const body = { ...rest, toolList: await this.#lists.nameOf(tools), epoch, lastSeenAt };
     await this.#records.put({ kind: KIND, id, owner, body });
@@ -105,7 +108,7 @@ function bodyOf({ body }: StoredRecord): Body {
 
 /** A hand whose tool list is lost has no tools until it connects. */
 function keptOf(record: StoredRecord, lists: Awaited<ReturnType<ToolLists["all"]>>): StoredHand {
-  const { epoch, lastSeenAt, toolList, ...card } = bodyOf(record);
+  const { epoch, lastSeenAt, toolList, ...description } = bodyOf(record);
   const { id, owner, createdAt } = record;
-  return { card: { ...card, id, owner, tools: lists.get(toolList) ?? [] }, epoch, lastSeenAt, createdAt };
+  return { description: { ...description, id, owner, tools: lists.get(toolList) ?? [] }, epoch, lastSeenAt, createdAt };
 }

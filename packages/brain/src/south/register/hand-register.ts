@@ -79,7 +79,7 @@ export class HandRegister implements HandCatalog {
     });
     await this.#stops.load();
     for (const kept of await this.#records.all(REGISTER_LIMITS.known))
-      this.#known.set(kept.card.id, new RegisteredRemoteHand(this.#makeRemote(kept.card), kept));
+      this.#known.set(kept.description.id, new RegisteredRemoteHand(this.#makeRemote(kept.description), kept));
     await this.#applyRestrictions();
     await this.#removeOldSessions();
   }
@@ -90,29 +90,33 @@ export class HandRegister implements HandCatalog {
    * was revoked, STALE_EPOCH when the hand has `seen` a later epoch than this brain gave.
    */
   async attach(said: HandDescription, link: HandLink, seen = 0): Promise<AttachedHand> {
-    const card = boundedDescription(said);
-    const before = this.#known.get(card.id);
-    const known = before ?? (await this.#admit(card));
-    this.#assertMayAttach(known, card);
+    const description = boundedDescription(said);
+    const before = this.#known.get(description.id);
+    const known = before ?? (await this.#admit(description));
+    this.#assertMayAttach(known, description);
     const { floor = 0 } = this.#world;
-    if (before !== undefined && seen > Math.max(before.epoch, floor)) throw this.#staleBrain(card, seen);
+    if (before !== undefined && seen > Math.max(before.epoch, floor)) throw this.#staleBrain(description, seen);
     known.epoch = Math.max(known.epoch, seen, floor - 1) + 1;
     known.lastSeenAt = this.#world.now();
     const { epoch } = known;
-    await this.#save(known, card);
+    await this.#save(known, description);
     // During the write the hand may have been revoked, or have connected again.
-    this.#assertMayAttach(known, card);
-    if (epoch !== known.epoch) throw this.#takenOver(card);
-    known.hand.link?.close(this.#takenOver(card).report());
-    known.hand.attach(card, link);
+    this.#assertMayAttach(known, description);
+    if (epoch !== known.epoch) throw this.#takenOver(description);
+    known.hand.link?.close(this.#takenOver(description).report());
+    known.hand.attach(description, link);
     known.away = undefined;
-    this.#world.log("hand.connected", { agent_id: card.id, name: card.name, gateway: card.gateway });
+    this.#world.log("hand.connected", {
+      agent_id: description.id,
+      name: description.name,
+      gateway: description.gateway,
+    });
     return {
       epoch,
       hand: known.hand,
       seen: () => this.#seen(known),
       detach: () => {
-        if (known.hand.detach(link)) this.#world.log("hand.disconnected", { agent_id: card.id });
+        if (known.hand.detach(link)) this.#world.log("hand.disconnected", { agent_id: description.id });
       },
     };
   }
@@ -121,8 +125,8 @@ export class HandRegister implements HandCatalog {
   assertNameFree(name: string): void {
     const { nameChars } = REGISTER_LIMITS;
     const taken = [...this.#known.values()].some(
-      ({ hand: { card, barred: restrictionOf } }) =>
-        card.gateway !== SESSION_GATEWAY && restrictionOf !== "revoked" && card.name === name,
+      ({ hand: { description, barred: restrictionOf } }) =>
+        description.gateway !== SESSION_GATEWAY && restrictionOf !== "revoked" && description.name === name,
     );
     if (!taken) return;
     const called = JSON.stringify(oneLine(name, nameChars));
@@ -130,8 +134,8 @@ export class HandRegister implements HandCatalog {
   }
 
   /** Registers a hand that was enrolled and has not connected yet. Durable when it resolves. */
-  async expect(card: HandDescription): Promise<void> {
-    const known = await this.#admit(card);
+  async expect(description: HandDescription): Promise<void> {
+    const known = await this.#admit(description);
     await this.#save(known);
   }
 
@@ -176,7 +180,7 @@ export class HandRegister implements HandCatalog {
   async at(ids: string, workspace?: string): Promise<Hand> {
     const hands = ids.split(",").map(async (id) => {
       const hand = await this.#registered(id).open(workspace);
-      return { name: this.#known.get(id)?.hand.card.name ?? id, hand };
+      return { name: this.#known.get(id)?.hand.description.name ?? id, hand };
     });
     const [only, ...others] = await Promise.all(hands);
     return only !== undefined && others.length === 0 ? only.hand : routedHand([...(only ? [only] : []), ...others]);
@@ -257,7 +261,7 @@ export class HandRegister implements HandCatalog {
   }
 
   #assertMayAttach({ hand }: RegisteredRemoteHand, { id, owner }: HandDescription): void {
-    if (hand.card.owner !== owner) throw new Fault("FORBIDDEN", `The hand ${id} belongs to another owner.`);
+    if (hand.description.owner !== owner) throw new Fault("FORBIDDEN", `The hand ${id} belongs to another owner.`);
     if (hand.barred === "revoked") throw new Fault("HAND_REVOKED");
   }
 
@@ -298,25 +302,25 @@ export class HandRegister implements HandCatalog {
   }
 
   /** Registers a hand that is new or was removed; HAND_REVOKED for a revoked one, which is never forgotten. */
-  async #admit(card: HandDescription): Promise<RegisteredRemoteHand> {
-    if (card.gateway === SESSION_GATEWAY) await this.#removeOldSessions();
+  async #admit(description: HandDescription): Promise<RegisteredRemoteHand> {
+    if (description.gateway === SESSION_GATEWAY) await this.#removeOldSessions();
     if (this.#known.size >= REGISTER_LIMITS.known) await this.#makeRoom();
-    const bar = await this.#records.barOf(card.id);
+    const bar = await this.#records.barOf(description.id);
     // Another connection of the same hand may have registered it meanwhile.
-    const known = this.#known.get(card.id);
+    const known = this.#known.get(description.id);
     if (known !== undefined) return known;
     if (bar?.barred === "revoked") throw new Fault("HAND_REVOKED");
     const at = this.#world.now();
-    const hand = this.#makeRemote(card);
+    const hand = this.#makeRemote(description);
     hand.bar(bar?.barred);
     const admitted = new RegisteredRemoteHand(hand, { epoch: 0, lastSeenAt: at, createdAt: at });
     admitted.why = bar?.why;
-    this.#known.set(card.id, admitted);
+    this.#known.set(description.id, admitted);
     return admitted;
   }
 
-  #makeRemote(card: HandDescription): RemoteHand {
-    return new RemoteHand(card, { stops: this.#stops, overdueMs: this.#world.overdueMs });
+  #makeRemote(description: HandDescription): RemoteHand {
+    return new RemoteHand(description, { stops: this.#stops, overdueMs: this.#world.overdueMs });
   }
 
   /** Removes the hand that has been away the longest, unless a run might still wait for it. */
@@ -336,9 +340,9 @@ export class HandRegister implements HandCatalog {
   async #removeOldSessions(): Promise<void> {
     const before = this.#world.now() - REGISTER_LIMITS.visitorMs;
     for (const known of this.#known.values()) {
-      const { card, link, barred } = known.hand;
+      const { description, link, barred } = known.hand;
       const isGone = link === undefined && known.lastSeenAt < before;
-      if (card.gateway === SESSION_GATEWAY && barred === undefined && isGone) await this.#forget(known);
+      if (description.gateway === SESSION_GATEWAY && barred === undefined && isGone) await this.#forget(known);
     }
   }
 
@@ -354,15 +358,15 @@ export class HandRegister implements HandCatalog {
     if (known.lastSeenAt - known.writtenAt >= REGISTER_LIMITS.seenMs) void this.#save(known).catch(() => undefined);
   }
 
-  async #save(known: RegisteredRemoteHand, card = known.hand.card): Promise<void> {
+  async #save(known: RegisteredRemoteHand, description = known.hand.description): Promise<void> {
     known.writtenAt = this.#world.now();
-    await this.#records.keep(card, known);
+    await this.#records.keep(description, known);
   }
 
   async #bar(id: string, bar: RestrictionRecord): Promise<void> {
     const { hand } = this.#remoteHand(id);
     if (hand.barred === "revoked") throw new Fault("HAND_REVOKED");
-    await this.#records.bar(hand.card, bar);
+    await this.#records.bar(hand.description, bar);
     await this.#applyRestrictions();
   }
 

@@ -19,16 +19,16 @@ test("this machine's hand is listed and counted with the others, and works toget
   await using land = new Landscape();
   const [own, web] = [await land.host("own"), await land.host("web1")];
   const hands = await withLocal(land, async () => own.hand);
-  const attached = await hands.attach(web.card, new BareLink(web.hand));
+  const attached = await hands.attach(web.description, new BareLink(web.hand));
   assert.deepEqual(
     hands.list(ANA).map(({ id, state }) => [id, state]),
     [
       ["local", "ok"],
-      [web.card.id, "ok"],
+      [web.description.id, "ok"],
     ],
   );
-  assert.equal(hands.select("web1, local", ANA), `local,${web.card.id}`);
-  const command = (await hands.tools(`local,${web.card.id}`)).find(({ name }) => name === "command");
+  assert.equal(hands.select("web1, local", ANA), `local,${web.description.id}`);
+  const command = (await hands.tools(`local,${web.description.id}`)).find(({ name }) => name === "command");
   assert.match(JSON.stringify(command?.parameters), /"enum":\["local","web1"\]/);
   assert.deepEqual([hands.count(), hands.health], [{ ok: 2, degraded: 0, down: 0 }, "ok"]);
   attached.detach();
@@ -42,8 +42,8 @@ test("a brain that lacks the hand of its own machine is degraded, and so is one 
   assert.deepEqual([broken.count(), broken.health], [{ ok: 0, degraded: 0, down: 1 }, "degraded"]);
   const { hands } = await land.register();
   assert.deepEqual([hands.list(ANA), hands.count(), hands.health], [[], { ok: 0, degraded: 0, down: 0 }, "ok"]);
-  const { card, hand } = await land.host("web1");
-  const attached = await hands.attach(card, new BareLink(hand));
+  const { description, hand } = await land.host("web1");
+  const attached = await hands.attach(description, new BareLink(hand));
   assert.equal(hands.health, "ok");
   attached.detach();
   assert.equal(hands.health, "degraded");
@@ -66,13 +66,13 @@ test("without a hand of its own, a brain offers the tools of the hands that the 
     await land.host("web2", { tools: [special("deploy"), special("look")] }),
   ];
   const bens = await land.host("web3", { owner: "ben", tools: [special("secret")] });
-  for (const { card, hand } of [one, two, bens]) await hands.attach(card, new BareLink(hand));
-  await hands.attach({ ...one.card, tools: [special("look")] }, new BareLink(one.hand));
+  for (const { description, hand } of [one, two, bens]) await hands.attach(description, new BareLink(hand));
+  await hands.attach({ ...one.description, tools: [special("look")] }, new BareLink(one.hand));
   assert.deepEqual(
     (await hands.catalog(ANA)).map(({ name }) => name),
     ["look", "deploy"],
   );
-  await hands.revoke(two.card.id, "It is over.");
+  await hands.revoke(two.description.id, "It is over.");
   assert.deepEqual(
     (await hands.catalog(ANA)).map(({ name }) => name),
     ["look"],

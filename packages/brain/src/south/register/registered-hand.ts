@@ -27,7 +27,7 @@ export class RegisteredRemoteHand implements RegisteredHand {
   writtenAt: number;
   readonly createdAt: number;
 
-  constructor(hand: RemoteHand, { epoch, lastSeenAt, createdAt }: Omit<StoredHand, "card">) {
+  constructor(hand: RemoteHand, { epoch, lastSeenAt, createdAt }: Omit<StoredHand, "description">) {
     this.hand = hand;
     this.epoch = epoch;
     this.lastSeenAt = lastSeenAt;
@@ -42,7 +42,7 @@ export class RegisteredRemoteHand implements RegisteredHand {
   }
 
   isFor({ owner, admin }: Asker): boolean {
-    return admin || this.hand.card.owner === owner;
+    return admin || this.hand.description.owner === owner;
   }
 
   async open(): Promise<Hand> {
@@ -53,7 +53,7 @@ export class RegisteredRemoteHand implements RegisteredHand {
     const { hand, lastSeenAt, createdAt } = this;
     const why = this.why ?? (hand.link === undefined ? this.away : undefined);
     return {
-      ...hand.card,
+      ...hand.description,
       state: this.state,
       ...(hand.barred === undefined ? {} : { barred: hand.barred }),
       ...(why === undefined ? {} : { why }),
@@ -64,13 +64,13 @@ export class RegisteredRemoteHand implements RegisteredHand {
 }
 
 /** What a hand says of itself, cut to single lines of bounded length: people and models read it. */
-export function boundedDescription(card: HandDescription): HandDescription {
+export function boundedDescription(description: HandDescription): HandDescription {
   const { nameChars } = REGISTER_LIMITS;
   return {
-    ...card,
-    name: oneLine(card.name, nameChars) || card.id,
-    version: oneLine(card.version, nameChars),
-    workspace: oneLine(card.workspace, HAND_LIMITS.pathChars),
-    tags: card.tags.map((tag) => oneLine(tag, nameChars)),
+    ...description,
+    name: oneLine(description.name, nameChars) || description.id,
+    version: oneLine(description.version, nameChars),
+    workspace: oneLine(description.workspace, HAND_LIMITS.pathChars),
+    tags: description.tags.map((tag) => oneLine(tag, nameChars)),
   };
 }

@@ -29,10 +29,10 @@ async function performed(hand: Hand, given: Order, signal = NEVER): Promise<{ ou
 }
 
 async function remote(land: Landscape): Promise<{ far: RemoteHand; link: BareLink; hand: Hand }> {
-  const { card, hand } = await land.host("web1");
-  const far = new RemoteHand(card);
+  const { description, hand } = await land.host("web1");
+  const far = new RemoteHand(description);
   const link = new BareLink(hand);
-  far.attach(card, link);
+  far.attach(description, link);
   return { far, link, hand };
 }
 
@@ -75,10 +75,10 @@ test("an outcome that is safe here is told to the hand at once, or when it is ba
   await far.acknowledge("act_2");
   await far.acknowledge("act_3");
   const next = new BareLink(hand);
-  far.attach(far.card, next);
+  far.attach(far.description, next);
   far.detach(next);
   const third = new BareLink(hand);
-  far.attach(far.card, third);
+  far.attach(far.description, third);
   assert.deepEqual([link.acknowledged, next.acknowledged, third.acknowledged], [["act_1"], ["act_2", "act_3"], []]);
 });
 
@@ -108,8 +108,8 @@ test("a brain that goes down leaves the work on other machines alone", async () 
   const { ended } = await working;
   assert.ok(ended.type === "failed" && ended.fault.code === "HAND_UNAVAILABLE");
 
-  const next = new RemoteHand(far.card);
-  next.attach(far.card, new BareLink(hand));
+  const next = new RemoteHand(far.description);
+  next.attach(far.description, new BareLink(hand));
   const found = performed(next, shell("act_1", command));
   await performed(next, shell("act_2", "touch go"));
   const { ended: end } = await found;
@@ -127,7 +127,7 @@ test("a link that is cut ends the waiting, and the same order on the next link g
   link.cut();
   const { ended } = await working;
   assert.ok(ended.type === "failed" && ended.fault.code === "HAND_UNAVAILABLE");
-  far.attach(far.card, new BareLink(hand));
+  far.attach(far.description, new BareLink(hand));
   const found = performed(far, shell("act_1", command));
   await performed(far, shell("act_2", "touch go"));
   const { ended: end } = await found;
@@ -154,11 +154,11 @@ test("whoever waits for a hand is woken when it is back, and no more once they h
   const forget = far.watch(() => (woken += 1));
   far.detach(link);
   assert.equal(woken, 0);
-  far.attach(far.card, new BareLink(hand));
+  far.attach(far.description, new BareLink(hand));
   await new Promise(setImmediate);
   assert.equal(woken, 1);
   forget();
-  far.attach(far.card, new BareLink(hand));
+  far.attach(far.description, new BareLink(hand));
   await new Promise(setImmediate);
   assert.equal(woken, 1);
 });

@@ -28,7 +28,7 @@ interface RemoteHandOptions {
  * same id, and the hand's ledger answers. Only an order to stop is kept, until the hand has carried it out.
  */
 export class RemoteHand implements Hand {
-  #card: HandDescription;
+  #description: HandDescription;
   #link: HandLink | undefined;
   #barred: HandRestriction | undefined;
   /** Actions whose outcome is durable here and not yet acknowledged to the hand. */
@@ -40,28 +40,28 @@ export class RemoteHand implements Hand {
   readonly #stops: PendingStops;
   readonly #overdueMs: number | undefined;
 
-  constructor(card: HandDescription, { stops = new PendingStops(), overdueMs }: RemoteHandOptions = {}) {
-    this.#card = card;
+  constructor(description: HandDescription, { stops = new PendingStops(), overdueMs }: RemoteHandOptions = {}) {
+    this.#description = description;
     this.#stops = stops;
     this.#overdueMs = overdueMs;
   }
 
   get id(): string {
-    return this.#card.id;
+    return this.#description.id;
   }
 
   /** The folder that it says it works in; "." unless that looks like a path, since models read it. */
   get workspace(): string {
-    return FOLDER.test(this.#card.workspace) ? this.#card.workspace : ".";
+    return FOLDER.test(this.#description.workspace) ? this.#description.workspace : ".";
   }
 
   get tools(): readonly ToolSpec[] {
-    return this.#card.tools;
+    return this.#description.tools;
   }
 
   /** Its description. */
-  get card(): HandDescription {
-    return this.#card;
+  get description(): HandDescription {
+    return this.#description;
   }
 
   /** The connection, while there is one. */
@@ -80,12 +80,12 @@ export class RemoteHand implements Hand {
   }
 
   /** Uses a new connection from now on, and sends it the acknowledgements and stops that wait. */
-  attach(card: HandDescription, link: HandLink): void {
-    this.#card = card;
+  attach(description: HandDescription, link: HandLink): void {
+    this.#description = description;
     this.#link = link;
     for (const action of this.#unacknowledged) link.acknowledge(action);
     this.#unacknowledged.clear();
-    for (const order of this.#stops.of(card.id)) void this.#stop(order, link);
+    for (const order of this.#stops.of(description.id)) void this.#stop(order, link);
     // Callers whose old connection was just rejected call watch() only after this turn of the event loop.
     setImmediate(() => this.wake());
   }
@@ -165,7 +165,7 @@ export class RemoteHand implements Hand {
     performed.then(
       (ended) => this.#takeEnd(order, ended, isLeft),
       // The hand's ledger has the end; a stop is sent when the hand is connected again.
-      () => (stop.signal.aborted ? this.#stops.add(this.#card, order).catch(() => undefined) : undefined),
+      () => (stop.signal.aborted ? this.#stops.add(this.#description, order).catch(() => undefined) : undefined),
     );
     return Promise.race([left.promise, performed]).finally(() => {
       isLeft = true;
@@ -188,7 +188,7 @@ export class RemoteHand implements Hand {
   async #linkFor(order: Order, signal: AbortSignal): Promise<HandLink> {
     if (!isStopped(signal)) return this.#connectedLink();
     if (this.#link !== undefined) return this.#link;
-    await this.#stops.add(this.#card, order);
+    await this.#stops.add(this.#description, order);
     return this.#connectedLink();
   }
 
@@ -202,10 +202,11 @@ export class RemoteHand implements Hand {
   }
 
   #connectedLink(): HandLink {
-    if (this.#barred === "revoked") throw new Fault("HAND_REVOKED", `The hand ${this.#card.name} was revoked.`);
+    if (this.#barred === "revoked") throw new Fault("HAND_REVOKED", `The hand ${this.#description.name} was revoked.`);
     if (this.#barred === "quarantined")
-      throw new Fault("HAND_QUARANTINED", `The hand ${this.#card.name} is in quarantine and gets no new work.`);
-    if (this.#link === undefined) throw new Fault("HAND_UNAVAILABLE", `The hand ${this.#card.name} is not connected.`);
+      throw new Fault("HAND_QUARANTINED", `The hand ${this.#description.name} is in quarantine and gets no new work.`);
+    if (this.#link === undefined)
+      throw new Fault("HAND_UNAVAILABLE", `The hand ${this.#description.name} is not connected.`);
     return this.#link;
   }
 }

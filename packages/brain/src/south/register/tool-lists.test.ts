@@ -8,7 +8,7 @@ function toolsOf(name: string): readonly ToolSpec[] {
   return [{ name, description: "Does it.", parameters: { type: "object" }, idempotent: true }];
 }
 
-function cardOf(id: string, tools: readonly ToolSpec[]): HandDescription {
+function describeHand(id: string, tools: readonly ToolSpec[]): HandDescription {
   return { id, owner: "ana", name: id, gateway: "agent-ws", version: "1", workspace: "/", tools, tags: [] };
 }
 
@@ -17,25 +17,29 @@ const AT = { epoch: 1, lastSeenAt: 1 };
 test("what hands can do is on record once, and read back with each of them", async () => {
   const { records } = memoryStore();
   const kept = new HandRecords(records);
-  const cards = [cardOf("one", toolsOf("look")), cardOf("two", toolsOf("look")), cardOf("three", toolsOf("listen"))];
-  for (const card of cards) await kept.keep(card, AT);
+  const descriptions = [
+    describeHand("one", toolsOf("look")),
+    describeHand("two", toolsOf("look")),
+    describeHand("three", toolsOf("listen")),
+  ];
+  for (const description of descriptions) await kept.keep(description, AT);
   assert.equal((await records.list("hand-tools", { limit: 10 })).length, 2);
   const all = await new HandRecords(records).all(10);
   assert.deepEqual(
-    all.map(({ card }) => card),
-    cards,
+    all.map(({ description }) => description),
+    descriptions,
   );
 });
 
 test("a list that no hand has any more is forgotten, and a hand whose list is gone is still known", async () => {
   const { records } = memoryStore();
   const kept = new HandRecords(records);
-  await kept.keep(cardOf("one", toolsOf("look")), AT);
-  await kept.keep(cardOf("one", toolsOf("listen")), AT);
+  await kept.keep(describeHand("one", toolsOf("look")), AT);
+  await kept.keep(describeHand("one", toolsOf("listen")), AT);
   await kept.all(10);
   const [list, ...others] = await records.list("hand-tools", { limit: 10 });
   assert.deepEqual(list?.body["tools"], toolsOf("listen"));
   assert.deepEqual(others, []);
   await records.delete("hand-tools", list?.id ?? "");
-  assert.deepEqual((await kept.all(10))[0]?.card.tools, []);
+  assert.deepEqual((await kept.all(10))[0]?.description.tools, []);
 });

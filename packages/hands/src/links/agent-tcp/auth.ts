@@ -19,12 +19,12 @@ export const authCommand = defineCommand({
     call.startSession({ ...bearer, sessionId }, maxFrame);
     const { scopes, expiresAt } = bearer;
     const isBrain = scopes.has("hand") || scopes.has("*");
-    return { sessionId, scopes: [...scopes], expiresAt, ...(isBrain ? { hand: cardOf(context) } : {}) };
+    return { sessionId, scopes: [...scopes], expiresAt, ...(isBrain ? { hand: describeHand(context) } : {}) };
   },
 });
 
 /** Description of the hand for a brain. */
-function cardOf({ hand, name, version }: CommandContext): JsonObject {
+function describeHand({ hand, name, version }: CommandContext): JsonObject {
   const tools = hand.tools.map((tool) => ({ ...tool }));
   const signing = hand.receiptKey === undefined ? {} : { receiptKey: hand.receiptKey };
   return { id: hand.id, name, version, workspace: hand.workspace, tools, ...signing };
