@@ -56,8 +56,8 @@ await serveMember(async ({ home, south, http }: BrainSettings) => {
   const telemetry = new TelemetryStore({ now: Date.now, counted: () => undefined });
   const folder = join(home, "ca");
   const take: TakeSample = (hand, push) => telemetry.take(hand, push);
-  const world = { records, hands, take, standardTools, version: "1", log, now: Date.now };
-  const door = new SouthboundListener({ ...world, folder, port: south, hosts: [] });
+  const deps = { records, hands, take, standardTools, version: "1", log, now: Date.now };
+  const door = new SouthboundListener({ ...deps, folder, port: south, hosts: [] });
   const server = await serveHttp({
     surfaces: [{ name: "none", routes: [], faultBody: ({ code }) => ({ code }) }],
     upgrades: executorUpgrades({ ...brain, gateway: () => executorGateway({ hands, log }), log, version: "1" }),

@@ -63,9 +63,9 @@ export async function startAgentServer(
   const tokens = new Tokens(records);
   const production = options.production ?? false;
   const hands = await openHands(records, hand);
-  const world = { runs, agents, threads, tools, workspace, production, hands, worker: async () => false };
+  const deps = { runs, agents, threads, tools, workspace, production, hands, worker: async () => false };
   const behind = [runs, real, store];
-  const surfaces = [agentSseSurface(world), journalSurface(world), catalogSurface(world), openaiSurface(world)];
+  const surfaces = [agentSseSurface(deps), journalSurface(deps), catalogSurface(deps), openaiSurface(deps)];
   const server = await serveSurfaces(t, { surfaces, tokens, records, production, behind });
   const token = async (owner: string, ...scopes: string[]): Promise<string> =>
     (await tokens.create({ owner, scopes: scopes.length === 0 ? ["runs"] : scopes })).token;

@@ -55,11 +55,11 @@ export async function startFleet(t: { after(done: () => Promise<void>): void }):
   const tokens = new Tokens(records);
   const tools = (): ReturnType<HandRegister["tools"]> => hands.tools();
   const production = false;
-  const world = { runs, agents, threads, hands, telemetry, tools, workspace, production, worker: async () => false };
+  const deps = { runs, agents, threads, hands, telemetry, tools, workspace, production, worker: async () => false };
   const health = async () => ({ store: "ok", hands: hands.health }) as const;
   const all = [
     opsSurface({ metrics, health, openApi: () => ({}) }),
-    ...[agentSseSurface, catalogSurface, openaiSurface, journalSurface, handsSurface].map((surface) => surface(world)),
+    ...[agentSseSurface, catalogSurface, openaiSurface, journalSurface, handsSurface].map((surface) => surface(deps)),
   ];
   const behind = [brain, { close: async () => metrics.close() }, { close: () => land[Symbol.asyncDispose]() }];
   const { url } = await serveSurfaces(t, { surfaces: all, tokens, records, production, behind });

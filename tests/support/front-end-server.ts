@@ -78,8 +78,8 @@ async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Pro
   const agents = new AgentCatalog(records, SHIPPED_AGENTS);
   const threads = new Threads(records, { agents, tools });
   const hands = await openHands(records, hand);
-  const world = { runs, agents, threads, tools, hands, workspace, production: false };
-  const surfaces = [catalogSurface(world), openaiSurface(world)] as const;
+  const deps = { runs, agents, threads, tools, hands, workspace, production: false };
+  const surfaces = [catalogSurface(deps), openaiSurface(deps)] as const;
   const behind = [runs, hand, store];
   const server = await serveSurfaces(t, { surfaces, tokens, records, production: false, behind });
   const token = async (owner: string, ...scopes: string[]): Promise<string> =>

@@ -90,8 +90,8 @@ async function agentWs(t: TestContext, between: Between): Promise<InProcessLink>
   await state.saveIdentity({ ...enrolled, url: `wss://127.0.0.1:${port}/southbound` });
   const stop = new AbortController();
   const { promise: up, resolve } = Promise.withResolvers<void>();
-  const world = { state, hand: host.hand, sample: () => undefined, version: "1", signal: stop.signal, up: resolve };
-  const ended = keepAgentWs({ ...world, up: () => resolve(), bounds: QUICKLY });
+  const deps = { state, hand: host.hand, sample: () => undefined, version: "1", signal: stop.signal, up: resolve };
+  const ended = keepAgentWs({ ...deps, up: () => resolve(), bounds: QUICKLY });
   t.after(async () => {
     stop.abort();
     await ended;

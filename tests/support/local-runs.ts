@@ -21,20 +21,20 @@ export function temporaryFolder(t: { after(done: () => void): void }): string {
 }
 
 /** The waist over a journal, a model and a hand, by a clock that may be ahead. */
-export function openRuns(world: {
+export function openRuns(deps: {
   journal: Journal;
   model: Model;
   hand: Hand | (() => Promise<Hand>);
   aheadMs?: number;
 }): Runs {
-  const { hand } = world;
+  const { hand } = deps;
   return new Runs({
-    journal: world.journal,
-    model: async () => world.model,
+    journal: deps.journal,
+    model: async () => deps.model,
     hand: typeof hand === "function" ? hand : async () => hand,
     live: liveBus(),
     redactor: redactor([]),
-    now: () => Date.now() + (world.aheadMs ?? 0),
+    now: () => Date.now() + (deps.aheadMs ?? 0),
     chance: () => 0,
     language: taskLanguage,
     holder: thisHolder(),

@@ -12,7 +12,7 @@ import type { Action, Hand, JsonObject, Order, Records } from "@vidro/core";
 import { signMessage, deriveKeys } from "@vidro/core/wire/agent-http";
 import type { SignedMessage, DirectionKeys } from "@vidro/core/wire/agent-http";
 import { AgentHttp } from "../../packages/brain/src/south/agent-http.ts";
-import type { AgentHttpWorld } from "../../packages/brain/src/south/agent-http.ts";
+import type { AgentHttpDependencies } from "../../packages/brain/src/south/agent-http.ts";
 import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
 import { Identities } from "../../packages/brain/src/south/enrolment/identities.ts";
 import { HandKeys } from "../../packages/brain/src/south/agent-http/keys.ts";
@@ -32,7 +32,7 @@ const ALLOW = { decision: "allow", rule: "test", class: "code-exec", reason: "It
 
 /** How the brain of a test differs from any other. */
 export interface SignedBrainOptions {
-  readonly bounds?: AgentHttpWorld["bounds"];
+  readonly bounds?: AgentHttpDependencies["bounds"];
   /** Whether the reply to a message is lost on its way, after the message was handled. */
   readonly isLost?: (path: string, message: string) => boolean;
 }

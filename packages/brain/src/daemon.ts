@@ -16,7 +16,7 @@ import { Metrics } from "./observe/metrics.ts";
 import { serveHttp } from "./http/server.ts";
 import type { HttpServer } from "./http/server.ts";
 import { surfaces } from "./north/surfaces.ts";
-import type { SurfaceWorld } from "./north/surfaces.ts";
+import type { SurfaceDependencies } from "./north/surfaces.ts";
 import { observeJournal } from "./observe/journal-observer.ts";
 import { findUnreviewed } from "./auth/revocation-review.ts";
 import { openJwtVerifier, unsetRestrictions } from "./auth/jwt-settings.ts";
@@ -259,7 +259,7 @@ async function serve(options: DaemonOptions, parts: Parts): Promise<HttpServer> 
 async function worldOf(
   options: DaemonOptions,
   parts: Parts,
-): Promise<Omit<SurfaceWorld, "production" | "ownersApprove">> {
+): Promise<Omit<SurfaceDependencies, "production" | "ownersApprove">> {
   const { workspace, version, home } = options;
   const { brain, watch, metrics, telemetry, gateways, reloadables } = parts;
   const { runs, records, hands, local } = brain;

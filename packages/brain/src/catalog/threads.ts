@@ -33,7 +33,7 @@ export interface Thread {
 }
 
 /** Dependencies of Threads. */
-interface ThreadsWorld {
+interface ThreadsDependencies {
   readonly agents: Pick<AgentCatalog, "find">;
   /** The tools of the hands with these ids; those of the local hand when left out. */
   readonly tools: (ids?: string) => Promise<readonly ToolSpec[]>;
@@ -56,17 +56,17 @@ const KIND = "thread";
 /** The threads of all owners; each owner sees only its own. */
 export class Threads {
   readonly #records: Records;
-  readonly #world: ThreadsWorld;
+  readonly #deps: ThreadsDependencies;
 
-  constructor(records: Records, world: ThreadsWorld) {
+  constructor(records: Records, deps: ThreadsDependencies) {
     this.#records = records;
-    this.#world = world;
+    this.#deps = deps;
   }
 
   /** Makes a thread; NOT_FOUND when there is no such agent, BAD_ARGUMENTS naming a tool that does not exist. */
   async create({ owner, agent, tools, metadata, sampling, hand }: ThreadRequest): Promise<Thread> {
-    const { uuid } = await this.#world.agents.find(agent ?? BUNNY_UUID);
-    if (tools) assertTools(tools, await this.#world.tools(hand?.ids));
+    const { uuid } = await this.#deps.agents.find(agent ?? BUNNY_UUID);
+    if (tools) assertTools(tools, await this.#deps.tools(hand?.ids));
     const drawn = sampling === undefined ? {} : { sampling: { ...sampling } };
     const where = hand === undefined ? {} : { hand: hand.selector };
     const body = { agent: uuid, tools: tools ?? null, metadata: metadata ?? {}, ...drawn, ...where };
@@ -87,7 +87,7 @@ export class Threads {
 
   /** Settings for a run of the thread. */
   async cast(thread: Thread): Promise<RunCast> {
-    const agent = await this.#world.agents.find(thread.agent);
+    const agent = await this.#deps.agents.find(thread.agent);
     const tools = thread.tools ?? agent.tools;
     const { owner, id, sampling } = thread;
     const drawn = sampling === undefined ? {} : { sampling };

@@ -32,7 +32,7 @@ import { Witnesses } from "./question-witnesses.ts";
 /* The agent's own wire: a session is a thread, each `generate` is a run in it, and the stream is the run's journal. */
 
 /** Dependencies of this surface. */
-export interface AgentSseWorld extends ApprovalRights {
+export interface AgentSseDependencies extends ApprovalRights {
   readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort">;
   readonly threads: Pick<Threads, "create" | "find" | "cast">;
   /** The folder in which the local hand works. */
@@ -44,26 +44,26 @@ export interface AgentSseWorld extends ApprovalRights {
   readonly production: boolean;
 }
 
-interface AgentWires extends AgentSseWorld {
+interface AgentWires extends AgentSseDependencies {
   readonly witnesses: Witnesses;
 }
 
 /** Sessions, generations and their events. */
-export function agentSseSurface(given: AgentSseWorld): Surface {
-  const world: AgentWires = { ...given, witnesses: new Witnesses() };
+export function agentSseSurface(given: AgentSseDependencies): Surface {
+  const deps: AgentWires = { ...given, witnesses: new Witnesses() };
   return {
     name: "agent",
     faultBody: plainFault,
     routes: [
       {
-        ...post("sessions", { summary: "Begin a session", body: BODIES.session }, (call) => begin(world, call)),
+        ...post("sessions", { summary: "Begin a session", body: BODIES.session }, (call) => begin(deps, call)),
         answer: ANSWERS.session,
         envelope: ["sessions", "create_session"],
         mends: true,
       },
       {
         ...post("generate", { summary: "Give the agent a task and watch it", body: BODIES.generate }, (call) =>
-          generate(world, call),
+          generate(deps, call),
         ),
         produces: STREAMS,
         mends: true,
@@ -76,11 +76,11 @@ export function agentSseSurface(given: AgentSseWorld): Surface {
         query: { type: "object", additionalProperties: false, properties: { after: AFTER_SCHEMA } },
         answer: ANSWERS.ok,
         produces: STREAMS,
-        handle: (call) => events(world, call),
+        handle: (call) => events(deps, call),
       },
-      post("answer", { summary: "Answer what the agent asks", body: BODIES.answer }, (call) => answer(world, call)),
+      post("answer", { summary: "Answer what the agent asks", body: BODIES.answer }, (call) => answer(deps, call)),
       {
-        ...post("abort", { summary: "Stop what runs in a session", body: BODIES.abort }, (call) => abort(world, call)),
+        ...post("abort", { summary: "Stop what runs in a session", body: BODIES.abort }, (call) => abort(deps, call)),
         mends: true,
       },
       {
@@ -89,13 +89,13 @@ export function agentSseSurface(given: AgentSseWorld): Surface {
         summary: "Whether the agent is there, and what it has at hand",
         scope: "runs",
         answer: ANSWERS.status,
-        handle: (call) => status(world, call),
+        handle: (call) => status(deps, call),
       },
     ],
   };
 }
 
-async function begin({ threads, hands }: AgentSseWorld, call: RouteCall): Promise<Reply> {
+async function begin({ threads, hands }: AgentSseDependencies, call: RouteCall): Promise<Reply> {
   const { params, agent_uuid: agent, tools_enabled: tools, hand } = call.body as unknown as SessionBody;
   const where = hand === undefined ? {} : { hand: { selector: hand, ids: hands.select(hand, call.caller) } };
   const sampling = samplingOf(params ?? {});
@@ -109,26 +109,26 @@ async function begin({ threads, hands }: AgentSseWorld, call: RouteCall): Promis
   return { json: { ok: true, session_id: thread.id } };
 }
 
-async function generate(world: AgentWires, call: RouteCall): Promise<Reply> {
+async function generate(deps: AgentWires, call: RouteCall): Promise<Reply> {
   const { session_id: session, prompt, objective, history = [], stream } = call.body as unknown as GenerateBody;
-  const thread = await world.threads.find(session, call.caller.owner);
+  const thread = await deps.threads.find(session, call.caller.owner);
   const task = prompt ?? objective ?? "";
-  const asking = wantsBlack(call) ? await waitingIn(world, thread.id, call.caller.owner) : [];
+  const asking = wantsBlack(call) ? await waitingIn(deps, thread.id, call.caller.owner) : [];
   const waiting = onlyOne(asking.filter(takesWords));
-  if (waiting !== undefined) return answerByMessage(world, call, { waiting, text: task });
-  const { run, existed } = await world.runs.start({
-    ...(await world.threads.cast(thread)),
-    ...selectHand(world.hands, thread.hand, call.caller),
+  if (waiting !== undefined) return answerByMessage(deps, call, { waiting, text: task });
+  const { run, existed } = await deps.runs.start({
+    ...(await deps.threads.cast(thread)),
+    ...selectHand(deps.hands, thread.hand, call.caller),
     task,
     token: call.caller.tokenId,
-    workspace: world.workspace,
+    workspace: deps.workspace,
     ...(call.key === undefined ? {} : { key: call.key }),
     // A caller that keeps the conversation itself sends it; otherwise the session's is used.
     ...(history.length === 0 ? {} : { history: history.map(({ role, content }): Turn => ({ role, text: content })) }),
     interactive: wantsPerson(call),
   });
-  if (stream === false || wantsBlack(call)) return awaitEnd(world, call, { run: run.id, after: 0 });
-  return streamEvents(world, call, { run: run.id, after: existed ? cursorOf(call) : 0 });
+  if (stream === false || wantsBlack(call)) return awaitEnd(deps, call, { run: run.id, after: 0 });
+  return streamEvents(deps, call, { run: run.id, after: existed ? cursorOf(call) : 0 });
 }
 
 /** The open questions of a session. */
@@ -141,16 +141,16 @@ async function waitingIn({ runs }: AgentWires, thread: string, owner: string): P
  * answer.
  */
 async function answerByMessage(
-  world: AgentWires,
+  deps: AgentWires,
   call: RouteCall,
   { waiting, text }: { readonly waiting: WaitingRun; readonly text: string },
 ): Promise<Reply> {
   const { head, question, seq } = waiting;
   const { owner, tokenId } = call.caller;
-  const isAnswer = isAnswerTo(waiting, text, world.witnesses.has(tokenId, head.id));
-  const right = { mayApprove: mayApprove(call.caller, world) };
-  if (isAnswer) await world.runs.answer(head.id, { text, by: owner, question: question.id, ...right });
-  return awaitEnd(world, call, { run: head.id, after: isAnswer ? seq : seq - 1 });
+  const isAnswer = isAnswerTo(waiting, text, deps.witnesses.has(tokenId, head.id));
+  const right = { mayApprove: mayApprove(call.caller, deps) };
+  if (isAnswer) await deps.runs.answer(head.id, { text, by: owner, question: question.id, ...right });
+  return awaitEnd(deps, call, { run: head.id, after: isAnswer ? seq : seq - 1 });
 }
 
 /** Waits for the end of a run or of its turn, for callers that do not stream; a question ends the turn. */
@@ -186,13 +186,13 @@ function endOf(event: Event, run: string): JsonObject | undefined {
   }
 }
 
-async function events(world: AgentWires, call: RouteCall): Promise<Reply> {
-  const { id } = await world.runs.find(call.params["run_id"] ?? "", visibleOwner(call.caller));
-  return streamEvents(world, call, { run: id, after: cursorOf(call) });
+async function events(deps: AgentWires, call: RouteCall): Promise<Reply> {
+  const { id } = await deps.runs.find(call.params["run_id"] ?? "", visibleOwner(call.caller));
+  return streamEvents(deps, call, { run: id, after: cursorOf(call) });
 }
 
-function streamEvents(world: AgentWires, call: RouteCall, what: { run: string; after: number }): Reply {
-  const { runs, production, witnesses } = world;
+function streamEvents(deps: AgentWires, call: RouteCall, what: { run: string; after: number }): Reply {
+  const { runs, production, witnesses } = deps;
   const { signal } = call;
   witnesses.show(call.caller.tokenId, what.run);
   if (!wantsGlass(call))
@@ -201,18 +201,18 @@ function streamEvents(world: AgentWires, call: RouteCall, what: { run: string; a
   return { stream: (response, prelude) => streamRun(response, { runs, ...what, signal, encoder, prelude }) };
 }
 
-async function answer(world: AgentWires, call: RouteCall): Promise<Reply> {
+async function answer(deps: AgentWires, call: RouteCall): Promise<Reply> {
   const body = call.body as unknown as AnswerBody;
   const { session_id: session = "", question_id: question, healing_id: healing, answer: text } = body;
   const { owner } = call.caller;
-  if (healing !== undefined) return answerHealing(world, { healing, text, owner });
-  const { id: thread } = await world.threads.find(session, owner);
+  if (healing !== undefined) return answerHealing(deps, { healing, text, owner });
+  const { id: thread } = await deps.threads.find(session, owner);
   const meant =
     question === undefined
-      ? await findOnlyQuestion(world, call, thread)
-      : await findQuestion(world, { thread, question, owner });
-  const right = { mayApprove: mayApprove(call.caller, world) };
-  await world.runs.answer(meant.run, { text, by: owner, question: meant.question, ...right });
+      ? await findOnlyQuestion(deps, call, thread)
+      : await findQuestion(deps, { thread, question, owner });
+  const right = { mayApprove: mayApprove(call.caller, deps) };
+  await deps.runs.answer(meant.run, { text, by: owner, question: meant.question, ...right });
   return { json: { ok: true } };
 }
 
@@ -223,25 +223,25 @@ interface AddressedQuestion {
 }
 
 /** The question for an answer without a question id: the only open one, of a run that the client was shown. */
-async function findOnlyQuestion(world: AgentWires, { caller }: RouteCall, thread: string): Promise<AddressedQuestion> {
-  const waiting = onlyOne(await waitingIn(world, thread, caller.owner));
+async function findOnlyQuestion(deps: AgentWires, { caller }: RouteCall, thread: string): Promise<AddressedQuestion> {
+  const waiting = onlyOne(await waitingIn(deps, thread, caller.owner));
   if (waiting === undefined) throw new Fault("CONFLICT", "No question is open in this session.");
   const { head, question } = waiting;
-  if (world.witnesses.has(caller.tokenId, head.id)) return { run: head.id, question: question.id };
+  if (deps.witnesses.has(caller.tokenId, head.id)) return { run: head.id, question: question.id };
   throw new Fault("CONFLICT", `Question ${question.id} was not shown to this client: name it as question_id.`);
 }
 
 /** The question with that id in a session, open or not; CONFLICT when the session has none with it. */
 async function findQuestion(
-  world: AgentWires,
+  deps: AgentWires,
   { thread, question, owner }: { readonly thread: string; readonly question: string; readonly owner: string },
 ): Promise<AddressedQuestion> {
-  const { runs } = world;
+  const { runs } = deps;
   const { run } = readQuestionName(question) ?? {};
   const head = run === undefined ? undefined : await runs.find(run, owner).catch(unlessMissing);
   if (head?.thread === thread) return { run: head.id, question };
   // Question ids of older journals do not name their runs.
-  const open = (await waitingIn(world, thread, owner)).find((waiting) => waiting.question.id === question);
+  const open = (await waitingIn(deps, thread, owner)).find((waiting) => waiting.question.id === question);
   if (open === undefined) throw new Fault("CONFLICT", `Question ${question} is not open in this session.`);
   return { run: open.head.id, question };
 }
@@ -252,7 +252,7 @@ function unlessMissing(thrown: unknown): undefined {
 
 /** Answers the question of a stuck healing; NOT_FOUND for the run of another owner. */
 async function answerHealing(
-  { runs }: AgentSseWorld,
+  { runs }: AgentSseDependencies,
   { healing, text, owner }: { healing: string; text: string; owner: string },
 ): Promise<Reply> {
   const named = readHealingId(healing);
@@ -264,7 +264,7 @@ async function answerHealing(
   return { json: { ok: true } };
 }
 
-async function abort({ runs, threads }: AgentSseWorld, call: RouteCall): Promise<Reply> {
+async function abort({ runs, threads }: AgentSseDependencies, call: RouteCall): Promise<Reply> {
   const { session_id: session } = call.body as { readonly session_id: string };
   const { owner } = call.caller;
   const thread = await threads.find(session, owner);
@@ -278,7 +278,7 @@ function unlessOver(thrown: unknown): void {
   if (!(thrown instanceof Fault && thrown.code === "CONFLICT")) throw thrown;
 }
 
-async function status({ runs, hands, worker }: AgentSseWorld, { caller }: RouteCall): Promise<Reply> {
+async function status({ runs, hands, worker }: AgentSseDependencies, { caller }: RouteCall): Promise<Reply> {
   const [open, hasWorker] = await Promise.all([
     runs.list({ open: true, owner: caller.owner, limit: PAGE_LIMITS.items }),
     worker(),

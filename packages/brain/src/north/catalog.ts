@@ -1,18 +1,18 @@
 import type { JsonObject, ToolSpec } from "@vidro/core";
 import { agentRoutes } from "./catalog/agent-routes.ts";
-import type { AgentWorld } from "./catalog/agent-routes.ts";
+import type { AgentRoutesDependencies } from "./catalog/agent-routes.ts";
 import { threadRoutes } from "./catalog/thread-routes.ts";
-import type { ThreadWorld } from "./catalog/thread-routes.ts";
+import type { ThreadRoutesDependencies } from "./catalog/thread-routes.ts";
 import { chatFault } from "./openai/fault-body.ts";
 import { itemsIn, pageOf, pageQuery, pageReply } from "../http/paging.ts";
 import type { Route, Surface } from "../http/route.ts";
 
 /** Routes of the catalog: agents, tools, conversations. */
-export function catalogSurface(world: AgentWorld & ThreadWorld): Surface {
+export function catalogSurface(deps: AgentRoutesDependencies & ThreadRoutesDependencies): Surface {
   return {
     name: "catalog",
     faultBody: (fault) => chatFault(fault),
-    routes: [...agentRoutes(world), toolsRoute(world), ...threadRoutes(world)],
+    routes: [...agentRoutes(deps), toolsRoute(deps), ...threadRoutes(deps)],
   };
 }
 
@@ -20,7 +20,7 @@ function shapeOf({ name, description, parameters }: ToolSpec): JsonObject {
   return { name, description, parameters_schema: parameters };
 }
 
-function toolsRoute({ tools }: Pick<AgentWorld, "tools">): Route {
+function toolsRoute({ tools }: Pick<AgentRoutesDependencies, "tools">): Route {
   const properties = {
     name: { type: "string" },
     description: { type: "string" },

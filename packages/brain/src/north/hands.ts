@@ -8,39 +8,39 @@ import { SELECTOR } from "./hand-selector.ts";
 
 /* The hands that there are: everybody sees those that their runs may use, and an administrator changes them. */
 
-/** What this surface may ask for. */
-interface HandsSurfaceWorld {
+/** Dependencies of this surface. */
+interface HandsSurfaceDependencies {
   readonly hands: HandCatalog;
   readonly telemetry: Pick<TelemetryStore, "latest" | "since">;
 }
 
 /** Lists, shows and bars hands. */
-export function handsSurface(world: HandsSurfaceWorld): Surface {
+export function handsSurface(deps: HandsSurfaceDependencies): Surface {
   return {
     name: "hands",
     faultBody: plainFault,
     routes: [
-      read("", { summary: "Your hands, by name", query: LIST, answer: ROWS }, async (call) => list(world, call)),
+      read("", { summary: "Your hands, by name", query: LIST, answer: ROWS }, async (call) => list(deps, call)),
       read("/{hand}", { summary: "A hand, by id or name, and how its host is", answer: SHOWN }, async (call) =>
-        show(world, call),
+        show(deps, call),
       ),
       read(
         "/{hand}/telemetry",
         { summary: "What a hand told of its host", query: SECONDS, answer: SAMPLES },
-        async (call) => told(world, call),
+        async (call) => told(deps, call),
       ),
       change("revoke", "End a hand for good, at once", (call) =>
-        world.hands.revoke(handIn(call), whyIn(call), call.caller),
+        deps.hands.revoke(handIn(call), whyIn(call), call.caller),
       ),
       change("quarantine", "Give a hand no new work", (call) =>
-        world.hands.quarantine(handIn(call), whyIn(call), call.caller),
+        deps.hands.quarantine(handIn(call), whyIn(call), call.caller),
       ),
-      change("release", "Let a hand work again", (call) => world.hands.release(handIn(call), call.caller)),
+      change("release", "Let a hand work again", (call) => deps.hands.release(handIn(call), call.caller)),
     ],
   };
 }
 
-function list({ hands }: HandsSurfaceWorld, { query, caller }: RouteCall): Reply {
+function list({ hands }: HandsSurfaceDependencies, { query, caller }: RouteCall): Reply {
   const { select } = query;
   const page = pageOf({ query });
   const rows = select === undefined ? hands.list(caller) : hands.choose(select, caller);
@@ -48,14 +48,14 @@ function list({ hands }: HandsSurfaceWorld, { query, caller }: RouteCall): Reply
   return pageReply(itemsIn(rows, page, id), page, { id, json: (shown) => ({ hands: shown.map(rowShape) }) });
 }
 
-function show({ hands, telemetry }: HandsSurfaceWorld, call: RouteCall): Reply {
+function show({ hands, telemetry }: HandsSurfaceDependencies, call: RouteCall): Reply {
   const row = hands.find(handIn(call), call.caller);
   const latest = telemetry.latest(row.id);
   const tools = row.tools.map(({ name, description }) => ({ name, description }));
   return { json: { ...rowShape(row), tools, telemetry: latest === undefined ? null : sampleShape(latest) } };
 }
 
-function told({ hands, telemetry }: HandsSurfaceWorld, call: RouteCall): Reply {
+function told({ hands, telemetry }: HandsSurfaceDependencies, call: RouteCall): Reply {
   const { id } = hands.find(handIn(call), call.caller);
   const samples = telemetry.since(id, Number(call.query["seconds"]) * 1000);
   return { json: { id, samples: samples.map(sampleShape) } };

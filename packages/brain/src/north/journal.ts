@@ -20,7 +20,7 @@ import { SELECTOR, selectHand } from "./hand-selector.ts";
 /* Vidro's own wire: runs and their journals without translation. */
 
 /** Dependencies of this surface. */
-export interface JournalWorld extends ApprovalRights {
+export interface JournalDependencies extends ApprovalRights {
   readonly runs: Pick<Runs, "start" | "followInBatches" | "read" | "find" | "list" | "answer" | "abort" | "resume">;
   readonly threads: Pick<Threads, "find" | "cast">;
   readonly agents: Pick<AgentCatalog, "find">;
@@ -30,7 +30,7 @@ export interface JournalWorld extends ApprovalRights {
 }
 
 /** Runs and their journals. */
-export function journalSurface(world: JournalWorld): Surface {
+export function journalSurface(deps: JournalDependencies): Surface {
   return {
     name: "journal",
     faultBody: plainFault,
@@ -38,27 +38,27 @@ export function journalSurface(world: JournalWorld): Surface {
       route(
         "GET /v1/runs",
         { summary: "Your runs, newest first; those of all for an administrator", query: LIST, answer: HEADS },
-        (call) => list(world, call),
+        (call) => list(deps, call),
       ),
       route("POST /v1/runs", { summary: "Start a run", body: START, mends: true, answer: HEAD }, (call) =>
-        start(world, call),
+        start(deps, call),
       ),
-      route("GET /v1/runs/{run}", { summary: "Where a run stands", answer: HEAD }, (call) => stands(world, call)),
-      route("GET /v1/runs/{run}/events", EVENTS, (call) => events(world, call)),
+      route("GET /v1/runs/{run}", { summary: "Where a run stands", answer: HEAD }, (call) => stands(deps, call)),
+      route("GET /v1/runs/{run}/events", EVENTS, (call) => events(deps, call)),
       route("POST /v1/runs/{run}/answers", { summary: "Answer what a run asks", body: ANSWER, answer: HEAD }, (call) =>
-        answer(world, call),
+        answer(deps, call),
       ),
       route("POST /v1/runs/{run}/resume", { summary: "Resume a run that no process drives", answer: HEAD }, (call) =>
-        resume(world, call),
+        resume(deps, call),
       ),
       route("POST /v1/runs/{run}/abort", { summary: "Stop a run", body: ABORT, answer: HEAD }, (call) =>
-        abort(world, call),
+        abort(deps, call),
       ),
     ],
   };
 }
 
-async function list({ runs }: JournalWorld, { query, caller }: RouteCall): Promise<Reply> {
+async function list({ runs }: JournalDependencies, { query, caller }: RouteCall): Promise<Reply> {
   const { open, thread } = query;
   const owner = visibleOwner(caller) ?? query["owner"];
   const page = pageOf({ query });
@@ -73,41 +73,41 @@ async function list({ runs }: JournalWorld, { query, caller }: RouteCall): Promi
 }
 
 /** The run that a path names; NOT_FOUND for a run of another owner, unless the caller is an administrator. */
-function own({ runs }: JournalWorld, { params, caller }: RouteCall): Promise<RunHead> {
+function own({ runs }: JournalDependencies, { params, caller }: RouteCall): Promise<RunHead> {
   return runs.find(params["run"] ?? "", visibleOwner(caller));
 }
 
-async function stands(world: JournalWorld, call: RouteCall): Promise<Reply> {
-  return { json: asJson(await own(world, call)) };
+async function stands(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
+  return { json: asJson(await own(deps, call)) };
 }
 
-async function events(world: JournalWorld, call: RouteCall): Promise<Reply> {
-  const { id } = await own(world, call);
+async function events(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
+  const { id } = await own(deps, call);
   const wire = JOURNAL_ENCODERS[wantsGlass(call) ? "ndjson" : "sse"];
   const encoder = call.query["live"] === "false" ? wire.kept : wire.live;
-  const what = { runs: world.runs, run: id, after: cursorOf(call), signal: call.signal, encoder };
+  const what = { runs: deps.runs, run: id, after: cursorOf(call), signal: call.signal, encoder };
   return { stream: (response) => streamRun(response, what) };
 }
 
-async function answer(world: JournalWorld, call: RouteCall): Promise<Reply> {
-  const { id } = await own(world, call);
+async function answer(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
+  const { id } = await own(deps, call);
   const { question, answer: text } = call.body as { question?: string; answer: string };
   const { caller } = call;
-  await world.runs.answer(id, { text, by: caller.owner, question, mayApprove: mayApprove(caller, world) });
-  return stands(world, call);
+  await deps.runs.answer(id, { text, by: caller.owner, question, mayApprove: mayApprove(caller, deps) });
+  return stands(deps, call);
 }
 
-async function resume(world: JournalWorld, call: RouteCall): Promise<Reply> {
-  const { id } = await own(world, call);
-  await world.runs.resume(id);
-  return stands(world, call);
+async function resume(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
+  const { id } = await own(deps, call);
+  await deps.runs.resume(id);
+  return stands(deps, call);
 }
 
-async function abort(world: JournalWorld, call: RouteCall): Promise<Reply> {
-  const { id } = await own(world, call);
+async function abort(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
+  const { id } = await own(deps, call);
   const { reason = `Stopped by ${call.caller.owner}.` } = call.body as { reason?: string };
-  await world.runs.abort(id, reason);
-  return stands(world, call);
+  await deps.runs.abort(id, reason);
+  return stands(deps, call);
 }
 
 /** Body that starts a run. */
@@ -120,17 +120,17 @@ interface StartBody {
   readonly hand?: string;
 }
 
-async function start(world: JournalWorld, call: RouteCall): Promise<Reply> {
+async function start(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
   const { task, agent, tools, budget, ...where } = call.body as unknown as StartBody;
-  const place = await settingOf(world, where, call.caller);
-  if (tools !== undefined) assertTools(tools, await world.hands.tools(place.hand));
-  const { run, existed } = await world.runs.start({
+  const place = await settingOf(deps, where, call.caller);
+  if (tools !== undefined) assertTools(tools, await deps.hands.tools(place.hand));
+  const { run, existed } = await deps.runs.start({
     task,
-    workspace: world.workspace,
+    workspace: deps.workspace,
     owner: call.caller.owner,
     token: call.caller.tokenId,
     ...place,
-    ...(agent === undefined ? {} : { agent: await world.agents.find(agent) }),
+    ...(agent === undefined ? {} : { agent: await deps.agents.find(agent) }),
     ...(tools === undefined ? {} : { tools }),
     ...(budget === undefined ? {} : { budget }),
     ...(call.key === undefined ? {} : { key: call.key }),
@@ -144,20 +144,24 @@ async function start(world: JournalWorld, call: RouteCall): Promise<Reply> {
 
 /** Settings and hands of a new run: those of the request, otherwise those of its thread. */
 async function settingOf(
-  world: JournalWorld,
+  deps: JournalDependencies,
   { thread: named, hand }: Pick<StartBody, "thread" | "hand">,
   caller: Caller,
 ): Promise<Partial<StartRequest>> {
-  const thread = named === undefined ? undefined : await threadOf(world, named, caller.owner);
+  const thread = named === undefined ? undefined : await threadOf(deps, named, caller.owner);
   return {
     ...(named === undefined ? {} : { thread: named }),
-    ...(thread === undefined ? {} : await world.threads.cast(thread)),
-    ...selectHand(world.hands, hand ?? thread?.hand, caller),
+    ...(thread === undefined ? {} : await deps.threads.cast(thread)),
+    ...selectHand(deps.hands, hand ?? thread?.hand, caller),
   };
 }
 
 /** The caller's thread with that id; undefined for one that a run started without a stored thread. */
-async function threadOf({ runs, threads }: JournalWorld, thread: string, owner: string): Promise<Thread | undefined> {
+async function threadOf(
+  { runs, threads }: JournalDependencies,
+  thread: string,
+  owner: string,
+): Promise<Thread | undefined> {
   try {
     return await threads.find(thread, owner);
   } catch (thrown) {

@@ -27,7 +27,7 @@ import { BUNNY_UUID } from "../catalog/agent.ts";
 import type { StoredAgent } from "../catalog/agent.ts";
 
 /** Dependencies of this surface. */
-export interface ChatWorld extends ApprovalRights {
+export interface ChatDependencies extends ApprovalRights {
   readonly runs: Runs;
   readonly agents: AgentCatalog;
   readonly threads: Threads;
@@ -39,7 +39,7 @@ export interface ChatWorld extends ApprovalRights {
   readonly now?: () => number;
 }
 
-interface Chat extends ChatWorld {
+interface Chat extends ChatDependencies {
   readonly witnesses: Witnesses;
 }
 
@@ -50,8 +50,8 @@ const MODEL = {
 };
 
 /** Chat completions: in a stored conversation, and without one, where the model is the name of an agent. */
-export function openaiSurface(given: ChatWorld): Surface {
-  const world = { ...given, witnesses: new Witnesses() };
+export function openaiSurface(given: ChatDependencies): Surface {
+  const deps = { ...given, witnesses: new Witnesses() };
   const scope = "runs";
   const produces = ["text/event-stream", NDJSON_TYPE];
   return {
@@ -66,7 +66,7 @@ export function openaiSurface(given: ChatWorld): Surface {
         body: CHAT_REQUEST,
         answer: CHAT_RESPONSE,
         produces,
-        handle: (call) => inThread(world, call),
+        handle: (call) => inThread(deps, call),
       },
       {
         method: "POST",
@@ -76,7 +76,7 @@ export function openaiSurface(given: ChatWorld): Surface {
         body: CHAT_REQUEST,
         answer: CHAT_RESPONSE,
         produces,
-        handle: (call) => withoutThread(world, call),
+        handle: (call) => withoutThread(deps, call),
       },
       {
         method: "GET",
@@ -88,7 +88,7 @@ export function openaiSurface(given: ChatWorld): Surface {
         handle: async (call) => {
           const [page, id] = [pageOf(call), ({ uuid }: StoredAgent): string => uuid];
           const json = (shown: readonly StoredAgent[]): Json => ({ object: "list", data: shown.map(modelOf) });
-          return pageReply(itemsIn(await world.agents.list(), page, id), page, { id, json });
+          return pageReply(itemsIn(await deps.agents.list(), page, id), page, { id, json });
         },
       },
       {
@@ -97,7 +97,7 @@ export function openaiSurface(given: ChatWorld): Surface {
         summary: "One agent, as a model that a chat can name.",
         scope,
         answer: MODEL,
-        handle: async ({ params }) => ({ json: modelOf(await world.agents.find(params["model"] ?? "")) }),
+        handle: async ({ params }) => ({ json: modelOf(await deps.agents.find(params["model"] ?? "")) }),
       },
     ],
   };
@@ -107,27 +107,27 @@ function modelOf({ name, createdAt }: StoredAgent): JsonObject {
   return { id: name, object: "model", created: Math.floor(createdAt / 1000), owned_by: "vidro" };
 }
 
-async function inThread(world: Chat, call: RouteCall): Promise<Reply> {
-  const thread = await world.threads.find(call.params["thread_uuid"] ?? "", call.caller.owner);
-  const where = selectHand(world.hands, thread.hand, call.caller);
-  return converse(world, call, { ...(await world.threads.cast(thread)), ...where });
+async function inThread(deps: Chat, call: RouteCall): Promise<Reply> {
+  const thread = await deps.threads.find(call.params["thread_uuid"] ?? "", call.caller.owner);
+  const where = selectHand(deps.hands, thread.hand, call.caller);
+  return converse(deps, call, { ...(await deps.threads.cast(thread)), ...where });
 }
 
-async function withoutThread(world: Chat, call: RouteCall): Promise<Reply> {
+async function withoutThread(deps: Chat, call: RouteCall): Promise<Reply> {
   const { model } = call.body;
-  const agent = await world.agents.find(typeof model === "string" ? model : BUNNY_UUID);
-  return converse(world, call, { agent, ...(agent.tools === null ? {} : { tools: agent.tools }) });
+  const agent = await deps.agents.find(typeof model === "string" ? model : BUNNY_UUID);
+  return converse(deps, call, { agent, ...(agent.tools === null ? {} : { tools: agent.tools }) });
 }
 
 async function converse(
-  world: Chat,
+  deps: Chat,
   call: RouteCall,
   cast: Pick<ChatSetting, "agent" | "tools" | "thread" | "sampling" | "hand">,
 ): Promise<Reply> {
-  const { runs, workspace, now = Date.now } = world;
+  const { runs, workspace, now = Date.now } = deps;
   const { owner } = call.caller;
   const asked = readRequest(call.body);
-  await assertChoice(world, asked, cast);
+  await assertChoice(deps, asked, cast);
   const sampling = { ...cast.sampling, ...asked.sampling };
   const agent = cast.agent!;
   const prompt = asked.system === "" ? agent.prompt : `${agent.prompt}\n\n${asked.system}`;
@@ -146,12 +146,12 @@ async function converse(
     ...(call.key === undefined ? {} : { key: call.key }),
   };
   const { tokenId } = call.caller;
-  const wasShown = (run: string): boolean => world.witnesses.has(tokenId, run);
-  const client = { wasShown, mayApprove: mayApprove(call.caller, world) };
+  const wasShown = (run: string): boolean => deps.witnesses.has(tokenId, run);
+  const client = { wasShown, mayApprove: mayApprove(call.caller, deps) };
   const place = await findAnswerStart(runs, { asked, setting, client });
-  world.witnesses.show(tokenId, place.run);
+  deps.witnesses.show(tokenId, place.run);
   const answering = { ...place, form: asked.form, model: agent.name, at: now() };
-  const encoder = encoderFor(call, { answering, asked, production: world.production });
+  const encoder = encoderFor(call, { answering, asked, production: deps.production });
   if (encoder !== undefined)
     return { stream: (response) => streamAnswer(response, { runs, ...place, encoder, signal: call.signal }) };
   const json: Json = await wholeAnswer(runs, answering, call);
@@ -169,7 +169,7 @@ function encoderFor(
 
 /** Refuses a choice of a tool that neither the caller nor the agent has. */
 async function assertChoice(
-  { hands }: ChatWorld,
+  { hands }: ChatDependencies,
   asked: ChatInput,
   { tools: belt, hand }: Pick<ChatSetting, "tools" | "hand">,
 ): Promise<void> {

@@ -5,11 +5,11 @@ import { Fault, FAULTS } from "@vidro/core";
 import { openApi } from "./ops/openapi.ts";
 import { createRouter } from "../http/router.ts";
 import { SURFACES } from "./surfaces.ts";
-import type { SurfaceWorld } from "./surfaces.ts";
+import type { SurfaceDependencies } from "./surfaces.ts";
 import { createValidator } from "../http/validate.ts";
 
 // Routes are made before any request: making them touches no dependency.
-const nowhere = {} as Parameters<(typeof SURFACES)[number]>[0] & SurfaceWorld;
+const nowhere = {} as Parameters<(typeof SURFACES)[number]>[0] & SurfaceDependencies;
 const [first, ...others] = SURFACES.map((surface) => surface(nowhere));
 const all = [first!, ...others] as const;
 

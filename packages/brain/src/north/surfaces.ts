@@ -4,15 +4,15 @@ import type { Runs } from "../run/runs.ts";
 import type { TelemetryStore } from "../observe/telemetry.ts";
 import type { Threads } from "../catalog/threads.ts";
 import { agentSseSurface } from "./agent-sse.ts";
-import type { AgentSseWorld } from "./agent-sse.ts";
+import type { AgentSseDependencies } from "./agent-sse.ts";
 import { catalogSurface } from "./catalog.ts";
 import { dialledHands } from "./hands/dialled-hands.ts";
 import { handsSurface } from "./hands.ts";
 import { invitations } from "./hands/invitations.ts";
 import { journalSurface } from "./journal.ts";
-import type { JournalWorld } from "./journal.ts";
+import type { JournalDependencies } from "./journal.ts";
 import { openaiSurface } from "./openai.ts";
-import type { ChatWorld } from "./openai.ts";
+import type { ChatDependencies } from "./openai.ts";
 import { openApi } from "./ops/openapi.ts";
 import { opsSurface } from "./ops.ts";
 import type { OpsFacts } from "./ops.ts";
@@ -20,7 +20,8 @@ import type { Surface } from "../http/route.ts";
 import { signedHands } from "./hands/signed-hands.ts";
 
 /** Dependencies of all surfaces; none of them reaches a hand or a model. */
-export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Omit<OpsFacts, "openApi"> {
+export interface SurfaceDependencies
+  extends AgentSseDependencies, ChatDependencies, JournalDependencies, Omit<OpsFacts, "openApi"> {
   readonly runs: Runs;
   readonly threads: Threads;
   readonly agents: AgentCatalog;
@@ -33,7 +34,7 @@ export interface SurfaceWorld extends AgentSseWorld, ChatWorld, JournalWorld, Om
 }
 
 /** All surfaces; a new one is a file and a line here. The first one words the faults of unknown paths. */
-export const SURFACES: readonly ((world: SurfaceWorld & OpsFacts) => Surface)[] = [
+export const SURFACES: readonly ((deps: SurfaceDependencies & OpsFacts) => Surface)[] = [
   opsSurface,
   agentSseSurface,
   catalogSurface,
@@ -46,9 +47,9 @@ export const SURFACES: readonly ((world: SurfaceWorld & OpsFacts) => Surface)[] 
 ];
 
 /** Makes every surface. */
-export function surfaces(world: SurfaceWorld): readonly Surface[] {
+export function surfaces(deps: SurfaceDependencies): readonly Surface[] {
   let document: JsonObject | undefined;
-  const describe = (): JsonObject => (document ??= openApi({ version: world.version, surfaces: all }));
-  const all: readonly Surface[] = SURFACES.map((surface) => surface({ ...world, openApi: describe }));
+  const describe = (): JsonObject => (document ??= openApi({ version: deps.version, surfaces: all }));
+  const all: readonly Surface[] = SURFACES.map((surface) => surface({ ...deps, openApi: describe }));
   return all;
 }

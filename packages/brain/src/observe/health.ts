@@ -13,7 +13,7 @@ import type { Descriptors, DiskRoom } from "./vitals.ts";
 export type Health = "ok" | "degraded" | "down";
 
 /** Dependencies of the health watch. */
-interface HealthWorld {
+interface HealthDependencies {
   /** The folder of all state. */
   readonly home: string;
   readonly condition: StoreCondition;
@@ -38,15 +38,15 @@ const LOG_NAMES = { ok: "health.restored", degraded: "health.degraded", down: "h
  * to the store, and logs each change.
  */
 export class HealthWatch {
-  readonly #world: HealthWorld;
+  readonly #deps: HealthDependencies;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
   #writeFault: Fault | undefined;
   #refused = 0;
   #findings: { readonly [thing: string]: Finding } = {};
 
-  constructor(world: HealthWorld) {
-    this.#world = world;
+  constructor(deps: HealthDependencies) {
+    this.#deps = deps;
   }
 
   /** Checks now, and at intervals until it is closed. */
@@ -67,7 +67,7 @@ export class HealthWatch {
     }
     const fault = asFault(thrown);
     if (!isTransient(fault) && fault.code !== "STORE_UNREADABLE") return;
-    this.#world.metrics.storeFailures.inc();
+    this.#deps.metrics.storeFailures.inc();
     this.#writeFault = fault;
   }
 
@@ -93,13 +93,13 @@ export class HealthWatch {
   }
 
   async #look(): Promise<void> {
-    const { home, metrics } = this.#world;
+    const { home, metrics } = this.#deps;
     const room = await diskRoom(home);
     const descriptors = openDescriptors();
     if (this.#writeFault !== undefined) await this.#tryToWrite();
     metrics.storeWritable.set(this.#writeFault === undefined ? 1 : 0);
     const runs = this.#openRuns();
-    metrics.setVitals({ room, descriptors, runs, damaged: this.#world.condition.damaged().length });
+    metrics.setVitals({ room, descriptors, runs, damaged: this.#deps.condition.damaged().length });
     this.#take({
       store: this.#storeFinding(runs),
       disk: diskFinding(room),
@@ -114,7 +114,7 @@ export class HealthWatch {
    */
   async #tryToWrite(): Promise<void> {
     const record = { kind: "health", id: "write", owner: LOCAL_OWNER, body: {} };
-    await this.#world.records.put(record).then(
+    await this.#deps.records.put(record).then(
       () => this.wrote(),
       (thrown: unknown) => void (this.#writeFault = asFault(thrown)),
     );
@@ -122,7 +122,7 @@ export class HealthWatch {
 
   #openRuns(): OpenRuns | Fault {
     try {
-      return this.#world.condition.openRuns();
+      return this.#deps.condition.openRuns();
     } catch (thrown) {
       return asFault(thrown);
     }
@@ -131,17 +131,17 @@ export class HealthWatch {
   #storeFinding(runs: OpenRuns | Fault): Finding {
     if (this.#writeFault !== undefined) return { health: "down", why: this.#writeFault.message };
     if (runs instanceof Error) return { health: "down", why: runs.message };
-    const damaged = this.#world.condition.damaged().length;
+    const damaged = this.#deps.condition.damaged().length;
     if (damaged === 0) return OK;
     return { health: "degraded", why: `${countWords(damaged, "run")} cannot be read. See which: vidro audit verify` };
   }
 
   #descriptorFinding(descriptors: Descriptors | undefined): Finding {
-    const { refused } = this.#world.metrics;
+    const { refused } = this.#deps.metrics;
     const isNew = refused > this.#refused;
     this.#refused = refused;
     if (descriptors === "exhausted" || isNew) {
-      this.#world.metrics.descriptorsExhausted.inc();
+      this.#deps.metrics.descriptorsExhausted.inc();
       return {
         health: "down",
         why: "No descriptor is left: raise the limit (ulimit -n), or see what holds them open.",
@@ -152,14 +152,14 @@ export class HealthWatch {
   }
 
   #runsFinding(runs: OpenRuns | Fault): Finding {
-    if (runs instanceof Error || runs.undriven === 0 || this.#world.holdsRuns) return OK;
+    if (runs instanceof Error || runs.undriven === 0 || this.#deps.holdsRuns) return OK;
     return { health: "degraded", why: `${countWords(runs.undriven, "open run")} without a driver` };
   }
 
   #take(findings: { readonly [thing: string]: Finding }): void {
     for (const [thing, { health, why }] of Object.entries(findings)) {
       const before = this.#findings[thing]?.health ?? "ok";
-      if (before !== health) this.#world.log(LOG_NAMES[health], { thing, health, before, why });
+      if (before !== health) this.#deps.log(LOG_NAMES[health], { thing, health, before, why });
     }
     this.#findings = findings;
   }

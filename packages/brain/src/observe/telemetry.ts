@@ -22,7 +22,7 @@ export type TakeSample = (hand: string, push: SamplePush) => void;
 type DropReason = "hand" | "all";
 
 /** Dependencies of the telemetry store. */
-interface TelemetryWorld {
+interface TelemetryDependencies {
   readonly now: () => number;
   /** Called for each new sample; not for repetitions. */
   readonly counted?: () => void;
@@ -53,7 +53,7 @@ interface HandSamples {
  * and the hands go on sending.
  */
 export class TelemetryStore {
-  readonly #world: TelemetryWorld;
+  readonly #deps: TelemetryDependencies;
   readonly #ofHand = new Map<string, HandSamples>();
   /** All samples in order of arrival, including some that were dropped. */
   #all: Kept[] = [];
@@ -62,8 +62,8 @@ export class TelemetryStore {
   #count = 0;
   #bytes = 0;
 
-  constructor(world: TelemetryWorld) {
-    this.#world = world;
+  constructor(deps: TelemetryDependencies) {
+    this.#deps = deps;
   }
 
   /** Memory of all stored samples. */
@@ -85,14 +85,14 @@ export class TelemetryStore {
     if (known?.text === text) return;
     if (known !== undefined)
       throw new Fault("ACTION_ID_REUSED", "A sample with this id came before and said otherwise.");
-    const kept: Kept = { hand, id, came: this.#world.now(), at, text, isGone: false };
+    const kept: Kept = { hand, id, came: this.#deps.now(), at, text, isGone: false };
     own.samples.push(kept);
     own.byId.set(id, kept);
     this.#ofHand.set(hand, own);
     this.#all.push(kept);
     this.#count += 1;
     this.#bytes += sizeOf(kept);
-    this.#world.counted?.();
+    this.#deps.counted?.();
     this.#fit(own);
   }
 
@@ -104,14 +104,14 @@ export class TelemetryStore {
   /** The samples of a hand that arrived in the last so many milliseconds, oldest first. */
   since(hand: string, lastMs: number): readonly TelemetrySample[] {
     this.#expire();
-    const from = this.#world.now() - lastMs;
+    const from = this.#deps.now() - lastMs;
     const own = this.#ofHand.get(hand)?.samples ?? [];
     return own.filter(({ came }) => came >= from).map(({ at, text }) => ({ at, payload: objectIn(text) }));
   }
 
   /** Drops samples older than an hour. */
   #expire(): void {
-    const from = this.#world.now() - TELEMETRY_LIMITS.keptMs;
+    const from = this.#deps.now() - TELEMETRY_LIMITS.keptMs;
     for (let oldest = this.#oldest(); oldest !== undefined && oldest.came < from; oldest = this.#oldest())
       this.#remove(oldest);
     this.#compact();
@@ -127,7 +127,7 @@ export class TelemetryStore {
   #drop(kept: Kept | undefined, why: DropReason): void {
     if (kept === undefined) return;
     this.#remove(kept);
-    this.#world.dropped?.(why);
+    this.#deps.dropped?.(why);
   }
 
   #oldest(): Kept | undefined {

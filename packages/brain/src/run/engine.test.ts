@@ -33,7 +33,7 @@ async function loopWith(call: Model["call"]) {
   live.watch(RUN, (item) => published.push(item));
   const reported: unknown[] = [];
   let ids = 0;
-  const world = {
+  const deps = {
     journal,
     model: { name: "m", call },
     hand: lateHand(STARTED, () => Promise.reject(new Error("there is no hand"))),
@@ -44,10 +44,10 @@ async function loopWith(call: Model["call"]) {
     newActionId: () => `act_${(ids += 1)}`,
     report: (_: string, thrown: unknown) => void reported.push(thrown),
   };
-  const { entries, state } = openingEntries(RUN, STARTED, world);
+  const { entries, state } = openingEntries(RUN, STARTED, deps);
   const { lease } = await journal.create({ id: RUN, owner: "local", thread: "t" }, entries, thisHolder());
   const read = (): Promise<readonly Entry[]> => journal.read(RUN, 0, 100);
-  return { loop: new RunLoop(world, lease!, state), journal, read, published, reported };
+  return { loop: new RunLoop(deps, lease!, state), journal, read, published, reported };
 }
 
 const reply = (text: string): ModelReply => ({ model: "m", text, calls: [], usage: USAGE });

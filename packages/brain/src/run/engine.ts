@@ -18,7 +18,7 @@ import { redactEvent, momentIn } from "./opening-entries.ts";
 import { interruptedPhase, unknownAction, NOT_ORDERED, NOT_STOPPED, performOrder } from "./perform-action.ts";
 import { LiveText } from "./live-text.ts";
 import { JournalWriter } from "./journal-writer.ts";
-import type { RunWorld } from "./run-world.ts";
+import type { RunDependencies } from "./run-dependencies.ts";
 
 /*
  * The loop: decide → record the intent → carry out the one effect → record the outcome → again.
@@ -38,7 +38,7 @@ export interface QuestionAnswer {
 
 /** Drives one run in this process. */
 export class RunLoop {
-  readonly #world: RunWorld;
+  readonly #deps: RunDependencies;
   readonly #lease: Lease;
   /** Id of the action that an earlier loop may have ordered. */
   readonly #found: string | undefined;
@@ -57,10 +57,10 @@ export class RunLoop {
   /** Resolves when an aborted run stops waiting for the effect under way. */
   readonly #overdue = Promise.withResolvers<void>();
 
-  constructor(world: RunWorld, lease: Lease, state: RunState) {
-    this.#world = world;
+  constructor(deps: RunDependencies, lease: Lease, state: RunState) {
+    this.#deps = deps;
     this.#lease = lease;
-    this.#writer = new JournalWriter(world.journal, lease);
+    this.#writer = new JournalWriter(deps.journal, lease);
     const phase = interruptedPhase(state);
     this.#found = phase.name === "acting" ? phase.action.id : undefined;
     this.#state = state;
@@ -89,7 +89,7 @@ export class RunLoop {
       while (!this.#stopped) {
         if (this.#ending !== undefined) await this.#end(this.#ending);
         this.#tellWait();
-        const decision = decide(this.#state, momentIn(this.#lease.run, this.#world));
+        const decision = decide(this.#state, momentIn(this.#lease.run, this.#deps));
         if (decision.do === "stop") break;
         if (decision.do === "record") this.#record([decision.event]);
         else await this.#carryOut(decision);
@@ -186,16 +186,16 @@ export class RunLoop {
   #acknowledge({ id }: Action): void {
     if (this.#state.phase.name === "outcome-unknown") return;
     // A failed save is reported by the loop.
-    void this.#saved.then(() => this.#world.hand.acknowledge(id)).catch(() => undefined);
+    void this.#saved.then(() => this.#deps.hand.acknowledge(id)).catch(() => undefined);
   }
 
   /** Folds events into the state at once and appends them; they are durable when `#saved` resolves. */
   #record(events: readonly Event[]): void {
     if (events.length === 0) return;
-    const at = this.#world.now();
+    const at = this.#deps.now();
     const entries: Entry[] = [];
     for (const event of events) {
-      const entry = { seq: this.#state.seq + 1, at, event: redactEvent(event, this.#world.redactor) };
+      const entry = { seq: this.#state.seq + 1, at, event: redactEvent(event, this.#deps.redactor) };
       this.#state = reduce(this.#state, entry);
       entries.push(entry);
     }
@@ -206,18 +206,18 @@ export class RunLoop {
 
   /** Asks the hand for its verdict until it is reachable; nothing is ordered yet, so giving up is a plain failure. */
   async #judge(action: Action): Promise<readonly Event[]> {
-    const givenUpAt = this.#world.now() + RUN_LIMITS.judgeMs;
+    const givenUpAt = this.#deps.now() + RUN_LIMITS.judgeMs;
     for (let attempt = 1; ; attempt++) {
-      const judged = await this.#world.hand.judge(handAction(action, this.#state.tools));
+      const judged = await this.#deps.hand.judge(handAction(action, this.#state.tools));
       if (!("code" in judged)) return [{ type: "policy.judged", action: action.id, ...judged }];
-      const isAway = judged.code === "HAND_UNAVAILABLE" && this.#world.now() < givenUpAt;
+      const isAway = judged.code === "HAND_UNAVAILABLE" && this.#deps.now() < givenUpAt;
       if (!isAway) return [{ type: "action.failed", action: action.id, fault: judged }];
       if (!(await this.#rest(judged, attempt))) return [];
     }
   }
 
   async #callModel(): Promise<readonly Event[]> {
-    const { model, redactor, newActionId } = this.#world;
+    const { model, redactor, newActionId } = this.#deps;
     let speech = new LiveText(this.#state, redactor);
     for await (const event of model.call(buildPrompt(this.#state), this.#halt.signal)) {
       switch (event.type) {
@@ -247,7 +247,7 @@ export class RunLoop {
    * Repeats the order until the hand takes it: under one id the hand carries it out once, however often it is given.
    */
   async #act(action: Action, approved: string | undefined): Promise<readonly Event[]> {
-    const givenUpAt = this.#world.now() + RUN_LIMITS.handMs;
+    const givenUpAt = this.#deps.now() + RUN_LIMITS.handMs;
     const { tools } = this.#state;
     for (let attempt = 1; ; attempt++) {
       const before = attempt > 1 || this.#found === action.id;
@@ -255,7 +255,7 @@ export class RunLoop {
       if (isAborted && this.#ending === undefined) return [];
       const ended = before || !isAborted ? await this.#order(action, approved, before) : NOT_ORDERED;
       const isAway = ended.type === "failed" && ended.fault.code === "HAND_UNAVAILABLE";
-      const isGivenUp = isAborted || this.#world.now() >= givenUpAt;
+      const isGivenUp = isAborted || this.#deps.now() >= givenUpAt;
       if (!isAway || isGivenUp) return [outcomeOf(ended, { action, tools, hasEarlierOrder: before || isAway })];
       await this.#rest(ended.fault, attempt);
     }
@@ -266,7 +266,7 @@ export class RunLoop {
    */
   async #awaitTruth(action: Action, until: number): Promise<void> {
     const ask = (): void => void this.#recall(action).catch(() => undefined);
-    const forget = this.#world.hand.watch?.(ask);
+    const forget = this.#deps.hand.watch?.(ask);
     ask();
     await this.#wait(until);
     forget?.();
@@ -276,7 +276,7 @@ export class RunLoop {
   /** Asks the hand for the outcome of an action that a person is asked about; records it while the question is open. */
   async #recall(action: Action): Promise<void> {
     const order = recallOf(this.#orderOf(action, undefined));
-    for await (const ended of this.#world.hand.perform(order, this.#halt.signal)) {
+    for await (const ended of this.#deps.hand.perform(order, this.#halt.signal)) {
       if (ended.type === "output" || !isSettled(ended) || unknownAction(this.#state)?.id !== action.id) continue;
       if (this.#stopped) return;
       this.#record([outcomeOf(ended, { action, tools: this.#state.tools, hasEarlierOrder: true })]);
@@ -286,11 +286,11 @@ export class RunLoop {
 
   /** Backs off while a hand is away and records that once; false when the loop is to end instead. */
   async #rest(fault: FaultReport, attempt: number): Promise<boolean> {
-    const healing = nextHealing(fault, Math.min(attempt, MODEL_LIMITS.attempts - 1), this.#world.chance());
+    const healing = nextHealing(fault, Math.min(attempt, MODEL_LIMITS.attempts - 1), this.#deps.chance());
     if (healing !== undefined && !this.#halt.signal.aborted) {
       if (attempt === 1) this.#record([healing]);
-      const forget = this.#world.hand.watch?.(() => this.#wake?.());
-      await this.#wait(this.#world.now() + healing.delayMs);
+      const forget = this.#deps.hand.watch?.(() => this.#wake?.());
+      await this.#wait(this.#deps.now() + healing.delayMs);
       forget?.();
     }
     return !this.#halt.signal.aborted;
@@ -312,7 +312,7 @@ export class RunLoop {
    * Gives an order and resolves with its end; NOT_STOPPED when the run is aborted and the hand does not stop in time.
    */
   async #order(action: Action, approved: string | undefined, wasOrdered: boolean): Promise<ActionEnd> {
-    const { hand, redactor } = this.#world;
+    const { hand, redactor } = this.#deps;
     const { signal } = this.#halt;
     const sink = { redactor, tell: (output: LiveEvent) => this.#tell(output), isRepeated: wasOrdered, signal };
     const performed = performOrder(hand, this.#orderOf(action, approved), sink);
@@ -335,8 +335,8 @@ export class RunLoop {
     try {
       return await effect();
     } catch (thrown) {
-      const traceId = this.#world.newActionId();
-      this.#world.report(traceId, thrown);
+      const traceId = this.#deps.newActionId();
+      this.#deps.report(traceId, thrown);
       const { code, message } = asFault(thrown);
       const fault = { code, message: `${message} (trace ${traceId})` };
       const ended = { type: "failed", fault: { code: "INTERNAL_ERROR", message: fault.message } } as const;
@@ -347,7 +347,7 @@ export class RunLoop {
 
   #tell(event: LiveEvent): void {
     if ((event.type === "model.delta" ? event.text : event.chunk) === "") return;
-    this.#world.live.publish(this.#lease.run, { after: this.#state.seq, event });
+    this.#deps.live.publish(this.#lease.run, { after: this.#state.seq, event });
   }
 
   #wait(until: number): Promise<void> {
@@ -357,7 +357,7 @@ export class RunLoop {
         this.#wake = undefined;
         resolve();
       };
-      const timer = setTimeout(done, Math.min(Math.max(0, until - this.#world.now()), LONGEST_TIMER_MS));
+      const timer = setTimeout(done, Math.min(Math.max(0, until - this.#deps.now()), LONGEST_TIMER_MS));
       this.#wake = done;
       if (this.#halt.signal.aborted) done();
     });

@@ -22,7 +22,7 @@ export interface SweepResult {
 }
 
 /** Dependencies of the sweeper. */
-interface SweeperWorld {
+interface SweeperDependencies {
   readonly runs: Pick<Runs, "undriven" | "resume">;
   readonly log: Log;
   readonly now: () => number;
@@ -33,7 +33,7 @@ interface SweeperWorld {
  * those whose loop ended because the store refused their entries [G9].
  */
 export class LeaseSweeper {
-  readonly #world: SweeperWorld;
+  readonly #deps: SweeperDependencies;
   /** Runs that could not be resumed, and when to try again. */
   readonly #refused = new Map<string, { readonly code: string; readonly restMs: number; readonly againAt: number }>();
   /** Runs that wait until a client asks for them. */
@@ -43,8 +43,8 @@ export class LeaseSweeper {
   #timer: NodeJS.Timeout | undefined;
   #sweeping: Promise<void> | undefined;
 
-  constructor(world: SweeperWorld) {
-    this.#world = world;
+  constructor(deps: SweeperDependencies) {
+    this.#deps = deps;
   }
 
   /** Number of open runs known to have no driver: they could not be resumed, or are held. */
@@ -55,7 +55,7 @@ export class LeaseSweeper {
   /** Starts sweeping; resolves when the runs that were open are resumed, or held. */
   async start(onRestart: OnRestart): Promise<void> {
     if (onRestart === "resume") await this.#tell();
-    else for (const run of await this.#world.runs.undriven()) this.#held.add(run);
+    else for (const run of await this.#deps.runs.undriven()) this.#held.add(run);
     this.#timer = setInterval(() => {
       this.#sweeping ??= this.#tell().finally(() => (this.#sweeping = undefined));
     }, RUN_LIMITS.sweepMs).unref();
@@ -69,7 +69,7 @@ export class LeaseSweeper {
 
   /** Resumes every open run without a driver, except runs that are held or failed a moment ago. */
   async sweep(): Promise<SweepResult> {
-    const { runs, now } = this.#world;
+    const { runs, now } = this.#deps;
     const undriven = await runs.undriven();
     this.#forgetBut(new Set(undriven));
     const refused: ResumeFailure[] = [];
@@ -98,12 +98,12 @@ export class LeaseSweeper {
   #refuse(run: string, fault: Fault): boolean {
     const known = this.#refused.get(run);
     const restMs = Math.min((known?.restMs ?? RUN_LIMITS.refusedMs / 2) * 2, RUN_LIMITS.refusedCapMs);
-    this.#refused.set(run, { code: fault.code, restMs, againAt: this.#world.now() + restMs });
+    this.#refused.set(run, { code: fault.code, restMs, againAt: this.#deps.now() + restMs });
     return known?.code !== fault.code;
   }
 
   async #tell(): Promise<void> {
-    const { log } = this.#world;
+    const { log } = this.#deps;
     try {
       const { resumed, refused } = await this.sweep();
       this.#trouble = undefined;

@@ -2,7 +2,7 @@ import { decide, reduce } from "@vidro/core/run";
 import type { Entry, Event, Json, RunStarted } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
 import type { Moment, RunState } from "@vidro/core/run";
-import type { RunWorld } from "./run-world.ts";
+import type { RunDependencies } from "./run-dependencies.ts";
 
 /**
  * The first entries of a run and the state after them: what `decide` records from the start alone shares its commit.
@@ -10,14 +10,14 @@ import type { RunWorld } from "./run-world.ts";
 export function openingEntries(
   run: string,
   started: RunStarted,
-  world: Pick<RunWorld, "now" | "chance" | "generation" | "redactor">,
+  deps: Pick<RunDependencies, "now" | "chance" | "generation" | "redactor">,
 ): { readonly entries: readonly Entry[]; readonly state: RunState } {
-  const { redactor } = world;
-  const at = world.now();
+  const { redactor } = deps;
+  const at = deps.now();
   const entries: Entry[] = [{ seq: 1, at, event: redactEvent(started, redactor) }];
   let state = reduce(undefined, entries[0]!);
   for (;;) {
-    const decision = decide(state, { ...momentIn(run, world), now: at });
+    const decision = decide(state, { ...momentIn(run, deps), now: at });
     if (decision.do !== "record") return { entries, state };
     const entry = { seq: state.seq + 1, at, event: redactEvent(decision.event, redactor) };
     state = reduce(state, entry);
@@ -28,7 +28,7 @@ export function openingEntries(
 /** The moment for a decision about a run: time, chance and generation. */
 export function momentIn(
   run: string,
-  { now, chance, generation }: Pick<RunWorld, "now" | "chance" | "generation">,
+  { now, chance, generation }: Pick<RunDependencies, "now" | "chance" | "generation">,
 ): Moment {
   return { run, now: now(), chance: chance(), ...(generation === undefined ? {} : { generation }) };
 }

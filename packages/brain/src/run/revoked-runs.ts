@@ -4,7 +4,7 @@ import type { Runs } from "./runs.ts";
 import type { TokenRow, Tokens } from "../auth/tokens.ts";
 
 /** Dependencies of RevokedRuns. */
-interface RevokedRunsWorld {
+interface RevokedRunsDependencies {
   readonly tokens: Pick<Tokens, "list" | "watch">;
   readonly runs: Pick<Runs, "list" | "read" | "abort">;
   readonly log: Log;
@@ -12,7 +12,7 @@ interface RevokedRunsWorld {
 
 /** Aborts the open runs that a token started once the token is revoked, also by another process. */
 export class RevokedRuns {
-  readonly #world: RevokedRunsWorld;
+  readonly #deps: RevokedRunsDependencies;
   /** Revoked tokens without open runs. */
   readonly #done = new Set<string>();
   #looking: Promise<void> | undefined;
@@ -20,13 +20,13 @@ export class RevokedRuns {
   #recheck: NodeJS.Timeout | undefined;
   #stopWatching: (() => void) | undefined;
 
-  constructor(world: RevokedRunsWorld) {
-    this.#world = world;
+  constructor(deps: RevokedRunsDependencies) {
+    this.#deps = deps;
   }
 
   /** Resolves when the runs of tokens revoked so far are aborted, and watches for later revocations. */
   async start(): Promise<void> {
-    this.#stopWatching = this.#world.tokens.watch(() => void this.#look());
+    this.#stopWatching = this.#deps.tokens.watch(() => void this.#look());
     await this.#look();
   }
 
@@ -50,7 +50,7 @@ export class RevokedRuns {
         for (const token of await this.#revoked()) await this.#end(token);
       } catch (thrown) {
         const { code, message } = asFault(thrown);
-        this.#world.log("runs.revoke_failed", { code, reason: message });
+        this.#deps.log("runs.revoke_failed", { code, reason: message });
         clearTimeout(this.#recheck);
         this.#recheck = setTimeout(() => void this.#look(), TOKEN_LIMITS.recheckMs).unref();
       }
@@ -62,7 +62,7 @@ export class RevokedRuns {
     const found: TokenRow[] = [];
     let after: string | undefined;
     for (;;) {
-      const rows = await this.#world.tokens.list({
+      const rows = await this.#deps.tokens.list({
         limit: PAGE_LIMITS.items,
         ...(after === undefined ? {} : { after }),
       });
@@ -73,7 +73,7 @@ export class RevokedRuns {
   }
 
   async #end({ tokenId, owner }: TokenRow): Promise<void> {
-    const { runs, log } = this.#world;
+    const { runs, log } = this.#deps;
     for (const { id } of await runs.list({ open: true, owner, limit: RUN_LIMITS.recovered })) {
       const [first] = await runs.read(id, 0, 1).catch(() => []);
       if (first?.event.type !== "run.started" || first.event.startedWith !== tokenId) continue;

@@ -21,7 +21,7 @@ const said = (text: string, ...calls: ModelReply["calls"]): ModelReply => ({
 });
 const shell = (command: string): ModelReply => said("", { id: "c1", tool: "shell", input: { command } });
 
-interface World {
+interface Setup {
   readonly runs: Runs;
   readonly workspace: string;
   readonly journal: Journal;
@@ -31,11 +31,11 @@ interface World {
 
 type Test = Parameters<typeof temporaryFolder>[0] & { after(done: () => Promise<void>): void };
 
-async function world(
+async function setUp(
   t: Test,
   model: Model | readonly ModelReply[],
   change: (hand: Hand) => Partial<Hand> = () => ({}),
-): Promise<World> {
+): Promise<Setup> {
   const folder = temporaryFolder(t);
   const workspace = makeWorkspace(NOTHING, folder);
   const { journal } = await openStore("sqlite", join(folder, "journal.db"));
@@ -70,7 +70,7 @@ async function until(runs: Runs, run: string, type: Event["type"], after = 0): P
 const types = (entries: readonly Entry[]): string[] => entries.map((entry) => entry.event.type);
 
 test("the same key gives the same run, and its work is done once", async (t) => {
-  const { runs, workspace } = await world(t, [said("done")]);
+  const { runs, workspace } = await setUp(t, [said("done")]);
   const asked = { task: "x", workspace, key: "k1" };
   const [one, two] = await Promise.all([runs.start(asked), runs.start(asked)]);
   assert.equal(one.run.id, two.run.id);
@@ -82,14 +82,14 @@ test("the same key gives the same run, and its work is done once", async (t) => 
 });
 
 test("a task that is empty or endless is refused by name", async (t) => {
-  const { runs, workspace } = await world(t, []);
+  const { runs, workspace } = await setUp(t, []);
   await assert.rejects(runs.start({ task: "  ", workspace }), { code: "BAD_REQUEST" });
   await assert.rejects(runs.start({ task: "x".repeat(300_000), workspace }), { code: "PAYLOAD_TOO_LARGE" });
   await assert.rejects(runs.find("run_none"), { code: "NOT_FOUND" });
 });
 
 test("G5 a follower that comes back after entry n gets n+1 and all that follows, once each", async (t) => {
-  const { runs, workspace } = await world(t, [shell("true"), said("done")]);
+  const { runs, workspace } = await setUp(t, [shell("true"), said("done")]);
   const { run } = await runs.start({ task: "x", workspace });
   const whole = await finishRun(runs, run.id, ["yes"]);
   for (let after = 0; after < whole.length; after++) {
@@ -100,7 +100,7 @@ test("G5 a follower that comes back after entry n gets n+1 and all that follows,
 });
 
 test("F8 aborting ends the command and its whole tree before the run is over", async (t) => {
-  const { runs, workspace } = await world(t, [
+  const { runs, workspace } = await setUp(t, [
     shell("(setsid sleep 300 & echo $! > pid; echo up); sleep 300"),
     said("done"),
   ]);
@@ -125,7 +125,7 @@ function readCommand(pid: number): string {
 }
 
 test("an answer to a question that is closed is a conflict, and the open one stays open", async (t) => {
-  const { runs, workspace } = await world(t, [shell("true"), said("done")]);
+  const { runs, workspace } = await setUp(t, [shell("true"), said("done")]);
   const { run } = await runs.start({ task: "x", workspace });
   const asked = await until(runs, run.id, "question.asked");
   await assert.rejects(runs.answer(run.id, { text: "yes", by: "me", question: "q1" }), { code: "CONFLICT" });
@@ -137,7 +137,7 @@ test("an answer to a question that is closed is a conflict, and the open one sta
 });
 
 test("a run that was left open goes on where it stood, also when it waits for an answer", async (t) => {
-  const first = await world(t, [shell("echo x >> effects.txt"), said("done")]);
+  const first = await setUp(t, [shell("echo x >> effects.txt"), said("done")]);
   const { run } = await first.runs.start({ task: "x", workspace: first.workspace });
   await until(first.runs, run.id, "question.asked");
   await first.runs.close();
@@ -154,7 +154,7 @@ test("a run that was left open goes on where it stood, also when it waits for an
 });
 
 test("G9 a run whose hand cannot be had is taken up, waits by name, and goes on when the hand is there", async (t) => {
-  const first = await world(t, [shell("echo x >> effects.txt"), said("done")]);
+  const first = await setUp(t, [shell("echo x >> effects.txt"), said("done")]);
   const { run } = await first.runs.start({ task: "x", workspace: first.workspace });
   await until(first.runs, run.id, "question.asked");
   await first.runs.close();
@@ -176,7 +176,7 @@ test("G9 a run whose hand cannot be had is taken up, waits by name, and goes on 
 });
 
 test("a brain that lost its lease stops by itself and appends nothing", async (t) => {
-  const { runs, workspace, journal } = await world(t, [shell("true"), said("done")]);
+  const { runs, workspace, journal } = await setUp(t, [shell("true"), said("done")]);
   const { run } = await runs.start({ task: "x", workspace });
   await until(runs, run.id, "question.asked");
   const { seq } = await runs.find(run.id);
@@ -187,7 +187,7 @@ test("a brain that lost its lease stops by itself and appends nothing", async (t
 
 test("invariant 8: a secret in a task, a reply or an output never reaches the journal", async (t) => {
   const secret = `ghp_${"a1B2".repeat(9)}`;
-  const { runs, workspace } = await world(t, [
+  const { runs, workspace } = await setUp(t, [
     shell(`echo ${secret.slice(0, 20)}''${secret.slice(20)}`),
     said(`it is ${secret}`),
   ]);
@@ -198,7 +198,7 @@ test("invariant 8: a secret in a task, a reply or an output never reaches the jo
 });
 
 test("an undriven run is aborted without its hand or its model", async (t) => {
-  const { runs, workspace, journal } = await world(t, [shell("true"), said("done")]);
+  const { runs, workspace, journal } = await setUp(t, [shell("true"), said("done")]);
   const { run } = await runs.start({ task: "x", workspace });
   await until(runs, run.id, "question.asked");
   await runs.close();
@@ -215,7 +215,7 @@ test("a bug inside an effect ends the run by name with a trace id, and the stack
       yield { type: "delta", text: "…" };
     },
   };
-  const { runs, workspace } = await world(t, silent);
+  const { runs, workspace } = await setUp(t, silent);
   const { run } = await runs.start({ task: "x", workspace });
   const last = (await finishRun(runs, run.id, [])).at(-1)!.event;
   assert.ok(last.type === "run.failed" && last.fault.code === "INTERNAL_ERROR");
@@ -225,7 +225,7 @@ test("a bug inside an effect ends the run by name with a trace id, and the stack
 test("a hand that cannot be reached is ordered again under the same id, and the healing is on record", async (t) => {
   let orders = 0;
   const ids = new Set<string>();
-  const { runs, workspace } = await world(t, [shell("echo x >> effects.txt"), said("done")], (real) => ({
+  const { runs, workspace } = await setUp(t, [shell("echo x >> effects.txt"), said("done")], (real) => ({
     async *perform(order, signal) {
       ids.add(order.action.id);
       if (++orders <= 2) yield { type: "failed", fault: { code: "HAND_UNAVAILABLE", message: "gone for a moment" } };
@@ -241,7 +241,7 @@ test("a hand that cannot be reached is ordered again under the same id, and the 
 });
 
 test("an outcome that is unknown is asked about before the run goes on", async (t) => {
-  const { runs, workspace } = await world(t, [shell("true"), said("done")], () => ({
+  const { runs, workspace } = await setUp(t, [shell("true"), said("done")], () => ({
     async *perform() {
       yield { type: "unknown", fault: { code: "OUTCOME_UNKNOWN", message: "who knows" } };
     },
@@ -254,7 +254,7 @@ test("an outcome that is unknown is asked about before the run goes on", async (
 });
 
 test("a run whose journal is damaged is refused alone; the others are resumed", async (t) => {
-  const { runs, workspace, journal, hand, folder } = await world(t, [shell("true"), said("done")]);
+  const { runs, workspace, journal, hand, folder } = await setUp(t, [shell("true"), said("done")]);
   const good = await runs.start({ task: "good", workspace });
   const bad = await runs.start({ task: "bad", workspace });
   for (const { run } of [good, bad]) await until(runs, run.id, "question.asked");
@@ -276,7 +276,7 @@ test("a run whose journal is damaged is refused alone; the others are resumed", 
 
 test("a follow-up in the same thread is told what was said before", async (t) => {
   const model = scriptedModel([said("You have one disk."), said("It is empty.")]);
-  const { runs, workspace } = await world(t, model);
+  const { runs, workspace } = await setUp(t, model);
   const first = await runs.start({ task: "how many disks?", workspace });
   await finishRun(runs, first.run.id, []);
   const second = await runs.start({ task: "and how full?", workspace, thread: first.run.thread });

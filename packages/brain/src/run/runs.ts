@@ -27,7 +27,7 @@ import type { RunState } from "@vidro/core/run";
 import type { Language } from "@vidro/core/text";
 import { BUNNY } from "../catalog/agent.ts";
 import type { AgentProfile } from "../catalog/agent.ts";
-import type { RunWorld } from "./run-world.ts";
+import type { RunDependencies } from "./run-dependencies.ts";
 
 /** What a run is started with. */
 export interface StartRequest extends RunTarget {
@@ -65,7 +65,7 @@ interface RunTarget {
 }
 
 /** Dependencies of Runs; model and hand are looked up for each run. */
-interface RunsWorld extends Omit<RunWorld, "model" | "hand"> {
+interface RunsDependencies extends Omit<RunDependencies, "model" | "hand"> {
   /** The model of that name, or the configured one. */
   readonly model: (name?: string) => Promise<Model>;
   readonly hand: (where: RunTarget) => Promise<Hand>;
@@ -85,15 +85,15 @@ interface ActiveRun {
 
 /** Starts, follows, answers, resumes and aborts runs: all that a surface may ask for. */
 export class Runs {
-  readonly #world: RunsWorld;
+  readonly #deps: RunsDependencies;
   readonly #journal: Journal;
   readonly #drives = new Map<string, ActiveRun>();
   /** Runs that are being taken over: concurrent callers share one loop. */
   readonly #taking = new Map<string, Promise<ActiveRun>>();
 
-  constructor(world: RunsWorld) {
-    this.#world = world;
-    this.#journal = world.journal;
+  constructor(deps: RunsDependencies) {
+    this.#deps = deps;
+    this.#journal = deps.journal;
   }
 
   /** Starts a run, or finds the one that its key belongs to; resolves when `run.started` is durable. */
@@ -104,11 +104,11 @@ export class Runs {
       throw new Fault("PAYLOAD_TOO_LARGE", `A task has at most ${RUN_LIMITS.taskChars} characters.`);
     const agent = request.agent ?? BUNNY;
     const [model, hand, language = "en"] = await Promise.all([
-      this.#world.model(agent.model),
-      this.#world.hand(request),
-      this.#world.language?.(task),
+      this.#deps.model(agent.model),
+      this.#deps.hand(request),
+      this.#deps.language?.(task),
     ]);
-    const thread = request.thread ?? this.#world.newId("thread");
+    const thread = request.thread ?? this.#deps.newId("thread");
     const started: RunStarted = {
       type: "run.started",
       task,
@@ -131,20 +131,20 @@ export class Runs {
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
       ...(request.token === undefined ? {} : { startedWith: request.token }),
-      ...generationOf(this.#world),
+      ...generationOf(this.#deps),
       ...(language === "en" ? {} : { language }),
     };
-    const id = this.#world.newId("run");
-    const { entries, state } = openingEntries(id, started, this.#world);
+    const id = this.#deps.newId("run");
+    const { entries, state } = openingEntries(id, started, this.#deps);
     const named = {
       id,
       owner: request.owner ?? LOCAL_OWNER,
       thread,
       ...(request.key === undefined ? {} : { key: request.key }),
     };
-    const { head, lease } = await this.#journal.create(named, entries, this.#world.holder);
+    const { head, lease } = await this.#journal.create(named, entries, this.#deps.holder);
     if (lease === undefined) return { run: head, existed: true };
-    this.#drive(new RunLoop({ ...this.#world, model, hand }, lease, state), head.id);
+    this.#drive(new RunLoop({ ...this.#deps, model, hand }, lease, state), head.id);
     return { run: head, existed: false };
   }
 
@@ -161,7 +161,7 @@ export class Runs {
     signal: AbortSignal | undefined,
   ): AsyncGenerator<readonly FollowItem[], void, undefined> {
     const driven = this.#drives.get(run)?.left;
-    return followRunInBatches({ journal: this.#journal, live: this.#world.live, run, after, driven, signal });
+    return followRunInBatches({ journal: this.#journal, live: this.#deps.live, run, after, driven, signal });
   }
 
   /** At most `limit` entries after `after`; the caller has checked that the run exists. */
@@ -201,11 +201,11 @@ export class Runs {
    * loop started is stopped at the hand, or once the hand is back.
    */
   async #takeToEnd(run: string, reason: string): Promise<ActiveRun> {
-    const lease = await this.#journal.lease(run, this.#world.holder);
+    const lease = await this.#journal.lease(run, this.#deps.holder);
     try {
       const state = await this.#stateOf(run);
       const hand = await this.#hand(state.started);
-      const drive = new RunLoop({ ...this.#world, model: NO_MODEL, hand }, lease, state);
+      const drive = new RunLoop({ ...this.#deps, model: NO_MODEL, hand }, lease, state);
       // Before the loop runs, so that it starts nothing.
       drive.abort(reason);
       return this.#drive(drive, run);
@@ -264,15 +264,15 @@ export class Runs {
   }
 
   async #takeOver(run: string, waitsForHand: boolean): Promise<ActiveRun> {
-    const lease = await this.#journal.lease(run, this.#world.holder);
+    const lease = await this.#journal.lease(run, this.#deps.holder);
     try {
       const state = await this.#stateOf(run);
       const [model, hand] = await Promise.all([
         // The model that started the run, if it is still available; otherwise the configured one.
-        this.#world.model(state.started.model).catch(() => this.#world.model()),
-        waitsForHand ? this.#hand(state.started) : this.#world.hand(state.started),
+        this.#deps.model(state.started.model).catch(() => this.#deps.model()),
+        waitsForHand ? this.#hand(state.started) : this.#deps.hand(state.started),
       ]);
-      return this.#drive(new RunLoop({ ...this.#world, model, hand }, lease, state), run);
+      return this.#drive(new RunLoop({ ...this.#deps, model, hand }, lease, state), run);
     } catch (thrown) {
       await this.#journal.release(lease);
       throw thrown;
@@ -281,7 +281,7 @@ export class Runs {
 
   /** The hand that started the run, or a stand-in for it while it cannot be opened. */
   #hand(started: RunStarted): Promise<Hand> {
-    const open = (): Promise<Hand> => this.#world.hand(started);
+    const open = (): Promise<Hand> => this.#deps.hand(started);
     return open().catch(() => lateHand(started, open));
   }
 
@@ -364,7 +364,7 @@ function isOpen(head: RunHead): boolean {
 }
 
 /** The generation of a store that has come back from a backup. */
-function generationOf({ generation }: RunsWorld): Pick<RunStarted, "generation"> {
+function generationOf({ generation }: RunsDependencies): Pick<RunStarted, "generation"> {
   return generation === undefined || generation === FIRST_GENERATION ? {} : { generation };
 }
 

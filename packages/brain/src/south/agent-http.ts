@@ -22,8 +22,8 @@ import { southboundLink } from "./agent-ws/southbound-link.ts";
 import { checkAgentMessage, telemetryPush } from "./agent-ws/message-checks.ts";
 import type { Warrants } from "./warrants.ts";
 
-/** What the gateway `agent-http` needs. */
-export interface AgentHttpWorld {
+/** Dependencies of the gateway `agent-http`. */
+export interface AgentHttpDependencies {
   readonly hands: HandRegister;
   readonly keys: HandKeys;
   readonly warrants: Warrants;
@@ -50,18 +50,18 @@ const AGENT_HTTP_BOUNDS: { readonly [Name in "pollMs" | "silenceMs"]: number } =
 
 /** The gateway of hands that poll over HTTP and sign each message [000-41, 000-53, 000-54]. */
 export class AgentHttp {
-  readonly #world: AgentHttpWorld;
+  readonly #deps: AgentHttpDependencies;
   readonly #bounds: typeof AGENT_HTTP_BOUNDS;
   readonly #nonces: Nonces;
   readonly #addresses: HandAddresses;
   readonly #nobody = deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", signatureCrypto);
   readonly #sessions = new Map<string, HttpSession>();
 
-  constructor(world: AgentHttpWorld) {
-    this.#world = world;
-    this.#bounds = { ...AGENT_HTTP_BOUNDS, ...world.bounds };
-    this.#nonces = new Nonces(world.records, world.now);
-    this.#addresses = new HandAddresses(world.records);
+  constructor(deps: AgentHttpDependencies) {
+    this.#deps = deps;
+    this.#bounds = { ...AGENT_HTTP_BOUNDS, ...deps.bounds };
+    this.#nonces = new Nonces(deps.records, deps.now);
+    this.#addresses = new HandAddresses(deps.records);
   }
 
   /** Its routes on the listener for hands. */
@@ -79,15 +79,15 @@ export class AgentHttp {
     const session = this.#sessions.get(hand);
     if (session !== undefined && !session.capabilities.includes(ROTATE))
       throw new Fault("CONFLICT", "This hand cannot change its key by itself: revoke it and invite the host again.");
-    const { keyid } = await this.#world.keys.rotate(hand);
+    const { keyid } = await this.#deps.keys.rotate(hand);
     if (session !== undefined) await this.#tellNextKey(hand, session);
-    this.#world.log("hand.key_rotated", { agent_id: hand, keyid });
+    this.#deps.log("hand.key_rotated", { agent_id: hand, keyid });
     return { keyid };
   }
 
   /** Allows a hand to be called at an address that it names, or at none, from its next hello on. */
   async allowAddress(hand: string, url: string | undefined): Promise<void> {
-    await this.#addresses.allow(hand, await this.#world.keys.owner(hand), url);
+    await this.#addresses.allow(hand, await this.#deps.keys.owner(hand), url);
   }
 
   /** Ends every session; the hands connect again to the next brain. */
@@ -101,7 +101,7 @@ export class AgentHttp {
   }
 
   #door(gone: AbortSignal): SignedMessageServer {
-    const { keys, now, scheme, log } = this.#world;
+    const { keys, now, scheme, log } = this.#deps;
     return {
       crypto: signatureCrypto,
       scheme,
@@ -123,8 +123,8 @@ export class AgentHttp {
 
   async #answer({ keyid, path, message }: VerifiedMessage, gone: AbortSignal): Promise<JsonObject> {
     const hand = handOfKey(keyid);
-    if ((await this.#world.hands.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
-    await this.#world.keys.used(keyid);
+    if ((await this.#deps.hands.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
+    await this.#deps.keys.used(keyid);
     if (path === POLL_PATH) return this.#poll(hand, message, gone);
     if (path !== MESSAGES_PATH) throw new Fault("NOT_FOUND", `There is nothing at ${path}.`);
     const { messages } = message;
@@ -160,12 +160,12 @@ export class AgentHttp {
     if (method === "action.result") return session.reply(id === undefined ? fields : { ...fields, id });
     if (method === "exec.output") return session.output(fields);
     if (method !== "telemetry.push") throw new Fault("BAD_REQUEST", `${method} is not taken here.`);
-    this.#world.take(hand, telemetryPush(fields, this.#world.now()));
+    this.#deps.take(hand, telemetryPush(fields, this.#deps.now()));
   }
 
   /** How to call a hand that listens, if an administrator has allowed the address that it names. */
   async #directTo(hand: string, hello: Hello): Promise<Pick<SessionOptions, "direct">> {
-    const { keys, now, log } = this.#world;
+    const { keys, now, log } = this.#deps;
     const url = textIn(hello as unknown as JsonObject, "listen_url");
     if (url === undefined) return {};
     if (await this.#addresses.isAllowed(hand, url)) return { direct: directCall({ hand, url, keys, now }) };
@@ -185,25 +185,25 @@ export class AgentHttp {
         if (this.#sessions.get(hand) === session) this.#sessions.delete(hand);
       },
     });
-    const link = southboundLink(session, (order) => this.#world.warrants(hand, order));
-    const attached = await this.#world.hands.attach(description, link, hello.session_epoch);
+    const link = southboundLink(session, (order) => this.#deps.warrants(hand, order));
+    const attached = await this.#deps.hands.attach(description, link, hello.session_epoch);
     this.#sessions.set(hand, session);
-    const welcome = session.stand(attached, link, this.#world.version);
+    const welcome = session.stand(attached, link, this.#deps.version);
     await this.#tellNextKey(hand, session);
     return { ...welcome, ...receiptFields(hello) } as unknown as JsonObject;
   }
 
   /** The description of a hand: owner and name come from the record, tools from its hello. */
   async #describe(hand: string, hello: Hello): Promise<HandDescription> {
-    const identity = await this.#world.identities.find(hand);
+    const identity = await this.#deps.identities.find(hand);
     if (identity === undefined) throw new Fault("HAND_REVOKED", "This hand is not on record any more.");
-    const { tools, refused } = await declaredTools(hello, identity.name, this.#world.standardTools);
-    if (refused.length > 0) this.#world.log("hand.tools_refused", { agent_id: hand, tools: refused.join(", ") });
+    const { tools, refused } = await declaredTools(hello, identity.name, this.#deps.standardTools);
+    if (refused.length > 0) this.#deps.log("hand.tools_refused", { agent_id: hand, tools: refused.join(", ") });
     return describeAgent(hello, identity, { gateway: "agent-http", tools });
   }
 
   async #tellNextKey(hand: string, session: HttpSession): Promise<void> {
-    const next = session.capabilities.includes(ROTATE) ? await this.#world.keys.next(hand) : undefined;
+    const next = session.capabilities.includes(ROTATE) ? await this.#deps.keys.next(hand) : undefined;
     if (next === undefined) return;
     const { keyid, from, salt } = next;
     session.send({ method: ROTATE, action_id: keyid, key_id: keyid, from_key_id: from, salt });

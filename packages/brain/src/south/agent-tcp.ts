@@ -36,8 +36,8 @@ export interface TcpHand extends Omit<TcpAddress, "signal"> {
   readonly refusedMs?: number;
 }
 
-/** What the gateway `agent-tcp` needs. */
-interface TcpGatewayWorld {
+/** Dependencies of the gateway `agent-tcp`. */
+interface TcpGatewayDependencies {
   readonly hands: Pick<HandRegister, "attach" | "setUnreachable">;
   readonly log: Log;
   /** Signs approvals, for hands that have the brain's key. */
@@ -54,15 +54,15 @@ export interface TcpDial {
 }
 
 /** Keeps a hand dialled, and attaches each connection to the register. */
-export function dialTcpHand(hand: TcpHand, world: TcpGatewayWorld): TcpDial {
-  return new Dialling(hand, world);
+export function dialTcpHand(hand: TcpHand, deps: TcpGatewayDependencies): TcpDial {
+  return new Dialling(hand, deps);
 }
 
 class Dialling implements TcpDial {
   readonly reached: Promise<void>;
   readonly tried: Promise<void>;
   readonly #hand: TcpHand;
-  readonly #world: TcpGatewayWorld;
+  readonly #deps: TcpGatewayDependencies;
   readonly #id: string;
   readonly #reached = Promise.withResolvers<void>();
   readonly #tried = Promise.withResolvers<void>();
@@ -72,9 +72,9 @@ class Dialling implements TcpDial {
   #refusals = 0;
   #lastTrouble: string | undefined;
 
-  constructor(hand: TcpHand, world: TcpGatewayWorld) {
+  constructor(hand: TcpHand, deps: TcpGatewayDependencies) {
     this.#hand = hand;
-    this.#world = world;
+    this.#deps = deps;
     this.#id = hand.id ?? `tcp:${hand.host}:${hand.port ?? TCP_LIMITS.port}`;
     this.reached = this.#reached.promise;
     this.reached.catch(() => undefined);
@@ -135,11 +135,11 @@ class Dialling implements TcpDial {
       0,
       REGISTER_LIMITS.whyChars,
     );
-    this.#world.hands.setUnreachable(this.#id, why);
+    this.#deps.hands.setUnreachable(this.#id, why);
     this.#tried.resolve();
     if (why === this.#lastTrouble) return;
     this.#lastTrouble = why;
-    this.#world.log("hand.unreachable", { agent_id: this.#id, reason: why });
+    this.#deps.log("hand.unreachable", { agent_id: this.#id, reason: why });
   }
 
   /** Opens one connection; it is in the register when this resolves. */
@@ -186,7 +186,7 @@ class Dialling implements TcpDial {
 
   /** What it calls itself goes into what is signed, as the name of a hand of this wire and of no other. */
   #warranting({ hand }: JsonObject): AddWarrant | undefined {
-    const { warrants } = this.#world;
+    const { warrants } = this.#deps;
     return warrants && ((order) => warrants(tcpHandName(isObject(hand) ? (textIn(hand, "id") ?? "") : ""), order));
   }
 
@@ -206,7 +206,7 @@ class Dialling implements TcpDial {
     const name = this.#hand.name ?? said.name ?? this.#hand.host;
     const version = said.version ?? hello.serverVersion ?? "";
     const description = { ...said, id: this.#id, owner, name, version, tags, gateway: "agent-tcp" } as const;
-    return this.#world.hands.attach(
+    return this.#deps.hands.attach(
       description,
       isOurs ? tcpLink(wire, this.#warranting(session)) : foreignLink(wire, description.tools),
     );

@@ -16,8 +16,8 @@ import type { SouthboundLink, SouthboundWire } from "./agent-ws/southbound-link.
 import { checkAgentMessage, telemetryPush } from "./agent-ws/message-checks.ts";
 import type { Warrants } from "./warrants.ts";
 
-/** What the gateway `agent-ws` needs. */
-export interface AgentWsWorld {
+/** Dependencies of the gateway `agent-ws`. */
+export interface AgentWsDependencies {
   readonly hands: HandRegister;
   /** Takes the telemetry samples of a hand. */
   readonly take: TakeSample;
@@ -43,13 +43,13 @@ const AGENT_WS_BOUNDS: {
 };
 
 /** The gateway of hands on WebSockets; called with each connection whose certificate was accepted. */
-export function agentWsGateway(world: AgentWsWorld): (socket: WebSocket, peer: CertifiedPeer) => void {
-  const bounds = { ...AGENT_WS_BOUNDS, ...world.bounds };
-  return (socket, peer) => new Session({ world, bounds, socket, peer }).start();
+export function agentWsGateway(deps: AgentWsDependencies): (socket: WebSocket, peer: CertifiedPeer) => void {
+  const bounds = { ...AGENT_WS_BOUNDS, ...deps.bounds };
+  return (socket, peer) => new Session({ deps, bounds, socket, peer }).start();
 }
 
 interface Parts {
-  readonly world: AgentWsWorld;
+  readonly deps: AgentWsDependencies;
   readonly bounds: typeof AGENT_WS_BOUNDS;
   readonly socket: WebSocket;
   readonly peer: CertifiedPeer;
@@ -75,7 +75,7 @@ class Session {
   }
 
   start(): void {
-    const { socket, peer, world, bounds } = this.#parts;
+    const { socket, peer, deps, bounds } = this.#parts;
     socket.on("message", (data, isBinary) => {
       this.#alive();
       this.#next(data, isBinary);
@@ -85,7 +85,7 @@ class Session {
     socket.on("error", () => undefined).on("close", () => this.#end());
     this.#timers.push(
       setTimeout(() => this.#overdue(), bounds.helloMs),
-      setTimeout(() => this.#expire(), peer.expiresAt - world.now()),
+      setTimeout(() => this.#expire(), peer.expiresAt - deps.now()),
       setInterval(() => this.#beat(), bounds.heartbeatMs),
     );
   }
@@ -154,7 +154,7 @@ class Session {
   }
 
   async #told(message: AgentRequest): Promise<void> {
-    const { world, peer } = this.#parts;
+    const { deps, peer } = this.#parts;
     const { method, fields } = message;
     if (method === "hello") return this.#greet(message);
     if (this.#link === undefined) throw notGreeted();
@@ -165,7 +165,7 @@ class Session {
         this.#link.reply(fields);
         return this.#reply(message, { ok: true });
       case "telemetry.push":
-        world.take(peer.identity.id, telemetryPush(fields, world.now()));
+        deps.take(peer.identity.id, telemetryPush(fields, deps.now()));
         return this.#reply(message, { ok: true });
       case "cert.renew":
         return this.#reply(message, await this.#renew(fields));
@@ -177,15 +177,15 @@ class Session {
   async #greet(message: AgentRequest): Promise<void> {
     if (this.#link !== undefined) throw new Fault("CONFLICT", "There was a hello already.");
     this.#isGreeting = true;
-    const { world, peer } = this.#parts;
+    const { deps, peer } = this.#parts;
     const hello = message.fields as unknown as Hello;
     if (hello.agent_id !== peer.identity.id)
       throw new Fault("FORBIDDEN", "The agent_id of a hello is the one in the certificate.");
-    const { tools, refused } = await declaredTools(hello, peer.identity.name, world.standardTools);
-    if (refused.length > 0) world.log("hand.tools_refused", { agent_id: peer.identity.id, tools: refused.join(", ") });
+    const { tools, refused } = await declaredTools(hello, peer.identity.name, deps.standardTools);
+    if (refused.length > 0) deps.log("hand.tools_refused", { agent_id: peer.identity.id, tools: refused.join(", ") });
     const link = this.#linkTo(hello, tools);
     const description = describeAgent(hello, peer.identity, { gateway: "agent-ws", tools });
-    const attached = await world.hands.attach(description, link, hello.session_epoch);
+    const attached = await deps.hands.attach(description, link, hello.session_epoch);
     this.#link = link;
     this.#attached = attached;
     if (this.#parts.socket.readyState !== this.#parts.socket.OPEN) return this.#end();
@@ -198,7 +198,7 @@ class Session {
 
   #linkTo({ capabilities }: Hello, tools: readonly ToolSpec[]): SouthboundLink {
     const epochOf = (): number => this.#attached?.epoch ?? 0;
-    const { world, peer } = this.#parts;
+    const { deps, peer } = this.#parts;
     const wire: SouthboundWire = {
       capabilities,
       tools,
@@ -207,13 +207,13 @@ class Session {
       },
       close: (why) => this.#close(why),
       send: (message) => {
-        if (world.now() >= peer.expiresAt) this.#expire();
+        if (deps.now() >= peer.expiresAt) this.#expire();
         if (this.#held === undefined) return this.#send(message);
         if (this.#held.length >= REGISTER_LIMITS.acknowledgements) throw new Fault("HAND_UNAVAILABLE");
         this.#held.push(message);
       },
     };
-    return southboundLink(wire, (order) => world.warrants(peer.identity.id, order));
+    return southboundLink(wire, (order) => deps.warrants(peer.identity.id, order));
   }
 
   #welcome(epoch: number): Welcome {
@@ -221,28 +221,28 @@ class Session {
       ok: true,
       policy: { timeouts: { exec: this.#parts.bounds.execMs }, max_payload: REGISTER_LIMITS.messageBytes },
       session_epoch: epoch,
-      server_version: this.#parts.world.version,
+      server_version: this.#parts.deps.version,
     };
   }
 
   async #renew(fields: JsonObject): Promise<JsonObject> {
-    const { world, peer } = this.#parts;
+    const { deps, peer } = this.#parts;
     const csr = textIn(fields, "csr") ?? "";
-    const { certificate } = await world.renew(peer.identity.id, peer.serial, csr);
+    const { certificate } = await deps.renew(peer.identity.id, peer.serial, csr);
     return { ok: true, certificate };
   }
 
   #refuse(message: AgentRequest | undefined, fault: Fault): void {
-    const { bounds, world, peer } = this.#parts;
+    const { bounds, deps, peer } = this.#parts;
     const isOurs = FAULTS[fault.code].fate === "bug";
     const traceId = randomUUID();
-    if (isOurs) world.log("hand.message_faulted", { trace_id: traceId, stack: fault.stack ?? "" });
+    if (isOurs) deps.log("hand.message_faulted", { trace_id: traceId, stack: fault.stack ?? "" });
     const { code, message: error } = isOurs ? new Fault("INTERNAL_ERROR", `Vidro is at fault (${traceId}).`) : fault;
     this.#reply(message, { ok: false, error, code });
     this.#rubbish += 1;
     const isStranger = this.#attached === undefined;
     if (!isStranger && this.#rubbish < bounds.rubbish) return;
-    world.log("hand.hung_up", { agent_id: peer.identity.id, code, reason: error });
+    deps.log("hand.hung_up", { agent_id: peer.identity.id, code, reason: error });
     this.#close(isStranger ? fault.report() : { code: "RATE_LIMITED", message: "Too many malformed messages came." });
   }
 

@@ -2,7 +2,7 @@ import type { WebSocket } from "ws";
 import { EXECUTOR_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 import type { ExecutorGateway } from "@vidro/core/wire/executor-gateway";
 import type { Log } from "../observe/log.ts";
-import type { ConnectedExecutorWorld } from "./executor-ws/connected-executor.ts";
+import type { ConnectedExecutorDependencies } from "./executor-ws/connected-executor.ts";
 import type { HandRegister } from "./register/hand-register.ts";
 
 /** What the gateway of executors needs. */
@@ -10,7 +10,7 @@ export interface ExecutorGatewayOptions {
   readonly hands: HandRegister;
   readonly log: Log;
   /** Shorter times than those of EXECUTOR_LIMITS and REGISTER_LIMITS, for tests. */
-  readonly bounds?: Partial<ConnectedExecutorWorld["bounds"]>;
+  readonly bounds?: Partial<ConnectedExecutorDependencies["bounds"]>;
 }
 
 /**

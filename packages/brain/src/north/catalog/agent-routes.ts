@@ -7,7 +7,7 @@ import { AGENT, AGENT_DRAFT, agentDraft, agentShape } from "./agent-shape.ts";
 import type { StoredAgent } from "../../catalog/agent.ts";
 
 /** Dependencies of the routes. */
-export interface AgentWorld {
+export interface AgentRoutesDependencies {
   readonly agents: AgentCatalog;
   /** The tools that a caller can choose from. */
   readonly tools: (asker: Asker) => Promise<readonly ToolSpec[]>;
@@ -16,7 +16,7 @@ export interface AgentWorld {
 const PATH = "/v1/agents/{agent_uuid}";
 
 /** Lists, shows and changes agents. */
-export function agentRoutes({ agents, tools }: AgentWorld): readonly Route[] {
+export function agentRoutes({ agents, tools }: AgentRoutesDependencies): readonly Route[] {
   const uuidOf = ({ params }: RouteCall): string => params["agent_uuid"] ?? "";
   const draftOf = async ({ body, caller }: RouteCall) => {
     const draft = agentDraft(body);

@@ -8,7 +8,7 @@ import type { Route } from "../../http/route.ts";
 import { TOOL_NAMES } from "./agent-shape.ts";
 
 /** Dependencies of the routes. */
-export interface ThreadWorld {
+export interface ThreadRoutesDependencies {
   readonly threads: Threads;
   readonly runs: Runs;
   readonly hands: Pick<HandCatalog, "select">;
@@ -52,7 +52,7 @@ const THREAD: JsonObject = {
 };
 
 /** Makes, lists and shows conversations; their messages are the chat surface's. */
-export function threadRoutes({ threads, runs, hands }: ThreadWorld): readonly Route[] {
+export function threadRoutes({ threads, runs, hands }: ThreadRoutesDependencies): readonly Route[] {
   const common = { scope: "runs", answer: THREAD } as const;
   return [
     {

@@ -15,8 +15,8 @@ import type { Runs } from "../../run/runs.ts";
 import { ExecutorFollower } from "./follower.ts";
 import type { ExecutorSession, ExecutorSessions } from "./sessions.ts";
 
-/** What the connection of an executor needs of its brain. */
-interface ExecutorConnectionWorld {
+/** Dependencies of the connection of an executor. */
+interface ExecutorConnectionDependencies {
   readonly runs: Runs;
   readonly sessions: ExecutorSessions;
   readonly version: string;
@@ -36,21 +36,21 @@ interface FollowedRun {
 
 /** The task of one connected executor: starts or resumes its run, shows it and takes answers to its questions. */
 export class ExecutorConnection implements ExecutorListener {
-  readonly #world: ExecutorConnectionWorld;
+  readonly #deps: ExecutorConnectionDependencies;
   readonly #caller: ExecutorCaller;
   readonly #peer: ExecutorPeer;
   readonly #gone = new AbortController();
   #session: string | undefined;
   #followed: FollowedRun | undefined;
 
-  constructor(world: ExecutorConnectionWorld, caller: ExecutorCaller, peer: ExecutorPeer) {
-    this.#world = world;
+  constructor(deps: ExecutorConnectionDependencies, caller: ExecutorCaller, peer: ExecutorPeer) {
+    this.#deps = deps;
     this.#caller = caller;
     this.#peer = peer;
   }
 
   async join(handshake: Handshake): Promise<void> {
-    const { sessions, runs } = this.#world;
+    const { sessions, runs } = this.#deps;
     const { owner } = this.#caller;
     const found = await sessions.find(handshake, owner, this.#caller.task);
     const { session } = found;
@@ -83,14 +83,14 @@ export class ExecutorConnection implements ExecutorListener {
       throw new Fault("CONFLICT", "No open question takes this answer; it may have been answered already.");
     const text = type === "tool_approval" ? approvalText(payload, open.options) : textOrEmpty(payload, "response");
     // The person at an executor decides about the executor's own host, which takes no right to approve for other hosts.
-    await this.#world.runs.answer(run.id, { text, by: this.#caller.owner, question: open.id });
+    await this.#deps.runs.answer(run.id, { text, by: this.#caller.owner, question: open.id });
   }
 
   leave(): void {
     this.#gone.abort();
     if (this.#session === undefined) return;
     // When the store is closed or fails, the hand stays known until forgetAbsent() finds it.
-    this.#world.sessions.forgetIfDone(this.#session).catch(() => undefined);
+    this.#deps.sessions.forgetIfDone(this.#session).catch(() => undefined);
   }
 
   #attach(handshake: Handshake, { session, run }: ExecutorSession): Promise<AttachedExecutor> {
@@ -98,7 +98,7 @@ export class ExecutorConnection implements ExecutorListener {
       handshake,
       session,
       owner: this.#caller.owner,
-      openAction: async () => (run === undefined ? undefined : this.#world.sessions.openAction(run.id)),
+      openAction: async () => (run === undefined ? undefined : this.#deps.sessions.openAction(run.id)),
       isOwnRun: (id) => id === this.#followed?.run.id,
       generation: async (id, action) => {
         const { run: own, follower } = this.#followed ?? {};
@@ -111,7 +111,7 @@ export class ExecutorConnection implements ExecutorListener {
   async #start(handshake: Handshake, session: string, hand: string): Promise<RunHead | undefined> {
     const { initial_prompt: task, project_spec: spec } = handshake;
     if (task === undefined) return undefined;
-    const { run } = await this.#world.runs.start({
+    const { run } = await this.#deps.runs.start({
       task,
       owner: this.#caller.owner,
       token: this.#caller.tokenId,
@@ -130,14 +130,14 @@ export class ExecutorConnection implements ExecutorListener {
     return {
       tools_accepted: accepted,
       tools_rejected: rejected,
-      server_version: this.#world.version,
+      server_version: this.#deps.version,
       policy: { timeouts: { exec: HAND_LIMITS.commandCapMs }, max_payload: REGISTER_LIMITS.messageBytes },
       session_epoch: epoch,
     };
   }
 
   #follow(run: RunHead, { task, after }: { readonly task: string; readonly after: number }): void {
-    const { runs } = this.#world;
+    const { runs } = this.#deps;
     const follower = new ExecutorFollower({
       runs,
       peer: this.#peer,

@@ -6,8 +6,8 @@ import type { Handshake } from "@vidro/core/wire/executor-ws";
 import type { Runs } from "../../run/runs.ts";
 import { openAction } from "./open-action.ts";
 
-/** What the sessions of executors need of their brain. */
-interface SessionsWorld {
+/** Dependencies of the executor sessions. */
+interface SessionsDependencies {
   readonly runs: Runs;
   readonly gateway: Pick<ExecutorGateway<never>, "sessionsSeenBefore" | "forget">;
   readonly records: Records;
@@ -28,11 +28,11 @@ const KIND = "handshake";
 
 /** The sessions of executors: one session is one executor, at most one task, and as many connections as it takes. */
 export class ExecutorSessions {
-  readonly #world: SessionsWorld;
+  readonly #deps: SessionsDependencies;
   #checkedAt = 0;
 
-  constructor(world: SessionsWorld) {
-    this.#world = world;
+  constructor(deps: SessionsDependencies) {
+    this.#deps = deps;
   }
 
   /** The session that a handshake begins or resumes; NOT_FOUND when the owner has no session of that id to resume. */
@@ -45,7 +45,7 @@ export class ExecutorSessions {
       return { session, run, task };
     }
     if (task === undefined) return { session: `thread_${randomUUIDv7()}`, run: undefined, task };
-    const named = await this.#world.runs.find(task, owner).catch(() => undefined);
+    const named = await this.#deps.runs.find(task, owner).catch(() => undefined);
     if (named !== undefined) return { session: named.thread, run: named, task };
     // The same task of the same owner is the same session, also when the answer to the first handshake was lost.
     const digest = createHash("sha256")
@@ -58,12 +58,12 @@ export class ExecutorSessions {
 
   /** The action of a run that was started and has no recorded end. */
   openAction(run: string): Promise<string | undefined> {
-    return openAction(this.#world.journal, run);
+    return openAction(this.#deps.journal, run);
   }
 
   /** Keeps a handshake for an hour [004-05]. */
   async keepHandshake(session: string, owner: string, handshake: Handshake): Promise<void> {
-    const { records } = this.#world;
+    const { records } = this.#deps;
     // Deleted first, so that records are listed in the order in which they were last kept.
     await records.delete(KIND, session);
     await records.put({ kind: KIND, id: session, owner, body: handshake as unknown as JsonObject });
@@ -74,13 +74,13 @@ export class ExecutorSessions {
 
   /** Forgets the executor of a session when its task is over; called when it has disconnected. */
   async forgetIfDone(session: string): Promise<void> {
-    const [run] = await this.#world.runs.list({ thread: session, limit: 1 });
-    if (run !== undefined && !isOpen(run)) await this.#world.gateway.forget(session);
+    const [run] = await this.#deps.runs.list({ thread: session, limit: 1 });
+    if (run !== undefined && !isOpen(run)) await this.#deps.gateway.forget(session);
   }
 
   /** Forgets executors that were away for longer than any order waits for its hand, unless their task is open. */
   async forgetAbsent(): Promise<void> {
-    const { gateway, runs, now } = this.#world;
+    const { gateway, runs, now } = this.#deps;
     this.#checkedAt = now();
     for (const session of gateway.sessionsSeenBefore(now() - RUN_LIMITS.handMs)) {
       const [open] = await runs.list({ thread: session, open: true, limit: 1 });
@@ -89,17 +89,17 @@ export class ExecutorSessions {
   }
 
   async #runOf(session: string, owner: string): Promise<RunHead | undefined> {
-    const [run] = await this.#world.runs.list({ thread: session, owner, limit: 1 });
+    const [run] = await this.#deps.runs.list({ thread: session, owner, limit: 1 });
     return run;
   }
 
   async #hasHandshake(session: string, owner: string): Promise<boolean> {
-    const kept = await this.#world.records.get(KIND, session);
+    const kept = await this.#deps.records.get(KIND, session);
     return kept !== undefined && kept.owner === owner && !this.#isExpired(kept.updatedAt);
   }
 
   #isExpired(updatedAt: number): boolean {
-    return updatedAt + EXECUTOR_LIMITS.keptMs <= this.#world.now();
+    return updatedAt + EXECUTOR_LIMITS.keptMs <= this.#deps.now();
   }
 }
 

@@ -4,8 +4,8 @@ import { ROW, rowShape } from "../hands.ts";
 import { plainFault } from "../ops.ts";
 import type { RouteCall, Reply, Surface } from "../../http/route.ts";
 
-/** What this surface may ask for. */
-interface DialledHandsWorld {
+/** Dependencies of this surface. */
+interface DialledHandsDependencies {
   readonly hands: Pick<HandCatalog, "find">;
   readonly dialler: HandDialler;
 }
@@ -37,7 +37,7 @@ const WHOM: JsonObject = {
 };
 
 /** Has hands dialled that listen. */
-export function dialledHands(world: DialledHandsWorld): Surface {
+export function dialledHands(deps: DialledHandsDependencies): Surface {
   return {
     name: "dialled-hands",
     faultBody: plainFault,
@@ -49,13 +49,13 @@ export function dialledHands(world: DialledHandsWorld): Surface {
         scope: "admin",
         body: WHOM,
         answer: ROW,
-        handle: (call) => dial(world, call),
+        handle: (call) => dial(deps, call),
       },
     ],
   };
 }
 
-async function dial({ hands, dialler }: DialledHandsWorld, { body, caller }: RouteCall): Promise<Reply> {
+async function dial({ hands, dialler }: DialledHandsDependencies, { body, caller }: RouteCall): Promise<Reply> {
   const whom = body as unknown as Omit<DialRequest, "owner">;
   const id = await dialler.dial({ ...whom, owner: caller.owner });
   return { status: 201, json: rowShape(hands.find(id, caller)) };

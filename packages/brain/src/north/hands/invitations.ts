@@ -3,8 +3,8 @@ import type { HandAdmission, JsonObject } from "@vidro/core";
 import { plainFault } from "../ops.ts";
 import type { RouteCall, Reply, Surface } from "../../http/route.ts";
 
-/** What this surface may ask for. */
-interface InvitationsWorld {
+/** Dependencies of this surface. */
+interface InvitationsDependencies {
   readonly admission: Pick<HandAdmission, "invite">;
 }
 
@@ -33,7 +33,7 @@ const LETTER: JsonObject = {
 };
 
 /** Invites hosts to become hands. */
-export function invitations({ admission }: InvitationsWorld): Surface {
+export function invitations({ admission }: InvitationsDependencies): Surface {
   return {
     name: "invitations",
     faultBody: plainFault,
@@ -51,7 +51,7 @@ export function invitations({ admission }: InvitationsWorld): Surface {
   };
 }
 
-async function invite(admission: InvitationsWorld["admission"], { body, caller }: RouteCall): Promise<Reply> {
+async function invite(admission: InvitationsDependencies["admission"], { body, caller }: RouteCall): Promise<Reply> {
   const { name, tags, expires_in_ms: lifeMs } = body as { name?: string; tags?: string[]; expires_in_ms?: number };
   const who = {
     owner: caller.owner,

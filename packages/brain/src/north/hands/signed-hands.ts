@@ -3,8 +3,8 @@ import type { HandAdmission, HandCatalog, JsonObject } from "@vidro/core";
 import { plainFault } from "../ops.ts";
 import type { RouteCall, Reply, Surface } from "../../http/route.ts";
 
-/** What this surface may ask for. */
-interface SignedHandsWorld {
+/** Dependencies of this surface. */
+interface SignedHandsDependencies {
   readonly hands: Pick<HandCatalog, "find">;
   readonly admission: Pick<HandAdmission, "rotateKey" | "allowAddress">;
 }
@@ -39,7 +39,7 @@ const ALLOWED: JsonObject = {
 };
 
 /** Changes what hands sign with, and says where those that listen may be called. */
-export function signedHands({ hands, admission }: SignedHandsWorld): Surface {
+export function signedHands({ hands, admission }: SignedHandsDependencies): Surface {
   const idIn = ({ params, caller }: RouteCall): string => hands.find(params["hand"] ?? "", caller).id;
   const change = { method: "POST", scope: "admin" } as const;
   return {

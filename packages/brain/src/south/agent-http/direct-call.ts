@@ -43,7 +43,7 @@ export class HandAddresses {
 }
 
 /** A hand to call, and its keys. */
-interface DirectWorld {
+interface DirectCallTarget {
   readonly hand: string;
   /** Scheme, host and port, which an administrator has allowed. */
   readonly url: string;
@@ -52,7 +52,12 @@ interface DirectWorld {
 }
 
 /** Calls hands that listen: gives the reply to a message, and rejects when there is none that the hand has signed. */
-export function directCall({ hand, url: base, keys, now }: DirectWorld): (message: JsonObject) => Promise<JsonObject> {
+export function directCall({
+  hand,
+  url: base,
+  keys,
+  now,
+}: DirectCallTarget): (message: JsonObject) => Promise<JsonObject> {
   const url = new URL(MESSAGES_PATH, base);
   return async (message) => {
     const keyid = await keys.active(hand);

@@ -7,8 +7,8 @@ import { SecretBox } from "../secret-box.ts";
 import type { Secret } from "../secret-box.ts";
 import { signatureCrypto } from "./signature-crypto.ts";
 
-/** What the keys of hands need. */
-interface HandKeysWorld {
+/** Dependencies of HandKeys. */
+interface HandKeysDependencies {
   readonly records: Records;
   /** The key that roots are encrypted with at rest; rejects when it cannot be read. */
   readonly secret: Secret;
@@ -57,13 +57,13 @@ const ID_BYTES = 9;
  * and either the next one until it is used for the first time, or the one before for a day after that.
  */
 export class HandKeys {
-  readonly #world: HandKeysWorld;
+  readonly #deps: HandKeysDependencies;
   readonly #safe: SecretBox;
   #decoy: string | undefined;
 
-  constructor(world: HandKeysWorld) {
-    this.#world = world;
-    this.#safe = new SecretBox(world.secret);
+  constructor(deps: HandKeysDependencies) {
+    this.#deps = deps;
+    this.#safe = new SecretBox(deps.secret);
   }
 
   /** Makes the first key of a hand; earlier keys of the hand are void. */
@@ -124,7 +124,7 @@ export class HandKeys {
     const known = keysIn(record);
     const next = known.find(({ id, state }) => state === "next" && keyid.endsWith(`/${id}`));
     if (next === undefined) return;
-    const endsAt = this.#world.now() + SIGNED_HTTP_LIMITS.overlapMs;
+    const endsAt = this.#deps.now() + SIGNED_HTTP_LIMITS.overlapMs;
     const retiring: KeptKey = { ...activeIn(known), state: "retiring", endsAt };
     const { salt: _, ...used } = next;
     await this.#put(hand, record.owner, [retiring, { ...used, state: "active" }], record.version).catch(agreed);
@@ -144,23 +144,23 @@ export class HandKeys {
   }
 
   #isValid({ state, endsAt = 0 }: KeptKey): boolean {
-    return state === "active" || state === "next" || (state === "retiring" && this.#world.now() < endsAt);
+    return state === "active" || state === "next" || (state === "retiring" && this.#deps.now() < endsAt);
   }
 
   async #known(hand: string): Promise<readonly KeptKey[]> {
-    const record = await this.#world.records.get(KIND, hand);
+    const record = await this.#deps.records.get(KIND, hand);
     return record === undefined ? [] : keysIn(record);
   }
 
   async #must(hand: string): Promise<StoredRecord> {
-    const record = await this.#world.records.get(KIND, hand);
+    const record = await this.#deps.records.get(KIND, hand);
     if (record !== undefined) return record;
     throw new Fault("NOT_FOUND", `The hand ${hand} does not sign its messages: it has no key here.`);
   }
 
   async #put(hand: string, owner: string, keys: readonly KeptKey[], version?: number): Promise<void> {
     const body = { keys } as unknown as JsonObject;
-    await this.#world.records.put({ kind: KIND, id: hand, owner, body }, version);
+    await this.#deps.records.put({ kind: KIND, id: hand, owner, body }, version);
   }
 }
 

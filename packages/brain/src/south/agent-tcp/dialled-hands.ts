@@ -109,8 +109,8 @@ export class DialledHands {
     const called = { id, owner, tags, ...(name === undefined ? {} : { name }) };
     const where = { host, port, lookup: lookupAllowed, ...(isTls ? { tls } : {}) };
     await this.#dialled.get(id)?.close();
-    const world = { hands, log, warrants: this.#warrants };
-    this.#dialled.set(id, dialTcpHand({ ...where, ...called, token, restMs }, world));
+    const deps = { hands, log, warrants: this.#warrants };
+    this.#dialled.set(id, dialTcpHand({ ...where, ...called, token, restMs }, deps));
   }
 
   /** Deletes the record of a hand, and its token with it. */

@@ -6,7 +6,7 @@ import type { Log } from "../../observe/log.ts";
 import type { TakeSample } from "../../observe/telemetry.ts";
 import { AgentHttp } from "../agent-http.ts";
 import { agentWsGateway } from "../agent-ws.ts";
-import type { AgentWsWorld } from "../agent-ws.ts";
+import type { AgentWsDependencies } from "../agent-ws.ts";
 import { openAuthority } from "../enrolment/authority.ts";
 import type { Authority, IssuedCertificate } from "../enrolment/authority.ts";
 import { certifiedPeer } from "../enrolment/certified-peer.ts";
@@ -41,7 +41,7 @@ export interface SouthboundOptions {
   readonly log: Log;
   readonly now: () => number;
   /** Lower bounds than those of the gateway, for tests. */
-  readonly bounds?: AgentWsWorld["bounds"];
+  readonly bounds?: AgentWsDependencies["bounds"];
 }
 
 const COPIED =

@@ -13,8 +13,8 @@ export interface CertifiedPeer {
   readonly expiresAt: number;
 }
 
-/** What certificates are held against. */
-export interface CertifiedWorld {
+/** Dependencies of the check of a certificate. */
+export interface PeerCheckDependencies {
   /** The brain's id. */
   readonly brain: string;
   readonly identities: Identities;
@@ -29,16 +29,16 @@ export interface CertifiedWorld {
  * Who is at the other end of a connection: AUTH_REQUIRED without a certificate, CERTIFICATE_INVALID with one that does
  * not count, HAND_REVOKED with one of a hand that was revoked.
  */
-export async function certifiedPeer(socket: TLSSocket, world: CertifiedWorld): Promise<CertifiedPeer> {
+export async function certifiedPeer(socket: TLSSocket, deps: PeerCheckDependencies): Promise<CertifiedPeer> {
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined)
     throw new Fault("AUTH_REQUIRED", "A hand comes with a certificate of this brain: vidro hands invite");
   // The TLS library has followed the chain up to our authority, and looked at dates and usage.
   if (!socket.authorized) throw invalid(WHY[String(socket.authorizationError)] ?? "it is not of this brain");
-  const now = world.now();
+  const now = deps.now();
   if (now < certificate.validFromDate.getTime() || now >= certificate.validToDate.getTime()) throw invalid(OVER);
-  const peer = await onRecord(certificate, world);
-  await world.identities.came(peer.identity, peer.serial);
+  const peer = await onRecord(certificate, deps);
+  await deps.identities.came(peer.identity, peer.serial);
   return peer;
 }
 
@@ -49,28 +49,28 @@ export async function certifiedPeer(socket: TLSSocket, world: CertifiedWorld): P
 export async function lapsed(
   certificate: X509Certificate | undefined,
   authority: X509Certificate,
-  world: CertifiedWorld,
+  deps: PeerCheckDependencies,
 ): Promise<CertifiedPeer> {
   if (certificate === undefined) throw new Fault("AUTH_REQUIRED", "A certificate is exchanged for a new one.");
   // The TLS library does not say whether its time is all that is wrong with it.
   if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey))
     throw invalid("it is not of this brain");
-  if (world.now() >= certificate.validToDate.getTime() + SOUTHBOUND_LIMITS.lapsedMs) throw invalid(OVER);
-  return onRecord(certificate, world);
+  if (deps.now() >= certificate.validToDate.getTime() + SOUTHBOUND_LIMITS.lapsedMs) throw invalid(OVER);
+  return onRecord(certificate, deps);
 }
 
-async function onRecord(certificate: X509Certificate, world: CertifiedWorld): Promise<CertifiedPeer> {
-  const hand = handIn(certificate, world);
-  const identity = await world.identities.find(hand);
+async function onRecord(certificate: X509Certificate, deps: PeerCheckDependencies): Promise<CertifiedPeer> {
+  const hand = handIn(certificate, deps);
+  const identity = await deps.identities.find(hand);
   if (identity === undefined) throw invalid("no such hand was enrolled here");
-  if ((await world.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
-  if (identity.spent?.includes(certificate.serialNumber) === true) await world.copied(hand, certificate.serialNumber);
+  if ((await deps.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
+  if (identity.spent?.includes(certificate.serialNumber) === true) await deps.copied(hand, certificate.serialNumber);
   if (!identity.serials.includes(certificate.serialNumber)) throw invalid("a newer one has taken its place");
   return { identity, serial: certificate.serialNumber, expiresAt: certificate.validToDate.getTime() };
 }
 
 /** The hand that a certificate names, and nothing but this hand. */
-function handIn(certificate: X509Certificate, { brain }: CertifiedWorld): string {
+function handIn(certificate: X509Certificate, { brain }: PeerCheckDependencies): string {
   const { ca, subjectAltName } = certificate;
   // One that says nothing of what it is for has none, whatever its type says.
   const usage: readonly string[] | undefined = certificate.keyUsage;

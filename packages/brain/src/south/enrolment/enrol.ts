@@ -14,8 +14,8 @@ import { ENROL_ATTEMPTS, AttemptLimit } from "./attempt-limit.ts";
 import type { SouthboundRoute } from "../agent-ws/southbound-server.ts";
 import { checkCertificateRequest } from "../agent-ws/message-checks.ts";
 
-/** What enrolling needs. */
-interface EnrolWorld {
+/** Dependencies of the enrolment route. */
+interface EnrolRouteDependencies {
   readonly authority: () => Promise<Authority>;
   readonly invitations: Invitations;
   readonly identities: Identities;
@@ -27,7 +27,7 @@ interface EnrolWorld {
 }
 
 /** Where a host that was invited gets its identity and its first certificate, or its first key. */
-export function enrolRoute(world: EnrolWorld): SouthboundRoute {
+export function enrolRoute(deps: EnrolRouteDependencies): SouthboundRoute {
   const tries = new AttemptLimit(ENROL_ATTEMPTS);
   return {
     method: "POST",
@@ -38,14 +38,14 @@ export function enrolRoute(world: EnrolWorld): SouthboundRoute {
       const asked = parseJson(body.toString("utf8"));
       if (!isObject(asked)) throw new Fault("BAD_REQUEST", "An enrolment is an object.");
       checkCertificateRequest("enrolment", asked);
-      return { json: { ...(await enrol(world, asked as unknown as EnrolRequest)) } };
+      return { json: { ...(await enrol(deps, asked as unknown as EnrolRequest)) } };
     },
   };
 }
 
-async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<EnrolReply> {
-  const { invitations, identities, hands, log } = world;
-  const authority = await world.authority();
+async function enrol(deps: EnrolRouteDependencies, asked: EnrolRequest): Promise<EnrolReply> {
+  const { invitations, identities, hands, log } = deps;
+  const authority = await deps.authority();
   const id = randomUUID();
   // The certificate is made before the invitation is used up: a request that cannot be met costs nothing.
   const { name = asked.name, tags = [] } = await invitations.check(asked.token);
@@ -55,14 +55,14 @@ async function enrol(world: EnrolWorld, asked: EnrolRequest): Promise<EnrolReply
   const { owner } = await invitations.redeem(asked.token);
   await identities.add({ id, owner, name, tags, serials: issued === undefined ? [] : [issued.serial] });
   const gateway = issued === undefined ? "agent-http" : "agent-ws";
-  const tools = await world.standardTools();
+  const tools = await deps.standardTools();
   await hands.expect({ id, owner, name, tags, gateway, tools, version: "", workspace: "." });
   const enrolled = { ok: true, agent_id: id, name, ca: authority.certificate } as const;
   if (issued !== undefined) {
     log("hand.enrolled", { agent_id: id, name, serial: issued.serial });
     return { ...enrolled, certificate: issued.certificate };
   }
-  const { keyid, root } = await world.keys.enrol(id, owner);
+  const { keyid, root } = await deps.keys.enrol(id, owner);
   log("hand.enrolled", { agent_id: id, name, keyid });
   return { ...enrolled, key_id: keyid, key: Buffer.from(root).toString("base64") };
 }

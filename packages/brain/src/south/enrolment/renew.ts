@@ -4,21 +4,21 @@ import { parseJson } from "@vidro/core/codec";
 import { RENEW_PATH } from "@vidro/core/wire/enrolment";
 import type { Authority, IssuedCertificate } from "./authority.ts";
 import { lapsed } from "./certified-peer.ts";
-import type { CertifiedWorld } from "./certified-peer.ts";
+import type { PeerCheckDependencies } from "./certified-peer.ts";
 import type { SouthboundRoute } from "../agent-ws/southbound-server.ts";
 import { checkCertificateRequest } from "../agent-ws/message-checks.ts";
 import { ENROL_ATTEMPTS, AttemptLimit } from "./attempt-limit.ts";
 
-/** What exchanging certificates needs. */
-interface RenewWorld {
+/** Dependencies of the renewal route. */
+interface RenewRouteDependencies {
   readonly authority: Authority;
-  readonly peers: CertifiedWorld;
+  readonly peers: PeerCheckDependencies;
   /** A new certificate for a hand that came with the one of that serial number. */
   readonly renew: (hand: string, serial: string, csr: string) => Promise<IssuedCertificate>;
 }
 
 /** Where a hand whose certificate ended while it was away gets a new one. */
-export function renewRoute({ authority, peers, renew }: RenewWorld): SouthboundRoute {
+export function renewRoute({ authority, peers, renew }: RenewRouteDependencies): SouthboundRoute {
   const tries = new AttemptLimit(ENROL_ATTEMPTS);
   const own = new X509Certificate(authority.certificate);
   return {

@@ -23,8 +23,8 @@ import { hostName, makeToolbelt } from "./toolbelt.ts";
 import type { Toolbelt } from "./toolbelt.ts";
 import { standardTools } from "../local.ts";
 
-/** What a connection of an executor needs of its gateway. */
-export interface ConnectedExecutorWorld {
+/** Dependencies of a connected executor. */
+export interface ConnectedExecutorDependencies {
   readonly hands: HandRegister;
   readonly memories: ExecutorMemories;
   readonly log: Log;
@@ -46,7 +46,7 @@ const withoutMisfits = new Map(
 
 /** One connection of an executor, from its handshake to its end. */
 export class ConnectedExecutor implements ExecutorPeer {
-  readonly #world: ConnectedExecutorWorld;
+  readonly #deps: ConnectedExecutorDependencies;
   readonly #ended: AbortSignal;
   readonly #messages: MessageSocket;
   readonly #listener: ExecutorListener;
@@ -58,8 +58,8 @@ export class ConnectedExecutor implements ExecutorPeer {
   #isJoining = false;
   #isGone = false;
 
-  constructor(world: ConnectedExecutorWorld, { socket, ended, listen }: ExecutorSocket) {
-    this.#world = world;
+  constructor(deps: ConnectedExecutorDependencies, { socket, ended, listen }: ExecutorSocket) {
+    this.#deps = deps;
     this.#ended = ended;
     this.#listener = listen(this);
     const onReceived = {
@@ -68,11 +68,11 @@ export class ConnectedExecutor implements ExecutorPeer {
       onSign: () => this.#attached?.seen(),
       onClose: () => this.#leave(),
     };
-    this.#messages = new MessageSocket(socket, onReceived, world.bounds.heartbeatMs);
+    this.#messages = new MessageSocket(socket, onReceived, deps.bounds.heartbeatMs);
     // The brain may be the slow one: CONNECTION_LOST lets the executor connect again.
     this.#lateHandshake = setTimeout(
       () => this.hangUp(new Fault("CONNECTION_LOST", "The handshake did not come in time.")),
-      world.bounds.handshakeMs,
+      deps.bounds.handshakeMs,
     );
     ended.addEventListener("abort", this.#end, { once: true });
     if (ended.aborted) this.#end();
@@ -82,7 +82,7 @@ export class ConnectedExecutor implements ExecutorPeer {
     const { handshake, session } = request;
     const belt = makeToolbelt(handshake, await standardTools());
     const link = new ExecutorLink(await this.#wire(request, belt));
-    const attached = await this.#world.hands.attach(describeSession(request, belt), link);
+    const attached = await this.#deps.hands.attach(describeSession(request, belt), link);
     this.#link = link;
     this.#attached = attached;
     const { epoch } = attached;
@@ -99,7 +99,7 @@ export class ConnectedExecutor implements ExecutorPeer {
   }
 
   hangUp(fault: Fault): void {
-    if (fault.code === "INTERNAL_ERROR") this.#world.log("executor.faulted", { stack: fault.stack ?? fault.message });
+    if (fault.code === "INTERNAL_ERROR") this.#deps.log("executor.faulted", { stack: fault.stack ?? fault.message });
     this.#messages.hangUp(fault.report());
   }
 
@@ -150,11 +150,11 @@ export class ConnectedExecutor implements ExecutorPeer {
       tools,
       extensions: new Set(EXTENSIONS.filter((extension) => extensions.includes(extension))),
       openActions: new Set(open_actions),
-      memory: await this.#world.memories.of(request.session, request.openAction),
+      memory: await this.#deps.memories.of(request.session, request.openAction),
       isOwnRun: request.isOwnRun,
       generation: request.generation,
       onLateEnd: () => this.#attached?.hand.wake(),
-      bounds: this.#world.bounds,
+      bounds: this.#deps.bounds,
     };
   }
 

@@ -34,8 +34,8 @@ export interface AttachedHand {
   detach(): void;
 }
 
-/** What the register needs. */
-interface HandsWorld {
+/** Dependencies of the register. */
+interface HandRegisterDependencies {
   readonly records: Records;
   readonly log: Log;
   readonly now: () => number;
@@ -53,7 +53,7 @@ const SESSION_GATEWAY = "executor-ws";
 
 /** The hands of a brain: which there are, which are connected, which are barred, and which of them a run works with. */
 export class HandRegister implements HandCatalog {
-  readonly #world: HandsWorld;
+  readonly #deps: HandRegisterDependencies;
   readonly #records: HandRecords;
   readonly #local: RegisteredHand | undefined;
   readonly #known = new Map<string, RegisteredRemoteHand>();
@@ -63,18 +63,18 @@ export class HandRegister implements HandCatalog {
   /** Reads of the restrictions run one after the other, so that the newest state is applied last. */
   #applied: Promise<void> = Promise.resolve();
 
-  constructor(world: HandsWorld) {
-    this.#world = world;
-    this.#local = world.local;
-    this.#records = new HandRecords(world.records);
-    this.#stops = new PendingStops(world.records);
+  constructor(deps: HandRegisterDependencies) {
+    this.#deps = deps;
+    this.#local = deps.local;
+    this.#records = new HandRecords(deps.records);
+    this.#stops = new PendingStops(deps.records);
   }
 
   /** Reads the hands from the store, and from now on applies restrictions that other processes make. */
   async load(): Promise<void> {
     this.#stopWatching = this.#records.watchBars(() => {
       this.#applyRestrictions().catch((thrown: unknown) =>
-        this.#world.log("hand.restrictions_unreadable", { reason: asFault(thrown).message }),
+        this.#deps.log("hand.restrictions_unreadable", { reason: asFault(thrown).message }),
       );
     });
     await this.#stops.load();
@@ -94,10 +94,10 @@ export class HandRegister implements HandCatalog {
     const before = this.#known.get(description.id);
     const known = before ?? (await this.#admit(description));
     this.#assertMayAttach(known, description);
-    const { floor = 0 } = this.#world;
+    const { floor = 0 } = this.#deps;
     if (before !== undefined && seen > Math.max(before.epoch, floor)) throw this.#staleBrain(description, seen);
     known.epoch = Math.max(known.epoch, seen, floor - 1) + 1;
-    known.lastSeenAt = this.#world.now();
+    known.lastSeenAt = this.#deps.now();
     const { epoch } = known;
     await this.#save(known, description);
     // During the write the hand may have been revoked, or have connected again.
@@ -106,7 +106,7 @@ export class HandRegister implements HandCatalog {
     known.hand.link?.close(this.#takenOver(description).report());
     known.hand.attach(description, link);
     known.away = undefined;
-    this.#world.log("hand.connected", {
+    this.#deps.log("hand.connected", {
       agent_id: description.id,
       name: description.name,
       gateway: description.gateway,
@@ -116,7 +116,7 @@ export class HandRegister implements HandCatalog {
       hand: known.hand,
       seen: () => this.#seen(known),
       detach: () => {
-        if (known.hand.detach(link)) this.#world.log("hand.disconnected", { agent_id: description.id });
+        if (known.hand.detach(link)) this.#deps.log("hand.disconnected", { agent_id: description.id });
       },
     };
   }
@@ -267,7 +267,7 @@ export class HandRegister implements HandCatalog {
 
   /** Logs two connections under one identity: the first may have died silently, or the key was stolen [F29]. */
   #takenOver({ id }: HandDescription): Fault {
-    this.#world.log("hand.duplicated", {
+    this.#deps.log("hand.duplicated", {
       agent_id: id,
     });
     return new Fault("CONFLICT", "Another connection of this hand took over.");
@@ -278,7 +278,7 @@ export class HandRegister implements HandCatalog {
     const message =
       "This brain is an older state of the one that the hand knows, such as a backup: it is to be started with " +
       "vidro up --restored";
-    this.#world.log("hand.ahead", {
+    this.#deps.log("hand.ahead", {
       agent_id: id,
       epoch: seen,
     });
@@ -310,7 +310,7 @@ export class HandRegister implements HandCatalog {
     const known = this.#known.get(description.id);
     if (known !== undefined) return known;
     if (bar?.barred === "revoked") throw new Fault("HAND_REVOKED");
-    const at = this.#world.now();
+    const at = this.#deps.now();
     const hand = this.#makeRemote(description);
     hand.bar(bar?.barred);
     const admitted = new RegisteredRemoteHand(hand, { epoch: 0, lastSeenAt: at, createdAt: at });
@@ -320,7 +320,7 @@ export class HandRegister implements HandCatalog {
   }
 
   #makeRemote(description: HandDescription): RemoteHand {
-    return new RemoteHand(description, { stops: this.#stops, overdueMs: this.#world.overdueMs });
+    return new RemoteHand(description, { stops: this.#stops, overdueMs: this.#deps.overdueMs });
   }
 
   /** Removes the hand that has been away the longest, unless a run might still wait for it. */
@@ -328,7 +328,7 @@ export class HandRegister implements HandCatalog {
     let longest: RegisteredRemoteHand | undefined;
     for (const known of this.#known.values()) {
       const isAway =
-        known.hand.link === undefined && this.#world.now() - known.lastSeenAt > REGISTER_LIMITS.rememberedMs;
+        known.hand.link === undefined && this.#deps.now() - known.lastSeenAt > REGISTER_LIMITS.rememberedMs;
       if (isAway && (longest === undefined || known.lastSeenAt < longest.lastSeenAt)) longest = known;
     }
     if (longest === undefined)
@@ -338,7 +338,7 @@ export class HandRegister implements HandCatalog {
 
   /** Removes executors of old sessions: each session is another hand. */
   async #removeOldSessions(): Promise<void> {
-    const before = this.#world.now() - REGISTER_LIMITS.visitorMs;
+    const before = this.#deps.now() - REGISTER_LIMITS.visitorMs;
     for (const known of this.#known.values()) {
       const { description, link, barred } = known.hand;
       const isGone = link === undefined && known.lastSeenAt < before;
@@ -349,17 +349,17 @@ export class HandRegister implements HandCatalog {
   async #forget({ hand: { id } }: RegisteredRemoteHand): Promise<void> {
     this.#known.delete(id);
     await this.#records.forget(id);
-    this.#world.log("hand.forgotten", { agent_id: id });
+    this.#deps.log("hand.forgotten", { agent_id: id });
   }
 
   /** Written to the store once a minute at most: a crash loses no more than that of `lastSeenAt`. */
   #seen(known: RegisteredRemoteHand): void {
-    known.lastSeenAt = this.#world.now();
+    known.lastSeenAt = this.#deps.now();
     if (known.lastSeenAt - known.writtenAt >= REGISTER_LIMITS.seenMs) void this.#save(known).catch(() => undefined);
   }
 
   async #save(known: RegisteredRemoteHand, description = known.hand.description): Promise<void> {
-    known.writtenAt = this.#world.now();
+    known.writtenAt = this.#deps.now();
     await this.#records.keep(description, known);
   }
 
@@ -384,7 +384,7 @@ export class HandRegister implements HandCatalog {
       known.why = bar?.why;
       if (known.hand.barred === bar?.barred) continue;
       known.hand.bar(bar?.barred);
-      this.#world.log("hand.restriction_changed", { agent_id: id, barred: bar?.barred ?? "no" });
+      this.#deps.log("hand.restriction_changed", { agent_id: id, barred: bar?.barred ?? "no" });
       if (bar?.barred !== "revoked") continue;
       known.hand.link?.close(new Fault("HAND_REVOKED").report());
       for (const notify of this.#onRevoked) notify(id);

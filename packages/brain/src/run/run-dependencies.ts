@@ -2,7 +2,7 @@ import type { Hand, Journal, LiveBus, Model } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
 
 /** Dependencies of the loop of one run. */
-export interface RunWorld {
+export interface RunDependencies {
   readonly journal: Journal;
   readonly model: Model;
   readonly hand: Hand;
