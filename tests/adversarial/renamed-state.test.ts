@@ -1,8 +1,10 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { decoded, STATE_SECRET } from "./attack.fixture.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { approved, decoded, SECRET, STATE_SECRET, target } from "./attack.fixture.ts";
 import { NOBODY, startAttackedHand } from "./attacked-hand.fixture.ts";
 import type { AttackedHand } from "./attacked-hand.fixture.ts";
 
@@ -89,3 +91,45 @@ test("a plan whose words rename or remove a folder above the state is denied", a
   const { decision, fault } = await hand.approve("shell", { command: `mv a ${hand.folder} && ls ${hand.folder}/a` });
   assert.deepEqual([decision, fault], ["ask", undefined]);
 });
+
+test("a line that is held to the workspace renames no folder above what is hidden in it", async (t) => {
+  const at = await target(t, { inSight: true });
+  at.put("deep/er/x", "x\n");
+  linkSync(join(at.outside, "secret.txt"), join(at.workspace, "deep/er/hard"));
+  for (const command of ["mv deep deep2; ls", "mv deep/er deep/er2", "cat deep*/er*/hard"]) {
+    const { text, fault } = await approved(at.hand, "shell", { command, access: "workspace" });
+    assert.equal(fault, undefined);
+    assert.doesNotMatch(text, new RegExp(SECRET), command);
+  }
+  const { text } = await at.attempt("shell", { command: "cat deep*/er*/*; mv deep/er/x deep/er/y", access: "read" });
+  assert.doesNotMatch(text, new RegExp(SECRET));
+  const free = await approved(at.hand, "shell", {
+    command: "mv deep/er/x deep/er/y && ls deep/er",
+    access: "workspace",
+  });
+  assert.match(free.text, /y/);
+});
+
+test(
+  "a folder that shows the state by another mount is covered as well",
+  { skip: process.getuid?.() !== 0 },
+  async (t) => {
+    const hand = await startAttackedHand(t);
+    const shown = join(hand.folder, "shown");
+    mkdirSync(shown);
+    execFileSync("mount", ["--bind", join(hand.folder, "d"), shown]);
+    try {
+      // The hand looks at the mounts of its host now and then.
+      const named = { command: `ls ${shown}/vidro`, access: "host" };
+      while ((await hand.approve("shell", named)).decision !== "deny") await sleep(100);
+      const { text } = await hand.approve("shell", {
+        command: `cat ${decoded(shown)}/vidro/token; echo end`,
+        access: "host",
+      });
+      assert.match(text, /end/);
+      assert.doesNotMatch(text, new RegExp(STATE_SECRET));
+    } finally {
+      execFileSync("umount", ["--lazy", shown]);
+    }
+  },
+);
