@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { Fault, MODEL_LIMITS, OFFLINE_LIMITS } from "@vidro/core";
+import { MODEL_LIMITS, OFFLINE_LIMITS } from "@vidro/core";
+import { makeHome } from "./daemon/home-folder.ts";
 import { redactor } from "@vidro/core/redact";
 import type { Hand, Journal, Records } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
@@ -122,9 +122,7 @@ async function openHomeStore(
   { home, store: name = "sqlite", restored = false }: BrainOptions,
   log: Log,
 ): Promise<Store> {
-  await mkdir(home, { recursive: true, mode: 0o700 }).catch((cause: unknown) => {
-    throw new Fault("STORE_UNREADABLE", `${home} cannot be made: ${(cause as Error).message}`, { cause });
-  });
+  await makeHome(home);
   if (name === "memory") return openStore(name, "", { restored });
   const key = await sealKey(join(home, "audit-key"));
   const store = await openStore(name, join(home, "journal.db"), { restored, sealKey: key });

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import {
   asFault,
@@ -30,6 +29,7 @@ import { checkArguments } from "./tools/check-arguments.ts";
 import { processEnvironment } from "./config.ts";
 import { buildEnvironment } from "./exec/environment.ts";
 import { holdFolder } from "./files/held-folder.ts";
+import { makeOwnFolder } from "./files/own-files.ts";
 import { resolveFolder, resolveWorkspace } from "./files/resolve-folder.ts";
 import { isAlive, thisProcess } from "./host/process-identity.ts";
 import { runWithDeadline } from "./exec/deadline.ts";
@@ -73,8 +73,7 @@ export async function localHand(options: LocalHandOptions): Promise<Hand> {
 
 function makeFolder(path: string): string {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-    return realpathSync(path);
+    return makeOwnFolder(path);
   } catch (cause) {
     throw new Fault("LEDGER_UNWRITABLE", `The folder ${path} cannot be made: ${asFault(cause).message}.`, { cause });
   }

@@ -1,6 +1,7 @@
-import { chmodSync, closeSync, openSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { Fault, HAND_LIMITS, isObject, type ActionEnd, type LeaseHolder } from "@vidro/core";
+import { closeFileToOthers } from "./files/own-files.ts";
 import { OPENING_TABLES, Openings } from "./ledger-openings.ts";
 
 /*
@@ -104,7 +105,7 @@ class SqliteLedger implements Ledger {
   constructor(path: string, now: () => number) {
     this.#path = path;
     this.#now = now;
-    closeToOthers(path);
+    closeFileToOthers(path);
     this.#database = new DatabaseSync(path, { timeout: HAND_LIMITS.databaseBusyMs });
     try {
       // Not synced yet: the first start is synced, and with it everything written before.
@@ -204,12 +205,6 @@ class SqliteLedger implements Ledger {
     this.#untilEviction = EVICT_EVERY;
     for (const statement of this.#statements.evict) statement.run({ before: at - HAND_LIMITS.ledgerMs, at });
   }
-}
-
-/** Outcomes contain program output, so the file, and those that SQLite creates with its mode, are closed to others. */
-function closeToOthers(path: string): void {
-  closeSync(openSync(path, "a", 0o600));
-  chmodSync(path, 0o600);
 }
 
 type Statements = ReturnType<typeof prepare>;

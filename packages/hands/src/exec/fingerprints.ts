@@ -3,6 +3,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { open, type FileHandle } from "node:fs/promises";
 import { basename, delimiter, join, resolve } from "node:path";
 import { Fault, HAND_LIMITS } from "@vidro/core";
+import { isWithin } from "../files/is-within.ts";
 import { findImpliedRuns, runsGivenFiles } from "./implied-files.ts";
 
 /** Separators between the words of a shell line. */
@@ -13,6 +14,9 @@ export const NO_NUL = "^[^\\0]*$";
 
 /** Folders that only the system's package manager writes to. */
 const SYSTEM = ["/usr/bin", "/usr/sbin", "/usr/lib", "/usr/lib64", "/usr/libexec", "/bin", "/sbin", "/lib", "/lib64"];
+
+/** Folders whose files the kernel writes whenever they are read: no script is there, and no digest of one holds. */
+const KERNEL = ["/proc", "/sys"];
 
 /**
  * The file that a word would run, found in PATH or as a path relative to the folder, with symlinks resolved.
@@ -144,6 +148,9 @@ async function addFile(digests: Digests, path: string, kind: FileKind): Promise<
   try {
     // Opening a device can have effects, and opening a fifo waits for its other end.
     if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return;
+    // The real path, since a link in /proc may lead to a script.
+    const real = realpathSync.native(path);
+    if (KERNEL.some((folder) => isWithin(folder, real))) return;
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const facts = await file.stat({ bigint: true });
     const isRunnable = (facts.mode & 0o111n) !== 0n;

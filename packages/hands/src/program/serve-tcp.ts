@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { mkdirSync } from "node:fs";
 import { once } from "node:events";
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
@@ -7,6 +6,7 @@ import { tcpAddress } from "@vidro/core/wire/agent-tcp";
 import { tcpHandName } from "@vidro/core/wire/warrant";
 import manifest from "../../package.json" with { type: "json" };
 import { readBrainKey } from "../enrol/brain-key.ts";
+import { makeOwnFolder } from "../files/own-files.ts";
 import { localHand } from "../hand.ts";
 import { openReloadablePolicy } from "../policy/policy-file.ts";
 import { openReceiptSigner } from "../enrol/receipt-signer.ts";
@@ -41,7 +41,7 @@ const ID = "tcp";
 export async function serveTcp(flags: TcpHandFlags): Promise<number> {
   const { state, workspace = ".", tokens: file = join(state, "tokens.json"), name, lab } = flags;
   const own = join(state, "hand");
-  mkdirSync(own, { recursive: true, mode: 0o700 });
+  for (const folder of [state, own]) makeOwnFolder(folder);
   const tls = await readTls(flags);
   const brain = flags.brain === undefined ? {} : { brain: readBrainKey(await readPem(flags.brain), tcpHandName(ID)) };
   const tokens = new TokenFile(file);

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { DatabaseSync } from "node:sqlite";
 import type { SQLInputValue, StatementSync } from "node:sqlite";
 import { asFault, Fault, WATCH_LIMITS, HAND_LIMITS } from "@vidro/core";
+import { closeFileToOthers } from "../../files/own-files.ts";
 
 /*
  * Watches and their events in a database of the hand's state, so that a watch continues after a restart. Events are not
@@ -62,6 +63,7 @@ export class WatchLog {
   readonly #add: StatementSync;
 
   constructor(path: string) {
+    closeFileToOthers(path);
     this.#database = new DatabaseSync(path, { timeout: HAND_LIMITS.databaseBusyMs });
     try {
       this.#database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");

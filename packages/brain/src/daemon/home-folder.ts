@@ -1,0 +1,27 @@
+import { chmod, mkdir, readdir, stat } from "node:fs/promises";
+import { Fault } from "@vidro/core";
+
+const OPEN_TO_OTHERS = 0o077;
+
+/** Names of which a home has at least one; a folder of other things is none. */
+const HOME_ENTRIES = new Set(["journal.db", "audit-key", "hand", "joined", "policy.json", "tokens.json", "agents"]);
+
+/**
+ * Makes the home of a brain if it is not there, and closes it to other users of the host. Throws STORE_UNREADABLE when
+ * it cannot be made, and when it is open to others and holds things but none of Vidro's: those may be for others.
+ */
+export async function makeHome(home: string): Promise<void> {
+  try {
+    await mkdir(home, { recursive: true, mode: 0o700 });
+    if (((await stat(home)).mode & OPEN_TO_OTHERS) === 0) return;
+    // A daemon has put its lock and its log there before.
+    const names = (await readdir(home)).filter((name) => !name.startsWith("daemon."));
+    if (names.length === 0 || names.some((name) => HOME_ENTRIES.has(name))) return await chmod(home, 0o700);
+  } catch (cause) {
+    throw new Fault("STORE_UNREADABLE", `${home} cannot be made: ${(cause as Error).message}`, { cause });
+  }
+  throw new Fault(
+    "STORE_UNREADABLE",
+    `${home} is open to other users and holds files that are not Vidro's: name another folder in VIDRO_HOME, or close it with chmod 700.`,
+  );
+}
