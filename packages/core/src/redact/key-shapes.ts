@@ -150,6 +150,7 @@ const FORMED: readonly Shape[] = [
   { secret: [...literal("re_"), charRun(ALNUM, 8), ...literal("_"), charRun(ALNUM, 20)], tail: NAME_TAIL },
   { secret: [either(literal("live_"), literal("test_")), charRun(HEX, 35)], tail: NAME_TAIL },
   {
+    ...WORD_ALONE,
     secret: [...literal("2"), charRun(ALNUM, 26), ...literal("_"), charRun("[0-9]", 1), charRun(ALNUM, 20)],
     tail: NAME_TAIL,
   },

@@ -1,14 +1,14 @@
 import { anyCase, either, charRun, wholeSource, literal } from "./pattern.ts";
 import type { Pattern, Step } from "./pattern.ts";
 import { runOf } from "./scan.ts";
-import { ANYWHERE, hasDigit, NO_TAIL, VALUE_CHARS } from "./shape.ts";
+import { ANYWHERE, HAS_MIXED_CASE, hasDigit, NO_TAIL, VALUE_CHARS } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
 /* Secrets that are known by the name before them, in English, Portuguese and Spanish. */
 
 const SPACE = String.raw`[ \t]`;
 /** A quote, perhaps inside a string that is itself quoted, or twice. */
-const QUOTE: Pattern = [charRun(String.raw`\\`, 0, 3), charRun("[\"'`]", 1)];
+export const QUOTE: Pattern = [charRun(String.raw`\\`, 0, 3), charRun("[\"'`]", 1)];
 /** There may be a quote. */
 export const MAYBE_QUOTE: Step = either([], QUOTE);
 /** What gives a value to a name. */
@@ -40,17 +40,28 @@ const PASSWORDS: readonly Pattern[] = [
     ...anyCase("a"),
   ],
   [...anyCase("palavra"), JOINT, ...anyCase("passe")],
+  anyCase("passwort"),
+  anyCase("kennwort"),
+  [...anyCase("mot"), JOINT, ...anyCase("de"), JOINT, ...anyCase("passe")],
+  [...anyCase("frase"), JOINT, ...anyCase("secreta")],
 ];
+
+/** What a key may be for, where its name says by this that it is none to show. */
+const KINDS_OF_KEYS =
+  "api access private secret signing account encryption auth master storage subscription app admin shared license " +
+  "service session deploy";
 
 /** Names of what programs send. */
 const KEYS: readonly Pattern[] = [
-  ...["secret", "segredo", "token", "credential", "credencial", "authorization"].map((name) => anyCase(name)),
+  ...["secret", "segredo", "secreto", "token", "credential", "credencial", "authorization", "bearer"].map((name) =>
+    anyCase(name),
+  ),
   anyCase("credentials"),
-  ...["api", "access", "private", "secret", "signing", "account", "encryption", "auth"].map((name) => [
-    ...anyCase(name),
-    charRun("[_-]", 0, 1),
-    ...anyCase("key"),
-  ]),
+  ...KINDS_OF_KEYS.split(" ").map((name) => [...anyCase(name), charRun("[_-]", 0, 1), ...anyCase("key")]),
+  [...anyCase("secret"), charRun("[_-]", 0, 1), ...anyCase("key"), charRun("[_-]", 0, 1), ...anyCase("base")],
+  [...anyCase("token"), JOINT, either([], [...anyCase("de"), JOINT]), either(anyCase("acesso"), anyCase("acceso"))],
+  [either(anyCase("totp"), anyCase("otp"), anyCase("mfa")), charRun("[_-]", 0, 1), ...anyCase("seed")],
+  [charRun("[_-]", 1), ...anyCase("auth")],
   ...["chave", "clave", "llave"].map((name) => [
     ...anyCase(name),
     JOINT,
@@ -59,12 +70,13 @@ const KEYS: readonly Pattern[] = [
   ]),
 ];
 
-const NAMES: readonly Pattern[] = [...PASSWORDS, ...KEYS];
+/** All names that tell of a secret. */
+export const NAMES: readonly Pattern[] = [...PASSWORDS, ...KEYS];
 const ANY_NAME = wholeSource([either(...NAMES)]);
 const ANY_PASSWORD = wholeSource([either(...PASSWORDS)]);
 
 /** Names that are also the end of other words. */
-const SHORT_NAMES: readonly Pattern[] = ["clave", "pass", "pwd", "_auth"].map((name) => anyCase(name));
+const SHORT_NAMES: readonly Pattern[] = ["clave", "chave", "pass", "pwd"].map((name) => anyCase(name));
 const NO_LETTER_BEHIND = "(?<![A-Za-z])";
 
 const BARE = "[A-Za-z0-9_~+/!@#%^*?-]";
@@ -74,7 +86,7 @@ const BARE_TAIL = runOf("[^\\s\"'`,;)\\]}&<>\\\\]");
 /** A number, a call or a member of something, and a variable named like what it is given to are no secrets. */
 const CODE = String.raw`(?!\d{1,16}\b|\w{1,40}[.(\[]|\w{0,40}${ANY_NAME}\b)`;
 /** A template or a blank to fill in is no secret. */
-const NO_TEMPLATE = "(?![$<{[*%])";
+export const NO_TEMPLATE = "(?![$<{[*%])";
 const NO_PATH = "(?![/~.])";
 
 /** Values of a name, quoted or not; without quotes only a digit tells them from words. */
@@ -97,6 +109,13 @@ function assignments(name: Pattern, behind: string): readonly Shape[] {
     },
     {
       behind,
+      before: [...name, MAYBE_QUOTE, ...EQUALS],
+      unless: (behind === ANYWHERE ? "" : NO_PATH) + CODE + HAS_MIXED_CASE,
+      secret: [charRun(BARE, 8, VALUE_CHARS)],
+      tail: BARE_TAIL,
+    },
+    {
+      behind,
       before: [...name, ...literal("=")],
       unless: (behind === ANYWHERE ? "" : NO_PATH) + CODE,
       secret: [charRun(BARE, 8, VALUE_CHARS)],
@@ -110,10 +129,11 @@ const ORDINARY =
   "required optional string str text bytes null none nil undefined true false yes no empty invalid incorrect missing " +
   "wrong expired changed unchanged hidden masked must should may can the your my their his her our a an is was are not " +
   "please enter type set unset see use this that field input value if when to or and for from option flag with in on " +
-  "file stdin default at least too cannot at by of " +
+  "file stdin default at least too cannot at by of files compat systemd sss nis ldap winbind " +
   "obrigatória obrigatório inválida inválido incorreta errada deve sua seu não uma um o os as para com digite informe " +
   "obligatoria obligatorio requerida incorrecta debe tu su la el los las una un para con introduzca escriba mínimo";
-const NO_ORDINARY_WORD = `(?!(?:${ORDINARY.split(" ")
+/** None of those words. */
+export const NO_ORDINARY_WORD = `(?!(?:${ORDINARY.split(" ")
   .map((letters) => wholeSource([...anyCase(letters.slice(0, 1)), ...literal(letters.slice(1))]))
   .join("|")})(?![A-Za-zÀ-ÿ]))`;
 const NO_NAME_INSIDE = (set: string): string => `(?!${set}{0,48}${ANY_PASSWORD})`;
@@ -122,17 +142,17 @@ const LINE = "[^\\r\\n\"'`,;{}<>\\\\]";
 const PHRASE = "[^\\r\\n\"'`\\\\]";
 
 /** Passwords of words alone. */
-const phrases = (name: Pattern): readonly Shape[] => [
+const phrases = (name: Pattern, behind: string): readonly Shape[] => [
   {
     // Behind a word and a space the name is part of a sentence.
-    behind: "(?<![A-Za-z,;:).] )",
+    behind: `(?<![A-Za-z,;:).] )${behind}`,
     before: [...name, MAYBE_QUOTE, ...literal(":"), charRun(SPACE, 1, 4)],
     unless: `${NO_TEMPLATE}(?![/~.!=|&(-])${NO_ORDINARY_WORD}${NO_NAME_INSIDE(LINE)}(?!\\w{1,40}[^\\w\\s\\\\!@#^*+-])(?!\\d{1,16}\\b)(?=\\S{3})`,
     secret: [charRun(LINE, 6, VALUE_CHARS)],
     tail: runOf(LINE),
   },
   {
-    behind: ANYWHERE,
+    behind,
     before: [...name, MAYBE_QUOTE, ...EQUALS, ...QUOTE],
     unless: `${NO_TEMPLATE}${NO_ORDINARY_WORD}${NO_NAME_INSIDE(PHRASE)}(?=${PHRASE}{0,40} )`,
     secret: [charRun(PHRASE, 8, VALUE_CHARS)],
@@ -140,7 +160,7 @@ const phrases = (name: Pattern): readonly Shape[] => [
   },
   {
     // `the password is hunter2`, also where people say it in Portuguese or Spanish.
-    behind: ANYWHERE,
+    behind,
     before: [
       ...name,
       charRun(" ", 1),
@@ -243,7 +263,8 @@ const FILES: readonly Shape[] = [
 export const NAMED_SHAPES: readonly Shape[] = [
   ...NAMES.flatMap((name) => assignments(name, ANYWHERE)),
   ...SHORT_NAMES.flatMap((name) => assignments(name, NO_LETTER_BEHIND)),
-  ...PASSWORDS.flatMap(phrases),
+  ...PASSWORDS.flatMap((name) => phrases(name, ANYWHERE)),
+  ...phrases(anyCase("clave"), NO_LETTER_BEHIND),
   ...ARGUMENTS,
   ...FILES,
 ];

@@ -20,7 +20,7 @@ export interface Redactor {
 
 /** Names of fields whose strings are secrets; counts such as `inputTokens` are none. */
 const TELLING =
-  /passw(?:or)?d$|passphrase$|secret$|token$|(?:api|access|private|secret|signing|account|encryption)[_-]?key$|authorization$|cookies?$|credentials?$|senha$|contrase[nñ]a$|segredo$|palavra[_-]?passe$|(?:^|[_-])(?:clave|pwd)$|(?:chave|clave|llave)[_-]?(?:de[_-]?)?(?:api|acc?esso|acceso|secreta|privada)$/i;
+  /passw(?:or)?d$|passphrase$|(?:secret|segredo|secreto)$|token$|(?:api|access|private|secret|signing|account|encryption|master|storage|subscription|shared)[_-]?key$|secret[_-]?key[_-]?base$|authorization$|cookies?$|credentials?$|senha$|contrase[nñ]a$|palavra[_-]?passe$|mot[_-]?de[_-]?passe$|(?:pass|kenn)wort$|frase[_-]?secreta$|t?otp[_-]?seed$|(?:^|[_-])(?:clave|pwd|pass)$|token[_-]?(?:de[_-]?)?acc?esso$|token[_-]?(?:de[_-]?)?acceso$|(?:chave|clave|llave)[_-]?(?:de[_-]?)?(?:api|acc?esso|acceso|secreta|privada)$/i;
 
 /** A field's name without secrets, and whether it tells of one. */
 interface Name {

@@ -47,3 +47,7 @@ export function key(prefix: string, set: string, chars: number): Shape {
 export function hasDigit(set: string): string {
   return `(?=${set}{0,40}[0-9])`;
 }
+
+/** That a value without digits is no word: in it small letters come before capitals twice, and capitals stand close. */
+export const HAS_MIXED_CASE =
+  "(?=[A-Z+/_-]{0,8}[a-z]{1,8}[A-Z]{1,8}[a-z]{1,8}[A-Z])(?=[A-Za-z]{0,16}[A-Z][a-z]{0,2}[A-Z][a-z]{0,2}[A-Z])";

@@ -1,4 +1,5 @@
 import { REDACT_LIMITS } from "../limits.ts";
+import { CONFIG_SHAPES } from "./config-shapes.ts";
 import { KEY_SHAPES } from "./key-shapes.ts";
 import { NAMED_SHAPES } from "./named-shapes.ts";
 import { OWN_SHAPES } from "./own-shapes.ts";
@@ -11,7 +12,14 @@ import type { Shape } from "./shape.ts";
 import { SIGN_CHARS, signsOf } from "./signs.ts";
 import { WIRE_SHAPES } from "./wire-shapes.ts";
 
-const SHAPES: readonly Shape[] = [...PRIVATE_KEY_SHAPES, ...KEY_SHAPES, ...OWN_SHAPES, ...WIRE_SHAPES, ...NAMED_SHAPES];
+const SHAPES: readonly Shape[] = [
+  ...PRIVATE_KEY_SHAPES,
+  ...KEY_SHAPES,
+  ...OWN_SHAPES,
+  ...WIRE_SHAPES,
+  ...NAMED_SHAPES,
+  ...CONFIG_SHAPES,
+];
 
 const ANY = "[^]";
 

@@ -1,7 +1,7 @@
 import { anyCase, either, charRun, literal } from "./pattern.ts";
 import { EQUALS, MAYBE_QUOTE } from "./named-shapes.ts";
 import { runOf } from "./scan.ts";
-import { ANYWHERE, hasDigit, NO_TAIL, VALUE_CHARS } from "./shape.ts";
+import { ANYWHERE, HAS_MIXED_CASE, hasDigit, NO_TAIL, VALUE_CHARS } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
 /* Secrets in headers and addresses. */
@@ -13,7 +13,7 @@ const COOKIES = "[^\\r\\n\"'`\\\\]";
 const HEADERS: readonly Shape[] = [
   {
     before: [...anyCase("bearer"), charRun(" ", 1, 2)],
-    unless: hasDigit(CREDENTIAL),
+    unless: `(?:${hasDigit(CREDENTIAL)}|${HAS_MIXED_CASE})`,
     secret: [charRun(CREDENTIAL, 8, VALUE_CHARS)],
     tail: runOf(CREDENTIAL),
   },
@@ -36,6 +36,14 @@ const HEADERS: readonly Shape[] = [
     unless: hasDigit(CREDENTIAL),
     secret: [charRun(CREDENTIAL, 8, VALUE_CHARS)],
     tail: runOf("[^\\r\\n\"'`\\\\]"),
+  },
+  {
+    // What proves in a Digest header that a password is known.
+    behind: "(?<=[ ,])",
+    before: [...literal("response="), MAYBE_QUOTE],
+    unless: hasDigit("[A-Za-z0-9]"),
+    secret: [charRun("[A-Za-z0-9]", 30)],
+    tail: runOf("[A-Za-z0-9]"),
   },
   {
     // The name of the first stays, and of one that is set also what it is good for.
@@ -106,6 +114,10 @@ const WEBHOOKS: readonly Shape[] = [
   },
 ];
 
+const RANDOM = "[A-Za-z0-9_-]";
+/** That a value has small letters or capitals, and digits. */
+const IS_RANDOM = `${hasDigit(RANDOM)}(?=[a-z0-9_-]{0,40}[A-Z]|[A-Z0-9_-]{0,40}[a-z])`;
+
 const SIGNATURE = "[A-Za-z0-9%+/=_-]";
 
 const ADDRESSES: readonly Shape[] = [
@@ -124,6 +136,23 @@ const ADDRESSES: readonly Shape[] = [
     secret: [charRun("[!#-&*-.0-9;=?A-Z^_a-z|~-]", 3, 64)],
     after: [...literal("@"), either(literal("tcp("), literal("unix("))],
     tail: NO_TAIL,
+  },
+  {
+    // A token in the place of a name; its first letters are shown, so that a stream need not hold back a host.
+    behind: ANYWHERE,
+    before: [...literal("://"), charRun("[A-Za-z0-9_]", 11)],
+    unless: IS_RANDOM,
+    secret: [charRun("[A-Za-z0-9_]", 9, VALUE_CHARS)],
+    after: literal("@"),
+    tail: NO_TAIL,
+  },
+  {
+    // Keys of interfaces, and codes that are changed for tokens.
+    behind: String.raw`(?<=[?&;]|%26|\\u0026)`,
+    before: [either(literal("key"), literal("code")), either(literal("="), literal("%3D"), literal("\\u003d"))],
+    unless: IS_RANDOM,
+    secret: [charRun(RANDOM, 16, VALUE_CHARS)],
+    tail: runOf(RANDOM),
   },
   {
     // Signed addresses of storage services: who has the signature has what is stored.
