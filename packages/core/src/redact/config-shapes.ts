@@ -20,9 +20,11 @@ const PAIRS: readonly Shape[] = NAMES.flatMap((name) => [
     behind: ANYWHERE,
     before: [
       ...name,
-      MAYBE_QUOTE,
-      either([SPACES, ...literal(",")], []),
-      either([charRun(String.raw`\s`, 1, 24)], [LINE_BREAK, charRun(" ", 0, 24)], []),
+      // The name is a string, or the last of its line: `tokenValue =` is a variable.
+      either(
+        [...QUOTE, SPACES, charRun(",", 0, 1), charRun(String.raw`\s`, 0, 24)],
+        [LINE_BREAK, charRun(String.raw`\s`, 0, 24)],
+      ),
       MAYBE_QUOTE,
       ...anyCase("value"),
       MAYBE_QUOTE,
@@ -54,7 +56,7 @@ const PAIRS: readonly Shape[] = NAMES.flatMap((name) => [
     // `["--password", "…"]` and `define('DB_PASSWORD', '…')`; a list of names has no digits.
     behind: ANYWHERE,
     before: [...name, ...QUOTE, SPACES, ...literal(","), SPACES, ...QUOTE],
-    unless: NO_TEMPLATE + LOOKS_RANDOM(VALUE),
+    unless: `${NO_TEMPLATE}(?![a-z]{2,12}[-_])${LOOKS_RANDOM(VALUE)}`,
     secret: [charRun(VALUE, 8, VALUE_CHARS)],
     tail: VALUE_TAIL,
   },
@@ -115,9 +117,9 @@ export const CONFIG_SHAPES: readonly Shape[] = [
   },
   ...["_pat", "_key", "-key"].map((name) => ({
     // Any key with a value that no person made up; keys of caches and tables have such values, too.
-    behind: "(?<!public|cache|primary|foreign|partition|sort|object|dempotency|group|lookup|host|PUBLIC|CACHE)",
+    behind: "(?<!public|cache|primary|foreign|partition|sort|object|dempotency|Socket|group|lookup|host|PUBLIC|CACHE)",
     before: [...anyCase(name), MAYBE_QUOTE, ...EQUALS, MAYBE_QUOTE],
-    unless: `(?=[a-z0-9+/_-]{0,40}[A-Z])(?=[A-Z0-9+/_-]{0,40}[a-z])(?=[A-Za-z+/_-]{0,40}[0-9])(?![A-Za-z]{1,20}[-_/])`,
+    unless: `(?=[a-z0-9+/_-]{0,40}[A-Z])(?=[A-Z0-9+/_-]{0,40}[a-z])(?=[A-Za-z+/_-]{0,30}[0-9][A-Za-z+/_-]{0,20}[0-9])(?![A-Za-z]{1,20}[-_/])`,
     secret: [charRun("[A-Za-z0-9+/_-]", 20, VALUE_CHARS)],
     tail: runOf("[A-Za-z0-9+/=_-]"),
   })),

@@ -1,3 +1,5 @@
+import { SECRET_PLACES, SERVICE_KEYS } from "./formats.fixture.ts";
+
 /*
  * A corpus of made-up secrets in the forms that public lists of rules name, put together from parts so that no scanner
  * of this repository takes them for real, and a corpus of ordinary output in which nothing is a secret.
@@ -149,11 +151,17 @@ const ENCODED: Readonly<Record<string, string>> = {
   "Vidro token in a basic header": btoa(`ana:${OWN_ID}.${OWN_SECRET}`),
   "Vidro token in hexadecimal": hexOf(`${OWN_ID}.${OWN_SECRET}`),
   "Vidro token in capital hexadecimal": hexOf(`${OWN_ID}.${OWN_SECRET}`).toUpperCase(),
+  "Vidro token in bytes apart": hexOf(`${OWN_ID}.${OWN_SECRET}`).replaceAll(/..(?!$)/g, "$& "),
+  "Vidro token in percent codes": hexOf(`${OWN_ID}.${OWN_SECRET}`).replaceAll(/../g, "%$&"),
 };
 
 const PLAIN: readonly Planted[] = [
-  ...Object.entries(KEYS).map(([name, secret]) => ({ name, secret, text: `found ${secret} here` })),
-  ...Object.entries(PLACES).map(([name, [before, secret, after = " "]]) => ({
+  ...Object.entries({ ...KEYS, ...SERVICE_KEYS }).map(([name, secret]) => ({
+    name,
+    secret,
+    text: `found ${secret} here`,
+  })),
+  ...Object.entries({ ...PLACES, ...SECRET_PLACES }).map(([name, [before, secret, after = " "]]) => ({
     name,
     secret,
     text: before + secret + after,

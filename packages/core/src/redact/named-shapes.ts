@@ -95,8 +95,8 @@ function assignments(name: Pattern, behind: string): readonly Shape[] {
     {
       behind,
       before: [...name, MAYBE_QUOTE, ...EQUALS, ...QUOTE],
-      // Neither is a short word without a digit.
-      unless: `${NO_TEMPLATE}(?:${hasDigit(QUOTED)}|(?=${QUOTED}{12}))`,
+      // Neither is a short word without a digit, nor a version or another number with dots.
+      unless: `${NO_TEMPLATE}(?!\\d{1,10}\\.[\\d.]{1,40}["'\`\\\\])(?:${hasDigit(QUOTED)}|(?=${QUOTED}{12}))`,
       secret: [charRun(QUOTED, 6, VALUE_CHARS)],
       tail: runOf(QUOTED),
     },
@@ -226,7 +226,7 @@ const GAP = either(
 /** Secrets in the files of programs: logins of `.netrc` and `.pgpass`, elements of XML, statements of SQL. */
 const FILES: readonly Shape[] = [
   {
-    before: [...literal("login"), GAP, charRun("[^\\s\\\\]", 1, 64), GAP, ...literal("password"), charRun(" ", 1, 4)],
+    before: [...literal("login"), GAP, charRun("[^\\s,\\\\]", 1, 64), GAP, ...literal("password"), charRun(" ", 1, 4)],
     secret: [charRun('[^\\s\\\\"]', 3)],
     tail: runOf('[^\\s\\\\"]'),
   },

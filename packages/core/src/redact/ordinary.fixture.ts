@@ -188,6 +188,58 @@ main.9f86d081884c7d659a2feaa0c55ad015.chunk.js
 com.example.tokens.TokenServiceImplementationFactory2
 ${"$"}2 ${"$"}1 ${"$"}HOME costs ${"$"}5 or ${"$"}6
 echo ${"$"}PATH; awk '{ print ${"$"}6 ${"$"}7 }'
+passwd: files systemd
+passwd:         files systemd
+shadow:         files sss
+return e.tokenValue = e.source.slice(e.tokenIndex, e.index);
+token, value = get_invalid_mailbox(value, ',')
+onnewtoken: OnNewTokenCallback | undefined;
+endOfFileToken: EndOfFile
+password: URLPatternComponentResult;
+# METHOD can be "trust", "reject", "md5", "password", "scram-sha-256",
+SERVER_AUTH = '1.3.6.1.5.5.7.3.1'
+Sec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==
+[('Credentials', 'gs_oauth2_refresh_token', 'foo'),
+"result_key": "Ipv6CidrAssociations"
+cache_key: node-modules-Linux-9f86d081884c7d65
+idempotency_key: 018f6a2e-7c1b-7d3a-9b52-0c9d2f4f1a11
+primary_key = user_id_2
+public_key: AAAAC3NzaC1lZDI1NTE5AAAAIJ7dB3nQ0pK5mV8xYz1aB2cD3eF4gH5iJ6kL7mN8oP9
+token_type: bearer
+"token_type":"Bearer","expires_in":3600
+bearer of bad news
+basic: yes
+https://example.com/path?key=name&sort=asc
+https://user@example.com/x
+ssh://git@host:22/x.git
+fingerprint: SHA256:uNiVztksCsDhcc0u9e8BgrJXVGDgRw2yY3dLwz4xJ9g
+kubectl create secret generic db --from-literal=name=value
+- name: DB_PASSWORD
+  valueFrom: { secretKeyRef: { name: db, key: password } }
+password: ${"$"}{DB_PASSWORD}
+token: ${"$"}{{ secrets.GITHUB_TOKEN }}
+la clave: constancia
+La clave: escuchar primero.
+Palabra clave: sostenibilidad
+clave primaria: id
+A chave do sucesso: trabalho e paciência.
+Palavras-chave: saúde, educação, política
+El secreto: paciencia.
+O segredo: não há segredo.
+-----BEGIN CERTIFICATE-----
+-----END CERTIFICATE-----
+-----BEGIN PUBLIC KEY-----
+ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ7dB3nQ0pK5mV8xYz1aB2cD3eF4gH5iJ6kL7mN8oP9 ana@host
+grep -w word -b file.txt
+echo done | tee log
+curl -b cookies.txt https://example.org
+sdk-tools-linux-4333796.zip
+live_reload = true
+re_compile_internal (preg, pattern, length, syntax);
+API-compatible with version 2
+test_that_a_long_name_of_a_test_case_is_kept
+new XMLHttpRequest();
+export PATH="${"$"}HOME/.cargo/bin:${"$"}PATH"
 `;
 
 /** Lines of ordinary output. */

@@ -16,7 +16,7 @@ const LINE_BREAK = either([charRun(String.raw`\s`, 1)], [charRun(String.raw`\\`,
 /** What programs put before a line: the spaces of a block, a mark of `diff`, a number, or a file and a number. */
 const LINE_START: Step = either(
   [],
-  [charRun("[ \\t+>|#*0-9:.-]", 1, 24)],
+  [charRun("[ \\t+>|#*0-9:.-]", 1, 24), either([], [charRun(String.raw`\\`, 1, 4), ...literal("t")])],
   [
     charRun("[^\\s:\\\\]", 1, 96),
     charRun("[:-]", 1),

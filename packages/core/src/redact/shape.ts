@@ -48,6 +48,6 @@ export function hasDigit(set: string): string {
   return `(?=${set}{0,40}[0-9])`;
 }
 
-/** That a value without digits is no word: in it small letters come before capitals twice, and capitals stand close. */
+/** That a value without digits is no word and no name of words: small letters come before capitals twice, and capitals stand close. */
 export const HAS_MIXED_CASE =
-  "(?=[A-Z+/_-]{0,8}[a-z]{1,8}[A-Z]{1,8}[a-z]{1,8}[A-Z])(?=[A-Za-z]{0,16}[A-Z][a-z]{0,2}[A-Z][a-z]{0,2}[A-Z])";
+  "(?=[A-Z+/_-]{0,8}[a-z]{1,8}[A-Z]{1,8}[a-z]{1,8}[A-Z])(?=[a-z]{0,4}(?:[A-Z][a-z]{0,3}){4}[A-Z])";
