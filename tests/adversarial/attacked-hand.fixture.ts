@@ -37,18 +37,20 @@ export interface AttackedHand {
 export interface AttackedHandOptions {
   /** The user and group that it runs as; default: those of this process. */
   readonly user?: number;
+  /** Whether the workspace is the home of its user. */
+  readonly isHomeWorkspace?: boolean;
   /** Descriptors that it inherits, by their numbers; made from the folder that the hand gets. */
   readonly descriptors?: (folder: string) => { readonly [descriptor: number]: number };
 }
 
 /** Lays out the folders for a hand and starts it in a process of its own; both are gone at the end of the test. */
 export async function startAttackedHand(t: TestContext, options: AttackedHandOptions = {}): Promise<AttackedHand> {
-  const { user, descriptors } = options;
+  const { user, descriptors, isHomeWorkspace = false } = options;
   const places = layOut(t, user);
   const { workspace, state, folder } = places;
   const child = spawn(process.execPath, [...process.execArgv.filter(isForChild), SCRIPT, workspace, state], {
     stdio: stdioOf(descriptors?.(folder) ?? {}),
-    env: { PATH: process.env["PATH"], HOME: folder, VIDRO_HOME: state },
+    env: { PATH: process.env["PATH"], HOME: isHomeWorkspace ? workspace : folder, VIDRO_HOME: state },
     cwd: workspace,
     ...(user === undefined ? {} : { uid: user, gid: user }),
   });

@@ -3,6 +3,7 @@ import { chmodSync, linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { approved, judged, SECRET, target } from "./attack.fixture.ts";
+import { startAttackedHand } from "./attacked-hand.fixture.ts";
 
 test("a hard link to a file outside is not in the workspace, and one within it is", async (t) => {
   const at = await target(t);
@@ -66,4 +67,30 @@ test("files that come of a store of packages are read, and those among them that
   assert.equal(decision, "allow");
   assert.match(text, /kept-package 299/);
   assert.ok(!text.includes(SECRET));
+});
+
+test("another name in the workspace of a file there that policy calls secret is as secret", async (t) => {
+  const hand = await startAttackedHand(t, { isHomeWorkspace: true });
+  mkdirSync(join(hand.workspace, ".ssh"));
+  mkdirSync(join(hand.workspace, "a"));
+  const key = join(hand.workspace, ".ssh/id_rsa");
+  writeFileSync(key, `${SECRET}\n`);
+  writeFileSync(join(hand.workspace, "a/open"), "kept-open\n");
+  linkSync(key, join(hand.workspace, "a/link"));
+  linkSync(join(hand.workspace, "a/open"), join(hand.workspace, "open"));
+  for (const [tool, input] of [
+    ["read_file", { file_path: key }],
+    ["read_file", { file_path: "a/link" }],
+    ["search_text", { pattern: "kept-", path: "a" }],
+    ["command", { command: "cat", args: ["a/link"] }],
+    ["command", { command: "grep", args: ["-r", "kept-", "a"] }],
+    ["shell", { command: "cat a/link; cat a/*; find . -type f -exec cat {} +", access: "read" }],
+  ] as const) {
+    const { text, decision } = await hand.attempt(tool, input);
+    assert.doesNotMatch(text, new RegExp(SECRET), `${JSON.stringify(input)} was ${decision}`);
+  }
+  const { decision } = await hand.approve("write_file", { file_path: "a/link", content: "x" });
+  assert.notEqual(decision, "allow");
+  assert.match((await hand.attempt("read_file", { file_path: "open" })).text, /kept-open/);
+  assert.match((await hand.attempt("shell", { command: "cat a/open", access: "read" })).text, /kept-open/);
 });

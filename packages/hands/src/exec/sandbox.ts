@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { HAND_LIMITS } from "@vidro/core";
+import { isWithin } from "../files/is-within.ts";
 import { SECRETS } from "../policy/default-policy/file-rules.ts";
 import { writeInherited, INHERITED_DESCRIPTOR } from "./inherited-descriptor.ts";
 import { withoutLeaks } from "./leaked-descriptors.ts";
-import { ForeignLinks } from "./sandbox/foreign-links.ts";
+import { findSecretTwins, ForeignLinks } from "./sandbox/foreign-links.ts";
 import { seccompFilter } from "./sandbox/seccomp-filter.ts";
 import { enterNamespace, findCover, hasNamespaces, type CoverScope } from "./sandbox/state-cover.ts";
-import { fileViewOptions, type SandboxScope } from "./sandbox/file-view.ts";
+import { fileViewOptions, secretPathsOf, type SandboxScope } from "./sandbox/file-view.ts";
 
 export { isInView, type SandboxScope } from "./sandbox/file-view.ts";
 
@@ -74,13 +75,20 @@ export async function findHostSandbox(secrets: readonly string[] = SECRETS): Pro
   const covering = findCover(BUBBLEWRAP);
   return {
     hold: async (line, scope) => {
-      const command = held(line, scope, scope.confined === "facts" ? [] : await links.below(scope.workspace));
+      const command = held(line, scope, scope.confined === "facts" ? [] : await findHiddenLinks(scope, secrets));
       if (!hasNamespaces()) return command;
       // Bubblewrap's own process stays outside of its sandbox, where other commands of root could look through it.
       return { ...command, ...toCommand([...(await enterNamespace(scope)), ...command.argv]) };
     },
     ...(covering === undefined ? {} : { cover: async (line, cover) => toCommand(await covering(line, cover)) }),
   };
+}
+
+/** Files of the workspace that a command must not see because of another name that they have. */
+async function findHiddenLinks(scope: SandboxScope, secrets: readonly string[]): Promise<readonly string[]> {
+  const { foreign, linked } = await links.below(scope.workspace);
+  const here = secretPathsOf(scope, secrets).filter((path) => isWithin(scope.workspace, path));
+  return [...new Set([...foreign, ...findSecretTwins(linked, here)])];
 }
 
 /** Builds the sandboxed command; `foreign` are files of the workspace that it must not see. */

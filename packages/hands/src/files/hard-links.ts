@@ -11,8 +11,14 @@ import { HAND_LIMITS } from "@vidro/core";
 
 /** The name that a hard-linked file has in a state folder; undefined if it has none there. */
 export function findLinkIn(path: string, state: string): string | undefined {
+  const key = hardLinkKey(path);
+  return key === undefined ? undefined : findHardLinks(state).get(key)?.[0];
+}
+
+/** The inode key of a file that has several names; undefined for any other. */
+export function hardLinkKey(path: string): string | undefined {
   const stat = lstatIfAny(path);
-  return stat === undefined || !isHardLinked(stat) ? undefined : findHardLinks(state).get(inodeKey(stat))?.[0];
+  return stat === undefined || !isHardLinked(stat) ? undefined : inodeKey(stat);
 }
 
 /** Whether the file at a path in the workspace has no link outside of it and no other owner. */

@@ -3,7 +3,7 @@ import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSyn
 import { homedir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { canonicalJson, Fault, HAND_LIMITS, MIB } from "@vidro/core";
-import { judgePlan, parsePolicy } from "@vidro/core/policy";
+import { judgePlan, matchesPath, parsePolicy } from "@vidro/core/policy";
 import type { Json } from "@vidro/core";
 import type { Policy } from "@vidro/core/policy";
 import { DEFAULT_POLICY } from "./default-policy.ts";
@@ -14,7 +14,7 @@ import type { HandPolicy } from "../hand-options.ts";
 import { HOST_POLICY } from "./own-state.ts";
 import { isWithin } from "../files/is-within.ts";
 import { isClosedToOthers } from "../exec/sandbox/closed-paths.ts";
-import { isWorkspacePath, findLinkIn } from "../files/hard-links.ts";
+import { findHardLinks, findLinkIn, hardLinkKey, isWorkspacePath, type HardLinks } from "../files/hard-links.ts";
 
 /** A policy in force; its version is the hash of its content. */
 export interface OpenPolicy extends HandPolicy {
@@ -58,16 +58,21 @@ function readPolicyThrough(
   const source = file === undefined ? undefined : readPolicy(file, isHost ? file : through);
   // The examples of the shipped policy are checked by its test, not at every start.
   const parsed = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
+  const findSecret = secretLinkFinder(parsed);
   const policy = {
     ...parsed,
-    real: (path: string) => realPathOf(path, places.state),
+    real: (path: string) => {
+      const real = realPathOf(path, places.state);
+      return real === undefined ? undefined : (findSecret(real) ?? real);
+    },
     kept: (path: string) => whyNotForEveryone(path, places.workspace),
   };
   const text = source === undefined ? JSON.stringify(DEFAULT_POLICY) : canonicalJson(source);
   return {
     version: hash("sha256", text),
     policy,
-    judge: (plan) => judgePlan(plan, policy),
+    judge: (plan) =>
+      judgePlan(plan.kind === "file" ? { ...plan, path: findSecret(plan.path) ?? plan.path } : plan, policy),
     secrets: policy.secrets,
     ...(policy.memory === undefined ? {} : { memoryBytes: policy.memory * MIB }),
     file,
@@ -157,6 +162,19 @@ function realPathOf(path: string, state: string): string | undefined {
     return undefined;
   }
   return findLinkIn(real, state) ?? real;
+}
+
+/** Finds the name in the workspace of a file there that the policy calls secret, by another name that the file has. */
+function secretLinkFinder({ secrets, places }: Policy): (path: string) => string | undefined {
+  let links: { readonly at: number; readonly found: HardLinks } | undefined;
+  return (path) => {
+    const key = isWithin(places.workspace, path) ? hardLinkKey(path) : undefined;
+    if (key === undefined) return undefined;
+    const now = performance.now();
+    if (links === undefined || now - links.at > HAND_LIMITS.statesMs)
+      links = { at: now, found: findHardLinks(places.workspace) };
+    return links.found.get(key)?.find((name) => matchesPath(secrets, name, places));
+  };
 }
 
 /** Why a file that a rule allows is not readable for everyone; undefined if it is. */

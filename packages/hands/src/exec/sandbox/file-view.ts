@@ -74,10 +74,10 @@ export function fileViewOptions(
   secrets: readonly string[],
   foreign: readonly string[],
 ): readonly string[] {
-  const { confined, workspace, state, reserved } = scope;
+  const { confined, state, reserved } = scope;
   // Programs for facts show no file content, and other states may be removed before they could be covered.
   const own = confined === "facts" ? [state] : reserved;
-  const hidden = [...new Set([...own.flatMap(resolveIfPresent), ...findSecrets(workspace, state, ...secrets)])];
+  const hidden = [...new Set([...own.flatMap(resolveIfPresent), ...secretPathsOf(scope, secrets)])];
   return confined === "facts" ? hostViewOptions(scope, hidden) : filesViewOptions(scope, [...hidden, ...foreign]);
 }
 
@@ -150,6 +150,11 @@ const programFolders = cacheBriefly((workspace, path = "") => {
 const findSecrets = cacheBriefly((workspace, state = "", ...secrets) =>
   findSecretPaths(secrets, { workspace, state, home: homedir() }).flatMap(resolveIfPresent),
 );
+
+/** Where the files and folders are that patterns of secrets name. */
+export function secretPathsOf({ workspace, state }: SandboxScope, secrets: readonly string[]): readonly string[] {
+  return findSecrets(workspace, state, ...secrets);
+}
 
 /** Caches a disk look-up for HAND_LIMITS.closedMs: repeating it for each command would be too slow. */
 function cacheBriefly(look: (workspace: string, ...words: readonly string[]) => readonly string[]): typeof look {

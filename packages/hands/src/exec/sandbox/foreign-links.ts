@@ -3,6 +3,7 @@ import type { Stats } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { HAND_LIMITS } from "@vidro/core";
+import { isWithin } from "../../files/is-within.ts";
 
 /*
  * A file in the workspace that has another owner, or a hard link outside of it, does not belong to the workspace.
@@ -34,7 +35,22 @@ const READ_BY_OTHERS = 0o004;
 interface TreeScan {
   readonly since: number;
   readonly seen: Map<string, FolderScan>;
-  readonly found: Promise<readonly string[]>;
+  readonly found: Promise<LinkedPaths>;
+}
+
+/** Hard-linked files below a folder. */
+interface LinkedPaths {
+  /** Paths of foreign files. */
+  readonly foreign: readonly string[];
+  readonly linked: readonly HardLinkedFile[];
+}
+
+/** Paths of files that have another name which is, or lies in, one of the secret paths. */
+export function findSecretTwins(linked: readonly HardLinkedFile[], secrets: readonly string[]): readonly string[] {
+  if (linked.length === 0 || secrets.length === 0) return [];
+  const isSecret = ({ path }: HardLinkedFile): boolean => secrets.some((secret) => isWithin(secret, path));
+  const identities = new Set(linked.filter(isSecret).map(({ identity }) => identity));
+  return linked.filter(({ identity }) => identities.has(identity)).map(({ path }) => path);
 }
 
 /** Finds foreign files below folders; an unchanged folder is not read again. */
@@ -46,7 +62,7 @@ export class ForeignLinks {
    * Package stores and local clones have many links of the same owner that everybody may read: beyond
    * `HAND_LIMITS.foreignLinks`, only files of other owners and files closed to others are given.
    */
-  below(top: string): Promise<readonly string[]> {
+  below(top: string): Promise<LinkedPaths> {
     const before = this.#walks.get(top);
     const now = performance.now();
     if (before !== undefined && now - before.since <= HAND_LIMITS.closedMs) return before.found;
@@ -67,7 +83,7 @@ interface ScanState {
   readonly seen: Map<string, FolderScan>;
 }
 
-async function scanTree(top: string, { before, seen }: ScanState): Promise<readonly string[]> {
+async function scanTree(top: string, { before, seen }: ScanState): Promise<LinkedPaths> {
   const owner = lstatIfAny(top)?.uid;
   const folders = [top];
   let left: number = HAND_LIMITS.searchFiles;
@@ -84,12 +100,11 @@ async function scanTree(top: string, { before, seen }: ScanState): Promise<reado
       since = performance.now();
     }
   }
-  const foreign = selectForeign(
-    [...seen.values()].flatMap(({ linked }) => linked),
-    owner,
-  );
+  const linked = [...seen.values()].flatMap((scan) => scan.linked);
+  const foreign = selectForeign(linked, owner);
   const isStore = foreign.length > HAND_LIMITS.foreignLinks;
-  return foreign.filter((file) => !isStore || file.owner !== owner || !file.isOpen).map(({ path }) => path);
+  const covered = foreign.filter((file) => !isStore || file.owner !== owner || !file.isOpen);
+  return { foreign: covered.map(({ path }) => path), linked };
 }
 
 function scanIfChanged(folder: string, before: FolderScan | undefined): FolderScan | undefined {
