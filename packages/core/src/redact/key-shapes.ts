@@ -158,6 +158,7 @@ const FORMED: readonly Shape[] = [
     ...WORD_ALONE,
     // The first digits are shown, so that a stream need not hold back every short hash.
     before: [charRun(HEX, 11)],
+    unless: "(?=[^]{21}-us)",
     secret: [charRun(HEX, 21), ...literal("-us"), charRun("[0-9]", 1, 2)],
     tail: NAME_TAIL,
   },
