@@ -2,7 +2,7 @@
 
 export { HomeAgents } from "./north/catalog/home-agents.ts";
 export { describeChoice } from "./models/choose.ts";
-export { checkReceipt, keysByHand, outcomeIn, Outcomes } from "./south/receipt-check.ts";
+export { checkReceipt, keysByHand, outcomeIn, OutcomeReader } from "./south/receipt-check.ts";
 export type { KeysOfHands, OutcomeOnRecord, ReceiptVerdict } from "./south/receipt-check.ts";
 export { markReviewed, findUnreviewed } from "./auth/revocation-review.ts";
 export type { UnreviewedItems } from "./auth/revocation-review.ts";

@@ -6,7 +6,7 @@ import { itemsIn, pageOf, pageQuery, pageReply } from "../http/paging.ts";
 import type { RouteCall, Reply, Route, Surface } from "../http/route.ts";
 import { SELECTOR } from "./hand-selector.ts";
 
-/* The hands that there are: everybody sees those that their runs may use, and an administrator changes them. */
+/* Lists hands: each caller sees those that their runs may use, and an administrator changes them. */
 
 /** Dependencies of this surface. */
 interface HandsSurfaceDependencies {
@@ -14,22 +14,24 @@ interface HandsSurfaceDependencies {
   readonly telemetry: Pick<TelemetryStore, "latest" | "since">;
 }
 
-/** Lists, shows and bars hands. */
+/** Lists, shows, revokes and quarantines hands. */
 export function handsSurface(deps: HandsSurfaceDependencies): Surface {
   return {
     name: "hands",
     faultBody: plainFault,
     routes: [
       read("", { summary: "Your hands, by name", query: LIST, answer: ROWS }, async (call) => list(deps, call)),
-      read("/{hand}", { summary: "A hand, by id or name, and how its host is", answer: SHOWN }, async (call) =>
-        show(deps, call),
+      read(
+        "/{hand}",
+        { summary: "A hand, by id or name, and the latest telemetry of its host", answer: SHOWN },
+        async (call) => show(deps, call),
       ),
       read(
         "/{hand}/telemetry",
-        { summary: "What a hand told of its host", query: SECONDS, answer: SAMPLES },
-        async (call) => told(deps, call),
+        { summary: "Telemetry samples of a hand's host", query: SECONDS, answer: SAMPLES },
+        async (call) => showTelemetry(deps, call),
       ),
-      change("revoke", "End a hand for good, at once", (call) =>
+      change("revoke", "Revoke a hand for good, at once", (call) =>
         deps.hands.revoke(handIn(call), whyIn(call), call.caller),
       ),
       change("quarantine", "Give a hand no new work", (call) =>
@@ -55,7 +57,7 @@ function show({ hands, telemetry }: HandsSurfaceDependencies, call: RouteCall): 
   return { json: { ...rowShape(row), tools, telemetry: latest === undefined ? null : sampleShape(latest) } };
 }
 
-function told({ hands, telemetry }: HandsSurfaceDependencies, call: RouteCall): Reply {
+function showTelemetry({ hands, telemetry }: HandsSurfaceDependencies, call: RouteCall): Reply {
   const { id } = hands.find(handIn(call), call.caller);
   const samples = telemetry.since(id, Number(call.query["seconds"]) * 1000);
   return { json: { id, samples: samples.map(sampleShape) } };
@@ -70,7 +72,7 @@ function whyIn({ body, caller }: RouteCall): string {
   return why;
 }
 
-/** A hand as this surface tells of it. */
+/** The JSON of a hand. */
 export function rowShape(row: HandRow): JsonObject {
   const { id, name, owner, state, barred = null, why = null, gateway, version, workspace, tags } = row;
   return {
@@ -129,7 +131,7 @@ const FIELDS: JsonObject = {
   last_seen_at: TIME,
   created_at: TIME,
 };
-/** The schema of that. */
+/** The schema of rowShape(). */
 export const ROW = object({ ...FIELDS, tools: { type: "array", items: TEXT } });
 const ROWS = object({ hands: { type: "array", items: ROW } });
 const SAMPLE = object({ at: TIME, payload: { type: "object" } });
@@ -151,7 +153,7 @@ const WHY: JsonObject = {
   properties: { why: { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.whyChars } },
 };
 
-/** An object that has all of these. */
+/** The schema of an object that requires all these properties. */
 function object(properties: JsonObject): JsonObject {
   return { type: "object", required: Object.keys(properties), properties };
 }

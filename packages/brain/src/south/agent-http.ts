@@ -15,7 +15,7 @@ import type { SessionOptions } from "./agent-http/http-session.ts";
 import type { Identities } from "./enrolment/identities.ts";
 import { handOfKey } from "./agent-http/keys.ts";
 import type { HandKeys } from "./agent-http/keys.ts";
-import { Nonces } from "./agent-http/nonces.ts";
+import { UsedNonces } from "./agent-http/nonces.ts";
 import { signatureCrypto } from "./agent-http/signature-crypto.ts";
 import type { SouthboundAnswer, SouthboundRequest, SouthboundRoute } from "./agent-ws/southbound-server.ts";
 import { southboundLink } from "./agent-ws/southbound-link.ts";
@@ -52,15 +52,15 @@ const AGENT_HTTP_BOUNDS: { readonly [Name in "pollMs" | "silenceMs"]: number } =
 export class AgentHttp {
   readonly #deps: AgentHttpDependencies;
   readonly #bounds: typeof AGENT_HTTP_BOUNDS;
-  readonly #nonces: Nonces;
+  readonly #nonces: UsedNonces;
   readonly #addresses: HandAddresses;
-  readonly #nobody = deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", signatureCrypto);
+  readonly #decoyKeys = deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", signatureCrypto);
   readonly #sessions = new Map<string, HttpSession>();
 
   constructor(deps: AgentHttpDependencies) {
     this.#deps = deps;
     this.#bounds = { ...AGENT_HTTP_BOUNDS, ...deps.bounds };
-    this.#nonces = new Nonces(deps.records, deps.now);
+    this.#nonces = new UsedNonces(deps.records, deps.now);
     this.#addresses = new HandAddresses(deps.records);
   }
 
@@ -80,7 +80,7 @@ export class AgentHttp {
     if (session !== undefined && !session.capabilities.includes(ROTATE))
       throw new Fault("CONFLICT", "This hand cannot change its key by itself: revoke it and invite the host again.");
     const { keyid } = await this.#deps.keys.rotate(hand);
-    if (session !== undefined) await this.#tellNextKey(hand, session);
+    if (session !== undefined) await this.#sendNextKey(hand, session);
     this.#deps.log("hand.key_rotated", { agent_id: hand, keyid });
     return { keyid };
   }
@@ -96,25 +96,25 @@ export class AgentHttp {
   }
 
   async #serve({ target, rawHeaders, body, signal }: SouthboundRequest): Promise<SouthboundAnswer> {
-    const reply = await answerSigned(this.#door(signal), { method: "POST", target, rawHeaders, body });
+    const reply = await answerSigned(this.#messageServer(signal), { method: "POST", target, rawHeaders, body });
     return { status: reply.status, headers: reply.headers, text: Buffer.from(reply.body).toString("utf8") };
   }
 
-  #door(gone: AbortSignal): SignedMessageServer {
+  #messageServer(gone: AbortSignal): SignedMessageServer {
     const { keys, now, scheme, log } = this.#deps;
     return {
       crypto: signatureCrypto,
       scheme,
       now,
       from: "toBrain",
-      decoyKeys: this.#nobody,
+      decoyKeys: this.#decoyKeys,
       keys: (keyid) => keys.keys(keyid),
       isFirst: (claim) => this.#nonces.isFirst(claim),
       answer: async (authentic) => {
         try {
           return await this.#answer(authentic, gone);
         } catch (thrown) {
-          if (!(thrown instanceof Fault)) log("hand.message_faulted", told(authentic, thrown));
+          if (!(thrown instanceof Fault)) log("hand.message_faulted", errorFields(authentic, thrown));
           throw thrown;
         }
       },
@@ -189,7 +189,7 @@ export class AgentHttp {
     const attached = await this.#deps.hands.attach(description, link, hello.session_epoch);
     this.#sessions.set(hand, session);
     const welcome = session.stand(attached, link, this.#deps.version);
-    await this.#tellNextKey(hand, session);
+    await this.#sendNextKey(hand, session);
     return { ...welcome, ...receiptFields(hello) } as unknown as JsonObject;
   }
 
@@ -202,7 +202,7 @@ export class AgentHttp {
     return describeAgent(hello, identity, { gateway: "agent-http", tools });
   }
 
-  async #tellNextKey(hand: string, session: HttpSession): Promise<void> {
+  async #sendNextKey(hand: string, session: HttpSession): Promise<void> {
     const next = session.capabilities.includes(ROTATE) ? await this.#deps.keys.next(hand) : undefined;
     if (next === undefined) return;
     const { keyid, from, salt } = next;
@@ -225,6 +225,9 @@ function refusal(thrown: unknown): JsonObject {
   return { ok: false, code: thrown.code, error: thrown.message };
 }
 
-function told({ keyid }: VerifiedMessage, thrown: unknown): { readonly agent_id: string; readonly stack: string } {
+function errorFields(
+  { keyid }: VerifiedMessage,
+  thrown: unknown,
+): { readonly agent_id: string; readonly stack: string } {
   return { agent_id: handOfKey(keyid), stack: thrown instanceof Error ? (thrown.stack ?? "") : String(thrown) };
 }

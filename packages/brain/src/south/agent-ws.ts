@@ -142,7 +142,7 @@ class Session {
       message = openEnvelope(said);
       if (refused !== undefined) throw refused;
       checkAgentMessage(message.method, message.fields);
-      await this.#told(message);
+      await this.#handle(message);
     } catch (thrown) {
       this.#refuse(message, asFault(thrown));
     }
@@ -153,7 +153,7 @@ class Session {
     this.#link.reply(reply);
   }
 
-  async #told(message: AgentRequest): Promise<void> {
+  async #handle(message: AgentRequest): Promise<void> {
     const { deps, peer } = this.#parts;
     const { method, fields } = message;
     if (method === "hello") return this.#greet(message);

@@ -2,9 +2,9 @@ import { lookup as resolve } from "node:dns";
 import { BlockList, isIP } from "node:net";
 import type { LookupFunction } from "node:net";
 
-/* Where a brain may call a hand, whoever says that there is one. */
+/* The addresses at which a brain may call a hand, whichever way the address was given. */
 
-/** Addresses that no hand has: of this network link, where clouds keep their secrets, of everybody, of nobody. */
+/** Addresses that are never called: link-local (cloud metadata services), multicast, broadcast, unspecified. */
 const FORBIDDEN = new BlockList();
 for (const [net, bits] of [
   ["169.254.0.0", 16],
@@ -24,19 +24,19 @@ const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet("127.0.0.0", 8, "ipv4");
 LOOPBACK.addAddress("::1", "ipv6");
 
-/** Whether it is an address that no hand has. */
+/** Whether it is an address that is never called. */
 export function isForbiddenAddress(host: string): boolean {
   return isIn(FORBIDDEN, host);
 }
 
-/** Whether it is this machine and can be no other. */
+/** Whether it is a loopback address or name. */
 export function isThisMachine(host: string): boolean {
   return host === "localhost" || isIn(LOOPBACK, host);
 }
 
 /**
- * Looks a name up for whoever connects: once, so that the connection goes to the address that was looked at. A name of
- * elsewhere that leads to this machine leads nowhere, and so does the other way round.
+ * A DNS lookup for sockets. The connection goes to the very address that was checked. A remote name that resolves to
+ * this machine is refused, and so is a local name that resolves elsewhere (DNS rebinding).
  */
 export const lookupAllowed: LookupFunction = (host, options, done) => {
   resolve(host, { ...options, all: true }, (error, found) => {
@@ -45,13 +45,13 @@ export const lookupAllowed: LookupFunction = (host, options, done) => {
     );
     const [first] = good;
     if (error !== null || first === undefined)
-      return done(error ?? Object.assign(new Error(`${host} is no address of a hand`), { code: "EACCES" }), []);
+      return done(error ?? Object.assign(new Error(`${host} is not an address of a hand`), { code: "EACCES" }), []);
     if (options.all === true) return done(null, good);
     done(null, first.address, first.family);
   });
 };
 
-/** The host of a URL as sockets take it. */
+/** The host of a URL in the form that sockets take: no brackets, lower case. */
 export function bareHost(hostname: string): string {
   return hostname.replace(/^\[|\]$/g, "").toLowerCase();
 }

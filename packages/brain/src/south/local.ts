@@ -3,12 +3,12 @@ import { join } from "node:path";
 import type { Hand, ToolSpec } from "@vidro/core";
 import type { RedialModule, Reloadable } from "@vidro/hands";
 
-/** What a hand in this process needs. */
+/** Options of the hand in this process. */
 interface LocalOptions {
-  /** The brain's own folder, which no tool enters. */
+  /** The brain's own folder, which tools cannot access. */
   readonly home: string;
   readonly workspace: string;
-  /** Where what can be read anew is kept until the hand is closed. */
+  /** Holds the hand's reloadable policy while the hand is open. */
   readonly reloadables: Set<Reloadable>;
   readonly env: { readonly [name: string]: string | undefined };
 }
@@ -18,10 +18,10 @@ export type { Reloadable } from "@vidro/hands";
 /** The name of the hand on the brain's own machine. */
 export const LOCAL_HAND = "local";
 
-// Loaded with the first hand: who only reads what was run needs none of it.
+// Loaded with the first hand: commands that only read the journal do not need it.
 const load = () => import("@vidro/hands");
 
-/** The hand of this machine for a workspace. */
+/** Opens the hand of this machine for a workspace. */
 export async function openLocalHand({ home, workspace, env, reloadables }: LocalOptions): Promise<Hand> {
   const { openReloadablePolicy: keepPolicy, localHand } = await load();
   const state = join(home, "hand");
@@ -38,12 +38,12 @@ export async function openLocalHand({ home, workspace, env, reloadables }: Local
   return hand;
 }
 
-/** How a connection is kept up: hands that dial a brain and a brain that dials hands rest alike. */
+/** The reconnection logic, shared by hands that dial a brain and a brain that dials hands. */
 export async function loadRedial(): Promise<RedialModule> {
   return (await load()).loadConnectionKeeper();
 }
 
-/** The tools that every hand of this version has: what a hand means that names one and does not describe it. */
+/** The tool specs of this version; used for hands that list tool names without schemas. */
 export async function standardTools(): Promise<readonly ToolSpec[]> {
   const { TOOLS } = await load();
   return TOOLS.map(({ name, description, parameters, idempotent, effect }) => {

@@ -6,35 +6,38 @@ import type { OutcomeEvent } from "@vidro/core/run";
 import type { ReceiptKey } from "./receipt-keys.ts";
 
 /*
- * Whether the outcomes in a journal are those that hands have signed. All that is needed is in the outcome itself and in
- * the public keys: no store, no brain and no hand.
+ * Checks whether the outcomes in a journal are those that hands have signed. It needs the outcome and the public keys
+ * only: no store, no brain and no hand.
  */
 
-/** An outcome in a journal, and what is needed to hold it against its receipt. */
+/** An outcome in a journal, with what the check of its receipt needs. */
 export interface OutcomeOnRecord {
   readonly run: string;
   readonly seq: number;
   readonly at: number;
   /** The ids of the hands that the run worked with. */
   readonly hands: readonly string[];
-  /** The hash that the action was judged under; nothing when it was not. */
+  /** The hash of the judged plan; undefined when the action was not judged. */
   readonly plan?: string;
   readonly event: OutcomeEvent;
 }
 
-/** What a receipt came to: it fits, it fits as far as no secret was removed, there is none where one was due, or why not. */
+/**
+ * sound: the receipt fits. redacted: it fits except for the words, from which a secret was removed. missing: there is
+ * none though one is due. none: none is due. wrong: why it does not fit.
+ */
 export type ReceiptVerdict = "sound" | "redacted" | "missing" | "none" | { readonly wrong: string };
 
 /** The keys of hands by their ids. */
 export type KeysOfHands = ReadonlyMap<string, readonly Pick<ReceiptKey, "key" | "since">[]>;
 
-/** Keys as they are looked up. */
+/** Groups keys by hand. */
 export function keysByHand(keys: readonly Pick<ReceiptKey, "hand" | "key" | "since">[]): KeysOfHands {
   return Map.groupBy(keys, ({ hand }) => hand);
 }
 
-/** The outcomes in the entries of a run, each as it comes. */
-export class Outcomes {
+/** Finds the outcomes in the entries of a run, fed in order. */
+export class OutcomeReader {
   readonly #run: string;
   #hands: readonly string[] = [];
   #judged: { readonly action: string; readonly hash: string } | undefined;
@@ -43,8 +46,8 @@ export class Outcomes {
     this.#run = run;
   }
 
-  /** The outcome that an entry is, if it is one. */
-  of({ seq, at, event }: Entry): OutcomeOnRecord | undefined {
+  /** Takes the next entry; returns its outcome when it is one. */
+  read({ seq, at, event }: Entry): OutcomeOnRecord | undefined {
     if (event.type === "run.started") this.#hands = event.hand.split(",");
     if (event.type === "policy.judged") this.#judged = event;
     if (!isOutcome(event)) return undefined;
@@ -57,12 +60,12 @@ function isOutcome(event: Event): event is OutcomeEvent {
   return event.type === "action.finished" || event.type === "action.failed" || event.type === "action.unknown";
 }
 
-/** Holds an outcome against its receipt, and the receipt against the keys of the hands. */
+/** Checks an outcome against its receipt, and the receipt against the keys of the hands. */
 export function checkReceipt(outcome: OutcomeOnRecord, keys: KeysOfHands): ReceiptVerdict {
   const { event } = outcome;
   if (event.receipt === undefined) return isDue(outcome, keys) ? "missing" : "none";
   const { receipt } = event;
-  const wrong = whyNotSigned(receipt, outcome, keys) ?? whyAnother(receipt, outcome);
+  const wrong = whyNotSigned(receipt, outcome, keys) ?? whyMismatched(receipt, outcome);
   if (wrong !== undefined) return { wrong };
   const ended = endOfEvent(event);
   if (sha256(endFacts(ended)) !== receipt.outcome) return { wrong: "is not the outcome that the hand signed" };
@@ -77,21 +80,21 @@ function whyNotSigned(receipt: Receipt, { hands }: OutcomeOnRecord, keys: KeysOf
   return isSigned(receipt) ? undefined : "has a receipt whose signature is wrong";
 }
 
-function whyAnother({ run, action, plan }: Receipt, outcome: OutcomeOnRecord): string | undefined {
+function whyMismatched({ run, action, plan }: Receipt, outcome: OutcomeOnRecord): string | undefined {
   if (run !== outcome.run || action !== outcome.event.action)
     return `has the receipt of action ${action} of run ${run}`;
-  // A hand that was stopped while the action ran does not know the plan any more, and says only that it knows nothing.
+  // A hand that was stopped while the action ran has lost the plan; it signs an unknown outcome without one.
   const isLost = plan === "" && outcome.event.type === "action.unknown";
   return isLost || plan === outcome.plan ? undefined : "has a receipt for another plan than the one that was judged";
 }
 
-/** A finished action has a receipt where every hand of its run had come with a key before. */
+/** A receipt is due for a finished action when every hand of the run had shown a receipt key before. */
 function isDue({ hands, at, event }: OutcomeOnRecord, keys: KeysOfHands): boolean {
   if (event.type !== "action.finished" || hands.length === 0) return false;
   return hands.every((hand) => keys.get(hand)?.some(({ since }) => since <= at) === true);
 }
 
-/** What stands before the key in a public key of Ed25519 (RFC 8410). */
+/** The SPKI prefix of an Ed25519 public key (RFC 8410). */
 const SPKI = "302a300506032b6570032100";
 
 function isSigned(receipt: Receipt): boolean {
@@ -107,7 +110,7 @@ function sha256(text: string): string {
   return hash("sha256", text, "hex");
 }
 
-/** The outcome in a line of an export; nothing when it is none. */
+/** The outcome in a line of an export; undefined when the line holds none. */
 export function outcomeIn(line: Json): OutcomeOnRecord | undefined {
   if (!isObject(line) || typeof line["run"] !== "string" || typeof line["seq"] !== "number") return undefined;
   const { event, hands } = line;

@@ -1,30 +1,30 @@
 import type { Records } from "@vidro/core";
 
-/** A key that a hand signs receipts with, as it has told this brain. */
+/** A public key with which a hand signs receipts, as the hand has sent it. */
 export interface ReceiptKey {
   readonly hand: string;
   readonly name: string;
   /** The public key, in hexadecimal digits. */
   readonly key: string;
-  /** When the hand first came with it, in milliseconds since the epoch. */
+  /** When the hand first sent it, in milliseconds since the epoch. */
   readonly since: number;
 }
 
 const KIND = "receipt-key";
-/** Records that are read at once. */
+/** Records read per page. */
 const PAGE = 1000;
 
-/** The keys that hands have come with; they stay when a hand is forgotten, since its receipts do. */
+/** The receipt keys of hands; they outlive the hand's record, since its receipts do. */
 export class ReceiptKeys {
   readonly #records: Records;
-  /** The last one that each hand is known to have on record. */
+  /** The last key stored for each hand; saves reading the record again. */
   readonly #kept = new Map<string, string>();
 
   constructor(records: Records) {
     this.#records = records;
   }
 
-  /** Puts the key of a hand on record, unless it is there. */
+  /** Stores the key of a hand unless it is stored already. */
   async keep({ hand, name, key, owner }: Omit<ReceiptKey, "since"> & { readonly owner: string }): Promise<void> {
     if (this.#kept.get(hand) === key) return;
     const id = `${hand}/${key}`;

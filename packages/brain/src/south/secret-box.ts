@@ -8,15 +8,15 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const FILE = "hand-keys.secret";
 
-/** Gives what secrets are encrypted with; rejects when it cannot be read. */
+/** Reads the encryption key; rejects when it cannot be read. */
 export type Secret = () => Promise<Uint8Array>;
 
-/** What the secrets of hands are encrypted with at rest: one file of a folder, made at first need. */
+/** The key that encrypts the secrets of hands at rest: a file of a folder, created at first use. */
 export function handsSecret(folder: string): Secret {
   return () => secretFile(join(folder, FILE), SIGNED_HTTP_LIMITS.keyBytes);
 }
 
-/** Encrypts what must not lie open in the store, each thing under its name. */
+/** Encrypts secrets for the store, each bound to its name. */
 export class SecretBox {
   readonly #secret: Secret;
 
@@ -24,7 +24,7 @@ export class SecretBox {
     this.#secret = secret;
   }
 
-  /** Bound to its name: what was moved to another's record does not open. */
+  /** Encrypts with the name as associated data: a ciphertext copied to another record does not decrypt. */
   async encrypt(name: string, plain: Uint8Array): Promise<string> {
     const iv = randomBytes(IV_BYTES);
     const cipher = createCipheriv(CIPHER, await this.#secret(), iv).setAAD(Buffer.from(name));
@@ -32,7 +32,7 @@ export class SecretBox {
     return Buffer.concat([iv, cipher.getAuthTag(), text]).toString("base64");
   }
 
-  /** What was encrypted under the name; STORE_UNREADABLE when it was not, or with another secret. */
+  /** Decrypts; STORE_UNREADABLE when it was encrypted under another name or with another key. */
   async decrypt(name: string, encrypted: string): Promise<Uint8Array> {
     const bytes = Buffer.from(encrypted, "base64");
     const secret = await this.#secret();

@@ -4,16 +4,16 @@ import type { Order } from "@vidro/core";
 import { formatWarrant, warrantText } from "@vidro/core/wire/warrant";
 import type { Authority } from "./enrolment/authority.ts";
 
-/** Gives an order the brain's signature over its approval, where it has one and the brain has a key. */
+/** Adds the brain's signature to an approved order; without an approval or a key the order is unchanged. */
 export type Warrants = (hand: string, order: Order) => Promise<Order>;
 
-/** Signs approvals with the key of the authority that hands have pinned; without an authority they go as they are. */
+/** Signs approvals with the key of the authority that hands have pinned; without an authority none is signed. */
 export function makeWarrants(
   authority: () => Promise<Pick<Authority, "sign"> | undefined>,
   now: () => number,
 ): Warrants {
   return async (hand, order) => {
-    // What begins nothing needs no leave.
+    // A recall starts nothing, so that it needs no approval.
     if (order.approved === undefined || isRecall(order)) return order;
     const signer = await authority();
     if (signer === undefined) return order;

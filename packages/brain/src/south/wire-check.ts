@@ -4,17 +4,17 @@ import { createSchemaCompiler, explainMismatch } from "@vidro/core/wire/schema-c
 import type { SchemaCompiler, SchemaValidator } from "@vidro/core/wire/schema-check";
 import type { JsonObject } from "@vidro/core";
 
-/** Says what is wrong with a value that came over a wire, and where; nothing when it fits its schema. */
+/** Explains what is wrong with a received value, and where; undefined when it fits its schema. */
 export type Check = (value: JsonObject) => string | undefined;
 
-/** A value without the fields that are not known, and without those that may be missing and do not fit. */
-type Lenient = (value: JsonObject) => JsonObject;
+/** Removes unknown fields, and optional fields that do not fit their schema. */
+type LenientReader = (value: JsonObject) => JsonObject;
 
 /**
- * Reads values of a schema: the named fields are left out where they do not fit, and so is all that has no schema, and
- * every null that the schema does not take: a peer that writes out what it does not say says nothing by it.
+ * A reader for values of a schema. It removes fields without a schema, the named optional fields where they do not fit,
+ * and every null that the schema does not allow, since some peers write null for a missing field.
  */
-export function lenientReader(schema: JsonObject, optional: readonly string[]): Lenient {
+export function lenientReader(schema: JsonObject, optional: readonly string[]): LenientReader {
   const fields = (schema["properties"] ?? {}) as { readonly [field: string]: JsonObject };
   const alone = (field: string): JsonObject => ({ type: "object", properties: { [field]: fields[field] ?? {} } });
   const check = schemaChecks(Object.fromEntries(optional.map((field) => [field, alone(field)])));
@@ -30,7 +30,7 @@ export function lenientReader(schema: JsonObject, optional: readonly string[]): 
 const require = createRequire(import.meta.url);
 let compiler: SchemaCompiler | undefined;
 
-/** A check for each of these schemas, which are our own; each is compiled when it is first needed. */
+/** A check for each of these schemas, which must be trusted; each is compiled at its first use. */
 export function schemaChecks(schemas: { readonly [name: string]: JsonObject }): (name: string) => Check | undefined {
   const compiled = new Map<string, SchemaValidator>();
   return (name) => {
@@ -46,7 +46,7 @@ export function schemaChecks(schemas: { readonly [name: string]: JsonObject }): 
 }
 
 function compile(schema: JsonObject): SchemaValidator {
-  // Loaded with the first message: a brain that no hand has come to yet is up before.
+  // Loaded with the first message, so that the brain starts sooner.
   compiler ??= createSchemaCompiler((require("ajv/dist/2020.js") as typeof ajv).Ajv2020);
   return compiler.compile(schema);
 }

@@ -70,12 +70,12 @@ export async function verifyAudit(given: string | undefined, flags: VerifyFlags)
 
 /** Checks the outcomes of a run, up to its last sound entry, against the receipts of its hands. */
 async function receiptCheck(brain: Brain, file: string | undefined, count: ReceiptCount) {
-  const { checkReceipt, keysByHand, Outcomes, ReceiptKeys } = await import("@vidro/brain/home");
+  const { checkReceipt, keysByHand, OutcomeReader, ReceiptKeys } = await import("@vidro/brain/home");
   const keys = file === undefined ? keysByHand(await new ReceiptKeys(brain.records).all()) : await readHandKeys(file);
   return async (run: string, last: number): Promise<void> => {
-    const outcomes = new Outcomes(run);
+    const outcomes = new OutcomeReader(run);
     for await (const entry of readJournal(brain.journal, run, last)) {
-      const outcome = outcomes.of(entry);
+      const outcome = outcomes.read(entry);
       if (outcome !== undefined) count.take(outcome, checkReceipt(outcome, keys));
     }
   };

@@ -12,7 +12,7 @@ interface DialledHandsDependencies {
 
 const word = { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars } as const;
 
-const WHOM: JsonObject = {
+const DIAL_BODY: JsonObject = {
   type: "object",
   additionalProperties: false,
   required: ["url", "token"],
@@ -23,20 +23,25 @@ const WHOM: JsonObject = {
       maxLength: SIGNED_HTTP_LIMITS.fieldChars,
       description: "tls://host:port, or tcp://host:port on the brain's own machine.",
     },
-    token: { type: "string", minLength: 1, maxLength: TCP_LIMITS.tokenChars, description: "One of the hand's own." },
+    token: {
+      type: "string",
+      minLength: 1,
+      maxLength: TCP_LIMITS.tokenChars,
+      description: "A token issued by the hand.",
+    },
     name: word,
     tags: { type: "array", maxItems: REGISTER_LIMITS.tags, items: word },
     ca: {
       type: "string",
       minLength: 1,
       maxLength: REGISTER_LIMITS.caChars,
-      description: "In PEM; whom the hand is believed by.",
+      description: "The authority of the hand's certificate, in PEM.",
     },
-    lab: { type: "boolean", description: "A laboratory: no TLS, though it is another machine." },
+    lab: { type: "boolean", description: "Allows TCP without TLS to another machine, in a laboratory." },
   },
 };
 
-/** Has hands dialled that listen. */
+/** Dials hands that listen. */
 export function dialledHands(deps: DialledHandsDependencies): Surface {
   return {
     name: "dialled-hands",
@@ -45,9 +50,9 @@ export function dialledHands(deps: DialledHandsDependencies): Surface {
       {
         method: "POST",
         path: "/v1/hands/dialed",
-        summary: "Dial a hand that listens, from now on and until it is revoked",
+        summary: "Dial a hand that listens, and keep the connection until it is revoked",
         scope: "admin",
-        body: WHOM,
+        body: DIAL_BODY,
         answer: ROW,
         handle: (call) => dial(deps, call),
       },
@@ -56,7 +61,7 @@ export function dialledHands(deps: DialledHandsDependencies): Surface {
 }
 
 async function dial({ hands, dialler }: DialledHandsDependencies, { body, caller }: RouteCall): Promise<Reply> {
-  const whom = body as unknown as Omit<DialRequest, "owner">;
-  const id = await dialler.dial({ ...whom, owner: caller.owner });
+  const request = body as unknown as Omit<DialRequest, "owner">;
+  const id = await dialler.dial({ ...request, owner: caller.owner });
   return { status: 201, json: rowShape(hands.find(id, caller)) };
 }

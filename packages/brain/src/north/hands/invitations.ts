@@ -10,7 +10,7 @@ interface InvitationsDependencies {
 
 const word = { type: "string", minLength: 1, maxLength: REGISTER_LIMITS.nameChars } as const;
 
-const WHO: JsonObject = {
+const INVITATION_BODY: JsonObject = {
   type: "object",
   additionalProperties: false,
   properties: {
@@ -20,12 +20,12 @@ const WHO: JsonObject = {
   },
 };
 
-const LETTER: JsonObject = {
+const INVITATION: JsonObject = {
   type: "object",
   required: ["command", "token", "url", "expires_at", "only_here"],
   properties: {
-    command: { type: "string", description: "What to paste on the host." },
-    token: { type: "string", description: "Counts once." },
+    command: { type: "string", description: "The command to run on the host." },
+    token: { type: "string", description: "Valid once." },
     url: { type: "string" },
     expires_at: { type: "string", format: "date-time" },
     only_here: { type: "boolean", description: "Whether only the brain's own machine can reach the address." },
@@ -43,8 +43,8 @@ export function invitations({ admission }: InvitationsDependencies): Surface {
         path: "/v1/hands/invitations",
         summary: "Invite a host to become a hand",
         scope: "admin",
-        body: WHO,
-        answer: LETTER,
+        body: INVITATION_BODY,
+        answer: INVITATION,
         handle: (call) => invite(admission, call),
       },
     ],
@@ -53,12 +53,12 @@ export function invitations({ admission }: InvitationsDependencies): Surface {
 
 async function invite(admission: InvitationsDependencies["admission"], { body, caller }: RouteCall): Promise<Reply> {
   const { name, tags, expires_in_ms: lifeMs } = body as { name?: string; tags?: string[]; expires_in_ms?: number };
-  const who = {
+  const invitee = {
     owner: caller.owner,
     ...(name === undefined ? {} : { name }),
     ...(tags === undefined ? {} : { tags }),
   };
-  const { command, token, url, expiresAt, onlyHere } = await admission.invite(who, lifeMs);
-  const letter = { command, token, url, expires_at: new Date(expiresAt).toISOString(), only_here: onlyHere };
-  return { status: 201, json: letter };
+  const { command, token, url, expiresAt, onlyHere } = await admission.invite(invitee, lifeMs);
+  const invitation = { command, token, url, expires_at: new Date(expiresAt).toISOString(), only_here: onlyHere };
+  return { status: 201, json: invitation };
 }

@@ -10,7 +10,7 @@ interface SignedHandsDependencies {
 }
 
 const NOTHING: JsonObject = { type: "object", additionalProperties: false, properties: {} };
-const ID = { type: "string", description: "The hand." };
+const ID = { type: "string", description: "Id of the hand." };
 const NEXT: JsonObject = {
   type: "object",
   required: ["id", "key_id"],
@@ -28,7 +28,7 @@ const ADDRESS: JsonObject = {
       type: ["string", "null"],
       minLength: 1,
       maxLength: SIGNED_HTTP_LIMITS.fieldChars,
-      description: "Scheme, host and port that the hand names; null: it is not called.",
+      description: "Scheme, host and port that the hand announces; null forbids calls.",
     },
   },
 };
@@ -38,7 +38,7 @@ const ALLOWED: JsonObject = {
   properties: { id: ID, url: { type: ["string", "null"] } },
 };
 
-/** Changes what hands sign with, and says where those that listen may be called. */
+/** Rotates the keys of hands that sign, and allows the addresses of those that listen. */
 export function signedHands({ hands, admission }: SignedHandsDependencies): Surface {
   const idIn = ({ params, caller }: RouteCall): string => hands.find(params["hand"] ?? "", caller).id;
   const change = { method: "POST", scope: "admin" } as const;
@@ -49,7 +49,7 @@ export function signedHands({ hands, admission }: SignedHandsDependencies): Surf
       {
         ...change,
         path: "/v1/hands/{hand}/rotate-key",
-        summary: "Give a hand that signs its messages its next key",
+        summary: "Rotate the key of a hand that signs its messages",
         body: NOTHING,
         answer: NEXT,
         async handle(call): Promise<Reply> {
@@ -60,7 +60,7 @@ export function signedHands({ hands, admission }: SignedHandsDependencies): Surf
       {
         ...change,
         path: "/v1/hands/{hand}/address",
-        summary: "Let a hand that listens be called at an address, from its next hello on",
+        summary: "Allow calls to a hand that listens at an address, from its next hello on",
         body: ADDRESS,
         answer: ALLOWED,
         async handle(call): Promise<Reply> {

@@ -49,7 +49,7 @@ interface KeptKey {
 }
 
 const KIND = "hand-key";
-const NOBODY = "nobody/none";
+const DECOY = "nobody/none";
 const ID_BYTES = 9;
 
 /**
@@ -79,7 +79,7 @@ export class HandKeys {
   async keys(keyid: string): Promise<DirectionKeys | undefined> {
     const key = (await this.#known(handOfKey(keyid))).find(({ id }) => keyid.endsWith(`/${id}`));
     const isGood = key !== undefined && this.#isValid(key);
-    const [name, encrypted] = isGood ? [keyid, key.root] : [NOBODY, await this.#nobodys()];
+    const [name, encrypted] = isGood ? [keyid, key.root] : [DECOY, await this.#decoyRoot()];
     const keys = deriveKeys(await this.#safe.decrypt(name, encrypted), name, signatureCrypto);
     return isGood ? keys : undefined;
   }
@@ -138,8 +138,8 @@ export class HandKeys {
   }
 
   /** A random root for unknown key ids, so that their check takes as long as that of known ones. */
-  async #nobodys(): Promise<string> {
-    this.#decoy ??= await this.#safe.encrypt(NOBODY, randomBytes(SIGNED_HTTP_LIMITS.keyBytes));
+  async #decoyRoot(): Promise<string> {
+    this.#decoy ??= await this.#safe.encrypt(DECOY, randomBytes(SIGNED_HTTP_LIMITS.keyBytes));
     return this.#decoy;
   }
 

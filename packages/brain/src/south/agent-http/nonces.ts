@@ -9,7 +9,7 @@ const KIND = "nonce";
  * Nonces that were used, kept as long as the timestamp of their message is accepted. They are in the store, so that
  * neither a restart nor a second brain accepts a message twice; when the store fails, no message is accepted.
  */
-export class Nonces {
+export class UsedNonces {
   readonly #records: Records;
   readonly #now: () => number;
 

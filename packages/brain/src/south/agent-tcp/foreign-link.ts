@@ -10,9 +10,9 @@ import type { TcpWire } from "./tcp-link.ts";
 /** How each tool is asked for in the protocol, and what its answer means. */
 const TOOLS: { readonly [tool: string]: (wire: TcpWire, input: JsonObject) => Promise<ActionEnd> } = {
   command,
-  os_info: async (wire) => told(await askTcpHand(wire, "GET_OS_INFO", {})),
+  os_info: async (wire) => finishedWith(await askTcpHand(wire, "GET_OS_INFO", {})),
   processes: async (wire, { limit, sort_by: sortBy, name_pattern: namePattern }) =>
-    told(await askTcpHand(wire, "PS", given({ limit, sortBy, namePattern }))),
+    finishedWith(await askTcpHand(wire, "PS", definedFields({ limit, sortBy, namePattern }))),
 };
 
 /** A link to a server of another vendor, which has the protocol alone: no judgements and no ledger. */
@@ -22,14 +22,14 @@ export function foreignLink(wire: TcpWire, tools: readonly ToolSpec[]): HandLink
     perform: async (order, _hear, signal) => {
       if (isRecall(order)) return unknown("It was ordered before, and its host remembers nothing.");
       if (signal.aborted) throw new Fault("ACTION_EXPIRED", "The action was aborted before it was ordered.");
-      return performed(wire, order.action);
+      return perform(wire, order.action);
     },
     acknowledge: () => undefined,
     close: (why) => wire.close(why),
   };
 }
 
-async function performed(wire: TcpWire, { tool, input }: Action): Promise<ActionEnd> {
+async function perform(wire: TcpWire, { tool, input }: Action): Promise<ActionEnd> {
   const known = TOOLS[tool];
   if (known === undefined) return failed(new Fault("UNKNOWN_TOOL", `This hand has no tool "${tool}".`));
   return known(wire, input);
@@ -50,7 +50,7 @@ async function command(
   const timeoutMs = Math.min(Math.max(asked, TCP_LIMITS.commandFloorMs), TCP_LIMITS.commandCapMs);
   const begun = performance.now();
   try {
-    const answer = await askTcpHand(wire, "OS_CMD", given({ cmd, args, timeoutMs }), {
+    const answer = await askTcpHand(wire, "OS_CMD", definedFields({ cmd, args, timeoutMs }), {
       deadlineMs: timeoutMs + TCP_LIMITS.foreignAnswerMs,
     });
     const { exitCode } = answer;
@@ -83,7 +83,7 @@ function outputOf(said: Json | undefined, truncated: boolean): Output {
   return { text, bytes: bytes.length, truncated, sha256: createHash("sha256").update(bytes).digest("hex") };
 }
 
-function told(answer: JsonObject): ActionEnd {
+function finishedWith(answer: JsonObject): ActionEnd {
   return { type: "finished", outcome: { kind: "value", text: JSON.stringify(answer), data: answer } };
 }
 
@@ -95,6 +95,6 @@ function unknown(why: string): ActionEnd {
   return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", why).report() };
 }
 
-function given(fields: JsonObject): JsonObject {
+function definedFields(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -3,7 +3,7 @@ import type { Json, ToolSpec } from "@vidro/core";
 import { acceptTools } from "../register/accept-tools.ts";
 import type { OfferedTool } from "../register/accept-tools.ts";
 
-/** What a hand said of itself, as far as it is well formed. */
+/** The well-formed fields of a hand's own description. */
 interface TcpHandInfo {
   readonly name?: string;
   readonly version?: string;
@@ -15,7 +15,7 @@ interface TcpHandInfo {
 /** The tools that every server of the protocol has. */
 const PROTOCOL: readonly string[] = ["command", "os_info", "processes"];
 
-/** What is believed of what a hand says of itself; one that says nothing knows the protocol and nothing besides. */
+/** Reads a hand's own description; without one the hand has the tools of the protocol only. */
 export function describeTcpHand(said: Json | undefined, host: string, standard: readonly ToolSpec[]): TcpHandInfo {
   if (!isObject(said)) return { workspace: "", tools: standard.filter(({ name }) => PROTOCOL.includes(name)) };
   const listed = Array.isArray(said["tools"]) ? (said["tools"] as readonly Json[]) : [];

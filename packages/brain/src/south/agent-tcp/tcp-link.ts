@@ -8,14 +8,14 @@ import type { HandLink } from "../link.ts";
 import type { AddWarrant } from "../agent-ws/southbound-link.ts";
 import { soundEnd, soundJudgement } from "../hand-answers.ts";
 
-/** One session of a client; a new one takes its place after each cut. */
+/** One session of the TCP client; each reconnection makes a new one. */
 export interface TcpWire {
   isUp: boolean;
   request(act: string, data: JsonObject, options?: RequestOptions): Promise<JsonObject>;
   close(why: FaultReport): void;
 }
 
-/** Asks over a session that is up; rejections are Faults, HAND_UNAVAILABLE when it was cut or has too much to do. */
+/** Sends a request over a session; rejects with a Fault: HAND_UNAVAILABLE when disconnected or overloaded. */
 export async function askTcpHand(
   wire: TcpWire,
   act: string,
@@ -30,7 +30,7 @@ export async function askTcpHand(
   }
 }
 
-/** An error of the client as a Fault: HAND_UNAVAILABLE when it passes. */
+/** Converts an error of the client to a Fault: HAND_UNAVAILABLE when it is temporary. */
 export function tcpFault(thrown: unknown): Fault {
   if (!(thrown instanceof TcpError)) return asFault(thrown);
   const { code, message, retryAfterMs } = thrown;
@@ -38,7 +38,7 @@ export function tcpFault(thrown: unknown): Fault {
   return new Fault(code === "RATE_LIMITED" ? "HAND_UNAVAILABLE" : tcpFaultCode(code), message, more);
 }
 
-/** A link to a hand of ours, which judges, cancels and remembers; it checks approvals if it was told the brain's key. */
+/** A link to a Vidro hand, which judges, cancels and keeps a ledger; it checks warrants when it knows the brain's key. */
 export function tcpLink(wire: TcpWire, warranting: AddWarrant = async (order) => order): HandLink {
   return {
     async judge(action) {
@@ -86,5 +86,5 @@ function actionData({ id, tool, input, callId }: Action): JsonObject {
 function faultIn(value: unknown): FaultReport {
   if (isObject(value) && typeof value["code"] === "string" && typeof value["message"] === "string")
     return new Fault(tcpFaultCode(value["code"]), value["message"]).report();
-  return new Fault("TOOL_FAILED", "The hand did not say what it would do.").report();
+  return new Fault("TOOL_FAILED", "The hand sent no judgement.").report();
 }

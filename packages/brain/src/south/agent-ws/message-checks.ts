@@ -7,7 +7,7 @@ import { schemaChecks } from "../wire-check.ts";
 
 const checkOf = schemaChecks({ ...HAND_MESSAGE_SCHEMAS, enrolment: ENROL_SCHEMA, renewal: RENEW_SCHEMA });
 
-/** Refuses what a hand tells unless it is as its method has it, and says where it is wrong. */
+/** Checks a message of a hand against the schema of its method; BAD_REQUEST names the wrong field. */
 export function checkAgentMessage(method: string, fields: JsonObject): void {
   const check = checkOf(Object.hasOwn(HAND_MESSAGE_SCHEMAS, method) ? method : "");
   if (check === undefined) throw new Fault("BAD_REQUEST", `There is no method ${JSON.stringify(method)}.`);
@@ -15,13 +15,13 @@ export function checkAgentMessage(method: string, fields: JsonObject): void {
   if (wrong !== undefined) throw new Fault("BAD_REQUEST", `${method}: ${wrong}`);
 }
 
-/** Refuses what a host asks for a certificate with unless it is as it has to be. */
+/** Checks an enrolment or renewal request against its schema; BAD_REQUEST names the wrong field. */
 export function checkCertificateRequest(what: "enrolment" | "renewal", asked: JsonObject): void {
   const wrong = checkOf(what)?.(asked);
   if (wrong !== undefined) throw new Fault("BAD_REQUEST", `${what}: ${wrong}`);
 }
 
-/** The sample in a `telemetry.push` that was checked; one without a readable time is of now. */
+/** The sample in a checked `telemetry.push`; without a readable time it gets the present one. */
 export function telemetryPush(fields: JsonObject, now: number): SamplePush {
   const at = Date.parse(textIn(fields, "ts") ?? "");
   return {

@@ -96,7 +96,7 @@ class MessageLink implements SouthboundLink {
   }
 
   acknowledge(action: string): void {
-    if (this.#can("action.ack")) this.#tell({ method: "action.ack", action_id: action });
+    if (this.#can("action.ack")) this.#notify({ method: "action.ack", action_id: action });
   }
 
   close(why: FaultReport): void {
@@ -135,7 +135,7 @@ class MessageLink implements SouthboundLink {
     const order = given.approved === undefined ? given : ((await this.#warranting?.(given)) ?? given);
     const { id } = order.action;
     const cancel = (): void => {
-      if (this.#can("action.cancel")) this.#tell({ method: "action.cancel", action_id: id });
+      if (this.#can("action.cancel")) this.#notify({ method: "action.cancel", action_id: id });
     };
     signal.addEventListener("abort", cancel, { once: true });
     try {
@@ -169,7 +169,7 @@ class MessageLink implements SouthboundLink {
     }
   }
 
-  #tell(message: JsonObject): void {
+  #notify(message: JsonObject): void {
     try {
       this.#wire.send(message);
     } catch {

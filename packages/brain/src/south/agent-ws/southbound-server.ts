@@ -17,24 +17,24 @@ import type { Log } from "../../observe/log.ts";
 import type { Credentials } from "../enrolment/authority.ts";
 import type { CertifiedPeer } from "../enrolment/certified-peer.ts";
 
-/** A request that came whole. */
+/** A request whose body has been read. */
 export interface SouthboundRequest {
-  /** As it was sent, query included. */
+  /** The request target, query included. */
   readonly target: string;
   readonly headers: IncomingHttpHeaders;
-  /** Names and values in turn, each as often as it was sent. */
+  /** Names and values in turn, duplicates included. */
   readonly rawHeaders: readonly string[];
-  /** Byte by byte as it was sent. */
+  /** The exact bytes sent; signatures are computed over them. */
   readonly body: Buffer;
-  /** The address at the other end. */
+  /** IP address of the peer. */
   readonly address: string;
   /** The certificate of the peer, unverified. */
   readonly certificate?: X509Certificate | undefined;
-  /** Aborted when the other end is gone, or the listener goes down. */
+  /** Aborted when the peer disconnects or the listener closes. */
   readonly signal: AbortSignal;
 }
 
-/** What a route answers with: a value, or a text that it has written itself. */
+/** The answer of a route: a JSON value, or JSON text that the route has encoded itself. */
 export type SouthboundAnswer = {
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
@@ -48,40 +48,40 @@ export interface SouthboundRoute {
   readonly handle: (request: SouthboundRequest) => Promise<SouthboundAnswer>;
 }
 
-/** What listens for hands. */
+/** Options of the listener for hands. */
 interface SouthboundServerOptions {
-  /** The address to listen on; all that this machine has when there is none. */
+  /** The address to listen on; undefined listens on all addresses of this machine. */
   readonly host: string | undefined;
   /** 0 picks a free one. */
   readonly port: number;
-  /** In PEM: whose certificates count. */
+  /** The authority whose client certificates are accepted, in PEM. */
   readonly ca: string;
-  /** Gives the certificate to show; asked again from time to time. */
+  /** Gives the certificate of the listener; called again at intervals, for its renewal. */
   readonly credentials: () => Promise<Credentials>;
   readonly routes: readonly SouthboundRoute[];
   /** Identifies the peer; rejects with a Fault when it may not connect. */
   readonly admit: (socket: TLSSocket) => Promise<CertifiedPeer>;
-  /** Gets each connection that was let in. */
+  /** Receives each admitted connection. */
   readonly accept: (socket: WebSocket, peer: CertifiedPeer) => void;
   readonly log: Log;
 }
 
-/** A listener that is up. */
+/** A running listener. */
 export interface SouthboundServer {
   readonly port: number;
-  /** Stops listening and ends what is left, with a word where that is possible. */
+  /** Stops listening, sends a close frame to each WebSocket, and destroys what is still open after a while. */
   close(): Promise<void>;
 }
 
 /** Listens for hands, in TLS 1.3 only; resolves when it listens, CONFLICT when it cannot. */
 export async function serveSouthbound(options: SouthboundServerOptions): Promise<SouthboundServer> {
-  const going = new AbortController();
+  const closing = new AbortController();
   const server = createServer({ ...SETTINGS, ca: options.ca, ...(await options.credentials()) });
   server.maxConnections = SOUTHBOUND_LIMITS.connections;
   server.maxHeadersCount = HTTP_LIMITS.headers;
-  inTurn(server);
+  queueHandshakes(server);
   const sockets = new WebSocketServer(WEB_SOCKETS);
-  // Also those that have not said anything yet, which no server of HTTP counts.
+  // Includes connections without a request yet, which the HTTP server does not close.
   const open = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     open.add(socket);
@@ -91,7 +91,7 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
     const contained = { fields: { address: addressOf(request) }, end: () => void response.destroy() };
     containEvents(contained, request);
     containEvents(contained, response);
-    void contain(contained, () => answer(options, { request, response, going: going.signal }));
+    void contain(contained, () => answer(options, { request, response, closing: closing.signal }));
   });
   server.on("upgrade", (request, socket, head) => void upgrade(options, sockets, { request, socket, head }));
   server.on("tlsClientError", (_, socket) => socket.destroy());
@@ -99,32 +99,32 @@ export async function serveSouthbound(options: SouthboundServerOptions): Promise
   await once(server, "listening").catch((cause: NodeJS.ErrnoException) => {
     throw listenFault(`Port ${options.port} for hands`, cause);
   });
-  // Without a descriptor a host cannot be taken in, and comes again; those that are here stay.
+  // Out of file descriptors, for example: new hosts retry, and connected hands stay.
   server.on("error", ({ message }) => options.log("southbound.accept_failed", { reason: message }));
   const renewal = setInterval(() => void renew(server, options), SOUTHBOUND_LIMITS.serverRenewMs / 2).unref();
   return {
     port: (server.address() as AddressInfo).port,
     async close() {
       clearInterval(renewal);
-      going.abort();
+      closing.abort();
       const closed = once(server, "close");
       server.close();
       for (const socket of sockets.clients) socket.close(GOING_AWAY);
-      const impatience = setTimeout(() => {
+      const forceClose = setTimeout(() => {
         for (const socket of open) socket.destroy();
       }, SOUTHBOUND_LIMITS.closeMs);
       server.closeIdleConnections();
       await closed;
-      clearTimeout(impatience);
+      clearTimeout(forceClose);
     },
   };
 }
 
 /**
- * Handshakes begin in the order in which hosts come, a few in each turn of the event loop: when a whole fleet comes
- * back, those that were all begun at once would all end too late [F22].
+ * Starts handshakes in the order of arrival, a few in each turn of the event loop: when a whole fleet reconnects,
+ * handshakes that all start at once would all time out [F22].
  */
-function inTurn(server: Server): void {
+function queueHandshakes(server: Server): void {
   const begin = server.listeners("connection") as ((socket: Socket) => void)[];
   const waiting: Socket[] = [];
   let turn: NodeJS.Immediate | undefined;
@@ -134,24 +134,24 @@ function inTurn(server: Server): void {
     turn = waiting.length === 0 ? undefined : setImmediate(next);
   };
   server.removeAllListeners("connection").on("connection", (socket: Socket) => {
-    // A peer that leaves before its turn needs no handling.
+    // A peer that disconnects before its turn needs no handling.
     socket.on("error", () => undefined);
     waiting.push(socket);
     turn ??= setImmediate(next);
   });
 }
 
-/** Of WebSocket: the server goes down. */
+/** WebSocket close code: the server shuts down. */
 const GOING_AWAY = 1001;
 
 const SETTINGS = {
   minVersion: "TLSv1.3",
   maxVersion: "TLSv1.3",
   ALPNProtocols: ["http/1.1"],
-  // Without session tickets each connection shows its certificate, so that a revoked one is seen.
+  // Without session tickets each connection shows its certificate, so that a revoked one is refused.
   secureOptions: constants.SSL_OP_NO_TICKET,
   requestCert: true,
-  // A host that enrols has none yet; for all else the certificate is looked at before anything is let in.
+  // A host that enrols has no certificate yet; every other request checks it before anything else.
   rejectUnauthorized: false,
   handshakeTimeout: SOUTHBOUND_LIMITS.handshakeMs,
   headersTimeout: SOUTHBOUND_LIMITS.handshakeMs,
@@ -194,9 +194,9 @@ async function upgrade(
   const drop = (): void => void socket.destroy();
   socket.on("error", drop);
   try {
-    if (pathOf(request) !== SOUTHBOUND_PATH) throw new Fault("NOT_FOUND", `Hands are taken at ${SOUTHBOUND_PATH}.`);
-    // A page in a browser must not use a certificate that lies on its machine.
-    if (request.headers.origin !== undefined) throw new Fault("FORBIDDEN", "Hands do not come from web pages.");
+    if (pathOf(request) !== SOUTHBOUND_PATH) throw new Fault("NOT_FOUND", `Hands connect at ${SOUTHBOUND_PATH}.`);
+    // A web page must not use a client certificate of the browser's machine.
+    if (request.headers.origin !== undefined) throw new Fault("FORBIDDEN", "A web page cannot connect as a hand.");
     const peer = await admit(socket as TLSSocket);
     socket.off("error", drop);
     sockets.handleUpgrade(request, socket, head, (opened) => {
@@ -205,11 +205,11 @@ async function upgrade(
       contain(contained, () => accept(opened, peer));
     });
   } catch (thrown) {
-    refuse(socket, shown(thrown, { log, request, event: "hand.refused" }));
+    refuse(socket, publicFault(thrown, { log, request, event: "hand.refused" }));
   }
 }
 
-/** Says no before there is a WebSocket, in plain HTTP. */
+/** Refuses an upgrade with a plain HTTP answer. */
 function refuse(socket: Duplex, fault: Fault): void {
   const body = JSON.stringify(faultBody(fault));
   const { http } = FAULTS[fault.code];
@@ -225,24 +225,23 @@ function refuse(socket: Duplex, fault: Fault): void {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly going: AbortSignal;
+  readonly closing: AbortSignal;
 }
 
 async function answer({ routes, log }: SouthboundServerOptions, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
   try {
-    const said = await handled(routes, exchange);
-    send(response, said);
+    send(response, await handleRequest(routes, exchange));
   } catch (thrown) {
-    const fault = shown(thrown, { log, request, event: "southbound.refused" });
+    const fault = publicFault(thrown, { log, request, event: "southbound.refused" });
     const wait = Math.ceil((fault.retryAfterMs ?? 0) / 1000);
     const headers = wait === 0 ? {} : { "retry-after": String(wait) };
     send(response, { status: FAULTS[fault.code].http, headers, json: faultBody(fault) });
   }
 }
 
-/** What the other end is told of a refusal: all of it, unless it is a fault of our own, which is for the log. */
-function shown(
+/** Logs a fault and returns what the peer may see of it: an internal error is hidden. */
+function publicFault(
   thrown: unknown,
   { log, request, event }: { log: Log; request: IncomingMessage; event: "hand.refused" | "southbound.refused" },
 ): Fault {
@@ -256,12 +255,12 @@ function shown(
   return isOurs ? new Fault("INTERNAL_ERROR") : fault;
 }
 
-async function handled(routes: readonly SouthboundRoute[], exchange: Exchange): Promise<SouthboundAnswer> {
-  const { request, response, going } = exchange;
+async function handleRequest(routes: readonly SouthboundRoute[], exchange: Exchange): Promise<SouthboundAnswer> {
+  const { request, response, closing } = exchange;
   const path = pathOf(request);
   const route = routes.find((one) => one.path === path);
   if (route === undefined && path === SOUTHBOUND_PATH)
-    throw new Fault("BAD_REQUEST", "Hands come here with a WebSocket: send Upgrade: websocket.");
+    throw new Fault("BAD_REQUEST", "This path is for WebSockets: send Upgrade: websocket.");
   if (route === undefined) throw new Fault("NOT_FOUND");
   if (request.method !== route.method) throw new Fault("METHOD_NOT_ALLOWED", `${path} takes ${route.method}.`);
   if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) throw new Fault("UNSUPPORTED_MEDIA_TYPE");
@@ -274,12 +273,12 @@ async function handled(routes: readonly SouthboundRoute[], exchange: Exchange): 
     body: await bodyOf(request, route.maxBytes),
     address: addressOf(request),
     certificate: (request.socket as TLSSocket).getPeerX509Certificate(),
-    signal: AbortSignal.any([left.signal, going]),
+    signal: AbortSignal.any([left.signal, closing]),
   });
 }
 
 async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const tooLarge = new Fault("PAYLOAD_TOO_LARGE", `A request to here has at most ${maxBytes} bytes.`);
+  const tooLarge = new Fault("PAYLOAD_TOO_LARGE", `A request to this path has at most ${maxBytes} bytes.`);
   if (Number(request.headers["content-length"] ?? 0) > maxBytes) throw tooLarge;
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -291,13 +290,13 @@ async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffe
   return Buffer.concat(chunks);
 }
 
-function send(response: ServerResponse, said: SouthboundAnswer): void {
-  const text = "text" in said ? said.text : JSON.stringify(said.json);
-  response.writeHead(said.status ?? 200, {
+function send(response: ServerResponse, answered: SouthboundAnswer): void {
+  const text = "text" in answered ? answered.text : JSON.stringify(answered.json);
+  response.writeHead(answered.status ?? 200, {
     "content-type": "application/json",
     "cache-control": "no-store",
     "content-length": Buffer.byteLength(text),
-    ...said.headers,
+    ...answered.headers,
   });
   response.end(text);
 }

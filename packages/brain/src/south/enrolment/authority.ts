@@ -12,11 +12,11 @@ export interface Credentials {
   readonly key: string;
 }
 
-/** A certificate that was given to a hand. */
+/** A certificate issued to a hand. */
 export interface IssuedCertificate {
   /** In PEM. */
   readonly certificate: string;
-  /** As `X509Certificate.serialNumber` has it. */
+  /** In the format of `X509Certificate.serialNumber`. */
   readonly serial: string;
   readonly expiresAt: number;
 }
@@ -29,17 +29,17 @@ export interface Authority {
   readonly certificate: string;
   /** SHA-256 of the certificate, in base64url. */
   readonly fingerprint: string;
-  /** The key and certificate of a listener that is reached by these names and addresses; the authority's is behind. */
+  /** Key and certificate chain of a listener for these host names and addresses. */
   forListener(names: readonly string[]): Promise<Credentials>;
   /** Signs a text with the key that hands have pinned: ECDSA, r and s in 64 bytes, in base64url. */
   sign(text: string): string;
-  /** A certificate for the hand of that id; BAD_REQUEST when the request is none or is not signed by its own key. */
+  /** Issues a certificate for a hand id; BAD_REQUEST when the CSR is malformed or not signed by its own key. */
   forHand(hand: string, csr: string): Promise<IssuedCertificate>;
 }
 
-/** Where an authority is kept, and its clock. */
-interface AuthorityPlace {
-  /** Made when it is missing, closed to other users. */
+/** Folder and clock of an authority. */
+interface AuthorityOptions {
+  /** Created when missing, with mode 0700. */
   readonly folder: string;
   readonly now: () => number;
 }
@@ -51,22 +51,22 @@ const KEPT = "authority.pem";
 const LISTENER = "listener.pem";
 const LISTENER_NAME = "Vidro southbound";
 const SERVER_AUTH = "1.3.6.1.5.5.7.3.1";
-/** What a certificate of a hand is for, and nothing else. */
+/** The only extended key usage of a hand's certificate. */
 export const CLIENT_AUTH = "1.3.6.1.5.5.7.3.2";
 const SERIAL_BYTES = 16;
 
-/** The name of a hand in its certificate. */
+/** The URI that names a hand in its certificate. */
 function handUri(brain: string, hand: string): string {
   return `spiffe://${brain}/hand/${hand}`;
 }
 
-/** The authority of a home, made when there is none yet; STORE_UNREADABLE when what is there cannot be used. */
-export async function openAuthority({ folder, now }: AuthorityPlace): Promise<Authority> {
+/** Opens the authority of a home, creating it when missing; STORE_UNREADABLE when its file cannot be used. */
+export async function openAuthority({ folder, now }: AuthorityOptions): Promise<Authority> {
   const path = join(folder, KEPT);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await chmod(folder, 0o700);
-    const kept = (await read(path)) ?? (await made(path, now()));
+    const kept = (await read(path)) ?? (await createAuthority(path, now()));
     return new KeptAuthority(kept, { folder, now });
   } catch (cause) {
     throw new Fault("STORE_UNREADABLE", `The authority in ${path} cannot be used: ${asFault(cause).message}`, {
@@ -75,13 +75,13 @@ export async function openAuthority({ folder, now }: AuthorityPlace): Promise<Au
   }
 }
 
-/** Whether there is an authority in a folder: a host may have been invited, and may come. */
+/** Whether a folder holds an authority; only then can a host have been invited. */
 export async function hasAuthority(folder: string): Promise<boolean> {
   return (await read(join(folder, KEPT))) !== undefined;
 }
 
-/** Loaded when something is to be signed: a brain whose hands only come back needs none of it. */
-async function loaded(): Promise<X509> {
+/** Loaded when a certificate is signed: a brain whose hands only reconnect does not need it. */
+async function loadX509(): Promise<X509> {
   await import("reflect-metadata");
   const x509 = await import("@peculiar/x509");
   x509.cryptoProvider.set(webcrypto);
@@ -96,8 +96,8 @@ async function read(path: string): Promise<string | undefined> {
 }
 
 /** Key and certificate are one file, written atomically; of two writers the first wins. */
-async function made(path: string, now: number): Promise<string> {
-  const x509 = await loaded();
+async function createAuthority(path: string, now: number): Promise<string> {
+  const x509 = await loadX509();
   const keys = await newKeys();
   const brain = randomUUID();
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -121,7 +121,7 @@ async function made(path: string, now: number): Promise<string> {
   return readFile(path, "utf8");
 }
 
-/** A private file beside its place, on the disk when it resolves. */
+/** Writes a private file beside its final path and flushes it to disk. */
 async function writeFresh(path: string, text: string): Promise<string> {
   const fresh = `${path}.${randomUUID()}.new`;
   await writeFile(fresh, text, { mode: 0o600, flush: true });
@@ -132,15 +132,15 @@ class KeptAuthority implements Authority {
   readonly brain: string;
   readonly certificate: string;
   readonly fingerprint: string;
-  readonly #place: AuthorityPlace;
+  readonly #options: AuthorityOptions;
   readonly #own: X509Certificate;
   readonly #key: KeyObject;
   #signing: Promise<{ readonly x509: X509; readonly signingKey: CryptoKey }> | undefined;
 
-  constructor(pem: string, place: AuthorityPlace) {
+  constructor(pem: string, options: AuthorityOptions) {
     this.#own = new X509Certificate(pem);
     this.#key = createPrivateKey(pem);
-    this.#place = place;
+    this.#options = options;
     const brain = /^URI:spiffe:\/\/([\w-]+)$/.exec(this.#own.subjectAltName ?? "")?.[1];
     if (brain === undefined) throw new Error("its certificate names no brain");
     this.brain = brain;
@@ -149,7 +149,7 @@ class KeptAuthority implements Authority {
   }
 
   async forListener(names: readonly string[]): Promise<Credentials> {
-    const path = join(this.#place.folder, LISTENER);
+    const path = join(this.#options.folder, LISTENER);
     const kept = await read(path).catch(() => undefined);
     if (kept !== undefined && this.#fits(kept, names)) return credentialsIn(kept);
     const { publicKey, privateKey } = await newKeys();
@@ -175,16 +175,16 @@ class KeptAuthority implements Authority {
     return sign("sha256", Buffer.from(text), { key: this.#key, dsaEncoding: "ieee-p1363" }).toString("base64url");
   }
 
-  /** A certificate that is ours, good for a while yet, and for just these names. */
+  /** Whether a stored certificate is signed by this authority, not about to expire, and for exactly these names. */
   #fits(pem: string, names: readonly string[]): boolean {
     try {
       const certificate = new X509Certificate(pem);
-      const remainsMs = certificate.validToDate.getTime() - this.#place.now();
-      const said = (certificate.subjectAltName ?? "").split(", ").length;
+      const remainsMs = certificate.validToDate.getTime() - this.#options.now();
+      const nameCount = (certificate.subjectAltName ?? "").split(", ").length;
       const isFor = (name: string): boolean =>
         (isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name)) !== undefined;
       const isOurs = certificate.verify(this.#own.publicKey);
-      return isOurs && remainsMs > SOUTHBOUND_LIMITS.serverRenewMs && said === names.length && names.every(isFor);
+      return isOurs && remainsMs > SOUTHBOUND_LIMITS.serverRenewMs && nameCount === names.length && names.every(isFor);
     } catch {
       return false;
     }
@@ -194,16 +194,16 @@ class KeptAuthority implements Authority {
     this.#signing ??= (async () => {
       const der = this.#key.export({ type: "pkcs8", format: "der" });
       const signingKey = await webcrypto.subtle.importKey("pkcs8", der, KEY, false, ["sign"]);
-      return { x509: await loaded(), signingKey };
+      return { x509: await loadX509(), signingKey };
     })();
     return this.#signing;
   }
 
-  async #issue({ name, publicKey, usage, lifeMs, reached }: Wanted): Promise<X509Certificate> {
+  async #issue({ name, publicKey, usage, lifeMs, reached }: CertificateContents): Promise<X509Certificate> {
     const { x509, signingKey } = await this.#signer();
     const issuer = new x509.X509Certificate(this.#own.raw);
     const certificate = await x509.X509CertificateGenerator.create({
-      ...span(this.#place.now(), lifeMs),
+      ...span(this.#options.now(), lifeMs),
       serialNumber: newSerial(),
       subject: `CN=${name}`,
       issuer: issuer.subject,
@@ -222,8 +222,8 @@ class KeptAuthority implements Authority {
   }
 }
 
-/** What a certificate is to say. */
-interface Wanted {
+/** Contents of a certificate to issue. */
+interface CertificateContents {
   readonly name: string;
   readonly publicKey: CryptoKey;
   readonly usage: string;
@@ -231,7 +231,7 @@ interface Wanted {
   readonly reached: readonly { readonly type: "dns" | "ip" | "url"; readonly value: string }[];
 }
 
-/** The key of a request, whose holder has signed it; of all else that it says nothing is taken over. */
+/** The public key of a CSR that is signed by this key; every other field of the CSR is ignored. */
 async function requestedKey(x509: X509, csr: string): Promise<CryptoKey> {
   const fits = "Send one in PEM, of a P-256 key and signed by it.";
   try {
@@ -248,7 +248,7 @@ function span(now: number, lifeMs: number): { readonly notBefore: Date; readonly
   return { notBefore: new Date(now - SOUTHBOUND_LIMITS.backdateMs), notAfter: new Date(now + lifeMs) };
 }
 
-/** Positive, as a serial number has to be. */
+/** A random positive serial number. */
 function newSerial(): string {
   const bytes = Buffer.from(webcrypto.getRandomValues(new Uint8Array(SERIAL_BYTES)));
   bytes[0] = (bytes[0]! & 0x3f) | 0x40;

@@ -8,7 +8,7 @@ import type { Identities, Identity } from "./identities.ts";
 /** A hand that has shown a valid certificate. */
 export interface CertifiedPeer {
   readonly identity: Identity;
-  /** Of the certificate that it came with. */
+  /** Serial number of the certificate that it showed. */
   readonly serial: string;
   readonly expiresAt: number;
 }
@@ -20,42 +20,41 @@ export interface PeerCheckDependencies {
   readonly identities: Identities;
   /** Read from the store each time; when it cannot be read, no hand is admitted. */
   readonly barred: (hand: string) => Promise<HandRestriction | undefined>;
-  /** Is told of a hand of whose certificates a second copy is in use, before the one that shows it is refused. */
+  /** Called before a superseded certificate is refused: a second copy of the hand's key is in use. */
   readonly copied: (hand: string, serial: string) => Promise<void>;
   readonly now: () => number;
 }
 
 /**
- * Who is at the other end of a connection: AUTH_REQUIRED without a certificate, CERTIFICATE_INVALID with one that does
- * not count, HAND_REVOKED with one of a hand that was revoked.
+ * Identifies the hand at the other end of a connection: AUTH_REQUIRED without a certificate, CERTIFICATE_INVALID with
+ * one that is not accepted, HAND_REVOKED when the hand was revoked.
  */
 export async function certifiedPeer(socket: TLSSocket, deps: PeerCheckDependencies): Promise<CertifiedPeer> {
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined)
-    throw new Fault("AUTH_REQUIRED", "A hand comes with a certificate of this brain: vidro hands invite");
-  // The TLS library has followed the chain up to our authority, and looked at dates and usage.
-  if (!socket.authorized) throw invalid(WHY[String(socket.authorizationError)] ?? "it is not of this brain");
+    throw new Fault("AUTH_REQUIRED", "A hand needs a certificate of this brain: vidro hands invite");
+  // The TLS library has verified the chain up to our authority, the dates and the usage.
+  if (!socket.authorized) throw invalid(WHY[String(socket.authorizationError)] ?? NOT_OURS);
   const now = deps.now();
-  if (now < certificate.validFromDate.getTime() || now >= certificate.validToDate.getTime()) throw invalid(OVER);
+  if (now < certificate.validFromDate.getTime() || now >= certificate.validToDate.getTime()) throw invalid(OUT_OF_DATE);
   const peer = await onRecord(certificate, deps);
-  await deps.identities.came(peer.identity, peer.serial);
+  await deps.identities.markUsed(peer.identity, peer.serial);
   return peer;
 }
 
 /**
- * Who has shown a certificate whose time is over, though not for long: good for a new one and for nothing else, so that
- * a host which was off, or whose brain was, comes back by itself. Rejects like `certifiedPeer`.
+ * Identifies a hand by a certificate that may have expired within the grace period. It is accepted for a renewal only,
+ * so that a host recovers by itself after it or its brain was down. Rejects like `certifiedPeer`.
  */
-export async function lapsed(
+export async function peerForRenewal(
   certificate: X509Certificate | undefined,
   authority: X509Certificate,
   deps: PeerCheckDependencies,
 ): Promise<CertifiedPeer> {
-  if (certificate === undefined) throw new Fault("AUTH_REQUIRED", "A certificate is exchanged for a new one.");
-  // The TLS library does not say whether its time is all that is wrong with it.
-  if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey))
-    throw invalid("it is not of this brain");
-  if (deps.now() >= certificate.validToDate.getTime() + SOUTHBOUND_LIMITS.lapsedMs) throw invalid(OVER);
+  if (certificate === undefined) throw new Fault("AUTH_REQUIRED", "A renewal needs the certificate that it replaces.");
+  // The TLS library reports one error only, so that an expired certificate may be wrong in other ways too.
+  if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey)) throw invalid(NOT_OURS);
+  if (deps.now() >= certificate.validToDate.getTime() + SOUTHBOUND_LIMITS.lapsedMs) throw invalid(OUT_OF_DATE);
   return onRecord(certificate, deps);
 }
 
@@ -65,31 +64,33 @@ async function onRecord(certificate: X509Certificate, deps: PeerCheckDependencie
   if (identity === undefined) throw invalid("no such hand was enrolled here");
   if ((await deps.barred(hand)) === "revoked") throw new Fault("HAND_REVOKED");
   if (identity.spent?.includes(certificate.serialNumber) === true) await deps.copied(hand, certificate.serialNumber);
-  if (!identity.serials.includes(certificate.serialNumber)) throw invalid("a newer one has taken its place");
+  if (!identity.serials.includes(certificate.serialNumber)) throw invalid("a newer one has replaced it");
   return { identity, serial: certificate.serialNumber, expiresAt: certificate.validToDate.getTime() };
 }
 
-/** The hand that a certificate names, and nothing but this hand. */
+/** The id of the hand in a certificate that is for a hand of this brain and nothing else. */
 function handIn(certificate: X509Certificate, { brain }: PeerCheckDependencies): string {
   const { ca, subjectAltName } = certificate;
-  // One that says nothing of what it is for has none, whatever its type says.
+  // Undefined, despite its type, when the certificate has no extended key usage.
   const usage: readonly string[] | undefined = certificate.keyUsage;
-  if (ca || usage?.join(",") !== CLIENT_AUTH) throw invalid("it is not one for a client and only that");
+  if (ca || usage?.join(",") !== CLIENT_AUTH) throw invalid(NOT_CLIENT);
   const [, domain, hand] = /^URI:spiffe:\/\/([\w-]+)\/hand\/([\w-]+)$/.exec(subjectAltName ?? "") ?? [];
   if (hand === undefined || domain !== brain) throw invalid("it does not name a hand of this brain");
   return hand;
 }
 
-const OVER = "its time is over, or has not come";
+const OUT_OF_DATE = "it has expired, or is not valid yet";
+const NOT_OURS = "it is not of this brain";
+const NOT_CLIENT = "it is not for client authentication alone";
 const WHY: { readonly [error: string]: string } = {
-  CERT_HAS_EXPIRED: OVER,
-  CERT_NOT_YET_VALID: OVER,
-  DEPTH_ZERO_SELF_SIGNED_CERT: "it is signed by itself",
-  INVALID_PURPOSE: "it is not one for a client and only that",
+  CERT_HAS_EXPIRED: OUT_OF_DATE,
+  CERT_NOT_YET_VALID: OUT_OF_DATE,
+  DEPTH_ZERO_SELF_SIGNED_CERT: "it is self-signed",
+  INVALID_PURPOSE: NOT_CLIENT,
 };
 
-/** One whose time is wrong may be right when a clock is: the hand is told to come again. */
+/** A certificate out of date may be due to a wrong clock, so that the hand is told to retry. */
 function invalid(why: string): Fault {
-  const more = why === OVER ? { retryAfterMs: SOUTHBOUND_LIMITS.passingMs } : {};
-  return new Fault("CERTIFICATE_INVALID", `The certificate does not count: ${why}.`, more);
+  const more = why === OUT_OF_DATE ? { retryAfterMs: SOUTHBOUND_LIMITS.passingMs } : {};
+  return new Fault("CERTIFICATE_INVALID", `The certificate is not accepted: ${why}.`, more);
 }

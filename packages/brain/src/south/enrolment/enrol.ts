@@ -21,12 +21,12 @@ interface EnrolRouteDependencies {
   readonly identities: Identities;
   readonly keys: Pick<HandKeys, "enrol">;
   readonly hands: Pick<HandRegister, "assertNameFree" | "expect">;
-  /** What a hand is taken to do until it says so itself. */
+  /** The tools that a hand is assumed to have until its first hello. */
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
   readonly log: Log;
 }
 
-/** Where a host that was invited gets its identity and its first certificate, or its first key. */
+/** The route where an invited host gets its identity and its first certificate or key. */
 export function enrolRoute(deps: EnrolRouteDependencies): SouthboundRoute {
   const tries = new AttemptLimit(ENROL_ATTEMPTS);
   return {
@@ -36,7 +36,7 @@ export function enrolRoute(deps: EnrolRouteDependencies): SouthboundRoute {
     async handle({ body, address }) {
       tries.takeAttempt(address);
       const asked = parseJson(body.toString("utf8"));
-      if (!isObject(asked)) throw new Fault("BAD_REQUEST", "An enrolment is an object.");
+      if (!isObject(asked)) throw new Fault("BAD_REQUEST", "An enrolment is a JSON object.");
       checkCertificateRequest("enrolment", asked);
       return { json: { ...(await enrol(deps, asked as unknown as EnrolRequest)) } };
     },
@@ -47,7 +47,7 @@ async function enrol(deps: EnrolRouteDependencies, asked: EnrolRequest): Promise
   const { invitations, identities, hands, log } = deps;
   const authority = await deps.authority();
   const id = randomUUID();
-  // The certificate is made before the invitation is used up: a request that cannot be met costs nothing.
+  // The certificate is made before the invitation is redeemed, so that a bad CSR does not use it up.
   const { name = asked.name, tags = [] } = await invitations.check(asked.token);
   if (asked.tags?.some((tag) => !tags.includes(tag)) === true) throw otherTags();
   hands.assertNameFree(name);
@@ -67,7 +67,7 @@ async function enrol(deps: EnrolRouteDependencies, asked: EnrolRequest): Promise
   return { ...enrolled, key_id: keyid, key: Buffer.from(root).toString("base64") };
 }
 
-/** What a host is chosen by decides what work it gets, so that it has no say in it. */
+/** Tags decide which work a host gets, so that the host cannot choose them. */
 function otherTags(): Fault {
   return new Fault("FORBIDDEN", "The tags of a host are those of its invitation: vidro hands invite --tags a,b");
 }

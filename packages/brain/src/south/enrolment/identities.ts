@@ -1,23 +1,23 @@
 import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { Records } from "@vidro/core";
 
-/** A host that was enrolled as a hand, as the brain has it on record; nothing of it is taken from what a hand says. */
+/** The brain's record of an enrolled host; no field comes from what the hand says about itself. */
 export interface Identity {
   readonly id: string;
   readonly owner: string;
   readonly name: string;
   readonly tags: readonly string[];
-  /** Serial numbers of the certificates that count: the one in use, and the next one when it was given. */
+  /** Serial numbers of the accepted certificates: the one in use, then the next one once it was issued. */
   readonly serials: readonly string[];
-  /** How many certificates it was given; a record of an earlier version does not say so. */
+  /** Number of certificates issued; missing in records of earlier versions. */
   readonly generation?: number;
-  /** Serial numbers that nobody may come with any more: who does has a copy, or the owner of the copy has come before. */
+  /** Superseded serial numbers; a connection with one shows that two copies of the hand's key are in use. */
   readonly spent?: readonly string[];
 }
 
 const KIND = "hand-identity";
 
-/** Who was enrolled, and with which certificates. */
+/** The enrolled hosts and their certificates. */
 export class Identities {
   readonly #records: Records;
 
@@ -25,7 +25,7 @@ export class Identities {
     this.#records = records;
   }
 
-  /** The host of that id. */
+  /** The record of a host. */
   async find(id: string): Promise<Identity | undefined> {
     const record = await this.#records.get(KIND, id);
     if (record === undefined) return undefined;
@@ -38,8 +38,8 @@ export class Identities {
   }
 
   /**
-   * Lets one more certificate of a host count, beside the one that it came with: the answer that brings the new one
-   * may be lost. A next one that was given before and not used is spent. Gives the generation of the new one.
+   * Accepts one more certificate of a host. The one in use stays accepted, since the answer with the new one may be
+   * lost; a next one that was issued before and not used is superseded. Returns the generation of the new one.
    */
   async renew(id: string, serials: { readonly used: string; readonly fresh: string }): Promise<number> {
     return this.#change(id, (identity) => {
@@ -52,15 +52,15 @@ export class Identities {
     });
   }
 
-  /** The host has come with this certificate: the ones before it are spent. */
-  async came(identity: Identity, serial: string): Promise<void> {
+  /** Notes that the host connected with this certificate: the earlier ones are superseded. */
+  async markUsed(identity: Identity, serial: string): Promise<void> {
     if (identity.serials.indexOf(serial) <= 0) return;
     await this.#change(identity.id, (now) => {
       if (!now.serials.includes(serial)) return {};
       const before = now.serials.slice(0, now.serials.indexOf(serial));
       return { serials: now.serials.slice(before.length), spent: spentWith(now, before) };
     }).catch((thrown: unknown) => {
-      // It came twice at once, and the other one is writing the same.
+      // The host connected twice at once, and the other connection writes the same.
       if (!(thrown instanceof Fault && thrown.code === "CONFLICT")) throw thrown;
     });
   }

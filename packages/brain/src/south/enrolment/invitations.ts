@@ -3,7 +3,7 @@ import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { Invitee, JsonObject, Records, StoredRecord } from "@vidro/core";
 import { parseInvitationProof } from "@vidro/core/wire/enrolment";
 
-/** A new invitation; the secret is nowhere else. */
+/** A new invitation; the secret is not stored. */
 interface Invitation {
   readonly id: string;
   readonly secret: string;
@@ -14,7 +14,7 @@ const KIND = "invitation";
 const ID_BYTES = 16;
 const SECRET_BYTES = 32;
 
-/** Who may become a hand: each invitation counts once, and not for long. */
+/** Invitations to become a hand; each is valid once and for a limited time. */
 export class Invitations {
   readonly #records: Records;
   readonly #now: () => number;
@@ -24,10 +24,10 @@ export class Invitations {
     this.#now = now;
   }
 
-  /** Makes an invitation, durable when it resolves; BAD_REQUEST when it is to live too long. */
+  /** Makes an invitation, durable when it resolves; BAD_REQUEST when its lifetime is too long. */
   async make({ owner, ...who }: Invitee, lifeMs: number = SOUTHBOUND_LIMITS.invitationMs): Promise<Invitation> {
     if (!(lifeMs > 0 && lifeMs <= SOUTHBOUND_LIMITS.invitationMs))
-      throw new Fault("BAD_REQUEST", "An invitation lives for an hour at most.");
+      throw new Fault("BAD_REQUEST", "An invitation is valid for an hour at most.");
     await this.#makeRoom();
     const id = randomBytes(ID_BYTES).toString("hex");
     const secret = randomBytes(SECRET_BYTES).toString("base64url");
@@ -38,8 +38,8 @@ export class Invitations {
   }
 
   /**
-   * Uses an invitation up, for good when it resolves: of several who come with one, a single one gets it. One that is
-   * unknown, wrong, used or too old is INVALID_TOKEN, whichever of these it is.
+   * Uses an invitation up, durably when it resolves; of several concurrent calls one succeeds. INVALID_TOKEN alike
+   * when it is unknown, wrong, used or expired.
    */
   async redeem(proof: string): Promise<Invitee> {
     const record = await this.#open(proof);
@@ -50,7 +50,7 @@ export class Invitations {
     return invitedIn(record);
   }
 
-  /** Whom an invitation is for that could be used now; rejects like `redeem`. */
+  /** The invitee of a valid invitation, which is not used up; rejects like `redeem`. */
   async check(proof: string): Promise<Invitee> {
     return invitedIn(await this.#open(proof));
   }
@@ -65,16 +65,13 @@ export class Invitations {
     return record;
   }
 
-  /** Forgets those whose time is up, used ones included; RATE_LIMITED when too many are open still. */
+  /** Deletes expired invitations; RATE_LIMITED when too many are still open. */
   async #makeRoom(): Promise<void> {
     const kept = await this.#records.list(KIND, { limit: SOUTHBOUND_LIMITS.invitations });
-    const over = kept.filter((record) => bodyOf(record).expiresAt <= this.#now());
-    for (const { id } of over) await this.#records.delete(KIND, id);
-    if (kept.length - over.length >= SOUTHBOUND_LIMITS.invitations)
-      throw new Fault(
-        "RATE_LIMITED",
-        `${SOUTHBOUND_LIMITS.invitations} invitations are open; wait until some are over.`,
-      );
+    const expired = kept.filter((record) => bodyOf(record).expiresAt <= this.#now());
+    for (const { id } of expired) await this.#records.delete(KIND, id);
+    if (kept.length - expired.length >= SOUTHBOUND_LIMITS.invitations)
+      throw new Fault("RATE_LIMITED", `${SOUTHBOUND_LIMITS.invitations} invitations are open; wait until some expire.`);
   }
 }
 
@@ -95,7 +92,7 @@ function invitedIn(record: StoredRecord): Invitee {
   return { owner: record.owner, ...(name === undefined ? {} : { name }), ...(tags === undefined ? {} : { tags }) };
 }
 
-/** A secret of 256 random bits needs no slow hash. */
+/** A fast hash is enough for 256 random bits. */
 function hashOf(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
@@ -103,6 +100,6 @@ function hashOf(secret: string): Buffer {
 function refused(): Fault {
   return new Fault(
     "INVALID_TOKEN",
-    "The invitation is not known here, was used already, or is too old. Make another: vidro hands invite",
+    "The invitation is unknown, was used already, or has expired. Make another: vidro hands invite",
   );
 }

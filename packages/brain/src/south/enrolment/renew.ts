@@ -3,7 +3,7 @@ import { Fault, isObject, SOUTHBOUND_LIMITS, textIn } from "@vidro/core";
 import { parseJson } from "@vidro/core/codec";
 import { RENEW_PATH } from "@vidro/core/wire/enrolment";
 import type { Authority, IssuedCertificate } from "./authority.ts";
-import { lapsed } from "./certified-peer.ts";
+import { peerForRenewal } from "./certified-peer.ts";
 import type { PeerCheckDependencies } from "./certified-peer.ts";
 import type { SouthboundRoute } from "../agent-ws/southbound-server.ts";
 import { checkCertificateRequest } from "../agent-ws/message-checks.ts";
@@ -13,11 +13,11 @@ import { ENROL_ATTEMPTS, AttemptLimit } from "./attempt-limit.ts";
 interface RenewRouteDependencies {
   readonly authority: Authority;
   readonly peers: PeerCheckDependencies;
-  /** A new certificate for a hand that came with the one of that serial number. */
+  /** Issues a new certificate to a hand that showed the one of this serial number. */
   readonly renew: (hand: string, serial: string, csr: string) => Promise<IssuedCertificate>;
 }
 
-/** Where a hand whose certificate ended while it was away gets a new one. */
+/** The route where a hand whose certificate expired while it was away gets a new one. */
 export function renewRoute({ authority, peers, renew }: RenewRouteDependencies): SouthboundRoute {
   const tries = new AttemptLimit(ENROL_ATTEMPTS);
   const own = new X509Certificate(authority.certificate);
@@ -26,11 +26,11 @@ export function renewRoute({ authority, peers, renew }: RenewRouteDependencies):
     path: RENEW_PATH,
     maxBytes: SOUTHBOUND_LIMITS.enrolBytes,
     async handle({ body, certificate }) {
-      const { identity, serial } = await lapsed(certificate, own, peers);
-      // Counted by hand: after a long night of the brain, many may come back from behind one address.
+      const { identity, serial } = await peerForRenewal(certificate, own, peers);
+      // Counted per hand: after a long outage of the brain, many hands may reconnect from one address.
       tries.takeAttempt(identity.id);
       const asked = parseJson(body.toString("utf8"));
-      if (!isObject(asked)) throw new Fault("BAD_REQUEST", "A renewal is an object.");
+      if (!isObject(asked)) throw new Fault("BAD_REQUEST", "A renewal is a JSON object.");
       checkCertificateRequest("renewal", asked);
       const issued = await renew(identity.id, serial, textIn(asked, "csr") ?? "");
       return { json: { ok: true, certificate: issued.certificate } };

@@ -8,13 +8,13 @@ import { auditedRuns } from "../audit.ts";
 
 /** Prints the outcomes that hands have signed, one in each line, with what is needed to check them elsewhere. */
 export async function exportReceipts(given: string | undefined): Promise<number> {
-  const { Outcomes } = await import("@vidro/brain/home");
+  const { OutcomeReader } = await import("@vidro/brain/home");
   return withHomeBrain(async (brain) => {
     let code: number = EXIT.ok;
     const write = async (run: string): Promise<void> => {
-      const outcomes = new Outcomes(run);
+      const outcomes = new OutcomeReader(run);
       for await (const entry of readJournal(brain.journal, run)) {
-        const outcome = outcomes.of(entry);
+        const outcome = outcomes.read(entry);
         if (outcome?.event.receipt === undefined) continue;
         writeJson(outcome);
         await waitForReader();
