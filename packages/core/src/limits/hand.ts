@@ -1,18 +1,18 @@
 import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
-/* What a hand does, and what its policy may say. */
+/* Limits of a hand and of its policy file. */
 
-/** Bounds of what a hand does. */
+/** Bounds of a hand's tools, processes and ledger. */
 export const HAND_LIMITS = {
   /** Default time of a command. */
   commandMs: 2 * MINUTE_MS,
   /** Longest time that a command may ask for. */
   commandCapMs: HOUR_MS,
-  /** From SIGTERM to SIGKILL. */
+  /** Delay from SIGTERM to SIGKILL. */
   graceMs: 5 * SECOND_MS,
-  /** From the end of a tool's time to giving it up: longer than a process takes to be ended. */
+  /** Delay from a tool's timeout to giving it up: longer than ending a process takes. */
   overdueMs: 15 * SECOND_MS,
-  /** Pipes are closed this long after the process is gone. */
+  /** Delay from the end of a process to closing its pipes. */
   pipesMs: 2 * SECOND_MS,
   /** Beginning of an output that an outcome keeps. */
   headBytes: 64 * KIB,
@@ -24,67 +24,67 @@ export const HAND_LIMITS = {
   liveBytesPerSecond: 256 * KIB,
   /** Arguments of a command. */
   args: 1024,
-  /** One argument. */
+  /** Length of one argument. */
   argChars: 128 * KIB,
-  /** Memory of its own that one process in a sandbox may have. */
+  /** Private memory of one sandboxed process. */
   memoryBytes: 2048 * MIB,
-  /** Memory that all processes of a command may have together, unless the policy says otherwise. */
+  /** Memory of all processes of a command together, unless the policy sets another. */
   treeBytes: 4096 * MIB,
-  /** How often that is looked at. */
+  /** Interval at which the memory of a command is measured. */
   memoryLookMs: 200,
-  /** What a sandboxed command may write to each of its own empty folders, such as /tmp; they are memory. */
+  /** Size of each empty folder of a sandboxed command, such as /tmp; it is held in memory. */
   scratchBytes: 256 * MIB,
-  /** How long a sandbox may go on to show a file that was open to all users, or no secret, and is so no longer. */
+  /** How long a sandbox may still show a file after it became private or secret. */
   closedMs: 10 * SECOND_MS,
-  /** Hard links of the hand's user to files outside the workspace, which all users may read, that a sandbox covers. */
+  /** World-readable hard links to files outside the workspace that a sandbox covers. */
   foreignLinks: 256,
-  /** Scripts of a package.json that run one another, looked at one in the other. */
+  /** Depth to which scripts of a package.json that run other scripts are followed. */
   scriptDepth: 4,
-  /** How long a hand may go without noticing that another hand or brain was started on its host. */
+  /** How long a hand may take to notice that another hand or brain was started on its host. */
   statesMs: 2 * SECOND_MS,
   /** How long it may take to cover Vidro's own state before a command. */
   coverMs: 10 * SECOND_MS,
   /** How long a mount namespace in which Vidro's own state is covered is kept after its last use. */
   coverIdleMs: 60 * SECOND_MS,
-  /** A file that a tool reads or writes. */
+  /** Size of a file that a tool reads or writes. */
   fileBytes: 8 * MIB,
-  /** What reading a file gives at once. */
+  /** Bytes that one read of a file returns. */
   readBytes: 128 * KIB,
-  /** Entries that a listing or a search gives. */
+  /** Entries that a listing or a search returns. */
   entries: 1000,
-  /** Files that a search looks into. */
+  /** Files that a search reads. */
   searchFiles: 50_000,
-  /** Bytes that a search looks through. */
+  /** Bytes that a search reads. */
   searchBytes: 256 * MIB,
-  /** What a search shows of one line. */
+  /** Characters of one line that a search shows. */
   lineChars: 400,
-  /** How deep below its start a search goes. */
+  /** Depth of folders that a search enters. */
   folderDepth: 64,
-  /** A path. */
+  /** Length of a path. */
   pathChars: 4096,
   /** Symlinks followed while a path is resolved. */
   links: 40,
-  /** A glob pattern. */
+  /** Length of a glob pattern. */
   globChars: 1024,
-  /** Patterns that the braces of one glob may stand for. */
+  /** Patterns to which the braces of one glob expand. */
   globBranches: 64,
-  /** A patch that a tool gives or takes. */
+  /** Size of a patch that a tool returns or takes. */
   patchBytes: 512 * KIB,
   /** Lines added and removed beyond which two texts are not compared. */
   diffLines: 4000,
-  /** Lines compared while a patch looks for the place where it fits now. */
+  /** Line comparisons while a patch is located in a changed file. */
   patchCompares: 5_000_000,
   /** How long an outcome is kept after the brain has it. */
   ledgerMs: 24 * HOUR_MS,
-  /** Outcomes kept, whatever their age. */
+  /** Outcomes kept, regardless of age. */
   ledgerEntries: 100_000,
-  /** Ids of forgotten actions that are still refused. */
+  /** Ids of evicted actions that are remembered, so that they are refused. */
   evictedEntries: 1_000_000,
-  /** Openings that a ledger remembers: an order that was judged in an older one is not begun. */
+  /** Openings that a ledger remembers: an order that was judged in an older one is refused. */
   ledgerOpenings: 10_000,
-  /** A ledger that is larger is checked when it is opened only where that takes no time. */
+  /** A larger ledger gets only the fast checks when it is opened. */
   ledgerCheckedBytes: 16 * MIB,
-  /** All the whole outputs kept on the hand; the oldest go first. */
+  /** Total size of the whole outputs kept on the hand; the oldest are removed first. */
   spoolFolderBytes: 1024 * MIB,
   /** Live output that waits for a reader of the action's events; more is dropped. */
   liveWaitingBytes: MIB,
@@ -102,21 +102,21 @@ export const HAND_LIMITS = {
   tokenFileLookMs: 250,
 } as const;
 
-/** Bounds of hands that are reached over a wire, and of the register that knows them. */
+/** Bounds of remote hands and of the register that lists them. */
 export const REGISTER_LIMITS = {
-  /** Hands that a brain knows. */
+  /** Hands in the register of a brain. */
   known: 20_000,
   /** Hands that one run may use. */
   perRun: 100,
-  /** The words that choose hands. */
+  /** Length of a hand selector. */
   selectorChars: 16 * KIB,
-  /** Why a hand is barred, in words. */
+  /** Length of the reason why a hand is barred. */
   whyChars: 2000,
-  /** How long a hand that is away is remembered for sure: as long as a run waits for one. */
+  /** Least time for which a disconnected hand stays in the register: as long as a run waits for one. */
   rememberedMs: 24 * HOUR_MS,
-  /** How long a hand that came for one session is remembered when it is gone. */
+  /** How long a hand of a single session stays in the register after it disconnects. */
   visitorMs: 7 * 24 * HOUR_MS,
-  /** Hands that one command is carried out on at the same time. */
+  /** Hands that execute one command concurrently. */
   atOnce: 16,
   /** A hand's name, and one of its tags. */
   nameChars: 128,
@@ -124,151 +124,151 @@ export const REGISTER_LIMITS = {
   tags: 32,
   /** Tools of one hand. */
   tools: 256,
-  /** The JSON Schema of one of them, as text. */
+  /** Length of the JSON Schema of one tool, as text. */
   schemaChars: 32 * KIB,
   /** Tools of one hand that only this hand has. */
   ownTools: 64,
-  /** What it may say of all of these together, as text. */
+  /** Length of the specs of all own tools of a hand together, as text. */
   ownToolsChars: 128 * KIB,
-  /** What it may say of one of them in words. */
+  /** Length of the description of one own tool. */
   wordsChars: KIB,
-  /** A folder that a hand says it works in, as a model is told of it. */
+  /** Length of a hand's workspace path in a prompt. */
   folderChars: 256,
-  /** Lists of tools that are remembered because several hands may have them. */
+  /** Tool lists cached because several hands may share them. */
   toolLists: 64,
-  /** Silence after which either end shows that it lives. */
+  /** Silence after which either end sends a heartbeat. */
   heartbeatMs: 15 * SECOND_MS,
   /** Heartbeats missed before a link counts as dead [F10, F11]. */
   heartbeatsMissed: 3,
-  /** How long the signature of an approval counts: longer than an order, since the clocks of hosts differ. */
+  /** How long a warrant is valid: longer than an order, since the clocks of hosts differ. */
   warrantMs: 10 * MINUTE_MS,
   /** Wait for the judgement of a hand. */
   judgeMs: 30 * SECOND_MS,
-  /** From the end of an order's own time to giving it up, on a connection that lives: longer than a hand takes for it. */
+  /** Delay from an order's timeout to giving it up on a live connection: longer than the hand's own delay. */
   overdueMs: 30 * SECOND_MS,
-  /** How long the late end of an order is still heard on a connection that lives: longer than any command may take. */
+  /** How long a late end of an order is accepted on a live connection: longer than any command may take. */
   endMs: HOUR_MS + 5 * MINUTE_MS,
-  /** Late ends of one hand that are kept for a run that still asks. */
+  /** Late ends of one hand that are kept for the runs that wait for them. */
   lateEnds: 256,
-  /** Orders that are to be stopped when their hands are back. */
+  /** Orders to stop when their hands reconnect. */
   stops: 4096,
-  /** Outcomes whose safe arrival a hand is told when it is back. */
+  /** Outcomes to acknowledge when their hands reconnect. */
   acknowledgements: 10_000,
-  /** One message of a link, as it is encoded: `max_payload` of the welcome. */
+  /** Encoded size of one message of a link: `max_payload` of the welcome. */
   messageBytes: MIB,
-  /** A message up to this length is read, so that one beyond `messageBytes` is refused by name; a longer one ends its link. */
+  /** Up to this size a message beyond `messageBytes` is refused with a reply; a larger one closes the link. */
   readBytes: 2 * MIB,
-  /** Parts that one message may come in. */
+  /** WebSocket fragments of one message. */
   fragments: 128,
-  /** Orders that wait for their ends on one link. */
+  /** Pending orders of one link. */
   orders: 1024,
-  /** First rest before a hand dials again, doubled each time [004-21]. */
+  /** First delay before a hand reconnects, doubled each time [004-21]. */
   redialMs: SECOND_MS,
-  /** Longest rest before a hand dials again. */
+  /** Longest delay before a hand reconnects. */
   redialCapMs: MINUTE_MS,
-  /** Tries at the first connection [004-21]. */
+  /** Attempts at the first connection [004-21]. */
   firstDials: 5,
   /** Hands that listen and that a brain dials. */
   dialled: 1000,
-  /** The certificates that one of them is believed by, in PEM. */
+  /** Size of the PEM certificates that verify a dialled hand. */
   caChars: 64 * KIB,
-  /** Wait of who has a hand dialled for how the first try went. */
+  /** How long the request to dial a hand waits for the first attempt. */
   firstTryMs: 5 * SECOND_MS,
-  /** First rest before a hand is dialled again that refused us: it looks at a token, which may cost it something. */
+  /** First delay before a hand that refused the token is dialled again; checking a token is costly for it. */
   refusedMs: MINUTE_MS,
-  /** Longest rest before such a hand is dialled again. */
+  /** Longest delay before such a hand is dialled again. */
   refusedCapMs: HOUR_MS,
-  /** How often a hand makes sure that it was awake: the age of a message that came while it slept is not known [F28]. */
+  /** Interval at which a hand detects that its host slept: the age of a message received meanwhile is unknown [F28]. */
   awakeMs: SECOND_MS,
-  /** How long two changes of when a hand was last seen lie apart on disk. */
+  /** Least time between two writes of when a hand was last seen. */
   seenMs: MINUTE_MS,
-  /** Hands or runs that a message names when a word fits several. */
+  /** Hands or runs that an error names when a name is ambiguous. */
   namedAtMost: 5,
-  /** From hanging up to cutting a WebSocket whose peer does not close it. */
+  /** Delay from the close frame to the end of a WebSocket whose peer does not close it. */
   closeMs: 500,
 } as const;
 
 /** Bounds of signed HTTP between a brain and its hands [000-53, 000-54]. */
 export const SIGNED_HTTP_LIMITS = {
-  /** The clock of who signs may be this far ahead. */
+  /** How far the signer's clock may be ahead. */
   skewS: 300,
-  /** The longest time for which a signature counts; it says so itself. */
+  /** Longest validity that a signature may state. */
   lifeS: 60,
   /** A nonce: 128 bits as base64, without padding. */
   nonceChars: 22,
   /** The longest nonce. */
   nonceCharsAtMost: 64,
-  /** The target of a request, and each field of its signature. */
+  /** Length of a request target, and of each field of its signature. */
   fieldChars: 1024,
-  /** How long a nonce is kept: from the oldest to the newest time that a message may say it was signed at. */
+  /** How long a nonce is kept: the whole span of accepted timestamps. */
   nonceMs: 2 * 300 * SECOND_MS,
-  /** Nonces whose time is up that are removed when a new one is kept. */
+  /** Expired nonces removed for each new one. */
   noncesRemoved: 4,
-  /** Nonces that a host which listens keeps. */
+  /** Nonces kept by a hand that listens. */
   nonces: 100_000,
   /** Messages that a hand may send at once. */
   burst: 1000,
-  /** How long one more takes after that. */
+  /** Time after which one more message is allowed. */
   everyMs: 20,
-  /** Rest between two messages that bring only live output. */
+  /** Delay between two messages with live output only. */
   liveMs: 50,
-  /** Root of the keys of a hand. */
+  /** Size of the root key of a hand. */
   keyBytes: 32,
-  /** How long the key before is valid once the next one was used [000-53]. */
+  /** How long the previous key stays valid after the first use of the next one [000-53]. */
   overlapMs: 24 * HOUR_MS,
-  /** Longest wait of a hand that asks what waits for it. */
+  /** Longest wait of a poll. */
   pollMs: 25 * SECOND_MS,
-  /** What waits for a hand. */
+  /** Size of all messages that wait for a hand. */
   outboxBytes: 8 * MIB,
-  /** Messages that a hand sends at once. */
+  /** Messages in one request of a hand. */
   messages: 64,
-  /** How far a host's clock may be off and its hand still go by that of the brain. */
+  /** Largest clock offset at which a hand adopts the brain's clock. */
   offsetMs: 24 * HOUR_MS,
-  /** How often a message is sent whose reply does not come, before the hand says hello again. */
+  /** Attempts to send a message before the hand says hello again. */
   tries: 3,
-  /** Wait for the reply to a message that only tells something. */
+  /** Wait for the reply to a notification. */
   replyMs: 30 * SECOND_MS,
 } as const;
 
-/** Bounds of executors and of what they are told [004]. */
+/** Bounds of executors and of the messages to them [004]. */
 export const EXECUTOR_LIMITS = {
-  /** From the start of a brain until it forgets executors that will not come back. */
+  /** Delay from the start of a brain to removing executors that do not reconnect. */
   sweepAfterMs: 5 * SECOND_MS,
   /** Wait for the handshake. */
   handshakeMs: 10 * SECOND_MS,
   /** How long a handshake is kept [004-05]. */
   keptMs: HOUR_MS,
-  /** Kept handshakes whose time is up that are removed when a new one is kept. */
+  /** Expired handshakes removed for each new one. */
   removed: 4,
-  /** Silence of an executor that has an order, or of the person before it, after which nothing is waited for [004-26]. */
+  /** Silence of an executor with a pending order or question after which the wait ends [004-26]. */
   messageMs: 20 * MINUTE_MS,
-  /** How long an executor without a ledger may take to tell what came of an order that it got before a cut. */
+  /** How long an executor without a ledger may take after a reconnection to report an earlier order. */
   lateMs: 10 * SECOND_MS,
-  /** The words that an executor brings along about its project. */
+  /** Length of the project description that an executor sends. */
   specChars: 64 * KIB,
-  /** Files that these words are about. */
+  /** Files that the project description lists. */
   specFiles: 1000,
-  /** Names of tools that it may say it knows. */
+  /** Tool names that an executor lists. */
   knownTools: 256,
-  /** One message that an executor is told: what it is to approve is there in full. */
+  /** Size of one message to an executor: an action to approve is sent in full. */
   toldBytes: 4 * MIB,
-  /** What the end of a task says of it. */
+  /** Length of the summary at the end of a task. */
   summaryChars: 64 * KIB,
-  /** Files that were changed that the end of a task lists. */
+  /** Changed files that the end of a task lists. */
   filesChanged: 1000,
 } as const;
 
-/** Bounds of what hands tell of their hosts. */
+/** Bounds of the telemetry of hands. */
 export const TELEMETRY_LIMITS = {
   /** How long a sample is kept. */
   keptMs: HOUR_MS,
   /** Samples kept of one hand: one a second for an hour; the oldest are dropped first. */
   samples: 3600,
-  /** One sample, as JSON. */
+  /** Length of one sample, as JSON. */
   payloadChars: 4 * KIB,
-  /** What a sample takes besides its text. */
+  /** Memory of a sample besides its text. */
   overheadBytes: 128,
-  /** All samples of all hands; the oldest are dropped first. */
+  /** Size of all samples of all hands; the oldest are dropped first. */
   bytes: 64 * MIB,
 } as const;
 
@@ -276,8 +276,8 @@ export const TELEMETRY_LIMITS = {
 export const POLICY_LIMITS = {
   /** Entries of any list in it, rules included. */
   items: 1000,
-  /** One text in it. */
+  /** Length of one text in it. */
   textChars: 4096,
-  /** Least memory that it may leave a command, in MiB: a shell needs some. */
+  /** Least memory limit of a command that it may set, in MiB; a shell needs some. */
   memoryMib: 16,
 } as const;

@@ -1,16 +1,16 @@
 import { KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
-/* What the ends of the wires, people and programs, are shown. */
+/* Limits of output, configuration, the command line and clients. */
 
 /** Bounds of what our processes write to pipes and files that others read. */
 export const OUTPUT_LIMITS = {
-  /** What may wait for a reader: beyond it lines of a log are dropped and counted, and all else waits to be written. */
+  /** Bytes that may wait for a reader; beyond it log lines are dropped and counted, and other writers wait. */
   unreadBytes: MIB,
 } as const;
 
 /** Bounds of `config.json`. */
 export const CONFIG_LIMITS = {
-  /** The whole file. */
+  /** Size of the file. */
   fileBytes: 64 * KIB,
 } as const;
 
@@ -18,50 +18,50 @@ export const CONFIG_LIMITS = {
 export const TERMINAL_LIMITS = {
   /** Lines of a running command that are shown; the rest is folded. */
   outputLines: 5,
-  /** What is shown of one line of output. */
+  /** Characters shown of one line of output. */
   lineChars: 4000,
-  /** Steps of a plan that are shown while it is carried out. */
+  /** Steps of a plan that are shown during the run. */
   planRows: 10,
-  /** How often the spinner turns. */
+  /** Interval between frames of the spinner. */
   spinnerMs: 100,
-  /** Keys struck before a question is shown are no answer to it: wait this long for them. */
+  /** How long keys typed before a question is shown are read and dropped. */
   strayKeysMs: 30,
-  /** How often a watcher looks whether the process that drives the run died. */
+  /** Interval at which a watcher checks whether the process that drives the run died. */
   takeOverMs: SECOND_MS,
-  /** Runs that a list shows unless told otherwise. */
+  /** Default number of runs in a list. */
   listedRuns: 20,
-  /** Runs, newest first, among which the end of an id is looked for. */
+  /** Runs, newest first, that are searched for the end of an id. */
   searchedRuns: 10_000,
-  /** Runs that an audit asks for at once. */
+  /** Runs that an audit reads per page. */
   auditedRuns: 500,
-  /** Shortest end of an id that names a run. */
+  /** Shortest end of an id that identifies a run. */
   idEndChars: 4,
-  /** Earlier tasks that the arrow keys bring back. */
+  /** Earlier tasks that the arrow keys recall. */
   history: 100,
-  /** The log of our own faults; a longer one is begun anew. */
+  /** Size of the fault log; a larger one is started anew. */
   logBytes: MIB,
 } as const;
 
 /** Bounds of a client of a brain. */
 export const CLIENT_LIMITS = {
-  /** Tries after the first one before a brain counts as lost; whatever comes from it starts the count anew. */
+  /** Retries before a brain is given up; any data from it resets the count. */
   retries: 8,
-  /** First rest between tries, doubled each time. */
+  /** First delay between attempts, doubled each time. */
   backoffMs: SECOND_MS,
-  /** Longest rest between tries. */
+  /** Longest delay between attempts. */
   backoffCapMs: 10 * SECOND_MS,
-  /** Longest rest that a brain may ask us to take. */
+  /** Longest delay that a brain may ask for. */
   retryAfterCapMs: MINUTE_MS,
-  /** A connection that lasted this long was a good one, though it brought nothing. */
+  /** A connection that lasted this long resets the retries, even without data. */
   steadyMs: 10 * SECOND_MS,
-  /** Silence after which a connection counts as dead: a brain that lives is heard from more often. */
+  /** Silence after which a connection is treated as dead; a live brain sends heartbeats more often. */
   silenceMs: 45 * SECOND_MS,
   /** Wait for a brain to answer a request. */
   requestMs: MINUTE_MS,
-  /** One line of a run's events: an entry may hold a whole reply of a model, every character escaped. */
+  /** Size of one line of a run's events; fits a whole reply of a model with every character escaped. */
   lineBytes: 32 * MIB,
-  /** One answer. */
+  /** Size of one answer. */
   answerBytes: 32 * MIB,
-  /** Wait for a daemon to show that it lives. */
+  /** Wait for a daemon to prove that it runs. */
   probeMs: 2 * SECOND_MS,
 } as const;

@@ -1,72 +1,72 @@
 import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
-/* The listener that hands on other machines dial, and the certificates that they come with. */
+/* Limits of the listener for hands on other machines, and of their certificates. */
 
 /** Bounds of the southbound listener, of enrolment and of certificates. */
 export const SOUTHBOUND_LIMITS = {
-  /** Where it listens unless told otherwise. */
+  /** Default port. */
   port: 3121,
-  /** Connections at a time; more are closed at once. */
+  /** Open connections; more are closed at once. */
   connections: 12_000,
-  /** From the connection to the end of its TLS handshake, and to the end of its headers. */
+  /** Wait for the TLS handshake, and for the headers of a request. */
   handshakeMs: 10 * SECOND_MS,
-  /** Handshakes that begin in one turn of the event loop. */
+  /** Handshakes started in one turn of the event loop. */
   handshakes: 16,
   /** Wait for a whole request. */
   requestMs: 30 * SECOND_MS,
-  /** From the upgrade to the hello. */
+  /** Wait for the hello after the upgrade. */
   helloMs: 30 * SECOND_MS,
-  /** From the wish to close to the end of a connection whose other end says nothing. */
+  /** Delay from closing to the end of a connection whose peer does not react. */
   closeMs: 2 * SECOND_MS,
-  /** Messages of one connection that make no sense before it is closed. */
+  /** Malformed messages after which a connection is closed. */
   rubbish: 32,
-  /** Messages of one connection that wait to be heard; then nothing more is read from it. */
+  /** Unhandled messages of one connection beyond which nothing more is read from it. */
   heardAtOnce: 64,
-  /** What may be unsent to one hand before its connection is given up. */
+  /** Unsent bytes beyond which the connection of a hand is closed. */
   unsentBytes: 4 * MIB,
-  /** How long our authority lives. */
+  /** Lifetime of the authority's certificate. */
   authorityMs: 10 * 365 * 24 * HOUR_MS,
-  /** How long a certificate of the listener lives; a new one is made long before. */
+  /** Lifetime of the listener's certificate. */
   serverMs: 30 * 24 * HOUR_MS,
-  /** How often the listener gets a new certificate. */
+  /** Remaining lifetime below which the listener's certificate is replaced. */
   serverRenewMs: 7 * 24 * HOUR_MS,
-  /** How long a certificate of a hand lives; it is renewed after two thirds. */
+  /** Lifetime of a hand's certificate; it is renewed after two thirds. */
   certificateMs: 24 * HOUR_MS,
-  /** How long after its end a certificate can still be exchanged for a new one, and do nothing else. */
+  /** Grace period in which an expired certificate is accepted for its renewal only. */
   lapsedMs: 30 * 24 * HOUR_MS,
-  /** Certificates count from this long ago, for hosts whose clocks are behind. */
+  /** Certificates are backdated by this, for hosts whose clocks are behind. */
   backdateMs: 5 * MINUTE_MS,
-  /** Certificates that one hand may get at once. */
+  /** Burst of certificates for one hand. */
   renewBurst: 6,
-  /** How long one more takes after that: a hand needs one a day. */
+  /** Time after which one more certificate is allowed; a hand needs one a day. */
   renewEveryMs: HOUR_MS,
-  /** Certificates of one hand that are remembered because they are refused from now on. */
+  /** Superseded certificates of one hand that are remembered, to detect copies. */
   spentSerials: 32,
-  /** How long a hand waits that is refused for a reason which passes, such as a clock that is wrong. */
+  /** Delay before a hand retries after a temporary refusal, such as one due to a wrong clock. */
   passingMs: MINUTE_MS,
-  /** A request for a certificate, in PEM. */
+  /** Length of a certificate request, in PEM. */
   csrChars: 8 * KIB,
-  /** Names and addresses that the listener is reached by. */
+  /** Names and addresses in the listener's certificate. */
   names: 16,
-  /** Longest life of an invitation. */
+  /** Longest lifetime of an invitation. */
   invitationMs: HOUR_MS,
-  /** Invitations that are open at a time. */
+  /** Open invitations. */
   invitations: 1000,
-  /** What an enrolment may send. */
+  /** Size of an enrolment request. */
   enrolBytes: 16 * KIB,
-  /** Enrolments that one address may try at once. */
+  /** Burst of enrolment attempts of one address. */
   enrolBurst: 10,
-  /** How long one more takes after that. */
+  /** Time after which one more attempt is allowed. */
   enrolEveryMs: 2 * SECOND_MS,
-  /** Addresses whose tries are counted; the one that was quiet the longest is forgotten. */
+  /** Addresses whose attempts are counted; the one with the oldest attempt is dropped. */
   enrolAddresses: 4096,
-  /** How often a hand tells how its host is doing. */
+  /** Interval at which a hand sends telemetry. */
   telemetryMs: 15 * SECOND_MS,
-  /** How long a hand steps back when another one came with its identity, doubled each time [F29]. */
+  /** First delay of a hand after another one connected with its identity, doubled each time [F29]. */
   rivalMs: 10 * MINUTE_MS,
-  /** Longest time that it steps back. */
+  /** Longest such delay. */
   rivalCapMs: 24 * HOUR_MS,
-  /** From a hand's dialling to an open WebSocket: when a whole fleet comes back, each waits for its turn [F22]. */
+  /** Wait of a hand for an open WebSocket; when a whole fleet reconnects, handshakes queue [F22]. */
   dialMs: MINUTE_MS,
   /** Wait for the answer to a request of a hand, its enrolment included. */
   answerMs: 30 * SECOND_MS,

@@ -1,89 +1,89 @@
 import { KIB, MIB, SECOND_MS } from "./units.ts";
 
-/* What is kept, and what is hidden before it is kept. */
+/* Limits of the store, of the daemon and of redaction. */
 
 /** Bounds of the journal's store. */
 export const STORE_LIMITS = {
-  /** How long a commit waits for another process to end its own. */
+  /** How long a commit waits for the commit of another process. */
   busyMs: 5 * SECOND_MS,
-  /** Rest before such a commit is tried again. */
+  /** Delay before such a commit is retried. */
   retryMs: 1,
-  /** How long a commit whose outcome is unknown is tried again on a new connection before its callers are told. */
+  /** How long a commit with an unknown outcome is retried on a new connection before its callers get the fault. */
   doubtMs: 5 * SECOND_MS,
-  /** Rest before such a commit is tried again. */
+  /** Delay before such a commit is retried. */
   reopenMs: 100,
-  /** First rest before a run appends again to a store that was busy, full or failing; doubled each time. */
+  /** First delay before a run appends again to a busy, full or failing store; doubled each time. */
   backoffMs: 100,
-  /** Longest such rest. */
+  /** Longest such delay. */
   backoffCapMs: 5 * SECOND_MS,
-  /** Calls that wait for a store that is busy or failing; more are refused. */
+  /** Calls that wait for a busy or failing store; more are refused. */
   waiting: 100_000,
-  /** An I/O error on a disk with less room than this counts as a full disk. */
+  /** An I/O error with less free disk space than this is reported as a full disk. */
   roomBytes: 256 * KIB,
   /** Calls that wait for one commit; a full queue is committed at once. */
   batch: 1024,
-  /** Runs whose last entry is remembered, so that appending need not look it up. */
+  /** Runs whose last entry is cached for appending. */
   heads: 4096,
-  /** Damaged runs whose names are remembered. */
+  /** Damaged runs that are listed. */
   damagedRuns: 1000,
-  /** The least time between two writings of the file that counts the entries of a store. */
+  /** Least time between two writes of the file with the number of entries of a store. */
   markMs: 100,
-  /** How long what was committed waits for its seal, unless a run ends before. */
+  /** How long committed entries wait for their seal, unless a run ends before. */
   sealMs: 5 * SECOND_MS,
-  /** Entries, and records, that one seal covers; what is more waits for the next. */
+  /** Entries, and records, that one seal covers; the rest waits for the next. */
   sealEntries: 4096,
   /** Runs, records and seals that an audit reads at once. */
   auditPage: 256,
 } as const;
 
-/** Bounds of being the one daemon of a home. */
+/** Bounds of the lock that allows one daemon per home. */
 export const DAEMON_LIMITS = {
-  /** How often one that is refused looks for the name of the one that has the home, and its rest in between. */
+  /** Attempts of a refused daemon to read which process holds the home, and the delay in between. */
   namedTries: 50,
   namedMs: 20,
 } as const;
 
-/** Bounds of a daemon's view of itself. */
+/** Bounds of a daemon's health checks. */
 export const HEALTH_LIMITS = {
-  /** How often it looks. */
+  /** Interval of the checks. */
   lookMs: 2 * SECOND_MS,
-  /** Free disk below which it says that there is little, and below which it says that there is none. */
+  /** Free disk space below which it reports a low disk, and below which it reports a full one. */
   lowBytes: 512 * MIB,
   fullBytes: MIB,
-  /** The share of its descriptors from which on it says that they are few. */
+  /** Share of used file descriptors from which it reports a shortage. */
   descriptorShare: 0.9,
-  /** The worst delay of the event loop is that of the last so many seconds. */
+  /** Window of the worst event loop delay, in seconds. */
   lagSeconds: 60,
-  /** Runs, newest first, whose journals are read through once after the start, and the rests in between. */
+  /** Runs, newest first, whose journals are verified once after the start, and the delays in between. */
   surveyedRuns: 1000,
   surveyRestMs: 20,
 } as const;
 
-/** Bounds of what is kept beside the journals. */
+/** Bounds of records, which are stored beside the journals. */
 export const RECORD_LIMITS = {
-  /** The body of one record. */
+  /** Length of the body of one record. */
   bodyBytes: MIB,
-  /** A record's kind, id or owner. */
+  /** Length of a record's kind, id or owner. */
   nameChars: 512,
 } as const;
 
-/** Bounds of keeping secrets out of what is kept and shown. */
+/** Bounds of redaction. */
 export const REDACT_LIMITS = {
-  /** A known secret that is shorter is not looked for: it would be found in innocent words. */
+  /** A shorter known secret is not searched for: it would match ordinary words. */
   secretChars: 8,
-  /** A string under a telling name that is shorter is left as it is. */
+  /** A shorter string under a name that suggests a secret is not redacted. */
   namedChars: 6,
-  /** What tells that something is a secret lies within this; a stream holds back at most twice as much. */
+  /** Span within which the context of a secret is recognised; a stream holds back at most twice as much. */
   holdChars: 512,
-  /** A private key block whose end does not come is taken to end here. */
+  /** A private key block without an end marker is assumed to end here. */
   privateKeyChars: 16 * KIB,
-  /** Lines of base64 before the end of a private key whose first line is not there: no more are known as its own. */
+  /** Lines of base64 that are redacted before the end marker of a private key without a begin marker. */
   keyBlockChars: 4 * KIB,
-  /** Nesting of a value that is looked through; what lies deeper is replaced. */
+  /** Depth to which a value is searched; deeper parts are replaced. */
   depth: 128,
-  /** Names of fields that are remembered as looked at. */
+  /** Field names whose check is cached. */
   names: 1024,
-  /** A longer name is not remembered. */
+  /** A longer name is not cached. */
   nameChars: 64,
 } as const;
 
@@ -93,6 +93,6 @@ export const FOLLOW_LIMITS = {
   batch: 256,
   /** Live events that wait for one slow follower; older ones are dropped. */
   live: 1024,
-  /** How often a follower looks for entries that another process wrote. */
+  /** Interval at which a follower polls for entries of another process. */
   pollMs: 50,
 } as const;

@@ -1,117 +1,117 @@
 import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
-/* The TCP agent protocol, and what a hand tells over it. */
+/* Limits of the TCP agent protocol and of its telemetry and watches. */
 
 /** Bounds of the TCP agent protocol; those of its frames are in CODEC_LIMITS. */
 export const TCP_LIMITS = {
-  /** Where a hand listens unless told otherwise. */
+  /** Default port of a hand that listens. */
   port: 4000,
-  /** How often a client shows that it lives, and the kernel looks for dead peers [002-03, 002-13]. */
+  /** Interval of a client's heartbeat and of TCP keep-alive [002-03, 002-13]. */
   heartbeatMs: 30 * SECOND_MS,
-  /** Heartbeats of a client that may go unanswered before it counts the connection as dead. */
+  /** Unanswered heartbeats after which a client treats the connection as dead. */
   heartbeatsMissed: 3,
-  /** Connections at a time; more are closed at once. */
+  /** Open connections; more are closed at once. */
   connections: 1024,
-  /** Connections without a session; the oldest gives way to a new one. */
+  /** Connections without a session; a new one closes the oldest. */
   strangers: 256,
-  /** From the connection to a session. */
+  /** Wait for a session after the connection. */
   authMs: 10 * SECOND_MS,
-  /** Silence after which a session is over [002-27]. */
+  /** Silence after which a session ends [002-27]. */
   idleMs: 30 * MINUTE_MS,
   /** From the first byte of a frame to its last. */
   frameMs: 30 * SECOND_MS,
-  /** Requests of one connection that are answered later. */
+  /** Pending requests of one connection. */
   inFlight: 8,
-  /** Orders and judgements of one connection that a brain waits for. */
+  /** Pending orders and judgements of a brain on one connection. */
   orders: 64,
-  /** Tokens that are not good which one address may show at once, over all its connections. */
+  /** Burst of invalid tokens from one address, over all its connections. */
   authBurst: 40,
-  /** How many more of them it may show in a second after that. */
+  /** Invalid tokens per second from one address after the burst. */
   authPerSecond: 0.5,
-  /** Addresses whose tokens are counted; the one that was quiet the longest is forgotten. */
+  /** Addresses whose invalid tokens are counted; the one with the oldest attempt is dropped. */
   authAddresses: 4096,
-  /** Requests that may come at once [002-49]. */
+  /** Burst of requests [002-49]. */
   burst: 30,
-  /** Requests that may come in a second after that [002-49]. */
+  /** Requests per second after the burst [002-49]. */
   perSecond: 10,
-  /** A token that AUTH takes. */
+  /** Length of a token for AUTH. */
   tokenChars: 4096,
-  /** An `id` and an `act` [002-10]. */
+  /** Length of an `id` and of an `act` [002-10]. */
   nameChars: 64,
-  /** The id under which an effect happens at most once. */
+  /** Length of an action id, under which an effect happens at most once. */
   actionChars: 128,
-  /** What may be unsent before nothing more is read from the peer. */
+  /** Unsent bytes beyond which nothing more is read from the peer. */
   unsentBytes: 256 * KIB,
   /** How long such a peer may take before its connection is closed. */
   drainMs: 30 * SECOND_MS,
-  /** How long what a refused peer still sends is read and dropped, so that it sees why. */
+  /** How long input of a refused peer is read and dropped, so that it receives the reason. */
   lingerMs: SECOND_MS,
-  /** How long a client that has closed its end is still answered: one that hung up looks the same. */
+  /** How long a half-closed client is still answered; it may have closed completely. */
   farewellMs: 5 * SECOND_MS,
-  /** How often overdue connections are looked for. */
+  /** Interval at which overdue connections are closed. */
   sweepMs: 250,
-  /** The longest frame that a client may let itself be sent; enough for any outcome, every character escaped. */
+  /** Largest frame that a client may accept; fits any outcome with every character escaped. */
   answerBytes: 4 * MIB,
   /** Arguments of a command [002-36]. */
   args: 32,
-  /** One argument [002-36]. */
+  /** Length of one argument [002-36]. */
   argChars: 512,
   /** Least time of a command [002-36]. */
   commandFloorMs: SECOND_MS,
-  /** Time of a command unless it asks for another [002-36]. */
+  /** Default time of a command [002-36]. */
   commandMs: 5 * SECOND_MS,
   /** Longest time that a command may ask for [002-36]. */
   commandCapMs: MINUTE_MS,
-  /** Processes that one answer lists unless asked for more [002-35]. */
+  /** Default number of processes in one answer [002-35]. */
   processes: 100,
-  /** Processes that one answer lists [002-35]. */
+  /** Largest number of processes in one answer [002-35]. */
   processesCap: 1000,
   /** Wait of a client for an answer. */
   requestMs: 30 * SECOND_MS,
   /** Wait of a client for a connection and its greeting. */
   connectMs: 10 * SECOND_MS,
-  /** Requests that a client has in flight. */
+  /** Pending requests of a client. */
   pending: 1024,
-  /** Wait for the answer of a server of others beyond the time of its command. */
+  /** Wait for the answer of another vendor's server beyond the timeout of its command. */
   foreignAnswerMs: 10 * SECOND_MS,
 } as const;
 
-/** Bounds of a hand's view of its machine over time. */
+/** Bounds of a hand's samples of its machine. */
 export const SAMPLE_LIMITS = {
-  /** How often the machine is looked at. */
+  /** Interval between samples. */
   everyMs: SECOND_MS,
-  /** Samples that are kept: an hour's [002-30]. */
+  /** Samples kept: one hour [002-30]. */
   kept: HOUR_MS / SECOND_MS,
-  /** Seconds that are told unless asked for others. */
+  /** Default span of the samples in an answer, in seconds. */
   seconds: 60,
 } as const;
 
 /** Bounds of watching files. */
 export const WATCH_LIMITS = {
-  /** Seconds that a path is watched unless asked for others [002-33]. */
+  /** Default duration of a watch, in seconds [002-33]. */
   seconds: 60,
-  /** Most seconds that a path is watched [002-33]. */
+  /** Longest duration of a watch, in seconds [002-33]. */
   secondsCap: 3600,
-  /** Paths that are watched at a time. */
+  /** Active watches. */
   active: 64,
   /** Watches whose events are kept. */
   kept: 1000,
-  /** How long events are kept after their watch is over. */
+  /** How long events are kept after the end of their watch. */
   keptMs: 24 * HOUR_MS,
-  /** Events of one watch; one more says that there were others. */
+  /** Events of one watch; one further event reports the overflow. */
   events: 20_000,
   /** Files and folders below one watched path. */
   entries: 20_000,
-  /** Folders below one watched path that the kernel tells of at once; changes in others are found by looking again. */
+  /** Folders below one watched path with kernel notifications; changes in others are found by rescans. */
   folders: 2048,
-  /** How deep below a watched path changes are seen. */
+  /** Depth below a watched path to which changes are seen. */
   depth: 32,
-  /** Rest between a change and the look at it: changes that come together are looked at together. */
+  /** Delay from a notification to the scan, so that several changes share one scan. */
   settleMs: 50,
-  /** How often everything is looked at again, as the kernel may have dropped what it had to tell. */
+  /** Interval of full rescans, since the kernel may have dropped notifications. */
   rescanMs: 10 * SECOND_MS,
-  /** Events in one answer unless asked for others [002-34]. */
+  /** Default number of events in one answer [002-34]. */
   page: 1000,
-  /** Most events in one answer [002-34]. */
+  /** Largest number of events in one answer [002-34]. */
   pageCap: 10_000,
 } as const;

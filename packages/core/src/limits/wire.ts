@@ -1,24 +1,24 @@
 import { HOUR_MS, KIB, MIB, MINUTE_MS, SECOND_MS } from "./units.ts";
 
-/* What the wires take and give. */
+/* Limits of the wires, the HTTP server, tokens, agents and conversations. */
 
 /** Bounds of the codecs. */
 export const CODEC_LIMITS = {
-  /** A line of ND-JSON. */
+  /** Size of a line of ND-JSON. */
   lineBytes: MIB,
-  /** A frame of the TCP agent protocol [002-05]. */
+  /** Size of a frame of the TCP agent protocol [002-05]. */
   frameBytes: 256 * KIB,
-  /** A frame before AUTH. */
+  /** Size of a frame before AUTH. */
   frameBytesBeforeAuth: 4 * KIB,
-  /** One SSE event. */
+  /** Size of one SSE event. */
   sseBytes: MIB,
-  /** Nesting of JSON before anything walks it. */
+  /** Nesting depth of JSON, checked before it is parsed. */
   jsonDepth: 64,
 } as const;
 
 /** Bounds of a stream that shows a run to a client. */
 export const STREAM_LIMITS = {
-  /** Encoded pieces that a feed keeps for followers who come a little later. */
+  /** Encoded pieces that a feed keeps for followers that are slightly behind. */
   windowPieces: 512,
   /** Characters of those pieces. */
   windowChars: 128 * KIB,
@@ -26,33 +26,33 @@ export const STREAM_LIMITS = {
   batchPieces: 256,
   /** Characters of those pieces. */
   batchChars: 64 * KIB,
-  /** Entries of one window: what followers that catch up are given alike. */
+  /** Entries of one window, which is encoded once for all followers that catch up. */
   windowEntries: 64,
-  /** Bytes of the windows that are kept for those who come to them later. */
+  /** Size of the windows cached for later followers. */
   keptBytes: 32 * MIB,
   /** Bytes that are written to all followers in one turn of the event loop. */
   turnBytes: 256 * KIB,
-  /** Entries that come this soon after the last write are in a rush, and gathered for the next one. */
+  /** Entries that arrive this soon after the last write are batched for the next one. */
   rushMs: 1,
   /** Turns of the event loop that such a write waits at most. */
   rushTurns: 8,
-  /** What may be unsent to one follower before it is fed no more [F13]. */
+  /** Unsent bytes beyond which a follower is paused [F13]. */
   unsentBytes: MIB,
-  /** How long such a follower may take before its connection is closed; it comes back by its cursor [F13]. */
+  /** How long such a follower may take before its connection is closed; it resumes by its cursor [F13]. */
   drainMs: 30 * SECOND_MS,
-  /** Silence after which an event stream shows that it lives [000-24]. */
+  /** Silence after which an event stream sends a heartbeat [000-24]. */
   sseHeartbeatMs: 15 * SECOND_MS,
-  /** Silence after which a glass box shows that it lives [001]. */
+  /** Silence after which a glass box sends a heartbeat [001]. */
   glassHeartbeatMs: 10 * SECOND_MS,
-  /** How long the reader of an event stream that broke off waits before it comes back. */
+  /** Reconnection delay that an event stream gives its readers. */
   retryMs: SECOND_MS,
-  /** Open runs of one session that are looked through for the one that asks. */
+  /** Open runs of one session that are searched for a pending question. */
   sessionRuns: 100,
-  /** Last entries of a run that waits among which its question is looked for. */
+  /** Last entries of a waiting run that are searched for its question. */
   behindQuestion: 16,
-  /** Pairs of a client and a run that it was shown, which are remembered; the oldest goes first. */
+  /** Remembered pairs of a client and a run that it was shown; the oldest is dropped first. */
   witnesses: 10_000,
-  /** Turns of a conversation that a caller brings along. */
+  /** Turns of a conversation that a caller sends. */
   historyTurns: 1000,
   /** Tools that a caller names for a session or a run. */
   namedTools: 100,
@@ -60,23 +60,23 @@ export const STREAM_LIMITS = {
   params: 64,
 } as const;
 
-/** Bounds of lists, which are given page by page. */
+/** Bounds of paged lists. */
 export const PAGE_LIMITS = {
-  /** Things in one page. */
+  /** Items in one page. */
   items: 1000,
-  /** Runs in one page, unless it is said how many. */
+  /** Default number of runs in one page. */
   runs: 100,
-  /** Things that a client of ours asks for at a time: each may be large. */
+  /** Items that our client requests per page; each may be large. */
   clientItems: 200,
-  /** What names the place where a list goes on. */
+  /** Length of a cursor. */
   cursorChars: 512,
 } as const;
 
 /** Bounds of the HTTP server. */
 export const HTTP_LIMITS = {
-  /** A body. */
+  /** Size of a body. */
   bodyBytes: MIB,
-  /** All headers of a request together, its first line included. */
+  /** Size of all headers of a request, its first line included. */
   headerBytes: 16 * KIB,
   /** Headers of a request. */
   headers: 100,
@@ -84,67 +84,67 @@ export const HTTP_LIMITS = {
   headersMs: 10 * SECOND_MS,
   /** Wait for a whole request. */
   requestMs: 30 * SECOND_MS,
-  /** How long a connection may rest between two requests. */
+  /** How long a connection may be idle between two requests. */
   keepAliveMs: 65 * SECOND_MS,
-  /** Silence after which the other end of a connection is asked whether it is still there. */
+  /** Silence after which TCP keep-alive probes start. */
   probeIdleMs: 15 * SECOND_MS,
-  /** How often connections are looked for whose other end acknowledges nothing; the second time it is given up [F10]. */
+  /** Interval of the search for connections whose peer acknowledges nothing; the second time they are closed [F10]. */
   unansweredMs: 15 * SECOND_MS,
-  /** How often overdue connections are looked for. */
+  /** Interval at which overdue connections are closed. */
   overdueMs: SECOND_MS,
-  /** Connections at a time; more are closed at once. */
+  /** Open connections; more are closed at once. */
   connections: 8192,
   /** Requests on one connection. */
   requestsPerConnection: 10_000,
-  /** From the wish to end to the end: requests that take longer are cut off. */
+  /** How long requests may take to finish at shutdown; then they are cut off. */
   drainMs: 5 * SECOND_MS,
-  /** How often connections that have come to rest are closed while the server ends. */
+  /** Interval at which idle connections are closed during shutdown. */
   sweepMs: 20,
-  /** About when followers whom a server sends away because it ends may come again; each is told a time of its own. */
+  /** Average reconnection delay given to followers at shutdown; each gets a random one. */
   returnMs: 2 * SECOND_MS,
-  /** From the wish to end to the end of the daemon; what is left then is safe in the journal. */
+  /** Longest shutdown of the daemon; unfinished runs are safe in the journal. */
   stopMs: 10 * SECOND_MS,
-  /** How long a stream whose token ended may take to say so before its connection is cut. */
+  /** How long a stream whose token ended may take to send its last event before it is cut. */
   lastWordsMs: SECOND_MS / 2,
-  /** Wait for a daemon that may be gone. */
+  /** Wait for a daemon that may have died. */
   probeMs: SECOND_MS,
-  /** For how many seconds a browser may keep what a page of another origin may send. */
+  /** How long a browser may cache a CORS preflight, in seconds. */
   preflightS: 600,
-  /** An `Idempotency-Key`. */
+  /** Length of an `Idempotency-Key`. */
   keyChars: 255,
   /** How long an answer is kept for requests that repeat its key. */
   answerMs: 24 * HOUR_MS,
-  /** An answer that is kept for requests that repeat its key; a longer one is not. */
+  /** Size of an answer that is kept for requests that repeat its key; a larger one is not kept. */
   answerBytes: MIB,
-  /** Kept answers whose time is up that are removed when a new one is kept. */
+  /** Expired answers removed for each new one. */
   answersRemoved: 4,
-  /** A client's own `X-Request-Id`. */
+  /** Length of a client's own `X-Request-Id`. */
   requestIdChars: 64,
   /** Parameters of a query. */
   queryParameters: 64,
-  /** How often a client that asks for it hears that its answer is still worked on [001-08]. */
+  /** Interval of the 102 Processing answers to a client that asks for them [001-08]. */
   processingMs: 10 * SECOND_MS,
-  /** Silence before a glass box opens: what is refused sooner is refused with a status of its own. */
+  /** Delay before a glass box opens; an earlier refusal gets its own HTTP status. */
   glassMs: 50,
   /** How long a client may take to read an answer. */
   answeredMs: 30 * SECOND_MS,
-  /** How long what a refused client still sends is read and dropped, so that it sees the answer. */
+  /** How long input of a refused client is read and dropped, so that it receives the answer. */
   lingerMs: SECOND_MS,
-  /** From the end of a token to the end of its connections; the promise is one second. */
+  /** Longest time from the end of a token to the end of its connections; the promise is one second. */
   revokedMs: 800,
 } as const;
 
 /** Bounds of tokens and of checking them. */
 export const TOKEN_LIMITS = {
-  /** The part of a token that names it [002-20]. */
+  /** Size of the id in a token [002-20]. */
   idBytes: 16,
-  /** The secret part of a token [002-20]. */
+  /** Size of the secret in a token [002-20]. */
   secretBytes: 32,
-  /** What a bearer may send. */
+  /** Length of a bearer token. */
   chars: 8 * KIB,
   /** Scopes of one token. */
   scopes: 64,
-  /** One scope. */
+  /** Length of one scope. */
   scopeChars: 64,
   /** Memory of one Argon2id hash [002-21]. */
   hashKib: 19 * KIB,
@@ -152,53 +152,53 @@ export const TOKEN_LIMITS = {
   hashPasses: 2,
   /** Lanes of one hash. */
   hashLanes: 1,
-  /** Hashes that are computed at a time. */
+  /** Hashes computed concurrently. */
   hashes: 2,
   /** Tokens that wait to be hashed; more are refused. */
   waiting: 64,
-  /** When a client that was refused may come again. */
+  /** Delay after which a refused client may retry. */
   retryAfterMs: SECOND_MS,
-  /** How long a token that was hashed is known without hashing it again. */
+  /** How long a verified token is cached. */
   cacheMs: 10 * MINUTE_MS,
-  /** Tokens that are known so. */
+  /** Verified tokens in the cache. */
   cached: 4096,
-  /** Tokens in one file of them. */
+  /** Tokens in one token file. */
   listed: 10_000,
-  /** Rest before a store that could not be read is asked again which tokens were revoked. */
+  /** Delay before the revoked tokens are read again from a store that failed. */
   recheckMs: 200,
-  /** Clocks of those who sign tokens may be this far off. */
+  /** Allowed clock difference of a token's issuer. */
   skewMs: 30 * SECOND_MS,
-  /** Wait for a set of keys. */
+  /** Wait for a JWKS. */
   keysMs: 5 * SECOND_MS,
-  /** How long a set of keys is used before it is fetched again. */
+  /** How long a JWKS is cached. */
   keysCacheMs: 10 * MINUTE_MS,
 } as const;
 
 /** Bounds of agents and conversations. */
 export const CATALOG_LIMITS = {
-  /** Agents that callers made, and files that describe one in a folder. */
+  /** Agents made by callers, and agent files in a folder. */
   agents: 1000,
-  /** An agent's name. */
+  /** Length of an agent's name. */
   nameChars: 64,
-  /** An agent's description. */
+  /** Length of an agent's description. */
   descriptionChars: 2000,
-  /** The words that begin an agent's prompts. */
+  /** Length of an agent's system prompt. */
   promptChars: 64 * KIB,
-  /** The address of an agent's picture, which may hold the picture itself. */
+  /** Length of the URL of an agent's picture, which may be a data URL. */
   imageChars: 128 * KIB,
   /** Names of tools in one list. */
   tools: 256,
-  /** A file that describes an agent. */
+  /** Size of an agent file. */
   agentFileBytes: 256 * KIB,
   /** Runs of a conversation that are shown, newest first. */
   threadRuns: 200,
-  /** What they say, in characters; when it is more, older runs are left out. */
+  /** Characters of the shown runs; beyond it older runs are left out. */
   threadChars: 4 * MIB,
-  /** What a conversation shows of the outcome of one call. */
+  /** Characters of one outcome that a conversation shows. */
   outcomeChars: 8 * KIB,
-  /** What a caller may keep beside a conversation. */
+  /** Metadata fields of a conversation. */
   metadataFields: 16,
-  /** One value of it. */
+  /** Length of one metadata value. */
   metadataChars: 512,
 } as const;
 
@@ -212,8 +212,8 @@ export const CHAT_LIMITS = {
   calls: 128,
   /** Functions that a caller offers. */
   functions: 128,
-  /** The JSON Schema of one of them, as text. */
+  /** Length of the JSON Schema of one function, as text. */
   schemaChars: 32 * KIB,
-  /** A caller's open runs among which the one that a message answers is looked for, newest first. */
+  /** A caller's open runs, newest first, that are searched for the one that a message answers. */
   openRuns: 100,
 } as const;
