@@ -79,12 +79,15 @@ function pairAt(text: string, at: number): number {
 function formsOf(secret: string): Needle[] {
   const bytes = encoder.encode(secret);
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const pairs = hex.match(/../g) ?? [];
   const url = encodeURIComponent(secret.toWellFormed());
   const literal = [
     secret,
     JSON.stringify(secret).slice(1, -1),
     hex,
     hex.toUpperCase(),
+    ...[" ", ":"].map((between) => pairs.join(between)),
+    pairs.map((pair) => `%${pair.toUpperCase()}`).join(""),
     url,
     url.replaceAll("%20", "+"),
     url.replaceAll(/%../g, (code) => code.toLowerCase()),

@@ -55,6 +55,8 @@ test("a known secret is replaced in every form in which it may be shown", () => 
     KNOWN,
     bytes.toString("hex"),
     bytes.toString("hex").toUpperCase(),
+    bytes.toString("hex").replaceAll(/..(?!$)/g, "$& "),
+    bytes.toString("hex").toUpperCase().replaceAll(/../g, "%$&"),
     encodeURIComponent(KNOWN),
     encodeURIComponent(KNOWN).replaceAll("%20", "+"),
     JSON.stringify(KNOWN).slice(1, -1),

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { redactor } from "@vidro/core/redact";
+import { readOwnSecrets } from "./own-secrets.ts";
+
+test("the administrator's token and the key of the seals are redacted in every form, also the secret half alone", async (t) => {
+  const home = await mkdtemp(join(tmpdir(), "vidro-own-"));
+  t.after(() => rm(home, { recursive: true }));
+  const [secret, key] = [randomBytes(32), randomBytes(32)];
+  const half = secret.toString("base64url");
+  await writeFile(join(home, "token"), `${randomBytes(16).toString("hex")}.${half}\n`);
+  await writeFile(join(home, "audit-key"), key);
+  const redact = redactor(await readOwnSecrets(home));
+  const bytesOf = (text: string): readonly string[] => Array.from(Buffer.from(text), (byte) => byte.toString(16));
+  for (const form of [
+    half,
+    Buffer.from(half).toString("base64"),
+    Buffer.from(half).toString("hex"),
+    bytesOf(half).join(" "),
+    bytesOf(half).join(":"),
+    bytesOf(half)
+      .map((byte) => `%${byte.toUpperCase()}`)
+      .join(""),
+    secret.toString("hex"),
+    key.toString("hex"),
+    key.toString("base64"),
+    Buffer.from(key.toString("hex")).toString("base64"),
+  ])
+    assert.match(redact.text(`found ${form} here`), /^found \[redacted\]={0,2} here$/, form);
+});
+
+test("a home without its files has no secrets", async () => {
+  assert.deepEqual(await readOwnSecrets(join(tmpdir(), "vidro-no-such-home")), []);
+});
