@@ -84,7 +84,7 @@ test("000-63 without a worker the daemon says so, the stream works, and the mode
 });
 
 function agentsPage(): string {
-  return readFileSync(join(SHIPPED_AGENTS, "..", "AGENTS.md"), "utf8");
+  return readFileSync(join(import.meta.dirname, "../../AGENTS.md"), "utf8");
 }
 
 test("000-64 AGENTS.md has name, function, protocol, endpoints and formats of every agent, and the endpoints exist", async () => {

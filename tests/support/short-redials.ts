@@ -10,6 +10,6 @@ import { CLIENT_LIMITS, REGISTER_LIMITS } from "@vidro/core";
 export const SHORT_REDIALS_FLAGS = ["--import", import.meta.url] as const;
 
 Object.assign(REGISTER_LIMITS, { redialMs: 20, redialCapMs: 100, firstDials: 1000 });
-Object.assign(CLIENT_LIMITS, { backoffMs: 20, backoffCapMs: 100, retries: 1000 });
+Object.assign(CLIENT_LIMITS, { backoffMs: 20, backoffCapMs: 100, retries: 999 });
 // A program that is killed would leave nothing compiled behind for its next life.
 setTimeout(flushCompileCache, 400).unref();
