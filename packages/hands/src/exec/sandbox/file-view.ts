@@ -74,11 +74,20 @@ export function fileViewOptions(
   secrets: readonly string[],
   foreign: readonly string[],
 ): readonly string[] {
-  const { confined, state, reserved } = scope;
+  const { confined, workspace, state, reserved } = scope;
   // Programs for facts show no file content, and other states may be removed before they could be covered.
-  const own = confined === "facts" ? [state] : reserved;
-  const hidden = [...new Set([...own.flatMap(resolveIfPresent), ...secretPathsOf(scope, secrets)])];
+  const own = confined === "facts" ? [state, ...reserved.filter((folder) => isWithin(folder, state))] : reserved;
+  const hidden = outermost([...own.flatMap(resolveIfPresent), ...secretPathsOf(scope, secrets)], workspace);
   return confined === "facts" ? hostViewOptions(scope, hidden) : filesViewOptions(scope, [...hidden, ...foreign]);
+}
+
+/** Drops paths below another one, where nothing is left to cover; the workspace is bound back into a covered folder. */
+function outermost(paths: readonly string[], workspace: string): readonly string[] {
+  const isBoundBack = (around: string, path: string): boolean =>
+    isWithin(around, workspace) && isWithin(workspace, path);
+  return [...new Set(paths)].filter(
+    (path) => !paths.some((other) => other !== path && isWithin(other, path) && !isBoundBack(other, path)),
+  );
 }
 
 /** Whether a folder is visible to a command that does not see the whole host. */
