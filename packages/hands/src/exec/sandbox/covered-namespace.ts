@@ -46,19 +46,17 @@ const SCRIPT = `
         mount -n --no-canonicalize --bind /proc/self/fd/9 "$workspace" && mount -n -o remount,ro vidro "$2" || refuse "$2"
         exec 9<&- ;;
       seal) mount -n --bind -o ro --make-private "$2" "$2" || refuse "$2" ;;
-      freeze) mount -n --make-private "$2" && mount -n -o remount,bind,ro "$2" || refuse "$2" ;;
+      freeze) mount -n -o remount,bind,ro "$2" || refuse "$2" ;;
     esac
     shift 2
   done
   echo ready; read -r _`;
 
-/** Kernel file systems with settings, some of which name a program that the kernel runs outside of every namespace. */
-const SETTINGS = new Set(
-  "sysfs cgroup cgroup2 debugfs tracefs configfs securityfs binfmt_misc bpf pstore efivarfs".split(" "),
-);
+/** Kernel file systems with settings that name a program, which the kernel then runs outside of every namespace. */
+const SETTINGS = new Set(["sysfs", "cgroup", "binfmt_misc"]);
 
 /** Parts of a proc file system that are settings of the kernel. */
-const PROC_SETTINGS = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"];
+const PROC_SETTINGS = ["sys", "sysrq-trigger"];
 
 /** A namespace that is kept, or being made. */
 interface KeptNamespace {
