@@ -230,6 +230,12 @@ test("no file of the product has more than 400 lines, and engine.ts at most 10 i
   assert.ok((engine?.imports.length ?? 99) <= 10);
 });
 
+test("the linter holds functions of the product to 60 lines and 3 positional parameters", () => {
+  const { rules } = JSON.parse(readFileSync(join(ROOT, ".oxlintrc.json"), "utf8"));
+  assert.deepEqual(rules["max-lines-per-function"], ["error", { max: 60 }]);
+  assert.deepEqual(rules["max-params"], ["error", { max: 3 }]);
+});
+
 test("every exported thing says its contract in a sentence", () => {
   const offenders = product.flatMap(({ path, text }) => {
     const lines = text.split("\n");

@@ -9,8 +9,8 @@ import { commandConfig } from "../program/settings.ts";
 import { readPemFile } from "../program/read-pem-file.ts";
 import { print, writeJson } from "../program/output.ts";
 
-/** What `vidro tcp` may be told. */
-interface TcpFlags {
+/** Flags of `vidro tcp`. */
+export interface TcpFlags {
   readonly token?: string;
   readonly tls?: boolean;
   readonly ca?: string;

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from "commander";
 import { HANDS_WORDS, JSON_FLAG, splitCommas, addBrainFlags, YES_FLAG } from "./flags.ts";
+import type { TcpFlags } from "../commands/tcp.ts";
 import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
 
@@ -241,7 +242,7 @@ function addTcp(root: Command, exit: Exit): void {
     .option("--tls", "connect with TLS")
     .option("--ca <file>", "connect with TLS and trust this certificate, a file in PEM")
     .option(...JSON_FLAG)
-    .action(async (address: string, act: string, data: string[], flags) =>
+    .action(async (address: string, act: string, ...[data, flags]: [string[], TcpFlags]) =>
       exit(await (await import("../commands/tcp.ts")).tcp(address, [act, ...data], flags)),
     );
 }

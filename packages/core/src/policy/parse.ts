@@ -31,8 +31,8 @@ export function parsePolicy(json: unknown, places: PolicyFolders): Policy {
     secrets: list(pattern)(source["secrets"], "secrets"),
     env: record((value, where) => (value === "any" ? "any" : list(text)(value, where)))(source["env"], "env"),
     rules: list(rule)(source["rules"], "rules"),
-    ...maybe(source, "host", oneOf("ask", "deny"), "the policy"),
-    ...maybe(source, "memory", memory, "the policy"),
+    ...optionalField({ source, where: "the policy" }, "host", oneOf("ask", "deny")),
+    ...optionalField({ source, where: "the policy" }, "memory", memory),
     places,
   };
   for (const [name, path] of Object.entries(places)) if (!path.startsWith("/")) fail(name, `${path} is not absolute`);
@@ -101,8 +101,14 @@ function record<T>(item: Read<T>): Read<{ readonly [name: string]: T }> {
   };
 }
 
-/** The field as a part of an object: nothing at all where the source has nothing. */
-function maybe<K extends string, T>(source: JsonObject, key: K, read: Read<T>, where: string): { [key in K]?: T } {
+/** An object, and its name in errors. */
+interface NamedSource {
+  readonly source: JsonObject;
+  readonly where: string;
+}
+
+/** An object with the field alone, or an empty one where the source lacks it. */
+function optionalField<K extends string, T>({ source, where }: NamedSource, key: K, read: Read<T>): { [key in K]?: T } {
   const found: { [key in K]?: T } = {};
   if (source[key] !== undefined) found[key] = read(source[key], `${where}: ${key}`);
   return found;
@@ -110,14 +116,20 @@ function maybe<K extends string, T>(source: JsonObject, key: K, read: Read<T>, w
 
 const pathValue: Read<PathValue> = (value, where) => {
   const source = object(value, where, ["paths", "deep"]);
-  return { paths: list(pattern)(source["paths"], `${where}: paths`), ...maybe(source, "deep", flag, where) };
+  return {
+    paths: list(pattern)(source["paths"], `${where}: paths`),
+    ...optionalField({ source, where }, "deep", flag),
+  };
 };
 
 const value: Read<Value> = (json, where) => {
   if (json === "text" || json === "number") return json;
   if (isObject(json) && "paths" in json) return pathValue(json, where);
   const source = object(json, where, ["like", "unlike"]);
-  return { like: list(text)(source["like"], `${where}: like`), ...maybe(source, "unlike", list(text), where) };
+  return {
+    like: list(text)(source["like"], `${where}: like`),
+    ...optionalField({ source, where }, "unlike", list(text)),
+  };
 };
 
 const optionValue: Read<OptionValue> = (json, where) => {
@@ -137,21 +149,21 @@ const options: Read<Options> = (json, where) => {
 const grammar: Read<Grammar> = (json, where) => {
   const source = object(json, where, ["before", "commands", "options", "operands", "many", "wholeWords"]);
   return {
-    ...maybe(source, "before", options, where),
-    ...maybe(source, "commands", list(text), where),
-    ...maybe(source, "options", options, where),
-    ...maybe(source, "operands", list(value), where),
-    ...maybe(source, "many", flag, where),
-    ...maybe(source, "wholeWords", flag, where),
+    ...optionalField({ source, where }, "before", options),
+    ...optionalField({ source, where }, "commands", list(text)),
+    ...optionalField({ source, where }, "options", options),
+    ...optionalField({ source, where }, "operands", list(value)),
+    ...optionalField({ source, where }, "many", flag),
+    ...optionalField({ source, where }, "wholeWords", flag),
   };
 };
 
 const marks: Read<ArgumentPatterns> = (json, where) => {
   const source = object(json, where, ["commands", "options", "paths"]);
   return {
-    ...maybe(source, "commands", list(text), where),
-    ...maybe(source, "options", list(text), where),
-    ...maybe(source, "paths", list(mark), where),
+    ...optionalField({ source, where }, "commands", list(text)),
+    ...optionalField({ source, where }, "options", list(text)),
+    ...optionalField({ source, where }, "paths", list(mark)),
   };
 };
 
@@ -208,7 +220,7 @@ const rule: Read<Rule> = (json, position) => {
     id,
     class: need("class", actionClass),
     decision: need("decision", decision),
-    ...maybe(source, "reason", text, where),
+    ...optionalField({ source, where }, "reason", text),
   };
   if (kind === "process") {
     return {
@@ -216,8 +228,8 @@ const rule: Read<Rule> = (json, position) => {
       kind,
       program: need("program", list(text)),
       arguments: need("arguments", args),
-      ...maybe(source, "cwd", pathValue, where),
-      ...maybe(source, "sees", oneOf("host"), where),
+      ...optionalField({ source, where }, "cwd", pathValue),
+      ...optionalField({ source, where }, "sees", oneOf("host")),
       examples: need("examples", examples(list(word))),
     };
   }
@@ -225,9 +237,9 @@ const rule: Read<Rule> = (json, position) => {
     return {
       ...head,
       kind,
-      ...maybe(source, "commands", list(text), where),
-      ...maybe(source, "access", list(access), where),
-      ...maybe(source, "sandboxed", flag, where),
+      ...optionalField({ source, where }, "commands", list(text)),
+      ...optionalField({ source, where }, "access", list(access)),
+      ...optionalField({ source, where }, "sandboxed", flag),
       examples: need("examples", examples(shellExample)),
     };
   }
@@ -236,8 +248,8 @@ const rule: Read<Rule> = (json, position) => {
       ...head,
       kind,
       operations: need("operations", list(oneOf("read", "write"))),
-      ...maybe(source, "paths", list(pattern), where),
-      ...maybe(source, "inWorkspace", flag, where),
+      ...optionalField({ source, where }, "paths", list(pattern)),
+      ...optionalField({ source, where }, "inWorkspace", flag),
       examples: need("examples", examples(text)),
     };
   }

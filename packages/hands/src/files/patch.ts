@@ -93,7 +93,7 @@ export async function applyMovedHunks(text: string, { parsed, hunks }: Patch): P
   if (hunks.some(({ before, beforeAt }) => before.length === 0 || beforeAt > HAND_LIMITS.fileBytes)) return undefined;
   const { applyPatch } = await loadDiff();
   let compares = 0;
-  const compareLine = (_number: number, line: string, _operation: string, wanted: string) => {
+  const compareLine = (_number: number, line: string, ...[, wanted]: [operation: string, wanted: string]) => {
     compares += 1;
     if (compares > HAND_LIMITS.patchCompares) throw new Fault("PAYLOAD_TOO_LARGE", "The patch is too costly to place.");
     return line === wanted;

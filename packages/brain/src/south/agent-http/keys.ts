@@ -48,6 +48,15 @@ interface KeptKey {
   readonly endsAt?: number;
 }
 
+/** The keys of a hand, as they are written. */
+interface KeysOfHand {
+  readonly hand: string;
+  readonly owner: string;
+  readonly keys: readonly KeptKey[];
+  /** The version of the record to replace; without one any is replaced. */
+  readonly version?: number;
+}
+
 const KIND = "hand-key";
 const DECOY = "nobody/none";
 const ID_BYTES = 9;
@@ -71,7 +80,8 @@ export class HandKeys {
     const id = newId();
     const root = randomBytes(SIGNED_HTTP_LIMITS.keyBytes);
     const keyid = `${hand}/${id}`;
-    await this.#put(hand, owner, [{ id, state: "active", root: await this.#safe.encrypt(keyid, root) }]);
+    const key: KeptKey = { id, state: "active", root: await this.#safe.encrypt(keyid, root) };
+    await this.#put({ hand, owner, keys: [key] });
     return { keyid, root };
   }
 
@@ -105,7 +115,7 @@ export class HandKeys {
     const before = await this.#safe.decrypt(from, active.root);
     const root = await this.#safe.encrypt(keyid, deriveNextRoot(before, salt, { keyid, crypto: signatureCrypto }));
     const next: KeptKey = { id, state: "next", root, salt: salt.toString("base64") };
-    await this.#put(hand, record.owner, [active, next], record.version);
+    await this.#put({ hand, owner: record.owner, keys: [active, next], version: record.version });
     return { keyid, from, salt: salt.toString("base64") };
   }
 
@@ -127,14 +137,15 @@ export class HandKeys {
     const endsAt = this.#deps.now() + SIGNED_HTTP_LIMITS.overlapMs;
     const retiring: KeptKey = { ...activeIn(known), state: "retiring", endsAt };
     const { salt: _, ...used } = next;
-    await this.#put(hand, record.owner, [retiring, { ...used, state: "active" }], record.version).catch(agreed);
+    const keys: readonly KeptKey[] = [retiring, { ...used, state: "active" }];
+    await this.#put({ hand, owner: record.owner, keys, version: record.version }).catch(agreed);
   }
 
   /** Ends all keys of a hand. */
   async revoke(hand: string): Promise<void> {
     const record = await this.#must(hand);
     const revoked = keysIn(record).map(({ id, root }): KeptKey => ({ id, root, state: "revoked" }));
-    await this.#put(hand, record.owner, revoked);
+    await this.#put({ hand, owner: record.owner, keys: revoked });
   }
 
   /** A random root for unknown key ids, so that their check takes as long as that of known ones. */
@@ -158,7 +169,7 @@ export class HandKeys {
     throw new Fault("NOT_FOUND", `The hand ${hand} does not sign its messages: it has no key here.`);
   }
 
-  async #put(hand: string, owner: string, keys: readonly KeptKey[], version?: number): Promise<void> {
+  async #put({ hand, owner, keys, version }: KeysOfHand): Promise<void> {
     const body = { keys } as unknown as JsonObject;
     await this.#deps.records.put({ kind: KIND, id: hand, owner, body }, version);
   }

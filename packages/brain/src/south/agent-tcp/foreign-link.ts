@@ -10,9 +10,9 @@ import type { TcpWire } from "./tcp-link.ts";
 /** How each tool is asked for in the protocol, and what its answer means. */
 const TOOLS: { readonly [tool: string]: (wire: TcpWire, input: JsonObject) => Promise<ActionEnd> } = {
   command,
-  os_info: async (wire) => finishedWith(await askTcpHand(wire, "GET_OS_INFO", {})),
+  os_info: async (wire) => finishedWith(await askTcpHand(wire, { act: "GET_OS_INFO", data: {} })),
   processes: async (wire, { limit, sort_by: sortBy, name_pattern: namePattern }) =>
-    finishedWith(await askTcpHand(wire, "PS", definedFields({ limit, sortBy, namePattern }))),
+    finishedWith(await askTcpHand(wire, { act: "PS", data: definedFields({ limit, sortBy, namePattern }) })),
 };
 
 /** A link to a server of another vendor, which has the protocol alone: no judgements and no ledger. */
@@ -50,7 +50,9 @@ async function command(
   const timeoutMs = Math.min(Math.max(asked, TCP_LIMITS.commandFloorMs), TCP_LIMITS.commandCapMs);
   const begun = performance.now();
   try {
-    const answer = await askTcpHand(wire, "OS_CMD", definedFields({ cmd, args, timeoutMs }), {
+    const answer = await askTcpHand(wire, {
+      act: "OS_CMD",
+      data: definedFields({ cmd, args, timeoutMs }),
       deadlineMs: timeoutMs + TCP_LIMITS.foreignAnswerMs,
     });
     const { exitCode } = answer;

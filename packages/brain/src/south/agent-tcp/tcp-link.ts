@@ -15,13 +15,14 @@ export interface TcpWire {
   close(why: FaultReport): void;
 }
 
+/** A request to a hand, and its options. */
+interface TcpRequest extends RequestOptions {
+  readonly act: string;
+  readonly data: JsonObject;
+}
+
 /** Sends a request over a session; rejects with a Fault: HAND_UNAVAILABLE when disconnected or overloaded. */
-export async function askTcpHand(
-  wire: TcpWire,
-  act: string,
-  data: JsonObject,
-  options?: RequestOptions,
-): Promise<JsonObject> {
+export async function askTcpHand(wire: TcpWire, { act, data, ...options }: TcpRequest): Promise<JsonObject> {
   if (!wire.isUp) throw new Fault("HAND_UNAVAILABLE", "The connection to the hand is lost.");
   try {
     return await wire.request(act, data, options);
@@ -42,7 +43,8 @@ export function tcpFault(thrown: unknown): Fault {
 export function tcpLink(wire: TcpWire, warranting: AddWarrant = async (order) => order): HandLink {
   return {
     async judge(action) {
-      const answer = await askTcpHand(wire, "JUDGE", actionData(action), { deadlineMs: REGISTER_LIMITS.judgeMs });
+      const request = { act: "JUDGE", data: actionData(action), deadlineMs: REGISTER_LIMITS.judgeMs };
+      const answer = await askTcpHand(wire, request);
       if (answer["judgement"] !== undefined) return soundJudgement(answer["judgement"]);
       return faultIn(answer["fault"]);
     },
@@ -59,10 +61,13 @@ export function tcpLink(wire: TcpWire, warranting: AddWarrant = async (order) =>
         ...(ledger === undefined ? {} : { ledger }),
         ...(warrant === undefined ? {} : { warrant }),
       };
-      const cancel = (): void => void askTcpHand(wire, "CANCEL", { actionId: action.id }).catch(() => undefined);
+      const cancel = (): void =>
+        void askTcpHand(wire, { act: "CANCEL", data: { actionId: action.id } }).catch(() => undefined);
       signal.addEventListener("abort", cancel, { once: true });
       try {
-        const ended = askTcpHand(wire, "RUN_TOOL", order, {
+        const ended = askTcpHand(wire, {
+          act: "RUN_TOOL",
+          data: order,
           deadlineMs: REGISTER_LIMITS.endMs,
           hear: ({ stream, chunk }) => {
             if ((stream === "stdout" || stream === "stderr") && typeof chunk === "string") hear(stream, chunk);
@@ -74,7 +79,7 @@ export function tcpLink(wire: TcpWire, warranting: AddWarrant = async (order) =>
         signal.removeEventListener("abort", cancel);
       }
     },
-    acknowledge: (action) => void askTcpHand(wire, "ACK", { actionId: action }).catch(() => undefined),
+    acknowledge: (action) => void askTcpHand(wire, { act: "ACK", data: { actionId: action } }).catch(() => undefined),
     close: (why) => wire.close(why),
   };
 }

@@ -1,4 +1,4 @@
-import type { ProcessRule } from "@vidro/core/policy";
+import type { Arguments, ProcessRule } from "@vidro/core/policy";
 import { optionsOf, flags, exampleLines, readOnlyRule } from "./rule-builders.ts";
 
 /*
@@ -30,8 +30,13 @@ const HISTORY = {
   "-#": "flag",
 } as const;
 
-const git = (id: string, args: Parameters<typeof readOnlyRule>[2], match: string[], notMatch: string[]): ProcessRule =>
-  readOnlyRule(id, "git", args, { cwd: HERE, examples: exampleLines(match, notMatch) });
+interface Examples {
+  readonly match: readonly string[];
+  readonly notMatch: readonly string[];
+}
+
+const git = (id: string, args: Arguments, { match, notMatch }: Examples): ProcessRule =>
+  readOnlyRule(id, "git", { arguments: args, cwd: HERE, examples: exampleLines(match, notMatch) });
 
 /** Read-only git commands for the repository in the workspace. */
 export const GIT_RULES: readonly ProcessRule[] = [
@@ -49,8 +54,15 @@ export const GIT_RULES: readonly ProcessRule[] = [
         many: true,
       },
     },
-    ["git status", "git --no-pager status -sb", "git status --porcelain=v2"],
-    ["git -c core.fsmonitor=x status", "git -C / status", "git --git-dir=/x status", "git --exec-path=/x status"],
+    {
+      match: ["git status", "git --no-pager status -sb", "git status --porcelain=v2"],
+      notMatch: [
+        "git -c core.fsmonitor=x status",
+        "git -C / status",
+        "git --git-dir=/x status",
+        "git --exec-path=/x status",
+      ],
+    },
   ),
   git(
     "git-history",
@@ -63,18 +75,20 @@ export const GIT_RULES: readonly ProcessRule[] = [
         many: true,
       },
     },
-    ["git log --oneline -20", "git diff HEAD~1 -- src", "git show HEAD:a.txt", "git log --format=%h"],
-    [
-      "git log --output=x",
-      "git log --outp=x",
-      "git diff --ext-diff",
-      "git diff --textconv",
-      "git log --format=%G?",
-      "git diff --no-index a /etc/passwd",
-      "git diff a ../../etc/passwd",
-      "git log --show-signature",
-      "git push",
-    ],
+    {
+      match: ["git log --oneline -20", "git diff HEAD~1 -- src", "git show HEAD:a.txt", "git log --format=%h"],
+      notMatch: [
+        "git log --output=x",
+        "git log --outp=x",
+        "git diff --ext-diff",
+        "git diff --textconv",
+        "git log --format=%G?",
+        "git diff --no-index a /etc/passwd",
+        "git diff a ../../etc/passwd",
+        "git log --show-signature",
+        "git push",
+      ],
+    },
   ),
   git(
     "git-branches",
@@ -88,8 +102,10 @@ export const GIT_RULES: readonly ProcessRule[] = [
         many: true,
       },
     },
-    ["git branch --list fix/*", "git tag -l", "git stash list"],
-    ["git branch new", "git branch -D main", "git branch --list -D main", "git tag v1", "git stash"],
+    {
+      match: ["git branch --list fix/*", "git tag -l", "git stash list"],
+      notMatch: ["git branch new", "git branch -D main", "git branch --list -D main", "git tag v1", "git stash"],
+    },
   ),
   git(
     "git-names",
@@ -100,8 +116,10 @@ export const GIT_RULES: readonly ProcessRule[] = [
         options: flags("-a -r -v --all --remotes --show-current --verbose"),
       },
     },
-    ["git branch", "git branch -avv", "git branch --show-current", "git remote -v"],
-    ["git branch -d x", "git branch x", "git remote add x y", "git tag -d v1"],
+    {
+      match: ["git branch", "git branch -avv", "git branch --show-current", "git remote -v"],
+      notMatch: ["git branch -d x", "git branch x", "git remote add x y", "git tag -d v1"],
+    },
   ),
   git(
     "git-objects",
@@ -122,12 +140,14 @@ export const GIT_RULES: readonly ProcessRule[] = [
         many: true,
       },
     },
-    ["git rev-parse --abbrev-ref HEAD", "git ls-files -mo --exclude-standard", "git blame -L 1,5 a.txt"],
-    [
-      "git rev-parse --parseopt",
-      "git ls-files -X /etc/passwd",
-      "git blame --contents /etc/passwd a",
-      "git cat-file --textconv a",
-    ],
+    {
+      match: ["git rev-parse --abbrev-ref HEAD", "git ls-files -mo --exclude-standard", "git blame -L 1,5 a.txt"],
+      notMatch: [
+        "git rev-parse --parseopt",
+        "git ls-files -X /etc/passwd",
+        "git blame --contents /etc/passwd a",
+        "git cat-file --textconv a",
+      ],
+    },
   ),
 ];

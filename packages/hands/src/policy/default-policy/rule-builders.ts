@@ -1,4 +1,4 @@
-import type { Arguments, Options, OptionValue, ProcessRule } from "@vidro/core/policy";
+import type { Options, OptionValue, ProcessRule } from "@vidro/core/policy";
 
 /** Splits a line into words, for rules and examples without blanks in a word. */
 export const splitWords = (line: string): readonly string[] => (line === "" ? [] : line.trim().split(/\s+/));
@@ -16,20 +16,17 @@ export const exampleLines = (match: readonly string[], notMatch: readonly string
   not_match: notMatch.map(splitWords),
 });
 
-/** A rule that allows a read-only command. */
-export function readOnlyRule(
-  id: string,
-  program: string,
-  args: Arguments,
-  more: Pick<ProcessRule, "examples"> & Partial<Pick<ProcessRule, "cwd" | "sees">>,
-): ProcessRule {
+/** The parts of a read-only rule beside its id and programs. */
+type ReadOnlyParts = Pick<ProcessRule, "arguments" | "examples"> & Partial<Pick<ProcessRule, "cwd" | "sees">>;
+
+/** A rule that allows a read-only command; `program` lists one or more names. */
+export function readOnlyRule(id: string, program: string, parts: ReadOnlyParts): ProcessRule {
   return {
     kind: "process",
     id,
     program: splitWords(program),
-    arguments: args,
     class: "read",
     decision: "allow",
-    ...more,
+    ...parts,
   };
 }
