@@ -73,7 +73,7 @@ export const REDACT_LIMITS = {
   secretChars: 8,
   /** A shorter string under a name that suggests a secret is not redacted. */
   namedChars: 6,
-  /** Span within which the context of a secret is recognised; a stream holds back at most twice as much. */
+  /** Span within which the context of a secret is recognised; a stream holds back at most twice as much, and lines of base64. */
   holdChars: 512,
   /** A private key block without an end marker is assumed to end here. */
   privateKeyChars: 16 * KIB,

@@ -183,6 +183,11 @@ test("a hostile text of a mebibyte costs linear time", () => {
     "sk-",
     "a",
     "secret:'a",
+    `${"aB3d".repeat(16)}\n`,
+    "-----END PRIVATE KEY-----\n",
+    "-----END ",
+    "password: |\n ",
+    "name: token\n value: ",
   ]) {
     const time = (chars: number) => {
       const text = part.repeat(chars / part.length);

@@ -128,3 +128,19 @@ test("a private key block without an end takes no more than its bound", () => {
   assert.ok(whole.length > text.length - REDACT_LIMITS.privateKeyChars - 100);
   assert.equal(streamed(redact, cutInto(text, [1000, 3])).join(""), whole);
 });
+
+test("the lines of a private key go without its first line, and lines of base64 that end otherwise stay", () => {
+  const line = `${"aB3d".repeat(16)}\n`;
+  const key = `${line.repeat(20)}aB3d==\n`;
+  const shown = line.slice(0, 11);
+  assert.equal(redact.text(`${key}-----END PRIVATE KEY-----\n`), `${shown}[redacted]-----END PRIVATE KEY-----\n`);
+  for (const text of [key, `${key}-----END CERTIFICATE-----\n`, `word\n-----END PRIVATE KEY-----\n`])
+    assert.equal(redact.text(text), text);
+  const long = `${line.repeat(200)}-----END RSA PRIVATE KEY-----\n`;
+  const whole = redact.text(long);
+  assert.ok(long.length - whole.length > REDACT_LIMITS.keyBlockChars - 2 * line.length);
+  for (const cuts of [[1000, 3], [1], [64, 1, 1]]) {
+    assert.equal(streamed(redact, cutInto(long, cuts)).join(""), whole);
+    assert.equal(streamed(redact, cutInto(JSON.stringify(long), cuts)).join(""), redact.text(JSON.stringify(long)));
+  }
+});
