@@ -75,7 +75,7 @@ test("001-27: a server that streams at everybody fails those who never asked for
   assert.deepEqual(states(await checkServer({ url: server.url })), ["fail", "fail", "ok", "unknown"]);
 });
 
-test("aon check prints the list, exits 1 when a clause fails and 7 when nobody answers", async () => {
+test("aon check prints the list, exits 1 when a clause fails and 7 when no server answers", async () => {
   await using good = await ours();
   await using bad = await listen(createServer(NAIVE));
   const passed = await command("check", `${good.url}healed`);

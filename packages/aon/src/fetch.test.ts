@@ -116,7 +116,7 @@ test("001-03, 001-32: a fetch-style black box has its timeout and its bound of h
   assert.equal(held?.events.length, 4);
 });
 
-test("a predicate that fails lets nobody in, and a log that fails fails nothing else", async () => {
+test("a predicate that throws refuses the request, and a log that throws breaks nothing else", async () => {
   const broken = (): never => {
     throw new Error("broken");
   };

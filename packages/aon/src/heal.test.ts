@@ -269,7 +269,7 @@ test("own heuristics can be registered and are asked first; an operation is neve
   assert.equal(runs, HEALING_LIMITS.runs);
 });
 
-test("nothing is healed for somebody who is gone", async () => {
+test("nothing is healed for a client that has disconnected", async () => {
   const run = (): Promise<never> => Promise.reject(failing({ status: 401 }));
   const { outcome, healings } = await treat({ name: "read", run }, { heuristics: [own()] }, AbortSignal.abort());
   assert.equal(outcome.status, "rejected");

@@ -74,7 +74,7 @@ test("001-31: without the header, or in a black box, nobody is asked", async () 
   assert.equal(black.status, 503);
 });
 
-test("questions are bounded and end when nobody waits for the answer any more", async () => {
+test("questions are bounded and end when no client waits for the answer any more", async () => {
   const questions = healingQuestions(60_000);
   const control = new AbortController();
   const ask = (): Promise<string> =>

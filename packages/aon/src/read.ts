@@ -60,7 +60,7 @@ export async function* readAon(source: AonSource): AsyncGenerator<AonEvent, void
   const last = rest?.ok === true ? eventOf(rest) : undefined;
   if (last !== undefined) yield last;
   if (last === undefined || !isTerminalAonEvent(last)) {
-    throw new AonReadError("STREAM_CUT", "The stream ended without a result or an error. Nobody knows how it went.");
+    throw new AonReadError("STREAM_CUT", "The stream ended without a result or an error. Its outcome is unknown.");
   }
 }
 

@@ -183,7 +183,7 @@ test("signed tokens of the issuer that the settings name are accepted", async ()
   assert.equal(await ask(await sign("us")), 200);
   assert.equal(await ask(await sign("them")), 401);
   const warned = home.lines.filter((line) => JSON.stringify(line).includes("VIDRO_JWT_AUDIENCE"));
-  assert.equal(warned.length, 1, "whoever leaves the audience out is told so at the start");
+  assert.equal(warned.length, 1, "a missing audience is warned about at the start");
   await assert.rejects(
     home.start({ home: join(home.folder, "other"), config: readConfig({ env: { VIDRO_JWT_PUBLIC_KEY: "/nowhere" } }) }),
     /cannot be read/,

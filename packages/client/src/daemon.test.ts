@@ -34,7 +34,7 @@ test("a run is the same run through connections that break after any number of b
   assert.ok(proxy.cuts > 3, `${proxy.cuts} cuts`);
 });
 
-test("a run whose start was told to nobody is started once", async () => {
+test("a run whose start was not acknowledged is started once", async () => {
   let connections = 0;
   await using proxy = await cuttingProxy(brain.url, () => (++connections <= 3 ? 1 : Infinity));
   const before = (await vidro.list()).length;

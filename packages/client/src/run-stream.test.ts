@@ -126,7 +126,7 @@ test("a fault in the stream ends it, and so does a run that is no longer what wa
   assert.equal(brain.seen.length, 2);
 });
 
-test("whoever has the end already gets nothing more", async () => {
+test("a reader whose cursor is at the end gets nothing more", async () => {
   await using brain = await scriptedBrain((response) => response.writeHead(204).end());
   assert.deepEqual(await followed(brain.url, 5), []);
 });
@@ -160,7 +160,7 @@ test("a signal ends following at once, in a stream and in a rest, with its own r
   await assert.rejects(resting, { message: "no more" });
 });
 
-test("whoever stops reading lets go of the connection", async () => {
+test("a reader that stops closes the connection", async () => {
   const { promise: gone, resolve } = Promise.withResolvers<void>();
   await using brain = await scriptedBrain((response) => {
     begin(response).write(line(JOURNAL[0]));

@@ -88,7 +88,7 @@ describe("a hand that is killed", () => {
 });
 
 describe("a hand in another process on the same state", () => {
-  it("waits for nobody: says that the action is in hand, and gives its outcome later", async (t) => {
+  it("does not wait: says that the action is running, and gives its outcome later", async (t) => {
     const { workspace, state } = contextIn(scratch(t));
     const [one, two] = [startChildHand({ workspace, state }), startChildHand({ workspace, state })];
     t.after(() => Promise.all([one.close(), two.close()]));

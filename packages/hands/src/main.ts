@@ -9,26 +9,26 @@ import { printText, printNote, printJson } from "./program/terminal.ts";
 
 const HELP = `vidro-hand: lets a brain work on this host, under this host's own policy.
 
-  vidro-hand join <url>                   join a brain that has invited this host, and work for it: the invitation is
-                                          in VIDRO_INVITATION, or comes from stdin
-  vidro-hand serve                        work for the brain that was joined
-  vidro-hand serve --tcp <host:port>      let clients of the TCP agent protocol work here, without a brain
+  vidro-hand join <url>                   join the brain that invited this host and serve it; the invitation is read
+                                          from VIDRO_INVITATION or stdin
+  vidro-hand serve                        serve the brain that was joined
+  vidro-hand serve --tcp <host:port>      serve clients of the TCP agent protocol, without a brain
   vidro-hand key                          show the public key of the receipts that this host signs
-  vidro-hand unit [--dry-run]             run it as a service of its own user; --dry-run only shows how
+  vidro-hand unit [--dry-run]             install it as a service with its own user; --dry-run only prints the steps
 
-  --token-file <file>   the invitation (--token <token> shows it to every user of this host)
-  --name <name>         what to call this host, unless the invitation says so (default: its own name)
-  --workspace <folder>  the folder to work in (default: this one)
-  --state <folder>      where it keeps its identity and its ledger
-  --transport <ws|http> how to come to the brain: ws, or messages that are signed one by one
-  --listen <url>        with --transport http: where the brain may call this host, once it is allowed there
-  --listen-cert <file>  a certificate for that name in PEM, and its key: --listen-key <file>
-  --tokens <file>       with --tcp: who may come, as vidro tokens export writes it (default: tokens.json in the state)
-  --tls-cert <file>     with --tcp: a certificate in PEM, needed beyond this machine, and its key: --tls-key <file>
-  --brain <file>        with --tcp: the certificate of the one brain whose approvals count (vidro hands authority);
-                        without it those of tokens with the scope approve do
-  --lab                 with --tcp: a laboratory, where no TLS is needed
-  --json                one line of JSON when it is ready
+  --token-file <file>   file with the invitation (--token <token> is visible to every user of this host)
+  --name <name>         name of this host, unless the invitation sets one (default: its hostname)
+  --workspace <folder>  folder to work in (default: the current one)
+  --state <folder>      folder for its identity and its ledger
+  --transport <ws|http> how to connect to the brain: WebSocket, or HTTP with signed messages
+  --listen <url>        with --transport http: address at which the brain may call this host, once it is allowed there
+  --listen-cert <file>  certificate for that address in PEM, and its key: --listen-key <file>
+  --tokens <file>       with --tcp: accepted tokens, written by vidro tokens export (default: tokens.json in the state)
+  --tls-cert <file>     with --tcp: certificate in PEM, required beyond this machine, and its key: --tls-key <file>
+  --brain <file>        with --tcp: certificate of the only brain whose approvals are accepted (vidro hands authority);
+                        without it, tokens with the scope approve may approve
+  --lab                 with --tcp: allow connections without TLS, in a laboratory
+  --json                print one line of JSON when it is ready
 `;
 
 const OPTIONS = {
@@ -84,8 +84,7 @@ function parseArguments(argv: readonly string[]) {
 
 function runJoin(url: string | undefined, values: Values): Promise<number> {
   const { token, "token-file": tokenFile, name, tags, transport } = values;
-  if (url === undefined)
-    throw new Fault("BAD_REQUEST", "Joining takes the address of the invitation: vidro hands invite");
+  if (url === undefined) throw new Fault("BAD_REQUEST", "join needs the address of the invitation: vidro hands invite");
   return joinBrain({
     ...flagsOf(values),
     url,
@@ -130,7 +129,7 @@ function flagsOf({ state = defaultState(), workspace, json, ...rest }: Values) {
 function defaultState(): string {
   const folder = handStateFolder();
   if (folder !== undefined) return folder;
-  throw new Fault("BAD_REQUEST", "This user has no home folder to keep the state in: say --state <folder>.");
+  throw new Fault("BAD_REQUEST", "This user has no home folder for the state: pass --state <folder>.");
 }
 
 function printAndExit(text: string): number {

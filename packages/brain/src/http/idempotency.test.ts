@@ -208,7 +208,7 @@ test("001-18: a fault behind an open glass box is its last event", async () => {
   const { status, text } = await served.call("GET", "/broken", { headers: { accept: "application/x-ndjson" } });
   assert.equal(status, 200);
   const { timestamp, requestId, trace_id: trace, ...last } = objectOf(text.trim().split("\n").at(-1) ?? "");
-  assert.deepEqual(last, { type: "error", code: "MODEL_UNAVAILABLE", message: "Nobody is there.", status: 503 });
+  assert.deepEqual(last, { type: "error", code: "MODEL_UNAVAILABLE", message: "The model is down.", status: 503 });
   assert.ok(typeof timestamp === "number" && typeof requestId === "string");
   assert.ok(typeof trace === "string" && /^[\da-f]{32}$/.test(trace));
   assert.equal((await served.call("GET", "/broken")).status, 503);

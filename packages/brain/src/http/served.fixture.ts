@@ -85,7 +85,7 @@ export function trialSurface(trial: Trial): Surface {
       route("GET", "/bug", async () => JSON.parse("a secret of the inside")),
       route("GET", "/broken", async ({ tell }) => {
         tell.status("Looking.");
-        throw new Fault("MODEL_UNAVAILABLE", "Nobody is there.");
+        throw new Fault("MODEL_UNAVAILABLE", "The model is down.");
       }),
       route("GET", "/watched", async ({ tell }) => {
         tell.status("Looking.", 5);

@@ -54,7 +54,7 @@ export class BareLink implements HandLink {
     this.cut();
   }
 
-  /** The connection breaks: whoever waits is told so. */
+  /** Breaks the connection: pending calls reject. */
   cut(): void {
     this.#gone.reject(new Fault("HAND_UNAVAILABLE", "The link is cut."));
   }

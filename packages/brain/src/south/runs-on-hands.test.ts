@@ -15,7 +15,7 @@ const said = (text: string, input?: JsonObject): ModelReply => ({
   usage: { inputTokens: 1, outputTokens: 1 },
 });
 const shell = (command: string, more: JsonObject = {}): ModelReply => said("", { command, access: "host", ...more });
-/** Works until somebody says go, and leaves a line for each time that it began. */
+/** Works until it is told to go on, and writes a line each time it starts. */
 const SLOW = "echo x >> effects; until [ -e go ]; do sleep 0.02; done; cat effects";
 
 const typesOf = (entries: readonly Entry[]): string[] => entries.map(({ event }) => event.type);

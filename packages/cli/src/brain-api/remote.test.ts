@@ -6,7 +6,7 @@ import { up } from "../daemon.fixture.ts";
 import { scriptedModel, shellLine } from "../scripted-model.fixture.ts";
 import { ended, lines, Stage } from "../stage.fixture.ts";
 
-/** Waits until the command has told of an event; whoever else reads its output is not disturbed. */
+/** Waits until the command has printed an event, without taking its output from other readers. */
 function told(child: ChildProcessWithoutNullStreams, event: string): Promise<void> {
   let text = "";
   return new Promise((resolve, reject) => {

@@ -46,7 +46,7 @@ test("a question without a person gets an empty answer, and the model is told so
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
   const { code } = await stage.run("run", "choose");
   assert.equal(code, 0);
-  assert.match(model.calls[1] ?? "", /Nobody answered/);
+  assert.match(model.calls[1] ?? "", /No answer came/);
 });
 
 test("live events are told only with --verbose, without a seq", async () => {

@@ -27,10 +27,10 @@ export const yesAnswerer: Answerer = {
 /** Answers without a person: approves nothing, says nothing, and stops a run whose outcome is unknown. */
 export const absentAnswerer: Answerer = {
   ready: async () => undefined,
-  answer: async ({ about }) => ({ text: NOBODYS[about.kind], by: "nobody" }),
+  answer: async ({ about }) => ({ text: ABSENT_ANSWERS[about.kind], by: "nobody" }),
 };
 
-const NOBODYS: { readonly [kind in QuestionAsked["about"]["kind"]]: string } = {
+const ABSENT_ANSWERS: { readonly [kind in QuestionAsked["about"]["kind"]]: string } = {
   ask: "",
   approval: "no",
   tool: "no",

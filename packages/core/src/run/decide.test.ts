@@ -104,7 +104,7 @@ test("a verdict to ask becomes a question that is bound to the plan's hash, and 
   assert.ok(words.name === "refused" && words.fault.message.includes("rather use ls"));
 });
 
-test("somebody whose name is time is a person like any other, and only silence is silence", () => {
+test("a person named time is a person like any other, and only a timeout is silence", () => {
   const events = [called, replied({ action }), judged("ask")];
   const decision = decide(stateOf(...events), MOMENT);
   assert.ok(decision.do === "record" && decision.event.type === "question.asked");

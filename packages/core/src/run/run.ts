@@ -238,7 +238,13 @@ function afterAnswer(state: RunState, event: QuestionAnswered): StateChange {
   const yes = event.answer === question.options[0];
   switch (question.about.kind) {
     case "ask":
-      return { ...answerModel(state, event.answer === "" ? "Nobody answered. Decide without." : event.answer, false) };
+      return {
+        ...answerModel(
+          state,
+          event.answer === "" ? "No answer came in time. Decide without one." : event.answer,
+          false,
+        ),
+      };
     case "tool": {
       if (!yes) return { ...answerModel(state, "A person did not approve this tool.", true) };
       const { tool } = question.about;

@@ -27,7 +27,7 @@ const SENTENCES: Sentences = {
   "context.compacted": ({ dropped }) => `The conversation grew long: ${countWords(dropped, "old turn")} summed up.`,
   "question.asked": ({ text }) => text,
   "question.answered": ({ answer, by }) =>
-    by === undefined ? "Nobody answered in time." : `Answered by ${by}: ${answer === "" ? "nothing" : answer}`,
+    by === undefined ? "No answer in time." : `Answered by ${by}: ${answer === "" ? "nothing" : answer}`,
   "policy.judged": ({ plan, verdict }) =>
     `Policy says ${verdict.decision} (rule ${verdict.rule}, ${verdict.class}): ${planWords(plan)}`,
   "action.started": ({ action }) => `Running: ${actionWords(action)}`,

@@ -15,7 +15,7 @@ const derive = promisify(argon2);
 const BEARER = /^([0-9a-f]{32})\.([\w-]{43})$/;
 const PHC = /^\$argon2id\$v=19\$m=(\d{1,6}),t=(\d{1,3}),p=(\d{1,2})\$([A-Za-z\d+/]{11,64})\$([A-Za-z\d+/]{16,128})$/;
 /** Hash with which an unknown token is compared, so that it takes as long as a known one. */
-const NOBODY = `$argon2id$v=19$m=${TOKEN_LIMITS.hashKib},t=${TOKEN_LIMITS.hashPasses},p=${TOKEN_LIMITS.hashLanes}$${"A".repeat(22)}$${"A".repeat(43)}`;
+const DECOY_HASH = `$argon2id$v=19$m=${TOKEN_LIMITS.hashKib},t=${TOKEN_LIMITS.hashPasses},p=${TOKEN_LIMITS.hashLanes}$${"A".repeat(22)}$${"A".repeat(43)}`;
 interface TokenRow {
   readonly tokenId: string;
   readonly secretHash: string;
@@ -50,7 +50,7 @@ export class TokenFile {
     if (this.#why !== undefined) throw new Fault("INVALID_TOKEN", "No token can be checked now.", { cause: this.#why });
     const [, tokenId = "", secret = ""] = BEARER.exec(token) ?? [];
     const asked = this.#rows.get(tokenId);
-    const isRight = await this.#isRight(token, secret, asked?.secretHash ?? NOBODY);
+    const isRight = await this.#isRight(token, secret, asked?.secretHash ?? DECOY_HASH);
     // The file may have changed while the hash was computed.
     const row = this.#rows.get(tokenId);
     if (!isRight || row === undefined || row.revoked || row.secretHash !== asked?.secretHash)

@@ -22,7 +22,7 @@ describe("the environment of processes", () => {
     assert.equal(buildEnvironment({ PATH, HOME: "/root" }, "/srv/work")["PATH"], "/srv/workshop/bin:/usr/bin");
   });
 
-  it("keeps the programs of somebody who works in their home", () => {
+  it("keeps the programs of a user who works in their home", () => {
     const env = { PATH: "/home/ada/.local/bin:/usr/bin", HOME: "/home/ada" };
     assert.equal(buildEnvironment(env, "/home/ada")["PATH"], env.PATH);
   });

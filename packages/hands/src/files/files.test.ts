@@ -149,7 +149,7 @@ void test("a read-only file is not replaced", async (t) => {
   assert.equal(text("fixed"), "old");
 });
 
-void test("a file that somebody changed since it was read is not overwritten", async (t) => {
+void test("a file that was changed since it was read is not overwritten", async (t) => {
   const { at, text, names } = scratch(t, { a: "old" });
   const { stat } = await readContent(at("a"));
   writeFileSync(at("a"), "theirs");

@@ -284,7 +284,8 @@ function refuseChanged(now: BigIntStats | undefined, expected: Expected, path: s
     expected === "nothing"
       ? now === undefined
       : now?.ino === expected.ino && now.size === expected.size && now.mtimeNs === expected.mtimeNs;
-  if (!same) throw new Fault("CONFLICT", `Somebody changed ${path} while it was being edited; read it again.`);
+  if (!same)
+    throw new Fault("CONFLICT", `${path} was changed by another process while it was being edited; read it again.`);
 }
 
 /** Copies mode and owner of the old file; only root can change the owner, for others the writer owns the file. */

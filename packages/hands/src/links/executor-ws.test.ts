@@ -181,7 +181,7 @@ test("004-25 ends are told again after a cut until they are acknowledged", async
   assert.equal(executor.state.results.size, 0);
 });
 
-test("whoever is sent away stays away; a complaint alone sends nobody away", async (t) => {
+test("an executor that was sent away does not reconnect; a complaint alone does not send it away", async (t) => {
   const { brain, executor } = await scene(t);
   await brain.welcomes(1);
   brain.say("error", { code: "CONFLICT", message: "Nothing waits for this answer." });

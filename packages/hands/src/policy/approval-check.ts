@@ -5,7 +5,7 @@ import type { ActionEnd, Judgement, Order } from "@vidro/core";
 export function requireApproval({ hash, verdict }: Judgement, { approved, unproven }: Order): void {
   if (verdict.decision === "allow") return;
   if (verdict.decision === "deny") throw new Fault("POLICY_DENIED", `${verdict.reason} (rule ${verdict.rule})`);
-  if (approved === undefined) throw new Fault("APPROVAL_DENIED", `Nobody has approved it. ${verdict.reason}`);
+  if (approved === undefined) throw new Fault("APPROVAL_DENIED", `No person has approved it. ${verdict.reason}`);
   if (unproven !== undefined) throw new Fault(unproven.code, unproven.message);
   if (approved !== hash) throw new Fault("PLAN_CHANGED");
 }
@@ -25,7 +25,7 @@ export function recordedEnd(ended: ActionEnd): ActionEnd {
  * not given out, and it does not run again, because the orderer may be the same one with another token.
  */
 export function otherOrdererEnd(): ActionEnd {
-  const message = "An action of that id was begun for another who orders here; what came of it is told to that one.";
+  const message = "An action with this id was started by another client, and only that client gets its outcome.";
   return { type: "unknown", fault: new Fault("OUTCOME_UNKNOWN", message).report() };
 }
 
@@ -36,5 +36,5 @@ export function reusedIdFault(id: string): Fault {
 
 /** The fault for an action that another process of this hand is running. */
 export function busyFault(id: string): Fault {
-  return new Fault("HAND_UNAVAILABLE", `Another process of this hand has action ${id} in hand; order it again later.`);
+  return new Fault("HAND_UNAVAILABLE", `Another process of this hand is running action ${id}; order it again later.`);
 }

@@ -43,7 +43,7 @@ test("000-55: systemd takes the unit as it is", (t) => {
   const path = join(folder, "vidro-hand.service");
   writeFileSync(path, unitIn(shown()));
   const { stderr, error } = spawnSync("systemd-analyze", ["verify", path], { encoding: "utf8" });
-  // A machine without systemd has nobody to ask; the lines themselves are looked at above.
+  // Without systemd there is no verifier; the lines themselves are checked above.
   if (error === undefined) assert.doesNotMatch(stderr, /Unknown|Failed to parse|invalid/i, stderr);
 });
 

@@ -61,7 +61,7 @@ void test("a patch whose base is gone is a conflict that carries the same change
   assert.equal(place.text("a"), `0\n${TEN.replace("5\n", "five\n")}`);
 });
 
-void test("a file that holds the change among others that nobody asked for is a conflict when a base is given", async (t) => {
+void test("a file that holds the change among unrequested ones is a conflict when a base is given", async (t) => {
   const place = scratch(t, { a: TEN });
   const made = await diffed(place, "a", TEN.replace("5\n", "five\n"));
   writeFileSync(place.at("a"), TEN.replace("5\n", "five\n").replace("10\n", "ten\n"));

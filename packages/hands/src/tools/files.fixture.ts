@@ -69,7 +69,7 @@ export function scratch(t: TestContext, files: { readonly [name: string]: string
   };
 }
 
-/** The work of carrying a plan out while nobody watches. */
+/** A context for executing a plan without an output listener. */
 export function executionOf(
   plan: FilePlan,
   context: HandContext,

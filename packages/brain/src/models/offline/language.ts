@@ -1,4 +1,4 @@
-import { plainWords, readTask } from "./text.ts";
+import { plainWords, splitTask } from "./text.ts";
 import { TOPICS } from "./topics.ts";
 import type { Language } from "@vidro/core/text";
 import { STOP_WORDS, TELLTALES, VERBS } from "./words.ts";
@@ -22,7 +22,7 @@ const WORLDWIDE: ReadonlySet<string> = new Set(
 /** The language that a task is written in; `fallback` where nothing tells. */
 export function languageOf(task: string, fallback: Language): Language {
   // A quoted command or a path speaks English whatever its writer speaks.
-  const { prose } = readTask(task);
+  const { prose } = splitTask(task);
   const words = plainWords(prose)
     .split(/[^a-z0-9]+/)
     .filter((word) => word !== "");

@@ -1,4 +1,4 @@
-import { plainWords, readTask, wordsOf } from "./text.ts";
+import { plainWords, splitTask, wordsOf } from "./text.ts";
 import type { Operand } from "./text.ts";
 import { FOREIGN_PHRASES, FOREIGN_WORDS, GENERIC_WORDS, STOP_WORDS } from "./words.ts";
 
@@ -14,7 +14,7 @@ export interface Sentence {
 
 /** The sentence of a whole task. */
 export function sentenceOf(task: string): Sentence {
-  const text = readTask(task);
+  const text = splitTask(task);
   const spellings = new Map(task.split(/[\s?!,;:"'`()¿¡]+/).map((word) => [plainWords(word), word]));
   return part(text.plain, text.operands, (word) => spellings.get(word) ?? word);
 }

@@ -58,7 +58,7 @@ export function plainWords(text: string): string {
 }
 
 /** Splits a task into plain words and operands. */
-export function readTask(task: string): TaskText {
+export function splitTask(task: string): TaskText {
   const operands: Operand[] = [];
   const mark = (operand: Operand): string => ` §${operands.push(operand) - 1} `;
   const unquoted = liftQuotes(task.replaceAll("§", " "), mark);

@@ -55,7 +55,7 @@ class RunTranscript {
       return this.#asked === "words" ? this.#answered(questionText(event, this.#run)) : [];
     },
     "question.answered": ({ answer, by }) => {
-      if (this.#asked === "call") return this.#returned(by === undefined ? "(Nobody answered in time.)" : answer);
+      if (this.#asked === "call") return this.#returned(by === undefined ? "(No answer in time.)" : answer);
       return this.#asked === "words" && by !== undefined ? [{ role: "user", content: answer }] : [];
     },
     "action.finished": ({ outcome }) => this.#returned(outcomeText(outcome)),

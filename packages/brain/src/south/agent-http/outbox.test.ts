@@ -20,7 +20,7 @@ test("messages are given out until they are acknowledged, in their order", async
   assert.deepEqual(await outbox.next(0, HERE), { messages: [], cursor: 3 });
 });
 
-test("whoever asks waits for the first message, and gives way to whoever asks next", async () => {
+test("a poll waits for the first message, and a newer poll ends it", async () => {
   const outbox = new Outbox();
   const first = outbox.next(60_000, HERE);
   const second = outbox.next(60_000, HERE);
@@ -29,7 +29,7 @@ test("whoever asks waits for the first message, and gives way to whoever asks ne
   assert.deepEqual((await second).messages, [{ n: 1 }]);
 });
 
-test("whoever is gone waits no more, and a closed outbox says why", async () => {
+test("an aborted poll ends, and a closed outbox rejects with the reason", async () => {
   const outbox = new Outbox();
   const gone = new AbortController();
   const left = outbox.next(60_000, gone.signal);

@@ -50,7 +50,7 @@ async function stand(
   return { records, folder, hands, dialer, state, close };
 }
 
-/** A port of this machine that nobody listens on. */
+/** A closed port of this machine. */
 async function nobodysPort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

@@ -41,7 +41,7 @@ async function doorOf(t: TestContext, home: string, more: Partial<HandListenerOp
 
 const WHO = { owner: "local" };
 
-test("a door stays shut until somebody is invited, and opens for those who were invited before", async (t) => {
+test("the listener starts with the first invitation, or at once when a host was invited before", async (t) => {
   const home = homeOf(t);
   const door = await doorOf(t, home);
   assert.equal(await door.open(), undefined);

@@ -23,7 +23,7 @@ test("a few tries are free, then one more comes with time, and who waited long e
   assert.deepEqual([isRefused(), isRefused(), isRefused(), isRefused()], [false, false, false, true]);
 });
 
-test("whoever is refused is told when to come again, and then is let through", () => {
+test("a refused attempt names the delay, after which it is allowed", () => {
   let now = 0;
   const tries = new AttemptLimit(BOUNDS, () => now);
   for (let tried = 0; tried < BOUNDS.burst; tried++) tries.takeAttempt("a");

@@ -16,7 +16,7 @@ function folderOf(t: TestContext): string {
   return folder;
 }
 
-/** A request that somebody else's program has made. */
+/** A request made by another program. */
 function requestOf(folder: string, ...algorithm: readonly string[]): string {
   const files = ["-keyout", join(folder, "key"), "-subj", "/CN=root/O=Everything"];
   return execFileSync("openssl", ["req", "-new", "-nodes", ...algorithm, ...files], {

@@ -48,7 +48,7 @@ test("the brain's own machine is meant only by its name, and comes first", () =>
   assert.deepEqual(select("web1,local"), ["local", "web1"]);
 });
 
-test("a selector that finds nobody says whether nobody is there or nobody is ready", () => {
+test("a selector without a match says whether no hand exists or none is ready", () => {
   assert.throws(() => select("tag:none"), { code: "NOT_FOUND" });
   assert.throws(() => select("tag:attic"), { code: "HAND_UNAVAILABLE" });
   assert.throws(() => select("web1,"), { code: "BAD_REQUEST" });

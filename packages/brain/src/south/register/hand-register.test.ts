@@ -82,7 +82,7 @@ test("F29 of two that come at the same time one is let in, and the other is told
   assert.equal(land.log.filter(({ level }) => level === "warn").length, 1);
 });
 
-test("a hand is its owner's: nobody else sees it or takes its identity, and an administrator sees all", async () => {
+test("a hand is its owner's: no other owner sees it or takes its identity, and an administrator sees all", async () => {
   await using land = new Landscape();
   const { hands } = await land.register();
   const [one, other] = [await land.host("web1"), await land.host("web2", { owner: "ben" })];

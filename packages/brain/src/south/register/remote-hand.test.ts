@@ -145,7 +145,7 @@ test("a hand that is closed tells its link why", async () => {
   );
 });
 
-test("whoever waits for a hand is woken when it is back, and no more once they have stopped waiting", async () => {
+test("a wait for a hand resolves when it reconnects, and not after the wait was aborted", async () => {
   await using land = new Landscape();
   const { far, link, hand } = await remote(land);
   // Those who waited for the first connection are woken before anybody waits for the next.

@@ -51,7 +51,7 @@ test("every tool takes a field that names the hand, of those that have the tool"
   assert.deepEqual(backup.parameters["required"], []);
 });
 
-test("what is named does it, and nobody else", async () => {
+test("only the named hand executes the action", async () => {
   await using land = new Landscape();
   const { all, web, db } = await two(land);
   const action = act({ command: "touch", args: ["done"], hand: "db" });

@@ -34,7 +34,7 @@ test("a request has as many messages as fit, and one at least", async () => {
   assert.equal((await telling.next(WIDE, HERE)).length, SIGNED_HTTP_LIMITS.messages);
 });
 
-test("whoever waits for something to tell is let go with the connection", async () => {
+test("a wait for messages ends with the connection", async () => {
   const gone = new AbortController();
   const waiting = new OutgoingMessages().next(WIDE, gone.signal);
   gone.abort();

@@ -9,7 +9,7 @@ export async function requireAllowed(hand: Hand, tool: string, input: JsonObject
   if ("code" in found) throw new Fault(found.code, found.message);
   const { decision, reason, rule } = found.verdict;
   if (decision === "deny") throw new Fault("POLICY_DENIED", `${reason} (rule ${rule})`);
-  const why = `It needs a person's approval, which nobody can give on this wire: ${reason} (rule ${rule})`;
+  const why = `It needs a person's approval, which cannot be given on this wire: ${reason} (rule ${rule})`;
   if (decision === "ask") throw new Fault("FORBIDDEN", why);
   return found.plan;
 }

@@ -37,7 +37,7 @@ export class BrainSocket implements OpenConnection {
     socket.on("ping", lives).on("pong", lives);
     socket.on("message", (data) => {
       lives();
-      // oxlint-disable-next-line typescript/no-base-to-string -- nobody asked for fragments, so it is one Buffer
+      // oxlint-disable-next-line typescript/no-base-to-string -- fragments are not requested, so it is one Buffer
       const message = parseMessage(data.toString());
       if (message?.type === "error") this.#said = readFault(message.payload);
       if (message !== undefined) take(message);
