@@ -31,7 +31,7 @@ test("001-17: result.data is the body of the black box", async () => {
   assert.deepEqual(last.data, body);
 });
 
-test("001-02, 001-21: events are held, given to whoever logs, and summed up in a header", async () => {
+test("001-02, 001-21: events are held, given to the log, and summed up in a header", async () => {
   const held: HeldEvents[] = [];
   await using server = await stage(
     async (aon, _request, response) => {

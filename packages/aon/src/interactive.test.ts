@@ -64,7 +64,7 @@ test("001-31: no answer in time is an escalation", async () => {
   assert.equal(QUESTION_LIMITS.answerMs, 30_000);
 });
 
-test("001-31: without the header, or in a black box, nobody is asked", async () => {
+test("001-31: without the header, or in a black box, no question is asked", async () => {
   await using server = await paying(healingQuestions(), []);
   const events = await Array.fromAsync(
     readAon(await fetch(server.url, { headers: { Accept: "application/x-ndjson" } })),

@@ -91,7 +91,7 @@ test("F8 aborting a run ends its command on the other machine first", async () =
   assert.deepEqual(typesOf(entries).slice(-2), ["action.finished", "run.aborted"]);
 });
 
-test("G3 a hand that is revoked at work leaves an outcome that nobody knows, and the run asks a person", async () => {
+test("G3 a hand that is revoked at work leaves an unknown outcome, and the run asks a person", async () => {
   await using land = new Landscape();
   const { hands, store } = await land.register();
   const { description, hand } = await land.host("web1");

@@ -6,10 +6,10 @@ import type { PolicyFolders, Policy, ProcessRule, Rule, ShellExample, ShellRule 
 import { DEFAULT_RULE, misfit, stricterRule } from "./policy.ts";
 import type { FilePlan, Plan, ProcessPlan, ShellPlan } from "../tool.ts";
 
-/** Where examples are tried: whether a policy is sound does not depend on the folders of the machine it is read on. */
+/** Fixed places for the examples, so that the check does not depend on the machine. */
 const EXAMPLE_PLACES: PolicyFolders = { workspace: "/srv/example", home: "/home/example", state: "/var/lib/example" };
 
-/** Throws BAD_POLICY when a rule promises more than a rule may, or when one of its examples proves it wrong. */
+/** Throws BAD_POLICY when a rule allows more than a rule may, or when one of its examples fails. */
 export function checkPolicy(policy: Policy): void {
   const seen = new Set<string>([DEFAULT_RULE]);
   for (const rule of policy.rules) {
@@ -102,7 +102,7 @@ function shellPlan(example: ShellExample, policy: Policy): ShellPlan {
   return { kind: "shell", ...example, cwd: policy.places.workspace, env: {}, timeoutMs: HAND_LIMITS.commandMs };
 }
 
-/** An example's argv as a plan: a bare name is found in the first trusted folder, a name with a slash where it says. */
+/** An example's argv as a plan: a bare name is looked up in the first trusted folder, a path is used as it is. */
 function processPlan(example: readonly string[], policy: Policy): ProcessPlan {
   const cwd = policy.places.workspace;
   const argv = example.map((word) => filled(word, policy.places));

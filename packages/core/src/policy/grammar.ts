@@ -3,7 +3,7 @@ import type { Grammar, Options, OptionValue, Value } from "./rule.ts";
 
 const NUMBER = /^[+-]?\d+(\.\d+)?[A-Za-z]{0,2}$/;
 
-/** Why a text is not what a rule asks for, or nothing when it is. */
+/** Why a text does not fit a rule's value; undefined when it does. */
 export function valueMisfit(text: string, value: Value, scene: Scene): string | undefined {
   if (value === "text") return undefined;
   if (value === "number") return NUMBER.test(text) ? undefined : `${text} is not a number`;
@@ -13,7 +13,7 @@ export function valueMisfit(text: string, value: Value, scene: Scene): string | 
   return barred === undefined ? undefined : `${text} is one of ${barred}`;
 }
 
-/** Reads arguments from left to right as the program's own parser would, and keeps the first thing that does not fit. */
+/** Reads arguments from left to right as the program's own parser would, and keeps the first mismatch. */
 class Reading {
   readonly operands: string[] = [];
   misfit: string | undefined;
@@ -26,17 +26,17 @@ class Reading {
     this.#scene = scene;
   }
 
-  /** What has not been read. */
+  /** The unread words. */
   get rest(): readonly string[] {
     return this.#args.slice(this.#next);
   }
 
-  /** Goes over `count` words. */
+  /** Skips `count` words. */
   skip(count: number): void {
     this.#next += count;
   }
 
-  /** Reads options, and operands too unless the first of them is where a sub-command begins. */
+  /** Reads options and, unless the first operand is a sub-command, operands. */
   options(known: Options, style: { readonly wholeWords: boolean; readonly stopAtWord: boolean }): void {
     for (; this.#next < this.#args.length && this.misfit === undefined;) {
       const arg = this.#args[this.#next] ?? "";
@@ -67,7 +67,7 @@ class Reading {
     else this.#option(arg.slice(0, equals), arg.slice(equals + 1), known);
   }
 
-  /** `-lah` is three options; the first that takes a value has the rest of the word as its value. */
+  /** Reads `-lah` as three options; the first that takes a value gets the rest of the word. */
   #cluster(arg: string, known: Options): void {
     const letters = arg.slice(1);
     for (let at = 0; at < letters.length && this.misfit === undefined; at += 1) {
@@ -87,7 +87,7 @@ class Reading {
     } else this.#value(name, attached ?? this.#following(type), type);
   }
 
-  /** The next word as a value; a word with a dash is none, in case the program reads it as an option after all. */
+  /** Reads the next word as a value; a word with a dash is refused, since the program may read it as an option. */
   #following(type: Value): string | undefined {
     const word = this.#args[this.#next];
     this.#next += 1;
@@ -103,7 +103,7 @@ class Reading {
 const lookUp = (known: Options, name: string): OptionValue | undefined =>
   name !== "-#" && Object.hasOwn(known, name) ? known[name] : undefined;
 
-/** Why arguments do not fit a grammar, or nothing when every one of them does. */
+/** Why arguments do not fit a grammar; undefined when all of them do. */
 export function grammarMisfit(args: readonly string[], grammar: Grammar, scene: Scene): string | undefined {
   const wholeWords = grammar.wholeWords === true;
   const reading = new Reading(args, scene);

@@ -1,16 +1,16 @@
 import type { PathValue, PolicyFolders, Policy } from "./rule.ts";
 
-/** Where words are read: relative paths begin at `cwd`. */
+/** The base for reading words as paths: relative ones start at `cwd`. */
 export interface Scene {
   readonly cwd: string;
   readonly policy: Policy;
-  /** Whether what is in the files that the words name may be shown without a question. */
+  /** Whether the content of the named files may be shown without approval. */
   readonly showsContent: boolean;
 }
 
 interface Segment {
   readonly text: string;
-  /** Whether `*` in the text is a wildcard; in the name of a place it is a letter like any other. */
+  /** Whether `*` in the text is a wildcard; in the name of a place it is an ordinary character. */
   readonly wild: boolean;
 }
 
@@ -22,10 +22,10 @@ export function isPattern(text: string): boolean {
   return tail === "" ? text !== "" : tail.startsWith("/") && !/[{}]|\*\*.|\/\.{1,2}(\/|$)/.test(tail);
 }
 
-/** A path seen from a folder, with its letters as they are. */
+/** A path resolved against a folder, not normalised. */
 const absolutePath = (path: string, cwd: string): string => (path.startsWith("/") ? path : `${cwd}/${path}`);
 
-/** A path made absolute and freed of `.` and `..`, by its letters alone. */
+/** A path made absolute, with `.` and `..` removed lexically. */
 export function normalPath(path: string, cwd: string): string {
   const kept: string[] = [];
   for (const part of absolutePath(path, cwd).split("/")) {
@@ -40,7 +40,7 @@ export function lastSegment(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Whether `*` in a pattern can be filled so that it becomes the text. */
+/** Whether a text matches a pattern in which `*` stands for any characters. */
 export function matchesWord(pattern: string, text: string): boolean {
   if (!pattern.includes("*")) return pattern === text;
   const [head = "", ...pieces] = pattern.split("*");
@@ -57,14 +57,14 @@ export function matchesWord(pattern: string, text: string): boolean {
 
 const parts = (path: string): readonly string[] => path.split("/").filter((part) => part !== "");
 
-/** A pattern taken apart. */
+/** A parsed pattern. */
 interface Pattern {
   readonly segments: readonly Segment[];
   /** Whether it ends in `**`, which stands for any number of further segments. */
   readonly open: boolean;
 }
 
-/** Patterns are few and judged by the thousand, so each is taken apart once for the places that it is used with. */
+/** Patterns are few and matched thousands of times, so each is parsed once for the places that it is used with. */
 const known = new WeakMap<PolicyFolders, Map<string, Pattern>>();
 
 function compiled(pattern: string, places: PolicyFolders): Pattern {
@@ -103,7 +103,7 @@ export function matchesPath(patterns: readonly string[], path: string, places: P
   });
 }
 
-/** Whether something that matches one of the patterns can lie below a normal path. */
+/** Whether a path below a normal path can match one of the patterns. */
 function reaches(patterns: readonly string[], path: string, places: PolicyFolders): boolean {
   const names = parts(path);
   return patterns.some((pattern) => {
@@ -114,8 +114,8 @@ function reaches(patterns: readonly string[], path: string, places: PolicyFolder
 }
 
 /**
- * The normal paths that a word means: the one that its letters say, and the one that its symlinks lead to. The latter
- * comes from the letters as they are, since `link/..` is the parent of what the link leads to.
+ * The normal paths of a word: the lexical one, and the one after its symlinks are resolved. The latter starts from the
+ * word as written, since `link/..` is the parent of the link's target.
  */
 export function meanings(word: string, cwd: string, policy: Policy): readonly string[] {
   const written = normalPath(word, cwd);

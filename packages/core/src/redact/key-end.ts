@@ -3,15 +3,15 @@ import type { Finder, Hit } from "./scan.ts";
 import { NO_TAIL } from "./shape.ts";
 
 /*
- * A private key whose first line is elsewhere: lines of base64 before `-----END … PRIVATE KEY`. No pattern of bounded
- * length knows them, and the end is rare: it is looked for, and the lines before it are counted backwards.
+ * A private key without its first line: lines of base64 before `-----END … PRIVATE KEY`. No pattern of bounded length
+ * matches them, and the end marker is rare: it is searched for, and the lines before it are read backwards.
  */
 
 const MARK = "-----END ";
 const END = /-----END [A-Z0-9 ]{0,32}PRIVATE KEY/y;
 const END_CUT_OFF = /-(?:-{0,4}|-{4}E(?:N(?:D(?: [A-Z0-9 ]{0,43})?)?)?)$/;
 const END_CHARS = 64;
-/** Every line but the last has at least so many characters. */
+/** Least number of characters of every line but the last. */
 const LINE_CHARS = 40;
 /** How much of the first line is shown, so that a stream need not hold back a word. */
 const SHOWN_CHARS = 11;

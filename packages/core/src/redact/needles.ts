@@ -3,17 +3,17 @@ import { runOf } from "./scan.ts";
 import type { Finder, Hit, Tail } from "./scan.ts";
 
 interface Needle {
-  /** What tells the secret: its beginning, as far as a stream may hold back. */
+  /** The part that is searched for: the beginning of the secret, as far as a stream may hold back. */
   readonly head: string;
   readonly tail: Tail;
 }
 
 const TABLE_SIZE = 8192;
-/** What stands behind a secret in a longer base64 text goes with it: its first character has bits of the secret. */
+/** In a longer base64 text the characters behind a secret are redacted too: the first one has bits of the secret. */
 const BASE64_TAIL = runOf("[A-Za-z0-9+/=_-]");
 const encoder = new TextEncoder();
 
-/** Finds known secrets, plain and in every form in which programs like to show them. */
+/** Finds known secrets, plain and in their common encodings. */
 export function needleFinder(secrets: readonly string[]): Finder {
   const needles = secrets.filter((secret) => secret.length >= REDACT_LIMITS.secretChars).flatMap(formsOf);
   return needles.length === 0 ? nothing : searchFor(needles);
@@ -109,7 +109,7 @@ function base64At(bytes: Uint8Array, offset: number): string {
   return text.slice(Math.ceil((offset * 8) / 6), Math.floor(((offset + bytes.length) * 8) / 6));
 }
 
-/** What is left of a literal secret behind its head. */
+/** The rest of a literal secret behind its head. */
 function restOf(text: string): Tail {
   const rest = text.slice(REDACT_LIMITS.holdChars);
   return {

@@ -8,11 +8,11 @@ import { shapeFinder } from "./shapes.ts";
 export { REDACTED } from "./scan.ts";
 export type { TextStream } from "./scan.ts";
 
-/** Removes secrets: known values, values under telling names, and texts of known formats. */
+/** Removes secrets: known values, values under names that suggest a secret, and texts of known formats. */
 export interface Redactor {
   /** The text with a placeholder for each secret; the same string when it has none. */
   text(text: string): string;
-  /** The value with redacted texts and redacted fields of telling names; the same object when it has none. */
+  /** The value with its secrets redacted; the same object when it has none. */
   value<T>(value: T): T;
   /** For text in pieces: the output joins to `text` of the whole, and no piece contains part of a secret. */
   stream(): TextStream;
@@ -22,7 +22,7 @@ export interface Redactor {
 const TELLING =
   /passw(?:or)?d$|passphrase$|(?:secret|segredo|secreto)$|token$|(?:api|access|private|secret|signing|account|encryption|master|storage|subscription|shared)[_-]?key$|secret[_-]?key[_-]?base$|authorization$|cookies?$|credentials?$|senha$|contrase[nñ]a$|palavra[_-]?passe$|mot[_-]?de[_-]?passe$|(?:pass|kenn)wort$|frase[_-]?secreta$|t?otp[_-]?seed$|(?:^|[_-])(?:clave|pwd|pass)$|token[_-]?(?:de[_-]?)?acc?esso$|token[_-]?(?:de[_-]?)?acceso$|(?:chave|clave|llave)[_-]?(?:de[_-]?)?(?:api|acc?esso|acceso|secreta|privada)$/i;
 
-/** A field's name without secrets, and whether it tells of one. */
+/** A redacted field name, and whether it suggests a secret. */
 interface Name {
   readonly name: string;
   readonly isTelling: boolean;
@@ -31,10 +31,10 @@ interface Name {
 /** A redactor that knows these secret values; very short ones are ignored because they occur in ordinary words. */
 export function redactor(secrets: readonly string[]): Redactor {
   const known = needleFinder(secrets);
-  /** Names of fields are few and come again with every event: each is looked at once. */
+  /** Field names are few and repeat with every event, so each is checked once. */
   const names = new Map<string, Name>();
 
-  // Known secrets go first and as a whole: a shape might end in the middle of one.
+  // Known secrets are replaced first: a shape might end in the middle of one.
   const text = (from: string): string =>
     from.length < REDACT_LIMITS.secretChars ? from : scan(keyEndFinder, scan(shapeFinder, scan(known, from)));
 

@@ -1,7 +1,7 @@
-/** What stands in a text where a secret was. */
+/** The placeholder of a secret. */
 export const REDACTED = "[redacted]";
 
-/** What follows the telling part of a secret and belongs to it. */
+/** The part of a secret behind the part by which it is recognised. */
 export interface Tail {
   /**
    * How far the tail goes in `text` from `from`, `eaten` characters of it having been there before, and whether it
@@ -14,7 +14,7 @@ export interface Tail {
   ): { to: number; done: boolean };
 }
 
-/** A secret in a text: the telling part begins at `index`, what is to be replaced is `from` to `to` and the tail. */
+/** A secret in a text: its match begins at `index`; `from` to `to` and the tail are replaced. */
 export interface Hit {
   readonly index: number;
   readonly from: number;
@@ -22,7 +22,7 @@ export interface Hit {
   readonly tail: Tail;
 }
 
-/** A way of finding secrets, by what is known or by what they look like. */
+/** Finds secrets, by known values or by their shape. */
 export interface Finder {
   /** The first hit at or after `from`; it depends on no more than `holdChars` of text on. */
   find(text: string, from: number): Hit | undefined;
@@ -32,18 +32,18 @@ export interface Finder {
   certain(text: string, open: number): number;
 }
 
-/** Text in pieces without its secrets: the pieces that come out join to what the whole text would give. */
+/** Redacts a text in pieces: the output joins to what the whole text would give. */
 export interface TextStream {
-  /** What can be said of the text so far beyond doubt. */
+  /** Takes a piece; returns the text that later pieces cannot change. */
   push(chunk: string): string;
-  /** The rest. */
+  /** Ends the text; returns the rest. */
   end(): string;
 }
 
-/** How much of the text behind a place a finder may look at. */
+/** How far behind a place a finder may look. */
 const BEHIND_CHARS = 16;
 
-/** A text without what the finder finds; the very same text when there is nothing. */
+/** A text with a placeholder for each hit; the same string when there is none. */
 export function scan(finder: Finder, text: string): string {
   return finder.find(text, 0) === undefined ? text : scanner(finder)(text, true);
 }
@@ -67,10 +67,10 @@ export function runOf(set: string): Tail {
 }
 
 function scanner(finder: Finder): (chunk: string, last: boolean) => string {
-  /** Everything before `at` is dealt with; some of that is kept because a finder may look behind. */
+  /** Everything before `at` is processed; some of it is kept because a finder may look behind. */
   let text = "";
   let at = 0;
-  /** Everything before `shown` is given: what tells a secret that is yet to come stays, and is given before it. */
+  /** Everything before `shown` is emitted; the prefix of a later secret is not replaced, and is emitted before it. */
   let shown = 0;
   let tail: Tail | undefined;
   let eaten = 0;

@@ -3,13 +3,13 @@ import type { Pattern } from "./pattern.ts";
 import { runOf } from "./scan.ts";
 import type { Tail } from "./scan.ts";
 
-/** What a kind of secret looks like. */
+/** The pattern of a kind of secret. */
 export interface Shape {
   /** The source of a lookbehind, of at most 15 characters; a shape without one begins where a word does. */
   readonly behind?: string;
   /** The class of what may stand right before, where that alone tells most places; `behind` is looked at then. */
   readonly previous?: string;
-  /** Stays, for it says what was there. */
+  /** The prefix, which is not replaced: it says what the secret was. */
   readonly before?: Pattern;
   /** The source of lookaheads that `secret` must pass; they see no farther than `secret` can reach. */
   readonly unless?: string;
@@ -29,21 +29,21 @@ export const WORD_BEGINS = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]|\\u[0-9A
 /** What stands before a word: no letter, or the last one of an escape, a percent code or a colour code. */
 export const BEFORE_WORD = "[^GHIJKLMNOPQRSTUVWXYZg-lo-qsu-z_-]";
 
-/** For a secret that is whole when it is known. */
+/** The tail of a secret that ends with its match. */
 export const NO_TAIL: Tail = { eat: (_text, from) => ({ to: from, done: true }) };
 
-/** For keys of letters, digits and the two marks that names have, too. */
+/** The tail of keys made of letters, digits, `-` and `_`. */
 export const NAME_TAIL = runOf("[A-Za-z0-9_-]");
 
 /** How far the lookaheads of a value see, and so how far a stream waits for its end. */
 export const VALUE_CHARS = 64;
 
-/** A key that says by its first letters whose it is. */
+/** A key that is recognised by its prefix. */
 export function key(prefix: string, set: string, chars: number): Shape {
   return { secret: [...literal(prefix), charRun(set, chars)], tail: NAME_TAIL };
 }
 
-/** That one of the next characters of a class is a digit. */
+/** A lookahead: one of the next characters of a class is a digit. */
 export function hasDigit(set: string): string {
   return `(?=${set}{0,40}[0-9])`;
 }

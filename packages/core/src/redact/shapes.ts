@@ -40,7 +40,7 @@ function cutOffOf(shapes: readonly Shape[]): RegExp {
   return new RegExp(shapes.map((shape) => beginningOf(shape) + cutOffSource(partsOf(shape))).join("|"), "y");
 }
 
-/** The same where the secret itself has begun: what stands before a secret stays. */
+/** The same where the secret itself has begun; its prefix is not replaced. */
 function secretCutOffOf(shapes: readonly Shape[]): RegExp {
   const sources = shapes.map((shape) => {
     const { before = [], secret, after = [] } = shape;
@@ -114,10 +114,10 @@ function shortAt(expression: RegExp, text: string, from: number): number {
   return text.length;
 }
 
-/** The most that has to be seen to know a secret by its shape. */
+/** The longest match of any shape. */
 export const SHAPE_CHARS = Math.max(...SHAPES.map((shape) => longestLength(partsOf(shape))));
 
-/** Finds what looks like a secret, of any service. */
+/** Finds secrets of all known shapes. */
 export const shapeFinder: Finder = {
   find(text, from) {
     let hit: Hit | undefined;

@@ -2,12 +2,12 @@ import { beginningsOf, charRun } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 
 /*
- * Few places of a text begin like a secret. Three characters are looked up in a table, one step for each character of
- * the text; a place that passes is compared with what may stand there and in the characters around. Only then does an
- * expression run, and only that of the patterns which may begin so: several times as fast as one for all of them.
+ * Few places of a text begin like a secret. At each character the next three are looked up in a table; a place that
+ * passes is compared with the classes of the characters around it. Only then does a regular expression run, and only
+ * that of the patterns that may begin there: several times as fast as one expression for all patterns.
  */
 
-/** How many characters are looked up: the sign. */
+/** Number of characters that are looked up: the sign. */
 export const SIGN_CHARS = 3;
 /** Characters beyond these count by their last bits in a sign, and are not compared: they may stand everywhere. */
 const CODES = 128;

@@ -1,10 +1,10 @@
 import { HAND_LIMITS, SAMPLE_LIMITS, TCP_LIMITS, WATCH_LIMITS } from "../limits.ts";
 
 /*
- * What each action of the TCP agent protocol takes, as JSON Schema. A server coerces types, fills in defaults and
- * drops what it does not know, so three rules hold here: every object is closed, for only then is something dropped;
- * every string has a least length and every number a least value above zero, for `null` is coerced to "" and 0, unless
- * 0 is what does nothing; a field with a default is required, for it is there once the default is filled in.
+ * JSON Schemas of the data of each action of the TCP agent protocol. A server coerces types, fills in defaults and
+ * drops unknown fields. Hence three rules: every object is closed, since only then fields are dropped; every string has
+ * a least length and every number a least value above zero, since `null` is coerced to "" and 0, unless 0 has no
+ * effect; a field with a default is required, since it is present once the default is filled in.
  */
 
 const NOTHING = { type: "object", properties: {}, additionalProperties: false } as const;
@@ -15,7 +15,7 @@ const order = { type: "string", enum: ["asc", "desc"] } as const;
 const number = (least: number, most: number, given: number) =>
   ({ type: "integer", minimum: least, maximum: most, default: given }) as const;
 
-/** Who asks [002-14]; ours besides: the longest frame that the client takes in answer. */
+/** The token [002-14]; our extension: the largest frame that the client accepts. */
 export const AUTH_SCHEMA = {
   type: "object",
   required: ["token"],
@@ -26,13 +26,13 @@ export const AUTH_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Nothing [002-18]. */
+/** PING has no data [002-18]. */
 export const PING_SCHEMA = NOTHING;
 
-/** Nothing [002-31]. */
+/** QUIT has no data [002-31]. */
 export const QUIT_SCHEMA = NOTHING;
 
-/** How much of the past [002-30]. */
+/** The span of the samples [002-30]. */
 export const GET_OS_INFO_SCHEMA = {
   type: "object",
   required: ["seconds"],
@@ -40,10 +40,10 @@ export const GET_OS_INFO_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** What can be told of a process. */
+/** The fields of a process. */
 export const PROCESS_FIELDS = ["pid", "ppid", "user", "name", "cmd", "state", "cpuPercent", "memRssBytes"] as const;
 
-/** Which processes, in which order, and what of them [002-35]. */
+/** Filter, order and fields of a process list [002-35]. */
 export const PS_SCHEMA = {
   type: "object",
   required: ["limit", "sortBy"],
@@ -58,7 +58,7 @@ export const PS_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Which path, and for how many seconds [002-33]. */
+/** The path to watch, and for how many seconds [002-33]. */
 export const WATCH_SCHEMA = {
   type: "object",
   required: ["path", "time"],
@@ -66,7 +66,7 @@ export const WATCH_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Which watch, and which part of what it saw [002-34]. */
+/** The watch, and the page of its events [002-34]. */
 export const GET_WATCHES_SCHEMA = {
   type: "object",
   required: ["token", "pageSize", "order"],
@@ -81,7 +81,7 @@ export const GET_WATCHES_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Which program [002-36]; ours besides: an id under which it runs at most once. */
+/** The program to run [002-36]; our extension: an id under which it runs at most once. */
 export const OS_CMD_SCHEMA = {
   type: "object",
   required: ["cmd", "args", "timeoutMs"],
@@ -97,12 +97,12 @@ export const OS_CMD_SCHEMA = {
 const action = {
   actionId,
   tool: text(TCP_LIMITS.nameChars),
-  // What is in it belongs to the tool, which checks it by itself: nothing in it is coerced or dropped.
+  // The tool checks its own input, so that nothing in it is coerced or dropped.
   input: { type: "object" },
   callId: text(TCP_LIMITS.actionChars),
 } as const;
 
-/** Ours: what a brain wants judged. */
+/** Our extension: an action to judge. */
 export const JUDGE_SCHEMA = {
   type: "object",
   required: ["actionId", "tool", "input"],
@@ -110,7 +110,7 @@ export const JUDGE_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-/** Ours: what a brain orders. */
+/** Our extension: an order of a brain. */
 export const RUN_TOOL_SCHEMA = {
   type: "object",
   required: ["actionId", "tool", "input", "run", "epoch", "ttlMs"],
@@ -118,18 +118,18 @@ export const RUN_TOOL_SCHEMA = {
     ...action,
     run: text(TCP_LIMITS.actionChars),
     epoch: { type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
-    /** With 0, which `null` becomes as well, nothing is begun. */
+    /** With 0, to which `null` is coerced, nothing is started. */
     ttlMs: { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
     approved: text(TCP_LIMITS.actionChars),
     ledger: text(TCP_LIMITS.actionChars),
     warrant: text(TCP_LIMITS.actionChars),
-    /** Whether output is told while the action runs. */
+    /** Whether output is sent while the action runs. */
     live: { type: "boolean" },
   },
   additionalProperties: false,
 } as const;
 
-/** Ours: an action by its id. */
+/** Our extension: an action by its id. */
 export const ACTION_SCHEMA = {
   type: "object",
   required: ["actionId"],

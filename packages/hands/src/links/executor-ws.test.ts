@@ -123,7 +123,7 @@ test("it dials under the name of its task, says what it has, and comes back with
   assert.deepEqual((await brain.welcomes(2))["resume"], { session_id: "thread_1", last_seq: 0 });
 });
 
-test("004-18 what it is told to run it runs once, whoever asks how often, and gives the same end each time", async (t) => {
+test("004-18 an order runs once, however often it is sent, and gives the same end each time", async (t) => {
   const { brain, workspace } = await scene(t);
   await brain.welcomes(1);
   for (let times = 0; times < 3; times += 1) brain.runs("act_1", "echo x >> count; sleep 0.1; echo out");
