@@ -4,7 +4,9 @@ import { Fault } from "@vidro/core";
 const OPEN_TO_OTHERS = 0o077;
 
 /** Names of which a home has at least one; a folder of other things is none. */
-const HOME_ENTRIES = new Set(["journal.db", "audit-key", "hand", "joined", "policy.json", "tokens.json", "agents"]);
+const HOME_ENTRIES = new Set(
+  "journal.db audit-key token hand joined config.json policy.json tokens.json agents ca".split(" "),
+);
 
 /**
  * Makes the home of a brain if it is not there, and closes it to other users of the host. Throws STORE_UNREADABLE when
