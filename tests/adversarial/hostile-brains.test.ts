@@ -211,11 +211,10 @@ test("a hand that listens and was told its brain's key takes no approval but tha
 test("a brain that dials a hand which was told its key approves there", async () => {
   await using host = await Stage.set();
   await using brain = await Stage.set();
-  const certificate = join(host.home, "brain.pem");
+  const certificate = join(host.workspace, "brain.pem");
   const printed = await brain.run("hands", "authority");
   assert.match(printed.stdout, /^-----BEGIN CERTIFICATE-----/);
   assert.doesNotMatch(printed.stdout, /PRIVATE/);
-  mkdirSync(host.home, { recursive: true });
   writeFileSync(certificate, printed.stdout);
   const [made] = lines((await host.run("tokens", "create", "--scopes", "hand", "--json")).stdout);
   const child = host.start("hands", "serve", "--tcp", "127.0.0.1:0", "--brain", certificate, "--json");
