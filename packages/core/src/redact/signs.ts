@@ -44,13 +44,14 @@ export interface Signs {
 /** The signs of patterns, each of which is at least as long as a sign. */
 export function signsOf(patterns: readonly Signed[]): Signs {
   const { groupOf, isSign, groups } = grouped(patterns);
-  const allowed = allowedIn(patterns, groups);
+  const codesOfGroups = codesByGroup(patterns, groups);
 
   function mayBegin(group: number, text: string, index: number): boolean {
+    const allowed = codesOfGroups(group);
     const end = Math.min(COMPARED_CHARS, text.length - index + 1);
     for (let at = index === 0 ? 1 : 0; at < end; at++) {
       const code = text.charCodeAt(index + at - 1);
-      if (code < CODES && allowed[(group * COMPARED_CHARS + at) * CODES + code] === 0) return false;
+      if (code < CODES && allowed[at * CODES + code] === 0) return false;
     }
     return true;
   }
@@ -93,21 +94,21 @@ function grouped(patterns: readonly Signed[]): Grouping {
     /** The group that a group becomes with this pattern; a sign that comes twice has it already. */
     const larger = new Map<number, number>();
     const added = new Set<number>();
-    for (const sign of signsIn(pattern, previous)) {
+    eachSign(pattern, previous, (sign) => {
       const group = groupOf[sign]!;
-      if (added.has(group)) continue;
+      if (added.has(group)) return;
       const next = larger.get(group) ?? groups.push([...groups[group]!, index]) - 1;
       larger.set(group, next);
       added.add(next);
       groupOf[sign] = next;
       isSign[sign >> 3]! |= 1 << (sign & 7);
-    }
+    });
   }
   return { groupOf, isSign, groups };
 }
 
-/** Every sign that the pattern may begin with, behind what may stand before it; some come more than once. */
-function* signsIn(pattern: Pattern, previous: string): Generator<number, void, undefined> {
+/** Visits every sign that the pattern may begin with, behind what may stand before it; some come more than once. */
+function eachSign(pattern: Pattern, previous: string, visit: (sign: number) => void): void {
   const places = new Set(codesIn(previous).map((code) => wordBit(code) * IN_WORD));
   for (const [one, two, three] of beginningsOf(pattern, SIGN_CHARS)) {
     if (one === undefined || two === undefined || three === undefined)
@@ -116,22 +117,30 @@ function* signsIn(pattern: Pattern, previous: string): Generator<number, void, u
       for (const second of codesIn(two))
         for (const third of codesIn(three)) {
           const sign = (((first << CODE_BITS) | (second & (CODES - 1))) << CODE_BITS) | (third & (CODES - 1));
-          for (const place of places) yield (sign & LAST_SIGN) | place;
+          for (const place of places) visit((sign & LAST_SIGN) | place);
         }
   }
 }
 
-/** For each group, which codes may stand before it and at each of its first characters. */
-function allowedIn(patterns: readonly Signed[], groups: readonly (readonly number[])[]): Uint8Array {
-  const size = COMPARED_CHARS * CODES;
-  const own = patterns.map(({ pattern, previous }) => allowedBy([charRun(previous, 1), ...pattern]));
-  const allowed = new Uint8Array(groups.length * size);
-  for (const [group, members] of groups.entries())
-    for (const member of members) {
-      const codes = own[member]!;
-      for (let at = 0; at < size; at++) allowed[group * size + at]! |= codes[at]!;
+/** Which codes may stand before a group and at each of its first characters; made for the groups that a text needs. */
+function codesByGroup(
+  patterns: readonly Signed[],
+  groups: readonly (readonly number[])[],
+): (group: number) => Uint8Array {
+  const ofPatterns: Uint8Array[] = [];
+  const ofGroups: Uint8Array[] = [];
+  return (group) => {
+    const known = ofGroups[group];
+    if (known !== undefined) return known;
+    const allowed = new Uint8Array(COMPARED_CHARS * CODES);
+    for (const member of groups[group]!) {
+      const { pattern, previous } = patterns[member]!;
+      const codes = (ofPatterns[member] ??= allowedBy([charRun(previous, 1), ...pattern]));
+      for (let at = 0; at < allowed.length; at++) allowed[at]! |= codes[at]!;
     }
-  return allowed;
+    ofGroups[group] = allowed;
+    return allowed;
+  };
 }
 
 /** For each of the first characters of a pattern, which codes it may have there, whatever the others are. */
