@@ -26,13 +26,20 @@ const ANY = "[^]";
 const partsOf = ({ before = [], secret, after = [] }: Shape): Pattern => [...before, ...secret, ...after];
 const beginningOf = ({ behind = WORD_BEGINS }: Shape): string => behind;
 
-/** Any of some shapes, with a group for what stays: the one that is set tells which shape it was. */
-function expressionOf(shapes: readonly Shape[]): RegExp {
-  const sources = shapes.map((shape) => {
-    const { before = [], unless = "", secret, after = [] } = shape;
-    return `${beginningOf(shape)}(${wholeSource(before)})${unless}${wholeSource(secret)}(?=${wholeSource(after)})`;
-  });
-  return new RegExp(sources.join("|"), "y");
+/** A shape at a place, with a group for what stays before the secret. */
+function expressionOf(shape: Shape): RegExp {
+  const { before = [], unless = "", secret, after = [] } = shape;
+  const source = `${beginningOf(shape)}(${wholeSource(before)})${unless}${wholeSource(secret)}(?=${wholeSource(after)})`;
+  return new RegExp(source, "y");
+}
+
+/** Made when the first text needs them, once for all groups that the shape is in. */
+const expressions = new Map<Shape, RegExp>();
+
+function expressionFor(shape: Shape): RegExp {
+  let expression = expressions.get(shape);
+  if (expression === undefined) expressions.set(shape, (expression = expressionOf(shape)));
+  return expression;
 }
 
 /** The beginning of any of some shapes, cut off by the end of the text. */
@@ -52,7 +59,6 @@ function secretCutOffOf(shapes: readonly Shape[]): RegExp {
 /** Shapes that may begin with the same sign; their expressions are made when the first text needs them. */
 class Group {
   readonly #shapes: readonly Shape[];
-  #expression: RegExp | undefined;
   #cutOff: RegExp | undefined;
   #secretCutOff: RegExp | undefined;
 
@@ -61,13 +67,14 @@ class Group {
   }
 
   hitAt(text: string, at: number): Hit | undefined {
-    this.#expression ??= expressionOf(this.#shapes);
-    this.#expression.lastIndex = at;
-    const match = this.#expression.exec(text);
-    if (match === null) return undefined;
-    const which = match.findIndex((group, index) => index > 0 && group !== undefined);
-    const tail = this.#shapes[which - 1]?.tail ?? NO_TAIL;
-    return { index: at, from: at + (match[which]?.length ?? 0), to: this.#expression.lastIndex, tail };
+    for (const shape of this.#shapes) {
+      const expression = expressionFor(shape);
+      expression.lastIndex = at;
+      const match = expression.exec(text);
+      if (match === null) continue;
+      return { index: at, from: at + (match[1]?.length ?? 0), to: expression.lastIndex, tail: shape.tail ?? NO_TAIL };
+    }
+    return undefined;
   }
 
   isCutOff(text: string, at: number): boolean {
