@@ -90,17 +90,21 @@ function grouped(patterns: readonly Signed[]): Grouping {
   const groupOf = new Uint16Array(IN_WORD * 2);
   const isSign = new Uint8Array((IN_WORD * 2) >> 3);
   const groups: (readonly number[])[] = [[]];
+  /** The group that a group became with a pattern, and the pattern that it was: arrays, since most signs come here. */
+  const larger: number[] = [];
+  const largerBy: number[] = [];
+  const madeBy: number[] = [];
   for (const [index, { pattern, previous }] of patterns.entries()) {
-    /** The group that a group becomes with this pattern; a sign that comes twice has it already. */
-    const larger = new Map<number, number>();
-    const added = new Set<number>();
     eachSign(pattern, previous, (sign) => {
       const group = groupOf[sign]!;
-      if (added.has(group)) return;
-      const next = larger.get(group) ?? groups.push([...groups[group]!, index]) - 1;
-      larger.set(group, next);
-      added.add(next);
-      groupOf[sign] = next;
+      // A sign that comes twice has the pattern already.
+      if (madeBy[group] === index) return;
+      if (largerBy[group] !== index) {
+        largerBy[group] = index;
+        larger[group] = groups.push([...groups[group]!, index]) - 1;
+        madeBy[larger[group]!] = index;
+      }
+      groupOf[sign] = larger[group]!;
       isSign[sign >> 3]! |= 1 << (sign & 7);
     });
   }
