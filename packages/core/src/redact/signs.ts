@@ -102,7 +102,7 @@ function grouped(patterns: readonly Signed[]): Grouping {
       if (largerBy[group] !== index) {
         largerBy[group] = index;
         larger[group] = groups.push([...groups[group]!, index]) - 1;
-        madeBy[larger[group]!] = index;
+        madeBy[larger[group]] = index;
       }
       groupOf[sign] = larger[group]!;
       isSign[sign >> 3]! |= 1 << (sign & 7);
