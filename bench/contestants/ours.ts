@@ -49,7 +49,7 @@ const FIRST_EVENTS = 1;
 const EVENTS_PER_STEP = 5;
 const LAST_EVENTS = 3;
 
-/** The waist over a journal, a model and a hand. */
+/** Runs over a journal, a model and a hand. */
 export function runsOver(journal: Journal, model: () => Model, hand: Hand = INSTANT_HAND): Runs {
   return new Runs({
     journal,

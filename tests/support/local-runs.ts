@@ -20,7 +20,7 @@ export function temporaryFolder(t: { after(done: () => void): void }): string {
   return folder;
 }
 
-/** The waist over a journal, a model and a hand, by a clock that may be ahead. */
+/** Runs over a journal, a model and a hand, by a clock that may be ahead. */
 export function openRuns(deps: {
   journal: Journal;
   model: Model;

@@ -13,7 +13,7 @@ import { JOURNAL_ENCODERS } from "./journal/entries.ts";
 import { streamRun } from "../stream/run-stream.ts";
 import type { RunStream } from "../stream/run-stream.ts";
 
-const NO_MODEL: Model = { name: "nobody", call: never };
+const NO_MODEL: Model = { name: "none", call: never };
 const NO_HAND = { id: "none", workspace: "/", tools: [] } as unknown as Hand;
 const STARTED: Event = {
   type: "run.started",

@@ -54,7 +54,7 @@ export class AgentHttp {
   readonly #bounds: typeof AGENT_HTTP_BOUNDS;
   readonly #nonces: UsedNonces;
   readonly #addresses: HandAddresses;
-  readonly #decoyKeys = deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", signatureCrypto);
+  readonly #decoyKeys = deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "none", signatureCrypto);
   readonly #sessions = new Map<string, HttpSession>();
 
   constructor(deps: AgentHttpDependencies) {

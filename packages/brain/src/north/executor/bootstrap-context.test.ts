@@ -4,7 +4,7 @@ import type { Outcome } from "@vidro/core";
 import type { Look } from "@vidro/core/run";
 import { bootstrapContext } from "./bootstrap-context.ts";
 
-test("004-09 the context is made of data where there is some, and of words where there is none", () => {
+test("004-09 the bootstrap context holds the executor's data, and a sentence for each part that is missing", () => {
   const value = (text: string, data?: Extract<Outcome, { kind: "value" }>["data"]): Outcome =>
     data === undefined ? { kind: "value", text } : { kind: "value", text, data };
   const of = (...rows: readonly (readonly [Look, Outcome])[]) => bootstrapContext(new Map(rows));

@@ -58,7 +58,7 @@ interface KeysOfHand {
 }
 
 const KIND = "hand-key";
-const DECOY = "nobody/none";
+const DECOY = "none/none";
 const ID_BYTES = 9;
 
 /**

@@ -80,7 +80,7 @@ function messageServer({ ring, now, answer, tls }: ListenerOptions): SignedMessa
     crypto: nodeSignatureCrypto,
     scheme: tls === undefined ? "http" : "https",
     from: "toHand",
-    decoyKeys: deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "nobody", nodeSignatureCrypto),
+    decoyKeys: deriveKeys(randomBytes(SIGNED_HTTP_LIMITS.keyBytes), "none", nodeSignatureCrypto),
     now,
     keys: async (keyid) => ring.find(keyid),
     isFirst: async ({ nonce = "" }) => nonces.isFirst(nonce),
