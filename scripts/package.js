@@ -2,9 +2,10 @@
 // and the pinned Node of this platform, with its checksum and the script that installs it.
 import { createHash } from "node:crypto";
 import { chmodSync, copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { NODE, ROOT, run, setUp } from "./setup.js";
+import { installPeers, NODE, ROOT, run, setUp } from "./setup.js";
 
 setUp();
+installPeers("scripts");
 const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
 const platform = `${process.platform}-${process.arch}`;
 const name = `vidro-${version}-${platform}`;

@@ -1,7 +1,7 @@
 // Makes a fresh clone ready: installs what the lockfile names, once, and says so. Plain JavaScript, since it runs
 // on whatever Node the machine has.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -48,11 +48,22 @@ function install(path, words, isThere = () => true) {
     const script = 'echo $$ > "$0/pid"; exec npm "$@"';
     const npm = ["ci", "--prefix", path, "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
     run("/bin/sh", ["-c", script, lock, ...npm]);
+    removeHeaders(`${path}node_modules`);
     const now = new Date();
     utimesSync(done, now, now);
   } finally {
     rmSync(lock, { recursive: true, force: true });
   }
+}
+
+/**
+ * Removes the C headers from the packages of the pinned Node: 67 MB that only a compiler of native addons reads.
+ * @param {string} modules
+ */
+function removeHeaders(modules) {
+  for (const name of readdirSync(modules).filter((entry) => entry.startsWith("node-")))
+    if (existsSync(`${modules}/${name}/bin/node`))
+      rmSync(`${modules}/${name}/include`, { recursive: true, force: true });
 }
 
 /** How long a lock may be without the pid of its holder. */

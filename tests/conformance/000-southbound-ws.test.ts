@@ -11,7 +11,7 @@ import { ForeignAgent, helloOf, JoinedHand, openRefused, SouthboundHarness } fro
 
 /* The southbound contract over WebSockets with certificates at both ends [000 §3]. */
 
-const WSCAT = fileURLToPath(new URL("../../node_modules/.bin/wscat", import.meta.url));
+const WSCAT = fileURLToPath(new URL("../node_modules/.bin/wscat", import.meta.url));
 const LOCAL = { owner: "local", admin: false };
 
 let last = 0;

@@ -8,7 +8,7 @@ import type { JsonObject } from "@vidro/core";
 import { startExecutorServer } from "../support/executor-server.ts";
 import { calls, text } from "../support/fake-openai.ts";
 
-const WSCAT = fileURLToPath(new URL("../../node_modules/wscat/bin/wscat", import.meta.url));
+const WSCAT = fileURLToPath(new URL("../node_modules/wscat/bin/wscat", import.meta.url));
 
 test("004-02 004-17 004-18 wscat, a client of others, plays the executor by hand", async (t) => {
   const read = calls({ id: "call-1", name: "read_file", input: '{"file_path":"main.py"}' });

@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const PACKAGES = ["core", "aon", "client", "hands", "brain", "cli"] as const;
 
 /** Where the programs of others lie that are used with the packages. */
-export const PEERS = join(ROOT, "tests/peers/node_modules");
+export const PEERS = join(ROOT, "tests/node_modules");
 
 /** A package as npm packed it. */
 export interface PackedPackage {
