@@ -1,3 +1,4 @@
+import { LINKS } from "./links/links.ts";
 import type * as redialModule from "./links/redial.ts";
 
 export { readBrainKey } from "./enrol/brain-key.ts";
@@ -23,4 +24,4 @@ export type RedialModule = typeof redialModule;
 export const loadConnectionKeeper = (): Promise<RedialModule> => import("./links/redial.ts");
 
 /** An executor that dials a brain; loaded only where one is. */
-export const loadExecutor = () => import("./links/executor-ws.ts");
+export const loadExecutor = LINKS["executor-ws"].load;

@@ -1,18 +1,21 @@
-import type { Fault, Hand } from "@vidro/core";
+import { Fault } from "@vidro/core";
+import type { GatewayName, Hand, JsonObject } from "@vidro/core";
 import type { HandStateFolder, HandIdentity } from "../enrol/hand-state-folder.ts";
 import type { ListenAddress } from "../program/listen-flags.ts";
-import type { Sampler } from "../host/sampler.ts";
 
-/** The hand that a link serves, and callbacks for its state. */
+/** The hand that a link to a joined brain serves, and callbacks for the state of the link. */
 export interface LinkContext {
   readonly hand: Hand;
   readonly state: HandStateFolder;
-  readonly sampler: Sampler;
+  /** The load of the host. */
+  readonly sample: () => JsonObject | undefined;
   readonly version: string;
   /** Ends the link. */
   readonly signal: AbortSignal;
-  /** Attempts at the first connection. */
-  readonly firstDials: number;
+  readonly bounds: {
+    /** Attempts at the first connection. */
+    readonly firstDials: number;
+  };
   readonly up: (identity: HandIdentity) => void;
   readonly down: (why: Fault, restMs: number) => void;
   /** Where the host listens for its brain, on links that support it. */
@@ -21,37 +24,34 @@ export interface LinkContext {
   readonly note: (text: string) => void;
 }
 
-/** A kind of link to a brain. */
-export interface LinkKind {
-  readonly name: string;
-  /** Whether this host was enrolled for this kind. */
-  readonly isFor: (identity: HandIdentity) => boolean;
-  /** Keeps the link up until its signal fires; rejects with a fault that retrying cannot cure. */
-  readonly keep: (context: LinkContext) => Promise<void>;
+/** Keeps the link up until its signal fires; rejects with a fault that retrying cannot cure. */
+type KeepLink = (context: LinkContext) => Promise<void>;
+
+/** A link to the brain that a host has joined. */
+interface JoinedLink {
+  /** Protocol of the address in the identity of a host that joined over this link. */
+  readonly scheme: `${string}:`;
+  readonly load: () => Promise<KeepLink>;
 }
 
-const agentWs: LinkKind = {
-  name: "agent-ws",
-  isFor: ({ url }) => url.startsWith("wss:"),
-  async keep({ sampler, firstDials, ...context }) {
-    const { keepAgentWs } = await import("./agent-ws.ts");
-    await keepAgentWs({ ...context, sample: () => sample(sampler), bounds: { firstDials } });
-  },
-};
-
-const agentHttp: LinkKind = {
-  name: "agent-http",
-  isFor: ({ url }) => url.startsWith("https:"),
-  async keep({ sampler, firstDials, ...context }) {
-    const { keepAgentHttp } = await import("./agent-http.ts");
-    await keepAgentHttp({ ...context, sample: () => sample(sampler), bounds: { firstDials } });
-  },
-};
-
-function sample(sampler: Sampler): { readonly [name: string]: number } | undefined {
-  const latest = sampler.latest();
-  return latest === undefined ? undefined : { ...latest };
+/** A link whose caller brings its own address and credentials. */
+interface StandaloneLink {
+  readonly load: () => Promise<object>;
 }
 
-/** The links that a hand dials by itself; each is a file and an entry here. */
-export const LINKS: readonly LinkKind[] = [agentWs, agentHttp];
+/** The hand's end of every wire, by the name of the wire; a new link is a file and a line here. Loaded on first use. */
+export const LINKS = {
+  "agent-ws": { scheme: "wss:", load: async () => (await import("./agent-ws.ts")).keepAgentWs },
+  "agent-http": { scheme: "https:", load: async () => (await import("./agent-http.ts")).keepAgentHttp },
+  "agent-tcp": { load: () => import("./agent-tcp.ts") },
+  "executor-ws": { load: () => import("./executor-ws.ts") },
+} as const satisfies Record<Exclude<GatewayName, "local">, JoinedLink | StandaloneLink>;
+
+/** Loads the link over which a host with this identity joined its brain. */
+export async function loadJoinedLink({ url }: Pick<HandIdentity, "url">): Promise<KeepLink> {
+  const links: readonly (JoinedLink | StandaloneLink)[] = Object.values(LINKS);
+  const link = links.find((one): one is JoinedLink => "scheme" in one && url.startsWith(one.scheme));
+  if (link === undefined)
+    throw new Fault("STORE_UNREADABLE", `The identity of this host has an address of no link, ${url}: join again.`);
+  return link.load();
+}

@@ -1,9 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Fault } from "@vidro/core";
+import type { JsonObject } from "@vidro/core";
 import { localHand } from "../hand.ts";
 import type { HandStateFolder } from "../enrol/hand-state-folder.ts";
-import { LINKS } from "../links/links.ts";
+import { loadJoinedLink } from "../links/links.ts";
 import type { LinkContext } from "../links/links.ts";
 import { openReloadablePolicy } from "../policy/policy-file.ts";
 import { Sampler } from "../host/sampler.ts";
@@ -11,10 +12,9 @@ import { openReceiptSigner } from "../enrol/receipt-signer.ts";
 import type { Reloadable } from "./signals.ts";
 
 /** Settings of a host that has joined a brain. */
-interface ServeOptions extends Pick<
-  LinkContext,
-  "version" | "signal" | "firstDials" | "listen" | "up" | "down" | "note"
-> {
+interface ServeOptions extends Pick<LinkContext, "version" | "signal" | "listen" | "up" | "down" | "note"> {
+  /** Attempts at the first connection. */
+  readonly firstDials: number;
   readonly state: HandStateFolder;
   /** Replaces the workspace that it joined with. */
   readonly workspace?: string;
@@ -22,7 +22,7 @@ interface ServeOptions extends Pick<
   readonly keep?: (reloadable: Reloadable) => void;
 }
 
-/** Serves the brain that this host has joined until the signal fires, with one hand for all links. */
+/** Serves the brain that this host has joined until the signal fires, over the link that it joined with. */
 export async function serveJoinedHand(options: ServeOptions): Promise<void> {
   const { state } = options;
   const identity = await state.readIdentity();
@@ -37,14 +37,14 @@ export async function serveJoinedHand(options: ServeOptions): Promise<void> {
   const own = { id: identity.agentId, workspace, state: folder, reserved: state.folder };
   const hand = await localHand({ ...own, policy, receipts: openReceiptSigner(state.folder) });
   const sampler = await new Sampler(hand.workspace).start();
-  const ended = new AbortController();
-  const signal = AbortSignal.any([options.signal, ended.signal]);
+  const sample = (): JsonObject | undefined => {
+    const latest = sampler.latest();
+    return latest === undefined ? undefined : { ...latest };
+  };
   try {
-    const links = LINKS.filter((kind) => kind.isFor(identity));
-    await Promise.all(links.map((kind) => kind.keep({ ...options, hand, sampler, signal })));
+    const keepLink = await loadJoinedLink(identity);
+    await keepLink({ ...options, hand, sample, bounds: { firstDials: options.firstDials } });
   } finally {
-    // When one link fails for good, the whole hand ends, so that the failure is noticed.
-    ended.abort();
     sampler.stop();
     await hand.close();
   }

@@ -2,8 +2,8 @@ import { realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Hand } from "@vidro/core";
-import { serveAgentTcp } from "../links/agent-tcp.ts";
 import type { AgentTcp, AgentTcpOptions } from "../links/agent-tcp.ts";
+import { LINKS } from "../links/links.ts";
 import { Sampler } from "../host/sampler.ts";
 import { Watches } from "../host/watches.ts";
 
@@ -28,6 +28,7 @@ export async function serveTcpHand(options: TcpHandOptions): Promise<AgentTcp> {
     await watches.close();
   };
   try {
+    const { serveAgentTcp } = await LINKS["agent-tcp"].load();
     const server = await serveAgentTcp({ ...rest, hand, name, sampler, watches });
     return { ...server, close: () => server.close().then(closeAll) };
   } catch (thrown) {
