@@ -5,14 +5,14 @@ import type { LeaseHolder } from "./ports.ts";
  * daemon's file store the identity of the process that holds them.
  */
 
-/** The calls to the operating system; all but `hasProcess` throw when the information is not available. */
+/** The calls to the operating system; each throws when it fails or the information is not available. */
 export interface ProcessSystem {
   readonly hostname: () => string;
   readonly pid: number;
   readonly read: (path: string) => string;
   readonly readLink: (path: string) => string;
-  /** Whether a process with that pid exists, of whichever user. */
-  readonly hasProcess: (pid: number) => boolean;
+  /** Sends a signal; signal 0 only checks that the process exists. */
+  readonly kill: (pid: number, signal: 0) => unknown;
 }
 
 /** `elsewhere`: on another host, boot or pid namespace, where this process cannot check it. */
@@ -27,11 +27,22 @@ export function ownIdentity(system: ProcessSystem): LeaseHolder {
 /** Whether the process of `holder` lives, as seen from the process `here`. */
 export function standingOf(holder: LeaseHolder, here: LeaseHolder, system: ProcessSystem): ProcessStanding {
   if (holder.host !== here.host || holder.boot !== here.boot) return "elsewhere";
-  if (!system.hasProcess(holder.pid)) return "dead";
+  if (!hasProcess(holder.pid, system)) return "dead";
   const found = startOf(holder.pid, system);
   // Without a readable /proc (another system, or hidepid) the pid is all that is known.
   if (found === undefined || holder.started === "") return "alive";
   return !found.gone && found.started === holder.started ? "alive" : "dead";
+}
+
+/** Whether a process with that pid exists, of any user. */
+function hasProcess(pid: number, { kill }: ProcessSystem): boolean {
+  try {
+    kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    // Any other code, such as EPERM, is about a process that exists.
+    return !(thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH");
+  }
 }
 
 /** Whether two identities are of the same process. */

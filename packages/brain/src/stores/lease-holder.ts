@@ -22,12 +22,5 @@ const SYSTEM: ProcessSystem = {
   pid: process.pid,
   read: (path) => readFileSync(path, "utf8"),
   readLink: (path) => readlinkSync(path),
-  hasProcess(pid) {
-    try {
-      return process.kill(pid, 0);
-    } catch (thrown) {
-      // EPERM: the process exists and belongs to another user.
-      return !(thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH");
-    }
-  },
+  kill: (pid, signal) => process.kill(pid, signal),
 };

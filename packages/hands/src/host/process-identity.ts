@@ -26,11 +26,5 @@ const SYSTEM: ProcessSystem = {
   pid: process.pid,
   read: (path) => readFileSync(path, "utf8"),
   readLink: (path) => readlinkSync(path),
-  hasProcess(pid) {
-    try {
-      return process.kill(pid, 0);
-    } catch (thrown) {
-      return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
-    }
-  },
+  kill: (pid, signal) => process.kill(pid, signal),
 };
