@@ -99,23 +99,19 @@ export function signReply(head: ReplyHead, body: Uint8Array, signing: SigningKey
   return signComponents(replyComponents(head, digest), digest, signing);
 }
 
+type VerifyingKey = Pick<SigningKey, "crypto" | "key">;
+
 /** Whether the request was signed with this key. */
-export function isRequestSignedBy(
-  head: RequestHead,
-  claim: SignatureClaim,
-  { crypto, key }: Pick<SigningKey, "crypto" | "key">,
-): boolean {
-  const components = requestComponents(head, digestField(claim.digest));
-  return crypto.same(crypto.mac(key, signatureBase(components, claim.params)), claim.mac);
+export function isRequestSignedBy(head: RequestHead, claim: SignatureClaim, signing: VerifyingKey): boolean {
+  return isMacOf(requestComponents(head, digestField(claim.digest)), claim, signing);
 }
 
 /** Whether the reply was signed with this key. */
-export function isReplySignedBy(
-  head: ReplyHead,
-  claim: SignatureClaim,
-  { crypto, key }: Pick<SigningKey, "crypto" | "key">,
-): boolean {
-  const components = replyComponents(head, digestField(claim.digest));
+export function isReplySignedBy(head: ReplyHead, claim: SignatureClaim, signing: VerifyingKey): boolean {
+  return isMacOf(replyComponents(head, digestField(claim.digest)), claim, signing);
+}
+
+function isMacOf(components: readonly Component[], claim: SignatureClaim, { crypto, key }: VerifyingKey): boolean {
   return crypto.same(crypto.mac(key, signatureBase(components, claim.params)), claim.mac);
 }
 
