@@ -38,6 +38,28 @@ export interface ProcessListing {
   readonly memRssBytes: number;
 }
 
+/** Ascending comparisons of processes, and the direction in which people expect each: the largest use first. */
+const ORDERS = {
+  cpu: { compare: (a, b) => a.cpuPercent - b.cpuPercent, natural: "desc" },
+  mem: { compare: (a, b) => a.memRssBytes - b.memRssBytes, natural: "desc" },
+  pid: { compare: (a, b) => a.pid - b.pid, natural: "asc" },
+  name: { compare: (a, b) => a.name.localeCompare(b.name), natural: "asc" },
+} as const satisfies Record<
+  string,
+  { readonly compare: (a: ProcessListing, b: ProcessListing) => number; readonly natural: "asc" | "desc" }
+>;
+
+/** The processes in that order; without a direction, in the natural one. */
+export function sortProcesses(
+  processes: readonly ProcessListing[],
+  by: keyof typeof ORDERS,
+  direction?: "asc" | "desc",
+): ProcessListing[] {
+  const { compare, natural } = ORDERS[by];
+  const sign = (direction ?? natural) === "asc" ? 1 : -1;
+  return processes.toSorted((a, b) => sign * compare(a, b));
+}
+
 /** The pids of all processes; empty on a system without /proc. */
 export function listPids(): number[] {
   try {

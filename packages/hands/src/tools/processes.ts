@@ -1,19 +1,12 @@
 import type { FactsPlan } from "@vidro/core";
 import { HAND_LIMITS, MIB } from "@vidro/core";
-import { listProcesses, type ProcessListing } from "../exec/proc.ts";
+import { listProcesses, sortProcesses, type ProcessListing } from "../exec/proc.ts";
 import { defineTool } from "./tool.ts";
 
 const DEFAULT_ROWS = 30;
 
 /** Length to which a command line is cut in a listing. */
 const COMMAND_CHARS = 200;
-
-const ORDERS = {
-  cpu: (a, b) => b.cpuPercent - a.cpuPercent,
-  mem: (a, b) => b.memRssBytes - a.memRssBytes,
-  pid: (a, b) => a.pid - b.pid,
-  name: (a, b) => a.name.localeCompare(b.name),
-} satisfies Record<string, (a: ProcessListing, b: ProcessListing) => number>;
 
 /** Lists the processes of the host. */
 export const processesTool = defineTool({
@@ -44,8 +37,7 @@ export const processesTool = defineTool({
     const pattern = input.name_pattern?.toLowerCase() ?? "";
     const all = await listProcesses();
     const matching = all.filter(({ name, cmd }) => `${name}\n${cmd}`.toLowerCase().includes(pattern));
-    const rows = matching
-      .sort(ORDERS[input.sort_by ?? "cpu"])
+    const rows = sortProcesses(matching, input.sort_by ?? "cpu")
       .slice(0, input.limit ?? DEFAULT_ROWS)
       .map((row) => ({ ...row, cmd: row.cmd.slice(0, COMMAND_CHARS) }));
     const lines = [

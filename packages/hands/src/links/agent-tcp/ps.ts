@@ -1,7 +1,7 @@
 import { PS_SCHEMA } from "@vidro/core/wire/agent-tcp-schemas";
 import type { JsonObject } from "@vidro/core";
 import { compileGlob } from "../../files/glob.ts";
-import { listProcesses } from "../../exec/proc.ts";
+import { listProcesses, sortProcesses } from "../../exec/proc.ts";
 import type { ProcessListing } from "../../exec/proc.ts";
 import type { ToolInput } from "../../tools/tool.ts";
 import { defineCommand } from "./command.ts";
@@ -11,16 +11,6 @@ import { requireAllowed } from "./policy-check.ts";
 /** Length to which a command line is cut. */
 const COMMAND_CHARS = 400;
 
-const ORDERS = {
-  cpu: (a, b) => a.cpuPercent - b.cpuPercent,
-  mem: (a, b) => a.memRssBytes - b.memRssBytes,
-  pid: (a, b) => a.pid - b.pid,
-  name: (a, b) => a.name.localeCompare(b.name),
-} satisfies Record<string, (a: ProcessListing, b: ProcessListing) => number>;
-
-/** Default directions: the largest first for numbers of use, ascending for pid and name. */
-const NATURAL = { cpu: "desc", mem: "desc", pid: "asc", name: "asc" } as const;
-
 /** Lists processes [002-35]. */
 export const psCommand = defineCommand({
   act: "PS",
@@ -29,8 +19,7 @@ export const psCommand = defineCommand({
   async run(data, { context, maxBytes }) {
     await requireAllowed(context.hand, "processes", {});
     const found = filterProcesses(await listProcesses(), data);
-    const sign = (data.order ?? NATURAL[data.sortBy]) === "asc" ? 1 : -1;
-    const sorted = found.sort((a, b) => sign * ORDERS[data.sortBy](a, b)).slice(0, data.limit);
+    const sorted = sortProcesses(found, data.sortBy, data.order).slice(0, data.limit);
     const { items: processes } = fitItems(
       sorted.map((row) => selectFields(row, data.fields)),
       maxBytes,
