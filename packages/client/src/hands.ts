@@ -1,3 +1,4 @@
+import type { DialRequest } from "@vidro/core";
 import type { BrainConnection, ListPart } from "./brain-connection.ts";
 import { handAddressOf, handRecordOf, handRecordsOf, handKeyOf, samplesOf } from "./records.ts";
 import type { HandRecord, HandSample } from "./records.ts";
@@ -7,19 +8,7 @@ interface SignalOption {
 }
 
 /** A listening hand for the brain to dial. */
-export interface DialOptions {
-  /** `tls://host:port`, or `tcp://host:port` on the brain's own machine. */
-  readonly url: string;
-  /** A token that the hand issued. */
-  readonly token: string;
-  /** Its name; by default the one that it reports. */
-  readonly name?: string;
-  readonly tags?: readonly string[];
-  /** Certificates in PEM to trust for this hand, instead of those of the brain's system. */
-  readonly ca?: string;
-  /** For test networks: no TLS although it is another machine. */
-  readonly lab?: boolean;
-}
+export type DialOptions = Omit<DialRequest, "owner">;
 
 /** The hands of a brain; changing them requires a token with that scope. Hands are named by id or name. */
 export class HandApi {

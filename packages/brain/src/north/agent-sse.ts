@@ -28,6 +28,7 @@ import { samplingOf } from "./sampling.ts";
 import { streamRun } from "../stream/run-stream.ts";
 import { selectHand } from "./hand-selector.ts";
 import { Witnesses } from "./question-witnesses.ts";
+import { faultOfRun } from "./run-fault.ts";
 
 /* The agent's own wire: a session is a thread, each `generate` is a run in it, and the stream is the run's journal. */
 
@@ -178,9 +179,8 @@ function endOf(event: Event, run: string): JsonObject | undefined {
     case "question.asked":
       return endsTurn(event) ? { result: questionText(event, run), question: questionShape(event, run) } : undefined;
     case "run.failed":
-      throw new Fault(event.fault.code, event.fault.message);
     case "run.aborted":
-      throw new Fault("CONFLICT", `The run was stopped: ${event.reason}`);
+      throw faultOfRun(event);
     default:
       return undefined;
   }

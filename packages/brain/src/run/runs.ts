@@ -27,6 +27,7 @@ import type { RunState } from "@vidro/core/run";
 import type { Language } from "@vidro/core/text";
 import { BUNNY } from "../catalog/agent.ts";
 import type { AgentProfile } from "../catalog/agent.ts";
+import type { RunFilter } from "../stores/run-rules.ts";
 import type { RunDependencies } from "./run-dependencies.ts";
 
 /** What a run is started with. */
@@ -224,13 +225,7 @@ export class Runs {
   }
 
   /** Runs, newest first, starting behind the run `after`. */
-  list(filter: {
-    readonly open?: boolean;
-    readonly owner?: string;
-    readonly thread?: string;
-    readonly after?: string;
-    readonly limit: number;
-  }): Promise<readonly RunHead[]> {
+  list(filter: RunFilter): Promise<readonly RunHead[]> {
     return this.#journal.list(filter);
   }
 

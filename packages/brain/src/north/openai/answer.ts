@@ -7,6 +7,7 @@ import { endsTurn, questionShape, questionText } from "../question-words.ts";
 import type { RouteCall } from "../../http/route.ts";
 import type { Form } from "./request.ts";
 import { AnswerProgress } from "./answer-progress.ts";
+import { faultOfRun } from "../run-fault.ts";
 
 /** An answer on the chat wire: its run, the entry after which it begins, and its form. */
 export interface AnswerContext {
@@ -37,9 +38,8 @@ export function answerEnding({ event }: Entry, run: string): AnswerEnding | unde
     case "run.finished":
       return { finish: "stop", text: endText(event) };
     case "run.failed":
-      throw new Fault(event.fault.code, event.fault.message);
     case "run.aborted":
-      throw new Fault("CONFLICT", `The run was stopped: ${event.reason}`);
+      throw faultOfRun(event);
     default:
       return undefined;
   }
