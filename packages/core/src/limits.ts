@@ -11,3 +11,4 @@ export * from "./limits/store.ts";
 export * from "./limits/tcp.ts";
 export * from "./limits/units.ts";
 export * from "./limits/wire.ts";
+export * from "./limits/worker.ts";
