@@ -332,8 +332,9 @@ export function outputParts(chunk: string, maxBytes: number, message: (part: str
   const whole = message(chunk);
   if (chunk.length < 2 || bytesOf(whole) <= maxBytes) return [whole];
   const middle = chunk.length >> 1;
-  // A surrogate pair is not split.
+  // A surrogate pair is not split, also when it alone is longer than the bound.
   const at = /[\uDC00-\uDFFF]/.test(chunk[middle] ?? "") ? middle + 1 : middle;
+  if (at === chunk.length) return [whole];
   return [chunk.slice(0, at), chunk.slice(at)].flatMap((part) => outputParts(part, maxBytes, message));
 }
 
