@@ -40,7 +40,7 @@ export class KeyRing {
   /** Keeps the first key of a hand, instead of whatever its file has. */
   static async create(file: string, first: StoredKey): Promise<KeyRing> {
     const ring = new KeyRing(file, [first]);
-    await ring.#save();
+    await ring.#save([first]);
     return ring;
   }
 
@@ -81,16 +81,14 @@ export class KeyRing {
       keyid,
       crypto: nodeSignatureCrypto,
     });
-    this.#kept = [before, { keyid, root: Buffer.from(root).toString("base64") }];
+    await this.#save([before, { keyid, root: Buffer.from(root).toString("base64") }]);
     this.#using = 1;
-    await this.#save();
   }
 
   /** Called when the brain replied to a key; if it is the newest, the previous one is removed. */
   async confirm(keyid: string): Promise<void> {
     if (this.#kept.length === 1 || this.#kept.at(-1)?.keyid !== keyid) return;
-    this.#kept = this.#kept.slice(-1);
-    await this.#save();
+    await this.#save(this.#kept.slice(-1));
   }
 
   /** Called when the brain did not accept the key; the other key, if there is one, is used next. */
@@ -102,17 +100,19 @@ export class KeyRing {
     return this.#kept.at(-Math.min(this.#using, this.#kept.length))!;
   }
 
-  async #save(): Promise<void> {
+  /** Keeps these keys; they are in use only when they are durable, so that a restart finds the key in use. */
+  async #save(keys: readonly StoredKey[]): Promise<void> {
     await mkdir(dirname(this.#file), { recursive: true, mode: 0o700 });
     const draft = `${this.#file}.${randomUUID()}`;
     const handle = await open(draft, "wx", 0o600);
     try {
-      await handle.writeFile(`${JSON.stringify({ keys: this.#kept })}\n`);
+      await handle.writeFile(`${JSON.stringify({ keys })}\n`);
       await handle.sync();
     } finally {
       await handle.close();
     }
     await rename(draft, this.#file);
+    this.#kept = keys;
   }
 }
 
