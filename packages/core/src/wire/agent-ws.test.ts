@@ -248,3 +248,19 @@ test("a message may come in an envelope of either form", () => {
   for (const broken of [{}, { method: 5 }, { type: null }, { method: "a", params: 1 }, { method: "a", id: 1 }])
     assert.throws(() => openEnvelope(broken), { code: "BAD_REQUEST" }, JSON.stringify(broken));
 });
+
+test("a reply of a method of the contract is text for the model: the patch, or that there is none", () => {
+  const textOf = (reply: JsonObject): string | undefined => {
+    const read = endOfReply({ ok: true, ...reply });
+    return read.type === "finished" && read.outcome.kind === "value" ? read.outcome.text : undefined;
+  };
+  assert.equal(textOf({ patch: "@@ 1", base_sha256: "ff" }), "@@ 1[base_sha256 ff]");
+  assert.equal(textOf({ patch: "" }), "[no difference]");
+  assert.equal(textOf({ applied: true }), '{"applied":true}');
+});
+
+test("a reply of exactly the bound is sent as it is", () => {
+  const reply = { ok: true, exit_code: 0, stdout: "x".repeat(300) };
+  assert.equal(fitReply(reply, bytesOf(reply)), reply);
+  assert.notEqual(fitReply(reply, bytesOf(reply) - 1), reply);
+});
