@@ -37,7 +37,8 @@ export class MessageHandler {
   readonly #options: MessageHandlerOptions;
   /** Replies that could not be sent while there was no connection, by action. */
   readonly #unsent = new Map<string, JsonObject>();
-  readonly #running = new Map<string, AbortController>();
+  /** Stops the orders under way, by action; a repeated order may end before the first one. */
+  readonly #running = new Map<string, Set<AbortController>>();
   readonly #sleep = sleepDetector();
   #policy: HelloPolicy | undefined;
   #epoch = 0;
@@ -77,7 +78,7 @@ export class MessageHandler {
 
   /** Aborts the actions that run for the brain. */
   close(): void {
-    for (const running of this.#running.values()) running.abort();
+    for (const action of this.#running.keys()) this.#stop(action);
   }
 
   async #answer(request: AgentRequest): Promise<JsonObject | undefined> {
@@ -94,7 +95,7 @@ export class MessageHandler {
       case "action.judge":
         return judgementReply(await hand.judge(actionToJudge(fields)));
       case "action.cancel":
-        this.#running.get(action)?.abort();
+        this.#stop(action);
         return undefined;
       case "action.ack":
         this.#unsent.delete(action);
@@ -111,8 +112,9 @@ export class MessageHandler {
     const read = this.#sleep.subtractSleep(orderOfRequest({ ...request, fields: this.#capTimeout(fields) }));
     const order = checkApproval(read, this.#brain, Date.now());
     const { id } = order.action;
-    const stop = this.#running.get(id) ?? new AbortController();
-    this.#running.set(id, stop);
+    const stop = new AbortController();
+    const orders = this.#running.get(id) ?? new Set();
+    this.#running.set(id, orders.add(stop));
     let seq = 0;
     try {
       for await (const event of this.#options.hand.perform(order, stop.signal)) {
@@ -123,9 +125,14 @@ export class MessageHandler {
           this.#options.send({ ...message, seq: seq++ });
       }
     } finally {
-      this.#running.delete(id);
+      orders.delete(stop);
+      if (orders.size === 0) this.#running.delete(id);
     }
     throw new Error("The hand ended its stream without a terminal event.");
+  }
+
+  #stop(action: string): void {
+    for (const order of this.#running.get(action) ?? []) order.abort();
   }
 
   get #maxBytes(): number {
