@@ -151,8 +151,10 @@ async function post(to: Destination, asked: EnrolRequest | { readonly csr: strin
   let text = "";
   try {
     const [response] = (await once(sent, "response")) as [NodeJS.ReadableStream];
-    for await (const chunk of response) {
-      text += String(chunk);
+    // The decoder keeps a character together whose bytes come in two chunks.
+    response.setEncoding("utf8");
+    for await (const chunk of response as AsyncIterable<string>) {
+      text += chunk;
       if (text.length > ANSWER_CHARS) throw new Error("its answer is too long");
     }
   } catch (thrown) {

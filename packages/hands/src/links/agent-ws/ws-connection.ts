@@ -205,8 +205,9 @@ function closeFault(reason: string): Fault {
 async function readUpgradeRefusal(response: IncomingMessage): Promise<Fault> {
   let text = "";
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      text += chunk.toString("utf8");
+    response.setEncoding("utf8");
+    for await (const chunk of response as AsyncIterable<string>) {
+      text += chunk;
       if (text.length > REFUSAL_CHARS) break;
     }
   } catch (thrown) {
