@@ -6,6 +6,7 @@ export * from "./hand-catalog.ts";
 export * from "./json.ts";
 export * from "./limits.ts";
 export * from "./listen-fault.ts";
+export * from "./loopback.ts";
 export * from "./live-queue.ts";
 export * from "./ports.ts";
 export * from "./process-identity.ts";

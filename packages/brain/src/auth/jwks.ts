@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { asFault, Fault, TOKEN_LIMITS } from "@vidro/core";
+import { asFault, Fault, isLoopbackHost, TOKEN_LIMITS } from "@vidro/core";
 import { createLocalJWKSet, createRemoteJWKSet, errors } from "jose";
 import type { JWTVerifyGetKey } from "jose";
 
@@ -51,7 +51,7 @@ function readPublicKey(pem: string): ReturnType<typeof createPublicKey> {
 
 function remoteSet(address: string): JWTVerifyGetKey {
   const url = new URL(address);
-  const isHere = ["localhost", "[::1]"].includes(url.hostname) || /^127\.\d+\.\d+\.\d+$/.test(url.hostname);
+  const isHere = isLoopbackHost(url.hostname);
   if (url.protocol !== "https:" && !isHere)
     throw new Fault(
       "BAD_REQUEST",

@@ -3,7 +3,7 @@ import type { Server as TlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { sanitiser } from "@vidro/aon/boxes";
-import { Fault, HTTP_LIMITS, listenFault } from "@vidro/core";
+import { Fault, HTTP_LIMITS, isLoopbackHost, listenFault } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import type { Log } from "../observe/log.ts";
 import { Metrics } from "../observe/metrics.ts";
@@ -159,7 +159,7 @@ function contextOf(options: HttpOptions, { processingMs }: typeof HTTP_BOUNDS, g
 
 /** Refuses to listen beyond this machine without TLS: tokens would cross the network in clear text. */
 function refuseCleartext({ host, tls }: HttpOptions): void {
-  if (tls !== undefined || LOOPBACK_NAMES.includes(host) || host.startsWith("127.")) return;
+  if (tls !== undefined || isLoopbackHost(host)) return;
   throw new Fault(
     "BAD_REQUEST",
     `${host} can be reached from other machines, and without TLS everybody on the way could read the tokens: ` +

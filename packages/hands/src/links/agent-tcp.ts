@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import type { AddressInfo, Server, Socket } from "node:net";
 import { createServer as createTlsServer, Server as TlsServer } from "node:tls";
-import { CODEC_LIMITS, Fault, listenFault } from "@vidro/core";
+import { CODEC_LIMITS, Fault, isLoopbackHost, listenFault } from "@vidro/core";
 import { AuthAttempts } from "./agent-tcp/auth-attempts.ts";
 import { TCP_BOUNDS } from "./agent-tcp/tcp-bounds.ts";
 import type { TcpBounds } from "./agent-tcp/tcp-bounds.ts";
@@ -121,8 +121,7 @@ function closeOldestStranger(connections: ReadonlySet<TcpConnection>, strangers:
 }
 
 function refusePlainNetwork({ host, tls, lab }: AgentTcpOptions): void {
-  const isLoopback = ["localhost", "::1"].includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host);
-  if (tls !== undefined || isLoopback || lab === true) return;
+  if (tls !== undefined || isLoopbackHost(host) || lab === true) return;
   throw new Fault(
     "BAD_REQUEST",
     `${host} can be reached from other machines, and without TLS everybody on the way could read the tokens: ` +

@@ -4,7 +4,16 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP_LIMITS, listenFault, SIGNED_HTTP_LIMITS } from "@vidro/core";
+import {
+  asFault,
+  Fault,
+  FAULTS,
+  REGISTER_LIMITS,
+  HTTP_LIMITS,
+  isLoopbackHost,
+  listenFault,
+  SIGNED_HTTP_LIMITS,
+} from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { answerSigned, deriveKeys, MESSAGES_PATH } from "@vidro/core/wire/agent-http";
 import type { SignedMessageServer, SignedHttpReply } from "@vidro/core/wire/agent-http";
@@ -35,10 +44,10 @@ export interface SignedListener {
   close(): Promise<void>;
 }
 
-/** Starts to listen for signed messages of the brain; rejects with CONFLICT if the address is in use. */
+/** Starts to listen for signed messages of the brain; rejects with PORT_TAKEN if the address is in use. */
 export async function listenSigned(options: ListenerOptions): Promise<SignedListener> {
   const { host, port, tls } = options;
-  if (tls === undefined && !LOOPBACK.test(host))
+  if (tls === undefined && !isLoopbackHost(host))
     throw new Fault("BAD_REQUEST", `${host} can be reached from other machines: give a certificate and its key too.`);
   const door = messageServer(options);
   const serve: RequestListener = (request, response) => {
@@ -65,7 +74,6 @@ export async function listenSigned(options: ListenerOptions): Promise<SignedList
   };
 }
 
-const LOOPBACK = /^(?:localhost|127\..*|::1)$/;
 const BOUNDS = {
   maxHeaderSize: HTTP_LIMITS.headerBytes,
   headersTimeout: HTTP_LIMITS.headersMs,
