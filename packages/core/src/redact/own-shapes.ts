@@ -72,11 +72,12 @@ function bytesOf(letters: string): readonly number[] {
 function base64Of(bytes: readonly (readonly number[])[], offset: number): Pattern {
   const characters: Pattern[number][] = [];
   for (let bit = (6 - ((offset * 8) % 6)) % 6; bit + 6 <= bytes.length * 8; bit += 6) {
-    const [first = [], second = [0]] = bytes.slice(bit >> 3);
-    const letters = new Set<string>();
-    for (const high of first)
-      for (const low of second) letters.add(BASE64.charAt((((high << 8) | low) >> (10 - (bit & 7))) & 63));
-    characters.push(charRun(`[${[...letters].join("")}]`, 1));
+    const first = bytes[bit >> 3] ?? [];
+    // A character that begins with one of the first bits of a byte has none of the next.
+    const second = (bit & 7) > 2 ? (bytes[(bit >> 3) + 1] ?? [0]) : [0];
+    const values = new Set<number>();
+    for (const high of first) for (const low of second) values.add((((high << 8) | low) >> (10 - (bit & 7))) & 63);
+    characters.push(charRun(`[${[...values].map((value) => BASE64[value]).join("")}]`, 1));
   }
   return characters;
 }

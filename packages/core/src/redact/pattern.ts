@@ -74,10 +74,11 @@ export function shortestLength(pattern: Pattern): number {
 
 /** Every way in which the pattern may begin: the classes of its first characters, fewer where it ends before. */
 export function beginningsOf(pattern: Pattern, chars: number): readonly (readonly string[])[] {
-  const [step, ...rest] = pattern;
+  const step = pattern[0];
   if (chars === 0 || step === undefined) return [[]];
-  if ("either" in step) return step.either.flatMap((way) => beginningsOf([...way, ...rest], chars));
-  const left = step.max > 1 ? [charRun(step.set, Math.max(0, step.min - 1), step.max - 1), ...rest] : rest;
+  const rest = pattern.slice(1);
+  if ("either" in step) return step.either.flatMap((way) => beginningsOf(way.concat(rest), chars));
+  const left = step.max > 1 ? [charRun(step.set, Math.max(0, step.min - 1), step.max - 1)].concat(rest) : rest;
   const taken = beginningsOf(left, chars - 1).map((more) => [step.set, ...more]);
   return step.min === 0 ? [...taken, ...beginningsOf(rest, chars)] : taken;
 }

@@ -4,12 +4,12 @@ import { KEY_SHAPES } from "./key-shapes.ts";
 import { NAMED_SHAPES } from "./named-shapes.ts";
 import { OWN_SHAPES } from "./own-shapes.ts";
 import { PRIVATE_KEY_SHAPES } from "./private-key-shapes.ts";
-import { beginningsOf, cutOffSource, longestLength, shortestLength, wholeSource } from "./pattern.ts";
+import { cutOffSource, longestLength, shortestLength, wholeSource } from "./pattern.ts";
 import type { Pattern } from "./pattern.ts";
 import type { Finder, Hit } from "./scan.ts";
-import { BEFORE_WORD, NO_TAIL, WORD_BEGINS } from "./shape.ts";
+import { ANYWHERE, BEFORE_WORD, WORD_BEGINS } from "./shape.ts";
 import type { Shape } from "./shape.ts";
-import { SIGN_CHARS, signsOf } from "./signs.ts";
+import { SIGN_CHARS, Signs } from "./signs.ts";
 import { WIRE_SHAPES } from "./wire-shapes.ts";
 
 const SHAPES: readonly Shape[] = [
@@ -33,114 +33,123 @@ function expressionOf(shape: Shape): RegExp {
   return new RegExp(source, "y");
 }
 
-/** Made when the first text needs them, once for all groups that the shape is in. */
-const expressions = new Map<Shape, RegExp>();
-
-function expressionFor(shape: Shape): RegExp {
-  let expression = expressions.get(shape);
-  if (expression === undefined) expressions.set(shape, (expression = expressionOf(shape)));
-  return expression;
-}
-
-/** The beginning of any of some shapes, cut off by the end of the text. */
-function cutOffOf(shapes: readonly Shape[]): RegExp {
-  return new RegExp(shapes.map((shape) => beginningOf(shape) + cutOffSource(partsOf(shape))).join("|"), "y");
-}
-
-/** The same where the secret itself has begun; its prefix is not replaced. */
-function secretCutOffOf(shapes: readonly Shape[]): RegExp {
-  const sources = shapes.map((shape) => {
-    const { before = [], secret, after = [] } = shape;
-    return beginningOf(shape) + wholeSource(before) + cutOffSource([...secret, ...after]);
-  });
-  return new RegExp(sources.join("|"), "y");
-}
-
-/** Shapes that may begin with the same sign; their expressions are made when the first text needs them. */
-class Group {
-  readonly #shapes: readonly Shape[];
+/** A shape with its expressions, each of which is made when the first text needs it. */
+class Detector {
+  readonly #shape: Shape;
+  #leastChars: number | undefined;
+  #whole: RegExp | undefined;
   #cutOff: RegExp | undefined;
   #secretCutOff: RegExp | undefined;
 
-  constructor(shapes: readonly Shape[]) {
-    this.#shapes = shapes;
+  constructor(shape: Shape) {
+    this.#shape = shape;
   }
 
   hitAt(text: string, at: number): Hit | undefined {
-    for (const shape of this.#shapes) {
-      const expression = expressionFor(shape);
-      expression.lastIndex = at;
-      const match = expression.exec(text);
-      if (match === null) continue;
-      return { index: at, from: at + (match[1]?.length ?? 0), to: expression.lastIndex, tail: shape.tail ?? NO_TAIL };
-    }
-    return undefined;
+    this.#leastChars ??= shortestLength(partsOf(this.#shape));
+    if (text.length - at < this.#leastChars) return undefined;
+    this.#whole ??= expressionOf(this.#shape);
+    this.#whole.lastIndex = at;
+    const match = this.#whole.exec(text);
+    if (match === null) return undefined;
+    return { index: at, from: at + match[1]!.length, to: this.#whole.lastIndex, tail: this.#shape.tail };
   }
 
+  /** Whether the shape begins here and the end of the text cuts it off. */
   isCutOff(text: string, at: number): boolean {
-    this.#cutOff ??= cutOffOf(this.#shapes);
-    this.#cutOff.lastIndex = at;
-    return this.#cutOff.test(text);
+    this.#cutOff ??= new RegExp(beginningOf(this.#shape) + cutOffSource(partsOf(this.#shape)), "y");
+    return fitsAt(this.#cutOff, text, at);
   }
 
+  /** The same where the secret itself has begun; its prefix is not replaced. */
   isSecretCutOff(text: string, at: number): boolean {
-    this.#secretCutOff ??= secretCutOffOf(this.#shapes);
-    this.#secretCutOff.lastIndex = at;
-    return this.#secretCutOff.test(text);
+    this.#secretCutOff ??= secretCutOffOf(this.#shape);
+    return fitsAt(this.#secretCutOff, text, at);
+  }
+
+  /** The source of what must stand before the shape. */
+  get behind(): string {
+    return beginningOf(this.#shape);
+  }
+
+  /** The fewest characters before the secret. */
+  get leastBefore(): number {
+    return shortestLength(this.#shape.before ?? []);
   }
 }
 
-const signs = signsOf(
+function secretCutOffOf(shape: Shape): RegExp {
+  const { before = [], secret, after = [] } = shape;
+  return new RegExp(beginningOf(shape) + wholeSource(before) + cutOffSource([...secret, ...after]), "y");
+}
+
+function fitsAt(expression: RegExp, text: string, at: number): boolean {
+  expression.lastIndex = at;
+  return expression.test(text);
+}
+
+const detectors = SHAPES.map((shape) => new Detector(shape));
+const signs = new Signs(
   SHAPES.map((shape) => {
     const { behind, previous = behind === undefined ? BEFORE_WORD : ANY } = shape;
     return { pattern: partsOf(shape), previous };
   }),
 );
-const groups = signs.groups.map((members) => new Group(members.map((member) => SHAPES[member]!)));
 
-/** The beginning of any shape in the last characters of a text, which are too few for a sign, from so many of them on. */
-function cutShortFrom(least: (shape: Shape) => number): RegExp {
-  const sources = SHAPES.flatMap((shape) =>
-    beginningsOf(partsOf(shape), SIGN_CHARS - 1).flatMap(([first, second]) => {
-      if (least(shape) <= 1) return [`${beginningOf(shape)}${first}(?:$|${second}$)`];
-      return least(shape) < SIGN_CHARS ? [`${beginningOf(shape)}${first}${second}$`] : [];
-    }),
-  );
-  return new RegExp([...new Set(sources)].join("|"), "y");
-}
+/** Tells whether shapes may begin with the last characters of a text, which are too few for a sign. */
+class Endings {
+  readonly #counts: (detector: Detector, chars: number) => boolean;
+  /** For each list of shapes what may stand before any of them. */
+  readonly #behinds = new Map<readonly number[], readonly RegExp[]>();
 
-const cutShort = cutShortFrom(() => 1);
-const secretCutShort = cutShortFrom(({ before = [] }) => shortestLength(before) + 1);
-
-/** The first of the last characters of a text, too few for a sign, where the expression fits; the length if none is. */
-function shortAt(expression: RegExp, text: string, from: number): number {
-  for (let at = Math.max(from, text.length - SIGN_CHARS + 1); at < text.length; at++) {
-    expression.lastIndex = at;
-    if (expression.test(text)) return at;
+  /** `counts`: which shapes are meant, by how many of their characters there are. */
+  constructor(counts: (detector: Detector, chars: number) => boolean) {
+    this.#counts = counts;
   }
-  return text.length;
+
+  /** The first place from `from` on; the length if there is none. */
+  first(text: string, from: number): number {
+    for (let at = Math.max(from, text.length - SIGN_CHARS + 1); at < text.length; at++) {
+      const shapes = signs.beginningAtEnd(text, at);
+      let behinds = this.#behinds.get(shapes);
+      if (behinds === undefined) this.#behinds.set(shapes, (behinds = this.#behindsOf(shapes, text.length - at)));
+      for (const behind of behinds) if (fitsAt(behind, text, at)) return at;
+    }
+    return text.length;
+  }
+
+  #behindsOf(shapes: readonly number[], chars: number): readonly RegExp[] {
+    const meant = shapes.map((shape) => detectors[shape]!).filter((detector) => this.#counts(detector, chars));
+    const sources = new Set(meant.map(({ behind }) => behind));
+    return (sources.has(ANYWHERE) ? [ANYWHERE] : [...sources]).map((source) => new RegExp(source, "y"));
+  }
 }
 
-/** The longest match of any shape. */
-export const SHAPE_CHARS = Math.max(...SHAPES.map((shape) => longestLength(partsOf(shape))));
+const endings = new Endings(() => true);
+const secretEndings = new Endings(({ leastBefore }, chars) => leastBefore < chars);
+
+/** The length of the longest match of any shape. */
+export function longestShape(): number {
+  return Math.max(...SHAPES.map((shape) => longestLength(partsOf(shape))));
+}
 
 /** Finds secrets of all known shapes. */
 export const shapeFinder: Finder = {
   find(text, from) {
     let hit: Hit | undefined;
-    signs.find(text, from, (at, group) => {
-      hit = groups[group]!.hitAt(text, at);
+    signs.find(text, from, (at, shape) => {
+      hit = detectors[shape]!.hitAt(text, at);
       return hit !== undefined;
     });
     return hit;
   },
   open(text, from) {
     const start = Math.max(from, text.length - REDACT_LIMITS.holdChars);
-    const open = signs.find(text, start, (at, group) => groups[group]!.isCutOff(text, at));
-    return open < text.length ? open : shortAt(cutShort, text, start);
+    const open = signs.find(text, start, (at, shape) => detectors[shape]!.isCutOff(text, at));
+    return open < text.length ? open : endings.first(text, start);
   },
   certain(text, open) {
-    const held = signs.find(text, open, (at, group) => groups[group]!.isSecretCutOff(text, at));
-    return held < text.length ? held : shortAt(secretCutShort, text, open);
+    const held = signs.find(text, open, (at, shape) => detectors[shape]!.isSecretCutOff(text, at));
+    return held < text.length ? held : secretEndings.first(text, open);
   },
 };

@@ -1,28 +1,28 @@
 import { beginningsOf, charRun } from "./pattern.ts";
-import type { Pattern } from "./pattern.ts";
+import type { Pattern, Step } from "./pattern.ts";
 
 /*
  * Few places of a text begin like a secret. At each character the next three are looked up in a table; a place that
  * passes is compared with the classes of the characters around it. Only then does a regular expression run, and only
- * that of the patterns that may begin there: several times as fast as one expression for all patterns.
+ * that of the patterns that may begin there: several times as fast as one expression for all patterns. The table is
+ * filled as texts come: a process starts without it, and most signs never occur.
  */
 
-/** Number of characters that are looked up: the sign. */
+/** Number of characters that are looked up: the sign. Whether a word goes on with it belongs to it: most patterns begin where a word does. */
 export const SIGN_CHARS = 3;
 /** Characters beyond these count by their last bits in a sign, and are not compared: they may stand everywhere. */
 const CODES = 128;
 const CODE_BITS = 7;
-const LAST_SIGN = CODES ** SIGN_CHARS - 1;
-/** Signs behind a character of a word are apart from the others: most patterns begin where a word does. */
-const IN_WORD = LAST_SIGN + 1;
+const LAST_CODE = CODES - 1;
 const WORD_CODES = Uint8Array.from({ length: CODES }, (_, code) =>
   /[A-Za-z0-9_]/.test(String.fromCharCode(code)) ? 1 : 0,
 );
-/** In a number with a bit for each of the last characters, that of the one before the sign; and how far it is from `IN_WORD`. */
-const BEFORE_SIGN = 1 << SIGN_CHARS;
-const TO_IN_WORD = CODE_BITS * SIGN_CHARS - SIGN_CHARS;
-/** How many characters are compared: the one before, and the first ones, those of the sign among them. */
-const COMPARED_CHARS = 9;
+/** Of a pair or a sign: it did not come up yet; no pattern begins with it; some do. */
+const UNKNOWN = 0;
+const NONE = 1;
+const SOME = 2;
+/** How many characters are compared: the one before, and the first ones; a name of a secret and what gives it its value are among them. */
+const COMPARED_CHARS = 16;
 
 /** A pattern, and the class of what may stand right before it. */
 export interface Signed {
@@ -30,138 +30,210 @@ export interface Signed {
   readonly previous: string;
 }
 
-/** Where patterns may begin in a text. */
-export interface Signs {
+type IsIt = (at: number, pattern: number) => boolean;
+
+/** Patterns that begin with the same sign. */
+interface Group {
+  readonly patterns: readonly number[];
+  /** Which codes may stand before and at each of the first characters of any of them. */
+  readonly codes: CodeBits;
+}
+
+/** For each of the compared characters a bit for each code. */
+type CodeBits = Int32Array;
+
+const BITS_WORDS = CODES / 32;
+const NO_GROUP: Group = { patterns: [], codes: new Int32Array(COMPARED_CHARS * BITS_WORDS) };
+
+/** Where patterns may begin in a text, each of them at least as long as a sign. They are named by their index. */
+export class Signs {
+  readonly #beginnings: (isInWord: number, codes: readonly number[]) => readonly number[];
+  readonly #codesOf: (pattern: number) => CodeBits;
+  /** Whether a pattern may begin with the first two characters of a sign: so few bytes that they stay close to the processor. */
+  readonly #pairs = new Uint8Array(CODES ** 2 * 2);
+  /** The group of each sign. */
+  readonly #groupOf = new Uint16Array(CODES ** 3 * 2);
+  readonly #groups: Group[] = [NO_GROUP, NO_GROUP];
+  readonly #groupsByPatterns = new Map<string, number>();
+  readonly #endings = new Map<number, readonly number[]>();
+
+  constructor(patterns: readonly Signed[]) {
+    this.#beginnings = beginningTable(patterns);
+    this.#codesOf = codesByPattern(patterns);
+  }
+
   /**
-   * The first place at or after `from` where one of the patterns may begin and `isIt` agrees; the length when there is
-   * none. `isIt` is told the place and which patterns may begin there: an index of `groups`.
+   * The first place at or after `from` where a pattern may begin and `isIt` agrees; the length when there is none. The
+   * last characters, which are too few for a sign, are not looked at.
    */
-  find(text: string, from: number, isIt: (at: number, group: number) => boolean): number;
-  /** The patterns of each group, as indexes of what was given, in that order; the first group has none. */
-  readonly groups: readonly (readonly number[])[];
-}
-
-/** The signs of patterns, each of which is at least as long as a sign. */
-export function signsOf(patterns: readonly Signed[]): Signs {
-  const { groupOf, isSign, groups } = grouped(patterns);
-  const codesOfGroups = codesByGroup(patterns, groups);
-
-  function mayBegin(group: number, text: string, index: number): boolean {
-    const allowed = codesOfGroups(group);
-    const end = Math.min(COMPARED_CHARS, text.length - index + 1);
-    for (let at = index === 0 ? 1 : 0; at < end; at++) {
-      const code = text.charCodeAt(index + at - 1);
-      if (code < CODES && allowed[at * CODES + code] === 0) return false;
+  find(text: string, from: number, isIt: IsIt): number {
+    const pairs = this.#pairs;
+    const groupOf = this.#groupOf;
+    const end = text.length - SIGN_CHARS + 1;
+    let isInWord = from === 0 ? 0 : wordBit(text.charCodeAt(from - 1));
+    let code = from < end ? text.charCodeAt(from) : 0;
+    for (let at = from; at < end; at++) {
+      const next = text.charCodeAt(at + 1);
+      const pair = (isInWord << (2 * CODE_BITS)) | ((code & LAST_CODE) << CODE_BITS) | (next & LAST_CODE);
+      isInWord = wordBit(code);
+      code = next;
+      const known = pairs[pair]!;
+      if (known === NONE || (known === UNKNOWN && !this.#learnPair(pair))) continue;
+      const sign = (pair << CODE_BITS) | (text.charCodeAt(at + 2) & LAST_CODE);
+      const id = groupOf[sign]!;
+      if (id === NONE) continue;
+      const group = id === UNKNOWN ? this.#learnSign(sign) : this.#groups[id]!;
+      if (!areAllowed(group.codes, text, at)) continue;
+      for (const pattern of group.patterns) {
+        // The codes of a group are those of its only pattern.
+        const isAllowed = group.patterns.length === 1 || areAllowed(this.#codesOf(pattern), text, at);
+        if (isAllowed && isIt(at, pattern)) return at;
+      }
     }
-    return true;
+    return text.length;
   }
 
-  return {
-    groups,
-    find(text, from, isIt) {
-      const first = from + SIGN_CHARS - 1;
-      let codes = 0;
-      let words = from === 0 ? 0 : wordBit(text.charCodeAt(from - 1));
-      for (let at = from; at < text.length; at++) {
-        const code = text.charCodeAt(at);
-        codes = ((codes << CODE_BITS) | (code & (CODES - 1))) & LAST_SIGN;
-        words = (words << 1) | wordBit(code);
-        const sign = codes | ((words & BEFORE_SIGN) << TO_IN_WORD);
-        if (((isSign[sign >> 3]! >> (sign & 7)) & 1) === 0 || at < first) continue;
-        const index = at - SIGN_CHARS + 1;
-        const group = groupOf[sign]!;
-        if (mayBegin(group, text, index) && isIt(index, group)) return index;
-      }
-      return text.length;
-    },
-  };
-}
-
-/** What `signsOf` looks up. */
-interface Grouping {
-  /** The group of each sign: which patterns may begin with it. */
-  readonly groupOf: Uint16Array;
-  /** A bit for each sign that has a group: far smaller, so that it stays close to the processor. */
-  readonly isSign: Uint8Array;
-  readonly groups: readonly (readonly number[])[];
-}
-
-function grouped(patterns: readonly Signed[]): Grouping {
-  const groupOf = new Uint16Array(IN_WORD * 2);
-  const isSign = new Uint8Array((IN_WORD * 2) >> 3);
-  const groups: (readonly number[])[] = [[]];
-  /** The group that a group became with a pattern, and the pattern that it was: arrays, since most signs come here. */
-  const larger: number[] = [];
-  const largerBy: number[] = [];
-  const madeBy: number[] = [];
-  for (const [index, { pattern, previous }] of patterns.entries()) {
-    eachSign(pattern, previous, (sign) => {
-      const group = groupOf[sign]!;
-      // A sign that comes twice has the pattern already.
-      if (madeBy[group] === index) return;
-      if (largerBy[group] !== index) {
-        largerBy[group] = index;
-        larger[group] = groups.push([...groups[group]!, index]) - 1;
-        madeBy[larger[group]] = index;
-      }
-      groupOf[sign] = larger[group]!;
-      isSign[sign >> 3]! |= 1 << (sign & 7);
-    });
+  /**
+   * The patterns that may begin with the last characters of a text, from a place on where they are too few for a sign;
+   * the very same list each time.
+   */
+  beginningAtEnd(text: string, at: number): readonly number[] {
+    const isInWord = at === 0 ? 0 : wordBit(text.charCodeAt(at - 1));
+    const codes: number[] = [];
+    let key = 2 + isInWord;
+    for (let index = at; index < text.length; index++) {
+      const code = Math.min(text.charCodeAt(index), CODES);
+      codes.push(code);
+      key = key * CODE_ROWS + code;
+    }
+    let known = this.#endings.get(key);
+    if (known === undefined) this.#endings.set(key, (known = this.#beginnings(isInWord, codes)));
+    return known;
   }
-  return { groupOf, isSign, groups };
-}
 
-/** Visits every sign that the pattern may begin with, behind what may stand before it; some come more than once. */
-function eachSign(pattern: Pattern, previous: string, visit: (sign: number) => void): void {
-  const places = new Set(codesIn(previous).map((code) => wordBit(code) * IN_WORD));
-  for (const [one, two, three] of beginningsOf(pattern, SIGN_CHARS)) {
-    if (one === undefined || two === undefined || three === undefined)
-      throw new Error("A shape is shorter than its sign.");
-    for (const first of codesIn(one))
-      for (const second of codesIn(two))
-        for (const third of codesIn(three)) {
-          const sign = (((first << CODE_BITS) | (second & (CODES - 1))) << CODE_BITS) | (third & (CODES - 1));
-          for (const place of places) visit((sign & LAST_SIGN) | place);
-        }
+  #learnPair(pair: number): boolean {
+    const members = this.#beginnings(pair >> (2 * CODE_BITS), [(pair >> CODE_BITS) & LAST_CODE, pair & LAST_CODE]);
+    this.#pairs[pair] = members.length === 0 ? NONE : SOME;
+    return members.length > 0;
+  }
+
+  #learnSign(sign: number): Group {
+    const codes = [sign >> (2 * CODE_BITS), sign >> CODE_BITS, sign].map((code) => code & LAST_CODE);
+    const patterns = this.#beginnings(sign >> (3 * CODE_BITS), codes);
+    if (patterns.length === 0) {
+      this.#groupOf[sign] = NONE;
+      return NO_GROUP;
+    }
+    const key = patterns.join();
+    const known = this.#groupsByPatterns.get(key);
+    const id = known ?? this.#groups.push({ patterns, codes: unionOf(patterns.map(this.#codesOf)) }) - 1;
+    this.#groupsByPatterns.set(key, id);
+    this.#groupOf[sign] = id;
+    return this.#groups[id]!;
   }
 }
 
-/** Which codes may stand before a group and at each of its first characters; made for the groups that a text needs. */
-function codesByGroup(
+/** Whether each character around a place is one that may stand there. */
+function areAllowed(allowed: CodeBits, text: string, index: number): boolean {
+  const end = Math.min(COMPARED_CHARS, text.length - index + 1);
+  for (let at = index === 0 ? 1 : 0; at < end; at++) {
+    const code = text.charCodeAt(index + at - 1);
+    if (code < CODES && ((allowed[at * BITS_WORDS + (code >> 5)]! >> (code & 31)) & 1) === 0) return false;
+  }
+  return true;
+}
+
+/** Rows of `beginningTable`: two for what is before, then for each character one for each code, and one for all beyond. */
+const CODE_ROWS = CODES + 1;
+const ROWS = 2 + SIGN_CHARS * CODE_ROWS;
+
+/**
+ * Gives the patterns that may begin, behind a character of a word or not, with characters of these codes; `CODES` stands
+ * for a character beyond them. A row of the table has a bit for each way in which a pattern may begin.
+ */
+function beginningTable(
   patterns: readonly Signed[],
-  groups: readonly (readonly number[])[],
-): (group: number) => Uint8Array {
-  const ofPatterns: Uint8Array[] = [];
-  const ofGroups: Uint8Array[] = [];
-  return (group) => {
-    const known = ofGroups[group];
-    if (known !== undefined) return known;
-    const allowed = new Uint8Array(COMPARED_CHARS * CODES);
-    for (const member of groups[group]!) {
-      const { pattern, previous } = patterns[member]!;
-      const codes = (ofPatterns[member] ??= allowedBy([charRun(previous, 1), ...pattern]));
-      for (let at = 0; at < allowed.length; at++) allowed[at]! |= codes[at]!;
+): (isInWord: number, codes: readonly number[]) => readonly number[] {
+  const ways = patterns.flatMap(({ pattern }, index) =>
+    beginningsOf(pattern, SIGN_CHARS).map((sets) => ({ index, sets })),
+  );
+  const words = Math.ceil(ways.length / 32);
+  const table = new Int32Array(ROWS * words);
+  for (const [way, { index, sets }] of ways.entries()) {
+    if (sets.length < SIGN_CHARS) throw new Error("A shape is shorter than its sign.");
+    const [word, bit] = [way >> 5, 1 << (way & 31)];
+    for (const row of classOf(patterns[index]!.previous).wordBits) table[row * words + word]! |= bit;
+    for (const [at, set] of sets.entries()) {
+      for (const code of classOf(set).signCodes) table[(2 + at * CODE_ROWS + code) * words + word]! |= bit;
     }
-    ofGroups[group] = allowed;
-    return allowed;
+  }
+  return (isInWord, codes) => {
+    const members: number[] = [];
+    for (let word = 0; word < words; word++) {
+      let bits = table[isInWord * words + word]!;
+      for (let at = 0; at < codes.length && bits !== 0; at++) {
+        bits &= table[(2 + at * CODE_ROWS + codes[at]!) * words + word]!;
+      }
+      for (; bits !== 0; bits &= bits - 1) {
+        const { index } = ways[word * 32 + 31 - Math.clz32(bits & -bits)]!;
+        if (members.at(-1) !== index) members.push(index);
+      }
+    }
+    return members;
   };
+}
+
+/** Which codes may stand before a pattern and at each of its first characters; made for those that a text needs. */
+function codesByPattern(patterns: readonly Signed[]): (pattern: number) => CodeBits {
+  const known: CodeBits[] = [];
+  return (index) => {
+    const { pattern, previous } = patterns[index]!;
+    return (known[index] ??= allowedBy([charRun(previous, 1), ...pattern]));
+  };
+}
+
+function unionOf(sets: readonly CodeBits[]): CodeBits {
+  const union = new Int32Array(COMPARED_CHARS * BITS_WORDS);
+  for (const set of sets) for (let at = 0; at < union.length; at++) union[at]! |= set[at]!;
+  return union;
+}
+
+/** A step of a pattern, and the steps behind it. */
+interface Link {
+  readonly step: Step;
+  readonly next: Link | undefined;
+  /** Where it was already looked at: after how many characters, so many of which were its own. */
+  readonly seen: Set<number>;
+}
+
+function linked(pattern: Pattern, next: Link | undefined): Link | undefined {
+  return pattern.reduceRight<Link | undefined>((behind, step) => ({ step, next: behind, seen: new Set() }), next);
 }
 
 /** For each of the first characters of a pattern, which codes it may have there, whatever the others are. */
-function allowedBy(pattern: Pattern): Uint8Array {
-  const allowed = new Uint8Array(COMPARED_CHARS * CODES);
-  function walk(steps: Pattern, at: number): void {
+function allowedBy(pattern: Pattern): CodeBits {
+  const allowed = new Int32Array(COMPARED_CHARS * BITS_WORDS);
+  function walk(link: Link | undefined, at: number, taken: number): void {
     if (at === COMPARED_CHARS) return;
-    const [step, ...rest] = steps;
-    if (step === undefined) allowed.fill(1, at * CODES);
-    else if ("either" in step) for (const way of step.either) walk([...way, ...rest], at);
-    else {
-      if (step.min === 0) walk(rest, at);
-      for (const code of codesIn(step.set)) if (code < CODES) allowed[at * CODES + code] = 1;
-      walk(step.max > 1 ? [charRun(step.set, Math.max(0, step.min - 1), step.max - 1), ...rest] : rest, at + 1);
+    if (link === undefined) {
+      allowed.fill(-1, at * BITS_WORDS);
+      return;
     }
+    const { step, next, seen } = link;
+    const visit = at * COMPARED_CHARS + taken;
+    if (seen.has(visit)) return;
+    seen.add(visit);
+    if ("either" in step) {
+      for (const way of step.either) walk(linked(way, next), at, 0);
+      return;
+    }
+    if (taken >= step.min) walk(next, at, 0);
+    if (taken === step.max) return;
+    const { bits } = classOf(step.set);
+    for (let word = 0; word < BITS_WORDS; word++) allowed[at * BITS_WORDS + word]! |= bits[word]!;
+    walk(link, at + 1, taken + 1);
   }
-  walk(pattern, 0);
+  walk(linked(pattern, undefined), 0, 0);
   return allowed;
 }
 
@@ -170,14 +242,31 @@ function wordBit(code: number): number {
   return code < CODES ? WORD_CODES[code]! : 0;
 }
 
-const codesOfSets = new Map<string, readonly number[]>();
+/** A class of characters. */
+interface CharClass {
+  /** Its codes in a sign: where characters beyond `CODES` are in it, their last bits may be any. */
+  readonly signCodes: readonly number[];
+  readonly bits: Int32Array;
+  /** 0, 1 or both: whether characters of words, or others, are in it. */
+  readonly wordBits: readonly number[];
+}
 
-/** The codes of a class: of one that has characters beyond these, every last seven bits are among these. */
-function codesIn(set: string): readonly number[] {
-  const known = codesOfSets.get(set);
-  if (known !== undefined) return known;
-  const member = new RegExp(set);
-  const codes = Array.from({ length: 256 }, (_, code) => code).filter((code) => member.test(String.fromCharCode(code)));
-  codesOfSets.set(set, codes);
-  return codes;
+const ALL_CODES = Array.from({ length: CODES + 1 }, (_, code) => code);
+const LATIN = String.fromCharCode(...Array.from({ length: 256 }, (_, code) => code));
+const classes = new Map<string, CharClass>();
+
+function classOf(set: string): CharClass {
+  let known = classes.get(set);
+  if (known === undefined) classes.set(set, (known = readClass(set)));
+  return known;
+}
+
+function readClass(set: string): CharClass {
+  const latin = Array.from(LATIN.matchAll(new RegExp(set, "g")), ({ index }) => index);
+  const codes = latin.filter((code) => code < CODES);
+  const bits = new Int32Array(BITS_WORDS);
+  for (const code of codes) bits[code >> 5]! |= 1 << (code & 31);
+  const isBeyond = latin.length === 0 || codes.length < latin.length;
+  if (isBeyond) codes.push(CODES);
+  return { signCodes: isBeyond ? ALL_CODES : codes, bits, wordBits: [...new Set(codes.map(wordBit))] };
 }
