@@ -30,6 +30,7 @@ import { JournalSurvey } from "./observe/journal-survey.ts";
 import { TelemetryStore } from "./observe/telemetry.ts";
 import { tcpTables } from "./http/tcp-tables.ts";
 import { Threads } from "./catalog/threads.ts";
+import { isWorkerThere, workerUrl } from "./models/worker-uds.ts";
 import { Tokens } from "./auth/tokens.ts";
 import { RevokedRuns } from "./run/revoked-runs.ts";
 import type { JwtVerifier } from "./auth/jwt.ts";
@@ -281,8 +282,7 @@ async function worldOf(
     admission: gateways["agent-ws"],
     dialler: gateways["agent-tcp"],
     hands,
-    // No model of this brain is behind a worker's socket.
-    worker: async () => false,
+    worker: () => isWorkerThere(workerUrl(options.config.get("worker_socket"))),
     async health() {
       await Promise.all([watch.look(), local?.check()]);
       return { ...watch.checks(), hands: hands.health };

@@ -1,5 +1,6 @@
 import { CLIENT_LIMITS, LONGEST_TIMER_MS } from "@vidro/core";
 import { INVITATION_VARIABLE } from "@vidro/core/wire/enrolment";
+import { WORKER_SOCKET } from "@vidro/core/wire/worker";
 import { textList, oneOf, anyText, wholeNumber, yesOrNo } from "./setting-kinds.ts";
 import type { SettingKind } from "./setting-kinds.ts";
 
@@ -202,8 +203,9 @@ export const SETTINGS = {
     kind: anyText,
     variable: "VIDRO_MODEL",
     about:
-      "the model, or several with commas, each tried when the one before fails: `anthropic/…`, `openai/…`, `google/…`, `ollama/…`, `offline`, or a name at `model_url`",
-    otherwise: "the first of: `model_url`, a vendor whose key is set, an Ollama on this machine, `offline`",
+      "the model, or several with commas, each tried when the one before fails: `anthropic/…`, `openai/…`, `google/…`, `worker`, `ollama/…`, `offline`, or a name at `model_url`",
+    otherwise:
+      "the first of: `model_url`, a vendor whose key is set, a worker on its socket, an Ollama on this machine, `offline`",
   },
   model_url: {
     group: "Models",
@@ -226,6 +228,13 @@ export const SETTINGS = {
     variable: "VIDRO_MODEL_TIMEOUT_MS",
     about: "how long a model may be silent, in milliseconds",
     otherwise: "`MODEL_LIMITS` in [limits.md](limits.md)",
+  },
+  worker_socket: {
+    group: "Models",
+    kind: anyText,
+    variable: "FAZAI_GEMMA_SOCK",
+    default: WORKER_SOCKET,
+    about: "Unix socket of a model worker, for `vidro worker` and for the brain",
   },
   anthropic_api_key: vendorKey("ANTHROPIC_API_KEY", "Anthropic"),
   anthropic_base_url: vendorAddress("ANTHROPIC_BASE_URL", "Anthropic"),

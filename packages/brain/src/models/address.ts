@@ -41,11 +41,11 @@ export async function firstLocal(url: string): Promise<string | undefined> {
 
 /** Whether a server listens at a base URL; it connects and sends nothing. */
 export async function isListening(url: string, timeoutMs: number): Promise<boolean> {
-  const { hostname, port, protocol } = new URL(url);
-  const socket = connect({
-    host: hostname.replace(/^\[|\]$/g, ""),
-    port: Number(port || (protocol === "https:" ? 443 : 80)),
-  });
+  const { hostname, pathname, port, protocol } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  const socket = connect(
+    protocol === "unix:" ? { path: pathname } : { host, port: Number(port || (protocol === "https:" ? 443 : 80)) },
+  );
   try {
     await once(socket, "connect", { signal: AbortSignal.timeout(timeoutMs) });
     return true;

@@ -2,7 +2,7 @@ import { Fault, MODEL_LIMITS, asFault } from "@vidro/core";
 import { DIRECT } from "@vidro/core/run";
 import type { Model } from "@vidro/core";
 import type { Config } from "../config.ts";
-import { baseUrl, firstListed, firstLocal, isListening, ollamaUrl } from "./address.ts";
+import { baseUrl, firstListed, isListening } from "./address.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
 import { chain } from "./chain.ts";
 import type { CallDeadlines } from "./call-deadline.ts";
@@ -57,7 +57,7 @@ async function byName(name: string, config: Config): Promise<PlacedModel> {
   const access = provider && accessTo(provider, config);
   // Gateways also use names such as `openai/gpt-5`: it is the vendor's model only with access to the vendor.
   if (provider !== undefined && access !== undefined) {
-    return vendorModel(provider, model || (await usualModel(provider, access)), { access, config });
+    return vendorModel(provider, model || (provider.model ?? (await usualModel(provider, access))), { access, config });
   }
   const server = serverAt(config);
   if (server !== undefined) return compatibleModel(name, server, config);
@@ -87,14 +87,12 @@ function byKey(config: Config): ChosenModel | undefined {
 }
 
 async function onThisMachine(config: Config): Promise<ChosenModel | undefined> {
-  for (const provider of PROVIDERS.filter((one) => one.keys.length === 0)) {
+  for (const provider of PROVIDERS) {
     const access = accessTo(provider, config);
-    const first = access?.url === undefined ? undefined : await firstLocal(access.url);
+    const first = access?.url === undefined ? undefined : await provider.local?.first(access.url);
     if (access === undefined || first === undefined) continue;
-    return withReason(
-      vendorModel(provider, first, { access, config }),
-      `it is the first that ${provider.name} has at ${access.url}`,
-    );
+    const what = provider.single === true ? `a ${provider.name} answers` : `it is the first that ${provider.name} has`;
+    return withReason(vendorModel(provider, first, { access, config }), `${what} at ${access.url}`);
   }
   return undefined;
 }
@@ -104,7 +102,7 @@ function offline(): ChosenModel {
 }
 
 async function usualModel(provider: Provider, { url = "" }: Access): Promise<string> {
-  const model = provider.model ?? (await firstLocal(url));
+  const model = await provider.local?.first(url);
   if (model !== undefined) return model;
   throw new Fault("MODEL_UNAVAILABLE", `${provider.name} shows no model at ${url}: start it there and give it one.`);
 }
@@ -115,7 +113,7 @@ function vendorModel(
   { access, config }: { readonly access: Access; readonly config: Config },
 ): PlacedModel {
   const opened = aiSdkModel({
-    name: `${provider.name}/${model}`,
+    name: model === "" ? provider.name : `${provider.name}/${model}`,
     load: () => provider.open(model, access),
     ...(access.key === undefined ? {} : { key: access.key }),
     ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
@@ -135,7 +133,7 @@ function compatibleModel(name: string, server: Server, config: Config): PlacedMo
 /** Access to a provider; undefined when its key is missing. */
 function accessTo(provider: Provider, config: Config): Access | undefined {
   const address = config.ofVariable(provider.address);
-  if (provider.keys.length === 0) return { url: ollamaUrl(address) };
+  if (provider.local !== undefined) return { url: provider.local.url(address) };
   // The general key belongs to the general base URL, where there is one.
   const general = config.get("model_url") === undefined ? ["VIDRO_MODEL_KEY"] : [];
   const key = [...provider.keys, ...general]

@@ -3,12 +3,16 @@ import { test } from "node:test";
 import type { JsonObject } from "@vidro/core";
 import { fakeOpenAi, status, text } from "../../../../tests/support/fake-openai.ts";
 import type { FakeReply } from "../../../../tests/support/fake-openai.ts";
+import { scriptedWorker } from "../../../../tests/support/scripted-worker.ts";
 import { chooseModel } from "./choose.ts";
 import { readConfig } from "../config.ts";
 import { REQUEST, eventsOf, modelContract, terminalOf } from "./model.contract.ts";
 import { PROVIDERS } from "./providers.ts";
 
 const KEY = "key-for-tests";
+
+/** The providers whose models are called by HTTP. */
+const BY_HTTP = PROVIDERS.filter(({ single }) => single !== true);
 
 const sse =
   (...events: readonly object[]): FakeReply =>
@@ -83,10 +87,10 @@ async function open(provider: (typeof PROVIDERS)[number], reply: FakeReply | und
 }
 
 test("000-62 no provider is without its row in the tests of the contract", () => {
-  assert.deepEqual(Object.keys(WIRES).toSorted(), PROVIDERS.map(({ name }) => name).toSorted());
+  assert.deepEqual(Object.keys(WIRES).toSorted(), BY_HTTP.map(({ name }) => name).toSorted());
 });
 
-for (const provider of PROVIDERS) {
+for (const provider of BY_HTTP) {
   const wire = WIRES[provider.name];
   modelContract(provider.name, () => open(provider, wire?.reply));
 
@@ -126,6 +130,14 @@ for (const provider of PROVIDERS) {
     for (const word of ["You are brief.", "list the files", "I look.", "read_folder", "here", "it broke"]) {
       assert.ok(sent.includes(word), `${word} is in ${sent}`);
     }
+  });
+}
+
+for (const flavour of ["json", "text"] as const) {
+  modelContract(`a worker that streams ${flavour}`, async () => {
+    const worker = await scriptedWorker({ flavour, answer: ["hel", "lo"] });
+    const env = { VIDRO_MODEL: "worker", FAZAI_GEMMA_SOCK: worker.socket };
+    return { model: await chooseModel(readConfig({ env })), close: () => worker.close() };
   });
 }
 

@@ -1,12 +1,23 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import { WORKER_SOCKET } from "@vidro/core/wire/worker";
 import { COMPATIBLE } from "./ai-sdk/prompt.ts";
+import { firstLocal, ollamaUrl } from "./address.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
+import { isWorkerThere, openWorker, workerUrl } from "./worker-uds.ts";
 
 /** Base URL and key of a provider. */
 export interface Access {
   /** Base URL of the API; the vendor's own when left out. */
   readonly url?: string;
   readonly key?: string;
+}
+
+/** A provider without a key: its server is on this machine, or where a setting says. */
+interface LocalServer {
+  /** Base URL of the server, from the setting of its address. */
+  url(address: string | undefined): string;
+  /** The first model that the server has; undefined when there is no such server or model. */
+  first(url: string): Promise<string | undefined>;
 }
 
 /** A provider of models: the part before the slash in `openai/gpt-5`. */
@@ -22,6 +33,10 @@ export interface Provider {
   readonly path: string;
   /** Whether a server at another URL may do without a key. */
   readonly keyless?: boolean;
+  /** Present when it needs no key. */
+  readonly local?: LocalServer;
+  /** Whether its server has one model, which needs no name. */
+  readonly single?: boolean;
   readonly providerOptions?: SharedV4ProviderOptions;
   /** Loads the vendor's package and opens its model. */
   open(model: string, access: Access): Promise<LanguageModelV4>;
@@ -82,7 +97,28 @@ const google: Provider = {
   },
 };
 
-const ollama: Provider = { name: "ollama", keys: [], address: "OLLAMA_HOST", path: "/v1", open: openCompatible };
+const worker: Provider = {
+  name: "worker",
+  model: "",
+  keys: [],
+  address: "FAZAI_GEMMA_SOCK",
+  path: "",
+  single: true,
+  local: {
+    url: (path = WORKER_SOCKET) => workerUrl(path),
+    first: async (url) => ((await isWorkerThere(url)) ? "" : undefined),
+  },
+  open: async (_, { url = "" }) => openWorker(url),
+};
+
+const ollama: Provider = {
+  name: "ollama",
+  keys: [],
+  address: "OLLAMA_HOST",
+  path: "/v1",
+  local: { url: ollamaUrl, first: firstLocal },
+  open: openCompatible,
+};
 
 /** The list: a new provider is one row here. Where keys are found for several, the first row wins. */
-export const PROVIDERS: readonly Provider[] = [anthropic, openai, google, ollama];
+export const PROVIDERS: readonly Provider[] = [anthropic, openai, google, worker, ollama];

@@ -11,7 +11,8 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
 
 /** The fault of an unknown model name, with the names that are possible. */
 export function unknownModel(name: string): Fault {
-  const forms = ["offline", ...PROVIDERS.map((provider) => `${provider.name}/<model>`)].join(", ");
+  const named = PROVIDERS.map(({ name: vendor, single }) => (single === true ? vendor : `${vendor}/<model>`));
+  const forms = ["offline", ...named].join(", ");
   const guess = guessed(name);
   const hint = guess === undefined ? "" : ` Did you mean ${guess}?`;
   return new Fault(

@@ -16,10 +16,10 @@ export const WORKER_SOCKET = "/run/fazai/gemma.sock";
 export const WORKER_EXTENSIONS = ["messages", "tools"] as const;
 
 /** A message of a conversation; our extension. */
-export interface WorkerMessage {
+export type WorkerMessage = {
   readonly role: "system" | "user" | "assistant";
   readonly content: string;
-}
+};
 
 /** A tool whose calls are held to its schema; our extension. */
 export interface WorkerTool {
