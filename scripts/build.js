@@ -1,7 +1,7 @@
 // npm run build [-- <package> ...]: makes JavaScript, declarations and source maps of the packages, in the order of
 // their imports. A package whose sources are older than what was built of them is left alone.
-import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { ROOT, run, setUp } from "./setup.js";
+import { copyFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { newestIn, ROOT, run, setUp } from "./setup.js";
 
 /**
  * The packages in the order of their imports, each with those it imports.
@@ -50,15 +50,4 @@ function build(name) {
  */
 function builtAt(name) {
   return statSync(`${ROOT}packages/${name}/dist/.built`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-}
-
-/**
- * When the newest file below a path was changed.
- * @param {string} path
- * @returns {number}
- */
-function newestIn(path) {
-  const stat = statSync(path);
-  if (!stat.isDirectory()) return stat.mtimeMs;
-  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newestIn(`${path}/${name}`)));
 }

@@ -1,7 +1,17 @@
 // Makes a fresh clone ready: installs what the lockfile names, once, and says so. Plain JavaScript, since it runs
 // on whatever Node the machine has.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -40,7 +50,7 @@ function install(path, words, isThere = () => true) {
   const done = `${path}node_modules/.package-lock.json`;
   const isDone = () => existsSync(done) && isThere() && statSync(done).mtimeMs >= statSync(lockfile).mtimeMs;
   if (isDone()) return;
-  const lock = takeLock(`${path}.cache/setup`);
+  const lock = takeLock(`${path}.cache/setup`, "another set-up of this folder");
   try {
     if (isDone()) return;
     process.stderr.write(`vidro: ${words}\n`);
@@ -71,10 +81,41 @@ const NAMELESS_MS = 5000;
 const LOOK_MS = 200;
 
 /**
+ * Takes a lock for this process, and waits while another one has it.
+ * @param {string} path
+ * @param {string} holder what is waited for, in words
+ * @returns {() => void} gives the lock back
+ */
+export function lockFor(path, holder) {
+  const taken = takeLock(path, holder);
+  writeFileSync(`${taken}/pid`, `${process.pid}\n`);
+  const free = () => rmSync(taken, { recursive: true, force: true });
+  // `run` ends the process when its command fails.
+  process.on("exit", free);
+  return () => {
+    process.off("exit", free);
+    free();
+  };
+}
+
+/**
+ * When the newest file below a path was changed; 0 when there is none.
+ * @param {string} path
+ * @returns {number}
+ */
+export function newestIn(path) {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return 0;
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => newestIn(`${path}/${name}`)));
+}
+
+/**
  * Takes a lock, which is a folder with the pid of its holder; waits while the holder lives.
  * @param {string} lock
+ * @param {string} holder what is waited for, in words
  */
-function takeLock(lock) {
+function takeLock(lock, holder) {
   mkdirSync(dirname(lock), { recursive: true });
   for (let isSaid = false; ;) {
     try {
@@ -85,7 +126,7 @@ function takeLock(lock) {
     }
     const pid = pidIn(lock);
     if (isHeld(lock, pid)) {
-      if (!isSaid) process.stderr.write("vidro: waiting for another set-up of this folder\n");
+      if (!isSaid) process.stderr.write(`vidro: waiting for ${holder}\n`);
       isSaid = true;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_MS);
     } else removeLock(lock, pid);

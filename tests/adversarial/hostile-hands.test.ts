@@ -41,7 +41,10 @@ async function brainOf(t: TestContext, ...replies: FakeAnswer[]): Promise<Brain>
 }
 
 async function enrolled({ daemon }: Brain, name: string): Promise<HandIdentity> {
-  const response = await daemon.ask("/v1/hands/invitations", { method: "POST", body: JSON.stringify({ name }) });
+  const response = await daemon.ask("/v1/hands/invitations", {
+    method: "POST",
+    body: JSON.stringify({ name, installed: true }),
+  });
   const { url, token } = (await response.json()) as { url: string; token: string };
   return enrol({ url, token, name, workspace: "." });
 }

@@ -29,7 +29,10 @@ const UNTAMED =
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]|[\u{e0000}-\u{e007f}]/u;
 
 async function come(t: TestContext, daemon: DaemonProcess): Promise<ForeignAgent> {
-  const response = await daemon.ask("/v1/hands/invitations", { method: "POST", body: '{"name":"evil"}' });
+  const response = await daemon.ask("/v1/hands/invitations", {
+    method: "POST",
+    body: '{"name":"evil","installed":true}',
+  });
   const { url, token } = (await response.json()) as { url: string; token: string };
   const identity = await enrol({ url, token, name: "evil", workspace: "." });
   const client = await ForeignAgent.open(identity);

@@ -91,7 +91,7 @@ async function invitation(
   daemon: DaemonProcess,
   name: string,
 ): Promise<{ readonly url: string; readonly token: string }> {
-  const invited = await daemon.ask("/v1/hands/invitations", { method: "POST", body: JSON.stringify({ name }) });
+  const invited = await daemon.ask("/v1/hands/invitations", { method: "POST", body: JSON.stringify({ name, installed: true }) });
   return (await invited.json()) as { url: string; token: string };
 }
 

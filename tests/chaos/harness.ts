@@ -193,7 +193,7 @@ export class ChaosStand implements AsyncDisposable {
   /** Has a host join the brain; it is served from then on. */
   async #join(host: "ws" | "http", ...transport: readonly string[]): Promise<void> {
     const { home, workspace, command } = this.#hosts[host];
-    const letter = lines((await this.stage.run("hands", "invite", "--name", host, "--json")).stdout)[0];
+    const letter = lines((await this.stage.run("hands", "invite", "--installed", "--name", host, "--json")).stdout)[0];
     const how = [
       "--token",
       String(letter?.["token"]),

@@ -75,7 +75,7 @@ function handOn({ workspace, state }: Host, stage: Stage, ...args: readonly stri
 }
 
 async function invited(stage: Stage, ...flags: readonly string[]): Promise<{ command: string; token: string }> {
-  const { code, stdout, stderr } = await stage.run("hands", "invite", "--json", ...flags);
+  const { code, stdout, stderr } = await stage.run("hands", "invite", "--installed", "--json", ...flags);
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout) as { command: string; token: string };
 }
@@ -194,7 +194,7 @@ test("only an administrator invites, for an hour at most, and only to a brain th
   assert.equal(user.code, 5, user.stderr);
   const long = await stage.run("hands", "invite", "--expires", "2h");
   assert.equal(long.code, 2, long.stderr);
-  const person = await stage.run("hands", "invite", "--expires", "30m");
+  const person = await stage.run("hands", "invite", "--installed", "--expires", "30m");
   assert.match(person.stdout, /^VIDRO_INVITATION=\S+ vidro hands join wss:\/\/127\.0\.0\.1:\d+\/southbound\n$/);
   assert.match(person.stderr, /--southbound-host/);
 });

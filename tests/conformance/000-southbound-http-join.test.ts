@@ -12,7 +12,7 @@ import { DaemonProcess } from "../support/daemon-process.ts";
 test("000-41, 000-53: a host joins over signed HTTP, works, gets its next key by one command, and works on", async () => {
   await using stage = await Stage.set();
   await using _ = await DaemonProcess.up(stage, { flags: ["--port", "0", "--southbound-port", "0"] });
-  const invited = await stage.run("hands", "invite", "--name", "web-1", "--json");
+  const invited = await stage.run("hands", "invite", "--installed", "--name", "web-1", "--json");
   const [letter] = lines(invited.stdout);
   const url = String(letter?.["command"]).split(" ").at(-1) ?? "";
   const state = join(stage.home, "host");

@@ -73,7 +73,7 @@ class Scene {
 
   /** Starts a hand that joins the brain. */
   async join(name: Name, ...transport: readonly string[]): Promise<void> {
-    const letter = await this.ask("/v1/hands/invitations", { name });
+    const letter = await this.ask("/v1/hands/invitations", { name, installed: true });
     const folder = this.folder(name);
     const flags = [...transport, "--workspace", folder, "--state", join(folder, "state"), "--json"];
     this.#spawn(name, [HAND, "join", textIn(letter, "url") ?? "", "--token", textIn(letter, "token") ?? "", ...flags]);

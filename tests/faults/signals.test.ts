@@ -126,7 +126,7 @@ test("a hand that listens outlives the same signals, and reads its policy anew",
 test("a hand that joins outlives the same signals, while the brain has yet to answer and when it has joined", async () => {
   await using stage = await Stage.set();
   await using daemon = await up(stage, "--southbound-port", "0");
-  const [letter] = lines((await stage.run("hands", "invite", "--name", "host", "--json")).stdout);
+  const [letter] = lines((await stage.run("hands", "invite", "--installed", "--name", "host", "--json")).stdout);
   const [node = "", ...flags] = stage.command.argv.slice(0, -1);
   const joining = (url: string): readonly string[] => {
     const how = ["--token", String(letter?.["token"]), "--state", join(stage.home, "joining"), "--json"];

@@ -170,7 +170,9 @@ function joining(name: LinkKind["name"], ...transport: readonly string[]): LinkK
       const program = [command.argv[0] ?? "", ...SHORT_REDIALS_FLAGS, ...command.argv.slice(1, -1), HAND];
       const flags = ["--json", "--state", home];
       if (stand.known.has("joined")) return stand.onHost([...program, "serve", ...flags]);
-      const [letter] = lines((await stand.stage.run("hands", "invite", "--name", "host", "--json")).stdout);
+      const [letter] = lines(
+        (await stand.stage.run("hands", "invite", "--installed", "--name", "host", "--json")).stdout,
+      );
       const how = ["--token", String(letter?.["token"]), ...transport, "--workspace", workspace];
       stand.known.set("joined", "yes");
       return stand.onHost([...program, "join", String(stand.brain?.line["southbound"]), ...how, ...flags]);

@@ -90,7 +90,7 @@ export class SouthboundHarness {
 
   async invite(name?: string, lifeMs?: number): Promise<string> {
     const who = { owner: "local", ...(name === undefined ? {} : { name, tags: ["web"] }) };
-    return (await this.#door.invite(who, lifeMs)).token;
+    return (await this.#door.invite(who, lifeMs === undefined ? {} : { lifeMs })).token;
   }
 
   /** A host that was invited and has its certificate. */

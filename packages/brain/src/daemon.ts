@@ -23,6 +23,7 @@ import { openJwtVerifier, unsetRestrictions } from "./auth/jwt-settings.ts";
 import { executorUpgrades } from "./north/executor.ts";
 import { makeGateways } from "./south/gateways.ts";
 import type { Gateways } from "./south/gateways.ts";
+import type { ArchiveSource } from "./south/enrolment/archives.ts";
 import { LeaseSweeper } from "./run/lease-sweeper.ts";
 import type { OnRestart } from "./run/lease-sweeper.ts";
 import type { Reloadable } from "./south/local.ts";
@@ -59,6 +60,8 @@ export interface DaemonOptions extends Pick<BrainOptions, "home" | "config" | "s
     readonly port?: number;
     /** Names and addresses by which other machines reach this one. */
     readonly hosts?: readonly string[];
+    /** Where the archives lie that invited hosts install. */
+    readonly archives?: ArchiveSource;
   };
   readonly version: string;
   /** Lives for one command: writes no `daemon.json`, takes no lock, and leaves other runs alone. */

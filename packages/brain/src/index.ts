@@ -7,6 +7,7 @@ export type { FollowItem } from "./run/follow.ts";
 export { LOCAL_OWNER } from "./auth/caller.ts";
 export { Runs } from "./run/runs.ts";
 export type { StartRequest } from "./run/runs.ts";
+export type { ArchiveSource } from "./south/enrolment/archives.ts";
 export type { HandRegister } from "./south/register/hand-register.ts";
 export { LOCAL_HAND } from "./south/local.ts";
 export type { Audit, Sealed } from "./stores/store.ts";

@@ -79,8 +79,10 @@ export interface Invitee {
 
 /** An invitation, ready to be passed on to the host. */
 export interface InvitationLetter {
-  /** What to paste on the host. */
+  /** What to paste on the host: it installs Vidro there, unless it needs it. */
   readonly command: string;
+  /** Whether the command needs Vidro on the host: no archive could be offered, or none was asked for. */
+  readonly needsVidro: boolean;
   readonly token: string;
   readonly url: string;
   readonly expiresAt: number;
@@ -88,10 +90,18 @@ export interface InvitationLetter {
   readonly onlyHere: boolean;
 }
 
+/** How a host is invited. */
+export interface InvitationOptions {
+  /** Lifetime; default: the longest. */
+  readonly lifeMs?: number;
+  /** The host has Vidro already: the command installs nothing. */
+  readonly installed?: boolean;
+}
+
 /** Lets hosts become hands of a brain. Rejections are Faults. */
 export interface HandAdmission {
   /** Invites a host; durable when it resolves. */
-  invite(who: Invitee, lifeMs?: number): Promise<InvitationLetter>;
+  invite(who: Invitee, options?: InvitationOptions): Promise<InvitationLetter>;
   /** Gives a hand that signs its messages its next key; resolves to the id of that key. */
   rotateKey(hand: string): Promise<string>;
   /** Sets the address at which a listening hand may be called; undefined removes it. */

@@ -30,6 +30,14 @@ export function handStateFolder(env: NodeJS.ProcessEnv = process.env): string | 
   return home === undefined ? undefined : join(home, "joined");
 }
 
+/** The folder of this user's own systemd units; undefined for a user without a home folder. */
+export function userUnitFolder(env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const { XDG_CONFIG_HOME: config } = env;
+  if (config !== undefined && isAbsolute(config)) return join(config, "systemd/user");
+  const user = userFolder();
+  return user === undefined ? undefined : join(user, ".config/systemd/user");
+}
+
 /** The environment that processes of a hand get a part of. */
 export function processEnvironment(): NodeJS.ProcessEnv {
   return process.env;

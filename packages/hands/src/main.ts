@@ -12,10 +12,15 @@ const HELP = `vidro-hand: lets a brain work on this host, under this host's own 
   vidro-hand join <url>                   join the brain that invited this host and serve it; the invitation is read
                                           from VIDRO_INVITATION or stdin
   vidro-hand serve                        serve the brain that was joined
+  vidro-hand rejoin                       start the hand that the invitation in VIDRO_INVITATION has joined with
+  vidro-hand stop                         end the hand that works in the background, and its service
   vidro-hand serve --tcp <host:port>      serve clients of the TCP agent protocol, without a brain
   vidro-hand key                          show the public key of the receipts that this host signs
   vidro-hand unit [--dry-run]             install it as a service with its own user; --dry-run only prints the steps
 
+  -d, --detach          with join and serve: work in the background and return when the brain has heard this hand;
+                        join makes it a service where there is systemd
+  --log <file>          write notes to this file, of bounded size, instead of stderr
   --token-file <file>   file with the invitation (--token <token> is visible to every user of this host)
   --name <name>         name of this host, unless the invitation sets one (default: its hostname)
   --workspace <folder>  folder to work in (default: the current one)
@@ -49,6 +54,8 @@ const OPTIONS = {
   brain: { type: "string" },
   lab: { type: "boolean" },
   user: { type: "string" },
+  detach: { type: "boolean", short: "d" },
+  log: { type: "string" },
   json: { type: "boolean" },
   "dry-run": { type: "boolean" },
   help: { type: "boolean" },
@@ -66,8 +73,12 @@ async function main(argv: readonly string[]): Promise<number> {
   if (others.length > 0 || (url !== undefined && command !== "join"))
     throw new Fault("BAD_REQUEST", `${command} does not take ${others[0] ?? url}.`);
   if (command === "join") return runJoin(url, values);
-  if (command === "serve")
-    return values.tcp === undefined ? serveHand(flagsOf(values)) : runServeTcp(values.tcp, values);
+  if (command === "serve") return runServe(values);
+  if (command === "rejoin" || command === "stop") {
+    const { rejoin, stopBackgroundHand } = await import("./program/background-hand.ts");
+    if (command === "rejoin") return rejoin(values.state);
+    return stopBackgroundHand(values.state ?? (await detachedState()));
+  }
   if (command === "key") return printAndExit(await keyLine(flagsOf(values).state));
   if (command !== "unit") throw new Fault("BAD_REQUEST", `There is no command ${command}: vidro-hand --help`);
   const { installUnit: unit } = await import("./program/unit.ts");
@@ -82,12 +93,27 @@ function parseArguments(argv: readonly string[]) {
   }
 }
 
-function runJoin(url: string | undefined, values: Values): Promise<number> {
-  const { token, "token-file": tokenFile, name, tags, transport } = values;
+/** The state of a hand that works in the background: that of the service where there is one. */
+async function detachedState(): Promise<string> {
+  const { backgroundState } = await import("./program/background-hand.ts");
+  return backgroundState() ?? defaultState();
+}
+
+async function runServe(values: Values): Promise<number> {
+  if (values.tcp !== undefined) return runServeTcp(values.tcp, values);
+  if (values.detach !== true) return serveHand(flagsOf(values));
+  const { serveInBackground } = await import("./program/background-hand.ts");
+  return serveInBackground(flagsOf(values).state);
+}
+
+async function runJoin(url: string | undefined, values: Values): Promise<number> {
+  const { token, "token-file": tokenFile, name, tags, transport, detach = false } = values;
   if (url === undefined) throw new Fault("BAD_REQUEST", "join needs the address of the invitation: vidro hands invite");
+  const state = values.state ?? (detach ? await detachedState() : undefined);
   return joinBrain({
-    ...flagsOf(values),
+    ...flagsOf({ ...values, ...(state === undefined ? {} : { state }) }),
     url,
+    detach,
     ...(token === undefined ? {} : { token }),
     ...(tokenFile === undefined ? {} : { tokenFile }),
     ...(name === undefined ? {} : { name }),
@@ -114,11 +140,12 @@ async function runServeTcp(tcp: string, values: Values): Promise<number> {
   });
 }
 
-function flagsOf({ state = defaultState(), workspace, json, ...rest }: Values) {
+function flagsOf({ state = defaultState(), workspace, json, log, ...rest }: Values) {
   const { listen, "listen-cert": listenCert, "listen-key": listenKey } = rest;
   return {
     state: resolve(state),
     json: json === true,
+    ...(log === undefined ? {} : { log }),
     ...(workspace === undefined ? {} : { workspace }),
     ...(listen === undefined ? {} : { listen }),
     ...(listenCert === undefined ? {} : { listenCert }),

@@ -6,6 +6,7 @@ import type { Log } from "../observe/log.ts";
 import type { TakeSample } from "../observe/telemetry.ts";
 import { TcpDialler } from "./agent-tcp/tcp-dialler.ts";
 import { HandListener, southFolder } from "./agent-ws/hand-listener.ts";
+import type { ArchiveSource } from "./enrolment/archives.ts";
 import { executorGateway } from "./executor-ws.ts";
 import { standardTools } from "./local.ts";
 import type { HandRegister } from "./register/hand-register.ts";
@@ -22,7 +23,9 @@ interface GatewayOptions {
   /** Takes the telemetry samples of hands. */
   readonly takeSample: TakeSample;
   /** Where hands on other machines connect; without both, the listener opens with the first invitation. */
-  readonly southbound: { readonly port?: number; readonly hosts?: readonly string[] } | undefined;
+  readonly southbound:
+    | { readonly port?: number; readonly hosts?: readonly string[]; readonly archives?: ArchiveSource }
+    | undefined;
   readonly version: string;
   readonly log: Log;
 }
@@ -51,9 +54,10 @@ export function makeGateways(options: GatewayOptions): Gateways {
 }
 
 function makeListener({ southbound, takeSample: take, ...options }: GatewayOptions): HandListener {
-  const { port, hosts = [] } = southbound ?? {};
+  const { port, hosts = [], archives } = southbound ?? {};
   return new HandListener({
     ...options,
+    ...(archives === undefined ? {} : { archives }),
     asked: port !== undefined || hosts.length > 0,
     port: port ?? SOUTHBOUND_LIMITS.port,
     hosts,

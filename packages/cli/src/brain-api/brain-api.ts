@@ -69,6 +69,8 @@ interface InvitationRequest {
   readonly lifeMs: number;
   readonly name?: string;
   readonly tags?: readonly string[];
+  /** The host has Vidro already. */
+  readonly installed?: boolean;
 }
 
 /** What a daemon says of itself, as it came. */

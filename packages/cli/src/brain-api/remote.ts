@@ -84,11 +84,12 @@ function remoteHands(address: BrainAddress, options: VidroOptions): BrainHands {
     rotateKey: (hand, how) => withFaults(hands.rotateKey(hand, how)),
     allowAddress: (hand, url, how) => withFaults(hands.allowAddress(hand, url, how)),
     dial: (hand, how) => withFaults(hands.dial(hand, how)),
-    invite: ({ lifeMs, name, tags }) =>
+    invite: ({ lifeMs, name, tags, installed }) =>
       postToBrain(address, "v1/hands/invitations", {
         expires_in_ms: lifeMs,
         ...(name === undefined ? {} : { name }),
         ...(tags === undefined ? {} : { tags: [...tags] }),
+        ...(installed === undefined ? {} : { installed }),
       }),
   };
 }

@@ -5,6 +5,7 @@ import { jsonLine } from "@vidro/core/text";
 import { serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../program/exit-codes.ts";
+import { findArchives } from "../program/archive-source.ts";
 import { requireFolder } from "../program/require-folder.ts";
 import { onUncaught } from "../view/interrupts.ts";
 import { paint } from "../view/symbols.ts";
@@ -121,7 +122,8 @@ function tlsOf(config: Config): { readonly cert: string; readonly key: string } 
 /** Where hands on other machines connect. */
 function southboundOf(config: Config) {
   const [hosts = [], port] = [config.get("southbound_hosts"), config.get("southbound_port")];
-  return { hosts, ...(port === undefined ? {} : { port }) };
+  const archives = findArchives(manifest.version);
+  return { hosts, ...(port === undefined ? {} : { port }), ...(archives === undefined ? {} : { archives }) };
 }
 
 /** Writes lines of the log to stderr; lines that are not read in time are dropped, so that they do not fill memory. */

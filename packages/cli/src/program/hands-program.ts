@@ -85,10 +85,11 @@ function addKeys(hands: Command, exit: Exit): void {
 function addJoining(hands: Command, exit: Exit): void {
   const tags = () => new Option("--tags <a,b>", "tags to select the hand by").argParser(splitCommas);
   addBrainFlags(hands.command("invite"))
-    .description("invite a host: print the command to run there")
+    .description("invite a host: print the line to paste there, which installs a hand and joins")
     .option("--name <name>", "name of the hand (default: the name of its host)")
     .addOption(tags())
     .option("--expires <when>", "how long the invitation is valid: 30m, at most 1h", "1h")
+    .option("--installed", "the host has Vidro already: print a short line that installs nothing")
     .option(...JSON_FLAG)
     .action(async (flags) => exit(await (await import("../commands/hands/invite.ts")).inviteHost(flags)));
   hands
@@ -102,6 +103,7 @@ function addJoining(hands: Command, exit: Exit): void {
     .option("--workspace <folder>", "folder to work in (default: the current one)")
     .option("--transport <ws|http>", "connect by WebSocket (ws) or by signed HTTP messages (http)")
     .option("--state <folder>", "folder for its identity and its ledger")
+    .option("-d, --detach", "work in the background, as a service where there is systemd, and return when connected")
     .option("--json", "print one line of JSON when it is connected")
     .action(async (url: string, flags) => exit(await (await import("../commands/hands/join.ts")).join(url, flags)));
 }

@@ -8,6 +8,24 @@ export const OUTPUT_LIMITS = {
   unreadBytes: MIB,
 } as const;
 
+/** Bounds of programs that work in the background. */
+export const BACKGROUND_LIMITS = {
+  /** Size of a log file; a longer one is renamed to `.1`, in place of the one before, and a new one begins. */
+  logBytes: 8 * MIB,
+  /** Wait for a daemon to be ready. */
+  readyMs: 2 * MINUTE_MS,
+  /** Wait for the first heartbeat of a hand. */
+  connectedMs: 45 * SECOND_MS,
+  /** Wait for a program to end before its successor is started. */
+  endedMs: MINUTE_MS,
+  /** Interval at which what is waited for is looked at. */
+  lookMs: 50,
+  /** Lines of a log that are shown with a failure. */
+  shownLines: 10,
+  /** Bytes at the end of a log in which its last lines are looked for. */
+  tailBytes: 4 * MIB,
+} as const;
+
 /** Bounds of `config.json`. */
 export const CONFIG_LIMITS = {
   /** Size of the file. */
@@ -56,6 +74,8 @@ export const CLIENT_LIMITS = {
   steadyMs: 10 * SECOND_MS,
   /** Silence after which a connection is treated as dead; a live brain sends heartbeats more often. */
   silenceMs: 45 * SECOND_MS,
+  /** Delay after which a person is told what is waited for. */
+  noticeMs: SECOND_MS,
   /** Wait for a brain to answer a request. */
   requestMs: MINUTE_MS,
   /** Size of one line of a run's events; fits a whole reply of a model with every character escaped. */

@@ -60,6 +60,22 @@ export const SOUTHBOUND_LIMITS = {
   enrolEveryMs: 2 * SECOND_MS,
   /** Addresses whose attempts are counted; the one with the oldest attempt is dropped. */
   enrolAddresses: 4096,
+  /** Burst of downloads, of the install script or an archive, by one address. */
+  installBurst: 60,
+  /** Time after which one more is allowed. */
+  installEveryMs: 2 * SECOND_MS,
+  /** Archives that are sent at once; the next host is told to come again. */
+  downloads: 64,
+  /** Delay before such a host comes again. */
+  downloadRestMs: 5 * SECOND_MS,
+  /** Longest time in which a host may take an archive. */
+  downloadMs: 30 * MINUTE_MS,
+  /** Size of the template of the install script. */
+  scriptBytes: 64 * KIB,
+  /** Platforms that archives are offered for. */
+  archives: 16,
+  /** Wait for the archive that a clone makes at the first invitation. */
+  packageMs: 5 * MINUTE_MS,
   /** Interval at which a hand sends telemetry. */
   telemetryMs: 15 * SECOND_MS,
   /** First delay of a hand after another one connected with its identity, doubled each time [F29]. */

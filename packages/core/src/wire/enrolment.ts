@@ -14,6 +14,12 @@ export const ENROL_PATH = "/southbound/v1/enrol";
 /** Path for exchanging an expired certificate. */
 export const RENEW_PATH = "/southbound/v1/renew";
 
+/** Path of the script that installs a hand and joins the brain; anyone may read it. */
+export const INSTALL_PATH = "/southbound/v1/install";
+
+/** Path of the archive that the script installs; the query names the platform. */
+export const ARCHIVE_PATH = "/southbound/v1/archive";
+
 /** The parts of an invitation's token. */
 export interface InvitationToken {
   /** Id of the invitation; 32 hexadecimal digits. */
@@ -52,9 +58,47 @@ export interface EnrolReply {
 /** Environment variable for an invitation; arguments of a command are visible to every user of the host. */
 export const INVITATION_VARIABLE = "VIDRO_INVITATION";
 
-/** The command to paste on the invited host; its token does not appear in process lists. */
+/** The command to run on an invited host that has Vidro; its token does not appear in process lists. */
 export function joinCommand(url: string, token: string): string {
   return `${INVITATION_VARIABLE}=${token} vidro hands join ${url}`;
+}
+
+/** What the line for a host without Vidro is made of. */
+export interface InstallLine {
+  /** The address that hands dial. */
+  readonly url: string;
+  readonly token: string;
+  /** SHA-256 of the listener's public key, in base64, as curl pins it. */
+  readonly pin: string;
+  /** SHA-256 of the install script, in hexadecimal; the script has that of each archive. */
+  readonly sha256: string;
+}
+
+/**
+ * The line to paste on an invited host that has nothing of Vidro. What it fetches is run only when it has the hash that
+ * the line names; curl also checks the server's key before it asks for anything. The token stays in the environment:
+ * only the hand reads it, and sends it to no server but the brain. On a host that this invitation has joined already
+ * the line starts the hand again, without asking the brain for anything.
+ */
+export function installCommand({ url, token, pin, sha256 }: InstallLine): string {
+  const { host } = new URL(url);
+  const from = `https://${host}${INSTALL_PATH}`;
+  const script = [
+    "PATH=$PATH:$HOME/.local/bin:/usr/local/bin",
+    "has() { command -v $1 >/dev/null 2>&1; }",
+    'no() { echo "vidro: $2 Nothing was run." >&2; exit $1; }',
+    "if has vidro-hand; then vidro-hand rejoin; c=$?; [ $c = 3 ] || exit $c; fi",
+    "f=$(mktemp) || exit 1",
+    String.raw`trap "rm -f \"$f\"" 0`,
+    `if has curl; then curl -fsSk --pinnedpubkey sha256//${pin} -o "$f" ${from}; elif has wget; then wget -q --no-check-certificate -O "$f" ${from}; else no 1 "There is neither curl nor wget."; fi`,
+    "c=$?",
+    `[ $c != 90 ] || no 4 "What answers at ${host} is not the brain that has invited; it was told nothing."`,
+    `[ $c = 0 ] || no 7 "The brain at ${host} cannot be reached, or it gave no install script."`,
+    's=$(sha256sum "$f" 2>/dev/null || shasum -a 256 "$f" 2>/dev/null || openssl dgst -sha256 -r "$f")',
+    `[ "\${s%% *}" = ${sha256} ] || no 4 "What came from ${host} is not what the invitation names. Ask for another one."`,
+    'sh "$f"',
+  ];
+  return `${INVITATION_VARIABLE}=${token} sh -c '${script.join("; ")}'`;
 }
 
 const NEXT_FOR_JOINING: { readonly [Code in FaultCode]?: string } = {

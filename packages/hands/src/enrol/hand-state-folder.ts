@@ -18,6 +18,8 @@ export interface HandIdentity {
   readonly certificate: string;
   /** The workspace. */
   readonly workspace: string;
+  /** The id of the invitation that it joined with; an identity of an older version has none. */
+  readonly invitation?: string;
 }
 
 const IDENTITY = "identity.json";

@@ -40,12 +40,16 @@ export async function enrol(joining: EnrolOptions): Promise<HandIdentity> {
   const token = parseInvitation(joining.token);
   const ca = await fetchAuthority(url, token.fingerprint);
   const asked = { token: formatInvitationProof(token), name, ...(tags === undefined ? {} : { tags }) };
-  if (joining.keepKey !== undefined) return enrolSigning({ ...joining, keepKey: joining.keepKey }, { url, ca, asked });
+  if (joining.keepKey !== undefined) {
+    const identity = await enrolSigning({ ...joining, keepKey: joining.keepKey }, { url, ca, asked });
+    return { ...identity, invitation: token.id };
+  }
   const { key, csr } = newKeyAndRequest(name);
   const reply = await post({ url, path: ENROL_PATH, tls: { ca } }, { ...asked, csr });
   const [agentId, certificate] = [textIn(reply, "agent_id"), textIn(reply, "certificate")];
   if (agentId === undefined || certificate === undefined) throw noBrainFault(url);
-  return { agentId, name: textIn(reply, "name") ?? name, url: url.href, ca, key, certificate, workspace };
+  const own = { ca, key, certificate, workspace, invitation: token.id };
+  return { agentId, name: textIn(reply, "name") ?? name, url: url.href, ...own };
 }
 
 /** Renews a certificate that expired while the host was off; the brain may refuse (CERTIFICATE_INVALID). */

@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { Fault, REGISTER_LIMITS } from "@vidro/core";
 import { oneLine } from "@vidro/core/text";
+import { parseInvitation } from "@vidro/core/wire/enrolment";
 import manifest from "../../package.json" with { type: "json" };
 import { HandStateFolder } from "../enrol/hand-state-folder.ts";
 import type { HandIdentity } from "../enrol/hand-state-folder.ts";
@@ -16,7 +17,9 @@ import { serveJoinedHand } from "./serve.ts";
 import { surviveErrors } from "./uncaught-errors.ts";
 import { printSignalNote, serveSignals } from "./signals.ts";
 import type { Reloadable } from "./signals.ts";
-import { printNote, printJson } from "./terminal.ts";
+import { openLogFile } from "./background.ts";
+import { removeServing, writeServing } from "./serving-file.ts";
+import { logNotes, printNote, printJson } from "./terminal.ts";
 
 /** Flags of vidro-hand. */
 interface HandFlags extends ListenFlags {
@@ -26,6 +29,8 @@ interface HandFlags extends ListenFlags {
   readonly workspace?: string;
   /** Prints one line of JSON when the hand is ready. */
   readonly json?: boolean;
+  /** File that its notes go to. */
+  readonly log?: string;
 }
 
 /** Flags of `vidro-hand join`. */
@@ -36,6 +41,8 @@ interface HandJoinFlags extends HandFlags, InvitationFlags {
   readonly tags?: readonly string[];
   /** Transport to the brain: ws or http (default: ws). */
   readonly transport?: string;
+  /** Works in the background, and returns when the brain has heard it. */
+  readonly detach?: boolean;
 }
 
 /** The version of this program. */
@@ -53,8 +60,16 @@ export async function joinBrain(flags: HandJoinFlags): Promise<number> {
   const reloadables = heedSignals();
   const state = await HandStateFolder.open(flags.state);
   const workspace = resolve(flags.workspace ?? ".");
+  const before = await state.readIdentity();
+  // The same line again uses nothing up: it starts the hand that it has made.
+  const isNew = before === undefined || before.invitation !== parseInvitation(token).id;
   const who = { url, token, name, workspace, ...(tags === undefined ? {} : { tags }) };
-  await state.saveIdentity(await enrol({ ...who, ...(await keyStorage(state, flags.transport)) }));
+  const identity = isNew ? await enrol({ ...who, ...(await keyStorage(state, flags.transport)) }) : before;
+  if (isNew) await state.saveIdentity(identity);
+  if (flags.detach === true) {
+    const { startInBackground } = await import("./background-hand.ts");
+    return startInBackground({ identity, state: state.folder, isNew });
+  }
   return serveUntilStopped(state, flags, { firstDials: REGISTER_LIMITS.firstDials, reloadables });
 }
 
@@ -98,6 +113,7 @@ async function serveUntilStopped(
   { firstDials, reloadables }: ServeSettings,
 ): Promise<number> {
   surviveErrors();
+  if (flags.log !== undefined) logNotes(openLogFile(flags.log));
   const stop = new AbortController();
   let code: number = EXIT.ok;
   const end = (name: NodeJS.Signals): void => {
@@ -110,6 +126,8 @@ async function serveUntilStopped(
   const { workspace } = flags;
   const listen = await readListenFlags(flags);
   let isReady = false;
+  const hand = (await state.readIdentity())?.agentId ?? "";
+  writeServing(state.folder, hand, false);
   await serveJoinedHand({
     state,
     version: VERSION,
@@ -119,12 +137,16 @@ async function serveUntilStopped(
     ...(listen === undefined ? {} : { listen }),
     ...(workspace === undefined ? {} : { workspace: resolve(workspace) }),
     up(identity) {
+      writeServing(state.folder, hand, true);
       printConnected(identity, { json: flags.json === true, isFirst: !isReady });
       isReady = true;
     },
     note: printNote,
-    down: (why, restMs) => printNote(`${oneLine(why.message, WHY_CHARS)} Next try in ${Math.ceil(restMs / 1000)} s.`),
-  });
+    down(why, restMs) {
+      writeServing(state.folder, hand, false);
+      printNote(`${oneLine(why.message, WHY_CHARS)} Next try in ${Math.ceil(restMs / 1000)} s.`);
+    },
+  }).finally(() => removeServing(state.folder));
   return code;
 }
 

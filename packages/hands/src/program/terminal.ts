@@ -2,12 +2,17 @@ import { boundedLines, jsonLine, printable } from "@vidro/core/text";
 
 /* All output of a hand to a terminal. Text from brains and files is in it, so control characters are replaced. */
 
-/** Writes a line for people to stderr; lines that a slow reader does not take are dropped. */
+/** Writes a line for people to stderr, or to the log file; lines that a slow reader does not take are dropped. */
 export function printNote(text: string): void {
   write(`${printable(text)}\n`);
 }
 
-const write = boundedLines(process.stderr, (count) => `(${count} earlier lines were not read in time.)\n`);
+let write = boundedLines(process.stderr, (count) => `(${count} earlier lines were not read in time.)\n`);
+
+/** Sends notes to a log file from now on, each with its time. */
+export function logNotes(writeLine: (line: string) => void): void {
+  write = (line) => writeLine(`${new Date().toISOString()} ${line}`);
+}
 
 /** Writes text to stdout, without adding a line end. */
 export function printText(text: string): void {

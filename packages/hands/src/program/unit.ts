@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { asFault, Fault } from "@vidro/core";
+import { HAND_LAUNCHER } from "./background.ts";
 
 /** Settings of the systemd service. */
 interface UnitOptions {
@@ -14,15 +15,16 @@ interface UnitOptions {
 }
 
 const NAME = "vidro-hand";
-const LAUNCHER = join(import.meta.dirname, "..", "..", "bin", NAME);
+const HOME = `/var/lib/${NAME}`;
+
+/** State of the service; beside its workspace, because no tool enters the hand's own state. */
+export const SERVICE_STATE: string = join(HOME, "state");
 
 /** Installs the hand as a systemd service under its own user; returns the steps that were, or would be, done. */
 export function installUnit(options: UnitOptions): string {
   const { user = NAME, dryRun } = options;
   if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user)) throw new Fault("BAD_REQUEST", `${user} is no name of a user.`);
-  const home = `/var/lib/${NAME}`;
-  // Beside the workspace, because no tool enters the hand's own state.
-  const state = `${home}/state`;
+  const [home, state] = [HOME, SERVICE_STATE];
   const workspace = options.workspace ?? `${home}/workspace`;
   if (!/^\/[\w./-]+$/.test(workspace)) throw new Fault("BAD_REQUEST", "The workspace is an absolute, plain path.");
   const file = `/etc/systemd/system/${NAME}.service`;
@@ -35,7 +37,8 @@ export function installUnit(options: UnitOptions): string {
   ];
   const after = [
     ["systemctl", "daemon-reload"],
-    ["systemctl", "enable", "--now", NAME],
+    ["systemctl", "enable", NAME],
+    ["systemctl", "restart", NAME],
   ];
   const lines = (commands: readonly (readonly string[])[]): string =>
     commands.map((words) => words.join(" ")).join("\n");
@@ -69,7 +72,7 @@ After=network-online.target
 [Service]
 User=${user}
 Group=${user}
-ExecStart=${LAUNCHER} serve --state ${state} --workspace ${workspace}
+ExecStart=${HAND_LAUNCHER} serve --state ${state} --workspace ${workspace}
 Restart=on-failure
 RestartSec=5
 # Who was refused, revoked or misused is not helped by another start.

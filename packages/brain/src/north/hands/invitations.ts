@@ -16,15 +16,24 @@ const INVITATION_BODY: JsonObject = {
   properties: {
     name: word,
     tags: { type: "array", maxItems: REGISTER_LIMITS.tags, items: word },
+    installed: { type: "boolean", description: "The host has Vidro already: the command installs nothing." },
     expires_in_ms: { type: "integer", minimum: 1, maximum: SOUTHBOUND_LIMITS.invitationMs },
   },
 };
 
+interface InvitationBody {
+  readonly name?: string;
+  readonly tags?: readonly string[];
+  readonly installed?: boolean;
+  readonly expires_in_ms?: number;
+}
+
 const INVITATION: JsonObject = {
   type: "object",
-  required: ["command", "token", "url", "expires_at", "only_here"],
+  required: ["command", "needs_vidro", "token", "url", "expires_at", "only_here"],
   properties: {
-    command: { type: "string", description: "The command to run on the host." },
+    command: { type: "string", description: "The line to paste on the host." },
+    needs_vidro: { type: "boolean", description: "Whether Vidro has to be installed on the host before." },
     token: { type: "string", description: "Valid once." },
     url: { type: "string" },
     expires_at: { type: "string", format: "date-time" },
@@ -52,13 +61,16 @@ export function invitations({ admission }: InvitationsDependencies): Surface {
 }
 
 async function invite(admission: InvitationsDependencies["admission"], { body, caller }: RouteCall): Promise<Reply> {
-  const { name, tags, expires_in_ms: lifeMs } = body as { name?: string; tags?: string[]; expires_in_ms?: number };
+  const { name, tags, installed, expires_in_ms: lifeMs } = body as InvitationBody;
   const invitee = {
     owner: caller.owner,
     ...(name === undefined ? {} : { name }),
     ...(tags === undefined ? {} : { tags }),
   };
-  const { command, token, url, expiresAt, onlyHere } = await admission.invite(invitee, lifeMs);
-  const invitation = { command, token, url, expires_at: new Date(expiresAt).toISOString(), only_here: onlyHere };
-  return { status: 201, json: invitation };
+  const { command, needsVidro, token, url, expiresAt, onlyHere } = await admission.invite(invitee, {
+    ...(lifeMs === undefined ? {} : { lifeMs }),
+    ...(installed === undefined ? {} : { installed }),
+  });
+  const expires_at = new Date(expiresAt).toISOString();
+  return { status: 201, json: { command, needs_vidro: needsVidro, token, url, expires_at, only_here: onlyHere } };
 }

@@ -1,4 +1,4 @@
-import type { HandAdmission, InvitationLetter, Invitee } from "@vidro/core";
+import type { HandAdmission, InvitationLetter, InvitationOptions, Invitee } from "@vidro/core";
 import { join } from "node:path";
 import { asFault } from "@vidro/core";
 import { hasAuthority, openAuthority } from "../enrolment/authority.ts";
@@ -45,8 +45,8 @@ export class HandListener implements HandAdmission {
   }
 
   /** Invites a host. */
-  async invite(who: Invitee, lifeMs?: number): Promise<InvitationLetter> {
-    return (await this.#loaded()).invite(who, lifeMs);
+  async invite(who: Invitee, options?: InvitationOptions): Promise<InvitationLetter> {
+    return (await this.#loaded()).invite(who, options);
   }
 
   /** Gives a hand that signs its messages its next key, and returns the id of that key. */

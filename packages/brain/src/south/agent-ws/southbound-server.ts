@@ -5,7 +5,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { createServer } from "node:https";
 import type { Server } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
 import type { TLSSocket } from "node:tls";
 import { asFault, Fault, FAULTS, REGISTER_LIMITS, HTTP_LIMITS, listenFault, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
@@ -34,15 +35,15 @@ export interface SouthboundRequest {
   readonly signal: AbortSignal;
 }
 
-/** The answer of a route: a JSON value, or JSON text that the route has encoded itself. */
+/** The answer of a route: a JSON value, JSON text that the route has encoded itself, or bytes as they come. */
 export type SouthboundAnswer = {
   readonly status?: number;
   readonly headers?: { readonly [name: string]: string };
-} & ({ readonly json: JsonObject } | { readonly text: string });
+} & ({ readonly json: JsonObject } | { readonly text: string } | { readonly stream: Readable });
 
-/** One route of the listener; a Fault that it throws is answered with its status. */
+/** One route of the listener; a Fault that it throws is answered with its status. Only a POST has a body, in JSON. */
 export interface SouthboundRoute {
-  readonly method: "POST";
+  readonly method: "GET" | "POST";
   readonly path: string;
   readonly maxBytes: number;
   readonly handle: (request: SouthboundRequest) => Promise<SouthboundAnswer>;
@@ -231,12 +232,12 @@ interface Exchange {
 async function answer({ routes, log }: SouthboundServerOptions, exchange: Exchange): Promise<void> {
   const { request, response } = exchange;
   try {
-    send(response, await handleRequest(routes, exchange));
+    await send(response, await handleRequest(routes, exchange));
   } catch (thrown) {
     const fault = publicFault(thrown, { log, request, event: "southbound.refused" });
     const wait = Math.ceil((fault.retryAfterMs ?? 0) / 1000);
     const headers = wait === 0 ? {} : { "retry-after": String(wait) };
-    send(response, { status: FAULTS[fault.code].http, headers, json: faultBody(fault) });
+    await send(response, { status: FAULTS[fault.code].http, headers, json: faultBody(fault) });
   }
 }
 
@@ -263,7 +264,8 @@ async function handleRequest(routes: readonly SouthboundRoute[], exchange: Excha
     throw new Fault("BAD_REQUEST", "This path is for WebSockets: send Upgrade: websocket.");
   if (route === undefined) throw new Fault("NOT_FOUND");
   if (request.method !== route.method) throw new Fault("METHOD_NOT_ALLOWED", `${path} takes ${route.method}.`);
-  if (!/^application\/json\b/i.test(request.headers["content-type"] ?? "")) throw new Fault("UNSUPPORTED_MEDIA_TYPE");
+  if (route.method === "POST" && !/^application\/json\b/i.test(request.headers["content-type"] ?? ""))
+    throw new Fault("UNSUPPORTED_MEDIA_TYPE");
   const left = new AbortController();
   response.once("close", () => left.abort());
   return route.handle({
@@ -290,7 +292,12 @@ async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffe
   return Buffer.concat(chunks);
 }
 
-function send(response: ServerResponse, answered: SouthboundAnswer): void {
+async function send(response: ServerResponse, answered: SouthboundAnswer): Promise<void> {
+  if ("stream" in answered) {
+    response.writeHead(answered.status ?? 200, { "cache-control": "no-store", ...answered.headers });
+    // A host that leaves, or is too slow, is no fault of the brain.
+    return pipeline(answered.stream, response).catch(() => void response.destroy());
+  }
   const text = "text" in answered ? answered.text : JSON.stringify(answered.json);
   response.writeHead(answered.status ?? 200, {
     "content-type": "application/json",

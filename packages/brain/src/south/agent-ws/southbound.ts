@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { Fault, SOUTHBOUND_LIMITS } from "@vidro/core";
-import type { InvitationLetter, Invitee, Records, ToolSpec } from "@vidro/core";
-import { formatInvitation, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
+import type { InvitationLetter, InvitationOptions, Invitee, Records, ToolSpec } from "@vidro/core";
+import { formatInvitation, installCommand, joinCommand, SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import type { Log } from "../../observe/log.ts";
 import type { TakeSample } from "../../observe/telemetry.ts";
 import { AgentHttp } from "../agent-http.ts";
@@ -9,7 +9,10 @@ import { agentWsGateway } from "../agent-ws.ts";
 import type { AgentWsDependencies } from "../agent-ws.ts";
 import { openAuthority } from "../enrolment/authority.ts";
 import type { Authority, IssuedCertificate } from "../enrolment/authority.ts";
+import { HandArchives } from "../enrolment/archives.ts";
+import type { ArchiveSource } from "../enrolment/archives.ts";
 import { certifiedPeer } from "../enrolment/certified-peer.ts";
+import { archiveRoutes, installScript } from "../enrolment/installation.ts";
 import { enrolRoute } from "../enrolment/enrol.ts";
 import type { HandRegister } from "../register/hand-register.ts";
 import { Identities } from "../enrolment/identities.ts";
@@ -35,6 +38,8 @@ export interface SouthboundOptions {
   readonly hands: HandRegister;
   readonly take: TakeSample;
   readonly standardTools: () => Promise<readonly ToolSpec[]>;
+  /** Where the archives lie that invited hosts install; without it they need Vidro before they join. */
+  readonly archives?: ArchiveSource;
   /** Routes besides enrolment. */
   readonly routes?: readonly SouthboundRoute[];
   readonly version: string;
@@ -63,6 +68,7 @@ export class SouthboundListener {
   readonly #keys: HandKeys;
   readonly #http: AgentHttp;
   readonly #warrants: Warrants;
+  readonly #archives: HandArchives | undefined;
   readonly #renewals = new AttemptLimit(RENEWALS);
   #authority: Promise<Authority> | undefined;
   #listening: Promise<SouthboundServer> | undefined;
@@ -72,6 +78,7 @@ export class SouthboundListener {
     this.#identities = new Identities(options.records);
     this.#invitations = new Invitations(options.records, options.now);
     const { records, now, folder } = options;
+    this.#archives = options.archives && new HandArchives(options.archives);
     this.#keys = new HandKeys({ records, now, secret: handsSecret(folder) });
     const { hands, take, standardTools, version, log } = options;
     this.#warrants = makeWarrants(() => this.#openAuthority(), now);
@@ -94,13 +101,29 @@ export class SouthboundListener {
   }
 
   /** Invites a host; durable when it resolves. */
-  async invite(who: Invitee, lifeMs?: number): Promise<InvitationLetter> {
+  async invite(who: Invitee, { lifeMs, installed = false }: InvitationOptions = {}): Promise<InvitationLetter> {
     if (who.name !== undefined) this.#options.hands.assertNameFree(who.name);
     const url = await this.listen();
     const { fingerprint } = await this.#openAuthority();
+    const archives = installed ? [] : ((await this.#archives?.prepare()) ?? []);
     const { id, secret, expiresAt } = await this.#invitations.make(who, lifeMs);
     const token = formatInvitation({ id, secret, fingerprint });
-    return { command: joinCommand(url, token), token, url, expiresAt, onlyHere: this.#options.hosts.length === 0 };
+    const needsVidro = archives.length === 0;
+    const command = needsVidro ? joinCommand(url, token) : await this.#installLine(url, token);
+    return { command, token, url, expiresAt, needsVidro, onlyHere: this.#options.hosts.length === 0 };
+  }
+
+  /** The line that installs a hand on a host, and has it join. */
+  async #installLine(url: string, token: string): Promise<string> {
+    const { pin, sha256 } = await this.#installScript(url);
+    return installCommand({ url, token, pin, sha256 });
+  }
+
+  /** The install script for hosts that reach this listener by an address. */
+  async #installScript(url: string) {
+    const authority = await this.#openAuthority();
+    const { cert } = await authority.forListener(namesOf(this.#options.hosts));
+    return installScript(this.#archives, { url, cert });
   }
 
   /** Gives a hand that signs its messages its next key, and returns the id of that key. */
@@ -151,7 +174,13 @@ export class SouthboundListener {
       port,
       ca: authority.certificate,
       credentials: () => authority.forListener(names),
-      routes: [enrolRoute(enrolling), renewRoute(renewing), ...this.#http.routes(), ...routes],
+      routes: [
+        enrolRoute(enrolling),
+        renewRoute(renewing),
+        ...archiveRoutes(this.#archives, async () => this.#installScript(await this.listen())),
+        ...this.#http.routes(),
+        ...routes,
+      ],
       admit: (socket) => certifiedPeer(socket, peers),
       accept: agentWsGateway({
         hands,

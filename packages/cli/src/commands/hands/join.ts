@@ -10,6 +10,7 @@ interface JoinFlags {
   readonly transport?: string;
   readonly workspace?: string;
   readonly state?: string;
+  readonly detach?: boolean;
   readonly json?: boolean;
 }
 

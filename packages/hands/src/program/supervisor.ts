@@ -1,0 +1,89 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { asFault, Fault } from "@vidro/core";
+import { userUnitFolder } from "../config.ts";
+import { HAND_LAUNCHER } from "./background.ts";
+import { installUnit, SERVICE_STATE } from "./unit.ts";
+
+/* What starts a hand with its host: systemd for all users, systemd of one user, or nothing. */
+
+/** What keeps a hand running on this host. */
+export type Supervisor = "system" | "user" | "none";
+
+const NAME = "vidro-hand";
+
+/** What there is on this host for this user. */
+export function findSupervisor(): Supervisor {
+  if (!existsSync("/run/systemd/system")) return "none";
+  if (process.getuid?.() === 0) return "system";
+  const { status } = spawnSync("systemctl", ["--user", "show-environment"], { stdio: "ignore" });
+  return status === 0 && userUnitFolder() !== undefined ? "user" : "none";
+}
+
+/** Starts the hand of a state folder as a service, in place of the process before it, and gives what to tell a person. */
+export function startService(supervisor: "system" | "user", state: string): readonly string[] {
+  if (supervisor === "system") {
+    installUnit({ dryRun: false });
+    return [`  It is the service ${NAME} and starts with this host. To end it: systemctl disable --now ${NAME}`];
+  }
+  const folder = userUnitFolder() ?? "";
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${NAME}.service`), userUnit(state), { mode: 0o644 });
+  for (const words of [["daemon-reload"], ["enable", NAME], ["restart", NAME]]) systemctlUser(words);
+  const ends = `To end it: systemctl --user disable --now ${NAME}`;
+  // Without lingering the services of a user begin and end with the user's sessions.
+  const { status } = spawnSync("loginctl", ["enable-linger"], { stdio: "ignore" });
+  if (status === 0) return [`  It is a service of yours and starts with this host. ${ends}`];
+  return [
+    `  It is a service of yours, and ends when you log out. ${ends}`,
+    `  To have it start with this host: sudo loginctl enable-linger ${userInfo().username}`,
+  ];
+}
+
+/** What a person does so that the hand starts with a host that has no systemd. */
+export function rebootWords(state: string): readonly string[] {
+  return [
+    "  There is no systemd here. To have it start with this host, add this line by crontab -e:",
+    `@reboot ${HAND_LAUNCHER} serve --detach --state ${state}`,
+    `  To end it: ${HAND_LAUNCHER} stop --state ${state}`,
+  ];
+}
+
+/** Ends the service of a hand, and keeps it from starting with the host; false when there is none. */
+export function stopService(state: string): boolean {
+  if (state === SERVICE_STATE && existsSync(`/etc/systemd/system/${NAME}.service`)) {
+    execFileSync("systemctl", ["disable", "--now", NAME], { stdio: "ignore" });
+    return true;
+  }
+  if (!existsSync(join(userUnitFolder() ?? "", `${NAME}.service`)) || findSupervisor() !== "user") return false;
+  systemctlUser(["disable", "--now", NAME]);
+  return true;
+}
+
+function systemctlUser(words: readonly string[]): void {
+  try {
+    execFileSync("systemctl", ["--user", ...words], { stdio: "ignore" });
+  } catch (cause) {
+    throw new Fault("TOOL_FAILED", `systemctl --user ${words.join(" ")} failed: ${asFault(cause).message}`, { cause });
+  }
+}
+
+function userUnit(state: string): string {
+  return `[Unit]
+Description=Vidro hand: carries out what a brain decides, under this host's own policy
+
+[Service]
+ExecStart=${HAND_LAUNCHER} serve --state ${state.replaceAll("%", "%%")}
+Restart=on-failure
+RestartSec=5
+# Who was refused, revoked or misused is not helped by another start.
+RestartPreventExitStatus=2 3 4 5 6
+UMask=0077
+NoNewPrivileges=yes
+
+[Install]
+WantedBy=default.target
+`;
+}
