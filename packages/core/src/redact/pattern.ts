@@ -3,10 +3,15 @@
  * which the end of the text cuts off. Every quantifier is bounded, so the work at one place in a text is bounded too.
  */
 
+/** A run of characters of one class. */
+interface CharRun {
+  readonly set: string;
+  readonly min: number;
+  readonly max: number;
+}
+
 /** A run of characters of one class, or a choice between patterns. */
-export type Step =
-  | { readonly set: string; readonly min: number; readonly max: number }
-  | { readonly either: readonly Pattern[] };
+export type Step = CharRun | { readonly either: readonly Pattern[] };
 
 /** Steps one after the other. */
 export type Pattern = readonly Step[];
@@ -74,13 +79,21 @@ export function shortestLength(pattern: Pattern): number {
 
 /** Every way in which the pattern may begin: the classes of its first characters, fewer where it ends before. */
 export function beginningsOf(pattern: Pattern, chars: number): readonly (readonly string[])[] {
+  const first = pattern.slice(0, chars);
+  // Most patterns begin with letters.
+  if (first.length === chars && first.every(isOneChar)) return [first.map(({ set }) => set)];
   const step = pattern[0];
-  if (chars === 0 || step === undefined) return [[]];
+  if (step === undefined) return [[]];
   const rest = pattern.slice(1);
   if ("either" in step) return step.either.flatMap((way) => beginningsOf(way.concat(rest), chars));
   const left = step.max > 1 ? [charRun(step.set, Math.max(0, step.min - 1), step.max - 1)].concat(rest) : rest;
   const taken = beginningsOf(left, chars - 1).map((more) => [step.set, ...more]);
   return step.min === 0 ? [...taken, ...beginningsOf(rest, chars)] : taken;
+}
+
+/** A step that takes exactly one character. */
+export function isOneChar(step: Step): step is CharRun {
+  return "set" in step && step.min === 1 && step.max === 1;
 }
 
 /** A class without characters. */

@@ -1,4 +1,4 @@
-import { beginningsOf, charRun } from "./pattern.ts";
+import { beginningsOf, charRun, isOneChar } from "./pattern.ts";
 import type { Pattern, Step } from "./pattern.ts";
 
 /*
@@ -202,24 +202,33 @@ function unionOf(sets: readonly CodeBits[]): CodeBits {
 interface Link {
   readonly step: Step;
   readonly next: Link | undefined;
-  /** Where it was already looked at: after how many characters, so many of which were its own. */
-  readonly seen: Set<number>;
+  /** Where a step of several ways was already looked at: after how many characters, so many of which were its own. */
+  seen?: Set<number>;
 }
 
 function linked(pattern: Pattern, next: Link | undefined): Link | undefined {
-  return pattern.reduceRight<Link | undefined>((behind, step) => ({ step, next: behind, seen: new Set() }), next);
+  return pattern.reduceRight<Link | undefined>((behind, step) => ({ step, next: behind }), next);
 }
 
 /** For each of the first characters of a pattern, which codes it may have there, whatever the others are. */
 function allowedBy(pattern: Pattern): CodeBits {
   const allowed = new Int32Array(COMPARED_CHARS * BITS_WORDS);
-  function walk(link: Link | undefined, at: number, taken: number): void {
+  function allow(set: string, at: number): void {
+    const { bits } = classOf(set);
+    for (let word = 0; word < BITS_WORDS; word++) allowed[at * BITS_WORDS + word]! |= bits[word]!;
+  }
+  function walk(from: Link | undefined, begin: number, taken: number): void {
+    let link = from;
+    let at = begin;
+    for (; link !== undefined && isOneChar(link.step) && at < COMPARED_CHARS; link = link.next)
+      allow(link.step.set, at++);
     if (at === COMPARED_CHARS) return;
-    if (link === undefined) {
-      allowed.fill(-1, at * BITS_WORDS);
-      return;
-    }
-    const { step, next, seen } = link;
+    if (link === undefined) allowed.fill(-1, at * BITS_WORDS);
+    else walkWays(link, at, taken);
+  }
+  function walkWays(link: Link, at: number, taken: number): void {
+    const { step, next } = link;
+    const seen = (link.seen ??= new Set());
     const visit = at * COMPARED_CHARS + taken;
     if (seen.has(visit)) return;
     seen.add(visit);
@@ -229,8 +238,7 @@ function allowedBy(pattern: Pattern): CodeBits {
     }
     if (taken >= step.min) walk(next, at, 0);
     if (taken === step.max) return;
-    const { bits } = classOf(step.set);
-    for (let word = 0; word < BITS_WORDS; word++) allowed[at * BITS_WORDS + word]! |= bits[word]!;
+    allow(step.set, at);
     walk(link, at + 1, taken + 1);
   }
   walk(linked(pattern, undefined), 0, 0);
