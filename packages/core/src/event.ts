@@ -1,5 +1,6 @@
 import type { FaultReport, Severity } from "./fault.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { ReplyParts } from "./reply-parts.ts";
 import type { Language } from "./text/language.ts";
 import type { Action, ActionClass, Outcome, Plan, Receipt, ToolSpec, Verdict } from "./tool.ts";
 
@@ -177,6 +178,8 @@ export interface ModelReplied {
   readonly answer?: Json;
   /** Notices to the model about the parts of its reply that were not carried out. */
   readonly told?: readonly string[];
+  /** The reply as the vendor gave it, when it holds more than text and one call; it goes back with the next prompt. */
+  readonly parts?: ReplyParts;
 }
 
 /** The call of the model failed, or its reply was unusable. */
@@ -363,7 +366,12 @@ export interface ActionOutput {
 /** One turn of the conversation that a model sees. */
 export type Turn =
   | { readonly role: "user"; readonly text: string }
-  | { readonly role: "assistant"; readonly text: string; readonly action?: Action }
+  | {
+      readonly role: "assistant";
+      readonly text: string;
+      readonly action?: Action;
+      readonly parts?: ReplyParts;
+    }
   | {
       readonly role: "tool";
       readonly callId: string;

@@ -11,4 +11,5 @@ export * from "./live-queue.ts";
 export * from "./ports.ts";
 export * from "./process-identity.ts";
 export * from "./receipt.ts";
+export * from "./reply-parts.ts";
 export * from "./tool.ts";

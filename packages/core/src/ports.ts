@@ -1,6 +1,7 @@
 import type { Entry, HealTried, LiveEvent, Sampling, ToolChoice, Turn, Usage } from "./event.ts";
 import type { FaultReport } from "./fault.ts";
 import type { JsonObject } from "./json.ts";
+import type { VendorParts } from "./reply-parts.ts";
 import type { Action, ActionEnd, Judgement, ToolSpec } from "./tool.ts";
 
 /*
@@ -163,6 +164,8 @@ export interface ModelReply {
   readonly cutShort?: true;
   /** The model is known to call tools natively, even if this reply has no call. */
   readonly native?: true;
+  /** The reply in the parts that the vendor gave it, in order; each call of `calls` is one of them. */
+  readonly parts?: VendorParts;
 }
 
 /**

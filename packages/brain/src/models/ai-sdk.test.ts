@@ -168,3 +168,38 @@ test("the vendor's package is loaded once, at the first call", async (t) => {
   await Promise.all([eventsOf(model), eventsOf(model)]);
   assert.equal(loads, 1);
 });
+
+test("a reply goes back in its own parts to the model that made it, and in words to another", async (t) => {
+  const { fake, model } = await served(t, thinking("first", "then"), text("ok"));
+  const { parts } = replyOf(await eventsOf(model));
+  assert.ok(parts !== undefined);
+  const call = { id: "", tool: "read_folder", input: { dir_path: "." }, callId: "c1" };
+  for (const from of ["test/fake-1", "other/model"]) {
+    const turn = { role: "assistant", text: "then", action: call, parts: { from, ...parts } } as const;
+    await eventsOf(model, { ...REQUEST, turns: [...REQUEST.turns, turn] });
+  }
+  const sent = fake.requests.slice(1).map(({ body }) => (body["messages"] as { reasoning_content?: string }[]).at(-1));
+  assert.deepEqual(
+    sent.map((message) => message?.reasoning_content),
+    ["first", undefined],
+  );
+});
+
+test("results of several calls of one reply are sent one after the other", async (t) => {
+  const { fake, model } = await served(t, text("ok"));
+  const items = ["c1", "c2"].map((callId) => ({ kind: "call", callId, tool: "read_folder", input: {} }) as const);
+  const results = ["c2", "c1"].map(
+    (callId) => ({ role: "tool", callId, tool: "read_folder", text: callId, failed: false }) as const,
+  );
+  const turns = [...REQUEST.turns, { role: "assistant", text: "", parts: { from: "x", items } } as const, ...results];
+  await eventsOf(model, { ...REQUEST, turns });
+  const messages = fake.requests[0]?.body["messages"] as { tool_calls?: { id: string }[]; tool_call_id?: string }[];
+  assert.deepEqual(
+    messages.at(-3)?.tool_calls?.map(({ id }) => id),
+    ["c1", "c2"],
+  );
+  assert.deepEqual(
+    messages.slice(-2).map(({ tool_call_id: id }) => id),
+    ["c2", "c1"],
+  );
+});

@@ -72,7 +72,7 @@ async function* parts(
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   const model = await deadline.wait(options.load());
   const { stream } = await deadline.wait(
-    model.doStream({ ...callOptions(request, options.providerOptions), abortSignal: deadline.signal }),
+    model.doStream({ ...callOptions(request, options), abortSignal: deadline.signal }),
   );
   const reader = stream.getReader();
   try {

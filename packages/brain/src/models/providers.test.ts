@@ -35,6 +35,7 @@ test("every provider gives a model of the AI SDK by its own package", async () =
     [
       ["v4", "anthropic.messages", "m"],
       ["v4", "openai.responses", "m"],
+      ["v4", "openai.responses", "m"],
       ["v4", "google.generative-ai", "m"],
       ["v4", "worker", "http://127.0.0.1:9/v1"],
       ["v4", "compatible.chat", "m"],

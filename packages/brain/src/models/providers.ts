@@ -1,5 +1,6 @@
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import { WORKER_SOCKET } from "@vidro/core/wire/worker";
+import { thinkingExtractor } from "./ai-sdk/compatible-thinking.ts";
 import { COMPATIBLE } from "./ai-sdk/prompt.ts";
 import { firstLocal, ollamaUrl } from "./address.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
@@ -49,9 +50,15 @@ export async function openCompatible(model: string, { url, key }: Access): Promi
     name: COMPATIBLE,
     baseURL: url ?? "",
     includeUsage: true,
+    metadataExtractor: thinkingExtractor,
     fetch: boundedFetch,
     ...(key === undefined ? {} : { apiKey: key }),
   }).chatModel(model);
+}
+
+async function openResponses(model: string, { url, key }: Access): Promise<LanguageModelV4> {
+  const { createOpenAI } = await import("@ai-sdk/openai");
+  return createOpenAI({ apiKey: key ?? "", fetch: boundedFetch, ...(url && { baseURL: url }) }).responses(model);
 }
 
 const anthropic: Provider = {
@@ -77,12 +84,14 @@ const openai: Provider = {
   keyless: true,
   // The vendor is asked not to store requests.
   providerOptions: { openai: { parallelToolCalls: false, store: false } },
-  async open(model, access) {
-    // Other servers than the vendor's own have chat completions, few of them a newer API.
-    if (access.url !== undefined) return openCompatible(model, access);
-    const { createOpenAI } = await import("@ai-sdk/openai");
-    return createOpenAI({ apiKey: access.key ?? "", fetch: boundedFetch })(model);
-  },
+  // Other servers than the vendor's own have chat completions; for those with Responses there is a row of its own.
+  open: (model, access) => (access.url === undefined ? openResponses(model, access) : openCompatible(model, access)),
+};
+
+const openaiResponses: Provider = {
+  ...openai,
+  name: "openai-responses",
+  open: openResponses,
 };
 
 const google: Provider = {
@@ -121,4 +130,4 @@ const ollama: Provider = {
 };
 
 /** The list: a new provider is one row here. Where keys are found for several, the first row wins. */
-export const PROVIDERS: readonly Provider[] = [anthropic, openai, google, worker, ollama];
+export const PROVIDERS: readonly Provider[] = [anthropic, openai, openaiResponses, google, worker, ollama];

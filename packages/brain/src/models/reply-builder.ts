@@ -1,12 +1,35 @@
-import type { LanguageModelV4FinishReason, LanguageModelV4StreamPart, LanguageModelV4ToolCall } from "@ai-sdk/provider";
-import { CODEC_LIMITS, Fault, isObject } from "@vidro/core";
-import type { JsonObject, ModelCall, ModelReply } from "@vidro/core";
+import type {
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4ToolCall,
+  SharedV4ProviderMetadata,
+} from "@ai-sdk/provider";
+import { thinkingFieldsOf } from "./ai-sdk/compatible-thinking.ts";
+import { CODEC_LIMITS, Fault, isObject, isWorthKeeping } from "@vidro/core";
+import type { JsonObject, ModelCall, ModelReply, ReplyPart } from "@vidro/core";
+
+/** A text or a passage of thinking that may still grow. */
+interface DraftPassage {
+  readonly kind: "text" | "thinking";
+  text: string;
+  opaque: JsonObject | undefined;
+}
+
+type DraftPart =
+  | DraftPassage
+  | (Omit<Extract<ReplyPart, { kind: "call" }>, "opaque"> & { readonly opaque: JsonObject | undefined });
+
+/** The part of the stream that begins, continues or ends a passage. */
+type PassagePart = Pick<Extract<LanguageModelV4StreamPart, { type: "text-start" }>, "id" | "providerMetadata">;
 
 /** Builds the reply from the stream of an AI SDK model. */
 export class ReplyBuilder {
   readonly #model: string;
   readonly #mostChars: number;
   readonly #calls: ModelCall[] = [];
+  readonly #parts: DraftPart[] = [];
+  /** Texts and thinking by the kind and id that the vendor gave them. */
+  readonly #passages = new Map<string, DraftPassage>();
   #text = "";
   #chars = 0;
 
@@ -17,18 +40,41 @@ export class ReplyBuilder {
 
   /** Adds a part and returns its text, if it has any; throws when the reply grows too long. */
   take(part: LanguageModelV4StreamPart): string | undefined {
-    if (part.type === "text-delta") {
-      this.#count(part.delta.length);
-      this.#text += part.delta;
-      return part.delta;
+    switch (part.type) {
+      case "text-start":
+      case "text-end":
+        this.#passage("text", part);
+        return undefined;
+      case "text-delta":
+        this.#passage("text", part).text += part.delta;
+        this.#text += part.delta;
+        this.#count(part.delta.length);
+        return part.delta;
+      case "reasoning-start":
+      case "reasoning-end":
+        this.#passage("thinking", part);
+        return undefined;
+      case "reasoning-delta":
+        this.#passage("thinking", part).text += part.delta;
+        this.#count(part.delta.length);
+        return undefined;
+      case "tool-input-delta":
+        this.#count(part.delta.length);
+        return undefined;
+      case "tool-call":
+        if (part.providerExecuted !== true) this.#takeCall(part);
+        return undefined;
+      default:
+        return undefined;
     }
-    if (part.type === "reasoning-delta" || part.type === "tool-input-delta") this.#count(part.delta.length);
-    if (part.type === "tool-call" && part.providerExecuted !== true) this.#takeCall(part);
-    return undefined;
   }
 
   /** The whole reply; throws when it is empty. */
-  finish({ finishReason, usage }: Extract<LanguageModelV4StreamPart, { type: "finish" }>): ModelReply {
+  finish({
+    finishReason,
+    usage,
+    providerMetadata,
+  }: Extract<LanguageModelV4StreamPart, { type: "finish" }>): ModelReply {
     const { unified } = finishReason;
     if (unified === "interrupted")
       throw new Fault("MODEL_CUT", `${this.#model} ended its answer before it was finished`);
@@ -38,6 +84,7 @@ export class ReplyBuilder {
       model: this.#model,
       text: this.#text,
       calls: this.#calls,
+      ...this.#keptParts(providerMetadata),
       usage: { inputTokens: usage.inputTokens.total ?? 0, outputTokens: usage.outputTokens.total ?? 0 },
       ...(unified === "length" ? { cutShort: true as const } : {}),
     };
@@ -47,7 +94,39 @@ export class ReplyBuilder {
     // Most packages streamed the input before, where it was counted; otherwise it is bounded here.
     this.#count(part.toolCallId.length + part.toolName.length);
     if (part.input.length > this.#mostChars) this.#count(part.input.length);
-    this.#calls.push({ id: part.toolCallId, tool: part.toolName, input: inputOf(part.input) });
+    const input = inputOf(part.input);
+    this.#calls.push({ id: part.toolCallId, tool: part.toolName, input });
+    const call = { callId: part.toolCallId, tool: part.toolName, input: typeof input === "string" ? {} : input };
+    this.#parts.push({ kind: "call", ...call, opaque: this.#opaque(undefined, part.providerMetadata) });
+  }
+
+  /** The text or thinking with this id; the vendor's data of its start, pieces and end is one object. */
+  #passage(kind: DraftPassage["kind"], part: PassagePart): DraftPassage {
+    const key = `${kind} ${part.id}`;
+    const passage = this.#passages.get(key) ?? { kind, text: "", opaque: undefined };
+    if (!this.#passages.has(key)) {
+      this.#passages.set(key, passage);
+      this.#parts.push(passage);
+    }
+    passage.opaque = this.#opaque(passage.opaque, part.providerMetadata);
+    return passage;
+  }
+
+  #opaque(before: JsonObject | undefined, metadata: SharedV4ProviderMetadata | undefined): JsonObject | undefined {
+    if (metadata === undefined) return before;
+    const added = JSON.stringify(metadata);
+    this.#count(added.length);
+    const merged: { [vendor: string]: JsonObject } = { ...(before as { [vendor: string]: JsonObject }) };
+    for (const [vendor, data] of Object.entries(JSON.parse(added) as { [vendor: string]: JsonObject }))
+      merged[vendor] = { ...merged[vendor], ...data };
+    return merged;
+  }
+
+  #keptParts(metadata: SharedV4ProviderMetadata | undefined): Pick<ModelReply, "parts"> {
+    const opaque = thinkingFieldsOf(metadata);
+    if (opaque !== undefined) this.#count(JSON.stringify(opaque).length);
+    const parts = { items: this.#parts.flatMap(partOf), ...(opaque === undefined ? {} : { opaque }) };
+    return isWorthKeeping(parts) ? { parts } : {};
   }
 
   #count(chars: number): void {
@@ -83,4 +162,11 @@ function isShallow(value: unknown): boolean {
     level = level.flatMap((item) => (typeof item === "object" && item !== null ? Object.values(item) : []));
   }
   return true;
+}
+
+/** The part without fields that are not there; a text without words and without data is no part. */
+function partOf({ opaque, ...part }: DraftPart): readonly ReplyPart[] {
+  const isEmpty = part.kind === "text" && part.text === "" && opaque === undefined;
+  if (isEmpty) return [];
+  return [opaque === undefined ? part : { ...part, opaque }];
 }

@@ -1,4 +1,5 @@
 import { decide, reduce } from "@vidro/core/run";
+import { redactParts } from "@vidro/core";
 import type { Entry, Event, Json, RunStarted } from "@vidro/core";
 import type { Redactor } from "@vidro/core/redact";
 import type { Moment, RunState } from "@vidro/core/run";
@@ -35,5 +36,9 @@ export function momentIn(
 
 /** An event with secrets redacted; only texts are replaced, so it keeps its shape. */
 export function redactEvent<Kind extends Event>(event: Kind, redactor: Redactor): Kind {
-  return redactor.value(event as unknown as Json) as unknown as Kind;
+  if (event.type !== "model.replied" || event.parts === undefined)
+    return redactor.value(event as unknown as Json) as unknown as Kind;
+  const { parts, ...words } = event;
+  const redact = <T>(value: T): T => redactor.value(value);
+  return { ...redact(words), parts: redactParts(parts, redact) } as Kind;
 }

@@ -33,7 +33,9 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
   const proposed = taken?.kind === "propose" ? readProposal(taken, state) : undefined;
   const told = [
     ...(typeof proposed === "string" ? [proposed] : []),
-    ...said.filter((_, index) => first !== -1 && index > first).flatMap((item) => notRunNotice(item)),
+    ...said
+      .filter((item, index) => first !== -1 && index > first && !hasOwnResult(item, reply))
+      .flatMap((item) => notRunNotice(item)),
   ];
   const asides = said.filter((item) => item.kind === "aside");
   const replied: ModelReplied = {
@@ -47,7 +49,29 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
     ...(taken === undefined ? effectOfAsides(prose, asides) : effectOf(taken, state, newId)),
     ...(told.length === 0 ? {} : { told }),
   };
-  return [replied, ...asides.flatMap((item) => asideEvent(item)), ...(typeof proposed === "object" ? [proposed] : [])];
+  const parts = keptParts(reply, replied);
+  return [
+    parts === undefined ? replied : { ...replied, parts },
+    ...asides.flatMap((item) => asideEvent(item)),
+    ...(typeof proposed === "object" ? [proposed] : []),
+  ];
+}
+
+/** Whether a call that is not run gets a result of its own, because the vendor's parts go back whole. */
+function hasOwnResult({ callId }: ReplyItem, { parts }: ModelReply): boolean {
+  return callId !== undefined && parts !== undefined;
+}
+
+/** The vendor's parts of a reply, if they say more than the reply does; the input of the call at hand is not doubled. */
+function keptParts({ model, parts }: ModelReply, replied: ModelReplied): ModelReplied["parts"] {
+  if (parts === undefined) return undefined;
+  const taken = replied.action ?? replied.control;
+  const items = parts.items.map((part) => {
+    if (part.kind !== "call" || part.callId !== taken?.callId) return part;
+    const { input: _, ...call } = part;
+    return call;
+  });
+  return { from: model, ...parts, items };
 }
 
 /** Action lines that must be kept as text for the next prompt because no call or answer stands for them. */

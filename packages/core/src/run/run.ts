@@ -13,9 +13,10 @@ import type { FaultReport } from "../fault.ts";
 import { RUN_LIMITS } from "../limits.ts";
 import { canonicalJson } from "../json.ts";
 import type { Json } from "../json.ts";
+import type { ReplyParts } from "../reply-parts.ts";
 import { outcomeText } from "../tool.ts";
 import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
-import { compactTurns, NO_TURNS, pushTurn } from "./turns.ts";
+import { compactTurns, dropSignatures, NO_TURNS, pushTurn } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 
 /** The phase of a run. In each phase decide() names exactly one next step. */
@@ -195,10 +196,16 @@ function changeAfter(state: RunState, event: Event, at: number): StateChange {
 function afterReply(state: RunState, event: Extract<Event, { type: "model.replied" }>): StateChange {
   const called = event.action ?? event.control;
   const text = event.written === undefined ? event.text : `${event.text}\n${event.written}`.trim();
-  const turn: Turn = { role: "assistant", text, ...(called === undefined ? {} : { action: called }) };
-  const told = event.told ?? [];
+  const { parts, told = [] } = event;
+  const turn: Turn = {
+    role: "assistant",
+    text,
+    ...(called === undefined ? {} : { action: called }),
+    ...(parts === undefined ? {} : { parts }),
+  };
+  const before = parts?.gap === true ? dropSignatures(state.turns) : state.turns;
   const change = {
-    turns: pushTurn(state.turns, turn),
+    turns: answersOfOtherCalls(parts, called).reduce(pushTurn, pushTurn(before, turn)),
     attempt: 0,
     told,
     control: event.control,
@@ -218,6 +225,16 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
   if (event.question !== undefined) return { ...change, phase: { name: "question-drafted", ...event.question } };
   return { ...change, ...answerModel({ ...state, ...change }, "Noted.", false) };
 }
+
+/** Vendors want a result for each call of a reply, also for those beyond the first, which are not run. */
+function answersOfOtherCalls(parts: ReplyParts | undefined, called: Action | undefined): readonly Turn[] {
+  const calls = parts?.items.filter((part) => part.kind === "call") ?? [];
+  return calls
+    .filter(({ callId }) => callId !== called?.callId)
+    .map(({ callId, tool }) => ({ role: "tool", callId, tool, text: NOT_RUN, failed: true }));
+}
+
+const NOT_RUN = "Not run: one action at a time. Call it again if it is still needed.";
 
 function afterHealing(state: RunState, event: HealTried, at: number): StateChange {
   // A healing within an effect (another model took over, a hand is waited for) changes no phase.

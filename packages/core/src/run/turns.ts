@@ -1,5 +1,6 @@
 import type { Turn } from "../event.ts";
 import { MODEL_LIMITS } from "../limits.ts";
+import { extraChars, withoutSignatures } from "../reply-parts.ts";
 
 /**
  * The conversation of a run as an immutable value: pushing gives a new list. The array behind it is shared and only
@@ -34,12 +35,27 @@ export function turnsOf(turns: Turns): readonly Turn[] {
 }
 
 /**
- * The list without its oldest `dropped` turns, and with old tool output cut short.
+ * The list without its oldest `dropped` turns, and with old tool output cut short. Signatures do not hold for an altered
+ * conversation, so they are left out.
  */
 export function compactTurns(turns: Turns, dropped: number): Turns {
   const kept = turns.items.slice(dropped, turns.length);
   const fresh = kept.length - MODEL_LIMITS.freshTurns;
-  const items = kept.map((turn, index) => (index < fresh ? shortenTurn(turn) : turn));
+  return listOf(kept.map((turn, index) => unsigned(index < fresh ? shortenTurn(turn) : turn)));
+}
+
+/** The list without signatures and without the thinking that they cover. */
+export function dropSignatures(turns: Turns): Turns {
+  return listOf(turnsOf(turns).map(unsigned));
+}
+
+function unsigned(turn: Turn): Turn {
+  return turn.role === "assistant" && turn.parts !== undefined
+    ? { ...turn, parts: withoutSignatures(turn.parts) }
+    : turn;
+}
+
+function listOf(items: readonly Turn[]): Turns {
   return { items, length: items.length, chars: items.reduce((sum, turn) => sum + sizeOf(turn), 0) };
 }
 
@@ -49,7 +65,7 @@ export function turnsToDrop(turns: Turns): number {
   let chars = compactTurns(turns, 0).chars;
   let dropped = 0;
   while (dropped < most && chars > MODEL_LIMITS.compactedChars) {
-    chars -= sizeOf(shortenTurn(turns.items[dropped]!));
+    chars -= sizeOf(unsigned(shortenTurn(turns.items[dropped]!)));
     dropped += 1;
   }
   while (dropped < turns.length && turns.items[dropped]?.role === "tool") dropped += 1;
@@ -87,8 +103,9 @@ function shortenTurn(turn: Turn): Turn {
 }
 
 function sizeOf(turn: Turn): number {
-  if (turn.role !== "assistant" || turn.action === undefined) return turn.text.length;
-  return turn.text.length + inputChars(turn.action.input);
+  if (turn.role !== "assistant") return turn.text.length;
+  const call = turn.action === undefined ? 0 : inputChars(turn.action.input);
+  return turn.text.length + call + (turn.parts === undefined ? 0 : extraChars(turn.parts));
 }
 
 /** A rough size of a call's input, without making its text. */

@@ -6,14 +6,29 @@ import type {
   LanguageModelV4ToolChoice,
   SharedV4ProviderOptions,
 } from "@ai-sdk/provider";
-import type { ModelRequest, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
+import { thinkingOptions } from "./compatible-thinking.ts";
+import { wordsAndCalls } from "@vidro/core";
+import type { JsonObject, ModelRequest, ReplyPart, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
 
-/** A request as call options of the AI SDK, with vendor-specific settings. */
-export function callOptions(request: ModelRequest, vendor: SharedV4ProviderOptions = {}): LanguageModelV4CallOptions {
+/** A model, and settings that only its vendor knows. */
+interface CalledModel {
+  readonly name: string;
+  readonly providerOptions?: SharedV4ProviderOptions;
+}
+
+/** A request as call options of the AI SDK for a model. */
+export function callOptions(
+  request: ModelRequest,
+  { name, providerOptions = {} }: CalledModel,
+): LanguageModelV4CallOptions {
   const { repeatPenalty } = request.sampling ?? {};
   // Servers of open models take this extension; vendors of closed ones have no such setting.
   const open = repeatPenalty === undefined ? {} : { [COMPATIBLE]: { repeat_penalty: repeatPenalty } };
-  return { ...promptOf(request), ...samplingOf(request.sampling ?? {}), providerOptions: { ...vendor, ...open } };
+  return {
+    ...promptOf(request, name),
+    ...samplingOf(request.sampling ?? {}),
+    providerOptions: { ...providerOptions, ...open },
+  };
 }
 
 /** Provider name for settings of any server with OpenAI's chat completions. */
@@ -32,12 +47,18 @@ function choiceOf(choice: ToolChoice): LanguageModelV4ToolChoice {
   return typeof choice === "string" ? { type: choice } : { type: "tool", toolName: choice.tool };
 }
 
-function promptOf(request: ModelRequest): Pick<LanguageModelV4CallOptions, "prompt" | "tools" | "toolChoice"> {
+function promptOf(
+  request: ModelRequest,
+  model: string,
+): Pick<LanguageModelV4CallOptions, "prompt" | "tools" | "toolChoice"> {
   const prompt: LanguageModelV4Prompt = [];
   if (request.system !== "") prompt.push({ role: "system", content: request.system });
   for (const turn of request.turns) {
-    const message = messageOf(turn);
-    if (message !== undefined) prompt.push(message);
+    const message = messageOf(turn, model);
+    const last = prompt.at(-1);
+    // Vendors want all results of a reply's calls in one message.
+    if (message?.role === "tool" && last?.role === "tool") last.content.push(...message.content);
+    else if (message !== undefined) prompt.push(message);
   }
   // An empty list of tools is refused by some servers, an absent one by none.
   if (request.tools.length === 0) return { prompt };
@@ -45,22 +66,43 @@ function promptOf(request: ModelRequest): Pick<LanguageModelV4CallOptions, "prom
   return request.choice === undefined ? { prompt, tools } : { prompt, tools, toolChoice: choiceOf(request.choice) };
 }
 
-function messageOf(turn: Turn): LanguageModelV4Message | undefined {
+function messageOf(turn: Turn, model: string): LanguageModelV4Message | undefined {
   if (turn.role === "user") return { role: "user", content: [{ type: "text", text: turn.text }] };
   if (turn.role === "tool") {
     const output = { type: turn.failed ? ("error-text" as const) : ("text" as const), value: turn.text };
     return { role: "tool", content: [{ type: "tool-result", toolCallId: turn.callId, toolName: turn.tool, output }] };
   }
-  return assistantOf(turn);
+  return assistantOf(turn, model);
 }
 
-function assistantOf(turn: Extract<Turn, { role: "assistant" }>): LanguageModelV4Message | undefined {
-  const { text, action } = turn;
+function assistantOf(
+  { text, action, parts }: Extract<Turn, { role: "assistant" }>,
+  model: string,
+): LanguageModelV4Message | undefined {
+  if (parts !== undefined) {
+    const kept = parts.from === model ? parts : wordsAndCalls(parts);
+    const fields = thinkingOptions(kept);
+    const content = kept.items
+      .filter(({ kind }) => fields === undefined || kind !== "thinking")
+      .map((part) => contentOf(part, action?.input ?? {}));
+    if (content.length === 0) return undefined;
+    return { role: "assistant", content, ...(fields === undefined ? {} : { providerOptions: fields }) };
+  }
   const words = text === "" ? [] : [{ type: "text" as const, text }];
   const call = { type: "tool-call" as const, toolCallId: action?.callId ?? "", toolName: action?.tool ?? "" };
   const calls = action === undefined ? [] : [{ ...call, input: action.input }];
   // Some servers refuse a conversation with an empty turn.
   return words.length + calls.length === 0 ? undefined : { role: "assistant", content: [...words, ...calls] };
+}
+
+type ReplyContent = Extract<LanguageModelV4Message, { role: "assistant" }>["content"][number];
+
+/** A part as it came; `input` is that of the reply's action. */
+function contentOf(part: ReplyPart, input: JsonObject): ReplyContent {
+  const data = part.opaque === undefined ? {} : { providerOptions: part.opaque as SharedV4ProviderOptions };
+  if (part.kind === "call")
+    return { type: "tool-call", toolCallId: part.callId, toolName: part.tool, input: part.input ?? input, ...data };
+  return { type: part.kind === "text" ? "text" : "reasoning", text: part.text, ...data };
 }
 
 function toolOf({ name, description, parameters }: ToolSpec): LanguageModelV4FunctionTool {
