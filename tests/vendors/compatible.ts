@@ -1,0 +1,60 @@
+import type { JsonObject } from "@vidro/core";
+import { ANSWER, fileOf, list, send, STEPS, textOf } from "./vendor.ts";
+import type { Refusal, Vendor } from "./vendor.ts";
+
+const refuse = (message: string): Refusal => ({
+  status: 400,
+  body: { error: { message, type: "invalid_request_error", param: null, code: "invalid_request_error" } },
+});
+
+/** The thinking of a step; that of the second is empty, and its field has to come back all the same. */
+const thoughtOf = (step: number): string => (step === 2 ? "" : `Step ${step}: look at ${fileOf(step)}.`);
+
+/** Chat completions whose thinking comes in `field` and has to come back in it with each message that calls a tool. */
+export function compatible(field: "reasoning_content" | "reasoning"): Vendor {
+  return {
+    name: `chat completions with ${field}`,
+    env: (url) => ({ VIDRO_MODEL: "thinker", VIDRO_MODEL_URL: url }),
+
+    refuse(body) {
+      const messages = list(body["messages"]);
+      for (const [index, message] of messages.entries()) {
+        const calls = list(message["tool_calls"]);
+        if (message["role"] !== "assistant" || calls.length === 0) continue;
+        const step = Number(textOf(calls[0]?.["id"]).slice("call_".length));
+        if (typeof message[field] !== "string")
+          return refuse(`The ${field} in the thinking mode must be passed back to the API.`);
+        if (message[field] !== thoughtOf(step)) return refuse(`The ${field} of message ${index} was altered.`);
+        const results = messages.slice(index + 1, index + 1 + calls.length).map(({ tool_call_id: id }) => id);
+        if (calls.some(({ id }) => !results.includes(id)))
+          return refuse("An assistant message with 'tool_calls' must be followed by tool messages");
+      }
+      return undefined;
+    },
+
+    repliesIn: (body) => list(body["messages"]).filter(({ role }) => role === "assistant").length,
+
+    reply(response, _body, step) {
+      const chunk = (delta: JsonObject, finish: string | null = null): JsonObject => ({
+        id: `chatcmpl-${step}`,
+        object: "chat.completion.chunk",
+        created: 1,
+        model: "thinker",
+        choices: [{ index: 0, delta, finish_reason: finish }],
+      });
+      const isLast = step > STEPS;
+      const call = {
+        index: 0,
+        id: `call_${step}`,
+        type: "function",
+        function: { name: "read_file", arguments: JSON.stringify({ path: fileOf(step) }) },
+      };
+      send(response, [
+        chunk({ role: "assistant", content: null, [field]: thoughtOf(step) }),
+        isLast ? chunk({ content: ANSWER }) : chunk({ tool_calls: [call] }),
+        chunk({}, isLast ? "stop" : "tool_calls"),
+      ]);
+      response.write("data: [DONE]\n\n");
+    },
+  };
+}
