@@ -7,12 +7,19 @@ import { ignoreUserSignals } from "@vidro/hands/signals";
 
 /** Runs the vidro command and gives its exit code. */
 async function main(argv: readonly string[]): Promise<number> {
+  if (isTask(argv)) return command(["run", ...argv]);
   if (argv.length > 0) return command(argv);
   if (process.stdin.isTTY && process.stdout.isTTY) return (await import("./commands/talk.ts")).talk();
   const { buildProgram: program } = await import("./program/program.ts");
   const help = program(manifest.version, () => undefined).helpInformation();
   (await import("./program/output.ts")).say(...help.trimEnd().split("\n"));
   return EXIT.usage;
+}
+
+/** Whether the command line is a task itself: its first word, or the first after flags, holds a blank. */
+function isTask([first = "", ...others]: readonly string[]): boolean {
+  if (/\s/.test(first.trim())) return true;
+  return first.startsWith("--") && others.some((word) => /\s/.test(word.trim()));
 }
 
 async function command(argv: readonly string[]): Promise<number> {

@@ -30,8 +30,8 @@ test("an approval is asked on every terminal that watches, answered on one, and 
   second.type("y");
   assert.deepEqual([await first.ends(), await second.ends()], [0, 0]);
   assert.equal(existsSync(made), true);
-  assert.match(first.seen, /\n\nall is well\n$/);
-  assert.match(second.seen, /\n\nall is well\n$/);
+  assert.match(first.seen, /\n\nall is well\n\n {2}2 steps/);
+  assert.match(second.seen, /\n\nall is well\n\n {2}2 steps/);
 });
 
 test("a watcher without a terminal does not answer in place of one with a terminal", async () => {

@@ -8,14 +8,13 @@ import type { ScriptedModel } from "./scripted-model.fixture.ts";
 import { lines, Stage } from "./stage.fixture.ts";
 
 const CTRL_C = "\u0003";
-const CTRL_D = "\u0004";
 
 const stageWith = (model: ScriptedModel, env: NodeJS.ProcessEnv = {}): Promise<Stage> =>
   Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url, ...env });
 
 const plan = (...steps: readonly string[]): string => JSON.stringify({ action: "plan", steps });
 
-test("a person sees the plan, what it would run, and the answer last", async () => {
+test("a person sees the plan, what it would run, and the answer", async () => {
   await using model = await scriptedModel(
     `${plan("make it", "tell")}\n${shellLine("echo hi > 'a file'")}`,
     doneLine("all is well"),
@@ -34,7 +33,7 @@ test("a person sees the plan, what it would run, and the answer last", async () 
   await terminal.sees("✓ make it");
   await terminal.sees("✓ tell");
   assert.equal(await terminal.ends(), 0);
-  assert.match(terminal.seen, /\n\nall is well\n$/);
+  assert.match(terminal.seen, /\n\nall is well\n\n✓ make it\n✓ tell\n {2}2 steps · .*\n$/);
   assert.equal(await readFile(join(stage.workspace, "a file"), "utf8"), "hi\n");
 });
 
@@ -50,10 +49,30 @@ test("a no, alone or with its reason, is told to the model, and keys struck befo
   terminal.type("w");
   await terminal.sees("why not");
   terminal.type("use three instead\r");
-  assert.equal(await terminal.ends(), 0);
+  assert.equal(await terminal.ends(), 5);
+  assert.match(terminal.seen, /⊘ touch one: A person said no\.[^]*⊘ touch two: /);
   assert.match(model.calls[1] ?? "", /A person said no\./);
   assert.match(model.calls[2] ?? "", /They said: no: use three instead/);
   assert.equal(existsSync(join(stage.workspace, "one")) || existsSync(join(stage.workspace, "two")), false);
+});
+
+test("each key at an approval is answered: ? shows the keys, Enter and s are told to be no answer, Esc is no", async () => {
+  await using model = await scriptedModel(`${plan("make it")}\n${shellLine("touch one")}`, doneLine("well"));
+  await using stage = await stageWith(model);
+  const terminal = stage.terminal("make a file");
+  await terminal.sees("y yes   n no   w no, and say why   ? the keys");
+  terminal.type("\r");
+  await terminal.sees("Enter: that is no answer");
+  await terminal.sees("? the keys");
+  terminal.type("s");
+  await terminal.sees("s: that is no answer");
+  await terminal.sees("? the keys");
+  terminal.type("?");
+  await terminal.sees("Esc no   Ctrl-C ends the run");
+  terminal.type("\u001b");
+  await terminal.sees("⊘ touch one: A person said no.");
+  await terminal.sees("⊘ make it");
+  assert.equal(await terminal.ends(), 5);
 });
 
 test("what would be written to a file is shown with everything that cannot be seen in it", async () => {
@@ -70,7 +89,7 @@ test("what would be written to a file is shown with everything that cannot be se
   await terminal.sees(String.raw`se\e[2Jcond\u202e`);
   await terminal.sees("y yes");
   terminal.type("no, not there\r");
-  assert.equal(await terminal.ends(), 0);
+  assert.equal(await terminal.ends(), 5);
   assert.match(model.calls[1] ?? "", /They said: no, not there/);
   assert.equal(existsSync("/outside.txt"), false);
 });
@@ -99,7 +118,7 @@ test("what a model and a command write cannot steer the terminal", async () => {
   );
   await using stage = await stageWith(model);
   const terminal = stage.terminal("run", "--yes", "a task \u001b]0;owned\u0007");
-  assert.equal(await terminal.ends(), 0);
+  assert.equal(await terminal.ends(), 1);
   assert.match(terminal.seen, /drawn over/);
   assert.equal(terminal.raw.includes("\u001b]"), false);
   assert.equal(terminal.raw.includes("\u001b[2J"), false);
@@ -190,7 +209,7 @@ test("an approval that lies behind a program's cursor is answered all the same",
   const terminal = stage.terminal("run", "make a file");
   await terminal.sees("y yes");
   await terminal.hangUp();
-  const { code, stdout } = await stage.run("attach", "--last", "--after", "5", "--yes");
+  const { code, stdout } = await stage.run("attach", "--json", "--last", "--after", "5", "--yes");
   assert.equal(code, 0);
   assert.deepEqual([lines(stdout)[0]?.["event"], lines(stdout)[0]?.["seq"]], ["question.answered", 6]);
   assert.equal(existsSync(join(stage.workspace, "made")), true);
@@ -233,9 +252,11 @@ test("vidro alone is a conversation that remembers what was said", async () => {
   terminal.type("are you sure?\r");
   await terminal.sees("as I said");
   await terminal.sees("› ");
+  terminal.type("?\r");
+  await terminal.sees("Arrow up brings back");
   terminal.type(CTRL_C);
   await terminal.sees("Ctrl-D leaves.");
-  terminal.type(CTRL_D);
+  terminal.type("exit\r");
   assert.equal(await terminal.ends(), 0);
   assert.match(model.calls[1] ?? "", /what colour is the sky\?.*it is blue/);
 });
@@ -247,7 +268,7 @@ test("a pasted text of several lines is one task", async () => {
   await terminal.sees("› ");
   terminal.type("first line\nsecond line\n");
   await terminal.sees("› ");
-  terminal.type("/exit\r");
+  terminal.type("\u0004");
   assert.equal(await terminal.ends(), 0);
   const [head, ...others] = lines((await stage.run("runs", "list", "--json")).stdout);
   assert.equal(head?.["task"], "first line\nsecond line");

@@ -10,6 +10,8 @@ export interface RunOptions {
   readonly thread?: string;
   /** Selector of hands: id, name, `tag:web`, `tool:shell`, or several with commas; the brain's machine by default. */
   readonly hand?: string;
+  /** Folder of the brain's own machine to work in, which only an administrator may name; the daemon's by default. */
+  readonly workspace?: string;
   readonly budget?: Partial<Budget>;
   /** Idempotency key: the same key gives the same run. Generated when absent. */
   readonly key?: string;

@@ -176,6 +176,8 @@ export interface ModelReplied {
   readonly question?: { readonly text: string; readonly options: readonly string[] };
   /** The answer to the task; it ends the run. */
   readonly answer?: Json;
+  /** The answer says that the task was not done. */
+  readonly unmet?: true;
   /** Notices to the model about the parts of its reply that were not carried out. */
   readonly told?: readonly string[];
   /** The reply as the vendor gave it, when it holds more than text and one call; it goes back with the next prompt. */
@@ -327,10 +329,12 @@ export interface HealTried {
   readonly metadata: JsonObject;
 }
 
-/** The task is done. */
+/** The task has its answer. */
 export interface RunFinished {
   readonly type: "run.finished";
   readonly result: Json;
+  /** The answer says that the task was not done: not understood, refused or failed. */
+  readonly unmet?: true;
 }
 
 /** The task cannot be done. */

@@ -151,7 +151,15 @@ export const TABLE = {
     "The policy file cannot be used, so nothing is allowed.",
     "Check it: vidro policy check",
   ],
-  APPROVAL_DENIED: ["refuse", 403, 5, "low", "A person said no.", "Try another way, or finish."],
+  APPROVAL_DENIED: ["refuse", 403, 5, "low", "A person said no.", "Ask for it in another way, or leave it."],
+  APPROVAL_UNASKED: [
+    "refuse",
+    403,
+    5,
+    "low",
+    "It needs an approval, and no person could be asked.",
+    "Run it on a terminal and answer there, or approve beforehand with --yes.",
+  ],
   APPROVAL_EXPIRED: [
     "refuse",
     403,

@@ -166,6 +166,8 @@ export interface ModelReply {
   readonly native?: true;
   /** The reply in the parts that the vendor gave it, in order; each call of `calls` is one of them. */
   readonly parts?: VendorParts;
+  /** The text is an answer that says that the task was not done: not understood, refused or failed. */
+  readonly unmet?: true;
 }
 
 /**

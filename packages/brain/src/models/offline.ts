@@ -34,7 +34,10 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
 
 function replyOf(move: Move): ModelReply {
   const usage = { inputTokens: 0, outputTokens: 0 };
-  if ("answer" in move) return { model: NAME, text: move.answer, calls: [], usage };
+  if ("answer" in move) {
+    const { answer: text, unmet } = move;
+    return { model: NAME, text, calls: [], usage, ...(unmet === undefined ? {} : { unmet }) };
+  }
   const text = move.plan.length === 0 ? "" : JSON.stringify({ type: "plan", steps: move.plan });
   return { model: NAME, text, calls: [{ id: move.id, ...move.call }], usage };
 }

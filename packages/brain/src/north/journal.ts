@@ -1,5 +1,6 @@
+import { isAbsolute } from "node:path";
 import { NDJSON_TYPE } from "@vidro/aon/boxes";
-import { Fault, PAGE_LIMITS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
+import { Fault, HAND_LIMITS, PAGE_LIMITS, RUN_LIMITS, STREAM_LIMITS } from "@vidro/core";
 import type { Budget, HandCatalog, JsonObject, RunHead } from "@vidro/core";
 import type { AgentCatalog } from "../catalog/agents.ts";
 import type { Runs, StartRequest } from "../run/runs.ts";
@@ -25,7 +26,7 @@ export interface JournalDependencies extends ApprovalRights {
   readonly threads: Pick<Threads, "find" | "cast">;
   readonly agents: Pick<AgentCatalog, "find">;
   readonly hands: Pick<HandCatalog, "select" | "tools">;
-  /** The folder in which the local hand works. */
+  /** The folder in which the local hand works unless a request names another. */
   readonly workspace: string;
 }
 
@@ -118,15 +119,16 @@ interface StartBody {
   readonly tools?: readonly string[];
   readonly budget?: Partial<Budget>;
   readonly hand?: string;
+  readonly workspace?: string;
 }
 
 async function start(deps: JournalDependencies, call: RouteCall): Promise<Reply> {
-  const { task, agent, tools, budget, ...where } = call.body as unknown as StartBody;
+  const { task, agent, tools, budget, workspace, ...where } = call.body as unknown as StartBody;
   const place = await settingOf(deps, where, call.caller);
   if (tools !== undefined) assertTools(tools, await deps.hands.tools(place.hand));
   const { run, existed } = await deps.runs.start({
     task,
-    workspace: deps.workspace,
+    workspace: workspace === undefined ? deps.workspace : folderOf(workspace, call.caller),
     owner: call.caller.owner,
     token: call.caller.tokenId,
     ...place,
@@ -140,6 +142,13 @@ async function start(deps: JournalDependencies, call: RouteCall): Promise<Reply>
     status: existed ? 200 : 201,
     headers: { location: `/v1/runs/${run.id}`, "x-run-id": run.id },
   };
+}
+
+/** The folder that a request names; only an administrator may choose where the brain's own machine works. */
+function folderOf(workspace: string, { admin }: Caller): string {
+  if (!admin) throw new Fault("FORBIDDEN", "Naming the folder of a run takes the scope admin.");
+  if (!isAbsolute(workspace)) throw new Fault("BAD_REQUEST", "workspace: the path of a folder begins with /.");
+  return workspace;
 }
 
 /** Settings and hands of a new run: those of the request, otherwise those of its thread. */
@@ -208,6 +217,12 @@ const START = object(
     agent: NAME,
     tools: { type: "array", maxItems: STREAM_LIMITS.namedTools, items: NAME },
     hand: SELECTOR,
+    workspace: {
+      type: "string",
+      minLength: 1,
+      maxLength: HAND_LIMITS.pathChars,
+      description: "Folder of the brain's own machine to work in; takes the scope admin. Default: the daemon's.",
+    },
     budget: object({
       steps: { ...COUNT, maximum: RUN_LIMITS.steps },
       actions: { ...COUNT, maximum: RUN_LIMITS.actions },

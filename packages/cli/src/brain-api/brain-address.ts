@@ -10,24 +10,21 @@ export interface BrainFlags {
   readonly token?: string;
 }
 
-/** Which brain is meant, and the folder that a daemon must work in to be the one. */
-export interface BrainTarget extends BrainFlags {
-  readonly workspace?: string;
-}
-
 /** Where a brain listens, and the token to send. */
 export interface BrainAddress {
   readonly url: string;
   readonly token?: string;
   /** How often a lost connection is tried again. */
   readonly retries?: number;
+  /** The folder that the daemon of this home works in unless a run names another; absent for brains that are named. */
+  readonly folder?: string;
 }
 
 /**
- * The brain that the setting `url` names, which must answer (BRAIN_UNREACHABLE); else the running daemon of this home,
- * unless it works in another folder than the target's; undefined when the command has to open a brain itself.
+ * The brain that the setting `url` names, which must answer (BRAIN_UNREACHABLE); else the running daemon of this home;
+ * undefined when the command has to open a brain itself.
  */
-export async function findBrainAddress(target: BrainTarget): Promise<BrainAddress | undefined> {
+export async function findBrainAddress(target: BrainFlags): Promise<BrainAddress | undefined> {
   const config = commandConfig({ url: target.url, token: target.token });
   const [url, token, retries] = [config.get("url"), config.get("token"), config.get("retries")];
   if (url !== undefined) {
@@ -35,29 +32,29 @@ export async function findBrainAddress(target: BrainTarget): Promise<BrainAddres
     if (silence !== undefined) throw new Fault("BRAIN_UNREACHABLE", silence);
     return { url, ...(token === undefined ? {} : { token }), retries };
   }
-  const daemon = await runningDaemon(target);
+  const daemon = await runningDaemon();
   if (daemon === undefined) return undefined;
-  return { url: daemon.url, token: token ?? (await tokenIn(daemon.tokenFile)), retries };
+  return { url: daemon.url, token: token ?? (await tokenIn(daemon.tokenFile)), retries, folder: daemon.workspace };
 }
 
-async function runningDaemon({ workspace }: BrainTarget): Promise<DaemonFile | undefined> {
+async function runningDaemon(): Promise<DaemonFile | undefined> {
   const home = stateFolder();
   if (home === undefined) return undefined;
   const { findDaemon } = await import("@vidro/brain/daemon-file");
   const daemon = await findDaemon(home);
-  if (daemon === undefined || (workspace !== undefined && workspace !== daemon.workspace)) return undefined;
+  if (daemon === undefined) return undefined;
   return (await silenceOf(daemon.url)) === undefined ? daemon : undefined;
 }
 
 /** Why a brain cannot be used; undefined when it answers. */
-async function silenceOf(url: string): Promise<string | undefined> {
+export async function silenceOf(url: string, waitMs: number = CLIENT_LIMITS.probeMs): Promise<string | undefined> {
   const { protocol, username, password } = URL.canParse(url) ? new URL(url) : new URL("none:");
   // The address is not repeated in the fault: it may hold a password.
   if (!/^https?:$/.test(protocol) || username !== "" || password !== "")
     throw new Fault("BAD_REQUEST", "That is no address of a brain: one looks like http://127.0.0.1:3120.");
   try {
     const base = url.endsWith("/") ? url : `${url}/`;
-    const answer = await fetch(new URL("healthz", base), { signal: AbortSignal.timeout(CLIENT_LIMITS.probeMs) });
+    const answer = await fetch(new URL("healthz", base), { signal: AbortSignal.timeout(waitMs) });
     await answer.body?.cancel();
     return answer.ok ? undefined : `${url} answers ${answer.status} when it is asked for its health.`;
   } catch (thrown) {

@@ -8,9 +8,13 @@ import type { Entry, JsonObject, RunHead } from "@vidro/core";
  * BRAIN_UNREACHABLE for an embedded brain.
  */
 export interface BrainApi {
+  /** Which brain it is, for people. */
+  readonly place: string;
   readonly runs: BrainRuns;
   readonly agents: Pick<AgentApi, "list" | "find" | "create" | "delete">;
   readonly hands: BrainHands;
+  /** Which model decides and why; undefined when the brain does not say. */
+  decider(): Promise<string | undefined>;
   /** Address of the daemon's HTTP server. */
   address(): Promise<string>;
   /** What the daemon says of itself: readiness, its checks, and counts of runs and hands. */
@@ -27,6 +31,13 @@ export type RunRole = "driver" | "partner" | "onlooker";
 interface TaskRequest extends Omit<StartRequest, "agent" | "hand"> {
   readonly agent?: string;
   readonly hand?: string;
+}
+
+/** What a run waits for: a brain or a hand, and since when, in milliseconds since the epoch. */
+export interface Obstacle {
+  readonly who: string;
+  readonly what: "is down" | "does not answer";
+  readonly since?: number;
 }
 
 /** The runs of a brain. */
@@ -51,6 +62,8 @@ export interface BrainRuns {
     readonly after?: string;
     readonly limit: number;
   }): Promise<readonly RunHead[]>;
+  /** What keeps a run on these hands from going on: the brain is silent, or a hand is away. Undefined: nothing. */
+  obstacle(hands: string): Promise<Obstacle | undefined>;
   /** Stops driving runs and waiting for lost connections; open runs go on elsewhere or later. */
   detach(): Promise<void>;
 }

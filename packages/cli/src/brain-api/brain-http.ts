@@ -4,13 +4,15 @@ import type { BrainAddress } from "./brain-address.ts";
 
 /* Requests to a brain that the client has no words for. */
 
-/** Reads what a brain says at a path, whatever its status; BRAIN_UNREACHABLE when nothing answers. */
+/** Reads what a brain says at a path; the fault of a token that it refuses, BRAIN_UNREACHABLE when nothing answers. */
 export async function getFromBrain(address: BrainAddress, path: string): Promise<JsonObject> {
   const response = await send(address, path, { signal: AbortSignal.timeout(HTTP_LIMITS.probeMs) });
   const answer: unknown = await response.json().catch((cause: Error) => {
     throw new Fault("BRAIN_UNREACHABLE", `${address.url} does not answer: ${cause.message}`, { cause });
   });
-  return isObject(answer) ? answer : {};
+  const said = isObject(answer) ? answer : {};
+  if (response.status === FAULTS.INVALID_TOKEN.http) throw faultIn(said);
+  return said;
 }
 
 /** Asks a brain for something once, without an idempotency key: under one it would keep an answer that holds a secret. */
@@ -24,9 +26,14 @@ export async function postToBrain(address: BrainAddress, path: string, body: Jso
   const said = (await response.json().catch(() => null)) as Json;
   const answer = isObject(said) ? said : {};
   if (response.ok) return answer;
+  throw faultIn(answer);
+}
+
+/** The fault that a refusal names. */
+function faultIn(answer: JsonObject): Fault {
   const code = textIn(answer, "code");
   const known = code !== undefined && Object.hasOwn(FAULTS, code) ? (code as FaultCode) : "BRAIN_UNREACHABLE";
-  throw new Fault(known, textIn(answer, "error") ?? textIn(answer, "message"));
+  return new Fault(known, textIn(answer, "error") ?? textIn(answer, "message"));
 }
 
 async function send({ url, token }: BrainAddress, path: string, request: RequestInit): Promise<Response> {

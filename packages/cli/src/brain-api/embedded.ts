@@ -15,9 +15,14 @@ type OpenBrain = () => Promise<Brain>;
 /** The brain of this home in this process; it is opened when it is first needed. */
 export function embeddedBrain(open: OpenBrain): BrainApi {
   return {
+    place: "inside this command",
     runs: embeddedRuns(open),
     agents: embeddedAgents(open),
     hands: embeddedHands(open),
+    async decider() {
+      const { name, because } = await (await open()).model();
+      return `${name} decides, because ${because}.`;
+    },
     address: () => needsDaemon("has an address"),
     status: () => needsDaemon("has a status"),
   };
@@ -52,6 +57,8 @@ function embeddedRuns(open: OpenBrain): BrainRuns {
     abort: async (run, reason) => (await open()).runs.abort(run, reason),
     find: async (run) => (await open()).runs.find(run),
     list: async (filter) => (await open()).runs.list(filter),
+    // The only hand of this brain is in the same process.
+    obstacle: async () => undefined,
     detach: async () => (await open()).runs.close(),
   };
 }

@@ -76,7 +76,7 @@ test("the status of a run and the state of a hand that only a newer brain knows 
 test("events and faults that only a newer brain knows are shown by their names", async () => {
   await using brain = await newerBrain();
   await using stage = await Stage.set({ VIDRO_URL: brain.url, VIDRO_RETRIES: "0" });
-  const shown = await stage.run("runs", "show", RUN);
+  const shown = await stage.run("runs", "show", "--json", RUN);
   assert.equal(shown.code, 0, shown.stderr);
   const [first] = lines(shown.stdout);
   assert.deepEqual([first?.["type"], first?.["event"], first?.body], ["status", "run.dreamt", { of: "sheep" }]);

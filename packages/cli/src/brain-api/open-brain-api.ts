@@ -1,13 +1,13 @@
 import type { Brain } from "@vidro/brain";
 import { findBrainAddress } from "./brain-address.ts";
-import type { BrainTarget } from "./brain-address.ts";
+import type { BrainFlags } from "./brain-address.ts";
 import type { BrainApi } from "./brain-api.ts";
 import { faultLog } from "../program/fault-log.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
 
 /** Does some work with the brain that is meant: a named one, the running daemon, or one in this process. */
 export async function withBrainApi<Result>(
-  target: BrainTarget,
+  target: BrainFlags,
   work: (api: BrainApi) => Promise<Result>,
 ): Promise<Result> {
   const address = await findBrainAddress(target);
@@ -15,9 +15,25 @@ export async function withBrainApi<Result>(
   const { embeddedBrain } = await import("./embedded.ts");
   let opened: Promise<Brain> | undefined;
   try {
-    return await work(embeddedBrain(() => (opened ??= openHomeBrain())));
+    return await work(embeddedBrain(() => (opened ??= openOwnBrain(target))));
   } finally {
     await (await opened?.catch(() => undefined))?.close();
+  }
+}
+
+/** Opens the brain of this home; a token that was given counts here as it does at a daemon (INVALID_TOKEN). */
+async function openOwnBrain({ token: given }: BrainFlags): Promise<Brain> {
+  const brain = await openHomeBrain();
+  const token = commandConfig({ token: given }).get("token");
+  if (token === undefined) return brain;
+  try {
+    const { Tokens } = await import("@vidro/brain/home");
+    const tokens = new Tokens(brain.records);
+    await tokens.verify(token).finally(() => tokens.close());
+    return brain;
+  } catch (thrown) {
+    await brain.close();
+    throw thrown;
   }
 }
 

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
 import { up } from "../daemon.fixture.ts";
 import { scriptedModel, shellLine } from "../scripted-model.fixture.ts";
@@ -34,9 +36,9 @@ const gapless = (text: string): void =>
 
 test("a run on the daemon is told as one in the command's own process is, and every command finds it", async () => {
   await using stage = await Stage.set();
-  const alone = await stage.run("run", "how much disk is free?");
+  const alone = await stage.run("run", "--json", "how much disk is free?");
   await using daemon = await up(stage);
-  const served = await stage.run("run", "how much disk is free?");
+  const served = await stage.run("run", "--json", "how much disk is free?");
   assert.equal(served.code, 0, served.stderr);
   const events = (text: string) => lines(text).map(({ type, event, seq }) => [type, event, seq]);
   assert.deepEqual(events(served.stdout), events(alone.stdout));
@@ -45,9 +47,9 @@ test("a run on the daemon is told as one in the command's own process is, and ev
   assert.equal(run, lines(served.stdout)[0]?.["run_id"]);
   assert.equal(oldest?.["run_id"], lines(alone.stdout)[0]?.["run_id"]);
   assert.equal((await stage.run("runs", "show", run.slice(-12), "--json")).stdout, served.stdout);
-  assert.equal((await stage.run("attach", "--last", "--after", "0")).stdout, served.stdout);
+  assert.equal((await stage.run("attach", "--json", "--last", "--after", "0")).stdout, served.stdout);
   for (const after of [lines(served.stdout).length, 99]) {
-    const none = await stage.run("attach", "--last", "--after", String(after));
+    const none = await stage.run("attach", "--json", "--last", "--after", String(after));
     assert.deepEqual([none.code, none.stdout], [0, ""]);
   }
   const exported = await stage.run("runs", "export", run, "--url", daemon.url, "--token", daemon.token);
@@ -57,8 +59,8 @@ test("a run on the daemon is told as one in the command's own process is, and ev
 test("the same key gives the same run, and a run that is over cannot be aborted", async () => {
   await using stage = await Stage.set();
   await using _ = await up(stage);
-  const first = await stage.run("run", "--key", "once", "how much disk is free?");
-  const again = await stage.run("run", "--key", "once", "how much disk is free?");
+  const first = await stage.run("run", "--json", "--key", "once", "how much disk is free?");
+  const again = await stage.run("run", "--json", "--key", "once", "how much disk is free?");
   assert.equal(again.stdout, first.stdout);
   assert.match(again.stderr, /This key belongs to run_/);
   const aborted = await stage.run("runs", "abort", String(lines(first.stdout)[0]?.["run_id"]));
@@ -90,23 +92,61 @@ test("a brain that is named and not there is exit 7, a token that is wrong or mi
   assert.doesNotMatch(strange.stderr, /secret/);
 });
 
-test("a daemon that works in another folder is not asked to work in this one", async () => {
+test("the daemon serves every folder of its user, and the first line names the brain that works", async () => {
   await using stage = await Stage.set();
   await using daemon = await up(stage);
-  const elsewhere = await stage.run("run", "--workspace", stage.home, "how much disk is free?");
-  assert.equal(lines(elsewhere.stdout)[0]?.body["workspace"], stage.home);
+  const other = join(stage.workspace, "other");
+  await mkdir(other);
+  const elsewhere = await stage.run("run", "--workspace", other, "what is the working folder?");
+  assert.deepEqual([elsewhere.code, elsewhere.stdout], [0, `The working folder is ${other}.\n`], elsewhere.stderr);
+  assert.equal(elsewhere.stderr.split("\n")[0], `brain: the daemon at ${daemon.url}`);
+  const [made] = lines((await stage.run("tokens", "create", "--json")).stdout);
+  const user = await stage.run("run", "--workspace", other, "hello", "--token", String(made?.["token"]));
+  assert.equal(user.code, 5, user.stderr);
+  const gone = await stage.run("run", "--workspace", join(other, "gone"), "hello");
+  assert.equal(gone.code, 2);
   const named = await stage.run("run", "--workspace", stage.home, "hello", "--url", daemon.url);
   assert.equal(named.code, 2);
+});
+
+test("a client that is killed leaves its run with the daemon", async () => {
+  await using things = new AsyncDisposableStack();
+  const { stage, goOn } = await waitingStage(things);
+  things.use(await up(stage));
+  const other = join(stage.workspace, "other");
+  await mkdir(other);
+  const client = stage.start("run", "--json", "--yes", "--workspace", other, "wait for it");
+  await told(client, "action.finished");
+  client.kill("SIGKILL");
+  goOn();
+  const { code, stdout } = await stage.run("attach", "--last");
+  assert.deepEqual([code, stdout], [0, "at last\n"]);
+});
+
+test("a wrong token is refused by every command, with a daemon and without", async () => {
+  await using stage = await Stage.set();
+  const wrong = ["--token", "0123456789abcdef0123456789abcdef.c2VjcmV0"];
+  const commands = [
+    ["run", "hello"],
+    ["runs", "list"],
+    ["agents", "list"],
+    ["hands", "list"],
+    ["attach", "--last"],
+  ];
+  for (const command of commands) assert.equal((await stage.run(...command, ...wrong)).code, 4, command.join(" "));
+  await using _ = await up(stage);
+  for (const command of [...commands, ["status"], ["console"], ["code", "hello"]])
+    assert.equal((await stage.run(...command, ...wrong)).code, 4, command.join(" "));
 });
 
 test("a second command watches the same run live, to the same end", async () => {
   await using things = new AsyncDisposableStack();
   const { stage, goOn } = await waitingStage(things);
   things.use(await up(stage));
-  const first = stage.start("run", "--yes", "wait for it");
+  const first = stage.start("run", "--json", "--yes", "wait for it");
   const running = ended(first);
   await once(first.stdout, "data");
-  const second = stage.start("attach", "--last", "--verbose");
+  const second = stage.start("attach", "--json", "--last", "--verbose");
   const watching = ended(second);
   await once(second.stdout, "data");
   goOn();
@@ -123,10 +163,10 @@ test("SIGINT aborts a run that the command started, and leaves one that it only 
   await using things = new AsyncDisposableStack();
   const { stage } = await waitingStage(things);
   things.use(await up(stage));
-  const starter = stage.start("run", "--yes", "wait for it");
+  const starter = stage.start("run", "--json", "--yes", "wait for it");
   const started = ended(starter);
   await once(starter.stdout, "data");
-  const watcher = stage.start("attach", "--last");
+  const watcher = stage.start("attach", "--json", "--last");
   const watched = ended(watcher);
   await once(watcher.stdout, "data");
   watcher.kill("SIGINT");
@@ -143,7 +183,7 @@ test("a daemon that is killed and comes back is followed on, without a gap or a 
   await using things = new AsyncDisposableStack();
   const { stage, goOn } = await waitingStage(things);
   const first = await up(stage);
-  const running = stage.start("run", "--yes", "wait for it");
+  const running = stage.start("run", "--json", "--yes", "wait for it");
   const over = ended(running);
   await told(running, "action.finished");
   await first.kill();
@@ -159,7 +199,7 @@ test("a daemon that is gone for good is exit 7, and its run goes on without it",
   await using things = new AsyncDisposableStack();
   const { stage, goOn } = await waitingStage(things, { VIDRO_RETRIES: "1" });
   const daemon = await up(stage);
-  const running = stage.start("run", "--yes", "wait for it");
+  const running = stage.start("run", "--json", "--yes", "wait for it");
   const over = ended(running);
   await told(running, "action.finished");
   await daemon.kill();
@@ -167,7 +207,7 @@ test("a daemon that is gone for good is exit 7, and its run goes on without it",
   assert.equal(code, 7, stderr);
   assert.match(stderr, /the run is left as it is: vidro attach run_/);
   goOn();
-  const attached = await stage.run("attach", "--last");
+  const attached = await stage.run("attach", "--json", "--last");
   assert.equal(attached.code, 0, attached.stderr);
   gapless(attached.stdout);
 });
@@ -177,7 +217,7 @@ test("a token that is revoked ends the watching with exit 4", async () => {
   const { stage } = await waitingStage(things);
   await using daemon = await up(stage);
   const [made] = lines((await stage.run("tokens", "create", "--json")).stdout);
-  const child = stage.start("run", "--yes", "wait", "--url", daemon.url, "--token", String(made?.["token"]));
+  const child = stage.start("run", "--json", "--yes", "wait", "--url", daemon.url, "--token", String(made?.["token"]));
   const over = ended(child);
   await once(child.stdout, "data");
   assert.equal((await stage.run("tokens", "revoke", String(made?.["token_id"]))).code, 0);

@@ -1,18 +1,20 @@
 import { Vidro, VidroError } from "@vidro/client";
 import type { RunStreamItem, VidroOptions } from "@vidro/client";
-import { Fault, FAULTS } from "@vidro/core";
+import { Fault, FAULTS, TERMINAL_LIMITS } from "@vidro/core";
 import type { Entry, FaultCode } from "@vidro/core";
+import { silenceOf } from "./brain-address.ts";
 import type { BrainAddress } from "./brain-address.ts";
-import type { BrainApi, BrainHands, BrainRuns } from "./brain-api.ts";
+import type { BrainApi, BrainHands, BrainRuns, Obstacle } from "./brain-api.ts";
 import { getFromBrain, postToBrain } from "./brain-http.ts";
 
 /** A brain that listens: it drives every run itself, and every client that is attached may answer. */
 export function remoteBrain(address: BrainAddress): BrainApi {
-  const { url, token, retries } = address;
+  const { url, token, retries, folder } = address;
   const options = { url, ...(token === undefined ? {} : { token }), ...(retries === undefined ? {} : { retries }) };
   const { agents } = new Vidro(options);
   return {
-    runs: remoteRuns(options),
+    place: `the daemon at ${url}`,
+    runs: remoteRuns(options, folder),
     agents: {
       list: (part) => withFaults(agents.list(part)),
       find: (uuidOrName, how) => withFaults(agents.find(uuidOrName, how)),
@@ -20,7 +22,12 @@ export function remoteBrain(address: BrainAddress): BrainApi {
       delete: (uuid, how) => withFaults(agents.delete(uuid, how)),
     },
     hands: remoteHands(address, options),
-    address: async () => url,
+    decider: async () => undefined,
+    // Asked for its status, so that a wrong token is refused here as well.
+    address: async () => {
+      await getFromBrain(address, "agent/status");
+      return url;
+    },
     async status() {
       const [ready, agent] = await Promise.all([
         getFromBrain(address, "readyz"),
@@ -31,15 +38,17 @@ export function remoteBrain(address: BrainAddress): BrainApi {
   };
 }
 
-function remoteRuns(options: VidroOptions): BrainRuns {
+/** The runs of a brain that listens; the daemon of this home is told the folder when it is not the one it works in. */
+function remoteRuns(options: VidroOptions, folder: string | undefined): BrainRuns {
   let vidro = new Vidro(options);
   /** Runs that this process asked for: it is their driver, also when their key had started them before. */
   const own = new Set<string>();
   /** Runs that were just started, which the brain drives already. */
   const fresh = new Set<string>();
   return {
-    async start({ task, key, budget, thread, agent, hand }) {
+    async start({ task, key, budget, thread, agent, hand, workspace }) {
       const about = {
+        ...(folder === undefined || folder === workspace ? {} : { workspace }),
         ...(key === undefined ? {} : { key }),
         ...(budget === undefined ? {} : { budget }),
         ...(thread === undefined ? {} : { thread }),
@@ -66,12 +75,27 @@ function remoteRuns(options: VidroOptions): BrainRuns {
     abort: (run, reason) => withFaults(vidro.attach(run).abort(reason)),
     find: (run) => withFaults(vidro.attach(run).head()),
     list: (filter) => withFaults(vidro.list(filter)),
+    obstacle: (ids) => obstacleOf(options.url, vidro, ids),
     async detach() {
       // A command that leaves does not wait for a brain that is gone.
       vidro = new Vidro({ ...options, retries: 0 });
     },
   };
 }
+
+/** Why a run cannot go on at the moment; a hand that cannot be asked about is no obstacle. */
+async function obstacleOf(url: string, vidro: Vidro, ids: string): Promise<Obstacle | undefined> {
+  if ((await silenceOf(url, TERMINAL_LIMITS.vigilMs)) !== undefined)
+    return { who: `the brain at ${url}`, what: "does not answer" };
+  for (const id of ids.split(",").filter((one) => one !== LOCAL)) {
+    const hand = await vidro.hands.find(id).catch(() => undefined);
+    if (hand?.state === "down") return { who: hand.name, what: "is down", since: hand.lastSeenAt };
+  }
+  return undefined;
+}
+
+/** The id of the hand on the brain's own machine. */
+const LOCAL = "local";
 
 function remoteHands(address: BrainAddress, options: VidroOptions): BrainHands {
   const { hands } = new Vidro(options);

@@ -26,7 +26,7 @@ test("a run whose process was killed goes on under attach, from where it was", a
   const { model, goOn } = await waitingModel();
   await using _ = model;
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
-  const child = stage.start("run", "--yes", "wait for it");
+  const child = stage.start("run", "--json", "--yes", "wait for it");
   await told(child, "action.finished");
   child.kill("SIGKILL");
   await once(child, "exit");
@@ -41,7 +41,7 @@ test("a run whose process was killed goes on under attach, from where it was", a
 test("an action that was cut by a kill is never run again: exit 9 without a person to ask", async () => {
   await using model = await scriptedModel(shellLine("echo begun >> count; sleep 60"), doneLine("well"));
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
-  const child = stage.start("run", "--yes", "do it once");
+  const child = stage.start("run", "--json", "--yes", "do it once");
   const run = await told(child, "action.started");
   await stage.holds("count");
   child.kill("SIGKILL");
@@ -59,21 +59,21 @@ test("SIGTERM leaves the run open and says how to go on", async () => {
   const { model, goOn } = await waitingModel();
   await using _ = model;
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
-  const child = stage.start("run", "--yes", "wait for it");
+  const child = stage.start("run", "--json", "--yes", "wait for it");
   const over = ended(child);
   child.stdout.once("data", () => child.kill("SIGTERM"));
   const { code, stderr } = await over;
   assert.equal(code, 143);
   assert.match(stderr, /vidro attach run_/);
   goOn();
-  assert.equal((await stage.run("attach", "--last")).code, 0);
+  assert.equal((await stage.run("attach", "--json", "--last")).code, 0);
 });
 
 test("SIGINT without a terminal aborts the run, and the last line says so", async () => {
   const { model } = await waitingModel();
   await using _ = model;
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
-  const child = stage.start("run", "--yes", "wait for it");
+  const child = stage.start("run", "--json", "--yes", "wait for it");
   const over = ended(child);
   child.stdout.once("data", () => child.kill("SIGINT"));
   const { code, stdout } = await over;
@@ -85,7 +85,7 @@ test("a reader that goes away leaves the run open, without a stack", async () =>
   const { model, goOn } = await waitingModel();
   await using _ = model;
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
-  const child = stage.start("run", "--yes", "wait for it");
+  const child = stage.start("run", "--json", "--yes", "wait for it");
   let stderr = "";
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
   await once(child.stdout, "data");
@@ -96,17 +96,17 @@ test("a reader that goes away leaves the run open, without a stack", async () =>
   assert.equal(code, 141, stderr);
   assert.match(stderr, /^vidro: the run is .+\n/);
   assert.doesNotMatch(stderr, / at /);
-  assert.equal((await stage.run("attach", "--last")).code, 0);
+  assert.equal((await stage.run("attach", "--json", "--last")).code, 0);
 });
 
 test("a run that another process drives is only followed, to the same end", async () => {
   const { model, goOn } = await waitingModel();
   await using _ = model;
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
-  const driver = stage.start("run", "--yes", "wait for it");
+  const driver = stage.start("run", "--json", "--yes", "wait for it");
   const driven = ended(driver);
   await once(driver.stdout, "data");
-  const follower = stage.start("attach", "--last");
+  const follower = stage.start("attach", "--json", "--last");
   const followed = ended(follower);
   await once(follower.stdout, "data");
   goOn();
@@ -118,9 +118,9 @@ test("a follower takes over when the driving process dies", async () => {
   const { model, goOn } = await waitingModel();
   await using _ = model;
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
-  const driver = stage.start("run", "--yes", "wait for it");
+  const driver = stage.start("run", "--json", "--yes", "wait for it");
   await told(driver, "action.finished");
-  const follower = stage.start("attach", "--last");
+  const follower = stage.start("attach", "--json", "--last");
   const followed = ended(follower);
   await once(follower.stdout, "data");
   driver.kill("SIGKILL");
@@ -135,11 +135,11 @@ test("a follower takes over when the driving process dies", async () => {
 
 test("--after gives only what comes after", async () => {
   await using stage = await Stage.set();
-  const whole = lines((await stage.run("run", "how much disk is free?")).stdout);
-  const rest = lines((await stage.run("attach", "--last", "--after", "3")).stdout);
+  const whole = lines((await stage.run("run", "--json", "how much disk is free?")).stdout);
+  const rest = lines((await stage.run("attach", "--json", "--last", "--after", "3")).stdout);
   assert.deepEqual(rest, whole.slice(3));
   for (const after of [whole.length, whole.length + 9]) {
-    const none = await stage.run("attach", "--last", "--after", String(after));
+    const none = await stage.run("attach", "--json", "--last", "--after", String(after));
     assert.deepEqual([none.code, none.stdout], [0, ""]);
   }
 });
@@ -147,7 +147,7 @@ test("--after gives only what comes after", async () => {
 test("a run that is not named, too shortly named or not there is told by name", async () => {
   await using stage = await Stage.set();
   assert.equal((await stage.run("attach")).code, 2);
-  assert.equal((await stage.run("attach", "--last")).code, 3);
+  assert.equal((await stage.run("attach", "--json", "--last")).code, 3);
   assert.equal((await stage.run("attach", "abc")).code, 2);
   const missing = await stage.run("attach", "abcdef");
   assert.equal(missing.code, 3);

@@ -2,7 +2,7 @@ import { Fault } from "@vidro/core";
 import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { findRun, lastRun } from "../brain-api/find-run.ts";
-import { showRun } from "../view/show-run.ts";
+import { sayBrain, showRun } from "../view/show-run.ts";
 import type { ShowFlags } from "../view/show-run.ts";
 
 /** What `vidro attach` may be told. */
@@ -16,7 +16,9 @@ export async function attach(given: string | undefined, flags: AttachFlags): Pro
   if ((given === undefined) === (flags.last !== true)) {
     throw new Fault("BAD_REQUEST", "Say which run: vidro attach <run>, or vidro attach --last.");
   }
-  return withBrainApi(flags, async ({ runs }) => {
+  return withBrainApi(flags, async (brain) => {
+    const { runs } = brain;
+    sayBrain(brain, flags);
     const { id } = given === undefined ? await lastRun(runs) : await findRun(runs, given);
     return showRun(runs, { id, after: flags.after ?? 0 }, flags);
   });

@@ -4,7 +4,7 @@ import type { BrainFlags } from "../brain-api/brain-address.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { commandConfig } from "../program/settings.ts";
 import { requireFolder } from "../program/require-folder.ts";
-import { showRun } from "../view/show-run.ts";
+import { sayBrain, showRun } from "../view/show-run.ts";
 import type { ShowFlags } from "../view/show-run.ts";
 import { readTask } from "../program/read-task.ts";
 import { say } from "../program/output.ts";
@@ -28,8 +28,9 @@ export async function run(words: readonly string[], flags: RunFlags): Promise<nu
   const workspace = requireFolder(flags.workspace ?? ".");
   if (flags.workspace !== undefined && commandConfig({ url: flags.url }).get("url") !== undefined)
     throw new Fault("BAD_REQUEST", "A brain that is named works in its own folder: leave --workspace out.");
-  // A hand on another machine has its own folder, so any daemon will do.
-  return withBrainApi(flags.on === undefined ? { ...flags, workspace } : flags, async ({ runs }) => {
+  return withBrainApi(flags, async (brain) => {
+    const { runs } = brain;
+    sayBrain(brain, flags);
     const started = await runs.start({
       task,
       workspace,

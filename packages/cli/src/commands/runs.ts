@@ -8,7 +8,7 @@ import { EXIT } from "../program/exit-codes.ts";
 import { findRun } from "../brain-api/find-run.ts";
 import { entryLine } from "../view/json-lines.ts";
 import { paint, paintWord } from "../view/symbols.ts";
-import { screenFor } from "../view/show-run.ts";
+import { printedScreen } from "../view/show-run.ts";
 import { waitForReader, print, say, writeJson, writeLine } from "../program/output.ts";
 
 const TASK_CHARS = 70;
@@ -29,11 +29,8 @@ export async function listRuns(
   return withBrainApi(flags, async ({ runs }) => {
     const place = after === undefined ? {} : { after: (await findRun(runs, after)).id };
     const heads = await runs.list({ limit, ...place, ...(flags.open === true ? { open: true } : {}) });
-    for (const head of heads) {
-      await waitForReader();
-      if (flags.json === true) writeJson(headLine(head));
-      else print(row(head));
-    }
+    if (flags.json === true) for (const head of heads) await afterReader(() => writeJson(headLine(head)));
+    else for (const line of runRows(heads)) await afterReader(() => print(line));
     const damaged = heads.filter((head) => head.damaged !== undefined).length;
     if (damaged > 0) say(`${countWords(damaged, "run")} of these cannot be read. See where: vidro audit verify`);
     if (heads.length === 0 && flags.json !== true) {
@@ -43,6 +40,11 @@ export async function listRuns(
   });
 }
 
+async function afterReader(write: () => void): Promise<void> {
+  await waitForReader();
+  write();
+}
+
 /** Prints everything that happened in a run, as the journal has it. */
 export async function printRun(
   given: string,
@@ -50,13 +52,13 @@ export async function printRun(
 ): Promise<number> {
   return withBrainApi(flags, async ({ runs }) => {
     const { id, status } = await findRun(runs, given);
-    const screen = await screenFor(id, flags, false);
+    const screen = await printedScreen(id, flags);
     for await (const entry of runs.entries(id)) {
       screen.entry(entry);
       await waitForReader();
     }
     screen.close();
-    if (process.stdout.isTTY) say(paint("dim", `${id} is ${status}.`));
+    if (flags.json !== true) say(paint("dim", `${id} is ${status}.`, process.stderr));
     return EXIT.ok;
   });
 }
@@ -99,6 +101,12 @@ export async function abortRun(given: string, flags: BrainFlags): Promise<number
     say(`${id} is aborted.`);
     return EXIT.ok;
   });
+}
+
+/** Runs as the rows of a list under their headings; none without runs. */
+export function runRows(heads: readonly RunHead[]): readonly string[] {
+  const heading = ["RUN".padEnd(SHORT_ID_CHARS), "STATUS".padEnd(STATUS_CHARS), "STARTED".padStart(AGE_CHARS), "TASK"];
+  return heads.length === 0 ? [] : [paint("dim", heading.join("  ")), ...heads.map(row)];
 }
 
 function row({ id, status, task, startedAt, damaged }: RunHead): string {

@@ -58,9 +58,6 @@ function ownFault(thrown: unknown): Fault {
 /** Groups of commands that have `list`. */
 const LISTED = ["runs", "agents", "tokens", "hands", "config"];
 
-/** Commands that print NDJSON when stdout is no terminal. */
-const STREAMING = ["run", "attach"];
-
 /** The leading words of the command line that name a command. */
 function commandOf(argv: readonly string[]): readonly string[] {
   let command = buildProgram("", () => undefined);
@@ -74,5 +71,5 @@ function commandOf(argv: readonly string[]): readonly string[] {
 
 function wantsJson(argv: readonly string[]): boolean {
   const flags = argv.includes("--") ? argv.slice(0, argv.indexOf("--")) : argv;
-  return flags.includes("--json") || (STREAMING.includes(argv[0] ?? "") && !process.stdout.isTTY);
+  return flags.includes("--json");
 }

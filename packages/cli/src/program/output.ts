@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { WriteStream } from "node:tty";
 import { FAULTS, OUTPUT_LIMITS } from "@vidro/core";
 import { boundedLines, jsonLine, printable } from "@vidro/core/text";
 import type { FaultCode, FaultReport, FaultRow } from "@vidro/core";
@@ -16,14 +17,29 @@ export function say(...lines: readonly string[]): void {
   write(linesOf(lines));
 }
 
+/** Writes a text of any number of lines for people to stderr; lines that are not read in time are dropped. */
+export function sayText(text: string): void {
+  for (const line of toTerminal(text).split("\n")) write(`${line}\n`);
+}
+
+/** Writes a text to stdout, for programs and files: without control sequences, and else as it is. */
+export function printText(text: string): void {
+  process.stdout.write(`${printable(text)}\n`);
+}
+
+/** The terminal of the person at this command: stdout, or stderr when stdout goes to a program or a file. */
+export function peopleStream(): WriteStream {
+  return process.stdout.isTTY ? process.stdout : process.stderr;
+}
+
 /** Writes lines to stdout. */
 export function print(...lines: readonly string[]): void {
   process.stdout.write(linesOf(lines));
 }
 
-/** Writes the prompt before a person's input to stdout. */
+/** Writes the prompt before a person's input to their terminal. */
 export function prompt(text: string): void {
-  process.stdout.write(toTerminal(text));
+  peopleStream().write(toTerminal(text));
 }
 
 /** Splits a foreign text into lines and indents all but the first, so that none looks like a line of this command. */

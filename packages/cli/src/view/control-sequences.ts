@@ -13,6 +13,30 @@ const [OPEN, CLOSE] = ["\ufdd0", "\ufdd1"];
 const MARKS = new RegExp(`${OPEN}${NONCE}([?\\d;]*[A-Za-z])${CLOSE}`, "g");
 const CSI = "\u001b[";
 
+/** Signs of our own sentences as a terminal without UTF-8 shows them; letters of others are left as they are. */
+const TYPED_SIGNS: { readonly [sign: string]: string } = {
+  "·": "-",
+  "…": "...",
+  "›": ">",
+  "•": "*",
+  "─": "-",
+  "│": "|",
+  "→": "->",
+  "“": '"',
+  "”": '"',
+  "’": "'",
+  "–": "-",
+  "—": "-",
+};
+const DRAWN_SIGNS = new RegExp(`[${Object.keys(TYPED_SIGNS).join("")}]`, "g");
+
+/** Whether the locale of this process says that its terminal shows no UTF-8. */
+export function isAsciiTerminal(): boolean {
+  const { LC_ALL, LC_CTYPE, LANG } = process.env;
+  const locale = [LC_ALL, LC_CTYPE, LANG].find((name) => name !== undefined && name !== "");
+  return locale !== undefined && !/utf-?8/i.test(locale);
+}
+
 /** A control sequence, as `2J`, as a mark to put into text. */
 export function markControl(sequence: string): string {
   return `${OPEN}${NONCE}${sequence}${CLOSE}`;
@@ -20,7 +44,13 @@ export function markControl(sequence: string): string {
 
 /** Text for the terminal: printable, with our marks turned into control sequences. */
 export function toTerminal(text: string): string {
-  return printable(text).replaceAll(MARKS, `${CSI}$1`);
+  const shown = printable(text).replaceAll(MARKS, `${CSI}$1`);
+  return isAsciiTerminal() ? shown.replaceAll(DRAWN_SIGNS, (sign) => TYPED_SIGNS[sign] ?? sign) : shown;
+}
+
+/** The text that a terminal shows, without our marks. */
+export function withoutControls(text: string): string {
+  return text.replaceAll(MARKS, "");
 }
 
 /** Turns the control sequences of a trusted text, such as a colour, into marks. */

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, TERMINAL_LIMITS } from "@vidro/core";
 import { toTerminal } from "./control-sequences.ts";
-import { print, prompt as show } from "../program/output.ts";
+import { peopleStream, prompt as show } from "../program/output.ts";
 
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";
@@ -62,7 +62,7 @@ export function readWords(
     const lines: string[] = [];
     const reader = createInterface({
       input: process.stdin,
-      output: process.stdout,
+      output: peopleStream(),
       terminal: true,
       history: [...history],
       removeHistoryDuplicates: true,
@@ -76,7 +76,7 @@ export function readWords(
     });
     reader.on("SIGINT", () => {
       if (reader.line === "") return interrupt();
-      print("");
+      show("\n");
       reader.write(null, { ctrl: true, name: "e" });
       reader.write(null, { ctrl: true, name: "u" });
     });

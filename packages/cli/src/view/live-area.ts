@@ -1,10 +1,9 @@
 import type { WriteStream } from "node:tty";
-import { stripVTControlCharacters } from "node:util";
+import { columnsOf, USUAL_COLUMNS } from "./columns.ts";
 import { markControl, toTerminal } from "./control-sequences.ts";
 
-/* For a terminal that does not know its size. */
+/** Rows of a terminal that does not tell its size. */
 const USUAL_ROWS = 24;
-const USUAL_COLUMNS = 80;
 
 /** A line that is too wide is clipped by the terminal, so each line is one row whatever the width of its letters. */
 const CLIP = markControl("?7l");
@@ -34,7 +33,7 @@ export class LiveArea {
     const drawn = lines.slice(-Math.max(1, (this.#stream.rows || USUAL_ROWS) - 1));
     this.#write(`${this.#erase()}${CLIP}${drawn.map((line) => `${line}\n`).join("")}${WRAP}`);
     const columns = this.#stream.columns || USUAL_COLUMNS;
-    this.#widths = drawn.map((line) => Math.min(stripVTControlCharacters(toTerminal(line)).length, columns));
+    this.#widths = drawn.map((line) => Math.min(columnsOf(line), columns));
   }
 
   /** Erases the live rows. */

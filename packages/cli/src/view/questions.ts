@@ -1,8 +1,9 @@
 import { userInfo } from "node:os";
-import { readAnswer } from "@vidro/core/text";
+import { oneLine, readAnswer, UNASKED_ANSWER } from "@vidro/core/text";
 import type { QuestionAsked } from "@vidro/core";
 import { dropStrayKeys, readKey, readWords } from "./keyboard.ts";
 import { paint } from "./symbols.ts";
+import { peopleStream, prompt as show } from "../program/output.ts";
 
 /** An answer, and who gave it. */
 export interface SignedAnswer {
@@ -24,16 +25,16 @@ export const yesAnswerer: Answerer = {
   answer: async ({ options }) => ({ text: options[0] ?? "", by: "--yes" }),
 };
 
-/** Answers without a person: approves nothing, says nothing, and stops a run whose outcome is unknown. */
+/** Answers without a person: approves nothing, says that none could be asked, and stops where it cannot be known. */
 export const absentAnswerer: Answerer = {
   ready: async () => undefined,
-  answer: async ({ about }) => ({ text: ABSENT_ANSWERS[about.kind], by: "nobody" }),
+  answer: async ({ about }) => ({ text: ABSENT_ANSWERS[about.kind], by: "vidro" }),
 };
 
 const ABSENT_ANSWERS: { readonly [kind in QuestionAsked["about"]["kind"]]: string } = {
-  ask: "",
-  approval: "no",
-  tool: "no",
+  ask: UNASKED_ANSWER,
+  approval: UNASKED_ANSWER,
+  tool: UNASKED_ANSWER,
   unknown: "stop",
   call: "",
   healing: "escalate",
@@ -47,38 +48,93 @@ export const personAnswerer: Answerer = {
     const by = userName();
     const { kind } = question.about;
     if (kind === "approval" || kind === "tool") return { text: await approval(question, signal), by };
-    return { text: await choice(question.options, signal), by };
+    return { text: await choice(question, signal), by };
   },
 };
 
+/** The keys of an approval in each language; `y` is a yes in all of them. */
+const KEYS = {
+  en: { yes: ["y", "yes"], no: "no", why: "no, and say why", ask: "why not, or what instead?", help: "the keys" },
+  pt: {
+    yes: ["s", "sim"],
+    no: "não",
+    why: "não, e dizer por quê",
+    ask: "por que não, ou o que em vez disso?",
+    help: "as teclas",
+  },
+  es: {
+    yes: ["s", "sí"],
+    no: "no",
+    why: "no, y decir por qué",
+    ask: "¿por qué no, o qué en su lugar?",
+    help: "las teclas",
+  },
+} as const;
+
+const ESCAPE = "\u001b";
+
 async function approval(question: QuestionAsked, signal: AbortSignal): Promise<string> {
-  const keys = `  ${paint("bold", "y")} yes   ${paint("bold", "n")} no   ${paint("bold", "w")} no, and say why\n`;
+  const { language = "en" } = question;
+  const { yes, no, why, ask, help } = KEYS[language];
+  const shown = [
+    [yes[0], yes[1]],
+    ["n", no],
+    ["w", why],
+    ["?", help],
+  ] as const;
+  const keys = `  ${shown.map(([key, word]) => `${paint("bold", key, peopleStream())} ${word}`).join("   ")}\n`;
   for (let prompt = keys; ;) {
     const struck = (await readKey(prompt, signal)).trim();
-    if (struck.toLowerCase() === "w") return refusal(await readWords("  why not, or what instead? ", signal));
-    const answer = readAnswer(question, struck);
+    const key = struck.toLowerCase();
+    if (key === "w") return refusal(await readWords(`  ${ask} `, signal));
+    if (struck === ESCAPE) return "no";
+    // An s is short for sim and sí; in English it might as well mean skip or stop.
+    const answer = key === "s" && language === "en" ? undefined : readAnswer(question, struck);
     if (answer !== undefined) return answer;
-    // A single other key is ignored as a slip; longer input that is no answer gets the prompt again.
-    prompt = struck.length > 1 && !struck.startsWith("\u001b") ? keys : "";
+    prompt =
+      key === "?"
+        ? `${keys}  Esc ${no}   Ctrl-C ${ENDS[language]}\n`
+        : `  ${keyName(struck)}: ${NO_ANSWER[language]}\n${keys}`;
   }
 }
+
+const ENDS = { en: "ends the run", pt: "encerra a execução", es: "termina la ejecución" } as const;
+const NO_ANSWER = {
+  en: "that is no answer, nothing was done.",
+  pt: "isso não é resposta, nada foi feito.",
+  es: "eso no es respuesta, no se hizo nada.",
+} as const;
+
+/** A key as it is called. */
+function keyName(struck: string): string {
+  if (struck === "") return "Enter";
+  return struck.startsWith(ESCAPE) ? "that key" : oneLine(struck, WORDS_CHARS);
+}
+
+/** What is repeated of a text that is no answer. */
+const WORDS_CHARS = 40;
 
 /** A refusal, with the person's reason if they gave one. */
 function refusal(why: string | undefined): string {
   return why === undefined || why.trim() === "" ? "no" : `no: ${why}`;
 }
 
-async function choice(options: readonly string[], signal: AbortSignal): Promise<string> {
-  const prompt =
-    options.length === 0 ? "  › " : `  1-${options.length}${options.length > 1 ? ", or your own words" : ""} › `;
+async function choice(question: QuestionAsked, signal: AbortSignal): Promise<string> {
+  const { options, about, language = "en" } = question;
+  const isFree = about.kind === "ask" || about.kind === "call";
+  const hint = options.length === 0 ? "" : `1-${options.length}${isFree ? `, ${OWN_WORDS[language]}` : ""} `;
   for (;;) {
-    const words = ((await readWords(prompt, signal)) ?? "").trim();
+    const words = ((await readWords(`  ${hint}› `, signal)) ?? "").trim();
     const chosen = /^\d+$/.test(words) ? options[Number(words) - 1] : undefined;
     if (chosen !== undefined) return chosen;
     // With options, an empty line is a slip; without, it is an answer.
-    if (words !== "" || options.length === 0) return words;
+    const answer = words === "" && options.length > 0 ? undefined : readAnswer(question, words);
+    if (answer !== undefined) return answer;
+    show(`  ${words === "" ? "" : `${oneLine(words, WORDS_CHARS)}: ${NO_ANSWER[language]} `}${options.join(" / ")}\n`);
   }
 }
+
+const OWN_WORDS = { en: "or your own words", pt: "ou as suas palavras", es: "o sus palabras" } as const;
 
 function userName(): string {
   try {

@@ -3,58 +3,69 @@ import { TERMINAL_LIMITS } from "@vidro/core";
 import { voidsWords } from "@vidro/core/run";
 import {
   actionWords,
-  approvalAsked,
-  approvalRows,
   commandLine,
   countWords,
   oneLine,
   outcomeWords,
   planWords,
-  printable,
   eventSentence,
   SHORT_ID_CHARS,
   spanWords,
 } from "@vidro/core/text";
 import type { Action, Entry, Event, LiveEvent, PolicyJudged, QuestionAsked, RunStarted } from "@vidro/core";
+import { AnswerStream, textRows } from "./answer-stream.ts";
+import { approvalLines } from "./approval-lines.ts";
 import { Checklist } from "./checklist.ts";
+import { wrapText } from "./columns.ts";
+import { foldedOutput } from "./output-fold.ts";
 import { OutputLines } from "./output-lines.ts";
-import { LiveArea } from "./live-area.ts";
+import { openRows } from "./rows.ts";
+import type { Rows } from "./rows.ts";
+import { actionFate } from "./run-fate.ts";
+import type { ActionFate } from "./run-fate.ts";
 import { paint, terminalSymbols } from "./symbols.ts";
-import type { TerminalSymbols } from "./symbols.ts";
+import type { Paint, TerminalSymbols } from "./symbols.ts";
 import type { Verbosity, Screen } from "./screen.ts";
+import { printText } from "../program/output.ts";
 
-/** How a terminal is used; with `live`, rows are redrawn. */
+/** How a run is shown to a person; with `live`, rows are redrawn. */
 interface TerminalOptions extends Verbosity {
+  /** The terminal, or stderr when there is none. */
   readonly stream: WriteStream;
   readonly live: boolean;
   /** The run's id. */
   readonly run: string;
+  /** Whether the answer goes to stdout as it is, and not to the rows. */
+  readonly isPiped: boolean;
 }
 
-/** A run as a person watches it on a terminal. */
+/** A run as a person watches it. */
 export function terminalScreen(options: TerminalOptions): Screen {
   return new TerminalScreen(options);
 }
 
-/** Columns of a terminal that does not tell its size. */
-const USUAL_COLUMNS = 80;
 /** Width of the symbol and the space before each line. */
 const MARK_CHARS = 2;
-/** Width of the names of an approval's rows. */
-const ROW_NAME_CHARS = 9;
-const MARGIN = `\n${" ".repeat(MARK_CHARS)}`;
-const ROW_MARGIN = `\n${" ".repeat(MARK_CHARS + ROW_NAME_CHARS + 1)}`;
+const MARGIN = " ".repeat(MARK_CHARS);
 /** Room for the outcome beside the name of an action. */
 const OUTCOME_CHARS = 32;
 /** Room for the elapsed time. */
 const SPAN_CHARS = 14;
+/** The longest name of an action or a task where rows have no width. */
+const NAME_CHARS = 200;
+/** The model whose answers are plain text. */
+const PLAIN_MODEL = "offline";
+
+const FATE_STYLES = { done: "green", failed: "red", refused: "yellow", unknown: "magenta" } as const;
 
 class TerminalScreen implements Screen {
   readonly #options: TerminalOptions;
-  readonly #marks: TerminalSymbols;
-  readonly #area: LiveArea;
+  readonly #marks: TerminalSymbols = terminalSymbols();
+  readonly #rows: Rows;
+  readonly #paint: Paint;
   readonly #plan = new Checklist();
   #fold = new OutputLines();
+  #answer: AnswerStream;
   #spinner: NodeJS.Timeout | undefined;
   /** What is going on, and since when. */
   #doing = "starting";
@@ -65,16 +76,20 @@ class TerminalScreen implements Screen {
   /** Whether entries are taken in without being shown. */
   #recalling = false;
   readonly #used = { steps: 0, actions: 0, tokens: 0 };
+  #isMarkdown = true;
+  /** Whether rows of the model's current text are shown. */
+  #hasText = false;
 
   constructor(options: TerminalOptions) {
     this.#options = options;
-    this.#marks = terminalSymbols();
-    this.#area = new LiveArea(options.stream);
+    this.#rows = openRows(options.stream);
+    this.#paint = (style, text) => paint(style, text, options.stream);
+    this.#answer = this.#newAnswer();
   }
 
   /** What fits on a line behind its mark. */
   get #room(): number {
-    return (this.#options.stream.columns || USUAL_COLUMNS) - MARK_CHARS;
+    return Math.min(this.#rows.columns - MARK_CHARS, NAME_CHARS);
   }
 
   entry({ at, event }: Entry): void {
@@ -96,37 +111,50 @@ class TerminalScreen implements Screen {
 
   /** Takes in a live event; the spinner's next turn draws it, so that the cost does not grow with the output. */
   live(event: LiveEvent): void {
-    const lines = this.#fold.push(event.type === "model.delta" ? event.text : event.chunk);
-    if (!this.#options.verbose || event.type !== "action.output") return;
-    for (const line of lines) this.#aside(this.#marks.bar, line);
+    if (event.type === "model.delta") {
+      if (this.#isStreaming) this.#text(this.#answer.push(event.text, this.#rows.columns));
+      return;
+    }
+    const lines = this.#fold.push(event.chunk);
+    if (this.#options.verbose) for (const line of lines) this.#aside(this.#marks.bar, line);
+  }
+
+  notice(words: string): void {
+    this.#aside(this.#marks.note, words);
+    this.#draw();
   }
 
   releaseTerminal(): void {
     clearInterval(this.#spinner);
     this.#spinner = undefined;
-    this.#area.clear();
+    this.#rows.clear();
   }
 
   close(): void {
     this.releaseTerminal();
-    this.#area.close();
+    this.#rows.close();
+  }
+
+  /** Whether the model's text is shown while it is written. */
+  get #isStreaming(): boolean {
+    return this.#options.live && !this.#options.isPiped && !this.#options.quiet && !this.#recalling;
   }
 
   #show(event: Event, at: number): void {
+    const fate = actionFate(event);
+    if (fate !== undefined) return this.#ended(event, fate);
     switch (event.type) {
       case "run.started":
         return this.#started(event);
       case "model.called":
+        this.#answer = this.#newAnswer();
+        this.#hasText = false;
         return this.#begin(event.attempt > 1 ? `thinking, try ${event.attempt}` : "thinking", at);
       case "model.replied":
-        this.#action = event.action;
-        // Text beside an action is shown; the answer itself comes with the end of the run.
-        if (event.text !== "" && event.text !== event.answer)
-          this.#line(" ", event.text.trim().replaceAll("\n", MARGIN));
-        return;
+        return this.#replied(event);
       case "plan.made":
         this.#plan.begin(event.steps);
-        if (!this.#options.live) this.#printPlan();
+        if (!this.#options.live) this.#aside(this.#marks.note, eventSentence(event));
         return;
       case "policy.judged":
         this.#judged = event;
@@ -135,23 +163,14 @@ class TerminalScreen implements Screen {
       case "question.asked":
         return this.#asked(event);
       case "question.answered":
-        return this.#line(" ", paint("dim", eventSentence(event)));
+        return this.#line(" ", this.#paint("dim", eventSentence(event)));
       case "action.started":
         this.#action = event.action;
         return this.#begin(actionWords(event.action, this.#room), at);
-      case "action.finished":
-        return this.#finished(event);
-      case "action.failed":
-      case "action.unknown":
-        return this.#line(
-          paint("red", this.#marks.failed),
-          `${this.#name()}: ${event.fault.message.replaceAll("\n", MARGIN)}`,
-        );
       case "intent.analyzed":
       case "model.failed":
       case "heal.tried":
-        if (voidsWords(event)) this.#fold = new OutputLines();
-        return this.#line(paint("yellow", this.#marks.heal), eventSentence(event));
+        return this.#healed(event);
       case "note.observed":
       case "knowledge.committed":
       case "tool.proposed":
@@ -159,12 +178,11 @@ class TerminalScreen implements Screen {
         return this.#aside(this.#marks.note, eventSentence(event));
       case "run.finished":
         this.#plan.finish();
-        this.#end(at);
-        return this.#answer(event.result);
+        return this.#end(at, event.result);
       case "run.failed":
         return this.#end(at);
       case "run.aborted":
-        this.#line(paint("yellow", this.#marks.stop), eventSentence(event));
+        this.#line(this.#paint("yellow", this.#marks.stop), eventSentence(event));
         return this.#end(at);
       default:
         // An event that only a newer brain knows.
@@ -173,43 +191,70 @@ class TerminalScreen implements Screen {
   }
 
   #started({ task, model, workspace, agent }: RunStarted): void {
-    this.#line(paint(["cyan", "bold"], this.#marks.task), paint("bold", oneLine(task, this.#room)));
+    this.#isMarkdown = model !== PLAIN_MODEL;
+    this.#line(this.#paint(["cyan", "bold"], this.#marks.task), this.#paint("bold", oneLine(task, this.#room)));
     const id = this.#options.run.slice(-SHORT_ID_CHARS);
-    this.#line(" ", paint("dim", `${agent} with ${model} in ${workspace} · run ${id}`));
+    this.#line(" ", this.#paint("dim", `${agent} with ${model} in ${workspace} · run ${id}`));
   }
 
-  #finished(event: Extract<Event, { type: "action.finished" }>): void {
-    const { outcome } = event;
-    const failed = outcome.kind === "process" && outcome.exitCode !== 0;
-    if (!failed) this.#plan.tick();
-    const mark = failed ? paint("red", this.#marks.failed) : paint("green", this.#marks.done);
-    this.#line(mark, `${this.#name()} ${paint("dim", `· ${outcomeWords(outcome)}`)}`);
-    const told = this.#fold.last();
-    if (failed && !this.#options.verbose) for (const line of told) this.#aside(this.#marks.bar, line);
+  #replied(event: Extract<Event, { type: "model.replied" }>): void {
+    this.#action = event.action;
+    this.#isMarkdown = event.model !== PLAIN_MODEL;
+    const { text } = event;
+    if (this.#isStreaming) this.#text(this.#answer.end(this.#rows.columns));
+    // Text beside an action is shown; the answer itself comes with the end of the run.
+    if (text.trim() === "" || text === event.answer || this.#answer.hasShown(text)) return;
+    this.#line(" ", text.trim());
+  }
+
+  #healed(event: Extract<Event, { type: "intent.analyzed" | "model.failed" | "heal.tried" }>): void {
+    if (voidsWords(event)) {
+      if (this.#isStreaming) this.#text(this.#answer.end(this.#rows.columns));
+      this.#answer = this.#newAnswer();
+      this.#hasText = false;
+      this.#fold = new OutputLines();
+    }
+    this.#line(this.#paint("yellow", this.#marks.heal), eventSentence(event));
+  }
+
+  /** An action ended, or was never begun. */
+  #ended(event: Event, fate: ActionFate): void {
+    this.#plan.take(fate);
+    const mark = this.#paint(FATE_STYLES[fate], this.#marks[fate]);
+    if (event.type !== "action.finished") {
+      if (event.type === "action.failed" || event.type === "action.unknown")
+        this.#line(mark, `${this.#name()}: ${event.fault.message}`);
+      return;
+    }
+    this.#line(mark, `${this.#name()} ${this.#paint("dim", `· ${outcomeWords(event.outcome)}`)}`);
+    // What was allowed without a question only looked: its answer says what it found.
+    const isShown = fate === "failed" || (this.#judged !== undefined && this.#judged.verdict.class !== "read");
+    if (!isShown || (this.#options.verbose && this.#options.live)) return;
+    for (const line of foldedOutput(event.outcome)) this.#aside(this.#marks.bar, line);
   }
 
   #asked(event: QuestionAsked): void {
-    const ask = paint(["yellow", "bold"], this.#marks.ask);
+    const ask = this.#paint(["yellow", "bold"], this.#marks.ask);
     if (event.about.kind === "approval" && this.#judged !== undefined) {
-      this.#always(ask, paint("bold", approvalAsked(event.language)));
       const { hand } = event.about;
       const asked = { ...this.#judged, action: this.#action, ...(hand === undefined ? {} : { hand }) };
-      for (const [name, text] of approvalRows(asked, event.language)) {
-        this.#always(" ", `${paint("dim", name.padEnd(ROW_NAME_CHARS))} ${text.replaceAll("\n", ROW_MARGIN)}`);
-      }
+      const [question, ...lines] = approvalLines(asked, event.language, this.#paint);
+      this.#always(ask, this.#paint("bold", question));
+      for (const line of lines) this.#raw(`${MARGIN}${line}`);
       return;
     }
-    this.#always(ask, paint("bold", event.text.replaceAll("\n", MARGIN)));
+    this.#always(ask, this.#paint("bold", event.text));
     if (event.about.kind === "tool") this.#always(" ", commandLine(event.about.tool.argv ?? []));
     else
       for (const [index, option] of event.options.entries())
         this.#always(" ", `${index + 1}  ${oneLine(option, this.#room)}`);
   }
 
-  /** Shows the final plan and what the run used. */
-  #end(at: number): void {
+  /** Shows the answer, how the plan ended, and what the run used. */
+  #end(at: number, result?: unknown): void {
     this.releaseTerminal();
-    if (this.#options.live) this.#printPlan();
+    if (result !== undefined) this.#printAnswer(result);
+    this.#printPlan();
     const { steps, actions, tokens } = this.#used;
     const used = [
       countWords(steps, "step"),
@@ -217,12 +262,24 @@ class TerminalScreen implements Screen {
       countWords(tokens, "token"),
       spanWords(at - this.#startedAt),
     ];
-    this.#line(" ", paint("dim", used.join(" · ")));
+    this.#line(" ", this.#paint("dim", used.join(" · ")));
   }
 
-  #answer(result: unknown): void {
-    const text = printable(typeof result === "string" ? result : JSON.stringify(result, null, 2));
-    this.#always("", this.#options.quiet ? text.trimEnd() : `\n${text.trimEnd()}`);
+  #printAnswer(result: unknown): void {
+    if (this.#recalling) return;
+    const text = (typeof result === "string" ? result : JSON.stringify(result, null, 2)).trimEnd();
+    if (this.#options.isPiped) return printText(text);
+    if (this.#answer.hasShown(text)) return this.#raw("");
+    const stream = this.#newAnswer(typeof result === "string");
+    const { columns } = this.#rows;
+    const rows = [...stream.push(text, columns), ...stream.end(columns)];
+    const body = this.#options.quiet ? rows : ["", ...rows, ""];
+    this.#raw(body.join("\n"));
+  }
+
+  /** Begins a text of the model; the built-in model quotes files, which are no Markdown. */
+  #newAnswer(isText = true): AnswerStream {
+    return new AnswerStream(textRows(isText && this.#isMarkdown && this.#options.live, this.#paint));
   }
 
   #count(event: Event): void {
@@ -246,15 +303,16 @@ class TerminalScreen implements Screen {
   }
 
   #printPlan(): void {
-    for (const row of this.#planRows(Infinity)) this.#line("", row);
+    for (const row of this.#planRows(Infinity)) if (!this.#options.quiet) this.#raw(row);
   }
 
   #planRows(most: number): readonly string[] {
-    const { done, now, later } = this.#marks;
     return this.#plan.rows(most).map(({ step, state }) => {
       const text = oneLine(step, this.#room);
-      if (state === "done") return `${paint("green", done)} ${paint("dim", text)}`;
-      return state === "now" ? `${paint("cyan", now)} ${text}` : `${paint("dim", later)} ${paint("dim", text)}`;
+      if (state === "now") return `${this.#paint("cyan", this.#marks.now)} ${text}`;
+      const mark =
+        state === "later" ? this.#paint("dim", this.#marks.later) : this.#paint(FATE_STYLES[state], this.#marks[state]);
+      return `${mark} ${this.#paint("dim", text)}`;
     });
   }
 
@@ -263,23 +321,37 @@ class TerminalScreen implements Screen {
     const { bar, spinner } = this.#marks;
     const output = this.#fold.last();
     const mark = spinner[Math.floor(Date.now() / TERMINAL_LIMITS.spinnerMs) % spinner.length] ?? "";
-    this.#area.draw([
+    const span = spanWords(Math.max(0, Date.now() - this.#since));
+    this.#rows.draw([
+      ...this.#answer.open(this.#rows.columns),
       ...this.#planRows(TERMINAL_LIMITS.planRows),
-      ...output.map((line) => paint("dim", `${bar} ${oneLine(line, this.#room)}`)),
-      `${paint("cyan", mark)} ${oneLine(this.#doing, this.#room - SPAN_CHARS)} ${paint("dim", spanWords(Math.max(0, Date.now() - this.#since)))}`,
+      ...output.map((line) => this.#paint("dim", `${bar} ${oneLine(line, this.#room)}`)),
+      `${this.#paint("cyan", mark)} ${oneLine(this.#doing, this.#room - SPAN_CHARS)} ${this.#paint("dim", span)}`,
     ]);
   }
 
   #aside(mark: string, text: string): void {
-    this.#line(paint("dim", mark), paint("dim", text));
+    this.#line(this.#paint("dim", mark), this.#paint("dim", text));
   }
 
   #line(mark: string, text: string): void {
     if (!this.#options.quiet) this.#always(mark, text);
   }
 
+  /** Prints a text behind its mark, broken between words; further rows are indented. */
   #always(mark: string, text: string): void {
-    if (this.#recalling) return;
-    this.#area.print(mark === "" ? text : `${mark} ${text}`);
+    const [first = "", ...others] = wrapText(text, this.#rows.columns - MARK_CHARS);
+    this.#raw([`${mark} ${first}`, ...others.map((row) => `${MARGIN}${row}`)].join("\n"));
+  }
+
+  /** Prints rows of the model's text, set off from what is above it. */
+  #text(rows: readonly string[]): void {
+    if (rows.length === 0) return;
+    this.#raw([...(this.#hasText ? [] : [""]), ...rows].join("\n"));
+    this.#hasText = true;
+  }
+
+  #raw(text: string): void {
+    if (!this.#recalling) this.#rows.print(text);
   }
 }

@@ -1,6 +1,6 @@
 import type { Entry, LiveEvent, QuestionAsked } from "@vidro/core";
 import { entryLine, liveLine } from "./json-lines.ts";
-import { writeLine } from "../program/output.ts";
+import { say, writeLine } from "../program/output.ts";
 
 /** Where a run is shown. */
 export interface Screen {
@@ -12,6 +12,8 @@ export interface Screen {
   remind(question: QuestionAsked): void;
   /** Shows what is happening right now. */
   live(event: LiveEvent): void;
+  /** Shows a note about the watching itself, such as what it waits for. */
+  notice(words: string): void;
   /** Erases what is redrawn, so that others can write to the terminal until the next entry. */
   releaseTerminal(): void;
   /** Shows nothing more. */
@@ -33,6 +35,8 @@ export function ndjsonScreen(run: string, { verbose }: Pick<Verbosity, "verbose"
     live: (event) => {
       if (verbose) writeLine(liveLine(run, event, Date.now()));
     },
+    // Notes are for people: stdout is the journal.
+    notice: (words) => say(words),
     releaseTerminal: () => undefined,
     close: () => undefined,
   };

@@ -1,9 +1,10 @@
+import { paint, terminalName } from "./symbols.ts";
 import { absentAnswerer, personAnswerer, yesAnswerer } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import { ndjsonScreen } from "./screen.ts";
 import type { Verbosity, Screen } from "./screen.ts";
-import type { BrainRuns } from "../brain-api/brain-api.ts";
-import { terminalName } from "./symbols.ts";
+import type { BrainApi, BrainRuns } from "../brain-api/brain-api.ts";
+import { peopleStream, say } from "../program/output.ts";
 import { watchRun } from "./watch-run.ts";
 
 /** Flags that say how a run is shown and who answers. */
@@ -12,9 +13,9 @@ export interface ShowFlags extends Partial<Verbosity> {
   readonly yes?: boolean;
 }
 
-/** Whether a run is written as NDJSON: with --json, or when stdout is no terminal. */
-function tellsPrograms({ json }: ShowFlags): boolean {
-  return json === true || !process.stdout.isTTY;
+/** Says which brain works, before anything else; programs and those who want only the answer are not told. */
+export function sayBrain({ place }: Pick<BrainApi, "place">, { json, quiet }: ShowFlags): void {
+  if (json !== true && quiet !== true) say(paint("dim", `brain: ${place}`, process.stderr));
 }
 
 /** Shows a run from entry `after` on to its end and gives the exit code. */
@@ -32,16 +33,28 @@ export async function showRun(
   });
 }
 
-/** The screen for a run; `live` is false for a run that is only printed. */
-export async function screenFor(run: string, flags: ShowFlags, live = terminalName() !== "dumb"): Promise<Screen> {
+/**
+ * The screen for a run: NDJSON with --json, else text for people, whose answer goes to stdout and whose progress goes to
+ * the terminal, or to stderr when stdout is none.
+ */
+async function screenFor(run: string, flags: ShowFlags): Promise<Screen> {
   const { quiet = false, verbose = false } = flags;
-  if (tellsPrograms(flags)) return ndjsonScreen(run, { verbose });
-  // Loaded only for a terminal: programs get NDJSON.
+  if (flags.json === true) return ndjsonScreen(run, { verbose });
+  // Loaded only for people: programs get NDJSON.
   const { terminalScreen } = await import("./run-view.ts");
-  return terminalScreen({ run, stream: process.stdout, live, quiet, verbose });
+  const stream = peopleStream();
+  const live = stream.isTTY && terminalName() !== "dumb";
+  return terminalScreen({ run, stream, live, isPiped: !process.stdout.isTTY, quiet, verbose });
+}
+
+/** The screen for a run that is only printed: all of it goes to stdout, and nothing is redrawn. */
+export async function printedScreen(run: string, { json, verbose = false }: ShowFlags): Promise<Screen> {
+  if (json === true) return ndjsonScreen(run, { verbose });
+  const { terminalScreen } = await import("./run-view.ts");
+  return terminalScreen({ run, stream: process.stdout, live: false, isPiped: false, quiet: false, verbose });
 }
 
 function answererFor(flags: ShowFlags): Answerer {
   if (flags.yes === true) return yesAnswerer;
-  return !tellsPrograms(flags) && process.stdin.isTTY ? personAnswerer : absentAnswerer;
+  return flags.json !== true && process.stdin.isTTY && peopleStream().isTTY ? personAnswerer : absentAnswerer;
 }

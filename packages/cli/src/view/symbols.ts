@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { markControls } from "./control-sequences.ts";
+import { isAsciiTerminal, markControls } from "./control-sequences.ts";
 
 /** Colours as this terminal and NO_COLOR allow them. */
 export function paint(
@@ -10,6 +10,9 @@ export function paint(
   const [before = "", after = ""] = styleText(style, HOLE, { stream }).split(HOLE);
   return `${markControls(before)}${text}${markControls(after)}`;
 }
+
+/** Paints text for one stream. */
+export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
 /** A word in its colour, padded to a width; a word without a colour, as a newer brain may use, stays as it is. */
 export function paintWord(
@@ -30,6 +33,10 @@ export interface TerminalSymbols {
   readonly task: string;
   readonly done: string;
   readonly failed: string;
+  /** Not done: the policy or a person did not allow it, or no person could be asked. */
+  readonly refused: string;
+  /** Begun, and how it ended cannot be known. */
+  readonly unknown: string;
   readonly now: string;
   readonly later: string;
   readonly heal: string;
@@ -44,6 +51,8 @@ const DRAWN: TerminalSymbols = {
   task: "▸",
   done: "✓",
   failed: "✗",
+  refused: "⊘",
+  unknown: "⁇",
   now: "◐",
   later: "○",
   heal: "↻",
@@ -58,6 +67,8 @@ const TYPED: TerminalSymbols = {
   task: ">",
   done: "+",
   failed: "x",
+  refused: "!",
+  unknown: "?",
   now: "*",
   later: "-",
   heal: "~",
@@ -76,5 +87,5 @@ export function terminalName(): string | undefined {
 /** The symbols that this terminal can show. */
 export function terminalSymbols(): TerminalSymbols {
   const name = terminalName();
-  return name === "dumb" || name === "linux" ? TYPED : DRAWN;
+  return name === "dumb" || name === "linux" || isAsciiTerminal() ? TYPED : DRAWN;
 }

@@ -5,7 +5,9 @@ import { onInterrupt } from "./interrupts.ts";
 import type { InterruptTarget, LeaveReason } from "./interrupts.ts";
 import { absentAnswerer } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
+import { RunFate } from "./run-fate.ts";
 import type { Screen } from "./screen.ts";
+import { Vigil } from "./vigil.ts";
 import { faultRow, waitForReader, say, sayFault } from "../program/output.ts";
 import type { BrainRuns, RunRole } from "../brain-api/brain-api.ts";
 
@@ -55,6 +57,9 @@ class Watcher implements InterruptTarget {
   #asking: AbortController | undefined;
   #leaving: LeaveReason | undefined;
   #fault: unknown;
+  readonly #fate = new RunFate();
+  /** Ids of the hands of the run, with commas. */
+  #hands = "";
 
   constructor(watching: WatchOptions) {
     this.#watching = watching;
@@ -64,7 +69,10 @@ class Watcher implements InterruptTarget {
   async watch(): Promise<number> {
     const { runs, run, screen, answerer } = this.#watching;
     let last: Entry | undefined;
-    for await (const entry of runs.entries(run, this.#cursor)) screen.recall((last = entry));
+    for await (const entry of runs.entries(run, this.#cursor)) {
+      this.#take(entry);
+      screen.recall((last = entry));
+    }
     if (last !== undefined && isTerminal(last.event)) return this.#over(last.event);
     // A cursor beyond the last entry means: from now on.
     this.#cursor = last?.seq ?? 0;
@@ -82,6 +90,12 @@ class Watcher implements InterruptTarget {
       if (end !== undefined) return this.#over(end);
       if (this.#leaving !== undefined) return this.#leave(this.#leaving);
     }
+  }
+
+  /** Gathers what the watcher itself has to know of a run. */
+  #take({ event }: Entry): void {
+    this.#fate.take(event);
+    if (event.type === "run.started") this.#hands = event.hand;
   }
 
   /** The open question, if it is the entry at the cursor: it was shown before and still needs an answer. */
@@ -117,18 +131,25 @@ class Watcher implements InterruptTarget {
     const looking =
       this.#role === "onlooker" ? setInterval(() => void this.#lookForDeath(), TERMINAL_LIMITS.takeOverMs) : undefined;
     if (this.#leaving !== undefined) this.#hangUp.abort();
+    const vigil = new Vigil(this.#watching, () => this.#hands);
     try {
       for await (const followed of runs.follow(run, this.#cursor, signal)) {
         await waitForReader(signal);
         if ("live" in followed) screen.live(followed.live);
-        else if (isTerminal(followed.entry.event)) {
-          screen.entry(followed.entry);
-          return followed.entry.event;
-        } else await this.#show(followed.entry);
+        else {
+          const { entry } = followed;
+          this.#take(entry);
+          if (!isTerminal(entry.event)) await this.#show(entry);
+          else {
+            screen.entry(entry);
+            return entry.event;
+          }
+        }
       }
       return undefined;
     } finally {
       clearInterval(looking);
+      vigil.end();
     }
   }
 
@@ -188,7 +209,11 @@ class Watcher implements InterruptTarget {
     this.#asking?.abort();
     this.#watching.screen.close();
     if (end.type === "run.failed") sayFault(end.fault);
-    return exitAfter(end);
+    const exit = this.#fate.exit(end);
+    const { refusal } = this.#fate;
+    if (end.type === "run.finished" && exit !== EXIT.ok && refusal !== undefined)
+      say(`  next: ${faultRow(refusal.code).next}`);
+    return exit;
   }
 
   async #leave({ exit, because }: LeaveReason): Promise<number> {
@@ -201,10 +226,4 @@ class Watcher implements InterruptTarget {
     else say(`vidro: the run is ${status}.`);
     return exit;
   }
-}
-
-/** The exit code for the end of a run. */
-function exitAfter(end: TerminalEvent): number {
-  if (end.type === "run.failed") return faultRow(end.fault.code).exit;
-  return end.type === "run.finished" ? EXIT.ok : EXIT.aborted;
 }

@@ -34,8 +34,10 @@ export const CONFIG_LIMITS = {
 
 /** Bounds of the command line. */
 export const TERMINAL_LIMITS = {
-  /** Lines of a running command that are shown; the rest is folded. */
+  /** Last lines of a command's output that are shown; the rest is folded. */
   outputLines: 5,
+  /** First lines of a command's output that are shown when it has ended. */
+  headLines: 3,
   /** Characters shown of one line of output. */
   lineChars: 4000,
   /** Steps of a plan that are shown during the run. */
@@ -46,6 +48,8 @@ export const TERMINAL_LIMITS = {
   strayKeysMs: 30,
   /** Interval at which a watcher checks whether the process that drives the run died. */
   takeOverMs: SECOND_MS,
+  /** Interval at which a watcher asks whether the brain and the hands of its run are there, and its wait for the answer. */
+  vigilMs: 900,
   /** Default number of runs in a list. */
   listedRuns: 20,
   /** Runs, newest first, that are searched for the end of an id. */

@@ -87,7 +87,11 @@ export function decide(state: RunState, moment: Moment): Decision {
         }),
       );
     case "answered":
-      return record({ type: "run.finished", result: phase.answer });
+      return record({
+        type: "run.finished",
+        result: phase.answer,
+        ...(phase.unmet === undefined ? {} : { unmet: phase.unmet }),
+      });
     case "failing":
       return record({ type: "run.failed", fault: phase.fault });
     case "ended":

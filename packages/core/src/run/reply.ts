@@ -46,7 +46,7 @@ export function replyEvents(reply: ModelReply, state: RunState, newId: NewId): r
     ...(reply.cutShort === undefined ? {} : { cutShort: reply.cutShort }),
     ...(isNative ? { native: true } : {}),
     ...writtenLines(said, quoted),
-    ...(taken === undefined ? effectOfAsides(prose, asides) : effectOf(taken, state, newId)),
+    ...withUnmet(reply, taken === undefined ? effectOfAsides(prose, asides) : effectOf(taken, state, newId)),
     ...(told.length === 0 ? {} : { told }),
   };
   const parts = keptParts(reply, replied);
@@ -117,7 +117,12 @@ function parseReply(
   return { prose, said, quoted: isQuoting ? reader.lines : [] };
 }
 
-type ReplyEffect = Pick<ModelReplied, "action" | "control" | "refusal" | "answer" | "question">;
+type ReplyEffect = Pick<ModelReplied, "action" | "control" | "refusal" | "answer" | "unmet" | "question">;
+
+/** The effect of a reply; an answer of which the model says that the task was not done carries the mark. */
+function withUnmet({ unmet }: ModelReply, effect: Partial<ReplyEffect>): Partial<ReplyEffect> {
+  return unmet === true && effect.answer !== undefined ? { ...effect, unmet } : effect;
+}
 
 /** A reply without an action: text alone is the answer; a plan or note alone lets the model continue. */
 function effectOfAsides(prose: string, asides: readonly ReplyItem[]): Partial<ReplyEffect> {
@@ -129,7 +134,7 @@ function effectOfAsides(prose: string, asides: readonly ReplyItem[]): Partial<Re
 function effectOf(taken: ReplyItem, state: RunState, newId: NewId): Partial<ReplyEffect> {
   switch (taken.kind) {
     case "done":
-      return { answer: taken.input["result"] ?? "" };
+      return { answer: taken.input["result"] ?? "", ...(taken.input["success"] === false ? { unmet: true } : {}) };
     case "ask":
       return {
         question: {

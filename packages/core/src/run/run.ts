@@ -14,6 +14,7 @@ import { RUN_LIMITS } from "../limits.ts";
 import { canonicalJson } from "../json.ts";
 import type { Json } from "../json.ts";
 import type { ReplyParts } from "../reply-parts.ts";
+import { UNASKED_ANSWER } from "../text/answer-words.ts";
 import { outcomeText } from "../tool.ts";
 import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
 import { compactTurns, dropSignatures, NO_TURNS, pushTurn } from "./turns.ts";
@@ -47,7 +48,7 @@ export type Phase =
   | { readonly name: "refused"; readonly action: Action; readonly fault: FaultReport }
   | { readonly name: "acting"; readonly action: Action; readonly approved?: string }
   | { readonly name: "outcome-unknown"; readonly action: Action; readonly fault: FaultReport }
-  | { readonly name: "answered"; readonly answer: Json }
+  | { readonly name: "answered"; readonly answer: Json; readonly unmet?: true }
   | { readonly name: "failing"; readonly fault: FaultReport }
   | { readonly name: "ended"; readonly end: TerminalEvent };
 
@@ -221,7 +222,10 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
         : { name: "refused", action: event.action, fault: event.refusal };
     return { ...change, repeated: { call, times }, phase };
   }
-  if (event.answer !== undefined) return { ...change, phase: { name: "answered", answer: event.answer } };
+  if (event.answer !== undefined) {
+    const { answer, unmet } = event;
+    return { ...change, phase: { name: "answered", answer, ...(unmet === undefined ? {} : { unmet }) } };
+  }
   if (event.question !== undefined) return { ...change, phase: { name: "question-drafted", ...event.question } };
   return { ...change, ...answerModel({ ...state, ...change }, "Noted.", false) };
 }
@@ -255,15 +259,15 @@ function afterAnswer(state: RunState, event: QuestionAnswered): StateChange {
   const yes = event.answer === question.options[0];
   switch (question.about.kind) {
     case "ask":
-      return {
-        ...answerModel(
-          state,
-          event.answer === "" ? "No answer came in time. Decide without one." : event.answer,
-          false,
-        ),
-      };
+      return answerModel(state, wordsForModel(event), false);
     case "tool": {
-      if (!yes) return { ...answerModel(state, "A person did not approve this tool.", true) };
+      const unasked = event.answer === UNASKED_ANSWER;
+      if (!yes)
+        return answerModel(
+          state,
+          `${unasked ? "No person could be asked to" : "A person did not"} approve this tool.`,
+          true,
+        );
       const { tool } = question.about;
       return {
         tools: [...state.tools.filter((other) => other.name !== tool.name), tool],
@@ -296,8 +300,16 @@ function afterAnswer(state: RunState, event: QuestionAnswered): StateChange {
   }
 }
 
+/** What the model is told of the answer to its own question. */
+function wordsForModel({ answer, by }: QuestionAnswered): string {
+  if (answer === UNASKED_ANSWER) return "No person could be asked. Decide without an answer.";
+  if (answer !== "") return answer;
+  return `No answer came${by === undefined ? " in time" : ""}. Decide without one.`;
+}
+
 function refusalFault(answered: QuestionAnswered): FaultReport {
   if (answered.by === undefined) return { code: "APPROVAL_EXPIRED", message: FAULTS.APPROVAL_EXPIRED.says };
+  if (answered.answer === UNASKED_ANSWER) return { code: "APPROVAL_UNASKED", message: FAULTS.APPROVAL_UNASKED.says };
   const words = answered.answer === "no" || answered.answer === "" ? "" : ` They said: ${answered.answer}`;
   return { code: "APPROVAL_DENIED", message: `${FAULTS.APPROVAL_DENIED.says}${words}` };
 }

@@ -14,6 +14,9 @@ const NO_BECAUSE = /^(?:no|nope|nao)(?:\s*[,.:;!\u2013\u2014-]+\s*|\s+(?=because
 const MARKS = /[\p{M}]/gu;
 const EDGES = /^[\s"'`.,!¡()*_]+|[\s"'`.,!()*_]+$/g;
 
+/** The answer of a client that has no person to ask: it approves nothing, and is no person's no. */
+export const UNASKED_ANSWER = "no: no person could be asked";
+
 /** Whether an answer approves an effect: a plan, or a proposed tool. */
 export function isApproval({ about, options }: Pick<QuestionAsked, "about" | "options">, answer: string): boolean {
   return (about.kind === "approval" || about.kind === "tool") && answer === options[0];

@@ -1,4 +1,5 @@
 import type { Event, EventType, LiveEvent } from "../event.ts";
+import { UNASKED_ANSWER } from "./answer-words.ts";
 import { commandLine, oneLine } from "./printable.ts";
 import type { Outcome } from "../tool.ts";
 import { actionWords, byteWords, countWords, planWords, spanWords } from "./words.ts";
@@ -27,7 +28,11 @@ const SENTENCES: Sentences = {
   "context.compacted": ({ dropped }) => `The conversation grew long: ${countWords(dropped, "old turn")} summed up.`,
   "question.asked": ({ text }) => text,
   "question.answered": ({ answer, by }) =>
-    by === undefined ? "No answer in time." : `Answered by ${by}: ${answer === "" ? "nothing" : answer}`,
+    answer === UNASKED_ANSWER
+      ? "No person could be asked, so it is not approved."
+      : by === undefined
+        ? "No answer in time."
+        : `Answered by ${by}: ${answer === "" ? "nothing" : answer}`,
   "policy.judged": ({ plan, verdict }) =>
     `Policy says ${verdict.decision} (rule ${verdict.rule}, ${verdict.class}): ${planWords(plan)}`,
   "action.started": ({ action }) => `Running: ${actionWords(action)}`,

@@ -10,14 +10,14 @@ import type { Understanding } from "./want.ts";
 /** The next thing to do: a call, with the plan when it is the first, or the answer. */
 export type Move =
   | { readonly call: ToolCall; readonly id: string; readonly plan: readonly string[] }
-  | { readonly answer: string };
+  | { readonly answer: string; readonly unmet?: true };
 
 /** The next move, from the conversation alone. */
 export function nextMove({ turns, tools }: ModelRequest): Move {
   const start = turns.findLastIndex((turn) => turn.role === "user");
   const understanding = understandTurns(turns.slice(0, start + 1));
   const desk: Desk = { say: PHRASES[understanding.language], tools: new Set(tools.map((tool) => tool.name)) };
-  if (understanding.wants.length === 0) return { answer: introduction(desk.say, desk.say.unknown) };
+  if (understanding.wants.length === 0) return { answer: introduction(desk.say, desk.say.unknown), unmet: true };
 
   const results = resultsIn(turns.slice(start + 1));
   const work = workOf(understanding, desk);

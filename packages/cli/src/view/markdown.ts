@@ -1,0 +1,75 @@
+import { columnsOf, wrapLine } from "./columns.ts";
+import type { Paint } from "./symbols.ts";
+
+const FENCE = /^\s*(`{3,}|~{3,})/;
+const HEADING = /^(#{1,6})\s+(.*?)\s*#*\s*$/;
+const BULLET = /^(\s*)[-*+]\s+(?=\S)/;
+const QUOTE = /^\s*>\s?/;
+const RULE = /^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
+const TABLE_ROW = /^\s*\|.*\|\s*$/;
+const TABLE_RULE = /^\s*\|[\s:|-]+\|\s*$/;
+const RULE_COLUMNS = 40;
+/** Code, bold, emphasis and links; an underscore is no emphasis, since names of programs hold them. */
+const SPANS =
+  /`([^`]+)`|\*\*(?=\S)(.+?)(?<=\S)\*\*|(?<![\w*])\*(?=[^\s*])([^*]+?)(?<=\S)\*(?![\w*])|\[([^\]]+)\]\(([^)\s]+)\)/g;
+
+/** Turns Markdown into rows of a terminal, a line at a time, so that it can be shown while it is written. */
+export class Markdown {
+  readonly #paint: Paint;
+  /** What opened the block of code that this line is in. */
+  #fence: string | undefined;
+
+  constructor(paint: Paint) {
+    this.#paint = paint;
+  }
+
+  /** The rows of the next line. */
+  line(source: string, columns: number): readonly string[] {
+    const fence = FENCE.exec(source)?.[1];
+    if (this.#fence !== undefined) {
+      if (fence === undefined || !fence.startsWith(this.#fence)) return [`  ${this.#paint("cyan", source)}`];
+      this.#fence = undefined;
+      return [];
+    }
+    if (fence !== undefined) {
+      this.#fence = fence;
+      return [];
+    }
+    return this.#block(source, columns);
+  }
+
+  #block(source: string, columns: number): readonly string[] {
+    const heading = HEADING.exec(source)?.[2];
+    if (heading !== undefined) return wrapLine(this.#paint("bold", this.#spans(heading)), columns);
+    if (RULE.test(source)) return [this.#paint("dim", "─".repeat(Math.min(columns, RULE_COLUMNS)))];
+    if (TABLE_ROW.test(source)) return [TABLE_RULE.test(source) ? this.#paint("dim", source) : this.#spans(source)];
+    if (QUOTE.test(source)) {
+      const rows = wrapLine(this.#spans(source.replace(QUOTE, "")), columns - columnsOf("│ "));
+      return rows.map((row) => `${this.#paint("dim", "│")} ${row}`);
+    }
+    return wrapLine(this.#spans(source.replace(BULLET, "$1• ")), columns);
+  }
+
+  #spans(text: string): string {
+    return text.replaceAll(SPANS, (_, ...[code, bold, emphasis, label, address]: readonly (string | undefined)[]) => {
+      if (code !== undefined) return this.#code(code);
+      if (bold !== undefined) return this.#words("bold", bold);
+      if (emphasis !== undefined) return this.#words("italic", emphasis);
+      return label === address ? String(address) : `${label} (${this.#paint("underline", String(address))})`;
+    });
+  }
+
+  /** Code keeps its marks where there are no colours to tell it from words. */
+  #code(code: string): string {
+    const painted = this.#paint("cyan", code);
+    return painted === code ? `\`${code}\`` : this.#words("cyan", code);
+  }
+
+  /** Paints each word, so that a row that is broken between them has its colour to the end. */
+  #words(style: Parameters<Paint>[0], text: string): string {
+    return text
+      .split(" ")
+      .map((word) => this.#paint(style, word))
+      .join(" ");
+  }
+}
