@@ -169,7 +169,7 @@ test("invariant 9: the brain opens no file of a workspace; only its own state", 
 const ENVIRONMENT_READERS: Readonly<Record<string, string>> = {
   "packages/brain/src/config.ts": "every setting",
   "packages/hands/src/config.ts": "where a hand keeps its state, its invitation, and what its processes get",
-  "packages/cli/src/view/symbols.ts": "TERM, which says what the terminal can show",
+  "packages/cli/src/view/terminal-kind.ts": "TERM and the locale, which say what the terminal can show",
 };
 
 test("only the files of settings read the environment", () => {

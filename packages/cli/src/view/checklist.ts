@@ -1,7 +1,7 @@
 import type { ActionFate } from "./run-fate.ts";
 
 /** The state of a step: how its action ended, or that it is under way or still to come. */
-export type StepState = ActionFate | "now" | "later";
+type StepState = ActionFate | "now" | "later";
 
 /**
  * A plan while it is carried out: each action is that of the next step, and marks it by how it ended. Further actions

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { printable } from "@vidro/core/text";
+import { isAsciiTerminal } from "./terminal-kind.ts";
 
 /*
  * The only source of control sequences for the terminal. Text of models, hosts, brains and files is mixed with our
@@ -29,13 +30,6 @@ const TYPED_SIGNS: { readonly [sign: string]: string } = {
   "—": "-",
 };
 const DRAWN_SIGNS = new RegExp(`[${Object.keys(TYPED_SIGNS).join("")}]`, "g");
-
-/** Whether the locale of this process says that its terminal shows no UTF-8. */
-export function isAsciiTerminal(): boolean {
-  const { LC_ALL, LC_CTYPE, LANG } = process.env;
-  const locale = [LC_ALL, LC_CTYPE, LANG].find((name) => name !== undefined && name !== "");
-  return locale !== undefined && !/utf-?8/i.test(locale);
-}
 
 /** A control sequence, as `2J`, as a mark to put into text. */
 export function markControl(sequence: string): string {

@@ -1,4 +1,5 @@
-import { paint, terminalName } from "./symbols.ts";
+import { paint } from "./symbols.ts";
+import { terminalName } from "./terminal-kind.ts";
 import { absentAnswerer, personAnswerer, yesAnswerer } from "./questions.ts";
 import type { Answerer } from "./questions.ts";
 import { ndjsonScreen } from "./screen.ts";

@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
-import { isAsciiTerminal, markControls } from "./control-sequences.ts";
+import { markControls } from "./control-sequences.ts";
+import { isAsciiTerminal, terminalName } from "./terminal-kind.ts";
 
 /** Colours as this terminal and NO_COLOR allow them. */
 export function paint(
@@ -78,11 +79,6 @@ const TYPED: TerminalSymbols = {
   bar: "|",
   spinner: ["-", "\\", "|", "/"],
 };
-
-/** What this terminal calls itself, as `xterm-256color`. */
-export function terminalName(): string | undefined {
-  return process.env["TERM"];
-}
 
 /** The symbols that this terminal can show. */
 export function terminalSymbols(): TerminalSymbols {

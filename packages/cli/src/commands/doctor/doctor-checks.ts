@@ -6,7 +6,7 @@ import { asFault, FAULTS, HEALTH_LIMITS, isObject, PAGE_LIMITS } from "@vidro/co
 import { parseJson } from "@vidro/core/codec";
 import { byteWords, countWords } from "@vidro/core/text";
 import type { JsonObject } from "@vidro/core";
-import { terminalName } from "../../view/symbols.ts";
+import { terminalName } from "../../view/terminal-kind.ts";
 import { requireFolder } from "../../program/require-folder.ts";
 import { commandConfig, homeFolder } from "../../program/settings.ts";
 
