@@ -58,7 +58,8 @@ async function revokeAgain(records: Records, revoked: readonly RevokedRecord[], 
 async function append(file: string, line: RevokedRecord): Promise<void> {
   const handle = await open(file, "a", 0o600);
   try {
-    await handle.appendFile(`${JSON.stringify(line)}\n`);
+    // It begins a line of its own, since a crash or a full disk may have cut the last one off.
+    await handle.appendFile(`\n${JSON.stringify(line)}\n`);
     await handle.sync();
   } finally {
     await handle.close();
