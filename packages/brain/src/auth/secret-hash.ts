@@ -34,7 +34,11 @@ export async function hashSecret(secret: string): Promise<string> {
 
 /** Whether a hash belongs to a secret; takes the same time whatever differs. */
 export async function isHashOf(kept: string, secret: string): Promise<boolean> {
-  // A damaged hash never matches, and takes as long as any other.
+  // A damaged hash, also one with an impossible cost, never matches, and takes as long as any other.
+  return compareHash(kept, secret).catch(() => compareHash(DUMMY_HASH, secret));
+}
+
+async function compareHash(kept: string, secret: string): Promise<boolean> {
   const [, memory, passes, parallelism, salt = "", hash = ""] = PHC.exec(kept) ?? PHC.exec(DUMMY_HASH) ?? [];
   const expected = Buffer.from(hash, "base64");
   const cost = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
