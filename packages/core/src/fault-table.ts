@@ -115,6 +115,14 @@ export const TABLE = {
     "The model's answer cannot be understood.",
     "Try again, or choose another: VIDRO_MODEL",
   ],
+  ANSWER_UNFIT: [
+    "refuse",
+    502,
+    1,
+    "medium",
+    "The model's answer does not have the form that was asked for, also when it was asked again.",
+    "Ask for a simpler form, or choose another model: VIDRO_MODEL",
+  ],
   MODEL_REFUSED: [
     "refuse",
     424,

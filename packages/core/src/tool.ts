@@ -25,9 +25,19 @@ export interface ToolSpec {
   readonly own?: true;
   /** The client that started the run carries it out; no hand has it. */
   readonly caller?: true;
+  /** How that client names it, where that is not the plain function `name`. */
+  readonly called?: CallerName;
   /** An approved proposal of the model: the argv that runs when the tool is used, `{name}` standing for an input. */
   readonly argv?: readonly string[];
 }
+
+/** A client's own name of its tool: model servers take fewer names than clients use. */
+export type CallerName = {
+  readonly name: string;
+  readonly namespace?: string;
+  /** The tool takes free text, which is the field `input` of the model's call. */
+  readonly custom?: true;
+};
 
 /** A tool call of the model. It is carried out at most once under its id. */
 export interface Action {

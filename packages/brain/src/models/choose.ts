@@ -7,6 +7,7 @@ import { aiSdkModel } from "./ai-sdk.ts";
 import { chain } from "./chain.ts";
 import type { CallDeadlines } from "./call-deadline.ts";
 import { directModel } from "./direct.ts";
+import { callInFormat } from "./held-format.ts";
 import { offlineModel } from "./offline.ts";
 import { PROVIDERS, openCompatible } from "./providers.ts";
 import type { Access, Provider } from "./providers.ts";
@@ -161,5 +162,5 @@ function patience(config: Config): Partial<CallDeadlines> {
 
 function withReason(model: PlacedModel, because: string, placed: readonly PlacedModel[] = [model]): ChosenModel {
   const servers = placed.flatMap(({ url }) => url ?? []);
-  return { name: model.name, because, servers, call: (request, signal) => model.call(request, signal) };
+  return { name: model.name, because, servers, call: (request, signal) => callInFormat(model, request, signal) };
 }

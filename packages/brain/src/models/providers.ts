@@ -51,6 +51,7 @@ export async function openCompatible(model: string, { url, key }: Access): Promi
     baseURL: url ?? "",
     includeUsage: true,
     metadataExtractor: thinkingExtractor,
+    supportsStructuredOutputs: true,
     fetch: boundedFetch,
     ...(key === undefined ? {} : { apiKey: key }),
   }).chatModel(model);

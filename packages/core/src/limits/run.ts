@@ -73,6 +73,10 @@ export const MODEL_LIMITS = {
   digestChars: 16 * KIB,
   /** Cached models; the least recently used is dropped first. */
   kept: 32,
+  /** How long the check of an answer against its caller's schema may take: a pattern in it may never end. */
+  formatMs: SECOND_MS,
+  /** Length of what an answer lacks, as the model is told. */
+  mismatchChars: 500,
   /** Length of one reply of a model [F25]. */
   replyChars: 2 * MIB,
   /** Wait for the first chunk of a reply [000-23]. */

@@ -212,8 +212,14 @@ export const CHAT_LIMITS = {
   calls: 128,
   /** Functions that a caller offers. */
   functions: 128,
+  /** Length of a function's name. */
+  nameChars: 128,
   /** Length of the JSON Schema of one function, as text. */
   schemaChars: 32 * KIB,
+  /** Steps of a run whose tools are all its caller's: such a caller works through hundreds of calls in one turn. */
+  callerSteps: 1000,
+  /** Tokens of such a run. */
+  callerTokens: 100_000_000,
   /** A caller's open runs, newest first, that are searched for the one that a message answers. */
   openRuns: 100,
 } as const;

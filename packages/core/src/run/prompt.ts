@@ -82,20 +82,31 @@ const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
   ...CONTROL_TOOLS.map(({ name }) => name),
 ]);
 
-/** Whether a tool name is reserved for the action language, so that no host or caller may use it. */
+/** Whether a tool name is reserved for the action language, so that no host may use it; callers may. */
 export function isReservedTool(name: string): boolean {
   return RESERVED_TOOL_NAMES.has(name);
 }
 
 /**
- * The control tools of a run: none when no tool of it runs on a hand, and `tool_spec` only when the run has `command`,
- * because a proposed tool is a command.
+ * The control tools of a run: none when no tool of it runs on a hand, none whose name a tool of the run has, and
+ * `tool_spec` only when the run has `command`, because a proposed tool is a command.
  */
 export function controlTools({ tools }: Pick<RunStarted, "tools">): readonly ToolSpec[] {
-  const ofHands = tools.filter(({ caller }) => caller !== true);
-  if (ofHands.length === 0) return [];
-  const runsCommands = ofHands.some(({ name }) => name === "command");
-  return runsCommands ? CONTROL_TOOLS : CONTROL_TOOLS.filter(({ name }) => name !== "tool_spec");
+  if (!hasHands({ tools })) return [];
+  const taken = new Set(tools.map(({ name }) => name));
+  const runsCommands = tools.some(({ name, caller }) => name === "command" && caller !== true);
+  return CONTROL_TOOLS.filter(({ name }) => !taken.has(name) && (runsCommands || name !== "tool_spec"));
+}
+
+/** Whether a tool of the run is carried out by a hand. */
+function hasHands({ tools }: Pick<RunStarted, "tools">): boolean {
+  return tools.some(({ caller }) => caller !== true);
+}
+
+/** The folder of the hands; a caller that brings all the tools has its own, which only the caller knows. */
+function folderRule(started: Pick<RunStarted, "tools" | "workspace">): string {
+  const isCallers = started.tools.length > 0 && !hasHands(started);
+  return isCallers ? "" : `\nYou work in the folder ${started.workspace}.`;
 }
 
 /** The rules for the tools of a run; the same text in each of its prompts. */
@@ -119,7 +130,7 @@ export function buildPrompt(state: RunState): ModelRequest {
   const { started } = state;
   const task: Turn = { role: "user", text: state.digest === "" ? started.task : `${started.task}\n\n${state.digest}` };
   const { choice, rule } = requiredCall(state);
-  const system = `${started.system}\n\n${houseRules(started)}\nYou work in the folder ${started.workspace}.`;
+  const system = `${started.system}\n\n${houseRules(started)}${folderRule(started)}`;
   return {
     system: rule === "" ? system : `${system}\n${rule}`,
     // concat copies once; spreading thousands of turns is slower.

@@ -14,8 +14,9 @@ import type { RunState } from "./run.ts";
 export type Reading = "prose" | "native" | "lines";
 
 /** How to read a reply in a state of a run; `isNative` is true when the reply comes from a native tool caller. */
-export function readingOf(state: Pick<RunState, "tools" | "native">, isNative: boolean): Reading {
-  if (state.tools.length === 0) return "prose";
+export function readingOf(state: Pick<RunState, "tools" | "native" | "started">, isNative: boolean): Reading {
+  // An answer in JSON may look like an action line.
+  if (state.tools.length === 0 || state.started.sampling?.format !== undefined) return "prose";
   return isNative || state.native ? "native" : "lines";
 }
 

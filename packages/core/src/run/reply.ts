@@ -103,9 +103,12 @@ function parseReply(
   const reader = new ProseReader(readingOf(state, reply.native === true));
   const prose = (reader.push(reply.text) + reader.end()).trim();
   const isQuoting = reply.calls.length > 0 && !isLinesAlone(reply.text);
-  // A control tool that the run does not offer is treated as an unknown tool.
+  const tools = new Set(state.tools.map(({ name }) => name));
+  // A control tool that the run does not offer is treated as an unknown tool; a tool of the run goes before our words.
   const withinOffer = (item: ReplyItem): ReplyItem =>
-    CONTROL_TOOL_NAMES.has(item.name) && !offered.has(item.name) ? { ...item, kind: "action" } : item;
+    tools.has(item.name) || (CONTROL_TOOL_NAMES.has(item.name) && !offered.has(item.name))
+      ? { ...item, kind: "action" }
+      : item;
   const said: ReplyItem[] = [];
   for (const line of isQuoting ? [] : reader.lines) said.push(withinOffer({ ...readActionLine(line)!, line }));
   for (const call of reply.calls) {

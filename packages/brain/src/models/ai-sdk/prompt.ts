@@ -1,4 +1,5 @@
 import type {
+  JSONSchema7,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4Message,
@@ -21,25 +22,54 @@ export function callOptions(
   request: ModelRequest,
   { name, providerOptions = {} }: CalledModel,
 ): LanguageModelV4CallOptions {
-  const { repeatPenalty } = request.sampling ?? {};
+  const sampling = request.sampling ?? {};
+  const { repeatPenalty, verbosity } = sampling;
+  const wordy = verbosity === undefined ? {} : { textVerbosity: verbosity };
   // Servers of open models take this extension; vendors of closed ones have no such setting.
-  const open = repeatPenalty === undefined ? {} : { [COMPATIBLE]: { repeat_penalty: repeatPenalty } };
+  const open = { ...wordy, ...(repeatPenalty === undefined ? {} : { repeat_penalty: repeatPenalty }) };
+  const openai = { ...providerOptions[OPENAI], ...wordy, ...vendorFields(sampling) };
   return {
     ...promptOf(request, name),
-    ...samplingOf(request.sampling ?? {}),
-    providerOptions: { ...providerOptions, ...open },
+    ...samplingOf(sampling),
+    providerOptions: { ...providerOptions, [OPENAI]: openai, [COMPATIBLE]: open },
   };
+}
+
+const OPENAI = "openai";
+
+/** Fields of the client's wire that OpenAI's own servers take, by the names that the AI SDK has for them. */
+const VENDOR_FIELDS: { readonly [field: string]: string } = {
+  user: "user",
+  metadata: "metadata",
+  safety_identifier: "safetyIdentifier",
+  prompt_cache_key: "promptCacheKey",
+  prompt_cache_retention: "promptCacheRetention",
+  service_tier: "serviceTier",
+};
+
+function vendorFields({ vendor = {} }: Sampling): JsonObject {
+  const fields = Object.entries(vendor).flatMap(([field, value]) => {
+    const name = VENDOR_FIELDS[field];
+    return name === undefined || value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(fields);
 }
 
 /** Provider name for settings of any server with OpenAI's chat completions. */
 export const COMPATIBLE = "compatible";
 
-function samplingOf({ temperature, topP, maxTokens, stop }: Sampling): Partial<LanguageModelV4CallOptions> {
+function samplingOf(sampling: Sampling): Partial<LanguageModelV4CallOptions> {
+  const { temperature, topP, maxTokens, stop, frequencyPenalty, presencePenalty, seed, reasoning, format } = sampling;
   return {
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { topP }),
     ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
     ...(stop === undefined ? {} : { stopSequences: [...stop] }),
+    ...(frequencyPenalty === undefined ? {} : { frequencyPenalty }),
+    ...(presencePenalty === undefined ? {} : { presencePenalty }),
+    ...(seed === undefined ? {} : { seed }),
+    ...(reasoning === undefined ? {} : { reasoning }),
+    ...(format === undefined ? {} : { responseFormat: { type: "json", ...(format as { schema?: JSONSchema7 }) } }),
   };
 }
 
