@@ -36,8 +36,8 @@ async function thread(brain: FrontEndServer): Promise<string> {
   return (await brain.client.conversations.create()).id;
 }
 
-const complete = (brain: FrontEndServer, messages: Messages): Promise<OpenAI.ChatCompletion> =>
-  brain.client.chat.completions.create({ model: "bunny", messages, tools: TOOLS });
+const complete = (brain: FrontEndServer, messages: Messages, model = "bunny"): Promise<OpenAI.ChatCompletion> =>
+  brain.client.chat.completions.create({ model, messages, tools: TOOLS });
 
 suite("the present form", () => {
   test("003-11 003-16 a function of the caller is offered as it was given, comes back as a call, and its result goes on with the same run", async (t) => {
@@ -143,7 +143,7 @@ suite("the present form", () => {
     const brain = await startFrontEndServer(t, text("ok"));
     const create = (choice: OpenAI.ChatCompletionToolChoiceOption): Promise<OpenAI.ChatCompletion> =>
       brain.client.chat.completions.create({
-        model: "bunny",
+        model: "bunny+hands",
         messages: [user("hi")],
         tools: TOOLS,
         tool_choice: choice,
@@ -271,8 +271,8 @@ suite("questions", () => {
   test("the same holds for a caller that keeps the conversation", async (t) => {
     const brain = await startFrontEndServer(t, ask, text("Disk a is full."));
     const messages: Messages = [user("how full?")];
-    messages.push((await complete(brain, messages)).choices[0]!.message, user("a"));
-    assert.equal((await complete(brain, messages)).choices[0]?.message.content, "Disk a is full.");
+    messages.push((await complete(brain, messages, "bunny+hands")).choices[0]!.message, user("a"));
+    assert.equal((await complete(brain, messages, "bunny+hands")).choices[0]?.message.content, "Disk a is full.");
     assert.equal((await brain.runs.list({ limit: 9 })).length, 1);
   });
 

@@ -11,6 +11,7 @@ import { journalSurface } from "../../packages/brain/src/north/journal.ts";
 import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
 import type { Runs } from "../../packages/brain/src/run/runs.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
+import { StoredResponses } from "../../packages/brain/src/catalog/responses.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { openHands } from "./hands.ts";
@@ -63,7 +64,8 @@ export async function startAgentServer(
   const tokens = new Tokens(records);
   const production = options.production ?? false;
   const hands = await openHands(records, hand);
-  const deps = { runs, agents, threads, tools, workspace, production, hands, worker: async () => false };
+  const responses = new StoredResponses(records);
+  const deps = { runs, agents, threads, responses, tools, workspace, production, hands, worker: async () => false };
   const behind = [runs, real, store];
   const surfaces = [agentSseSurface(deps), journalSurface(deps), catalogSurface(deps), openaiSurface(deps)];
   const server = await serveSurfaces(t, { surfaces, tokens, records, production, behind });

@@ -16,6 +16,7 @@ import type { AttachedHand } from "../../packages/brain/src/south/register/hand-
 import { BareLink, Landscape } from "../../packages/brain/src/south/hosts.fixture.ts";
 import type { Host } from "../../packages/brain/src/south/hosts.fixture.ts";
 import { TelemetryStore } from "../../packages/brain/src/observe/telemetry.ts";
+import { StoredResponses } from "../../packages/brain/src/catalog/responses.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { serveSurfaces } from "./test-server.ts";
@@ -55,7 +56,19 @@ export async function startFleet(t: { after(done: () => Promise<void>): void }):
   const tokens = new Tokens(records);
   const tools = (): ReturnType<HandRegister["tools"]> => hands.tools();
   const production = false;
-  const deps = { runs, agents, threads, hands, telemetry, tools, workspace, production, worker: async () => false };
+  const responses = new StoredResponses(records);
+  const deps = {
+    runs,
+    agents,
+    threads,
+    responses,
+    hands,
+    telemetry,
+    tools,
+    workspace,
+    production,
+    worker: async () => false,
+  };
   const health = async () => ({ store: "ok", hands: hands.health }) as const;
   const all = [
     opsSurface({ metrics, health, openApi: () => ({}) }),

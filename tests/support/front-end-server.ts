@@ -10,6 +10,7 @@ import { catalogSurface } from "../../packages/brain/src/north/catalog.ts";
 import { openaiSurface } from "../../packages/brain/src/north/openai.ts";
 import type { Runs } from "../../packages/brain/src/run/runs.ts";
 import { openStore } from "../../packages/brain/src/stores/stores.ts";
+import { StoredResponses } from "../../packages/brain/src/catalog/responses.ts";
 import { Threads } from "../../packages/brain/src/catalog/threads.ts";
 import { Tokens } from "../../packages/brain/src/auth/tokens.ts";
 import { fakeOpenAi } from "./fake-openai.ts";
@@ -78,7 +79,16 @@ async function open(t: Test, folder: string, fake: FakeOpenAi, aheadMs = 0): Pro
   const agents = new AgentCatalog(records, SHIPPED_AGENTS);
   const threads = new Threads(records, { agents, tools });
   const hands = await openHands(records, hand);
-  const deps = { runs, agents, threads, tools, hands, workspace, production: false };
+  const deps = {
+    runs,
+    agents,
+    threads,
+    responses: new StoredResponses(records),
+    tools,
+    hands,
+    workspace,
+    production: false,
+  };
   const surfaces = [catalogSurface(deps), openaiSurface(deps)] as const;
   const behind = [runs, hand, store];
   const server = await serveSurfaces(t, { surfaces, tokens, records, production: false, behind });

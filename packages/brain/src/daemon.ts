@@ -30,6 +30,7 @@ import type { Reloadable } from "./south/local.ts";
 import { JournalSurvey } from "./observe/journal-survey.ts";
 import { TelemetryStore } from "./observe/telemetry.ts";
 import { tcpTables } from "./http/tcp-tables.ts";
+import { StoredResponses } from "./catalog/responses.ts";
 import { Threads } from "./catalog/threads.ts";
 import { isWorkerThere, workerUrl } from "./models/worker-uds.ts";
 import { Tokens } from "./auth/tokens.ts";
@@ -277,6 +278,7 @@ async function worldOf(
     runs,
     agents,
     threads: new Threads(records, { agents, tools }),
+    responses: new StoredResponses(records),
     tools: (asker) => hands.catalog(asker),
     workspace,
     version,

@@ -12,4 +12,5 @@ export * from "./ports.ts";
 export * from "./process-identity.ts";
 export * from "./receipt.ts";
 export * from "./reply-parts.ts";
+export * from "./sampling.ts";
 export * from "./tool.ts";

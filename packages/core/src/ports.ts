@@ -1,6 +1,7 @@
-import type { Entry, HealTried, LiveEvent, Sampling, ToolChoice, Turn, Usage } from "./event.ts";
+import type { Entry, HealTried, LiveEvent, Turn, Usage } from "./event.ts";
 import type { FaultReport } from "./fault.ts";
 import type { JsonObject } from "./json.ts";
+import type { Sampling, ToolChoice } from "./sampling.ts";
 import type { VendorParts } from "./reply-parts.ts";
 import type { Action, ActionEnd, Judgement, ToolSpec } from "./tool.ts";
 

@@ -5,6 +5,7 @@ import type { VerifiedCaller } from "../auth/caller.ts";
 /** Aborts a request when its client has disconnected, or its token was revoked or has expired. */
 export class ClientPresence {
   readonly #left = new AbortController();
+  readonly #gone = new AbortController();
   readonly #response: ServerResponse;
   readonly #revoked: AbortSignal | undefined;
   readonly #going: AbortSignal;
@@ -15,8 +16,8 @@ export class ClientPresence {
     this.#response = response;
     this.#revoked = verified?.revoked;
     this.#going = going;
-    response.once("close", this.#leave);
-    if (response.destroyed) this.#leave();
+    response.once("close", this.#close);
+    if (response.destroyed) this.#close();
     this.#revoked?.addEventListener("abort", this.#revoke);
     if (this.#revoked?.aborted === true) this.#revoke();
     const expiresAt = verified?.expiresAt ?? null;
@@ -26,6 +27,11 @@ export class ClientPresence {
 
   get signal(): AbortSignal {
     return this.#left.signal;
+  }
+
+  /** Aborted only when the client has disconnected before its answer was whole. */
+  get gone(): AbortSignal {
+    return this.#gone.signal;
   }
 
   /** Aborts also when the server shuts down: for streams, which would not end by themselves. */
@@ -43,6 +49,12 @@ export class ClientPresence {
   }
 
   readonly #leave = (): void => this.#left.abort();
+
+  readonly #close = (): void => {
+    this.#leave();
+    // A server that shuts down cuts connections, too.
+    if (!this.#response.writableFinished && !this.#going.aborted) this.#gone.abort();
+  };
 
   readonly #revoke = (): void => this.#endWith(new Fault("INVALID_TOKEN", "The token was revoked."));
 

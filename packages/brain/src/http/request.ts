@@ -155,6 +155,7 @@ async function callRoute(ctx: RequestContext, query: URLSearchParams): Promise<v
       requestId,
       key: key === undefined ? undefined : keyForRequest(key, asked),
       signal: presence.signal,
+      gone: presence.gone,
       tell: box.tell,
     };
     ctx.box = box;

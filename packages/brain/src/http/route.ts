@@ -36,6 +36,8 @@ export interface RouteCall {
   readonly key: string | undefined;
   /** Aborted when the client is gone or its token was revoked. */
   readonly signal: AbortSignal;
+  /** Aborted when the client has disconnected before its answer was whole. */
+  readonly gone: AbortSignal;
   readonly tell: ProgressReporter;
 }
 

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import type { Event, ToolChoice, Turn } from "../event.ts";
+import type { Event, Turn } from "../event.ts";
+import type { ToolChoice } from "../sampling.ts";
 import { MODEL_LIMITS } from "../limits.ts";
 import { compactConversation, buildPrompt } from "./prompt.ts";
 import { fold, reduce } from "./run.ts";

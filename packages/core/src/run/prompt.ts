@@ -1,4 +1,5 @@
-import type { ContextCompacted, RunStarted, ToolChoice, Turn } from "../event.ts";
+import type { ContextCompacted, RunStarted, Turn } from "../event.ts";
+import type { ToolChoice } from "../sampling.ts";
 import { MODEL_LIMITS } from "../limits.ts";
 import type { ModelRequest } from "../ports.ts";
 import type { RunState } from "./run.ts";

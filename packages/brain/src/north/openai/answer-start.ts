@@ -6,7 +6,7 @@ import { isAnswerTo, openQuestion } from "../question-words.ts";
 import { readCallId } from "./answer.ts";
 import { findWaitingCall, readEntries, readExchange, findWaitingQuestion } from "./questions.ts";
 import { findRepeatedRun } from "./repeated-run.ts";
-import type { ChatInput, ReturnedResult } from "./request.ts";
+import type { ReturnedResult, SentConversation } from "./request.ts";
 
 /** The run of an answer, and the entry after which the answer begins. */
 interface AnswerStart {
@@ -15,7 +15,11 @@ interface AnswerStart {
 }
 
 /** What a new run is started with besides its task and history. */
-export type ChatSetting = Omit<StartRequest, "task" | "history"> & { readonly owner: string };
+export type ChatSetting = Omit<StartRequest, "task" | "history"> & {
+  readonly owner: string;
+  /** The thread that a new run belongs to, where the client keeps the conversation. */
+  readonly continues?: string;
+};
 
 /** The client that sent the request. */
 interface ChatClient {
@@ -27,7 +31,7 @@ interface ChatClient {
 /** Finds the run that answers a request: one that waits for it, one that it started before, or a new one. */
 export async function findAnswerStart(
   runs: Runs,
-  { asked, setting, client }: { asked: ChatInput; setting: ChatSetting; client: ChatClient },
+  { asked, setting, client }: { asked: SentConversation; setting: ChatSetting; client: ChatClient },
 ): Promise<AnswerStart> {
   const { owner, thread } = setting;
   const filter = { owner, ...(thread === undefined ? {} : { thread }), open: true };
@@ -60,7 +64,9 @@ export async function findAnswerStart(
   if (thread !== undefined && !isRepeated) await makeRoom(runs, open);
   const isWhole = thread === undefined || asked.returned !== undefined;
   const history = isWhole ? sent : await historyOf(runs, asked, { owner, thread });
-  const { run } = await runs.start({ ...setting, task: asked.task, history });
+  const into = thread ?? setting.continues;
+  const start = { ...setting, ...(into === undefined ? {} : { thread: into }), task: asked.task, history };
+  const { run } = await runs.start(start);
   return { run: run.id, after: 0 };
 }
 
@@ -107,7 +113,7 @@ function busy({ id }: RunHead, question: QuestionAsked | undefined): Fault {
 /** Earlier turns of a thread: the history and answer of its last run, and new messages of the caller. */
 async function historyOf(
   runs: Runs,
-  { earlier }: ChatInput,
+  { earlier }: SentConversation,
   filter: { owner: string; thread: string },
 ): Promise<readonly Turn[]> {
   const [last] = await runs.list({ ...filter, limit: 1 });

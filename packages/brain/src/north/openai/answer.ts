@@ -1,6 +1,6 @@
 import { Fault, HTTP_LIMITS } from "@vidro/core";
 import { questionName, readQuestionName } from "@vidro/core/run";
-import type { Action, Entry, Json, JsonObject, QuestionAsked, Usage } from "@vidro/core";
+import type { Action, Entry, Json, JsonObject, QuestionAsked, ToolSpec, Usage } from "@vidro/core";
 import { endText } from "../../run/runs.ts";
 import type { Runs } from "../../run/runs.ts";
 import { endsTurn, questionShape, questionText } from "../question-words.ts";
@@ -8,17 +8,30 @@ import type { RouteCall } from "../../http/route.ts";
 import type { Form } from "./request.ts";
 import { AnswerProgress } from "./answer-progress.ts";
 import { faultOfRun } from "../run-fault.ts";
+import { callerName } from "./tool-names.ts";
 
-/** An answer on the chat wire: its run, the entry after which it begins, and its form. */
+/** An answer: its run, and the entry after which it begins. */
 export interface AnswerContext {
   readonly run: string;
   /** The last entry that an earlier answer covered. */
   readonly after: number;
-  readonly form: Form;
   /** The `model` of the answer: the agent's name. */
   readonly model: string;
   /** Time of the request, in milliseconds since the epoch. */
   readonly at: number;
+  /** The tools of the run. */
+  readonly tools: readonly ToolSpec[];
+}
+
+/** An answer on the chat wire, and the form of its calls. */
+export interface ChatAnswer extends AnswerContext {
+  readonly form: Form;
+}
+
+/** An answer that is over. */
+export interface WholeAnswer {
+  readonly ending: AnswerEnding;
+  readonly words: AnswerText;
 }
 
 /**
@@ -27,7 +40,14 @@ export interface AnswerContext {
  */
 export type AnswerEnding =
   | { readonly finish: "stop"; readonly text: string; readonly question?: QuestionAsked }
-  | { readonly finish: "call"; readonly id: string; readonly call: Action };
+  | CallEnding;
+
+/** The end of an answer at a call of the caller's tool. */
+export interface CallEnding {
+  readonly finish: "call";
+  readonly id: string;
+  readonly call: Action;
+}
 
 /** The ending if an entry ends the answer, else undefined; throws the Fault of a run that failed or was aborted. */
 export function answerEnding({ event }: Entry, run: string): AnswerEnding | undefined {
@@ -58,9 +78,9 @@ export function readCallId(id: string): { readonly run: string; readonly questio
 /** Follows a run to the end of the answer, reports its progress, and returns the whole answer. */
 export async function wholeAnswer(
   runs: Runs,
-  answering: AnswerContext,
+  answering: Pick<AnswerContext, "run" | "after">,
   { signal, tell }: Pick<RouteCall, "signal" | "tell">,
-): Promise<JsonObject> {
+): Promise<WholeAnswer> {
   const words = new AnswerText();
   const telling = new AnswerProgress(answering.run, tell);
   for await (const followed of runs.follow(answering.run, answering.after, signal)) {
@@ -68,7 +88,7 @@ export async function wholeAnswer(
     words.add(followed.entry);
     telling.entry(followed.entry);
     const ending = answerEnding(followed.entry, answering.run);
-    if (ending !== undefined) return completion(answering, ending, words);
+    if (ending !== undefined) return { ending, words };
   }
   const message = `The brain stopped before run ${answering.run} was over; it goes on later.`;
   throw new Fault("SHUTTING_DOWN", message, { retryAfterMs: HTTP_LIMITS.returnMs });
@@ -139,9 +159,16 @@ export function finishReason({ finish }: AnswerEnding, form: Form, { cutShort }:
   return form === "tools" ? "tool_calls" : "function_call";
 }
 
+/** The text that the model wrote for a tool that takes text. */
+export function customInput({ input: { input } }: Action): string {
+  return typeof input === "string" ? input : JSON.stringify(input ?? "");
+}
+
 /** A call in the wire's format. */
-export function callFields({ id, call }: Extract<AnswerEnding, { finish: "call" }>, form: Form): JsonObject {
-  const called = { name: call.tool, arguments: JSON.stringify(call.input) };
+export function callFields({ id, call }: CallEnding, { form, tools }: ChatAnswer): JsonObject {
+  const { name, custom } = callerName(tools, call.tool);
+  if (custom === true) return { tool_calls: [{ id, type: "custom", custom: { name, input: customInput(call) } }] };
+  const called = { name, arguments: JSON.stringify(call.input) };
   return form === "tools" ? { tool_calls: [{ id, type: "function", function: called }] } : { function_call: called };
 }
 
@@ -152,12 +179,12 @@ export function questionFields({ run }: AnswerContext, ending: AnswerEnding): Js
 }
 
 /** The whole answer as a chat completion. */
-export function completion(answering: AnswerContext, ending: AnswerEnding, words: AnswerText): JsonObject {
+export function completion(answering: ChatAnswer, { ending, words }: WholeAnswer): JsonObject {
   const { used } = words;
   const said =
     ending.finish === "stop"
       ? { content: words.ending(ending.text) }
-      : { content: words.ending() || null, ...callFields(ending, answering.form) };
+      : { content: words.ending() || null, ...callFields(ending, answering) };
   const message = { role: "assistant", ...said, refusal: null };
   const choice = { index: 0, message, logprobs: null, finish_reason: finishReason(ending, answering.form, used) };
   return {

@@ -1,19 +1,24 @@
 import { encodeNdjson } from "@vidro/core/codec";
-import type { Entry } from "@vidro/core";
+import type { Entry, Json } from "@vidro/core";
 import type { RunEncoder } from "../../stream/run-encoder.ts";
-import { completion, answerEnding, AnswerText } from "./answer.ts";
-import type { AnswerContext } from "./answer.ts";
+import { answerEnding, AnswerText } from "./answer.ts";
+import type { WholeAnswer } from "./answer.ts";
 import type { AnswerEncoder } from "./stream-answer.ts";
 
+/** The run of an answer, and the answer as a black box would have sent it. */
+interface GlassAnswer {
+  readonly run: string;
+  readonly shape: (whole: WholeAnswer) => Json;
+}
+
 /** An answer as a glass box: every event of the run, and at the end the answer that a black box would have sent. */
-export function glassAnswer(answering: AnswerContext, glass: RunEncoder): AnswerEncoder {
+export function glassAnswer({ run, shape }: GlassAnswer, glass: RunEncoder): AnswerEncoder {
   const words = new AnswerText();
   let isEnded = false;
   const result = (entry: Entry): string | undefined => {
-    const ending = answerEnding(entry, answering.run);
+    const ending = answerEnding(entry, run);
     if (ending === undefined) return undefined;
-    const { run } = answering;
-    const data = completion(answering, ending, words);
+    const data = shape({ ending, words });
     return encodeNdjson({ type: "result", data, seq: entry.seq, timestamp: entry.at, run_id: run, requestId: run });
   };
   return {
@@ -21,7 +26,7 @@ export function glassAnswer(answering: AnswerContext, glass: RunEncoder): Answer
     get isEnded() {
       return isEnded;
     },
-    entry(entry, run) {
+    entry(entry) {
       words.add(entry);
       const line = glass.entry(entry, run);
       const { type } = entry.event;

@@ -3,7 +3,7 @@ import type { Entry, QuestionAnswered, RunHead } from "@vidro/core";
 import type { Runs } from "../../run/runs.ts";
 import { onlyOne, openQuestion, questionText, takesWords, findWaiting } from "../question-words.ts";
 import type { WaitingRun } from "../question-words.ts";
-import type { ChatInput, ReturnedResult } from "./request.ts";
+import type { ReturnedResult, SentConversation } from "./request.ts";
 import { inputOf } from "./turns.ts";
 
 /* Finds what a caller's open runs wait for, from their journals. */
@@ -35,7 +35,7 @@ export async function findWaitingCall(
 /** The open question that a message may answer: that of the thread, or the one that the conversation ends with. */
 export async function findWaitingQuestion(
   runs: Runs,
-  { earlier }: ChatInput,
+  { earlier }: SentConversation,
   { thread, open }: { thread: string | undefined; open: readonly RunHead[] },
 ): Promise<WaitingRun | undefined> {
   const said = earlier.at(-1);

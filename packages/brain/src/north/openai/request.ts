@@ -1,9 +1,11 @@
-import { CHAT_LIMITS, Fault } from "@vidro/core";
-import { isReservedTool } from "@vidro/core/run";
-import type { JsonObject, Sampling, ToolChoice, ToolSpec, Turn } from "@vidro/core";
+import { Fault, isObject } from "@vidro/core";
+import type { JsonObject, Sampling, Turn } from "@vidro/core";
 import { samplingOf } from "../sampling.ts";
-import { FUNCTION_NAME } from "./schema.ts";
-import type { ChatCall, ChatFunction, ChatMessage, ChatRequest } from "./schema.ts";
+import { allowedTools, refused, toolSpecs } from "./caller-tools.ts";
+import type { OfferedTool, ToolOffer } from "./caller-tools.ts";
+import { CHAT_PARAMETERS, effortOf, formatOf, refuseParameters, vendorFields, verbosityOf } from "./parameters.ts";
+import type { ChatCall, ChatMessage, ChatRequest } from "./schema.ts";
+import { toolName } from "./tool-names.ts";
 import { callsOf, messageText, messageTurns } from "./turns.ts";
 
 /** The form of tool calls that the caller uses, present or earlier; the answer has the same. */
@@ -20,13 +22,8 @@ export interface ReturnedResult {
   readonly conversation: readonly Turn[];
 }
 
-/** A parsed request. */
-export interface ChatInput {
-  readonly form: Form;
-  readonly stream: boolean;
-  readonly includeUsage: boolean;
-  /** Whether the client can remove text that a chunk declares void. */
-  readonly includeVoided: boolean;
+/** A conversation as a client sends it: what was said before, and what is said now. */
+export interface SentConversation {
   /** System messages of the caller, appended to the agent's prompt. */
   readonly system: string;
   /** Turns before the task. */
@@ -35,39 +32,70 @@ export interface ChatInput {
   readonly task: string;
   /** Set when the request ends with the result of a call. */
   readonly returned: ReturnedResult | undefined;
-  readonly callerTools: readonly ToolSpec[];
-  /** Which tool the model must call: none, any, or a named one of the caller or the agent. */
-  readonly choice: ToolChoice | undefined;
-  /** Sampling parameters of the model. */
+}
+
+/** What a client asks for, whatever its wire. */
+export interface TurnRequest extends SentConversation, ToolOffer {
+  readonly stream: boolean;
+  /** Parameters of the model. */
   readonly sampling: Sampling | undefined;
+}
+
+/** A parsed chat completion request. */
+export interface ChatInput extends TurnRequest {
+  readonly form: Form;
+  readonly includeUsage: boolean;
+  /** Whether the client can remove text that a chunk declares void. */
+  readonly includeVoided: boolean;
 }
 
 /** Parses a request; throws a Fault for what is not supported. */
 export function readRequest(body: JsonObject): ChatInput {
+  refuseParameters(body, CHAT_PARAMETERS);
   const request = body as unknown as ChatRequest;
-  if ((request.n ?? 1) > 1) throw refused("BAD_REQUEST", "One answer is given to a request: n must be 1.", "/n");
-  const { messages } = request;
-  const index = messages.findLastIndex(({ role }) => role === "user");
-  const last = messages[index];
-  const returned = returnedBy(messages);
-  if (last === undefined && returned === undefined)
-    throw refused("BAD_ARGUMENTS", "A request needs a message of the role user.", "/messages");
-  const instructions = messages.flatMap((message, at) => (isSystem(message) ? [messageText(message, at)] : []));
+  if ((request.n ?? 1) > 1)
+    throw new Fault("BAD_REQUEST", "One answer is given to a request: n must be 1.", { detail: { path: "/n" } });
+  if (request.modalities?.some((kind) => kind !== "text") === true) throw refused("Answers are text.", "/modalities");
   return {
+    ...readConversation(request.messages),
     form: isEarlierForm(request) ? "functions" : "tools",
     stream: request.stream === true,
     includeUsage: request.stream_options?.include_usage === true,
     includeVoided: request.stream_options?.include_voided === true,
+    ...toolOffer(request),
+    sampling: samplingIn(body, request),
+  };
+}
+
+function samplingIn(body: JsonObject, request: ChatRequest): Sampling | undefined {
+  const { frequency_penalty: frequency, presence_penalty: presence, seed } = request;
+  const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? null;
+  const sampling: Sampling = {
+    ...samplingOf({ ...request, max_tokens: maxTokens }, Number.MAX_SAFE_INTEGER),
+    ...(typeof frequency === "number" ? { frequencyPenalty: frequency } : {}),
+    ...(typeof presence === "number" ? { presencePenalty: presence } : {}),
+    ...(typeof seed === "number" ? { seed } : {}),
+    ...effortOf(body["reasoning_effort"], "/reasoning_effort"),
+    ...verbosityOf(body["verbosity"], "/verbosity"),
+    ...formatOf(body["response_format"], "/response_format"),
+    ...vendorFields(body),
+  };
+  return Object.keys(sampling).length === 0 ? undefined : sampling;
+}
+
+/** Splits the messages of a client; `before` are turns that the client did not send again. */
+export function readConversation(messages: readonly ChatMessage[], before: readonly Turn[] = []): SentConversation {
+  const index = messages.findLastIndex(({ role }) => role === "user");
+  const last = messages[index];
+  const returned = returnedBy(messages, before);
+  if (last === undefined && returned === undefined)
+    throw refused("A request needs a message of the role user.", "/messages");
+  const instructions = messages.flatMap((message, at) => (isSystem(message) ? [messageText(message, at)] : []));
+  return {
     system: instructions.join("\n\n"),
-    earlier: messageTurns(messages.slice(0, Math.max(0, index))),
+    earlier: [...before, ...messageTurns(messages.slice(0, Math.max(0, index)))],
     task: last === undefined ? "" : messageText(last, index),
     returned,
-    callerTools: callerTools(request),
-    choice: choiceOf(request),
-    sampling: samplingOf(
-      { ...request, max_tokens: request.max_completion_tokens ?? request.max_tokens ?? null },
-      Number.MAX_SAFE_INTEGER,
-    ),
   };
 }
 
@@ -80,61 +108,66 @@ function isEarlierForm({ functions, function_call, tools, messages }: ChatReques
 }
 
 /** The result of a call that the conversation ends with. */
-function returnedBy(messages: readonly ChatMessage[]): ReturnedResult | undefined {
+function returnedBy(messages: readonly ChatMessage[], before: readonly Turn[]): ReturnedResult | undefined {
   const last = messages.at(-1);
   if (last?.role !== "tool" && last?.role !== "function") return undefined;
   const asker = messages.findLastIndex(({ role }) => role === "assistant");
   const calls = asker === -1 ? [] : callsOf(messages[asker]!, asker);
   const callId = last.tool_call_id ?? undefined;
   const named = calls.find(({ id, name }) => (callId === undefined ? name === (last.name ?? name) : id === callId));
-  const call = named ?? (last.name ? { name: last.name, arguments: "" } : undefined);
-  return { callId, call, text: messageText(last, messages.length - 1), conversation: messageTurns(messages) };
+  const call = named ?? (last.name ? { name: toolName(last.name), arguments: "" } : undefined);
+  const conversation = [...before, ...messageTurns(messages)];
+  return { callId, call, text: messageText(last, messages.length - 1), conversation };
 }
 
-function callerTools(request: ChatRequest): readonly ToolSpec[] {
-  const tools = [
-    ...(request.functions ?? []).map((each, index) => specOf(each, `/functions/${index}`)),
-    ...(request.tools ?? []).flatMap(({ function: each }, index) => (each ? [specOf(each, `/tools/${index}`)] : [])),
+function toolOffer(request: ChatRequest): ToolOffer {
+  const { tool_choice: choice } = request;
+  const callerTools = toolSpecs(offeredTools(request));
+  const allowed = typeof choice === "object" ? choice?.allowed_tools : undefined;
+  if (!isObject(allowed)) return { callerTools, choice: choiceOf(request) };
+  const listed = (Array.isArray(allowed["tools"]) ? allowed["tools"] : []) as readonly NamedTool[];
+  return allowedTools(callerTools, {
+    mode: allowed["mode"],
+    names: listed.map((each) => toolName(nameIn(each) ?? "")),
+  });
+}
+
+function offeredTools({ functions, tools }: ChatRequest): readonly OfferedTool[] {
+  return [
+    ...(functions ?? []).map((each, index) => ({ ...each, path: `/functions/${index}` })),
+    ...(tools ?? []).map(({ type, function: each, custom }, index): OfferedTool => {
+      const path = `/tools/${index}`;
+      if (type === "function" && each !== undefined) return { ...pick(each), path };
+      if (type === "custom" && custom !== undefined) return { ...pick(custom), custom: true, path };
+      throw refused(`A tool is a function or a custom tool, not ${JSON.stringify(type)}.`, path);
+    }),
   ];
-  const twice = tools.find(({ name }, index) => tools.findIndex((tool) => tool.name === name) !== index);
-  if (twice !== undefined)
-    throw refused("BAD_ARGUMENTS", `Two functions are named ${twice.name}: leave one of them out.`, "/functions");
-  return tools;
 }
 
-function choiceOf(request: ChatRequest): ToolChoice | undefined {
+function pick<Tool extends Pick<OfferedTool, "name" | "description" | "parameters">>(tool: Tool): Tool {
+  const { name, description, parameters } = tool;
+  return { name, description, parameters } as Tool;
+}
+
+/** A named tool, in any form that the wire has for one. */
+interface NamedTool {
+  readonly name?: string;
+  readonly function?: { readonly name: string };
+  readonly custom?: { readonly name: string };
+}
+
+function nameIn(choice: NamedTool): string | undefined {
+  return choice.name ?? choice.function?.name ?? choice.custom?.name;
+}
+
+function choiceOf(request: ChatRequest): ToolOffer["choice"] {
   const choice = request.tool_choice ?? request.function_call ?? "auto";
   if (choice === "none" || choice === "required") return choice;
   if (choice === "auto") return undefined;
-  const tool = toolIn(choice, request);
-  if (tool !== undefined) return { tool };
+  // Only the earlier form writes the bare name.
+  const isBare = typeof choice === "string" && !request.tool_choice;
+  const name = typeof choice === "string" ? (isBare ? choice : undefined) : nameIn(choice);
+  if (name !== undefined && name !== "") return { tool: toolName(name) };
   const path = request.tool_choice ? "/tool_choice" : "/function_call";
-  throw refused("BAD_ARGUMENTS", "What is to be called is none, auto, required, or one tool by its name.", path);
-}
-
-/** The tool that a choice names; only the earlier form writes the bare name. */
-function toolIn(
-  choice: NonNullable<ChatRequest["tool_choice"] | ChatRequest["function_call"]>,
-  { tool_choice }: ChatRequest,
-): string | undefined {
-  if (typeof choice === "string") return tool_choice || !FUNCTION_NAME.test(choice) ? undefined : choice;
-  return "name" in choice ? choice.name : choice.function?.name;
-}
-
-/** A caller's function as a tool; its schema is shown to models and never compiled. */
-function specOf({ name, description, parameters }: ChatFunction, path: string): ToolSpec {
-  if (isReservedTool(name))
-    throw refused("BAD_ARGUMENTS", `A function cannot be named ${name}: every agent has that word for itself.`, path);
-  const schema = parameters ?? { type: "object", properties: {} };
-  if (JSON.stringify(schema).length > CHAT_LIMITS.schemaChars)
-    throw refused(
-      "PAYLOAD_TOO_LARGE",
-      `The parameters of ${name} have more than ${CHAT_LIMITS.schemaChars} characters.`,
-      path,
-    );
-  return { name, description: description ?? "", parameters: schema, idempotent: false };
-}
-
-function refused(code: "BAD_REQUEST" | "BAD_ARGUMENTS" | "PAYLOAD_TOO_LARGE", message: string, path: string): Fault {
-  return new Fault(code, message, { detail: { path } });
+  throw refused("What is to be called is none, auto, required, or one tool by its name.", path);
 }

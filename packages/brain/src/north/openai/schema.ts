@@ -3,10 +3,7 @@ import type { Json, JsonObject } from "@vidro/core";
 import { PARAMS } from "../sampling.ts";
 import type { Params } from "../sampling.ts";
 
-/*
- * Types and schemas of the chat wire. Unknown fields are ignored: clients of this wire send more fields with every
- * release.
- */
+/* Types and schemas of the chat wire. Which of its parameters are taken is said in parameters.ts. */
 
 /** One message of a request. */
 export interface ChatMessage {
@@ -14,8 +11,15 @@ export interface ChatMessage {
   readonly content?: string | readonly { readonly type: string; readonly text?: string }[] | null;
   readonly name?: string | null;
   readonly tool_call_id?: string | null;
-  readonly tool_calls?: readonly { readonly id: string; readonly function: ChatCall }[] | null;
+  readonly tool_calls?: readonly ToolCall[] | null;
   readonly function_call?: ChatCall | null;
+}
+
+/** A call of a function, or of a tool that takes text. */
+interface ToolCall {
+  readonly id: string;
+  readonly function?: ChatCall;
+  readonly custom?: { readonly name: string; readonly input: string };
 }
 
 /** A call as the wire writes it; the arguments are text. */
@@ -25,7 +29,7 @@ export interface ChatCall {
 }
 
 /** A function that a caller offers. */
-export interface ChatFunction {
+interface ChatFunction {
   readonly name: string;
   readonly description?: string | null;
   readonly parameters?: JsonObject | null;
@@ -37,8 +41,18 @@ export interface ChatRequest extends Params {
   readonly messages: readonly ChatMessage[];
   readonly functions?: readonly ChatFunction[] | null;
   readonly function_call?: string | { readonly name: string } | null;
-  readonly tools?: readonly { readonly type: string; readonly function?: ChatFunction }[] | null;
-  readonly tool_choice?: string | { readonly type: string; readonly function?: { readonly name: string } } | null;
+  readonly tools?:
+    | readonly { readonly type: string; readonly function?: ChatFunction; readonly custom?: ChatFunction }[]
+    | null;
+  readonly tool_choice?:
+    | string
+    | {
+        readonly type: string;
+        readonly function?: { readonly name: string };
+        readonly custom?: { readonly name: string };
+        readonly allowed_tools?: JsonObject;
+      }
+    | null;
   readonly stream?: boolean | null;
   readonly stream_options?: {
     readonly include_usage?: boolean | null;
@@ -48,6 +62,10 @@ export interface ChatRequest extends Params {
   readonly n?: number | null;
   /** Newer name of `max_tokens`. */
   readonly max_completion_tokens?: number | null;
+  readonly frequency_penalty?: number | null;
+  readonly presence_penalty?: number | null;
+  readonly seed?: number | null;
+  readonly modalities?: readonly string[] | null;
 }
 
 const object = (properties: JsonObject, ...required: string[]): JsonObject => ({
@@ -55,9 +73,7 @@ const object = (properties: JsonObject, ...required: string[]): JsonObject => ({
   properties,
   required,
 });
-/** Pattern of a function's name. */
-export const FUNCTION_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
-const NAMED = { type: "string", pattern: FUNCTION_NAME.source };
+const NAMED = { type: "string", minLength: 1, maxLength: CHAT_LIMITS.nameChars };
 const TEXT = { type: "string", maxLength: RUN_LIMITS.taskChars };
 const ID = { type: "string", minLength: 1, maxLength: 256 };
 
@@ -82,7 +98,7 @@ const MESSAGE = object(
     tool_calls: orNull({
       type: "array",
       maxItems: CHAT_LIMITS.calls,
-      items: object({ id: ID, function: CALL }, "id", "function"),
+      items: object({ id: ID, function: CALL, custom: object({ name: NAMED, input: TEXT }, "name", "input") }, "id"),
     }),
     function_call: orNull(CALL),
   },
@@ -99,11 +115,16 @@ export const CHAT_REQUEST: JsonObject = object(
     tools: orNull({
       type: "array",
       maxItems: CHAT_LIMITS.functions,
-      items: object({ type: { type: "string" }, function: FUNCTION }, "type"),
+      items: object({ type: { type: "string" }, function: FUNCTION, custom: FUNCTION }, "type"),
     }),
     tool_choice: {
       type: ["string", "object", "null"],
-      properties: { type: { type: "string" }, function: object({ name: NAMED }, "name") },
+      properties: {
+        type: { type: "string" },
+        function: object({ name: NAMED }, "name"),
+        custom: object({ name: NAMED }, "name"),
+        allowed_tools: { type: "object" },
+      },
       required: ["type"],
     },
     stream: orNull({ type: "boolean" }),
@@ -120,6 +141,11 @@ export const CHAT_REQUEST: JsonObject = object(
     top_p: orNull({ type: "number", minimum: SAMPLING_LIMITS.topP.least, maximum: SAMPLING_LIMITS.topP.most }),
     max_tokens: orNull({ type: "integer", minimum: SAMPLING_LIMITS.maxTokens.least }),
     max_completion_tokens: orNull({ type: "integer", minimum: SAMPLING_LIMITS.maxTokens.least }),
+    frequency_penalty: orNull({ type: "number", minimum: -2, maximum: 2 }),
+    presence_penalty: orNull({ type: "number", minimum: -2, maximum: 2 }),
+    seed: orNull({ type: "integer" }),
+    modalities: orNull({ type: "array", maxItems: CHAT_LIMITS.parts, items: { type: "string" } }),
+    response_format: orNull({ type: "object" }),
     provider: { type: ["string", "object", "null"] },
   },
   "messages",

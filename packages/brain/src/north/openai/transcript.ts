@@ -1,6 +1,16 @@
 import { CATALOG_LIMITS, outcomeText } from "@vidro/core";
 import { headAndTail } from "@vidro/core/run";
-import type { Action, Event, EventType, FaultReport, Json, JsonObject, ModelReplied, TerminalEvent } from "@vidro/core";
+import type {
+  Action,
+  Event,
+  EventType,
+  FaultReport,
+  Json,
+  JsonObject,
+  ModelReplied,
+  RunHead,
+  TerminalEvent,
+} from "@vidro/core";
 import { endText } from "../../run/runs.ts";
 import type { Runs } from "../../run/runs.ts";
 import { endsTurn, questionText } from "../question-words.ts";
@@ -9,17 +19,23 @@ import { readEntries } from "./questions.ts";
 
 /** The messages of a thread in the chat wire's format, oldest first; those beyond the bounds are left out. */
 export async function transcript(runs: Runs, thread: string, owner: string): Promise<readonly JsonObject[]> {
-  const told: JsonObject[][] = [];
+  const told: (readonly JsonObject[])[] = [];
   let chars = 0;
   for (const head of await runs.list({ thread, owner, limit: CATALOG_LIMITS.threadRuns })) {
-    const run = new RunTranscript(head.id);
-    const messages: JsonObject[] = [];
-    for await (const { event } of readEntries(runs, head)) messages.push(...run.messages(event));
+    const messages = await runMessages(runs, head);
     chars += JSON.stringify(messages).length;
     if (chars > CATALOG_LIMITS.threadChars && told.length > 0) break;
     told.push(messages);
   }
   return told.reverse().flat();
+}
+
+/** The messages of one run up to the entry that its head names. */
+export async function runMessages(runs: Runs, head: RunHead): Promise<readonly JsonObject[]> {
+  const run = new RunTranscript(head.id);
+  const messages: JsonObject[] = [];
+  for await (const { event } of readEntries(runs, head)) messages.push(...run.messages(event));
+  return messages;
 }
 
 type MessageEncoders = {

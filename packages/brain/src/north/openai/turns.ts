@@ -1,6 +1,7 @@
 import { Fault, isObject } from "@vidro/core";
 import type { JsonObject, Turn } from "@vidro/core";
 import type { ChatCall, ChatMessage } from "./schema.ts";
+import { toolName } from "./tool-names.ts";
 
 /** A call in a message, with the id that pairs it with its result. */
 interface IdentifiedCall extends ChatCall {
@@ -44,8 +45,12 @@ export function messageTurns(messages: readonly ChatMessage[]): readonly Turn[] 
 
 /** The calls of a message, in both forms; the earlier form has no ids, so the index of the message serves as one. */
 export function callsOf({ tool_calls, function_call }: ChatMessage, index: number): readonly IdentifiedCall[] {
-  if (function_call) return [{ ...function_call, id: `call_${index}` }];
-  return (tool_calls ?? []).map((call) => ({ ...call.function, id: call.id }));
+  if (function_call) return [{ ...function_call, name: toolName(function_call.name), id: `call_${index}` }];
+  return (tool_calls ?? []).map(({ id, function: called, custom }) =>
+    custom === undefined
+      ? { name: toolName(called?.name ?? ""), arguments: called?.arguments ?? "", id }
+      : { name: toolName(custom.name), arguments: JSON.stringify({ input: custom.input }), id },
+  );
 }
 
 /** The input of a call; an empty one when its text is no JSON object. */

@@ -1,0 +1,135 @@
+import { isObject, textIn } from "@vidro/core";
+import type { Json, JsonObject } from "@vidro/core";
+import { refused } from "../caller-tools.ts";
+import type { OfferedTool } from "../caller-tools.ts";
+import type { ChatMessage } from "../schema.ts";
+import { toolName } from "../tool-names.ts";
+
+/* Items of the responses wire as messages of a conversation, and its tools as tools of a caller. */
+
+/** The messages of an input; consecutive items of the assistant are one message, as calls belong to what was said. */
+export function inputMessages(input: Json | undefined): readonly ChatMessage[] {
+  if (typeof input === "string") return [{ role: "user", content: input }];
+  const messages: ChatMessage[] = [];
+  for (const [index, item] of (Array.isArray(input) ? (input as readonly Json[]) : []).entries()) {
+    const path = `/input/${index}`;
+    const message = messageOf(isObject(item) ? item : {}, path);
+    const last = messages.at(-1);
+    if (message === undefined) continue;
+    if (message.role !== "assistant" || last?.role !== "assistant") messages.push(message);
+    else messages[messages.length - 1] = joined(last, message);
+  }
+  return messages;
+}
+
+const ROLES: readonly string[] = ["user", "assistant", "system", "developer"];
+
+function messageOf(item: JsonObject, path: string): ChatMessage | undefined {
+  const { type = "message", role } = item;
+  switch (type) {
+    case "message":
+      if (typeof role !== "string" || !ROLES.includes(role))
+        throw refused("The role of a message is user, assistant, system or developer.", `${path}/role`);
+      return { role: role as ChatMessage["role"], content: contentText(item["content"], `${path}/content`) };
+    case "function_call": {
+      const name = toolName(wanted(item, "name", path), textIn(item, "namespace"));
+      return calling({
+        id: wanted(item, "call_id", path),
+        function: { name, arguments: textIn(item, "arguments") ?? "" },
+      });
+    }
+    case "custom_tool_call": {
+      const name = toolName(wanted(item, "name", path), textIn(item, "namespace"));
+      return calling({ id: wanted(item, "call_id", path), custom: { name, input: textIn(item, "input") ?? "" } });
+    }
+    case "function_call_output":
+    case "custom_tool_call_output": {
+      const content = contentText(item["output"], `${path}/output`);
+      return { role: "tool", tool_call_id: wanted(item, "call_id", path), content };
+    }
+    // Thoughts of a model are its vendor's: this brain gives none out, and other models cannot read them.
+    case "reasoning":
+      return undefined;
+    default:
+      throw refused(`Items of the type ${JSON.stringify(type)} are not understood here.`, `${path}/type`);
+  }
+}
+
+function calling(call: NonNullable<ChatMessage["tool_calls"]>[number]): ChatMessage {
+  return { role: "assistant", content: null, tool_calls: [call] };
+}
+
+function joined(one: ChatMessage, other: ChatMessage): ChatMessage {
+  const words = [one.content, other.content].flatMap((text) => (typeof text === "string" && text !== "" ? [text] : []));
+  return {
+    role: "assistant",
+    content: words.length === 0 ? null : words.join("\n\n"),
+    tool_calls: [...(one.tool_calls ?? []), ...(other.tool_calls ?? [])],
+  };
+}
+
+function wanted(item: JsonObject, field: string, path: string): string {
+  const value = textIn(item, field);
+  if (value === undefined || value === "") throw refused(`An item of this type needs ${field}.`, `${path}/${field}`);
+  return value;
+}
+
+const TEXT_PARTS: readonly unknown[] = ["input_text", "output_text", "text", "summary_text"];
+
+function contentText(content: Json | undefined, path: string): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) throw refused("Content is text, or a list of parts.", path);
+  return (content as readonly Json[])
+    .map((part) => {
+      const { type, text, refusal } = isObject(part) ? part : {};
+      if (TEXT_PARTS.includes(type) && typeof text === "string") return text;
+      if (type === "refusal" && typeof refusal === "string") return refusal;
+      throw refused(`Only parts with text are understood here, not ${JSON.stringify(type)}.`, path);
+    })
+    .join("");
+}
+
+/** The tools of a request, and the types of those that are left out. */
+interface ResponseTools {
+  readonly offered: readonly OfferedTool[];
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * The tools that a caller brings. A web search of the vendor is a permission to its own model, which this brain cannot
+ * give: it is left out, and the answer says so. Any other tool that the vendor would run is refused.
+ */
+export function responseTools(tools: Json | undefined): ResponseTools {
+  const offered: OfferedTool[] = [];
+  const leftOut: string[] = [];
+  for (const [index, tool] of (Array.isArray(tools) ? (tools as readonly Json[]) : []).entries()) {
+    const path = `/tools/${index}`;
+    const { type } = isObject(tool) ? tool : {};
+    if (typeof type === "string" && type.startsWith("web_search")) leftOut.push(type);
+    else offered.push(...offeredBy(isObject(tool) ? tool : {}, path));
+  }
+  return { offered, leftOut };
+}
+
+function offeredBy(tool: JsonObject, path: string): readonly OfferedTool[] {
+  const { type, tools } = tool;
+  if (type === "function" || type === "custom") return [offeredTool(tool, path)];
+  if (type !== "namespace" || !Array.isArray(tools))
+    throw refused(`A tool is a function, a custom tool or a namespace of them, not ${JSON.stringify(type)}.`, path);
+  const namespace = wanted(tool, "name", path);
+  return (tools as readonly Json[]).map((each, index) => ({
+    ...offeredTool(isObject(each) ? each : {}, `${path}/tools/${index}`),
+    namespace,
+  }));
+}
+
+function offeredTool(tool: JsonObject, path: string): OfferedTool {
+  const { parameters, type } = tool;
+  return {
+    name: wanted(tool, "name", path),
+    description: textIn(tool, "description") ?? "",
+    ...(isObject(parameters) ? { parameters } : {}),
+    ...(type === "custom" ? { custom: true as const } : {}),
+    path,
+  };
+}
