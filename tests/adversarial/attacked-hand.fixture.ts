@@ -55,7 +55,7 @@ export async function startAttackedHand(t: TestContext, options: AttackedHandOpt
     ...(user === undefined ? {} : { uid: user, gid: user }),
   });
   t.after(async () => {
-    if (child.exitCode !== null) return;
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, "exit");
     child.kill("SIGKILL");
     await gone;

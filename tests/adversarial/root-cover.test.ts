@@ -20,7 +20,7 @@ test(
     void hand.approve("shell", { command: "sleep 60", access: "host" });
     const { decision, text } = await hand.approve("shell", {
       command: `
-      found() { for p in $(pgrep -f 'sleep 6[0]'); do echo $p; done; }
+      found() { for p in $(pgrep -f 'sleep 6[0]|vidro-cel[l]'); do echo $p; done; }
       while [ $(found | wc -l) -lt 4 ]; do sleep 0.05; done
       for p in $(found); do
         cat /proc/$p/root${decoded(hand.state)}/token /proc/$p/cwd/../d/vidro/token

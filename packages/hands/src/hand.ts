@@ -36,10 +36,11 @@ import { runWithDeadline } from "./exec/deadline.ts";
 import { openLedger, type LedgerEntry, type Ledger, type ActionStart } from "./ledger.ts";
 import { findOwnFolders, judgeOwnState } from "./policy/own-state.ts";
 import { killLeftovers, killStragglers } from "./exec/orphans.ts";
-import { findHostSandbox } from "./exec/sandbox.ts";
+import { endWaitingCells, findHostSandbox } from "./exec/sandbox.ts";
 import { pruneSpools, readSpool } from "./exec/spool.ts";
 import type { LocalHandOptions, ProbePoint } from "./hand-options.ts";
 import { canConfine, type HandContext, type HandTool, type ToolExecution } from "./tools/tool.ts";
+import { planConfinement, warmSandbox } from "./tools/run-held.ts";
 import { TOOLS } from "./tools/tools.ts";
 
 /**
@@ -158,6 +159,7 @@ class LocalHand implements Hand {
   async close(): Promise<void> {
     for (const { abort } of this.#running.values()) abort.abort();
     await Promise.all([...this.#running.values()].map(({ ended }) => ended));
+    endWaitingCells(this.#context.state);
     killStragglers();
     this.#ledger.close();
   }
@@ -319,6 +321,9 @@ class LocalHand implements Hand {
     // Read in the same turn of the event loop as the verdict, because a reload in between would change the version.
     const { version } = policy;
     const { plan, verdict } = await this.#chooseConfinement(planned);
+    const confined = verdict.decision === "allow" ? planConfinement(plan) : undefined;
+    // The order to run it follows, or has come: the sandbox is set up while intent and start are recorded.
+    if (confined !== undefined) void warmSandbox(confined, this.#context);
     const hash = sha256(canonicalJson({ plan: { ...plan }, policy: version }));
     const { workspace, reserved } = this.#context;
     return { plan, hash, verdict: judgeOwnState(plan, { workspace, folders: reserved() }) ?? verdict, policy: version };

@@ -46,6 +46,12 @@ export const HAND_LIMITS = {
   coverMs: 10 * SECOND_MS,
   /** How long a mount namespace in which Vidro's own state is covered is kept after its last use. */
   coverIdleMs: 60 * SECOND_MS,
+  /** Sandboxes that wait for a command; beyond it the one that has waited longest is ended. */
+  warmCells: 4,
+  /** From the end of a sandboxed command to the start of the sandbox for the next one. */
+  cellDelayMs: 20,
+  /** How long a sandbox waits for a command before it is ended. */
+  cellIdleMs: 60 * SECOND_MS,
   /** Size of a file that a tool reads or writes. */
   fileBytes: 8 * MIB,
   /** Bytes that one read of a file returns. */

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { HAND_LIMITS } from "@vidro/core";
 import { findTaggedProcesses } from "./orphans.ts";
-import { readOwnMemory, readProcessStat } from "./proc.ts";
+import { childrenOf, readOwnMemory, readProcessStat } from "./proc.ts";
 
 /*
  * Bounds the memory of all processes of a command together. It is polled, because a kernel limit counts per process and
@@ -44,7 +44,8 @@ export function watchMemory({ pid, tag, bytes }: MemoryBound, over: () => void):
   return () => clearInterval(timer);
 }
 
-function preferForOomKill(pid: number): void {
+/** Has the kernel kill a process, and those that it starts from now on, before others when memory runs out. */
+export function preferForOomKill(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, FIRST_TO_GO);
   } catch {
@@ -57,12 +58,4 @@ function descendantsOf(top: number): readonly number[] {
   const found = [top];
   for (let next = 0; next < found.length; next += 1) found.push(...childrenOf(found[next] ?? top));
   return found;
-}
-
-function childrenOf(pid: number): readonly number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
 }

@@ -88,6 +88,15 @@ export function readOwnMemory(pid: number): number {
   }
 }
 
+/** The pids of a process's children; empty if it has ended, or the kernel does not tell. */
+export function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}
+
 /** One variable of a process's initial environment; undefined if unset or not readable. */
 export function readProcessVariable(pid: number, name: string): string | undefined {
   try {

@@ -2,7 +2,6 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Fault, HAND_LIMITS, MIB, type ProcessOutcome } from "@vidro/core";
-import { writeInherited } from "./inherited-descriptor.ts";
 import { withoutLeaks } from "./leaked-descriptors.ts";
 import { watchMemory } from "./memory-watch.ts";
 import {
@@ -16,6 +15,7 @@ import {
 } from "./orphans.ts";
 import { OutputCapture, LiveOutput } from "./output.ts";
 import { readProcessStat } from "./proc.ts";
+import type { Cell, CellOrder } from "./sandbox/cell.ts";
 import { Spool } from "./spool.ts";
 import type { ToolExecution } from "../tools/tool.ts";
 
@@ -28,8 +28,12 @@ export interface ProcessLaunch {
   readonly cwd: string;
   readonly env: { readonly [name: string]: string };
   readonly timeoutMs: number;
-  /** Bytes for the program on the descriptor `INHERITED_DESCRIPTOR`. */
-  readonly inheritedBytes?: Uint8Array;
+}
+
+/** A command for a cell. */
+interface CellLaunch extends Omit<CellOrder, "tag"> {
+  readonly cell: Cell;
+  readonly timeoutMs: number;
 }
 
 const STREAMS = ["stdout", "stderr"] as const;
@@ -43,7 +47,32 @@ interface ProcessExit {
  * Runs a program and resolves when its whole process tree has ended. A timeout or an abort sends SIGTERM, then SIGKILL,
  * to the tree; the outcome has the output up to then. Throws TOOL_FAILED if the program cannot be started.
  */
-export async function runProcess(launch: ProcessLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
+export function runProcess(launch: ProcessLaunch, execution: ToolExecution): Promise<ProcessOutcome> {
+  return runUntilGone({ start: (tag) => startProcess(launch, tag), timeoutMs: launch.timeoutMs }, execution);
+}
+
+/** Runs a command in a cell, in the same way. */
+export function runInCell(
+  { cell, timeoutMs, ...order }: CellLaunch,
+  execution: ToolExecution,
+): Promise<ProcessOutcome> {
+  const start = async (tag: string): Promise<ChildProcess> => {
+    try {
+      return await cell.run({ ...order, tag });
+    } catch (cause) {
+      throw startFault(order.line[0] ?? "", order.cwd, cause);
+    }
+  };
+  return runUntilGone({ start, timeoutMs }, execution);
+}
+
+/** How a program is started, and how long it may run. */
+interface ProcessStart {
+  readonly start: (tag: string) => Promise<ChildProcess>;
+  readonly timeoutMs: number;
+}
+
+async function runUntilGone({ start, timeoutMs }: ProcessStart, execution: ToolExecution): Promise<ProcessOutcome> {
   const startedAt = performance.now();
   const tag = actionTag(execution.context.state, execution.action);
   const captures = { stdout: new OutputCapture(), stderr: new OutputCapture() };
@@ -51,7 +80,7 @@ export async function runProcess(launch: ProcessLaunch, execution: ToolExecution
   const spool = new Spool(execution.spool);
   holdTag(tag);
   try {
-    const child = await startProcess(launch, tag);
+    const child = await start(tag);
     for (const stream of STREAMS) {
       child[stream]?.on("data", (chunk: Buffer) => {
         captures[stream].take(chunk);
@@ -60,7 +89,7 @@ export async function runProcess(launch: ProcessLaunch, execution: ToolExecution
       });
     }
     const memoryBytes = execution.context.memoryBytes();
-    const bounds = { timeoutMs: launch.timeoutMs, signal: execution.signal, memoryBytes };
+    const bounds = { timeoutMs, signal: execution.signal, memoryBytes };
     const { exit, why } = await waitUntilGone(child, tag, bounds);
     if (why === "memory") for (const taker of [captures.stderr, spool]) taker.take(memoryNote(memoryBytes));
     const timedOut = why === "timeout";
@@ -76,26 +105,26 @@ export async function runProcess(launch: ProcessLaunch, execution: ToolExecution
   }
 }
 
-async function startProcess(
-  { program, argv, cwd, env, inheritedBytes }: ProcessLaunch,
-  tag: string,
-): Promise<ChildProcess> {
+async function startProcess({ program, argv, cwd, env }: ProcessLaunch, tag: string): Promise<ChildProcess> {
   const [argv0 = program, ...args] = argv;
   try {
     const child = spawn(program, args, {
       argv0,
       cwd,
       env: { ...env, [ACTION_TAG_VARIABLE]: tag },
-      stdio: withoutLeaks(["ignore", "pipe", "pipe", ...(inheritedBytes === undefined ? [] : ["pipe" as const])]),
+      stdio: withoutLeaks(["ignore", "pipe", "pipe"]),
       // Its own session: it has no terminal to ask for passwords on, and its group can be signalled as a whole.
       detached: true,
     });
     await new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
-    if (inheritedBytes !== undefined) writeInherited(child, inheritedBytes);
     return child;
   } catch (cause) {
-    throw new Fault("TOOL_FAILED", `${argv0} could not be started in ${cwd}: ${startFailureReason(cause)}.`, { cause });
+    throw startFault(argv0, cwd, cause);
   }
+}
+
+function startFault(name: string, cwd: string, cause: unknown): Fault {
+  return new Fault("TOOL_FAILED", `${name} could not be started in ${cwd}: ${startFailureReason(cause)}.`, { cause });
 }
 
 function startFailureReason(cause: unknown): string {

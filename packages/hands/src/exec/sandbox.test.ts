@@ -6,7 +6,6 @@ import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
 import { before, describe, it, type TestContext } from "node:test";
 import { HAND_LIMITS } from "@vidro/core";
-import { writeInherited } from "./inherited-descriptor.ts";
 import { findHostSandbox, type Sandbox, type SandboxScope } from "./sandbox.ts";
 import { scratch } from "../scratch.fixture.ts";
 
@@ -29,25 +28,22 @@ describe("the sandbox", () => {
       workspace,
       state,
       reserved: [state],
-      cwd: workspace,
-      path: process.env["PATH"] ?? "",
-      memoryBytes: HAND_LIMITS.memoryBytes,
+      env: { PATH: process.env["PATH"] ?? "" },
     };
   }
 
   async function run(command: string, scope: SandboxScope): Promise<{ code: number; text: string }> {
     assert.ok(sandbox !== undefined);
-    const { program, argv, inheritedBytes } = await sandbox.hold(["/bin/sh", "-c", command], scope);
-    return new Promise((resolve) => {
-      const child = spawn(program, argv.slice(1), { stdio: ["ignore", "pipe", "pipe", "pipe"], cwd: scope.workspace });
-      let text = "";
-      for (const stream of [child.stdout, child.stderr])
-        stream?.on("data", (chunk: Buffer) => {
-          text += chunk.toString();
-        });
-      if (inheritedBytes !== undefined) writeInherited(child, inheritedBytes);
-      child.once("close", (code) => resolve({ code: code ?? -1, text }));
-    });
+    const cell = await sandbox.hold(scope);
+    const order = { line: ["/bin/sh", "-c", command], cwd: scope.workspace, tag: "test", ...HAND_LIMITS };
+    const child = await cell.run(order);
+    let text = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on("data", (chunk: Buffer) => {
+        text += chunk.toString();
+      });
+    const [code] = await once(child, "close");
+    return { code: code ?? -1, text };
   }
 
   it("is found exactly where bubblewrap works", () => {

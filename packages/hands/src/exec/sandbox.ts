@@ -1,43 +1,38 @@
-import { spawn } from "node:child_process";
-import { HAND_LIMITS } from "@vidro/core";
 import { isWithin } from "../files/is-within.ts";
 import { SECRETS } from "../policy/default-policy/file-rules.ts";
-import { writeInherited, INHERITED_DESCRIPTOR } from "./inherited-descriptor.ts";
-import { withoutLeaks } from "./leaked-descriptors.ts";
+import { readMounts } from "../files/mounts.ts";
+import { INHERITED_DESCRIPTOR } from "./inherited-descriptor.ts";
+import { Cell, type CellPlan } from "./sandbox/cell.ts";
 import { findSecretTwins, ForeignLinks } from "./sandbox/foreign-links.ts";
 import { seccompFilter } from "./sandbox/seccomp-filter.ts";
 import { enterNamespace, findCover, hasNamespaces, type CoverScope } from "./sandbox/state-cover.ts";
-import { fileViewOptions, secretPathsOf, type SandboxScope } from "./sandbox/file-view.ts";
+import { buildFileView, secretPathsOf, type SandboxScope } from "./sandbox/file-view.ts";
+import { WarmCells, type CellRequest } from "./sandbox/warm-cells.ts";
 
 export { isInView, type SandboxScope } from "./sandbox/file-view.ts";
 
-/** A command line that runs another one in the sandbox. */
-interface SandboxedCommand {
+/** A command line that runs another one under a cover. */
+interface CoveredCommand {
   /** Absolute path. */
   readonly program: string;
   readonly argv: readonly string[];
-  /** Bytes that it reads from `INHERITED_DESCRIPTOR`. */
-  readonly inheritedBytes?: Uint8Array;
 }
 
 /** Confines commands by means of the kernel. */
 export interface Sandbox {
-  /** The command that runs a line within the scope; the first word of the line is an absolute path. */
-  hold(line: readonly string[], scope: SandboxScope): Promise<SandboxedCommand>;
+  /** A sandbox for one command within the scope. Throws when no process can be started. */
+  hold(scope: SandboxScope): Promise<Cell>;
+  /** Sets a sandbox up for the next command within the scope, unless one waits. */
+  warm(scope: SandboxScope): Promise<void>;
   /**
    * The command that runs a line as the user, with each reserved folder replaced by an empty one. Files, processes and
    * network are otherwise the host's. Programs cannot gain rights that would undo the cover: set-user-id bits have no
    * effect, and root may not mount or inspect other processes. Undefined on hosts that cannot cover folders.
    */
-  cover?(line: readonly string[], cover: CoverScope): Promise<SandboxedCommand>;
+  cover?(line: readonly string[], cover: CoverScope): Promise<CoveredCommand>;
 }
 
 const BUBBLEWRAP = "/usr/bin/bwrap";
-const SHELL = "/bin/sh";
-/** A shell script that limits the memory of each process, then executes bubblewrap. */
-const memoryBoundScript = (bytes: number): string =>
-  `ulimit -d ${Math.floor(bytes / 1024)} 2>/dev/null; exec "$0" "$@"`;
-
 /**
  * The only capability that root keeps in the sandbox: to read and write the files in its view. With any other one it
  * could leave the sandbox by mounting, creating devices or opening files by handle.
@@ -48,6 +43,7 @@ const ROOT_KEEPS = ["--cap-add", "CAP_DAC_OVERRIDE"];
 const ROOT_KEEPS_FOR_FACTS = ["--cap-add", "CAP_SYS_PTRACE", "--cap-add", "CAP_SYSLOG"];
 
 const links = new ForeignLinks();
+const cells = new WarmCells();
 let works: Promise<boolean> | undefined;
 
 /**
@@ -55,70 +51,95 @@ let works: Promise<boolean> | undefined;
  * that match the patterns of secrets.
  */
 export async function findHostSandbox(secrets: readonly string[] = SECRETS): Promise<Sandbox | undefined> {
-  const [withSockets, without] = [true, false].map((sockets) => seccompFilter(process.arch, { sockets }));
-  if (withSockets === undefined || without === undefined) return undefined;
-  const held: ConfineCommand = (line, scope, foreign) => {
-    const bounds = [
-      "--seccomp",
-      String(INHERITED_DESCRIPTOR),
-      ...fileViewOptions(scope, secrets, foreign),
-      ...isolationOptions(scope),
-    ];
-    const inheritedBytes = scope.confined === "files" ? without : withSockets;
-    const argv = [BUBBLEWRAP, ...bounds, "--", ...line];
-    // Programs that report facts take no input that could grow their memory.
-    if (scope.confined === "facts") return { program: BUBBLEWRAP, argv, inheritedBytes };
-    return { program: SHELL, argv: [SHELL, "-c", memoryBoundScript(scope.memoryBytes), ...argv], inheritedBytes };
-  };
-  works ??= probeSandbox(held);
+  const filters = findFilters();
+  if (filters === undefined) return undefined;
+  works ??= probeSandbox(filters);
   if (!(await works)) return undefined;
   const covering = findCover(BUBBLEWRAP);
+  const request = async (scope: SandboxScope): Promise<CellRequest> => {
+    const foreign = await findHiddenLinks(scope, secrets);
+    const mounts = readMounts();
+    // Bubblewrap's own process stays outside of its sandbox, where other commands of root could look through it.
+    const entry = hasNamespaces() ? await enterNamespace(scope, mounts) : [];
+    const plan = planCell(scope, filters, { secrets, foreign });
+    const surroundings = JSON.stringify([mounts.text, scope.reserved]);
+    return { kind: kindOf(scope), plan: { ...plan, words: [...entry, ...plan.words] }, surroundings };
+  };
   return {
-    hold: async (line, scope) => {
-      const command = held(line, scope, scope.confined === "facts" ? [] : await findHiddenLinks(scope, secrets));
-      if (!hasNamespaces()) return command;
-      // Bubblewrap's own process stays outside of its sandbox, where other commands of root could look through it.
-      return { ...command, ...toCommand([...(await enterNamespace(scope)), ...command.argv]) };
+    hold: async (scope) => cells.take(await request(scope)),
+    warm: async (scope) => {
+      if (!cells.has(kindOf(scope))) cells.warm(await request(scope));
     },
     ...(covering === undefined ? {} : { cover: async (line, cover) => toCommand(await covering(line, cover)) }),
   };
 }
 
+/** Commands of one kind run in cells that are alike as long as nothing changes on the host. */
+function kindOf({ state, workspace, confined }: SandboxScope): string {
+  return JSON.stringify([state, workspace, confined]);
+}
+
+/** Ends the sandboxes of a hand that wait for a command. */
+export function endWaitingCells(state: string): void {
+  cells.endAll(state);
+}
+
+/** The filters of system calls, by whether they allow sockets. */
+interface SeccompFilters {
+  readonly withSockets: Uint8Array;
+  readonly without: Uint8Array;
+}
+
+function findFilters(): SeccompFilters | undefined {
+  const [withSockets, without] = [true, false].map((sockets) => seccompFilter(process.arch, { sockets }));
+  return withSockets === undefined || without === undefined ? undefined : { withSockets, without };
+}
+
+/** Files that a sandbox hides: the patterns of secrets, and files of the workspace. */
+interface HiddenFiles {
+  readonly secrets: readonly string[];
+  readonly foreign: readonly string[];
+}
+
+function planCell(scope: SandboxScope, filters: SeccompFilters, { secrets, foreign }: HiddenFiles): CellPlan {
+  const view = buildFileView(scope, secrets, foreign);
+  const words = [
+    [BUBBLEWRAP, "--seccomp", String(INHERITED_DESCRIPTOR)],
+    ...view.map(({ options }) => options),
+    isolationOptions(scope),
+    ["--"],
+  ].flat();
+  const filter = scope.confined === "files" ? filters.without : filters.withSockets;
+  return { words, filter, view, env: scope.env, state: scope.state };
+}
+
 /** Files of the workspace that a command must not see because of another name that they have. */
 async function findHiddenLinks(scope: SandboxScope, secrets: readonly string[]): Promise<readonly string[]> {
+  if (scope.confined === "facts") return [];
   const { foreign, linked } = await links.below(scope.workspace);
   const here = secretPathsOf(scope, secrets).filter((path) => isWithin(scope.workspace, path));
   return [...new Set([...foreign, ...findSecretTwins(linked, here)])];
 }
 
-/** Builds the sandboxed command; `foreign` are files of the workspace that it must not see. */
-type ConfineCommand = (line: readonly string[], scope: SandboxScope, foreign: readonly string[]) => SandboxedCommand;
-
-function toCommand(argv: readonly string[]): SandboxedCommand {
+function toCommand(argv: readonly string[]): CoveredCommand {
   return { program: argv[0] ?? "", argv };
 }
 
 /** Runs bubblewrap once: where it is installed, containers often forbid the namespaces that it needs. */
-function probeSandbox(held: ConfineCommand): Promise<boolean> {
-  const scope: SandboxScope = {
-    confined: "files",
-    workspace: "/usr",
-    state: "/nonexistent",
-    reserved: [],
-    cwd: "/",
-    path: "",
-    memoryBytes: HAND_LIMITS.memoryBytes,
-  };
-  const { program, argv, inheritedBytes } = held([SHELL, "-c", ":"], scope, []);
-  return new Promise((resolve) => {
-    const stdio = withoutLeaks(["ignore", "ignore", "ignore", "pipe"]);
-    const child = spawn(program, argv.slice(1), { stdio, timeout: HAND_LIMITS.sandboxTrialMs });
-    if (inheritedBytes !== undefined) writeInherited(child, inheritedBytes);
-    child.once("error", () => resolve(false)).once("exit", (code) => resolve(code === 0));
-  });
+async function probeSandbox(filters: SeccompFilters): Promise<boolean> {
+  const scope = { confined: "files", workspace: "/usr", state: "/nonexistent", reserved: [], env: {} } as const;
+  try {
+    const cell = Cell.open(planCell(scope, filters, { secrets: [], foreign: [] }));
+    cell.prepare();
+    const isReady = await cell.isReady();
+    cell.end();
+    return isReady;
+  } catch {
+    return false;
+  }
 }
 
-function isolationOptions({ confined, cwd }: SandboxScope): readonly string[] {
+function isolationOptions({ confined }: SandboxScope): readonly string[] {
   const isFacts = confined === "facts";
   const isRoot = process.getuid?.() === 0;
   return [
@@ -128,6 +149,6 @@ function isolationOptions({ confined, cwd }: SandboxScope): readonly string[] {
     isRoot ? ROOT_KEEPS : [],
     isRoot && isFacts ? ROOT_KEEPS_FOR_FACTS : [],
     // TMPDIR names a folder of the host that is not in the view.
-    ["--unsetenv", "TMPDIR", "--chdir", cwd],
+    ["--unsetenv", "TMPDIR", "--chdir", "/"],
   ].flat();
 }

@@ -13,15 +13,27 @@ export interface MountEntry {
   readonly type: string;
 }
 
-/** The table of mounts of this process, as text and as entries; empty on a system that has none. */
-export function readMounts(): { readonly text: string; readonly entries: readonly MountEntry[] } {
+/** The mounts of this process at a moment. */
+export interface MountTable {
+  readonly text: string;
+  /** Parsed at each access. */
+  readonly entries: readonly MountEntry[];
+}
+
+/** The table of mounts of this process; empty on a system that has none. */
+export function readMounts(): MountTable {
   let text = "";
   try {
     text = readFileSync("/proc/self/mountinfo", "utf8");
   } catch {
     // Not Linux, or no /proc.
   }
-  return { text, entries: text.split("\n").flatMap(parseEntry) };
+  return {
+    text,
+    get entries() {
+      return text.split("\n").flatMap(parseEntry);
+    },
+  };
 }
 
 function parseEntry(line: string): readonly MountEntry[] {

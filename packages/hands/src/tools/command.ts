@@ -1,10 +1,11 @@
-import { Fault, HAND_LIMITS, type ProcessPlan } from "@vidro/core";
+import { HAND_LIMITS, type ProcessPlan } from "@vidro/core";
 import { resolveFolder } from "../files/resolve-folder.ts";
 import { pathSchema } from "../files/paths.ts";
 import { runProcess } from "../exec/process.ts";
 import { isSetIdProgram, NO_NUL, findProgram, fingerprintCommand } from "../exec/fingerprints.ts";
 import { runUnderCover, stateAccessOf } from "./run-under-cover.ts";
-import { scopeOf, defineTool } from "./tool.ts";
+import { runHeld } from "./run-held.ts";
+import { defineTool } from "./tool.ts";
 
 const word = { type: "string", maxLength: HAND_LIMITS.argChars, pattern: NO_NUL } as const;
 
@@ -63,16 +64,11 @@ export const commandTool = defineTool({
   },
 
   async run(_input, execution) {
-    const { plan, context } = execution;
-    const { confined, cwd, env, timeoutMs } = plan;
+    const { plan } = execution;
+    const { confined, cwd, timeoutMs } = plan;
     if (confined === undefined)
       return plan.state === "hidden" ? runUnderCover(plan, execution) : runProcess(plan, execution);
-    const sandbox = await context.sandbox();
-    if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this command is gone.");
     const line = [plan.program, ...plan.argv.slice(1)];
-    return runProcess(
-      { ...(await sandbox.hold(line, scopeOf(context, confined, cwd))), cwd, env, timeoutMs },
-      execution,
-    );
+    return runHeld({ line, confined, cwd, timeoutMs }, execution);
   },
 });

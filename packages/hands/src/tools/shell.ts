@@ -6,7 +6,8 @@ import { runProcess } from "../exec/process.ts";
 import { fingerprintLine, NO_NUL } from "../exec/fingerprints.ts";
 import { isInView } from "../exec/sandbox.ts";
 import { runUnderCover, stateAccessOf } from "./run-under-cover.ts";
-import { scopeOf, defineTool } from "./tool.ts";
+import { planConfinement, runHeld } from "./run-held.ts";
+import { defineTool } from "./tool.ts";
 
 /** Models write for bash; hosts without it use the POSIX shell. */
 const SHELL = existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh";
@@ -50,7 +51,7 @@ export const shellTool = defineTool({
     const access = input.access ?? "host";
     const cwd = resolveFolder(input.dir_path ?? ".", context.workspace);
     const sandboxed = (access === "read" || access === "workspace") && (await context.sandbox()) !== undefined;
-    if (sandboxed && !isInView(cwd, scopeOf(context, "files", cwd))) {
+    if (sandboxed && !isInView(cwd, context)) {
       throw new Fault("BAD_ARGUMENTS", `${cwd} is outside the workspace: a line sees it with access host only.`);
     }
     return {
@@ -67,15 +68,13 @@ export const shellTool = defineTool({
   },
 
   async run(_input, execution) {
-    const { plan, context } = execution;
+    const { plan } = execution;
     const line = [SHELL, "-c", plan.command];
-    const { access, cwd, env, timeoutMs } = plan;
+    const { cwd, env, timeoutMs } = plan;
     const launch = { program: SHELL, argv: line, cwd, env, timeoutMs };
     if (plan.state === "hidden") return runUnderCover(launch, execution);
-    if (!plan.sandboxed) return runProcess(launch, execution);
-    const sandbox = await context.sandbox();
-    if (sandbox === undefined) throw new Fault("PLAN_CHANGED", "The sandbox that was to hold this line is gone.");
-    const scope = scopeOf(context, access === "read" ? "files" : "workspace", cwd);
-    return runProcess({ ...(await sandbox.hold(line, scope)), cwd, env, timeoutMs }, execution);
+    const confined = planConfinement(plan);
+    if (confined === undefined) return runProcess(launch, execution);
+    return runHeld({ line, confined, cwd, timeoutMs }, execution);
   },
 });

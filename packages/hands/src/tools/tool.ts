@@ -1,4 +1,3 @@
-import { HAND_LIMITS } from "@vidro/core";
 import type { Confinement, JsonObject, Outcome, Plan, ToolEffect, Verdict } from "@vidro/core";
 import type { XStatic } from "typebox/schema";
 import { isInView, type Sandbox, type SandboxScope } from "../exec/sandbox.ts";
@@ -22,16 +21,15 @@ export interface HandContext {
 }
 
 /** What a confined command of this hand may see and touch. */
-export function scopeOf(context: HandContext, confined: Confinement, cwd: string): SandboxScope {
+export function scopeOf(context: HandContext, confined: Confinement): SandboxScope {
   const { workspace, state, reserved, env } = context;
-  const memoryBytes = Math.min(HAND_LIMITS.memoryBytes, context.memoryBytes());
-  return { confined, workspace, state, reserved: reserved(), cwd, path: env["PATH"] ?? "", memoryBytes };
+  return { confined, workspace, state, reserved: reserved(), env };
 }
 
 /** Whether this host has a sandbox in which the command would see its working folder. */
 export async function canConfine(context: HandContext, confined: Confinement, cwd: string): Promise<boolean> {
   if ((await context.sandbox()) === undefined) return false;
-  return confined === "facts" || isInView(cwd, scopeOf(context, confined, cwd));
+  return confined === "facts" || isInView(cwd, context);
 }
 
 /** One execution of a tool: its frozen plan, its abort signal and where its output goes. */

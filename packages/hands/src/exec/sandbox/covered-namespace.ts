@@ -3,7 +3,7 @@ import { closeSync, existsSync, openSync, statSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Fault, HAND_LIMITS } from "@vidro/core";
 import { isWithin } from "../../files/is-within.ts";
-import { readMounts, type MountEntry } from "../../files/mounts.ts";
+import type { MountEntry, MountTable } from "../../files/mounts.ts";
 import { withoutLeaks } from "../leaked-descriptors.ts";
 import { listAncestors, resolveIfPresent } from "./file-view.ts";
 
@@ -70,16 +70,16 @@ interface KeptNamespace {
 export class CoveredNamespaces {
   readonly #kept = new Map<string, KeptNamespace>();
 
-  /** The path of a file to enter the namespace by; throws TOOL_FAILED when a folder cannot be covered. */
-  async find(cover: NamespaceCover): Promise<string> {
+  /** The path of a file to enter the namespace by, under the given mounts of the host; throws TOOL_FAILED when a folder cannot be covered. */
+  async find(cover: NamespaceCover, table: MountTable): Promise<string> {
     const folders = cover.reserved.flatMap(resolveIfPresent);
     const key = JSON.stringify([cover.workspace, ...folders]);
-    const { text: mounts, entries } = readMounts();
+    const mounts = table.text;
     let kept = this.#kept.get(key);
     if (kept?.mounts !== mounts) {
       const descriptor = makeNamespace(cover.workspace, [
         ...coverSteps(folders, cover.workspace),
-        ...settingSteps(entries),
+        ...settingSteps(table.entries),
       ]);
       const made: KeptNamespace = {
         mounts,

@@ -15,11 +15,8 @@ export interface SandboxScope {
   readonly state: string;
   /** Vidro's own folders, which a command never sees. */
   readonly reserved: readonly string[];
-  readonly cwd: string;
-  /** PATH of the command. */
-  readonly path: string;
-  /** Memory limit of each process. */
-  readonly memoryBytes: number;
+  /** The environment of the command; programs of its PATH are in view. */
+  readonly env: { readonly [name: string]: string };
 }
 
 /** The system's folders: programs and libraries, settings, logs and installed packages. */
@@ -56,29 +53,38 @@ const MOUNT_TABLES = ["mountinfo", "mounts"];
 
 const closed = new ClosedPaths();
 
-/** Bubblewrap options that put something at a path of the view. */
-interface Mount {
+/** Something at a path of the view. */
+export interface ViewPart {
   readonly at: string;
+  /** Bubblewrap options that put it there. */
   readonly options: readonly string[];
+  /** What is there: a path of the host, an empty folder, or something that no change of the host's files can replace. */
+  readonly shows: { readonly path: string } | "empty" | "fixed";
 }
 
-const readOnlyMount = (at: string): Mount => ({ at, options: ["--ro-bind", at, at] });
-const emptyMount = (at: string): Mount => ({
+const boundPart = (option: "--ro-bind" | "--bind" | "--dev-bind", path: string, at = path): ViewPart => ({
+  at,
+  options: [option, path, at],
+  shows: { path },
+});
+const emptyPart = (at: string): ViewPart => ({
   at,
   options: ["--size", String(HAND_LIMITS.scratchBytes), "--tmpfs", at],
+  shows: "empty",
 });
+const fixedPart = (at: string, options: readonly string[]): ViewPart => ({ at, options, shows: "fixed" });
 
-/** Bubblewrap options for the files that a command sees; `foreign` are files of the workspace to hide. */
-export function fileViewOptions(
+/** The files that a command sees, in the order in which they are mounted; `foreign` are files of the workspace to hide. */
+export function buildFileView(
   scope: SandboxScope,
   secrets: readonly string[],
   foreign: readonly string[],
-): readonly string[] {
+): readonly ViewPart[] {
   const { confined, workspace, state, reserved } = scope;
   // Programs for facts show no file content, and other states may be removed before they could be covered.
   const own = confined === "facts" ? [state, ...reserved.filter((folder) => isWithin(folder, state))] : reserved;
   const hidden = outermost([...own.flatMap(resolveIfPresent), ...secretPathsOf(scope, secrets)], workspace);
-  return confined === "facts" ? hostViewOptions(scope, hidden) : filesViewOptions(scope, [...hidden, ...foreign]);
+  return confined === "facts" ? buildHostView(scope, hidden) : buildNarrowView(scope, [...hidden, ...foreign]);
 }
 
 /** Drops paths below another one, where nothing is left to cover; the workspace is bound back into a covered folder. */
@@ -91,9 +97,9 @@ function outermost(paths: readonly string[], workspace: string): readonly string
 }
 
 /** Whether a folder is visible to a command that does not see the whole host. */
-export function isInView(folder: string, scope: Pick<SandboxScope, "workspace" | "path">): boolean {
-  const { workspace, path } = scope;
-  const shown = [workspace, ...SYSTEM, ...programFolders(workspace, path)];
+export function isInView(folder: string, scope: Pick<SandboxScope, "workspace" | "env">): boolean {
+  const { workspace, env } = scope;
+  const shown = [workspace, ...SYSTEM, ...programFolders(workspace, env["PATH"] ?? "")];
   return folder === "/tmp" || shown.some((one) => isWithin(one, folder));
 }
 
@@ -101,49 +107,54 @@ export function isInView(folder: string, scope: Pick<SandboxScope, "workspace" |
  * The whole host, read-only and without the hidden files, for programs that show no file content. The mount table is
  * the host's, because the sandbox's own would describe only the sandbox.
  */
-function hostViewOptions({ workspace }: SandboxScope, hidden: readonly string[]): readonly string[] {
-  const around = hidden.filter((path) => isWithin(path, workspace)).flatMap(coverMounts);
-  const inside = hidden.filter((path) => !isWithin(path, workspace)).flatMap(coverMounts);
-  const parts = [...around, ...(around.length === 0 ? [] : [readOnlyMount(workspace)]), ...inside];
+function buildHostView({ workspace }: SandboxScope, hidden: readonly string[]): readonly ViewPart[] {
+  const around = hidden.filter((path) => isWithin(path, workspace)).flatMap(coverParts);
+  const inside = hidden.filter((path) => !isWithin(path, workspace)).flatMap(coverParts);
+  const parts = [...around, ...(around.length === 0 ? [] : [boundPart("--ro-bind", workspace)]), ...inside];
   return [
-    ["--ro-bind", "/", "/"],
-    ...DEVICES.map((device) => ["--dev-bind", device, device]),
+    boundPart("--ro-bind", "/"),
+    ...DEVICES.map((device) => boundPart("--dev-bind", device)),
     ...sortByDepth(parts),
-    ...MOUNT_TABLES.map((table) => ["--ro-bind", `/proc/${process.pid}/${table}`, `/proc/self/${table}`]),
-  ].flat();
+    ...MOUNT_TABLES.map((table) => {
+      const at = `/proc/self/${table}`;
+      return fixedPart(at, ["--ro-bind", `/proc/${process.pid}/${table}`, at]);
+    }),
+  ];
 }
 
 /** Only the workspace and the system's folders; nothing else exists in the view, even through symlinks. */
-function filesViewOptions(scope: SandboxScope, hidden: readonly string[]): readonly string[] {
-  const { confined, workspace, path: searched } = scope;
-  const system = [...SYSTEM, ...programFolders(workspace, searched)].filter((folder) => !isWithin(workspace, folder));
+function buildNarrowView(scope: SandboxScope, hidden: readonly string[]): readonly ViewPart[] {
+  const { confined, workspace, env } = scope;
+  const system = [...SYSTEM, ...programFolders(workspace, env["PATH"] ?? "")].filter(
+    (folder) => !isWithin(workspace, folder),
+  );
   const shut = PARTLY_CLOSED.flatMap((folder) => closed.below(folder)).filter((path) => !isWithin(workspace, path));
   const shown = [...system, workspace];
   const covers = new Set([...shut, ...hidden].filter((path) => shown.some((folder) => isWithin(folder, path))));
   const canWrite = confined !== "files";
   const parts = [
-    ...system.flatMap(linkOrFolderMount),
-    { at: "/dev", options: canWrite ? ["--dev", "/dev"] : FEW_DEVICES },
+    ...system.flatMap(linkOrFolderPart),
+    fixedPart("/dev", canWrite ? ["--dev", "/dev"] : FEW_DEVICES),
     // /proc is read-only because kernel settings can name a program that runs outside the sandbox.
-    { at: "/proc", options: ["--proc", "/proc", "--remount-ro", "/proc"] },
+    fixedPart("/proc", ["--proc", "/proc", "--remount-ro", "/proc"]),
     // Sockets can be used on a read-only mount, and those of docker, dbus and others are in /run.
-    ...["/tmp", "/var/tmp", "/run"].map(emptyMount),
-    ...[...covers].flatMap(coverMounts),
+    ...["/tmp", "/var/tmp", "/run"].map(emptyPart),
+    ...[...covers].flatMap(coverParts),
     ...(canWrite
-      ? pinMounts(
+      ? pinParts(
           [...covers].filter((path) => isWithin(workspace, path)),
           workspace,
         )
       : []),
-    { at: workspace, options: [canWrite ? "--bind" : "--ro-bind", workspace, workspace] },
+    boundPart(canWrite ? "--bind" : "--ro-bind", workspace),
   ];
-  return [...sortByDepth(parts).flat(), ...(workspace === "/" ? [] : ["--remount-ro", "/"])];
+  return [...sortByDepth(parts), ...(workspace === "/" ? [] : [fixedPart("/", ["--remount-ro", "/"])])];
 }
 
 /** Sorts folders before their content, because a later mount covers an earlier one. */
-function sortByDepth(parts: readonly Mount[]): readonly (readonly string[])[] {
-  const depth = ({ at }: Mount): number => (at === "/" ? 0 : at.split("/").length);
-  return parts.toSorted((one, other) => depth(one) - depth(other)).map(({ options }) => options);
+function sortByDepth(parts: readonly ViewPart[]): readonly ViewPart[] {
+  const depth = ({ at }: ViewPart): number => (at === "/" ? 0 : at.split("/").length);
+  return parts.toSorted((one, other) => depth(one) - depth(other));
 }
 
 /** Folders of PATH outside the system's, with the lib folders beside them, such as a toolchain in a home. */
@@ -185,10 +196,10 @@ function cacheBriefly(look: (workspace: string, ...words: readonly string[]) => 
  * Makes each folder between the workspace and what is covered in it a mount, which cannot be renamed: a later command
  * would find what was covered under another name.
  */
-function pinMounts(covers: readonly string[], workspace: string): readonly Mount[] {
+function pinParts(covers: readonly string[], workspace: string): readonly ViewPart[] {
   return listAncestors(covers)
     .filter((folder) => folder !== workspace && isWithin(workspace, folder))
-    .map((at) => ({ at, options: ["--bind", at, at] }));
+    .map((at) => boundPart("--bind", at));
 }
 
 /** The folders above some paths, outermost first: who renames one of them moves what lies in it. */
@@ -205,10 +216,10 @@ function ancestorsOf(path: string): readonly string[] {
   return above === "/" || above === path ? [] : [...ancestorsOf(above), above];
 }
 
-function linkOrFolderMount(at: string): readonly Mount[] {
+function linkOrFolderPart(at: string): readonly ViewPart[] {
   const stat = lstatSync(at, { throwIfNoEntry: false });
   if (stat === undefined) return [];
-  return [stat.isSymbolicLink() ? { at, options: ["--symlink", readlinkSync(at), at] } : readOnlyMount(at)];
+  return [stat.isSymbolicLink() ? fixedPart(at, ["--symlink", readlinkSync(at), at]) : boundPart("--ro-bind", at)];
 }
 
 /** The real path; empty if nothing is there or it cannot be read, because then nothing needs to be hidden. */
@@ -221,8 +232,8 @@ export function resolveIfPresent(path: string): readonly string[] {
 }
 
 /** Mounts an empty folder over a folder, and /dev/null over a file, which cannot be opened on a nodev mount. */
-function coverMounts(at: string): readonly Mount[] {
+function coverParts(at: string): readonly ViewPart[] {
   const stat = statSync(at, { throwIfNoEntry: false });
   if (stat === undefined) return [];
-  return [stat.isDirectory() ? emptyMount(at) : { at, options: ["--ro-bind", "/dev/null", at] }];
+  return [stat.isDirectory() ? emptyPart(at) : boundPart("--ro-bind", "/dev/null", at)];
 }

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isWithin } from "../../files/is-within.ts";
+import { readMounts, type MountTable } from "../../files/mounts.ts";
 import { CoveredNamespaces, NAMESPACE_TOOLS, type NamespaceCover } from "./covered-namespace.ts";
 import { listAncestors, resolveIfPresent } from "./file-view.ts";
 
@@ -56,8 +57,8 @@ function coverOptions({ workspace, reserved }: CoverScope): readonly string[] {
 const ENTER = 'cd "$0" && unset PWD OLDPWD && exec "$@"';
 
 /** The words before a line of root's that run it in a covered mount namespace. */
-export async function enterNamespace(cover: NamespaceCover): Promise<readonly string[]> {
-  return [NSENTER, `--mount=${await namespaces.find(cover)}`, "--"];
+export async function enterNamespace(cover: NamespaceCover, mounts: MountTable): Promise<readonly string[]> {
+  return [NSENTER, `--mount=${await namespaces.find(cover, mounts)}`, "--"];
 }
 
 /**
@@ -67,7 +68,7 @@ export async function enterNamespace(cover: NamespaceCover): Promise<readonly st
 const coverAsRoot: CoverCommand = async (line, cover) => {
   const powers = [...UNCOVERING, ...newerPowers()].map((power) => `-${power}`).join(",");
   return [
-    await enterNamespace(cover),
+    await enterNamespace(cover, readMounts()),
     [SHELL, "-c", ENTER, cover.cwd],
     [SETPRIV, `--bounding-set=${powers}`, "--", ...line],
   ].flat();
