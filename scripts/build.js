@@ -12,8 +12,9 @@ const PACKAGES = {
   aon: ["core"],
   client: ["core"],
   hands: ["core"],
+  worker: ["core"],
   brain: ["core", "aon", "client", "hands"],
-  cli: ["core", "aon", "client", "hands", "brain"],
+  cli: ["core", "aon", "client", "hands", "worker", "brain"],
 };
 
 setUp();

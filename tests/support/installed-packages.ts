@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 /* The packages as they are published: packed, and installed into an empty project by npm. */
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const PACKAGES = ["core", "aon", "client", "hands", "brain", "cli"] as const;
+const PACKAGES = ["core", "aon", "client", "hands", "worker", "brain", "cli"] as const;
 
 /** Where the programs of others lie that are used with the packages. */
 export const PEERS = join(ROOT, "tests/node_modules");

@@ -39,6 +39,8 @@ export const WORKER_LIMITS = {
   grammarChars: 512 * KIB,
   /** Nesting depth of a schema that a grammar follows; what lies deeper may be any JSON. */
   schemaDepth: 8,
+  /** Optional fields of an object without required ones that a grammar follows; with more it may be any object. */
+  optionalFields: 32,
   /** Items of an array that a grammar allows. */
   arrayItems: 64,
   /** Requests of one connection that wait behind its generation; beyond it no more is read from the connection. */
