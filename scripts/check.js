@@ -8,6 +8,7 @@ const bin = (/** @type {string} */ name) => `${ROOT}scripts/node_modules/.bin/${
 process.stdout.write("check: lockfiles, types, lint, format, architecture, reference\n");
 for (const folder of ["", "scripts/"]) checkLockfile(`${ROOT}${folder}package-lock.json`);
 checkLockfile(`${ROOT}tests/package-lock.json`, ["esbuild"]);
+checkLockfile(`${ROOT}packages/worker/engine/package-lock.json`, ["node-llama-cpp"]);
 run(`${ROOT}node_modules/.bin/tsc`, ["--project", ROOT]);
 run(bin("oxlint"), ["--type-aware", "--deny-warnings", "packages", "tests", "scripts", "bench"], {
   OXLINT_TSGOLINT_PATH: bin("tsgolint"),
