@@ -236,6 +236,13 @@ export const SETTINGS = {
     default: WORKER_SOCKET,
     about: "Unix socket of a model worker, for `vidro worker` and for the brain",
   },
+  worker_engine: {
+    group: "Models",
+    kind: anyText,
+    variable: "VIDRO_WORKER_ENGINE",
+    about: "folder of the engine that `vidro worker` runs models with; installed there when it is missing",
+    otherwise: "`engine` in the home",
+  },
   anthropic_api_key: vendorKey("ANTHROPIC_API_KEY", "Anthropic"),
   anthropic_base_url: vendorAddress("ANTHROPIC_BASE_URL", "Anthropic"),
   openai_api_key: vendorKey("OPENAI_API_KEY", "OpenAI"),

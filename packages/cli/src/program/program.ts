@@ -49,6 +49,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addTokens(root, exit);
   addHands(root, exit);
   addTcp(root, exit);
+  addWorker(root, exit);
   addPolicy(root, exit);
   addConfig(root, exit);
   addAudit(root, exit);
@@ -245,6 +246,23 @@ function addTcp(root: Command, exit: Exit): void {
     .action(async (address: string, act: string, ...[data, flags]: [string[], TcpFlags]) =>
       exit(await (await import("../commands/tcp.ts")).tcp(address, [act, ...data], flags)),
     );
+}
+
+function addWorker(root: Command, exit: Exit): void {
+  root
+    .command("worker")
+    .description("serve a local model on a Unix socket, for the brain and other programs")
+    .requiredOption("--model <path>", "the model: a GGUF file, or a folder with one")
+    .option("--socket <path>", "socket to listen on (default: FAZAI_GEMMA_SOCK, else /run/fazai/gemma.sock)")
+    .addOption(
+      new Option("--threads <n>", "threads of one evaluation (default: half of the processor's)").argParser(count),
+    )
+    .addOption(
+      new Option("--context <tokens>", "tokens of a conversation (default: the model's, up to 8192)").argParser(count),
+    )
+    .addOption(new Option("--memory <MiB>", "most memory for the model (default: what is free)").argParser(count))
+    .option("--json", "print one line of JSON when it is ready")
+    .action(async (flags) => exit(await (await import("../commands/worker.ts")).runWorker(flags)));
 }
 
 function addPolicy(root: Command, exit: Exit): void {

@@ -1,0 +1,4 @@
+export type { EngineOptions } from "./engine/engine.ts";
+export { installEngine, isEngineThere } from "./engine/install-engine.ts";
+export { serveWorker } from "./serve-worker.ts";
+export type { ServedWorker } from "./serve-worker.ts";

@@ -1,0 +1,100 @@
+import { randomUUID } from "node:crypto";
+import { Fault, WORKER_LIMITS } from "@vidro/core";
+import type { WorkerMessage, WorkerParams } from "@vidro/core/wire/worker";
+import type { AnswerForm } from "./engine/engine.ts";
+
+/** A conversation with the model. */
+export interface WorkerSession {
+  readonly id: string;
+  readonly params: WorkerParams;
+  /** What its answers are held to, when it has tools. */
+  readonly form?: AnswerForm;
+  messages: readonly WorkerMessage[];
+  /** The slot that has evaluated it last. */
+  slot?: number;
+  /** Ends the generation that is under way. */
+  generation?: AbortController;
+  usedAt: number;
+}
+
+/** The sessions of a worker, bounded: those that were idle for longest are closed first. */
+export class WorkerSessions {
+  readonly #open = new Map<string, WorkerSession>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** How many sessions are open. */
+  get size(): number {
+    this.#closeIdle();
+    return this.#open.size;
+  }
+
+  /** Opens a session; MODEL_RATE_LIMITED when all the others are generating. */
+  create(params: WorkerParams, form: AnswerForm | undefined): WorkerSession {
+    this.#closeIdle();
+    if (this.#open.size >= WORKER_LIMITS.sessions) {
+      const oldest = [...this.#open.values()].find(({ generation }) => generation === undefined);
+      if (oldest === undefined)
+        throw new Fault("MODEL_RATE_LIMITED", `${WORKER_LIMITS.sessions} sessions generate already.`);
+      this.#open.delete(oldest.id);
+    }
+    const session: WorkerSession = {
+      id: randomUUID(),
+      params,
+      ...(form === undefined ? {} : { form }),
+      messages: [],
+      usedAt: this.#now(),
+    };
+    this.#open.set(session.id, session);
+    return session;
+  }
+
+  /** The session of that id, which counts as used now; MODEL_UNAVAILABLE when it is unknown. */
+  find(id: string): WorkerSession {
+    this.#closeIdle();
+    const session = this.#open.get(id);
+    if (session === undefined) throw new Fault("MODEL_UNAVAILABLE", `unknown session ${id.slice(0, 64)}`);
+    this.#open.delete(id);
+    this.#open.set(id, session);
+    session.usedAt = this.#now();
+    return session;
+  }
+
+  /** Closes a session and ends its generation. */
+  close(id: string): void {
+    const session = this.find(id);
+    this.#open.delete(id);
+    session.generation?.abort();
+  }
+
+  /** Ends every generation. */
+  abortAll(): void {
+    for (const { generation } of this.#open.values()) generation?.abort();
+  }
+
+  /** Sessions are in the order of their use. */
+  #closeIdle(): void {
+    for (const { id, usedAt, generation } of this.#open.values()) {
+      if (this.#now() - usedAt < WORKER_LIMITS.idleMs) return;
+      if (generation === undefined) this.#open.delete(id);
+    }
+  }
+}
+
+/** A conversation with one more exchange; beyond the bound its oldest messages are dropped, but not the system's. */
+export function extendConversation(
+  messages: readonly WorkerMessage[],
+  ...more: readonly WorkerMessage[]
+): readonly WorkerMessage[] {
+  const all = [...messages, ...more];
+  let chars = all.reduce((sum, { content }) => sum + content.length, 0);
+  while (chars > WORKER_LIMITS.conversationChars || all.length > WORKER_LIMITS.messages) {
+    const [dropped] = all.splice(all[0]?.role === "system" ? 1 : 0, 1);
+    if (dropped === undefined) break;
+    chars -= dropped.content.length;
+  }
+  return all;
+}

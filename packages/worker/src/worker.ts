@@ -1,0 +1,156 @@
+import { asFault, Fault } from "@vidro/core";
+import type { FaultReport, JsonObject } from "@vidro/core";
+import { WORKER_EXTENSIONS } from "@vidro/core/wire/worker";
+import type { WorkerRequest } from "@vidro/core/wire/worker";
+import type { Engine } from "./engine/engine.ts";
+import { actionGrammar } from "./grammar/action-grammar.ts";
+import { extendConversation, WorkerSessions } from "./sessions.ts";
+import type { WorkerSession } from "./sessions.ts";
+import { TurnQueue } from "./turn-queue.ts";
+
+/** The connection that a request came from. */
+export interface WorkerClient {
+  readonly number: number;
+  /** Aborted when the connection is gone. */
+  readonly signal: AbortSignal;
+  /** Sends one line. */
+  send(line: JsonObject): void;
+}
+
+type RequestOf<Type extends WorkerRequest["type"]> = Extract<WorkerRequest, { readonly type: Type }>;
+
+/** Carries out the requests of all connections with one engine. */
+export class Worker {
+  readonly #sessions = new WorkerSessions(Date.now);
+  #engine: Engine | undefined;
+  #queue: TurnQueue | undefined;
+
+  /** Gives the worker its engine; until then it says that it loads. */
+  begin(engine: Engine): void {
+    this.#engine = engine;
+    this.#queue = new TurnQueue(engine.slots);
+  }
+
+  /** Carries out one request; every failure is answered. */
+  async perform(request: WorkerRequest, client: WorkerClient): Promise<void> {
+    const id = request.id === undefined ? {} : { id: request.id };
+    try {
+      if (request.type === "generate") await this.#generate(request, client);
+      else client.send({ ok: true, ...this.#answer(request), ...id });
+    } catch (thrown) {
+      client.send({ ...refusal(asFault(thrown).report(), request), ...id });
+    }
+  }
+
+  /** Ends every generation. */
+  close(): void {
+    this.#sessions.abortAll();
+  }
+
+  #answer(request: Exclude<WorkerRequest, RequestOf<"generate">>): JsonObject {
+    switch (request.type) {
+      case "status": {
+        const info = { ...this.#engine?.info, extensions: WORKER_EXTENSIONS };
+        const status = this.#engine === undefined ? "loading" : "running";
+        return { status, model_info: info, sessions: this.#sessions.size };
+      }
+      case "create_session": {
+        const { tools, isToolRequired } = request.params;
+        const engine = this.#ready();
+        const form = tools.length === 0 ? undefined : engine.makeForm(actionGrammar(tools, isToolRequired));
+        return { session_id: this.#sessions.create(request.params, form).id };
+      }
+      case "abort":
+        this.#sessions.find(request.session).generation?.abort();
+        return {};
+      case "close_session":
+        this.#sessions.close(request.session);
+        return {};
+    }
+  }
+
+  async #generate(request: RequestOf<"generate">, client: WorkerClient): Promise<void> {
+    this.#ready();
+    const session = this.#sessions.find(request.session);
+    if (session.generation !== undefined)
+      throw new Fault("MODEL_RATE_LIMITED", "The session is generating already: wait for its stop, or abort it.");
+    const generation = new AbortController();
+    session.generation = generation;
+    const leave = (): void => generation.abort();
+    client.signal.addEventListener("abort", leave, { once: true });
+    try {
+      await this.#stream(request, { session, client, signal: generation.signal });
+    } finally {
+      client.signal.removeEventListener("abort", leave);
+      delete session.generation;
+      session.usedAt = Date.now();
+    }
+  }
+
+  async #stream(
+    { prompt, messages, stream, ...request }: RequestOf<"generate">,
+    { session, client, signal }: { session: WorkerSession; client: WorkerClient; signal: AbortSignal },
+  ): Promise<void> {
+    const id = request.id === undefined ? {} : { id: request.id };
+    const asked = extendConversation(messages ?? session.messages, { role: "user", content: prompt });
+    let text = "";
+    let isOver = false;
+    const finish = (end: JsonObject): void => {
+      if (isOver) return;
+      isOver = true;
+      client.send(stream ? { type: "stop", ...end, ...id } : { ok: true, text, ...end, ...id });
+    };
+    // The client is told at once; the engine ends with the token that it is at.
+    const stop = (): void => finish({ reason: "aborted" });
+    signal.addEventListener("abort", stop, { once: true });
+    const onText = (piece: string): void => {
+      if (isOver) return;
+      text += piece;
+      if (stream) client.send({ type: "token", text: piece, ...id });
+    };
+    try {
+      const { reason, usage } = await this.#inSlot(session, { client, signal }, (slot) =>
+        this.#ready().generate(slot, {
+          messages: asked,
+          params: session.params,
+          ...(session.form === undefined ? {} : { form: session.form }),
+          signal,
+          onText,
+        }),
+      );
+      // What was aborted is not part of the conversation.
+      if (reason !== "aborted") session.messages = extendConversation(asked, { role: "assistant", content: text });
+      finish({ reason, usage });
+    } catch (thrown) {
+      if (!isOver) throw thrown;
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  async #inSlot<Result>(
+    session: WorkerSession,
+    { client, signal }: { readonly client: WorkerClient; readonly signal: AbortSignal },
+    work: (slot: number) => Promise<Result>,
+  ): Promise<Result> {
+    const queue = this.#queue!;
+    const slot = await queue.take(client.number, session.slot, signal);
+    session.slot = slot;
+    try {
+      return await work(slot);
+    } finally {
+      queue.release(slot);
+    }
+  }
+
+  #ready(): Engine {
+    if (this.#engine === undefined) throw new Fault("MODEL_UNAVAILABLE", "The model is still being loaded.");
+    return this.#engine;
+  }
+}
+
+/** The answer to a request that failed: a reply, and for a stream its last event too [000-22]. */
+export function refusal({ code, message }: FaultReport, request?: WorkerRequest): JsonObject {
+  const reply = { ok: false, error: message, ...(code === "BAD_REQUEST" ? {} : { code }) };
+  return request?.type === "generate" && request.stream ? { type: "error", message, ...reply } : reply;
+}
