@@ -7,6 +7,7 @@ import type { TestContext } from "node:test";
 import { REGISTER_LIMITS, textIn } from "@vidro/core";
 import type { Hand, JsonObject } from "@vidro/core";
 import { bytesOf, CAPABILITIES } from "@vidro/core/wire/agent-ws";
+import { openReceiptSigner } from "../enrol/receipt-signer.ts";
 import type { LocalHandOptions } from "../hand-options.ts";
 import { handIn, policyOf, scratch } from "../scratch.fixture.ts";
 import { MessageHandler } from "./message-handler.ts";
@@ -259,6 +260,7 @@ test("an action is judged without effect, and an approval without a known brain 
     tool: "shell",
     input: { command: "touch f" },
   });
+  assert.equal(sent.at(-1)?.["ok"], true);
   const judgement = sent.at(-1)?.["judgement"] as JsonObject;
   assert.equal((judgement["verdict"] as JsonObject)["decision"], "ask");
   await handler.receive(
@@ -278,4 +280,21 @@ test("a judgement that found no connection is not kept: the brain asks again", a
   it.isConnected = true;
   it.handler.startSession({ policy: POLICY, session_epoch: 2 }, undefined);
   assert.deepEqual(it.sent, []);
+});
+
+test("an acknowledged action is told to the hand, which may forget it after its time", async (t) => {
+  const { hand, handler } = await stage(t);
+  const acknowledged: string[] = [];
+  hand.acknowledge = async (action) => void acknowledged.push(action);
+  await handler.receive({ method: "action.ack", action_id: "a1" });
+  assert.deepEqual(acknowledged, ["a1"]);
+});
+
+test("receipts go only to a brain that stores them", async (t) => {
+  const { handler, sent } = await stage(t, { receipts: openReceiptSigner(scratch(t)) });
+  await handler.receive(shell("a1", "echo one"));
+  assert.equal(sent.at(-1)?.["receipt"], undefined);
+  handler.startSession({ policy: POLICY, session_epoch: 2, receipts: true }, undefined);
+  await handler.receive(shell("a2", "echo two", { session_epoch: 2 }));
+  assert.equal((sent.at(-1)?.["receipt"] as JsonObject)["action"], "a2");
 });
