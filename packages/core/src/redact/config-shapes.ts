@@ -4,7 +4,7 @@ import { runOf } from "./scan.ts";
 import { ANYWHERE, HAS_MIXED_CASE, hasDigit, NO_TAIL, VALUE_CHARS } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
-/* Secrets whose name stands farther away: in pairs of name and value, in blocks of YAML, in lists and command lines. */
+/* Secrets whose name is not right before them: pairs of name and value, blocks of YAML, lists, command lines. */
 
 const SPACES = charRun(String.raw`[ \t]`, 0, 4);
 const LINE_BREAK = either([charRun("\\r", 0, 1), charRun("\\n", 1)], [charRun(String.raw`\\`, 1, 4), charRun("n", 1)]);
@@ -16,11 +16,11 @@ const LOOKS_RANDOM = (set: string): string => `(?:${hasDigit(set)}|${HAS_MIXED_C
 
 const PAIRS: readonly Shape[] = NAMES.flatMap((name) => [
   {
-    // `name: DB_PASSWORD` and `value: …` behind it, in YAML, JSON and XML.
+    // `name: DB_PASSWORD` followed by `value: …`, in YAML, JSON and XML.
     behind: ANYWHERE,
     before: [
       ...name,
-      // The name is a string, or the last of its line: `tokenValue =` is a variable.
+      // The name must be a string or the last word of its line, so that the variable in `tokenValue =` does not match.
       either(
         [...QUOTE, SPACES, charRun(",", 0, 1), charRun(String.raw`\s`, 0, 24)],
         [LINE_BREAK, charRun(String.raw`\s`, 0, 24)],
@@ -36,7 +36,7 @@ const PAIRS: readonly Shape[] = NAMES.flatMap((name) => [
     tail: VALUE_TAIL,
   },
   {
-    // `password: |` and the value in the next line.
+    // `password: |` with the value in the next line.
     behind: ANYWHERE,
     before: [
       ...name,
@@ -53,7 +53,7 @@ const PAIRS: readonly Shape[] = NAMES.flatMap((name) => [
     tail: runOf(LINE),
   },
   {
-    // `["--password", "…"]` and `define('DB_PASSWORD', '…')`; a list of names has no digits.
+    // `["--password", "…"]` and `define('DB_PASSWORD', '…')`. The value must have a digit, unlike a list of names.
     behind: ANYWHERE,
     before: [...name, ...QUOTE, SPACES, ...literal(","), SPACES, ...QUOTE],
     unless: `${NO_TEMPLATE}(?![a-z]{2,12}[-_])${LOOKS_RANDOM(VALUE)}`,
@@ -63,8 +63,8 @@ const PAIRS: readonly Shape[] = NAMES.flatMap((name) => [
 ]);
 
 /*
- * Options of one letter that give a secret to a program. What stands between the program and the option is not looked
- * through: what is shown before a secret must have no place for another one.
+ * One-letter options with which a program takes a secret. The arguments between the program and the option are not
+ * searched; they must not be able to contain another secret, because they are shown.
  */
 const OPTIONS_OF_COMMANDS: readonly Shape[] = [
   {
@@ -79,7 +79,7 @@ const OPTIONS_OF_COMMANDS: readonly Shape[] = [
     tail: runOf(ARGUMENT),
   },
   {
-    // As `ldapsearch` has it: the password before the base of the search.
+    // `ldapsearch`: the password comes before the search base.
     before: [...literal("-w "), MAYBE_QUOTE],
     unless: NO_TEMPLATE + LOOKS_RANDOM(ARGUMENT),
     secret: [charRun(ARGUMENT, 6, VALUE_CHARS)],
@@ -103,12 +103,12 @@ const OPTIONS_OF_COMMANDS: readonly Shape[] = [
 
 const BASE64 = "[A-Za-z0-9+/=]";
 
-/** Secrets that the form of a file gives away. */
+/** Secrets that are recognised by the format of a configuration file. */
 export const CONFIG_SHAPES: readonly Shape[] = [
   ...PAIRS,
   ...OPTIONS_OF_COMMANDS,
   {
-    // The name and password of a registry, in the file of `docker login`.
+    // User name and password of a registry, in the file that `docker login` writes.
     behind: ANYWHERE,
     before: [...QUOTE, ...literal("auth"), ...QUOTE, ...EQUALS, ...QUOTE],
     unless: LOOKS_RANDOM(BASE64),
@@ -116,7 +116,7 @@ export const CONFIG_SHAPES: readonly Shape[] = [
     tail: runOf(BASE64),
   },
   ...["_pat", "_key", "-key"].map((name) => ({
-    // Any key with a value that no person made up; keys of caches and tables have such values, too.
+    // Any `key` with a random value. Keys of caches and database tables match too, and are redacted.
     behind: "(?<!public|cache|primary|foreign|partition|sort|object|dempotency|Socket|group|lookup|host|PUBLIC|CACHE)",
     before: [...anyCase(name), MAYBE_QUOTE, ...EQUALS, MAYBE_QUOTE],
     unless: `(?=[a-z0-9+/_-]{0,40}[A-Z])(?=[A-Z0-9+/_-]{0,40}[a-z])(?=[A-Za-z+/_-]{0,30}[0-9][A-Za-z+/_-]{0,20}[0-9])(?![A-Za-z]{1,20}[-_/])`,
@@ -124,7 +124,7 @@ export const CONFIG_SHAPES: readonly Shape[] = [
     tail: runOf("[A-Za-z0-9+/=_-]"),
   })),
   {
-    // Azure DevOps has small letters and digits alone.
+    // Azure DevOps: lower-case letters and digits only.
     behind: "(?<=[A-Za-z])",
     before: [charRun("[_-]", 1), ...anyCase("pat"), MAYBE_QUOTE, ...EQUALS, MAYBE_QUOTE],
     unless: hasDigit("[a-z2-7]"),

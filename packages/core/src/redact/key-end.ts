@@ -13,7 +13,7 @@ const END_CUT_OFF = /-(?:-{0,4}|-{4}E(?:N(?:D(?: [A-Z0-9 ]{0,43})?)?)?)$/;
 const END_CHARS = 64;
 /** Least number of characters of every line but the last. */
 const LINE_CHARS = 40;
-/** How much of the first line is shown, so that a stream need not hold back a word. */
+/** Characters of the first line that are shown, so that a stream does not have to hold back every word. */
 const SHOWN_CHARS = 11;
 
 /** Finds the lines of a private key before its end. */

@@ -8,7 +8,7 @@ const NAME = "[A-Za-z0-9_-]";
 const DOTTED = "[A-Za-z0-9_.-]";
 const HEX = "[0-9a-f]";
 
-/** Prefixes by which services mark their keys, what follows, and how much of it tells a key from a word. */
+/** Key prefixes of services, the characters that follow, and the least number of them that distinguishes a key from a word. */
 const PREFIXES: readonly (readonly [prefixes: string, set: string, chars: number])[] = [
   ["sk-", NAME, 20],
   ["sk_live_ sk_test_ rk_live_ rk_test_ whsec_", ALNUM, 16],
@@ -98,18 +98,18 @@ const PREFIXED: readonly Shape[] = PREFIXES.flatMap(([prefixes, set, chars]) =>
 const BASE64URL = "[A-Za-z0-9_-]";
 const JWT_TAIL = runOf("[A-Za-z0-9_.=-]");
 
-/** Marks inside of keys, as they are and as an address has them. */
+/** Separators inside keys, plain and percent-encoded. */
 const DOLLAR = either(literal("$"), literal("%24"));
 const SLASH = either(literal("/"), literal("%2F"));
 const COLON = either(literal(":"), literal("%3A"));
 
-/** For a key that begins like many words: where nothing of a word stands before it, not even an escape. */
+/** For keys with a common prefix: no letter, digit, `_` or `-` may precede them. */
 const WORD_ALONE = { behind: "(?<![A-Za-z0-9_-])", previous: "[^A-Za-z0-9_-]" };
 
-/** Keys that a prefix alone does not tell. */
+/** Keys that are not recognised by a prefix alone. */
 const FORMED: readonly Shape[] = [
   { secret: [...literal("xox"), charRun("[a-z]", 1), ...literal("-"), charRun("[A-Za-z0-9-]", 12)], tail: NAME_TAIL },
-  // Vault's keys before version 1.10.
+  // Vault tokens before version 1.10.
   {
     unless: `(?=s\\.${ALNUM}{0,23}[A-Z])(?=s\\.${ALNUM}{0,23}[0-9])`,
     secret: [...literal("s."), charRun(ALNUM, 24)],
@@ -127,7 +127,7 @@ const FORMED: readonly Shape[] = [
     ],
     tail: NAME_TAIL,
   },
-  // Bots of Discord: the first part is a number in base64.
+  // Discord bot tokens: the first part is a number in base64.
   {
     ...WORD_ALONE,
     secret: [
@@ -140,7 +140,7 @@ const FORMED: readonly Shape[] = [
     ],
     tail: NAME_TAIL,
   },
-  // Words without digits may begin like these.
+  // A digit is required, because words may begin with these prefixes.
   ...[
     [...literal("SCW"), charRun("[A-Z0-9]", 17)],
     [...literal("API-"), charRun("[A-Z0-9]", 26)],
@@ -156,7 +156,7 @@ const FORMED: readonly Shape[] = [
   },
   {
     ...WORD_ALONE,
-    // The first digits are shown, so that a stream need not hold back every short hash.
+    // The first digits are shown, so that a stream does not have to hold back every short hash.
     before: [charRun(HEX, 11)],
     unless: "(?=[^]{21}-us)",
     secret: [charRun(HEX, 21), ...literal("-us"), charRun("[0-9]", 1, 2)],
@@ -193,7 +193,7 @@ const FORMED: readonly Shape[] = [
   },
   { secret: [...literal("1"), SLASH, SLASH, ...literal("0"), charRun(NAME, 40)], tail: NAME_TAIL },
   { secret: [...literal("1"), SLASH, charRun("[0-9]", 14, 18), COLON, charRun(HEX, 32)], tail: NAME_TAIL },
-  // What stands before these says whose they are and no more: the id of a bot, of a team, of an application.
+  // The prefix of these is only an id (of a bot, a team, an application) and is shown.
   { behind: "(?<=[0-9]{8})", before: [COLON], secret: [...literal("AA"), charRun(NAME, 30)], tail: NAME_TAIL },
   { behind: "(?<=[A-Za-z0-9]{14})", before: literal(".atlasv1."), secret: [charRun(NAME, 40)], tail: NAME_TAIL },
   {
@@ -201,10 +201,10 @@ const FORMED: readonly Shape[] = [
     secret: [charRun("[0-9]", 1), ...literal("Q~"), charRun("[A-Za-z0-9_~.-]", 30)],
     tail: runOf("[A-Za-z0-9_~.-]"),
   },
-  // A token of three base64url parts; a first part that begins with `{"alg":` needs no second to be known.
+  // JSON Web Tokens: three base64url parts. If the first part begins with `{"alg":`, it alone is enough.
   { secret: [...literal("eyJhbGciOi"), charRun(BASE64URL, 16)], tail: JWT_TAIL },
   { secret: [...literal("eyJ"), charRun(BASE64URL, 8, 256), ...literal("."), charRun(BASE64URL, 8)], tail: JWT_TAIL },
-  // How a system keeps its users' passwords.
+  // Password hashes in the format of crypt(3).
   {
     behind: ANYWHERE,
     secret: [
@@ -233,5 +233,5 @@ const FORMED: readonly Shape[] = [
   },
 ];
 
-/** Keys and tokens that tell by their own letters what they are. */
+/** Keys and tokens that are recognised by their own characters. */
 export const KEY_SHAPES: readonly Shape[] = [...PREFIXED, ...FORMED];

@@ -4,14 +4,14 @@ import { runOf } from "./scan.ts";
 import { ANYWHERE, HAS_MIXED_CASE, hasDigit, NO_TAIL, VALUE_CHARS } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
-/* Secrets that are known by the name before them, in English, Portuguese and Spanish. */
+/* Secrets that are recognised by the name before them, in English, Portuguese and Spanish. */
 
 const SPACE = String.raw`[ \t]`;
-/** A quote, perhaps inside a string that is itself quoted, or twice. */
+/** A quote: plain, escaped inside a quoted string, or doubled. */
 export const QUOTE: Pattern = [charRun(String.raw`\\`, 0, 3), charRun("[\"'`]", 1)];
-/** There may be a quote. */
+/** An optional quote. */
 export const MAYBE_QUOTE: Step = either([], QUOTE);
-/** What gives a value to a name. */
+/** The operators that assign a value to a name. */
 export const EQUALS: Pattern = [
   charRun(SPACE, 0, 4),
   either(
@@ -26,7 +26,7 @@ export const EQUALS: Pattern = [
 
 const JOINT = charRun("[_ -]", 0, 1);
 
-/** Names of what people type to prove who they are. */
+/** Names of secrets that people type, such as passwords. */
 const PASSWORDS: readonly Pattern[] = [
   [...anyCase("passw"), either(anyCase("or"), []), ...anyCase("d")],
   anyCase("passphrase"),
@@ -46,12 +46,12 @@ const PASSWORDS: readonly Pattern[] = [
   [...anyCase("frase"), JOINT, ...anyCase("secreta")],
 ];
 
-/** What a key may be for, where its name says by this that it is none to show. */
+/** Words before `key` that make it a secret key. */
 const KINDS_OF_KEYS =
   "api access private secret signing account encryption auth master storage subscription app admin shared license " +
   "service session deploy";
 
-/** Names of what programs send. */
+/** Names of secrets that programs send, such as tokens. */
 const KEYS: readonly Pattern[] = [
   ...["secret", "segredo", "secreto", "token", "credential", "credencial", "authorization", "bearer"].map((name) =>
     anyCase(name),
@@ -70,12 +70,12 @@ const KEYS: readonly Pattern[] = [
   ]),
 ];
 
-/** All names that tell of a secret. */
+/** All names of secrets. */
 export const NAMES: readonly Pattern[] = [...PASSWORDS, ...KEYS];
 const ANY_NAME = wholeSource([either(...NAMES)]);
 const ANY_PASSWORD = wholeSource([either(...PASSWORDS)]);
 
-/** Names that are also the end of other words. */
+/** Names that other words end with; they must begin a word. */
 const SHORT_NAMES: readonly Pattern[] = ["clave", "chave", "pass", "pwd"].map((name) => anyCase(name));
 const NO_LETTER_BEHIND = "(?<![A-Za-z])";
 
@@ -83,19 +83,19 @@ const BARE = "[A-Za-z0-9_~+/!@#%^*?-]";
 const QUOTED = "[^\\s\"'`\\\\]";
 const BARE_TAIL = runOf("[^\\s\"'`,;)\\]}&<>\\\\]");
 
-/** A number, a call or a member of something, and a variable named like what it is given to are no secrets. */
+/** Not a number, a call, a member access, or a variable with the same name. */
 const CODE = String.raw`(?!\d{1,16}\b|\w{1,40}[.(\[]|\w{0,40}${ANY_NAME}\b)`;
-/** A template or a blank to fill in is no secret. */
+/** Not a template or a placeholder. */
 export const NO_TEMPLATE = "(?![$<{[*%])";
 const NO_PATH = "(?![/~.])";
 
-/** Values of a name, quoted or not; without quotes only a digit tells them from words. */
+/** Values of a name, with or without quotes; an unquoted value must contain a digit, unlike a word. */
 function assignments(name: Pattern, behind: string): readonly Shape[] {
   return [
     {
       behind,
       before: [...name, MAYBE_QUOTE, ...EQUALS, ...QUOTE],
-      // Neither is a short word without a digit, nor a version or another number with dots.
+      // Not a short word without a digit, a version or another number with dots.
       unless: `${NO_TEMPLATE}(?!\\d{1,10}\\.[\\d.]{1,40}["'\`\\\\])(?:${hasDigit(QUOTED)}|(?=${QUOTED}{12}))`,
       secret: [charRun(QUOTED, 6, VALUE_CHARS)],
       tail: runOf(QUOTED),
@@ -124,7 +124,7 @@ function assignments(name: Pattern, behind: string): readonly Shape[] {
   ];
 }
 
-/** Words that stand behind `password:` where none is given: what it has to be, what is wrong with it, its type. */
+/** Words that follow `password:` in text about passwords: requirements, error messages, types. */
 const ORDINARY =
   "required optional string str text bytes null none nil undefined true false yes no empty invalid incorrect missing " +
   "wrong expired changed unchanged hidden masked must should may can the your my their his her our a an is was are not " +
@@ -132,7 +132,7 @@ const ORDINARY =
   "file stdin default at least too cannot at by of files compat systemd sss nis ldap winbind " +
   "obrigatória obrigatório inválida inválido incorreta errada deve sua seu não uma um o os as para com digite informe " +
   "obligatoria obligatorio requerida incorrecta debe tu su la el los las una un para con introduzca escriba mínimo";
-/** None of those words. */
+/** Not one of those words. */
 export const NO_ORDINARY_WORD = `(?!(?:${ORDINARY.split(" ")
   .map((letters) => wholeSource([...anyCase(letters.slice(0, 1)), ...literal(letters.slice(1))]))
   .join("|")})(?![A-Za-zÀ-ÿ]))`;
@@ -141,10 +141,10 @@ const NO_NAME_INSIDE = (set: string): string => `(?!${set}{0,48}${ANY_PASSWORD})
 const LINE = "[^\\r\\n\"'`,;{}<>\\\\]";
 const PHRASE = "[^\\r\\n\"'`\\\\]";
 
-/** Passwords of words alone. */
+/** Passwords that consist of words. */
 const phrases = (name: Pattern, behind: string): readonly Shape[] => [
   {
-    // Behind a word and a space the name is part of a sentence.
+    // After a word and a space, the name is part of a sentence.
     behind: `(?<![A-Za-z,;:).] )${behind}`,
     before: [...name, MAYBE_QUOTE, ...literal(":"), charRun(SPACE, 1, 4)],
     unless: `${NO_TEMPLATE}(?![/~.!=|&(-])${NO_ORDINARY_WORD}${NO_NAME_INSIDE(LINE)}(?!\\w{1,40}[^\\w\\s\\\\!@#^*+-])(?!\\d{1,16}\\b)(?=\\S{3})`,
@@ -159,7 +159,7 @@ const phrases = (name: Pattern, behind: string): readonly Shape[] => [
     tail: runOf(PHRASE),
   },
   {
-    // `the password is hunter2`, also where people say it in Portuguese or Spanish.
+    // `the password is hunter2`, also in Portuguese and Spanish.
     behind,
     before: [
       ...name,
@@ -176,12 +176,12 @@ const phrases = (name: Pattern, behind: string): readonly Shape[] => [
 
 const ARGUMENT = "[^\\s\"'`\\\\]";
 
-/** Secrets that a command line gives to a program. */
+/** Secrets in the arguments of a command line. */
 const ARGUMENTS: readonly Shape[] = [
   ...NAMES.map((name) => ({
     behind: "(?<=--[a-z0-9-]{0,12})",
     before: [...name, charRun(" ", 1, 2), MAYBE_QUOTE],
-    // A word in capitals is the name of what is to be given.
+    // A word in capitals is a placeholder in a usage text.
     unless: `(?![-$<[{*%|&=(])${NO_ORDINARY_WORD}(?![A-Z_]{2,40}(?![A-Za-z0-9]))(?!\\w{0,40}${ANY_NAME}\\b)`,
     secret: [charRun(ARGUMENT, 6, VALUE_CHARS)],
     tail: runOf(ARGUMENT),
@@ -259,7 +259,7 @@ const FILES: readonly Shape[] = [
   })),
 ];
 
-/** Secrets that are known by the name before them. */
+/** Secrets that are recognised by the name before them. */
 export const NAMED_SHAPES: readonly Shape[] = [
   ...NAMES.flatMap((name) => assignments(name, ANYWHERE)),
   ...SHORT_NAMES.flatMap((name) => assignments(name, NO_LETTER_BEHIND)),

@@ -6,8 +6,8 @@ import { ANYWHERE, NO_TAIL } from "./shape.ts";
 import type { Shape } from "./shape.ts";
 
 /*
- * Vidro's own tokens and invitations: an id in hexadecimal digits, a dot, and a secret in base64url. They are known by
- * this form, so that also one is found which another brain gave out.
+ * Vidro's own tokens and invitations: an id in hexadecimal digits, a dot, and a secret in base64url. They are recognised
+ * by this format, so that tokens of other brains are found too.
  */
 
 const ID_CHARS = TOKEN_LIMITS.idBytes * 2;
@@ -16,11 +16,11 @@ const BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const BASE64_ANY = "[A-Za-z0-9+/_-]";
 
 /*
- * Each is looked for at the dot between id and secret, which is rare, and not at the id, which begins like any hash: the
- * last digits of the id before the dot tell enough.
+ * The search starts at the dot between id and secret, because the id looks like any hash. The last digits of the id
+ * before the dot are enough to recognise it.
  */
 
-/** The dot and the secret, as they are or in an address. */
+/** The dot and the secret, plain or percent-encoded. */
 const PLAIN: Shape = {
   behind: "(?<=[0-9a-f]{15})",
   before: [either(literal("."), [...literal("%2"), charRun("[Ee]", 1)])],
@@ -31,7 +31,7 @@ const PLAIN: Shape = {
 
 const HEX = "[0-9A-Fa-f]";
 
-/** The letters as hexadecimal digits, `30` to `39` and `61` to `66` for those of the id: in pairs, apart, as percent codes. */
+/** The characters as hexadecimal codes (`30` to `39` and `61` to `66` in the id): joined, separated, or percent-encoded. */
 const HEXED: readonly Shape[] = [
   {
     behind: "(?<=(?:[36][0-9]){7})",
@@ -53,7 +53,7 @@ const HEXED: readonly Shape[] = [
   },
 ];
 
-/** A token in base64, behind any number of other bytes; its beginning stays, which is the id's. */
+/** A token in base64, at any offset in other bytes; the part with the id is shown. */
 const ENCODED: readonly Shape[] = [0, 1, 2].map((offset) => ({
   behind: ANYWHERE,
   before: base64Of([...Array.from({ length: ID_CHARS }, () => bytesOf("0123456789abcdef")), bytesOf(".")], offset),
@@ -61,19 +61,19 @@ const ENCODED: readonly Shape[] = [0, 1, 2].map((offset) => ({
   tail: runOf("[A-Za-z0-9+/=_-]"),
 }));
 
-/** Tokens and invitations of a brain, as they are and in the forms in which programs show them. */
+/** Tokens and invitations of a brain, plain and in common encodings. */
 export const OWN_SHAPES: readonly Shape[] = [PLAIN, ...HEXED, ...ENCODED];
 
 function bytesOf(letters: string): readonly number[] {
   return Array.from(letters, (letter) => letter.charCodeAt(0));
 }
 
-/** The base64 of bytes of which each is one of some, behind `offset` unknown ones: what no neighbour changes. */
+/** The base64 of bytes from given sets after `offset` unknown bytes: only the characters that do not depend on other bytes. */
 function base64Of(bytes: readonly (readonly number[])[], offset: number): Pattern {
   const characters: Pattern[number][] = [];
   for (let bit = (6 - ((offset * 8) % 6)) % 6; bit + 6 <= bytes.length * 8; bit += 6) {
     const first = bytes[bit >> 3] ?? [];
-    // A character that begins with one of the first bits of a byte has none of the next.
+    // A base64 character that starts at a byte's first bit has no bits of the next byte.
     const second = (bit & 7) > 2 ? (bytes[(bit >> 3) + 1] ?? [0]) : [0];
     const values = new Set<number>();
     for (const high of first) for (const low of second) values.add((((high << 8) | low) >> (10 - (bit & 7))) & 63);

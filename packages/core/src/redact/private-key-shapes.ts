@@ -10,10 +10,10 @@ import type { Shape } from "./shape.ts";
 
 const BASE64 = "[A-Za-z0-9+/]";
 const BASE64URL = "[A-Za-z0-9_-]";
-/** A line end, also in a JSON string, and in one inside another. */
+/** A line end: plain, escaped in a JSON string, or escaped twice. */
 const LINE_BREAK = either([charRun(String.raw`\s`, 1)], [charRun(String.raw`\\`, 1, 4), charRun("[nrt]", 1)]);
 
-/** What programs put before a line: the spaces of a block, a mark of `diff`, a number, or a file and a number. */
+/** Prefixes of a line in the output of programs: indentation, a `diff` mark, a line number, or a file and a line number. */
 const LINE_START: Step = either(
   [],
   [charRun("[ \\t+>|#*0-9:.-]", 1, 24), either([], [charRun(String.raw`\\`, 1, 4), ...literal("t")])],
@@ -26,7 +26,7 @@ const LINE_START: Step = either(
   ],
 );
 
-/** Everything up to an end, which must be found within `REDACT_LIMITS.privateKeyChars`. */
+/** Everything up to an end marker, which must come within `REDACT_LIMITS.privateKeyChars`. */
 function tailUntil(end: RegExp, { endChars, isEndKept }: { endChars: number; isEndKept: boolean }): Tail {
   return {
     eat(text, from, { eaten, last }) {
@@ -53,12 +53,12 @@ const PEM: readonly Shape[] = [
       LINE_BREAK,
       either([], [LINE_BREAK]),
       LINE_START,
-      // Words about keys have no such line behind the first: either the key itself, or a header as in `Proc-Type: `.
+      // The line after the marker must be key material or a header such as `Proc-Type: `; text about keys has neither.
       either([charRun(BASE64, 16)], [charRun("[A-Za-z-]", 4, 12), ...literal(": ")]),
     ],
     tail: PEM_TAIL,
   },
-  // The first bytes of a key that has no line before it: RSA and DSA, PKCS #8, PKCS #8 with a password, EC, Ed25519, SSH.
+  // First bytes of a key without a marker line: RSA and DSA, PKCS #8, encrypted PKCS #8, EC, Ed25519, SSH.
   ...[
     [...literal("MII"), charRun("[A-P]", 1), charRun(BASE64, 1), charRun("[AQgw]", 1), ...literal("IBAAK")],
     [...literal("MII"), charRun("[A-P]", 1), charRun(BASE64, 1), charRun("[AQgw]", 1), ...literal("IBADAN")],
@@ -76,7 +76,7 @@ const PEM: readonly Shape[] = [
 
 const QUOTE = [charRun(String.raw`\\`, 0, 3), charRun('"', 1)] as const;
 
-/** Private keys in every form in which programs keep them. */
+/** Private keys in all formats that programs store them in. */
 export const PRIVATE_KEY_SHAPES: readonly Shape[] = [
   ...PEM,
   {

@@ -7,7 +7,7 @@ import type { Tail } from "./scan.ts";
 export interface Shape {
   /** The source of a lookbehind, of at most 15 characters; a shape without one begins where a word does. */
   readonly behind?: string;
-  /** The class of what may stand right before, where that alone tells most places; `behind` is looked at then. */
+  /** The class of the character right before, as a fast check before `behind`. */
   readonly previous?: string;
   /** The prefix, which is not replaced: it says what the secret was. */
   readonly before?: Pattern;
@@ -18,15 +18,15 @@ export interface Shape {
   readonly tail: Tail;
 }
 
-/** For a shape that may begin in the middle of a word. */
+/** For a shape that may begin inside a word. */
 export const ANYWHERE = "";
 
 /**
- * Where a word begins: behind anything but a letter, and behind escapes and colour codes, which end in letters.
+ * The beginning of a word: after any character but a letter, and after escapes and colour codes, which end in letters.
  */
 export const WORD_BEGINS = String.raw`(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]|\\u[0-9A-Fa-f]{4}|%[0-9A-Fa-f]{2}|\[[0-9;]{1,8}m))`;
 
-/** What stands before a word: no letter, or the last one of an escape, a percent code or a colour code. */
+/** The character before a word: not a letter, or the last one of an escape, a percent code or a colour code. */
 export const BEFORE_WORD = "[^GHIJKLMNOPQRSTUVWXYZg-lo-qsu-z_-]";
 
 /** The tail of a secret that ends with its match. */
@@ -48,6 +48,6 @@ export function hasDigit(set: string): string {
   return `(?=${set}{0,40}[0-9])`;
 }
 
-/** That a value without digits is no word and no name of words: small letters come before capitals twice, and capitals stand close. */
+/** A lookahead for random values without digits: unlike in words, lower case changes to upper case twice, close together. */
 export const HAS_MIXED_CASE =
   "(?=[A-Z+/_-]{0,8}[a-z]{1,8}[A-Z]{1,8}[a-z]{1,8}[A-Z])(?=[a-z]{0,4}(?:[A-Z][a-z]{0,3}){4}[A-Z])";

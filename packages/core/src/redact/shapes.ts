@@ -26,14 +26,14 @@ const ANY = "[^]";
 const partsOf = ({ before = [], secret, after = [] }: Shape): Pattern => [...before, ...secret, ...after];
 const beginningOf = ({ behind = WORD_BEGINS }: Shape): string => behind;
 
-/** A shape at a place, with a group for what stays before the secret. */
+/** A shape at a given position, with a group for the prefix that is shown. */
 function expressionOf(shape: Shape): RegExp {
   const { before = [], unless = "", secret, after = [] } = shape;
   const source = `${beginningOf(shape)}(${wholeSource(before)})${unless}${wholeSource(secret)}(?=${wholeSource(after)})`;
   return new RegExp(source, "y");
 }
 
-/** A shape with its expressions, each of which is made when the first text needs it. */
+/** A shape with its regular expressions, each compiled on first use. */
 class Detector {
   readonly #shape: Shape;
   #leastChars: number | undefined;
@@ -67,7 +67,7 @@ class Detector {
     return fitsAt(this.#secretCutOff, text, at);
   }
 
-  /** The source of what must stand before the shape. */
+  /** The source of the lookbehind of the shape. */
   get behind(): string {
     return beginningOf(this.#shape);
   }
@@ -99,7 +99,7 @@ const signs = new Signs(
 /** Tells whether shapes may begin with the last characters of a text, which are too few for a sign. */
 class Endings {
   readonly #counts: (detector: Detector, chars: number) => boolean;
-  /** For each list of shapes what may stand before any of them. */
+  /** For each list of shapes, what may precede any of them. */
   readonly #behinds = new Map<readonly number[], readonly RegExp[]>();
 
   /** `counts`: which shapes are meant, by how many of their characters there are. */
@@ -107,7 +107,7 @@ class Endings {
     this.#counts = counts;
   }
 
-  /** The first place from `from` on; the length if there is none. */
+  /** The first position from `from` on; the length of the text if there is none. */
   first(text: string, from: number): number {
     for (let at = Math.max(from, text.length - SIGN_CHARS + 1); at < text.length; at++) {
       const shapes = signs.beginningAtEnd(text, at);

@@ -38,7 +38,7 @@ const HEADERS: readonly Shape[] = [
     tail: runOf("[^\\r\\n\"'`\\\\]"),
   },
   {
-    // What proves in a Digest header that a password is known.
+    // The response in a Digest header, which is derived from the password.
     behind: "(?<=[ ,])",
     before: [...literal("response="), MAYBE_QUOTE],
     unless: hasDigit("[A-Za-z0-9]"),
@@ -46,7 +46,7 @@ const HEADERS: readonly Shape[] = [
     tail: runOf("[A-Za-z0-9]"),
   },
   {
-    // The name of the first stays, and of one that is set also what it is good for.
+    // The name of the first cookie is shown, and of a `Set-Cookie` also its attributes.
     before: [
       ...anyCase("set-cookie"),
       MAYBE_QUOTE,
@@ -86,7 +86,7 @@ const HEADERS: readonly Shape[] = [
 const PATH = "[A-Za-z0-9_/@%.-]";
 const PATH_TAIL = runOf("[A-Za-z0-9_/@%.?=&:-]");
 
-/** Addresses that let write to a room of a chat to whom knows them. */
+/** Webhook URLs of chats: knowledge of the URL allows posting. */
 const WEBHOOKS: readonly Shape[] = [
   ...[
     "hooks.slack.com/services/",
@@ -115,7 +115,7 @@ const WEBHOOKS: readonly Shape[] = [
 ];
 
 const RANDOM = "[A-Za-z0-9_-]";
-/** That a value has small letters or capitals, and digits. */
+/** A lookahead: the value has letters and digits. */
 const IS_RANDOM = `${hasDigit(RANDOM)}(?=[a-z0-9_-]{0,40}[A-Z]|[A-Z0-9_-]{0,40}[a-z])`;
 
 const SIGNATURE = "[A-Za-z0-9%+/=_-]";
@@ -124,7 +124,7 @@ const ADDRESSES: readonly Shape[] = [
   {
     behind: ANYWHERE,
     before: [...literal("://"), charRun("[^\\s:/?#@\"'`<>]", 0, 64), ...literal(":")],
-    // A port, and an address of version 6, are no password.
+    // Not a port and not an IPv6 address.
     unless: "(?![${[:]|[0-9]{1,5}(?:[/?#]|$))",
     secret: [charRun("[^\\s\"'`<>]", 1, 256)],
     after: literal("@"),
@@ -138,7 +138,7 @@ const ADDRESSES: readonly Shape[] = [
     tail: NO_TAIL,
   },
   {
-    // A token in the place of a name; its first letters are shown, so that a stream need not hold back a host.
+    // A token instead of a user name; its first letters are shown, so that a stream does not have to hold back a host.
     behind: ANYWHERE,
     before: [...literal("://"), charRun("[A-Za-z0-9_]", 11)],
     unless: IS_RANDOM,
@@ -147,7 +147,7 @@ const ADDRESSES: readonly Shape[] = [
     tail: NO_TAIL,
   },
   {
-    // Keys of interfaces, and codes that are changed for tokens.
+    // API keys, and codes that are exchanged for tokens.
     behind: String.raw`(?<=[?&;]|%26|\\u0026)`,
     before: [either(literal("key"), literal("code")), either(literal("="), literal("%3D"), literal("\\u003d"))],
     unless: IS_RANDOM,
@@ -155,7 +155,7 @@ const ADDRESSES: readonly Shape[] = [
     tail: runOf(RANDOM),
   },
   {
-    // Signed addresses of storage services: who has the signature has what is stored.
+    // Signed URLs of storage services: the signature grants access to the content.
     behind: String.raw`(?<=[?&;]|%26|\\u0026)`,
     before: [...literal("sig"), either(literal("="), literal("%3D"), literal("\\u003d"))],
     unless: hasDigit(SIGNATURE),
