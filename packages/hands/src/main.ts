@@ -7,7 +7,7 @@ import { joinBrain, keyLine, serveHand, VERSION } from "./program/hand-commands.
 import { ignoreUserSignals } from "./program/signals.ts";
 import { printText, printNote, printJson } from "./program/terminal.ts";
 
-const HELP = `vidro-hand: lets a brain work on this host, under this host's own policy.
+const HELP = `vidro-hand: carries out the orders of a brain on this host, under the policy of this host.
 
   vidro-hand join <url>                   join the brain that invited this host and serve it; the invitation is read
                                           from VIDRO_INVITATION or stdin
@@ -16,13 +16,14 @@ const HELP = `vidro-hand: lets a brain work on this host, under this host's own 
   vidro-hand stop                         end the hand that works in the background, and its service
   vidro-hand serve --tcp <host:port>      serve clients of the TCP agent protocol, without a brain
   vidro-hand key                          show the public key of the receipts that this host signs
-  vidro-hand unit [--dry-run]             install it as a service with its own user; --dry-run only prints the steps
+  vidro-hand unit [--dry-run]             install a systemd service with its own user; --dry-run only prints it
 
   -d, --detach          with join and serve: work in the background and return when the brain has heard this hand;
                         join makes it a service where there is systemd
   --log <file>          write notes to this file, of bounded size, instead of stderr
   --token-file <file>   file with the invitation (--token <token> is visible to every user of this host)
   --name <name>         name of this host, unless the invitation sets one (default: its hostname)
+  --tags <a,b>          tags of this host, among those that the invitation allows
   --workspace <folder>  folder to work in (default: the current one)
   --state <folder>      folder for its identity and its ledger
   --transport <ws|http> how to connect to the brain: WebSocket, or HTTP with signed messages
@@ -32,8 +33,10 @@ const HELP = `vidro-hand: lets a brain work on this host, under this host's own 
   --tls-cert <file>     with --tcp: certificate in PEM, required beyond this machine, and its key: --tls-key <file>
   --brain <file>        with --tcp: certificate of the only brain whose approvals are accepted (vidro hands authority);
                         without it, tokens with the scope approve may approve
-  --lab                 with --tcp: allow connections without TLS, in a laboratory
-  --json                print one line of JSON when it is ready
+  --lab                 with --tcp: allow connections without TLS from other machines, for test networks
+  --user <name>         with unit: user that the service runs as (default: vidro-hand)
+  --json                print one line of JSON when it is ready, and errors as JSON
+  --version, --help     print the version, or this text
 `;
 
 const OPTIONS = {

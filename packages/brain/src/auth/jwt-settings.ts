@@ -1,7 +1,7 @@
 import { readPem } from "./pem.ts";
 import type { JwtVerifier } from "./jwt.ts";
 
-/** Whose signed tokens are accepted: at most one of the first three says by which key they are checked. */
+/** Settings of signed tokens; at most one of the first three is set and gives the key. */
 interface JwtSettings {
   readonly secret: string | undefined;
   /** A file in PEM. */

@@ -79,11 +79,14 @@ export class AgentCatalog {
     return agentOf(await this.#records.put({ kind: KIND, id: uuid, owner, body: bodyOf(draft) }));
   }
 
-  /** Deletes what callers stored for an agent: it is gone, or as its file or the brain itself defines it. */
+  /** Deletes what callers stored for an agent; one that a file or the brain itself defines has that definition again. */
   async delete(uuidOrName: string): Promise<void> {
     const { name, uuid } = await this.find(uuidOrName);
     if (await this.#records.delete(KIND, uuid)) return;
-    throw new Fault("CONFLICT", `The agent ${JSON.stringify(name)} comes with the brain or from a file; it stays.`);
+    throw new Fault(
+      "CONFLICT",
+      `The agent ${JSON.stringify(name)} is defined by the brain or by a file and cannot be deleted.`,
+    );
   }
 
   async #find(uuid: string): Promise<StoredAgent | undefined> {

@@ -1,8 +1,8 @@
-/** How the values of a setting look, and how they are read. */
+/** The allowed values of a setting, and their parser. */
 export interface SettingKind<Value> {
-  /** What is allowed, to follow "must be". */
+  /** The allowed values, as the end of a sentence "… must be". */
   readonly allowed: string;
-  /** The value that a text of the environment, a flag, or a value of the file stands for; undefined when it is none. */
+  /** Parses a text of the environment or a flag, or a value of the file; undefined when it is not allowed. */
   read(given: unknown): Value | undefined;
 }
 

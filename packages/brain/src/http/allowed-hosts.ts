@@ -27,7 +27,7 @@ export function admitRequest(request: IncomingMessage, allowed: AllowedHosts): s
   if (second !== undefined) throw new Fault("BAD_REQUEST", "A request has one Host header.");
   const name = hostName(host);
   if (!allowed.hosts.has(name) && name !== localName(request))
-    throw new Fault("MISDIRECTED", `This brain does not go by the name ${JSON.stringify(name)}.`);
+    throw new Fault("MISDIRECTED", `This brain does not answer to the host name ${JSON.stringify(name)}.`);
   const { origin } = request.headers;
   if (origin === undefined || origin === `${allowed.scheme}://${host.toLowerCase()}`) return undefined;
   if (allowed.origins.has(origin)) return origin;

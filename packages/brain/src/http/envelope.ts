@@ -20,7 +20,10 @@ export function unwrapEnvelope({ envelope, body: schema = {} }: Pick<Route, "env
   const word = method ?? type;
   if (word === undefined) return brought;
   if ((method !== undefined && type !== undefined) || typeof word !== "string" || !envelope.includes(word))
-    throw new Fault("BAD_REQUEST", `Here a message is of the method ${envelope.join(" or ")}, and says so once.`);
+    throw new Fault(
+      "BAD_REQUEST",
+      `A message to this route has the method ${envelope.join(" or ")}, in one of "method" and "type".`,
+    );
   if (!isStamp(id) || !isStamp(timestamp))
     throw new Fault("BAD_REQUEST", "The id and the timestamp of a message are short texts or numbers.");
   return bodyIn(fields, isObject(schema["properties"]) ? schema["properties"] : {});

@@ -37,12 +37,12 @@ export function pageOf({ query: { limit, after } }: Pick<RouteCall, "query">): P
   return { limit: Number(limit), ...(after === undefined ? {} : { after }) };
 }
 
-/** A page with one item more: what is to be read so that `pageReply` can tell whether the list goes on. */
+/** The page with one more item, by which `pageReply` knows whether there is a next page. */
 export function andOneMore<Wanted extends Page>(page: Wanted): Wanted {
   return { ...page, limit: page.limit + 1 };
 }
 
-/** The items of a page, and one more, of a list that is at hand as a whole; NOT_FOUND when its cursor is gone. */
+/** The items of a page, and one more, of a list in memory; NOT_FOUND when the item of the cursor is gone. */
 export function itemsIn<Item>(all: readonly Item[], { limit, after }: Page, idOf: (item: Item) => string): Item[] {
   const place = after === undefined ? 0 : all.findIndex((item) => idOf(item) === after) + 1;
   if (after !== undefined && place === 0)

@@ -162,7 +162,7 @@ function refuseCleartext({ host, tls }: HttpOptions): void {
   if (tls !== undefined || isLoopbackHost(host)) return;
   throw new Fault(
     "BAD_REQUEST",
-    `${host} can be reached from other machines, and without TLS everybody on the way could read the tokens: ` +
+    `${host} can be reached from other machines, and without TLS the tokens would cross the network in clear text: ` +
       "give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that has them.",
   );
 }

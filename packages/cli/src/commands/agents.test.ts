@@ -56,7 +56,7 @@ test("agents are made, listed, shown and deleted alike with a daemon and without
   const hints = [
     [6, /There is an agent named "Ada" already\.\n {2}next: Look it up: vidro agents list\n$/],
     [3, /There is no agent "Ada"\.\n {2}next: Look it up: vidro agents list\n$/],
-    [6, /"bunny" comes with the brain or from a file; it stays\./],
+    [6, /"bunny" is defined by the brain or by a file and cannot be deleted\./],
     [2, /There is no tool named "hammer"\. The tools are: /],
   ] as const;
   for (const [index, [code, hint]] of hints.entries()) {

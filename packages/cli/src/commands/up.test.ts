@@ -140,7 +140,7 @@ test("without a certificate it refuses to be reached from elsewhere, with a sent
   await using stage = await Stage.set();
   const open = await stage.run("up", "--json", "--port", "0", "--host", "0.0.0.0");
   assert.equal(open.code, 2);
-  assert.match(open.stdout, /without TLS everybody on the way could read the tokens/);
+  assert.match(open.stdout, /without TLS the tokens would cross the network in clear text/);
   assert.equal((await stage.run("up", "--tls-cert", "x")).code, 2);
   assert.equal((await stage.run("up", "--port", "65536")).code, 2);
   assert.equal((await stage.run("up", "--on-restart", "guess")).code, 2);

@@ -2,21 +2,21 @@ import { closeSync, fstatSync, openSync, readlinkSync, realpathSync, type BigInt
 import { join } from "node:path";
 
 /*
- * A name says which folder it was that bore it when it was looked up. A folder that must not be mistaken, such as that
- * of Vidro's own state, is opened once and known by its descriptor from then on, however it or one above it is renamed.
+ * A path may lead to another folder after a rename. A folder that must not be confused with another one, such as that of
+ * Vidro's own state, is opened once and is identified by its descriptor from then on.
  */
 
-/** A folder that is known by an open descriptor. */
+/** A folder that is identified by an open descriptor. */
 export interface HeldFolder {
   /** Its real path at present; the last one that it had if it was removed. */
   readonly path: string;
-  /** A path to one of its entries that leads there whatever the folder is called at present. */
+  /** A path to one of its entries, valid also after the folder was renamed. */
   entry(name: string): string;
 }
 
 const held = new Map<string, HeldFolder>();
 
-/** Holds the folder that a path names now; it stays open for as long as this process runs. */
+/** Opens the folder at a path; it stays open until the process ends. */
 export function holdFolder(path: string): HeldFolder {
   const real = realpathSync(path);
   const descriptor = openSync(real, "r");
@@ -38,7 +38,7 @@ function folderOf(descriptor: number, real: string): HeldFolder {
   const link = `/proc/self/fd/${descriptor}`;
   let last = real;
   const find = (): string => {
-    // The kernel still tells a name of a folder that was removed, with a note behind it.
+    // The kernel appends a note to the name of a folder that was removed, so the last name is kept.
     if (fstatSync(descriptor).nlink > 0) last = readLinkIfAny(link) ?? last;
     return last;
   };

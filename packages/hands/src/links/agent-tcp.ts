@@ -124,7 +124,7 @@ function refusePlainNetwork({ host, tls, lab }: AgentTcpOptions): void {
   if (tls !== undefined || isLoopbackHost(host) || lab === true) return;
   throw new Fault(
     "BAD_REQUEST",
-    `${host} can be reached from other machines, and without TLS everybody on the way could read the tokens: ` +
-      "give --tls-cert and --tls-key, listen on 127.0.0.1, or say --lab if this is a laboratory.",
+    `${host} can be reached from other machines, and without TLS the tokens would cross the network in clear text: ` +
+      "give --tls-cert and --tls-key, listen on 127.0.0.1, or give --lab on a test network.",
   );
 }

@@ -59,7 +59,7 @@ export class ForeignLinks {
 
   /**
    * Foreign files among the first `HAND_LIMITS.searchFiles` entries below a folder, at most `HAND_LIMITS.closedMs` old.
-   * Package stores and local clones have many links of the same owner that everybody may read: beyond
+   * Package stores and local clones have many links of the same owner that are readable to all users: beyond
    * `HAND_LIMITS.foreignLinks`, only files of other owners and files closed to others are given.
    */
   below(top: string): Promise<LinkedPaths> {

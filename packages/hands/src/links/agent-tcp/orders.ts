@@ -11,7 +11,7 @@ import type { CommandCall, TcpSession } from "./command.ts";
 const SCOPE = "hand";
 const APPROVE = "approve";
 const UNAPPROVED =
-  "The token that ordered may not approve. Give it the scope approve, or let the hand know the brain's key: --brain";
+  "The token of this order lacks the scope approve. Add the scope, or start the hand with the brain's certificate: --brain";
 const sleep = sleepDetector();
 
 /** Plans and judges an action; returns the judgement or the fault. */
