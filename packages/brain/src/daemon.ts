@@ -65,6 +65,8 @@ export interface DaemonOptions extends Pick<BrainOptions, "home" | "config" | "s
     readonly archives?: ArchiveSource;
   };
   readonly version: string;
+  /** The flags of its command and its log file, for who stops or restarts it. */
+  readonly command?: { readonly args: readonly string[]; readonly log?: string };
   /** Lives for one command: writes no `daemon.json`, takes no lock, and leaves other runs alone. */
   readonly hidden?: boolean;
   /** Receives the log, one line of JSON at a time. */
@@ -139,7 +141,8 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
   const { url } = server;
   const place = { url, tokenFile: tokenFile(home) };
   if (!hidden) {
-    await writeDaemonFile(home, { ...place, workspace: options.workspace, startedAt: Date.now() });
+    const { workspace, command = { args: [] } } = options;
+    await writeDaemonFile(home, { ...place, ...command, workspace, startedAt: Date.now() });
     parts.survey.start();
   }
   log("daemon.started", { url, pid: process.pid });

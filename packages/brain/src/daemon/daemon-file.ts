@@ -14,6 +14,10 @@ export interface DaemonFile {
   /** The folder that its local hand works in. */
   readonly workspace: string;
   readonly startedAt: number;
+  /** The flags that it was started with, for its next start; none when it was started by code. */
+  readonly args: readonly string[];
+  /** The file that it logs to; without one it logs to its terminal or its service. */
+  readonly log?: string;
 }
 
 /** Path of the file with a daemon's first token. */
@@ -31,6 +35,22 @@ export async function findDaemon(home: string): Promise<DaemonFile | undefined> 
   } catch {
     return undefined;
   }
+}
+
+/** The process of a daemon, and whether it still lives. */
+interface DaemonProcess {
+  readonly pid: number;
+  readonly lives: () => boolean;
+}
+
+/** The process that is the daemon of a home or is about to be, if it lives on this host. */
+export async function findDaemonProcess(home: string): Promise<DaemonProcess | undefined> {
+  const said = await readFile(place(home), "utf8")
+    .then(parseJson)
+    .catch(() => undefined);
+  if (!isObject(said) || typeof said["pid"] !== "number") return undefined;
+  const { pid, holder } = said;
+  return livesHere(holder) ? { pid, lives: () => livesHere(holder) } : undefined;
 }
 
 /** What `daemon.json` says; empty when its writer has certainly died. */
@@ -54,8 +74,17 @@ export async function claimDaemonFile(home: string): Promise<void> {
 
 /** Writes the address of this process's daemon to `daemon.json`. */
 export async function writeDaemonFile(home: string, daemon: Omit<DaemonFile, "pid">): Promise<void> {
-  const { url, tokenFile: tokens, workspace, startedAt } = daemon;
-  const said = { pid: process.pid, url, token_file: tokens, workspace, started_at: startedAt, holder: thisHolder() };
+  const { url, tokenFile: tokens, workspace, startedAt, args, log } = daemon;
+  const said = {
+    pid: process.pid,
+    url,
+    token_file: tokens,
+    workspace,
+    started_at: startedAt,
+    args,
+    ...(log === undefined ? {} : { log }),
+    holder: thisHolder(),
+  };
   await writePrivate(place(home), `${JSON.stringify(said)}\n`);
 }
 
@@ -73,10 +102,18 @@ function livesHere(said: Json | undefined): boolean {
 }
 
 function daemonOf(said: JsonObject): DaemonFile | undefined {
-  const { pid, url, token_file: tokens, workspace, started_at: startedAt } = said;
+  const { pid, url, token_file: tokens, workspace, started_at: startedAt, args, log } = said;
   if (typeof pid !== "number" || typeof url !== "string" || typeof tokens !== "string") return undefined;
   if (typeof workspace !== "string") return undefined;
-  return { pid, url, tokenFile: tokens, workspace, startedAt: typeof startedAt === "number" ? startedAt : 0 };
+  return {
+    pid,
+    url,
+    tokenFile: tokens,
+    workspace,
+    startedAt: typeof startedAt === "number" ? startedAt : 0,
+    args: Array.isArray(args) ? args.filter((word) => typeof word === "string") : [],
+    ...(typeof log === "string" ? { log } : {}),
+  };
 }
 
 /** Writes a file atomically and readable by its owner only, also in place of one with wider permissions. */

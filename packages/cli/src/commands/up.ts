@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import type { Daemon } from "@vidro/brain";
 import type { Config } from "@vidro/brain/config";
 import { Fault, HTTP_LIMITS } from "@vidro/core";
 import { jsonLine } from "@vidro/core/text";
+import { openLogFile } from "@vidro/hands/background";
 import { serveSignals } from "@vidro/hands/signals";
 import manifest from "../../package.json" with { type: "json" };
 import { EXIT } from "../program/exit-codes.ts";
@@ -17,6 +19,9 @@ interface UpFlags {
   readonly port?: number;
   readonly host?: string;
   readonly json?: boolean;
+  readonly detach?: boolean;
+  readonly log?: string;
+  readonly supervised?: boolean;
   readonly onRestart?: "resume" | "hold";
   readonly restored?: boolean;
   readonly tlsCert?: string;
@@ -29,6 +34,11 @@ interface UpFlags {
 /** Runs the daemon in this process until a signal ends it. */
 export async function up(flags: UpFlags): Promise<number> {
   const config = configOf(flags);
+  const args = keptFlags(process.argv.slice(process.argv.indexOf("up") + 1));
+  if (flags.detach === true) {
+    const { startInBackground } = await import("./background-daemon.ts");
+    return startInBackground({ args, workspace: requireFolder("."), json: flags.json === true });
+  }
   const { startDaemon } = await import("@vidro/brain");
   const tls = tlsOf(config);
   const ending = signals();
@@ -49,7 +59,8 @@ export async function up(flags: UpFlags): Promise<number> {
     southbound: southboundOf(config),
     version: manifest.version,
     onUncaught,
-    writeLog: flags.json === true ? toStderr : warningsToStderr,
+    writeLog: flags.log === undefined ? (flags.json === true ? toStderr : warningsToStderr) : openLogFile(flags.log),
+    command: { args, ...(flags.log === undefined ? {} : { log: resolve(flags.log) }) },
     ...(tls === undefined ? {} : { tls }),
   });
   tell(daemon, flags.json === true);
@@ -58,6 +69,13 @@ export async function up(flags: UpFlags): Promise<number> {
   await closed(daemon);
   return signal === "SIGINT" ? EXIT.aborted : EXIT.ok;
 }
+
+/** The flags that a daemon is restarted with: all but those that are about one start or its terminal. */
+function keptFlags(words: readonly string[]): readonly string[] {
+  return words.filter((word, at) => !ONCE.includes(word) && !/^--log(?:=|$)/.test(word) && words[at - 1] !== "--log");
+}
+
+const ONCE = ["-d", "--detach", "--json", "--restored"];
 
 function tell({ url, southbound, tokenFile, pid }: Daemon, json: boolean): void {
   if (json)

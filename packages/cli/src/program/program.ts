@@ -1,23 +1,10 @@
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import { HANDS_WORDS, JSON_FLAG, splitCommas, addBrainFlags, YES_FLAG } from "./flags.ts";
 import type { TcpFlags } from "../commands/tcp.ts";
 import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
-
-const count = (text: string): number => {
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number === 0)
-    throw new InvalidArgumentError("It must be a whole number from 1 up.");
-  return number;
-};
-
-const cursor = (text: string): number => (text === "0" ? 0 : count(text));
-
-const port = (text: string): number => {
-  const number = cursor(text);
-  if (number > 65_535) throw new InvalidArgumentError("A port is at most 65535.");
-  return number;
-};
+import { addDaemon } from "./daemon-program.ts";
+import { count, cursor } from "./numbers.ts";
 
 const VERBOSE_FLAG = ["--verbose", "show the whole output of commands and every verdict of the policy"] as const;
 const AGENT_ARGUMENT = ["<agent>", "name or uuid of an agent"] as const;
@@ -40,7 +27,7 @@ export function buildProgram(version: string, exit: Exit): Command {
     .addHelpText("after", '\nTry:\n  vidro run "how much disk is free here?"\n  vidro doctor')
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
-  addUp(root, exit);
+  addDaemon(root, exit);
   addRun(root, exit);
   addCode(root, exit);
   addAttach(root, exit);
@@ -54,45 +41,6 @@ export function buildProgram(version: string, exit: Exit): Command {
   addConfig(root, exit);
   addAudit(root, exit);
   return root;
-}
-
-function addUp(root: Command, exit: Exit): void {
-  root
-    .command("up")
-    .description("start the daemon: a brain that serves HTTP, with a hand for this folder")
-    .addOption(new Option("--port <n>", "port to listen on; 0 picks a free one (default: 3120)").argParser(port))
-    .option("--host <address>", "address to listen on; beyond this machine only with TLS (default: 127.0.0.1)")
-    .option("--tls-cert <file>", "the daemon's certificate, a file in PEM")
-    .option("--tls-key <file>", "the key of the certificate, a file in PEM")
-    .addOption(
-      new Option(
-        "--on-restart <way>",
-        "whether runs left open by the last daemon go on or wait for vidro attach (default: resume)",
-      ).choices(["resume", "hold"]),
-    )
-    .option("--restored", "the state was restored from a backup: ask before going on with each open run")
-    .option("--no-local-hand", "execute nothing on this machine")
-    .addOption(
-      new Option(
-        "--southbound-port <n>",
-        "port that hands on other machines connect to (default: 3121, opened with the first invitation)",
-      ).argParser(port),
-    )
-    .addOption(
-      new Option(
-        "--southbound-host <a,b>",
-        "names and addresses by which other machines reach this one (default: VIDRO_SOUTHBOUND_HOSTS, else only this machine)",
-      ).argParser(splitCommas),
-    )
-    .option("--json", "print one line of JSON when it is ready, and the log as JSON on stderr")
-    .action(async (flags) => exit(await (await import("../commands/up.ts")).up(flags)));
-  addBrainFlags(root.command("status"))
-    .description("show the status of the running daemon")
-    .option(...JSON_FLAG)
-    .action(async (flags) => exit(await (await import("../commands/status.ts")).showStatus(flags)));
-  addBrainFlags(root.command("console"))
-    .description("print the address of the daemon's web console")
-    .action(async (flags) => exit(await (await import("../commands/console.ts")).printConsoleAddress(flags)));
 }
 
 function addRun(root: Command, exit: Exit): void {

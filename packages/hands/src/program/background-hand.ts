@@ -38,6 +38,7 @@ interface BackgroundStart {
 /** Starts a joined hand in the background, unless it runs, and waits until its brain has heard it; gives the exit code. */
 export async function startInBackground(start: BackgroundStart): Promise<number> {
   const { identity, state, isNew } = start;
+  const { workspace } = identity;
   const running = readServing(state);
   if (running !== undefined && !isNew) {
     const words = [`  It was running, as process ${running.holder.pid}; nothing was started.`];
@@ -47,11 +48,11 @@ export async function startInBackground(start: BackgroundStart): Promise<number>
   const supervisor = start.supervisor ?? findSupervisor();
   // The service of the system has its state in one place; a hand with another state is a process of its own.
   const isService = supervisor === "user" || (supervisor === "system" && state === SERVICE_STATE);
-  if (isService) return waitForHeartbeat({ identity, state, words: startService(supervisor, state) });
+  if (isService) return waitForHeartbeat({ identity, state, words: startService(supervisor, { state, workspace }) });
   const log = join(state, LOG);
   const from = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   const argv = [HAND_LAUNCHER, "serve", "--state", state, "--log", log];
-  const child = startDetached({ argv, cwd: identity.workspace, log });
+  const child = startDetached({ argv, cwd: workspace, log });
   const words = supervisor === "none" ? rebootWords(state) : [];
   return waitForHeartbeat({ identity, state, words, started: { child, log, from } });
 }
@@ -84,7 +85,7 @@ async function waitForHeartbeat({ identity, state, words, started }: Heartbeat):
     for (const line of words) printNote(line);
     return 0;
   }
-  const last = started === undefined ? [] : readLastLines(started.log, BACKGROUND_LIMITS.shownLines, started.from);
+  const last = started === undefined ? [] : readLastLines(started.log, BACKGROUND_LIMITS.shownLines, started);
   for (const line of last) printNote(line);
   if (isGone) {
     printNote(`vidro-hand: ${name} ended before its brain had heard it.`);

@@ -61,18 +61,22 @@ export function startDetached({ argv, cwd, log, env }: DetachedStart): ChildProc
   }
 }
 
-/** The last lines of a file, from a position on at most; none when it cannot be read. */
-export function readLastLines(path: string, count: number, from = 0): readonly string[] {
+/** The last lines of a file between two positions; none when it cannot be read. */
+export function readLastLines(
+  path: string,
+  count: number,
+  { from = 0, to = Infinity }: { readonly from?: number; readonly to?: number } = {},
+): readonly string[] {
   let file: number | undefined;
   try {
     file = openSync(path, "r");
-    const { size } = fstatSync(file);
+    const size = Math.min(fstatSync(file).size, to);
     const start = Math.max(from <= size ? from : 0, size - BACKGROUND_LIMITS.tailBytes);
     const bytes = Buffer.alloc(size - start);
     const read = readSync(file, bytes, 0, bytes.length, start);
     const lines = bytes.toString("utf8", 0, read).split("\n");
     if (lines.at(-1) === "") lines.pop();
-    return lines.slice(-count);
+    return count === 0 ? [] : lines.slice(-count);
   } catch {
     return [];
   } finally {

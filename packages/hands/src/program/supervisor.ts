@@ -1,11 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { asFault, Fault } from "@vidro/core";
 import { userUnitFolder } from "../config.ts";
 import { HAND_LAUNCHER } from "./background.ts";
-import { installUnit, SERVICE_STATE } from "./unit.ts";
+import { installUnit, installUserUnit, SERVICE_STATE } from "./unit.ts";
 
 /* What starts a hand with its host: systemd for all users, systemd of one user, or nothing. */
 
@@ -22,16 +21,19 @@ export function findSupervisor(): Supervisor {
   return status === 0 && userUnitFolder() !== undefined ? "user" : "none";
 }
 
-/** Starts the hand of a state folder as a service, in place of the process before it, and gives what to tell a person. */
-export function startService(supervisor: "system" | "user", state: string): readonly string[] {
+/** A hand that is to be a service. */
+interface HandPlace {
+  readonly state: string;
+  readonly workspace: string;
+}
+
+/** Starts a hand as a service, in place of the process before it, and gives what to tell a person. */
+export function startService(supervisor: "system" | "user", { state, workspace }: HandPlace): readonly string[] {
   if (supervisor === "system") {
     installUnit({ dryRun: false });
     return [`  It is the service ${NAME} and starts with this host. To end it: systemctl disable --now ${NAME}`];
   }
-  const folder = userUnitFolder() ?? "";
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, `${NAME}.service`), userUnit(state), { mode: 0o644 });
-  for (const words of [["daemon-reload"], ["enable", NAME], ["restart", NAME]]) systemctlUser(words);
+  installUserUnit(state, workspace);
   const ends = `To end it: systemctl --user disable --now ${NAME}`;
   // Without lingering the services of a user begin and end with the user's sessions.
   const { status } = spawnSync("loginctl", ["enable-linger"], { stdio: "ignore" });
@@ -58,32 +60,6 @@ export function stopService(state: string): boolean {
     return true;
   }
   if (!existsSync(join(userUnitFolder() ?? "", `${NAME}.service`)) || findSupervisor() !== "user") return false;
-  systemctlUser(["disable", "--now", NAME]);
+  execFileSync("systemctl", ["--user", "disable", "--now", NAME], { stdio: "ignore" });
   return true;
-}
-
-function systemctlUser(words: readonly string[]): void {
-  try {
-    execFileSync("systemctl", ["--user", ...words], { stdio: "ignore" });
-  } catch (cause) {
-    throw new Fault("TOOL_FAILED", `systemctl --user ${words.join(" ")} failed: ${asFault(cause).message}`, { cause });
-  }
-}
-
-function userUnit(state: string): string {
-  return `[Unit]
-Description=Vidro hand: carries out what a brain decides, under this host's own policy
-
-[Service]
-ExecStart=${HAND_LAUNCHER} serve --state ${state.replaceAll("%", "%%")}
-Restart=on-failure
-RestartSec=5
-# Who was refused, revoked or misused is not helped by another start.
-RestartPreventExitStatus=2 3 4 5 6
-UMask=0077
-NoNewPrivileges=yes
-
-[Install]
-WantedBy=default.target
-`;
 }

@@ -1,0 +1,82 @@
+import { Option } from "commander";
+import type { Command } from "commander";
+import { addBrainFlags, JSON_FLAG, splitCommas } from "./flags.ts";
+import type { Exit } from "./flags.ts";
+import { cursor, port } from "./numbers.ts";
+
+/** Adds the commands about the daemon itself. */
+export function addDaemon(root: Command, exit: Exit): void {
+  addUp(root, exit);
+  addBackground(root, exit);
+  addStatus(root, exit);
+}
+
+function addUp(root: Command, exit: Exit): void {
+  root
+    .command("up")
+    .description("start the daemon: a brain that serves HTTP, with a hand for this folder")
+    .addOption(new Option("--port <n>", "port to listen on; 0 picks a free one (default: 3120)").argParser(port))
+    .option("--host <address>", "address to listen on; beyond this machine only with TLS (default: 127.0.0.1)")
+    .option("--tls-cert <file>", "the daemon's certificate, a file in PEM")
+    .option("--tls-key <file>", "the key of the certificate, a file in PEM")
+    .addOption(
+      new Option(
+        "--on-restart <way>",
+        "whether runs left open by the last daemon go on or wait for vidro attach (default: resume)",
+      ).choices(["resume", "hold"]),
+    )
+    .option("--restored", "the state was restored from a backup: ask before going on with each open run")
+    .option("--no-local-hand", "execute nothing on this machine")
+    .addOption(
+      new Option(
+        "--southbound-port <n>",
+        "port that hands on other machines connect to (default: 3121, opened with the first invitation)",
+      ).argParser(port),
+    )
+    .addOption(
+      new Option(
+        "--southbound-host <a,b>",
+        "names and addresses by which other machines reach this one (default: VIDRO_SOUTHBOUND_HOSTS, else only this machine)",
+      ).argParser(splitCommas),
+    )
+    .option("-d, --detach", "run it in the background and return when it is ready; vidro logs shows its log")
+    .option("--log <file>", "write the log to this file, of bounded size, instead of stderr")
+    .addOption(new Option("--supervised", "systemd starts and restarts it").hideHelp())
+    .option("--json", "print one line of JSON when it is ready, and the log as JSON on stderr")
+    .action(async (flags) => exit(await (await import("../commands/up.ts")).up(flags)));
+}
+
+function addBackground(root: Command, exit: Exit): void {
+  root
+    .command("stop")
+    .description("end the daemon in order: it answers what it was asked; open runs go on at its next start")
+    .option("--now", "do not wait for open requests")
+    .action(async (flags) => exit(await (await import("../commands/stop.ts")).stopDaemon(flags)));
+  root
+    .command("restart")
+    .description("end the daemon and start it again in the background, in its folder and with its flags")
+    .action(async () => exit(await (await import("../commands/restart.ts")).restartDaemon()));
+  root
+    .command("logs")
+    .description("show the log of the daemon that runs in the background")
+    .option("-f, --follow", "go on until Ctrl-C")
+    .addOption(new Option("-n, --lines <n>", "how many lines to begin with").argParser(cursor).default(50))
+    .option("--json", "print the lines as they are in the file")
+    .action(async (flags) => exit(await (await import("../commands/logs.ts")).showLogs(flags)));
+  root
+    .command("unit")
+    .description("make the daemon a service of systemd: root one with its own user, others one of their own")
+    .option("--dry-run", "only print what would be done")
+    .option("--workspace <folder>", "folder that its hand works in (default: one beside its state, or the current one)")
+    .action(async (flags) => exit(await (await import("../commands/unit.ts")).installDaemonUnit(flags)));
+}
+
+function addStatus(root: Command, exit: Exit): void {
+  addBrainFlags(root.command("status"))
+    .description("show the status of the running daemon")
+    .option(...JSON_FLAG)
+    .action(async (flags) => exit(await (await import("../commands/status.ts")).showStatus(flags)));
+  addBrainFlags(root.command("console"))
+    .description("print the address of the daemon's web console")
+    .action(async (flags) => exit(await (await import("../commands/console.ts")).printConsoleAddress(flags)));
+}

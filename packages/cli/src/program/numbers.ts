@@ -1,0 +1,19 @@
+import { InvalidArgumentError } from "commander";
+
+/** A whole number from 1 up, as a word of the command line. */
+export const count = (text: string): number => {
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number) || number === 0)
+    throw new InvalidArgumentError("It must be a whole number from 1 up.");
+  return number;
+};
+
+/** A whole number from 0 up. */
+export const cursor = (text: string): number => (text === "0" ? 0 : count(text));
+
+/** The number of a port; 0 picks a free one. */
+export const port = (text: string): number => {
+  const number = cursor(text);
+  if (number > 65_535) throw new InvalidArgumentError("A port is at most 65535.");
+  return number;
+};
