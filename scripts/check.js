@@ -9,6 +9,7 @@ process.stdout.write("check: lockfiles, types, lint, format, architecture, refer
 for (const folder of ["", "scripts/"]) checkLockfile(`${ROOT}${folder}package-lock.json`);
 checkLockfile(`${ROOT}tests/package-lock.json`, ["esbuild"]);
 checkLockfile(`${ROOT}packages/worker/engine/package-lock.json`, ["node-llama-cpp"]);
+checkLockfile(`${ROOT}tests/clients/package-lock.json`, ["@scarf/scarf"]);
 run(`${ROOT}node_modules/.bin/tsc`, ["--project", ROOT]);
 run(bin("oxlint"), ["--type-aware", "--deny-warnings", "packages", "tests", "scripts", "bench"], {
   OXLINT_TSGOLINT_PATH: bin("tsgolint"),

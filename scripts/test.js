@@ -15,7 +15,7 @@ installTestPrograms([
   "strace:strace",
   "chromium:chromium",
 ]);
-for (const folder of ["scripts", "tests"]) installPeers(folder);
+for (const folder of ["scripts", "tests", "tests/clients"]) installPeers(folder);
 const asked = process.argv.slice(2);
 if (asked.length === 0) run(NODE, [`${ROOT}scripts/check.js`]);
 const files = asked.some((word) => word.endsWith(".ts")) ? asked : [...asked, ...testFiles()];

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { suite, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import type { Json, JsonObject } from "@vidro/core";
 import { CHAT_PARAMETERS, RESPONSE_PARAMETERS } from "../../packages/brain/src/north/openai/parameters.ts";
 import type { Treatment } from "../../packages/brain/src/north/openai/parameters.ts";
@@ -11,7 +12,7 @@ import type { FrontEndServer } from "../support/front-end-server.ts";
 
 /* Every parameter that the vendor documents is passed on, acted on or refused by name; an answer has its form. */
 
-const RESOURCES = resolve(import.meta.dirname, "../../node_modules/openai/resources");
+const RESOURCES = join(dirname(fileURLToPath(import.meta.resolve("openai"))), "resources");
 
 /** The parameters that an interface of the vendor's own client declares. */
 function documented(file: string, name: string): readonly string[] {
