@@ -65,6 +65,25 @@ const WIRES: { readonly [provider: string]: Wire } = {
       { type: "message_stop" },
     ),
   },
+  "openai-responses": {
+    path: "/v1/responses",
+    said: {
+      temperature: 0.5,
+      top_p: 0.25,
+      max_output_tokens: 99,
+      store: false,
+      parallel_tool_calls: false,
+      tool_choice: { type: "function", name: "read_folder" },
+    },
+    reply: sse(
+      { type: "response.created", response: { id: "r", created_at: 1, model: "m" } },
+      { type: "response.output_item.added", output_index: 0, item: { type: "message", id: "i" } },
+      { type: "response.output_text.delta", item_id: "i", delta: "hel" },
+      { type: "response.output_text.delta", item_id: "i", delta: "lo" },
+      { type: "response.output_item.done", output_index: 0, item: { type: "message", id: "i" } },
+      { type: "response.completed", response: { usage: { input_tokens: 11, output_tokens: 7 } } },
+    ),
+  },
   google: {
     path: "/v1beta/models/m:streamGenerateContent?alt=sse",
     said: {
@@ -125,7 +144,7 @@ for (const provider of BY_HTTP) {
       { role: "tool", callId: "call_1", tool: "read_folder", text: "it broke", failed: true },
     ] as const;
     const last = terminalOf(await eventsOf(model, { ...REQUEST, turns }));
-    assert.equal(last.type === "failed" && last.fault.code, "MODEL_REFUSED");
+    assert.equal(last.type === "failed" && last.fault.code, "MODEL_KEY_REFUSED");
     const sent = JSON.stringify(fake.requests[0]?.body);
     for (const word of ["You are brief.", "list the files", "I look.", "read_folder", "here", "it broke"]) {
       assert.ok(sent.includes(word), `${word} is in ${sent}`);
