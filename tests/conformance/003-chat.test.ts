@@ -113,7 +113,7 @@ suite("a whole answer", () => {
     const brain = await startFrontEndServer(t, status(401, "who are you"));
     await assert.rejects(brain.client.chat.completions.create(bunny("hello")), (error: unknown) => {
       assert.ok(error instanceof OpenAI.APIError);
-      assert.deepEqual([error.status, error.code, error.type], [424, "MODEL_REFUSED", "server_error"]);
+      assert.deepEqual([error.status, error.code, error.type], [424, "MODEL_KEY_REFUSED", "server_error"]);
       return true;
     });
   });
@@ -199,13 +199,13 @@ suite("a stream", () => {
       headers: { accept: "application/x-ndjson" },
     });
     const last = JSON.parse(answer.text.trim().split("\n").at(-1) ?? "") as JsonObject;
-    assert.deepEqual([last["type"], last["code"]], ["error", "MODEL_REFUSED"]);
+    assert.deepEqual([last["type"], last["code"]], ["error", "MODEL_KEY_REFUSED"]);
   });
 
   test("a run that fails ends its stream with an error", async (t) => {
     const brain = await startFrontEndServer(t, status(401, "who are you"));
     const stream = await brain.client.chat.completions.create({ ...bunny("hello"), stream: true });
-    await assert.rejects(Array.fromAsync(stream), { code: "MODEL_REFUSED", type: "server_error" });
+    await assert.rejects(Array.fromAsync(stream), { code: "MODEL_KEY_REFUSED", type: "server_error" });
   });
 
   test("a client that reads late gets all of it", async (t) => {

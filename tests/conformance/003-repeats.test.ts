@@ -91,7 +91,7 @@ test("what the model's server refuses is no failure of a gateway, and the offici
       .create({ model: "bunny", messages: [SAID] })
       .catch((thrown: unknown) => thrown);
     assert.ok(refused instanceof OpenAI.APIError, String(refused));
-    assert.deepEqual([refused.status, refused.code], [424, "MODEL_REFUSED"]);
+    assert.deepEqual([refused.status, refused.code], [424, status === 401 ? "MODEL_KEY_REFUSED" : "MODEL_REFUSED"]);
     assert.equal(refused.headers?.get("x-should-retry"), "false");
     assert.equal(await countOf(brain), 1);
     assert.equal(brain.fake.requests.length, 1);

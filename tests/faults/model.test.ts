@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite, test } from "node:test";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { Ended } from "../../packages/cli/src/stage.fixture.ts";
+import type { JsonObject } from "@vidro/core";
 import {
   calls,
   cutAfter,
@@ -63,7 +64,7 @@ const FATAL: readonly (readonly [what: string, reply: FakeReply, code: string, e
   ["hangs in the middle", HANGS_IN_THE_MIDDLE, "MODEL_TIMEOUT", 8],
   ["is cut in the middle", cutAfter("half an ans"), "MODEL_CUT", 7],
   ["answers 500", status(500, "oh no"), "MODEL_UNAVAILABLE", 7],
-  ["answers 401", status(401, "who are you"), "MODEL_REFUSED", 4],
+  ["answers 401", status(401, "who are you"), "MODEL_KEY_REFUSED", 4],
   ["answers rubbish", malformed, "MODEL_RUBBISH", 1],
   ["answers nothing", empty, "MODEL_RUBBISH", 1],
 ];
@@ -101,7 +102,9 @@ test("F25 000-38 of two tool calls in one answer one is run, and the model is to
   );
   const ended = await tried(t, both, text("done"));
   assert.equal(readFileSync(join(ended.workspace, "effects.txt"), "utf8"), "a\n");
-  assert.match(JSON.stringify(ended.fake.requests[1]?.body), /Not run: shell/);
+  const messages = ended.fake.requests[1]?.body["messages"] as readonly JsonObject[];
+  const result = messages.find((message) => message["tool_call_id"] === "c2");
+  assert.match(JSON.stringify(result?.["content"]), /^"Not run: /);
 });
 
 test("F25 arguments that break the schema are told to the model, which goes on", async (t) => {

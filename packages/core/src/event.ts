@@ -211,6 +211,8 @@ export interface ContextCompacted {
   /** How many of the oldest turns the digest replaces. */
   readonly dropped: number;
   readonly digest: string;
+  /** How many of the last turns keep their output whole; the usual number when absent. */
+  readonly fresh?: number;
 }
 
 /** What a question is about; it determines the effect of the answer. */

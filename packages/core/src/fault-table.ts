@@ -1,14 +1,5 @@
-/**
- * What becomes of the work that met a fault.
- * retry: healing is tried, then the run fails. refuse: the asker is told, nothing is tried.
- * pause: a person decides. bug: ours; the asker gets a trace id and the log gets the stack.
- */
-export type Fate = "retry" | "refuse" | "pause" | "bug";
-
-/** How loud a fault is on the surfaces that grade it. */
-export type Severity = "low" | "medium" | "high" | "critical";
-
-type Row = readonly [fate: Fate, http: number, exit: number, severity: Severity, says: string, next: string];
+import type { FaultCells } from "./fault-cells.ts";
+import { MODEL_FAULTS } from "./model-faults.ts";
 
 /** Every fault by its name: what becomes of the work, an HTTP status, an exit code, a grade, what happened, what to do next. */
 export const TABLE = {
@@ -89,56 +80,7 @@ export const TABLE = {
     "Report the trace id; the log has the rest.",
   ],
 
-  MODEL_UNAVAILABLE: ["retry", 503, 7, "high", "The model cannot be reached.", "Check its address: vidro doctor"],
-  MODEL_TIMEOUT: [
-    "retry",
-    504,
-    8,
-    "high",
-    "The model did not answer in time.",
-    "Try again, or choose another: VIDRO_MODEL",
-  ],
-  MODEL_CUT: ["retry", 502, 7, "high", "The model's answer broke off.", "Try again, or choose another: VIDRO_MODEL"],
-  MODEL_RATE_LIMITED: [
-    "retry",
-    429,
-    1,
-    "medium",
-    "The model's server asks us to slow down.",
-    "Wait, or choose another: VIDRO_MODEL",
-  ],
-  MODEL_RUBBISH: [
-    "retry",
-    502,
-    1,
-    "medium",
-    "The model's answer cannot be understood.",
-    "Try again, or choose another: VIDRO_MODEL",
-  ],
-  ANSWER_UNFIT: [
-    "refuse",
-    502,
-    1,
-    "medium",
-    "The model's answer does not have the form that was asked for, also when it was asked again.",
-    "Ask for a simpler form, or choose another model: VIDRO_MODEL",
-  ],
-  MODEL_REFUSED: [
-    "refuse",
-    424,
-    4,
-    "high",
-    "The model's server refused the request.",
-    "Check the key and the model's name: vidro doctor",
-  ],
-  MODEL_UNKNOWN: [
-    "refuse",
-    400,
-    2,
-    "medium",
-    "No model goes by that name.",
-    "See what VIDRO_MODEL may be: vidro doctor",
-  ],
+  ...MODEL_FAULTS,
 
   UNKNOWN_TOOL: [
     "refuse",
@@ -386,4 +328,4 @@ export const TABLE = {
     "The run took as many actions as it may.",
     "Split the task, or raise --max-actions.",
   ],
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, FaultCells>;

@@ -1,8 +1,8 @@
+import type { Fate, Severity } from "./fault-cells.ts";
 import { TABLE } from "./fault-table.ts";
-import type { Fate, Severity } from "./fault-table.ts";
 import type { Json } from "./json.ts";
 
-export type { Fate, Severity } from "./fault-table.ts";
+export type { Fate, Severity } from "./fault-cells.ts";
 
 /** One row of the fault table. */
 export interface FaultRow {

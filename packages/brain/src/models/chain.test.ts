@@ -46,7 +46,7 @@ test("a model that fails is replaced by the next, and the switch is told", async
     delayMs: 0,
     metadata: { from: "first", to: "second", code: "MODEL_UNAVAILABLE" },
   });
-  assert.deepEqual(two?.metadata, { from: "second", to: "third", code: "MODEL_REFUSED" });
+  assert.deepEqual(two?.metadata, { from: "second", to: "third", code: "MODEL_KEY_REFUSED" });
   assert.equal(two.attempt, 2);
 });
 

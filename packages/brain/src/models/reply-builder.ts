@@ -78,6 +78,12 @@ export class ReplyBuilder {
     const { unified } = finishReason;
     if (unified === "interrupted")
       throw new Fault("MODEL_CUT", `${this.#model} ended its answer before it was finished`);
+    if (finishReason.raw === "pause_turn")
+      throw new Fault("MODEL_CUT", `${this.#model} paused before its answer was finished`);
+    if (unified === "content-filter")
+      throw new Fault("MODEL_WITHHELD", `${this.#model} withheld its answer (${finishReason.raw ?? unified})`);
+    if (finishReason.raw === "model_context_window_exceeded")
+      throw new Fault("MODEL_CONTEXT_FULL", `${this.#model} reached the end of its window`);
     if (unified === "error") throw new Fault("MODEL_RUBBISH", `${this.#model} stopped because of an error of its own`);
     if (this.#text.trim() === "" && this.#calls.length === 0) throw this.#emptiness(finishReason);
     return {
@@ -136,8 +142,6 @@ export class ReplyBuilder {
   }
 
   #emptiness({ unified, raw }: LanguageModelV4FinishReason): Fault {
-    if (unified === "content-filter")
-      return new Fault("MODEL_REFUSED", `${this.#model} withheld its answer (${raw ?? unified})`);
     return new Fault("MODEL_RUBBISH", `${this.#model} gave an empty answer (${raw ?? unified})`);
   }
 }

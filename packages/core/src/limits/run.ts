@@ -69,6 +69,14 @@ export const MODEL_LIMITS = {
   turnChars: 40 * 1000,
   /** Last turns of a conversation that compaction does not change. */
   freshTurns: 8,
+  /** The same for the first, second and third compaction because of one reply that the window had no room for. */
+  squeezedFreshTurns: [4, 1, 0],
+  /** Share of a conversation that a compaction keeps after the model's window had no room for it. */
+  squeezedShare: 0.5,
+  /** Share of the length that the window had no room for at which the conversation is compacted from then on. */
+  learntShare: 0.8,
+  /** Least length of a conversation that is compacted, whatever window a server claims to have. */
+  leastContextChars: 4000,
   /** Length of the digest of compacted turns. */
   digestChars: 16 * KIB,
   /** Cached models; the least recently used is dropped first. */

@@ -2,7 +2,7 @@ import { approvalWords } from "../text/approval-words.ts";
 import type { Event, Question, QuestionAsked } from "../event.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
-import { nextHealing } from "./heal.ts";
+import { nextHealing, nextRepair } from "./heal.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { commandLine } from "../text/printable.ts";
 import { compactConversation } from "./prompt.ts";
@@ -51,7 +51,7 @@ export function decide(state: RunState, moment: Moment): Decision {
     case "calling-model":
       return { do: "call_model" };
     case "model-failed": {
-      const healing = nextHealing(phase.fault, state.attempt, moment.chance);
+      const healing = nextRepair(phase.fault, state) ?? nextHealing(phase.fault, state.attempt, moment.chance);
       return record(healing ?? giveUp(state, phase.fault, moment));
     }
     case "question-drafted":
@@ -123,8 +123,9 @@ function decideWhenReady(state: RunState, now: number): Decision {
   if (spent !== undefined) return failRun(spent);
   // A call that is refused each time never becomes a proposed action, so the loop is detected here as well.
   if (state.repeated.times >= RUN_LIMITS.identicalCalls) return failRun("LOOP_DETECTED");
-  if (state.turns.chars > MODEL_LIMITS.contextChars && state.turns.length > MODEL_LIMITS.freshTurns)
-    return record(compactConversation(state));
+  const { isDue, mostChars } = state.context;
+  const isLong = state.turns.chars > mostChars && state.turns.length > MODEL_LIMITS.freshTurns;
+  if (isDue || isLong) return record(compactConversation(state));
   const step = state.attempt === 0 ? state.used.steps + 1 : state.used.steps;
   return record({ type: "model.called", step, attempt: state.attempt + 1 });
 }

@@ -2,6 +2,37 @@ import type { HealTried } from "../event.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
 import { MODEL_LIMITS } from "../limits.ts";
+import type { RunState } from "./run.ts";
+
+/** A repair of the conversation for a request that the model's server would refuse again as it was; undefined when none is left. */
+export function nextRepair(fault: FaultReport, { attempt, context }: RepairedState): HealTried | undefined {
+  const repair = REPAIRS[fault.code];
+  if (repair === undefined || !repair.isLeft(context)) return undefined;
+  const { healing, description } = repair;
+  const metadata = { code: fault.code, cause: fault.message };
+  return { type: "heal.tried", healing, description, severity: "medium", attempt, delayMs: 0, metadata };
+}
+
+type RepairedState = Pick<RunState, "attempt" | "context">;
+
+interface Repair {
+  readonly healing: string;
+  readonly description: string;
+  isLeft(context: RunState["context"]): boolean;
+}
+
+const REPAIRS: { readonly [code in FaultReport["code"]]?: Repair } = {
+  MODEL_CONTEXT_FULL: {
+    healing: "compact_context",
+    description: "The conversation is too long for the model; it is shortened and the model is asked again.",
+    isLeft: ({ squeezes }) => squeezes < MODEL_LIMITS.squeezedFreshTurns.length,
+  },
+  MODEL_HISTORY_REFUSED: {
+    healing: "drop_thinking",
+    description: "The model's server refused its earlier thinking; the model is asked again without it.",
+    isLeft: ({ isUnsigned }) => !isUnsigned,
+  },
+};
 
 /**
  * The next healing for a fault of the model, or undefined when the fault is final.

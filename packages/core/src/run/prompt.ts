@@ -170,7 +170,11 @@ export function taskBeforeDigest(turn: string): string {
 
 /** The event that shortens a conversation: its oldest turns become lines of a digest. */
 export function compactConversation(state: RunState): ContextCompacted {
-  const dropped = turnsToDrop(state.turns);
+  const { squeezes } = state.context;
+  const fresh = squeezes === 0 ? MODEL_LIMITS.freshTurns : (MODEL_LIMITS.squeezedFreshTurns[squeezes - 1] ?? 0);
+  const squeezed = squeezes === 0 ? Infinity : state.turns.chars * MODEL_LIMITS.squeezedShare;
+  const target = Math.min(MODEL_LIMITS.compactedChars, state.context.mostChars / 2, squeezed);
+  const dropped = turnsToDrop(state.turns, { chars: target, fresh });
   const before = state.digest === "" ? [] : state.digest.split("\n").slice(1);
   const lines = [...before, ...state.turns.items.slice(0, dropped).map((turn) => digestLine(turn))];
   let chars = lines.reduce((sum, line) => sum + line.length + 1, DIGEST_TITLE.length);
@@ -180,5 +184,5 @@ export function compactConversation(state: RunState): ContextCompacted {
     first += 1;
   }
   const digest = lines.length === 0 ? "" : [DIGEST_TITLE, ...lines.slice(first)].join("\n");
-  return { type: "context.compacted", dropped, digest };
+  return { type: "context.compacted", dropped, digest, ...(squeezes === 0 ? {} : { fresh }) };
 }

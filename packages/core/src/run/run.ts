@@ -10,7 +10,7 @@ import type {
 } from "../event.ts";
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
-import { RUN_LIMITS } from "../limits.ts";
+import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { canonicalJson } from "../json.ts";
 import type { Json } from "../json.ts";
 import type { ReplyParts } from "../reply-parts.ts";
@@ -64,6 +64,8 @@ export interface RunState {
   readonly turns: Turns;
   /** Digest of the turns that were dropped from the conversation. */
   readonly digest: string;
+  /** How long the conversation may be, and what the model's server made known about it. */
+  readonly context: ContextRoom;
   readonly plan: readonly string[];
   /** Calls of the model in this step. */
   readonly attempt: number;
@@ -80,6 +82,17 @@ export interface RunState {
   /** Mark of the ledger that judged the last action; undefined when the hand does not report one. */
   readonly ledger: string | undefined;
   readonly used: { readonly steps: number; readonly actions: number; readonly tokens: number; readonly workMs: number };
+}
+
+/** The room for the conversation in the model's window. */
+export interface ContextRoom {
+  readonly mostChars: number;
+  /** Compactions since the last reply because the window had no room. */
+  readonly squeezes: number;
+  /** A compaction has to come before the next call of the model. */
+  readonly isDue: boolean;
+  /** Signatures were left out because the server refused them; that is tried once in a run. */
+  readonly isUnsigned: boolean;
 }
 
 /** The generation of a store that was never restored from a backup. */
@@ -124,6 +137,7 @@ function initialState(started: RunStarted, at: number): RunState {
     tools: started.tools,
     turns: NO_TURNS,
     digest: "",
+    context: { mostChars: MODEL_LIMITS.contextChars, squeezes: 0, isDue: false, isUnsigned: false },
     plan: [],
     attempt: 0,
     control: undefined,
@@ -150,7 +164,11 @@ function changeAfter(state: RunState, event: Event, at: number): StateChange {
     case "plan.made":
       return { plan: event.steps };
     case "context.compacted":
-      return { turns: compactTurns(state.turns, event.dropped), digest: event.digest };
+      return {
+        turns: compactTurns(state.turns, event.dropped, event.fresh),
+        digest: event.digest,
+        context: { ...state.context, isDue: false },
+      };
     case "model.called":
       return {
         phase: { name: "calling-model" },
@@ -208,6 +226,7 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
   const change = {
     turns: answersOfOtherCalls(parts, called).reduce(pushTurn, pushTurn(before, turn)),
     attempt: 0,
+    context: { ...state.context, squeezes: 0 },
     told,
     control: event.control,
     native: state.native || event.native === true,
@@ -243,7 +262,24 @@ const NOT_RUN = "Not run: one action at a time. Call it again if it is still nee
 function afterHealing(state: RunState, event: HealTried, at: number): StateChange {
   // A healing within an effect (another model took over, a hand is waited for) changes no phase.
   if (state.phase.name !== "model-failed") return {};
-  return { phase: { name: "backing-off", until: at + event.delayMs } };
+  return { phase: { name: "backing-off", until: at + event.delayMs }, ...repairOf(state, event.healing) };
+}
+
+/** What a repair changes in the conversation before the model is asked again. */
+function repairOf({ context, turns }: RunState, healing: string): StateChange {
+  switch (healing) {
+    case "compact_context": {
+      const mostChars = Math.max(
+        MODEL_LIMITS.leastContextChars,
+        Math.min(context.mostChars, turns.chars * MODEL_LIMITS.learntShare),
+      );
+      return { context: { ...context, mostChars, squeezes: context.squeezes + 1, isDue: true } };
+    }
+    case "drop_thinking":
+      return { turns: dropSignatures(turns), context: { ...context, isUnsigned: true } };
+    default:
+      return {};
+  }
 }
 
 function afterQuestion({ phase }: RunState, question: QuestionAsked): StateChange {

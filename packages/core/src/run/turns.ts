@@ -38,10 +38,10 @@ export function turnsOf(turns: Turns): readonly Turn[] {
  * The list without its oldest `dropped` turns, and with old tool output cut short. Signatures do not hold for an altered
  * conversation, so they are left out.
  */
-export function compactTurns(turns: Turns, dropped: number): Turns {
+export function compactTurns(turns: Turns, dropped: number, fresh: number = MODEL_LIMITS.freshTurns): Turns {
   const kept = turns.items.slice(dropped, turns.length);
-  const fresh = kept.length - MODEL_LIMITS.freshTurns;
-  return listOf(kept.map((turn, index) => unsigned(index < fresh ? shortenTurn(turn) : turn)));
+  const old = kept.length - fresh;
+  return listOf(kept.map((turn, index) => unsigned(index < old ? shortenTurn(turn) : turn)));
 }
 
 /** The list without signatures and without the thinking that they cover. */
@@ -59,12 +59,12 @@ function listOf(items: readonly Turn[]): Turns {
   return { items, length: items.length, chars: items.reduce((sum, turn) => sum + sizeOf(turn), 0) };
 }
 
-/** How many of the oldest turns to drop so that the rest fits; a call and its answer are never separated. */
-export function turnsToDrop(turns: Turns): number {
-  const most = Math.max(0, turns.length - MODEL_LIMITS.freshTurns);
-  let chars = compactTurns(turns, 0).chars;
+/** How many of the oldest turns to drop so that the rest fits; a call and its answers are never separated. */
+export function turnsToDrop(turns: Turns, { chars: mostChars, fresh }: { chars: number; fresh: number }): number {
+  const most = Math.max(0, turns.length - fresh);
+  let { chars } = compactTurns(turns, 0, fresh);
   let dropped = 0;
-  while (dropped < most && chars > MODEL_LIMITS.compactedChars) {
+  while (dropped < most && chars > mostChars) {
     chars -= sizeOf(unsigned(shortenTurn(turns.items[dropped]!)));
     dropped += 1;
   }

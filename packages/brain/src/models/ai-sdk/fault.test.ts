@@ -50,9 +50,38 @@ const ROWS: readonly (readonly [string, FakeReply, FaultCode, RegExp])[] = [
   ["status 500", fake.status(500, "oh no"), "MODEL_UNAVAILABLE", /500: oh no/],
   ["status 503", fake.status(503, "busy"), "MODEL_UNAVAILABLE", /503: busy/],
   ["status 400", fake.status(400, "no such field"), "MODEL_REFUSED", /400: no such field/],
-  ["status 401", fake.status(401, "who are you"), "MODEL_REFUSED", /401: who are you/],
-  ["status 403", fake.status(403, "not you"), "MODEL_REFUSED", /403: not you/],
+  ["status 401", fake.status(401, "who are you"), "MODEL_KEY_REFUSED", /401: who are you/],
+  ["status 402", fake.status(402, "no credit"), "MODEL_UNPAID", /402: no credit/],
+  ["status 403", fake.status(403, "not you"), "MODEL_KEY_REFUSED", /403: not you/],
   ["status 404", fake.status(404, "no such model"), "MODEL_REFUSED", /404: no such model/],
+  ["status 409", fake.status(409, "just now"), "MODEL_UNAVAILABLE", /409: just now/],
+  ["status 413", fake.status(413, "too much"), "MODEL_CONTEXT_FULL", /413/],
+  ["status 529", fake.status(529, "overloaded"), "MODEL_UNAVAILABLE", /529: overloaded/],
+  ["a used up quota", fake.status(429, "insufficient_quota: see your plan"), "MODEL_UNPAID", /429/],
+  [
+    "a prompt that is too long",
+    fake.status(400, "prompt is too long: 2000 tokens > 1000 maximum"),
+    "MODEL_CONTEXT_FULL",
+    /too long/,
+  ],
+  [
+    "a context that is too small",
+    fake.status(400, "request (5000 tokens) exceeds the available context size (4096 tokens)"),
+    "MODEL_CONTEXT_FULL",
+    /4096/,
+  ],
+  [
+    "a signature that does not hold",
+    fake.status(400, "Invalid `signature` in `thinking` block."),
+    "MODEL_HISTORY_REFUSED",
+    /signature/,
+  ],
+  [
+    "thinking that did not come back",
+    fake.status(400, "The reasoning_content in the thinking mode must be passed back to the API."),
+    "MODEL_HISTORY_REFUSED",
+    /passed back/,
+  ],
   ["status 408", fake.status(408, "too slow"), "MODEL_TIMEOUT", /408/],
   [
     "an error streamed with its status",
@@ -116,6 +145,14 @@ test("a host that has no address is MODEL_UNAVAILABLE", async () => {
 test("a vendor's package that cannot be loaded is MODEL_UNAVAILABLE", async () => {
   const fault = await faultAt("", { load: () => Promise.reject(new Error("no such package")) });
   assert.deepEqual([fault.code, fault.message], ["MODEL_UNAVAILABLE", "test/fake-1 failed: no such package"]);
+});
+
+test("a server that says when to come back in milliseconds or in the body is heard", async () => {
+  const inHeader = await faultOf(fake.status(429, "slow", { "retry-after-ms": "1500", "retry-after": "9" }));
+  assert.equal(inHeader.retryAfterMs, 1500);
+  const body = { error: { code: 429, message: "slow", details: [{ retryDelay: "34.4s" }] } };
+  const inBody = await faultOf((response) => response.writeHead(429).end(JSON.stringify(body)));
+  assert.equal(inBody.retryAfterMs, 34_400);
 });
 
 test("a server that says when to come back is heard, in seconds and in dates", async () => {

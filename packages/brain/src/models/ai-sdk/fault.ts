@@ -59,20 +59,50 @@ function callFault(error: APICallError, fault: MakeFault): Fault {
   if (status < 300) return fault("MODEL_RUBBISH", `sent what cannot be understood: ${error.message}`);
   // Without `data` the package could not parse the body, and its message is only the name of the status.
   const words = error.data === undefined && error.responseBody ? error.responseBody : error.message;
-  const wait = retryDelayOf(error.responseHeaders?.["retry-after"], Date.now());
-  return fault(statusCode(status), `answered ${status}: ${words.trim()}`, wait);
+  const code = refusalCode(status, `${error.message} ${error.responseBody ?? ""}`) ?? statusCode(status);
+  return fault(code, `answered ${status}: ${words.trim()}`, waitOf(error));
+}
+
+/** How long the server asks to wait, in its headers or, as Gemini does, in the body. */
+function waitOf({ responseHeaders = {}, responseBody = "" }: APICallError): number | undefined {
+  const ms = Number(responseHeaders["retry-after-ms"] ?? "");
+  if (responseHeaders["retry-after-ms"] !== undefined && Number.isFinite(ms)) return Math.max(0, ms);
+  const [, seconds] = /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(responseBody) ?? [];
+  return retryDelayOf(responseHeaders["retry-after"] ?? seconds, Date.now());
+}
+
+/** What vendors write when a conversation is longer than the model's window. */
+const WINDOW_FULL =
+  /prompt is too long|input is too long|exceeds? the (?:context window|available context size|maximum)|maximum (?:context|prompt) length|context_length_exceeded|exceed_context_size|context_window_exceeded|reduce the length of the messages|exceeded model token limit|context window exceeds|too large for model with|too many tokens/i;
+/** What vendors write when thinking, signatures or results of earlier replies are missing or do not hold. */
+const HISTORY_REFUSED =
+  /thought.?signature|`?signature`? in `?thinking|thinking`? or `?redacted_thinking|encrypted content|invalid_encrypted_content|reasoning_content|required '?reasoning'? item|required following item|no tool (?:output|call) found|tool_(?:use|calls)\b.*(?:without|must be followed)|number of function response parts/i;
+/** What vendors write when an account has no credit or its quota of the day or month is used up. */
+const UNPAID = /insufficient.?quota|billing|credit balance|per.?day|payment required/i;
+
+/** The code of a refusal that its words tell apart; undefined when only the status says what it is. */
+function refusalCode(status: number, words: string): FaultCode | undefined {
+  if (status === 413) return "MODEL_CONTEXT_FULL";
+  if (status === 402 || (status === 429 && UNPAID.test(words))) return "MODEL_UNPAID";
+  if (status === 429 || status >= 500) return undefined;
+  if (WINDOW_FULL.test(words)) return "MODEL_CONTEXT_FULL";
+  return HISTORY_REFUSED.test(words) ? "MODEL_HISTORY_REFUSED" : undefined;
 }
 
 function statusCode(status: number): FaultCode {
   if (status === 429) return "MODEL_RATE_LIMITED";
   if (status === 408) return "MODEL_TIMEOUT";
-  return status >= 500 ? "MODEL_UNAVAILABLE" : "MODEL_REFUSED";
+  if (status === 401 || status === 403) return "MODEL_KEY_REFUSED";
+  // 409: the vendor could not take the request at this moment.
+  return status >= 500 || status === 409 ? "MODEL_UNAVAILABLE" : "MODEL_REFUSED";
 }
 
 /** Status of an error inside a stream, where the package gives one. */
 function streamedCode(error: { readonly [key: string]: unknown }): FaultCode {
   const status = Number(error["statusCode"] ?? error["code"]);
-  if (status >= 400 && status < 600) return statusCode(status);
+  const words = [error["message"], error["type"], error["code"]].filter((word) => typeof word === "string").join(" ");
+  if (WINDOW_FULL.test(words)) return "MODEL_CONTEXT_FULL";
+  if (status >= 400 && status < 600) return refusalCode(status, words) ?? statusCode(status);
   const limited = [error["type"], error["code"]].some((word) => typeof word === "string" && /rate.?limit/i.test(word));
   return limited ? "MODEL_RATE_LIMITED" : "MODEL_UNAVAILABLE";
 }
