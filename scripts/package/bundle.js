@@ -1,5 +1,5 @@
 // Bundles the commands vidro and vidro-hand, from their sources, into a folder: one file for each command and chunks
-// that are loaded when they are needed.
+// that are loaded when they are needed. `--source-maps` puts maps beside them.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { rolldown } from "rolldown";
 import { ROOT } from "../setup.js";
@@ -7,7 +7,7 @@ import { ROOT } from "../setup.js";
 /** Packages that are loaded by `require` when they are needed, which a bundle cannot hold: they lie beside it. */
 const REQUIRED = ["ajv", "ajv-formats"];
 
-const [dir = ""] = process.argv.slice(2);
+const [dir = "", option] = process.argv.slice(2);
 const bundle = await rolldown({
   cwd: ROOT,
   input: { vidro: "packages/cli/src/main.ts", "vidro-hand": "packages/hands/src/main.ts" },
@@ -15,7 +15,7 @@ const bundle = await rolldown({
   resolve: { conditionNames: ["vidro-source", "node", "import"] },
   external: [/^node:/, ...REQUIRED.map((name) => new RegExp(`^${name}(?:/|$)`))],
 });
-await bundle.write({ dir, format: "esm" });
+await bundle.write({ dir, format: "esm", sourcemap: option === "--source-maps" });
 await bundle.close();
 writeFileSync(`${dir}/package.json`, '{ "type": "module" }\n');
 for (const name of withDependencies(REQUIRED))

@@ -237,7 +237,7 @@ function furnish({ home }: Stage, tools: string): void {
 }
 
 function quick({ command }: Stage, words: readonly string[], node: readonly string[] = []): readonly string[] {
-  const [program = "", ...rest] = command.argv;
+  const [program = "", ...rest] = command.sources;
   return [program, ...SHORT_REDIALS_FLAGS, ...node, ...rest, ...words];
 }
 

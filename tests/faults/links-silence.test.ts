@@ -84,7 +84,7 @@ class Scene {
   code(task: string): void {
     const { url, token } = this.#daemon;
     const folder = this.folder("executor-ws");
-    const main = this.#stage.command.argv.at(-1) ?? "";
+    const main = this.#stage.command.sources.at(-1) ?? "";
     const flags = ["--url", url, "--token", token, "--workspace", folder, "--yes", "--json", "--verbose"];
     this.#said = "";
     this.#executor = this.#spawn("executor-ws", [main, "code", ...flags, task]);

@@ -107,7 +107,7 @@ function putBack(folder: string, from: string): void {
 async function raiseRestored(stand: LinkHarness): Promise<void> {
   const { http, south } = stand.ports;
   const flags = ["--port", `${http}`, "--southbound-port", `${south}`, "--no-local-hand", "--restored"];
-  const [program = "", ...rest] = stand.stage.command.argv;
+  const [program = "", ...rest] = stand.stage.command.sources;
   const argv = [program, ...SHORT_REDIALS_FLAGS, ...rest, "up", "--json", ...flags];
   stand.brain = await Peer.start({ argv, cwd: stand.stage.workspace, env: stand.stage.command.env });
 }

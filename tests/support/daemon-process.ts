@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Interface } from "node:readline";
-import type { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { LiveObjects } from "./live-objects.ts";
 import type { NetworkHost } from "./namespaces.ts";
 
@@ -15,7 +14,15 @@ interface Ready {
 }
 
 /** The command that starts a daemon, its environment, and the folder that it works in. */
-export type DaemonHome = Pick<Stage, "command" | "workspace">;
+export interface DaemonHome {
+  readonly command: {
+    readonly argv: readonly string[];
+    /** The same where flags of Node may load a module that changes those of the command. */
+    readonly sources?: readonly string[];
+    readonly env: NodeJS.ProcessEnv;
+  };
+  readonly workspace: string;
+}
 
 /** How a daemon is started. */
 export interface DaemonStart {
@@ -52,8 +59,8 @@ export class DaemonProcess implements AsyncDisposable {
     stage: DaemonHome,
     { flags = [], node = [], host, wrap = [] }: DaemonStart = {},
   ): Promise<DaemonProcess> {
-    const { argv, env } = stage.command;
-    const [program = "", ...rest] = argv;
+    const { argv, sources = argv, env } = stage.command;
+    const [program = "", ...rest] = node.length === 0 ? argv : sources;
     const command = [...wrap, program, ...node, ...rest, "up", "--json", ...flags];
     const [first = "", ...args] = host === undefined ? command : host.argv(...command);
     const child = spawn(first, args, { cwd: stage.workspace, env, stdio: ["ignore", "pipe", "pipe"] });

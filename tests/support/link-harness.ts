@@ -95,8 +95,8 @@ export class LinkHarness implements AsyncDisposable {
 
   /** The command of this project on the brain's machine, or on the host. */
   argv(where: "brain" | "host", ...words: readonly string[]): readonly string[] {
-    const { argv } = (where === "brain" ? this.stage : this.host).command;
-    const [program = "", ...rest] = argv;
+    const { sources } = (where === "brain" ? this.stage : this.host).command;
+    const [program = "", ...rest] = sources;
     return [program, ...SHORT_REDIALS_FLAGS, ...rest, ...words];
   }
 

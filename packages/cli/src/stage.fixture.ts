@@ -7,9 +7,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
+import { bundledCommands } from "../../../scripts/test-bundle.js";
 
 const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
-const COMMAND = [process.execPath, "--conditions=vidro-source", "--disable-warning=ExperimentalWarning", MAIN];
+const NODE = [
+  process.execPath,
+  "--conditions=vidro-source",
+  "--disable-warning=ExperimentalWarning",
+  "--enable-source-maps",
+] as const;
+const COMMAND = [...NODE, bundledCommands().vidro];
 
 /** Exit code and output of a command that has ended. */
 export interface Ended {
@@ -49,9 +56,16 @@ export class Stage implements AsyncDisposable {
     return stage;
   }
 
-  /** Argument vector and environment of the command, for tests that start it by other means. */
-  get command(): { readonly argv: readonly string[]; readonly env: NodeJS.ProcessEnv } {
-    return { argv: COMMAND, env: this.#env };
+  /**
+   * Argument vector and environment of the command, for tests that start it by other means. `sources` is the argument
+   * vector of the sources themselves, for tests that load a module before them which changes theirs.
+   */
+  get command(): {
+    readonly argv: readonly string[];
+    readonly sources: readonly string[];
+    readonly env: NodeJS.ProcessEnv;
+  } {
+    return { argv: COMMAND, sources: [...NODE, MAIN], env: this.#env };
   }
 
   /** Starts the command without a terminal. */

@@ -4,9 +4,7 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-
-const COMMAND = fileURLToPath(new URL("../../cli/src/main.ts", import.meta.url));
+import { bundledCommands } from "../../../scripts/test-bundle.js";
 
 /** A brain in a process of its own, with a home and a workspace that are gone in the end. */
 export interface Daemon extends AsyncDisposable {
@@ -21,7 +19,7 @@ export async function daemon(): Promise<Daemon> {
   const workspace = join(folder, "workspace");
   await mkdir(workspace);
   const { PATH, NODE_COMPILE_CACHE } = process.env;
-  const child = spawn(process.execPath, ["--conditions=vidro-source", COMMAND, "up", "--json", "--port", "0"], {
+  const child = spawn(process.execPath, [bundledCommands().vidro, "up", "--json", "--port", "0"], {
     cwd: workspace,
     env: { PATH, NODE_COMPILE_CACHE, HOME: folder, VIDRO_HOME: join(folder, "state"), VIDRO_MODEL: "offline" },
     stdio: ["ignore", "pipe", "ignore"],
