@@ -9,11 +9,11 @@ import { placesToTouch } from "./shape/places.ts";
 
 /* Figures of the source: files in folders, sizes, what commands load, what a token passes, packages of others. */
 
+// A reader such as `head` may have enough before the end.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
+
 const CLI = `${ROOT}packages/cli/src/main.ts`;
 const HAND = `${ROOT}packages/hands/src/main.ts`;
-/** The first line of a function or method: how far in it stands, and its name. */
-const BEGINNING = /^( *)(?:export |async |static |get |set )*(?:function\*? |\*|#)?(\w+)(?:<.*>)?\(.*(?:\{|\()$/;
-const KEYWORD = /^(?:if|for|while|switch|return|await|throw|catch|test|it|describe)$/;
 const isTest = (path: string): boolean => /\.(test|fixture|contract)\.ts$/.test(path);
 const linesOf = (path: string): number => readFileSync(ROOT + path, "utf8").split("\n").length - 1;
 const all = globSync("packages/*/src/**/*.ts", { cwd: ROOT }).sort();
@@ -26,10 +26,12 @@ table([...folders].map(([folder, files]) => [folder, files.length]));
 
 title("Sizes");
 const sizes = product.map((path) => ({ path, lines: linesOf(path) })).sort((a, b) => b.lines - a.lines);
-const functions = product.flatMap(functionsIn).sort((a, b) => b.lines - a.lines);
+const functions = productFunctions().sort((a, b) => b.lines - a.lines);
 table([
-  ["files", product.length],
-  ["lines", sum(sizes.map(({ lines }) => lines))],
+  ["files of the product", product.length],
+  ["lines of the product", sum(sizes.map(({ lines }) => lines))],
+  ["files of tests", tests.length],
+  ["lines of tests", sum(tests.map(linesOf))],
   ["longest file", `${sizes[0]?.lines} ${sizes[0]?.path}`],
   ["longest function", `${functions[0]?.lines} ${functions[0]?.name} in ${functions[0]?.path}`],
   ["functions over 60 lines", functions.filter(({ lines }) => lines > 60).length],
@@ -76,15 +78,28 @@ interface FunctionSize {
   readonly lines: number;
 }
 
-/** The functions and methods of a file, as its formatting shows them: each ends at a brace as far in as it began. */
-function functionsIn(path: string): readonly FunctionSize[] {
-  const lines = readFileSync(ROOT + path, "utf8").split("\n");
-  return lines.flatMap((line, index) => {
-    const [, blanks, name] = BEGINNING.exec(line) ?? [];
-    if (blanks === undefined || name === undefined || KEYWORD.test(name)) return [];
-    const end = lines.findIndex((other, at) => at > index && other === `${blanks}}`);
-    return end === -1 ? [] : [{ path, name, lines: end - index + 1 }];
-  });
+/** The functions of the product, as the linter counts their lines. */
+function productFunctions(): FunctionSize[] {
+  const folder = mkdtempSync(join(tmpdir(), "vidro-shape-"));
+  const config = join(folder, "lint.json");
+  const rules = { "max-lines-per-function": ["error", { max: 1 }] };
+  writeFileSync(config, JSON.stringify({ categories: { correctness: "off" }, rules }));
+  const { stdout, stderr } = spawnSync(
+    `${ROOT}scripts/node_modules/.bin/oxlint`,
+    ["--config", config, "--format", "json", ...globSync("packages/*/src", { cwd: ROOT })],
+    { cwd: ROOT, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
+  );
+  rmSync(folder, { recursive: true, force: true });
+  if (!stdout.includes('"diagnostics"')) throw new Error(`The linter gave no figures: ${stderr}`);
+  const { diagnostics } = JSON.parse(stdout) as {
+    readonly diagnostics: readonly { readonly message: string; readonly filename: string }[];
+  };
+  return diagnostics
+    .filter(({ filename }) => !isTest(filename))
+    .map(({ message, filename: path }) => {
+      const [, name = "a function without a name"] = /`(.+)`/.exec(message) ?? [];
+      return { path, name, lines: Number(/too many lines \((\d+)\)/.exec(message)?.[1]) };
+    });
 }
 
 /** How many source files each command loads. */
