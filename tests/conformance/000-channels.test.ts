@@ -6,7 +6,7 @@ import type { JsonObject, ModelReply } from "@vidro/core";
 import { ENROL_PATH, RENEW_PATH } from "@vidro/core/wire/enrolment";
 import { MESSAGES_PATH, POLL_PATH } from "@vidro/core/wire/agent-http";
 import { readAgents, SHIPPED_AGENTS } from "../../packages/brain/src/catalog/agent-files.ts";
-import { startDaemon } from "../../packages/brain/src/daemon.ts";
+import { serveDaemon } from "../../packages/brain/src/daemon.ts";
 import { readConfig } from "@vidro/brain/config";
 import { SURFACES } from "../../packages/brain/src/north/surfaces.ts";
 import { startAgentServer, readFrameData } from "../support/agent-server.ts";
@@ -50,7 +50,7 @@ test("000-62 every handler of the agent's wire answers as its schema promises", 
 
 test("000-63 without a worker the daemon says so, the stream works, and the model in its place is told of", async (t) => {
   const folder = temporaryFolder(t);
-  const daemon = await startDaemon({
+  const daemon = await serveDaemon({
     home: join(folder, "state"),
     config: readConfig({
       env: { VIDRO_MODEL: "ollama/gemma,offline", OLLAMA_HOST: "127.0.0.1:9", PATH: process.env["PATH"] },

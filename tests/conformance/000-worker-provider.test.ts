@@ -7,7 +7,7 @@ import type { FaultCode, FaultReport, JsonObject, Model } from "@vidro/core";
 import { readConfig } from "../../packages/brain/src/config.ts";
 import { eventsOf, REQUEST, terminalOf } from "../../packages/brain/src/models/model.contract.ts";
 import { chooseModel } from "../../packages/brain/src/models/choose.ts";
-import { startDaemon } from "../../packages/brain/src/daemon.ts";
+import { serveDaemon } from "../../packages/brain/src/daemon.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 import { scriptedWorker } from "../support/scripted-worker.ts";
 import type { ScriptedWorker, WorkerScript } from "../support/scripted-worker.ts";
@@ -240,7 +240,7 @@ test("000-15 000-63 a worker that dies in its answer is replaced by the next mod
   });
   const folder = temporaryFolder(t);
   const env = { VIDRO_MODEL: "worker,offline", FAZAI_GEMMA_SOCK: worker.socket, PATH: process.env["PATH"] };
-  const daemon = await startDaemon({
+  const daemon = await serveDaemon({
     home: join(folder, "state"),
     config: readConfig({ env }),
     workspace: folder,

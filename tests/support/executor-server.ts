@@ -4,7 +4,7 @@ import type { Entry, JsonObject } from "@vidro/core";
 import { openBrain } from "../../packages/brain/src/brain.ts";
 import { readConfig } from "@vidro/brain/config";
 import type { Brain } from "../../packages/brain/src/brain.ts";
-import { startDaemon } from "../../packages/brain/src/daemon.ts";
+import { serveDaemon } from "../../packages/brain/src/daemon.ts";
 import { serveHttp } from "../../packages/brain/src/http/server.ts";
 import { executorGateway } from "../../packages/brain/src/south/executor-ws.ts";
 import type { ExecutorGatewayOptions } from "../../packages/brain/src/south/executor-ws.ts";
@@ -66,7 +66,7 @@ async function daemonOf(
   { model, home, project, port }: Pick<ExecutorServer, "model" | "home" | "project"> & { readonly port: number },
 ): Promise<ExecutorServer> {
   const env = { VIDRO_MODEL_URL: model.url, VIDRO_MODEL: "fake", PATH: process.env["PATH"] };
-  const daemon = await startDaemon({
+  const daemon = await serveDaemon({
     home,
     config: readConfig({ env }),
     workspace: home,

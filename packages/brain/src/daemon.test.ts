@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { SignJWT } from "jose";
 import { Fault, isObject } from "@vidro/core";
 import type { Json, JsonObject } from "@vidro/core";
-import { startDaemon } from "./daemon.ts";
+import { serveDaemon } from "./daemon.ts";
 import { readConfig } from "./config.ts";
 import type { Daemon, DaemonOptions } from "./daemon.ts";
 
@@ -29,7 +29,7 @@ class Home implements AsyncDisposable {
   }
 
   async start(options: Partial<DaemonOptions> = {}): Promise<Daemon> {
-    const daemon = await startDaemon({
+    const daemon = await serveDaemon({
       home: this.state,
       config: readConfig({
         env: { VIDRO_MODEL: "offline", PATH: process.env["PATH"], SOME_API_KEY: "hunter2-hunter2" },

@@ -94,7 +94,7 @@ export interface Daemon {
 }
 
 /** Starts the only daemon of a home: its store, its hand, its surfaces; resolves when it accepts requests. */
-export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+export async function serveDaemon(options: DaemonOptions): Promise<Daemon> {
   if (options.hidden === true) return openDaemon(options);
   const place = await holdHome(options.home);
   try {
