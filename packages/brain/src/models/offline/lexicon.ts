@@ -1,0 +1,92 @@
+import type { Vocabulary } from "./features.ts";
+
+/** Endings that a stem of the lexicon may have. */
+const STEM_CHARS = 3;
+
+/** The words of phrases, and the lexicon's words with their meanings. */
+export class Lexicon implements Vocabulary {
+  readonly #words: Set<string>;
+  readonly #meanings = new Map<string, string[]>();
+  readonly #stems = new Map<string, string[]>();
+  #spellings: readonly string[] | undefined;
+  readonly #corrected = new Map<string, string>();
+
+  /** Reads a lexicon: `meaning: word word stem*` on each line; `words` are those of phrases. */
+  constructor(text: string, words: Iterable<string>) {
+    this.#words = new Set(words);
+    for (const line of text.split("\n")) {
+      const [, meaning, rest = ""] = /^(\w+): (.*)$/.exec(line) ?? [];
+      if (meaning === undefined) continue;
+      for (const word of rest.split(" ")) this.#add(word, meaning);
+    }
+  }
+
+  #add(word: string, meaning: string): void {
+    const table = word.endsWith("*") ? this.#stems : this.#meanings;
+    const key = word.endsWith("*") ? word.slice(0, -1) : word;
+    table.set(key, [...(table.get(key) ?? []), meaning]);
+    if (table === this.#meanings) this.#words.add(key);
+  }
+
+  knows(word: string): boolean {
+    return this.#words.has(word) || this.meanings(word).length > 0;
+  }
+
+  meanings(word: string): readonly string[] {
+    const exact = this.#meanings.get(word);
+    if (exact !== undefined) return exact;
+    for (let length = word.length; length >= STEM_CHARS; length -= 1) {
+      const found = this.#stems.get(word.slice(0, length));
+      if (found !== undefined) return found;
+    }
+    return [];
+  }
+
+  /** A word as it is spelled right, when it is one slip of the finger (in a long word two) away from a known one. */
+  correct(word: string): string {
+    if (word.length < 4 || word.startsWith("§") || /\d/.test(word) || this.knows(word)) return word;
+    const found = this.#corrected.get(word) ?? this.#nearest(word);
+    this.#corrected.set(word, found);
+    return found;
+  }
+
+  #nearest(word: string): string {
+    this.#spellings ??= [...this.#words].filter((known) => known.length >= 4).sort();
+    let most = word.length >= 8 ? 2 : 1;
+    let best = word;
+    for (const known of this.#spellings) {
+      if (Math.abs(known.length - word.length) > most || known.charAt(0) !== word.charAt(0)) continue;
+      const slips = slipsBetween(word, known, most);
+      // In a short word only two exchanged letters are a slip: `dsik` is disk, but `docs` is not `dos`.
+      if (word.length < 5 && known.length !== word.length) continue;
+      if (word.length < 5 && !isExchange(word, known)) continue;
+      if (slips <= most) [best, most] = [known, slips - 1];
+      if (most < 1) break;
+    }
+    return best;
+  }
+}
+
+function isExchange(one: string, other: string): boolean {
+  return one.split("").sort().join("") === other.split("").sort().join("");
+}
+
+/** Letters added, left out, replaced or exchanged with their neighbour; more than `most` is not counted on. */
+function slipsBetween(one: string, other: string, most: number): number {
+  let before: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, at) => at);
+  for (let at = 1; at <= one.length; at += 1) {
+    const row = [at];
+    for (let to = 1; to <= other.length; to += 1) {
+      const isSame = one.charAt(at - 1) === other.charAt(to - 1);
+      let cost = Math.min((last[to] ?? 0) + 1, (row[to - 1] ?? 0) + 1, (last[to - 1] ?? 0) + (isSame ? 0 : 1));
+      const isSwap =
+        at > 1 && to > 1 && one.charAt(at - 1) === other.charAt(to - 2) && one.charAt(at - 2) === other.charAt(to - 1);
+      if (isSwap) cost = Math.min(cost, (before[to - 2] ?? 0) + 1);
+      row.push(cost);
+    }
+    if (Math.min(...row) > most) return most + 1;
+    [before, last] = [last, row];
+  }
+  return last[other.length] ?? most + 1;
+}

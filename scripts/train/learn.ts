@@ -1,0 +1,193 @@
+import { BUCKETS, featuresOf } from "../../packages/brain/src/models/offline/features.ts";
+import { Lexicon } from "../../packages/brain/src/models/offline/lexicon.ts";
+import { tokensOf } from "../../packages/brain/src/models/offline/tokens.ts";
+import { fillSlots, KIND_WORDS, readLexicon, withoutSlots } from "./phrases.ts";
+import type { WrittenPhrase } from "./phrases.ts";
+
+/** What a phrase is trained with: its features, the column of its intent and that of its language. */
+interface Example {
+  readonly features: Int32Array;
+  readonly intent: number;
+  readonly language: number;
+}
+
+/** Weights of a linear model: one row for each bucket, one column for each intent, then one for each language. */
+export interface LearntWeights {
+  readonly intents: readonly string[];
+  readonly words: readonly string[];
+  readonly lexicon: Lexicon;
+  readonly columns: number;
+  readonly weights: Float32Array;
+}
+
+const LANGUAGES = ["en", "pt", "es"];
+const EPOCHS = 10;
+const RATE = 2.2;
+/** How much of a weight is left after an epoch; small weights of rare features fade. */
+const KEPT = 0.985;
+const NEGLIGIBLE = 0.002;
+/** A phrase whose intent is this probable is known well. */
+const KNOWN = 0.97;
+
+/** Learns intents and languages from phrases, the same weights from the same phrases. */
+export function learnWeights(phrases: readonly WrittenPhrase[]): LearntWeights {
+  const intents = [...new Set(phrases.map(({ intent }) => intent))].sort();
+  const words = vocabularyOf(phrases);
+  const lexicon = new Lexicon(readLexicon(), words);
+  const examples = phrases.flatMap((phrase, index) => examplesOf(phrase, index, { intents, lexicon }));
+  const columns = intents.length + LANGUAGES.length;
+  const weights = new Float32Array(BUCKETS * columns);
+  const random = randomFrom(7);
+  const order = examples.map((_, index) => index);
+  const known = new Float32Array(examples.length);
+  for (let epoch = 0; epoch < EPOCHS; epoch += 1) {
+    shuffle(order, random);
+    const rate = RATE / (1 + epoch * 0.35);
+    for (const index of order) {
+      const example = examples[index];
+      // What is known well is looked at in every third round only, to check that it stays so.
+      if (example === undefined || ((known[index] ?? 0) > KNOWN && epoch % 3 !== 0)) continue;
+      known[index] = learnExample(example, { weights, columns, intents: intents.length }, rate);
+    }
+    for (let at = 0; at < weights.length; at += 1) weights[at] = (weights[at] ?? 0) * KEPT;
+  }
+  return { intents, words, lexicon, columns, weights };
+}
+
+function vocabularyOf(phrases: readonly WrittenPhrase[]): readonly string[] {
+  const words = phrases.flatMap(({ text }) => wordsOf(withoutSlots(text)));
+  return [...new Set([...words, ...KIND_WORDS].filter((word) => !word.startsWith("§")))].sort();
+}
+
+/** The words of a text as the model sees them. */
+function wordsOf(text: string): readonly string[] {
+  return tokensOf(text).map(({ plain }) => plain);
+}
+
+const BEFORE: { readonly [language: string]: readonly string[] } = {
+  en: ["please", "can you tell me", "hey,", "i want to know", "could you", "quick question:", "ok now"],
+  pt: ["por favor", "pode me dizer", "ei,", "quero saber", "me diz", "você consegue ver", "e agora"],
+  es: ["por favor", "puedes decirme", "oye,", "quiero saber", "dime", "a ver", "necesito saber"],
+};
+const AFTER: { readonly [language: string]: readonly string[] } = {
+  en: ["please", "right now", "on this machine", "thanks", "here", "pls", "for me"],
+  pt: ["por favor", "agora", "nesta máquina", "obrigado", "aqui", "pfv", "pra mim"],
+  es: ["por favor", "ahora", "en esta máquina", "gracias", "aquí", "porfa", "para mí"],
+};
+
+/** A phrase as it is, with courtesy around it, with a slip of the finger, and with a word that nobody knows. */
+function examplesOf(
+  { intent, language, text }: WrittenPhrase,
+  index: number,
+  model: { readonly intents: readonly string[]; readonly lexicon: Lexicon },
+): readonly Example[] {
+  const random = randomFrom(index + 1);
+  const pick = (words: readonly string[] = []): string => words[Math.floor(random() * words.length)] ?? "";
+  const plain = fillSlots(text, index);
+  const other = fillSlots(text, index * 3 + 5);
+  const courteous = random() < 0.5 ? `${pick(BEFORE[language])} ${other}` : `${other} ${pick(AFTER[language])}`;
+  const variants = [
+    wordsOf(plain),
+    wordsOf(courteous),
+    slipped(wordsOf(other), random),
+    blurred(wordsOf(plain), random),
+  ];
+  return variants.map((words) => ({
+    features: Int32Array.from(
+      featuresOf(
+        words.map((word) => model.lexicon.correct(word)),
+        model.lexicon,
+      ),
+    ),
+    intent: model.intents.indexOf(intent),
+    language: LANGUAGES.indexOf(language),
+  }));
+}
+
+/** The words with two letters of a long one exchanged, or one left out. */
+function slipped(words: readonly string[], random: () => number): readonly string[] {
+  const long = words.flatMap((word, at) => (word.length > 4 && !word.startsWith("§") ? [at] : []));
+  const chosen = long[Math.floor(random() * long.length)];
+  return words.map((word, at) => {
+    if (at !== chosen) return word;
+    const place = 1 + Math.floor(random() * (word.length - 2));
+    const pair = random() < 0.5 ? `${word.charAt(place + 1)}${word.charAt(place)}` : word.charAt(place);
+    return `${word.slice(0, place)}${pair}${word.slice(place + 2)}`;
+  });
+}
+
+/** The words with one of them unknown. */
+function blurred(words: readonly string[], random: () => number): readonly string[] {
+  const chosen = words.length < 4 ? -1 : Math.floor(random() * words.length);
+  return words.map((word, at) => (at === chosen && !word.startsWith("§") ? "zorblat" : word));
+}
+
+/** One step of logistic regression, for the intent and for the language; gives how probable the intent was. */
+function learnExample(
+  { features, intent, language }: Example,
+  model: { readonly weights: Float32Array; readonly columns: number; readonly intents: number },
+  rate: number,
+): number {
+  const { weights, columns, intents } = model;
+  const share = 1 / Math.sqrt(features.length);
+  const scores = new Float64Array(columns);
+  for (let place = 0; place < features.length; place += 1) {
+    const from = features[place]! * columns;
+    for (let column = 0; column < columns; column += 1) scores[column]! += weights[from + column]!;
+  }
+  for (let column = 0; column < columns; column += 1) scores[column]! *= share;
+  const gradient = new Float64Array(columns);
+  spread(scores.subarray(0, intents), gradient.subarray(0, intents), intent);
+  spread(scores.subarray(intents), gradient.subarray(intents), language);
+  // Most columns are right already; only the others are worth the work.
+  const wrong = Int32Array.from(gradient.keys()).filter((column) => Math.abs(gradient[column]!) > NEGLIGIBLE);
+  const steps = Float64Array.from(wrong, (column) => rate * share * gradient[column]!);
+  for (let place = 0; place < features.length; place += 1) {
+    const from = features[place]! * columns;
+    for (let at = 0; at < wrong.length; at += 1) weights[from + wrong[at]!]! -= steps[at]!;
+  }
+  return 1 + gradient[intent]!;
+}
+
+/** The difference between the share that each score gets and what it should have. */
+function spread(scores: Float64Array, gradient: Float64Array, wanted: number): void {
+  const most = Math.max(...scores);
+  let sum = 0;
+  for (let at = 0; at < scores.length; at += 1) sum += Math.exp((scores[at] ?? 0) - most);
+  for (let at = 0; at < scores.length; at += 1)
+    gradient[at] = Math.exp((scores[at] ?? 0) - most) / sum - (at === wanted ? 1 : 0);
+}
+
+/** A stream of numbers below 1 that is the same for the same seed. */
+function randomFrom(seed: number): () => number {
+  let state = seed * 0x9e3779b1;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function shuffle(order: number[], random: () => number): void {
+  for (let at = order.length - 1; at > 0; at -= 1) {
+    const other = Math.floor(random() * (at + 1));
+    [order[at], order[other]] = [order[other] ?? 0, order[at] ?? 0];
+  }
+}
+
+/** The intent and the language that weights find most probable for a text. */
+export function guess(
+  { intents, lexicon, columns, weights }: LearntWeights,
+  text: string,
+): { intent: string; language: string } {
+  const words = wordsOf(text).map((word) => lexicon.correct(word));
+  const scores = new Float64Array(columns);
+  for (const bucket of featuresOf(words, lexicon))
+    for (let column = 0; column < columns; column += 1) scores[column]! += weights[bucket * columns + column]!;
+  const best = (from: number, to: number): number => {
+    const part = scores.slice(from, to);
+    return part.indexOf(Math.max(...part));
+  };
+  return { intent: intents[best(0, intents.length)] ?? "", language: LANGUAGES[best(intents.length, columns)] ?? "" };
+}
