@@ -3,8 +3,8 @@ import { describe, it } from "node:test";
 import type { Turn } from "@vidro/core";
 import * as fc from "fast-check";
 import { converse, eventsOf, replyTo, toolsNamed } from "./offline/conversation.fixture.ts";
-import { NOT_UNDERSTOOD } from "./offline/foreign.fixture.ts";
-import { UNDERSTOOD } from "./offline/intents.fixture.ts";
+import { INTENTS } from "./offline/want.ts";
+import { exampleOf } from "./offline/classifier.ts";
 import { offlineModel } from "./offline.ts";
 
 const TOOLS = toolsNamed(
@@ -18,6 +18,14 @@ const TOOLS = toolsNamed(
   "os_info",
   "processes",
 );
+
+/** A phrase for each intent and language, and some that ask for none. */
+const PHRASES = [
+  ...INTENTS.flatMap((intent) => (["en", "pt", "es"] as const).map((language) => exampleOf(intent, language))),
+  "write me a poem",
+  "traduza isto",
+  "df -h",
+];
 
 const user = (text: string): Turn => ({ role: "user", text });
 
@@ -41,13 +49,17 @@ describe("the built-in model", () => {
 
   it("says what it is, what it can do and how to connect a model when it does not understand", async () => {
     for (const [task, words] of [
-      ["write me a poem", /not a language model.*how much disk is free\?.*Ollama.*VIDRO_MODEL/s],
-      ["escreva um poema", /não um modelo de linguagem.*quanto espaço livre em disco\?.*Ollama.*VIDRO_MODEL/s],
-      ["escribe un poema sobre la luna", /no un modelo de lenguaje.*¿cuánto espacio libre.*Ollama.*VIDRO_MODEL/s],
+      [
+        "write me a poem",
+        /^I did not.*not a language model.*The nearest that I can do:(\n- .*){3}\n\n.*Ollama.*VIDRO_MODEL/s,
+      ],
+      ["escreva um poema", /^Não entendi.*não um modelo de linguagem.*O mais próximo.*(\n- .*){3}\n\n.*Ollama/s],
+      ["escribe un poema sobre la luna", /^No lo entendí.*no un modelo de lenguaje.*(\n- .*){3}\n\n.*Ollama/s],
     ] as const) {
       const reply = await replyTo([user(task)], TOOLS);
       assert.deepEqual(reply.calls, []);
       assert.match(reply.text, words);
+      assert.equal(reply.text.split("\n").filter((line) => line.startsWith("- ")).length, 3);
     }
   });
 
@@ -70,7 +82,7 @@ describe("the built-in model", () => {
 
   it("calls nothing that the hand does not offer", async () => {
     for (const tools of [toolsNamed(), toolsNamed("os_info"), toolsNamed("shell"), toolsNamed("command")]) {
-      for (const [phrase] of Object.values(UNDERSTOOD).flat()) {
+      for (const phrase of PHRASES) {
         for (const call of (await replyTo([user(phrase)], tools)).calls) {
           assert.ok(
             tools.some((tool) => tool.name === call.tool),
@@ -96,12 +108,7 @@ describe("the built-in model", () => {
   });
 
   it("ends with exactly one terminal event and at most one call, whatever the conversation", async () => {
-    const phrase = fc.constantFrom(
-      ...Object.values(UNDERSTOOD)
-        .flat()
-        .map(([words]) => words),
-      ...NOT_UNDERSTOOD,
-    );
+    const phrase = fc.constantFrom(...PHRASES);
     const text = fc.oneof(phrase, fc.string({ unit: "binary", maxLength: 200 }));
     const callId = fc.oneof(
       fc.tuple(fc.nat(20), fc.nat(9)).map(([a, b]) => `offline-${a}-${b}`),

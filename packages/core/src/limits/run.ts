@@ -131,6 +131,8 @@ export const SAMPLING_LIMITS = {
 export const OFFLINE_LIMITS = {
   /** Characters of a task that it reads. */
   taskChars: 8 * KIB,
+  /** Words of a task that it reads; quoted commands may be more. */
+  taskWords: 64,
   /** Questions that one task may hold. */
   wants: 3,
   /** Quoted commands that one task may hold. */

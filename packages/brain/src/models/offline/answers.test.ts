@@ -25,12 +25,15 @@ describe("an answer about the machine", () => {
         .split("\n")
         .find((line) => line.endsWith(" /"))
         ?.split(/\s+/) ?? [];
-    const [, total, , free, percent] = row;
+    const [total = 0, used = 0, free = 0] = row.slice(1, 4).map((kib) => Number(kib) * 1024);
+    const share = Math.round((free / total) * 100);
     assert.ok(
-      answer.includes(`${gibibytes(Number(free) * 1024)} GiB of ${gibibytes(Number(total) * 1024)} GiB are free on /`),
+      answer.includes(`${gibibytes(free)} GiB of ${gibibytes(total)} GiB are free on / (${share} %); `),
       answer,
     );
-    assert.ok(answer.includes(`(${percent?.replace("%", " %")} used)`), answer);
+    // What is neither free nor used is named, so that the figures add up.
+    const reserved = total - used - free;
+    if (reserved > total / 100) assert.ok(answer.includes(`${gibibytes(reserved)} GiB are reserved`), answer);
   });
 
   it("gives the figures of free, in the asker's language", async () => {
@@ -46,12 +49,12 @@ describe("an answer about the machine", () => {
   });
 
   it("counts the processors and gives the load of uptime", async () => {
-    const { answer, calls, plan } = await ask("how many cpus are there?");
+    const { answer, calls, plan } = await ask("how many cpus are there, and what is the load average?");
     const count = /^CPU\(s\):\s*(\d+)/m.exec(calls[0]?.told.text ?? "")?.[1];
     const load = /load average: (\d+\.\d+)/.exec(calls[1]?.told.text ?? "")?.[1];
     assert.match(answer, new RegExp(`^${count} processors?`));
     assert.ok(answer.includes(`Load: ${Number(load)} over 1 minute`), answer);
-    assert.equal(plan.length, calls.length);
+    assert.deepEqual(plan, ["Count the processors", "Read the load"]);
   });
 
   it("gives the kernel, the user, the addresses and the time as the programs tell them", async () => {
@@ -62,7 +65,10 @@ describe("an answer about the machine", () => {
     assert.match((await ask("show the network interfaces")).answer, /- lo: 127\.0\.0\.1\/8/);
     const clock = await ask("que dia é hoje?");
     assert.ok(clock.answer.includes(clock.calls[0]?.told.text.slice(0, 10) ?? "none"), clock.answer);
-    assert.match((await ask("uptime")).answer, /^The machine has been up for \d+ (day|hour|minute)s?/);
+    assert.match(
+      (await ask("how long has it been up?")).answer,
+      /^The machine has been up for \d+ (day|hour|minute)s?/,
+    );
     assert.match((await ask("where am I?")).answer, new RegExp(`^The working folder is ${folder}`));
   });
 
@@ -76,7 +82,7 @@ describe("an answer about the machine", () => {
     const shown = most >= 1024 ? `${Number((most / 1024).toFixed(1))} GiB` : `${Number(most.toFixed(1))} MiB`;
     assert.ok(answer.split("\n")[1]?.includes(shown), answer);
     assert.match((await ask("is node running?")).answer, new RegExp(`pid ${process.pid},`));
-    assert.match((await ask("is nosuchprogramme running?")).answer, /^1 process matches|^No process matches/);
+    assert.match((await ask("is nosuchprogramme running?")).answer, /^No process matches/);
   });
 
   it("knows who listens on a port", async (t) => {
@@ -88,7 +94,7 @@ describe("an answer about the machine", () => {
     assert.ok(answer.startsWith(`Port ${port} (127.0.0.1): `), answer);
     assert.ok((await ask("which ports are open?")).answer.includes(`Port ${port} (127.0.0.1)`));
     await new Promise((resolve) => server.close(resolve));
-    assert.equal((await ask(`quem usa a porta ${port}?`)).answer, `Ninguém escuta na porta TCP ${port}.`);
+    assert.equal((await ask(`quem usa a porta ${port}?`)).answer, `Nenhum processo escuta na porta TCP ${port}.`);
   });
 });
 
@@ -107,7 +113,7 @@ describe("an answer about files", () => {
   });
 
   it("finds names, finds text, reads and lists without the file tools too", async () => {
-    assert.match((await ask("find files named *.bin")).answer, /^1 file matches \*\.bin:\n- \.\/sub\/big\.bin/);
+    assert.match((await ask("find files named *.bin")).answer, /^1 path found \(\*\.bin\):\n- \.\/sub\/big\.bin/);
     assert.match((await ask('busca "needle"')).answer, /^1 línea contiene “needle”:\n- \.\/small\.txt:1:needle here/);
     assert.match((await ask('procure por "absent"')).answer, /^Nenhuma linha contém “absent”/);
     assert.match((await ask("leia small.txt")).answer, /│ needle here/);
@@ -133,22 +139,22 @@ describe("an answer about a repository", () => {
   it("tells the branch, the commits and what changed", async () => {
     const cwd = join(folder, "repository");
     mkdirSync(cwd);
-    assert.match((await ask("git status", cwd)).answer, /in no git repository/);
+    assert.match((await ask("is the repo clean?", cwd)).answer, /in no git repository/);
     git("init", "--quiet", "--initial-branch=trunk");
     assert.match((await ask("mostre os últimos commits", cwd)).answer, /ainda não tem commits/);
     writeFileSync(join(cwd, "a.txt"), "one\n");
     git("add", ".");
     git("commit", "--quiet", "-m", "add a");
-    assert.equal((await ask("git status", cwd)).answer, "On branch trunk. Nothing has changed since the last commit.");
+    assert.equal(
+      (await ask("is the repo clean?", cwd)).answer,
+      "On branch trunk. Nothing has changed since the last commit.",
+    );
     writeFileSync(join(cwd, "a.txt"), "two\n");
     writeFileSync(join(cwd, "b.txt"), "new\n");
     const { answer } = await ask("¿qué cambió en git?", cwd);
-    assert.match(
-      answer,
-      /^En la rama trunk\. 2 rutas han cambiado:\n.*a\.txt\n.*b\.txt\n1 file changed, 1 insertion\(\+\), 1 deletion\(-\)\.$/s,
-    );
+    assert.match(answer, /^En la rama trunk\. 2 rutas han cambiado:\n.*a\.txt\n.*b\.txt$/s);
     const head = git("rev-parse", "--short", "HEAD").trim();
-    assert.ok((await ask("show the last commits", cwd)).answer.includes(`- ${head} add a`));
+    assert.ok((await ask("show the last commits", cwd)).answer.includes(`- ${head} add a (Ada, `));
     assert.equal((await ask("em que branch estou?", cwd)).answer, "No branch trunk.");
   });
 });

@@ -1,4 +1,3 @@
-import type { GitAspect } from "./want.ts";
 import { outputLines, readOutput } from "./read-output.ts";
 
 /** A file and its size. */
@@ -31,7 +30,7 @@ export function readListing(text: string): readonly string[] {
 }
 
 /** Where a repository stands. */
-export interface GitState {
+interface GitState {
   readonly branch: string;
   /** What git says of the remote branch: `ahead 1, behind 2`. */
   readonly tracking?: string;
@@ -47,32 +46,13 @@ export function readGitState(text: string): GitState | undefined {
   return tracking === undefined ? { branch, changes } : { branch, tracking, changes };
 }
 
-/** Reads `git log --oneline`. */
-export function readGitLog(text: string): readonly string[] | undefined {
-  const { stdout, exitCode } = readOutput(text);
-  const commits = outputLines(stdout).filter((line) => /^[0-9a-f]{4,64} /.test(line));
-  return exitCode === 0 && commits.length > 0 ? commits : undefined;
-}
-
-/** Reads `git diff --stat`: its last line sums up; empty when nothing differs. */
-export function readGitDiff(text: string): string | undefined {
-  const { stdout, exitCode } = readOutput(text);
-  return exitCode === 0 ? stdout : undefined;
-}
-
 /** What git has nothing of: no repository here, or no commits in it yet. */
 export function gitLacks(text: string): "repository" | "commits" | undefined {
   if (/not a git repository/i.test(text)) return "repository";
-  return /does not have any commits yet/i.test(text) ? "commits" : undefined;
+  return /does not have any commits yet|ambiguous argument 'HEAD'|bad revision 'HEAD'/i.test(text)
+    ? "commits"
+    : undefined;
 }
-
-/** The arguments of git that answer a question. */
-export const GIT_ARGS: { readonly [A in GitAspect]: readonly string[] } = {
-  status: ["status", "--short", "--branch"],
-  branch: ["status", "--short", "--branch"],
-  changes: ["status", "--short", "--branch"],
-  log: ["log", "--oneline", "-10"],
-};
 
 /** How a project's tests are run, by the file that gives its kind away; the first that is there decides. */
 const TEST_COMMANDS: readonly (readonly [RegExp, readonly string[]])[] = [

@@ -2,11 +2,12 @@ import { KIB, MIB } from "@vidro/core";
 import { outputLines, readOutput } from "./read-output.ts";
 
 /** A mounted file system. */
-interface Volume {
+export interface Volume {
   readonly mount: string;
   readonly totalBytes: number;
   readonly freeBytes: number;
-  readonly usedPercent: number;
+  /** What is neither free nor used is reserved by the file system. */
+  readonly usedBytes: number;
 }
 
 const PSEUDO_SOURCE = /^(tmpfs|devtmpfs|udev|none|shm|efivarfs|squashfs|overlayfs-none|\/dev\/loop\d+)$/;
@@ -16,11 +17,17 @@ const DF_ROW = /^(.+?)\s+(\d+)\s+(\d+)\s+(-?\d+)\s+(\d+)%\s+(\/.*)$/;
 /** Reads `df -kP`: real file systems, the root first and then the largest; all of them when none is real. */
 export function readVolumes(text: string): readonly Volume[] | undefined {
   const rows = outputLines(readOutput(text).stdout).flatMap((line) => {
-    const [, source = "", total = "", , free = "", percent = "", mount = ""] = DF_ROW.exec(line) ?? [];
+    const [, source = "", total = "", used = "", free = "", , mount = ""] = DF_ROW.exec(line) ?? [];
     if (mount === "" || Number(total) === 0) return [];
     const isPseudo = PSEUDO_SOURCE.test(source) || PSEUDO_MOUNT.test(mount) || Number(total) < KIB;
     return [
-      { mount, totalBytes: Number(total) * KIB, freeBytes: Number(free) * KIB, usedPercent: Number(percent), isPseudo },
+      {
+        mount,
+        totalBytes: Number(total) * KIB,
+        freeBytes: Math.max(0, Number(free)) * KIB,
+        usedBytes: Number(used) * KIB,
+        isPseudo,
+      },
     ];
   });
   const real = rows.filter((row) => !row.isPseudo);
@@ -121,8 +128,8 @@ export function readVolumeFacts(text: string): readonly Volume[] | undefined {
   const total = facts && numberFact(facts, "disk_total_mib");
   const free = facts && numberFact(facts, "disk_available_mib");
   if (total === undefined || free === undefined || total === 0) return undefined;
-  const usedPercent = Math.round(((total - free) / total) * 100);
-  return [{ mount: facts?.get("workspace") ?? ".", totalBytes: total * MIB, freeBytes: free * MIB, usedPercent }];
+  const usedBytes = (total - free) * MIB;
+  return [{ mount: facts?.get("workspace") ?? ".", totalBytes: total * MIB, freeBytes: free * MIB, usedBytes }];
 }
 
 /** The memory, from `os_info`. */
@@ -176,4 +183,26 @@ export function readUname(text: string): SystemName | undefined {
   );
   const [system, host, release] = words;
   return system && host && release && architecture ? { host, kernel: `${system} ${release}`, architecture } : undefined;
+}
+
+/** Inodes of a file system. */
+interface Inodes {
+  readonly mount: string;
+  readonly total: number;
+  readonly free: number;
+}
+
+/** Reads `df -iP`: real file systems, the root first. */
+export function readInodes(text: string): readonly Inodes[] | undefined {
+  const all = outputLines(readOutput(text).stdout).flatMap((line) => {
+    const [, source = "", total = "", , free = "", mount = ""] =
+      /^(.+?)\s+(\d+|-)\s+(\d+|-)\s+(-?\d+|-)\s+(?:\d+%|-)\s+(\/.*)$/.exec(line) ?? [];
+    if (mount === "") return [];
+    const isPseudo = PSEUDO_SOURCE.test(source) || PSEUDO_MOUNT.test(mount);
+    return [{ mount, total: Number(total) || 0, free: Number(free) || 0, isPseudo }];
+  });
+  const real = all.filter((row) => !row.isPseudo);
+  const kept = (real.length > 0 ? real : all).map(({ isPseudo: _isPseudo, ...row }) => row);
+  kept.sort((one, other) => Number(other.mount === "/") - Number(one.mount === "/") || other.total - one.total);
+  return kept.length === 0 ? undefined : kept;
 }

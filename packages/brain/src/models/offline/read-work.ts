@@ -11,7 +11,7 @@ export interface ListedProcess {
 }
 
 /** Processes, and how many there are in all. */
-interface ProcessList {
+export interface ProcessList {
   readonly rows: readonly ListedProcess[];
   readonly total: number;
 }

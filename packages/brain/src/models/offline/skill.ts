@@ -1,7 +1,8 @@
 import { OFFLINE_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import type { Phrases } from "./phrases.ts";
-import { quote } from "./read-output.ts";
+import type { Language } from "@vidro/core/text";
+import { quote, readOutput } from "./read-output.ts";
+import type { Say } from "./wording.ts";
 
 /** A tool call that a skill wants made. */
 export interface ToolCall {
@@ -18,7 +19,8 @@ export interface Result {
 
 /** Context of a skill: its language, and the names of the available tools. */
 export interface Desk {
-  readonly say: Phrases;
+  readonly language: Language;
+  readonly say: Say;
   readonly tools: ReadonlySet<string>;
 }
 
@@ -39,7 +41,7 @@ export type Learnt<Facts> = { readonly facts: Facts } | { readonly trouble: stri
 
 /** Tries one way after the other until an output can be parsed; a person's no ends it. */
 export function* learn<Facts>(desk: Desk, ways: readonly Way<Facts>[]): Skill<Learnt<Facts>> {
-  let trouble = desk.say.noTool;
+  let trouble = desk.say("noTool");
   for (const { call, read } of ways) {
     if (call === undefined) continue;
     const result = yield call;
@@ -58,15 +60,43 @@ export function* tell<Facts>(desk: Desk, ways: readonly Way<Facts>[], words: (fa
 }
 
 /** Says why a call gave no usable output. */
-export function troubleWith(call: ToolCall, result: Result, say: Phrases): string {
+export function troubleWith(call: ToolCall, result: Result, say: Say): string {
   const what = `\`${callText(call)}\``;
-  if (result.forgotten) return say.forgotten(what);
-  if (result.failed) return say.refused(what, shortLine(result.text));
-  return result.text.trim() === "" ? say.gaveNothing(what) : `${say.unread(what)}\n${quote(result.text)}`;
+  if (result.forgotten) return say("forgotten", { what });
+  if (result.failed) return say("notDone", { what, why: reasonOf(call, result.text, say) });
+  if (isMissingPath(result.text)) return say("notDone", { what, why: say("pathMissing") });
+  return result.text.trim() === "" ? say("gaveNothing", { what }) : `${say("unread", { what })}\n${quote(result.text)}`;
+}
+
+/** The reason of a failure in the asker's language; what a host says in its own words is quoted. */
+function reasonOf({ input }: ToolCall, text: string, say: Say): string {
+  const [, code = "", words = text] = /^([A-Z_]+): (.*)$/s.exec(text.trim()) ?? [];
+  if (code === "APPROVAL_DENIED") return say("deniedByPerson");
+  if (code === "APPROVAL_EXPIRED") return say("notAnswered");
+  if (code === "APPROVAL_UNASKED") return say("notAsked");
+  if (code === "POLICY_DENIED") return say("deniedByPolicy");
+  if (code === "HAND_UNAVAILABLE") return say("handAway");
+  const { command } = input;
+  if (/no program|was not found/.test(words) && typeof command === "string")
+    return say("programMissing", { name: command });
+  if (isMissingPath(words)) return say("pathMissing");
+  if (/permission denied|EACCES|EPERM|not permitted/i.test(words)) return say("notPermitted");
+  return say("otherwise", { words: `“${shortLine(words)}”` });
+}
+
+/** Whether a tool or a program says that there is no such file. */
+export function isMissingPath(text: string): boolean {
+  return /no such file|does not exist|there is no (file|folder|\/)|ENOENT|not found/i.test(text);
+}
+
+/** Whether a call failed because its program is not there. */
+export function isMissingProgram(result: Result): boolean {
+  const isUnknown = result.failed && /no program|was not found/.test(result.text);
+  return isUnknown || (!result.failed && readOutput(result.text).exitCode === 127);
 }
 
 function isPersonsNo(result: Result): boolean {
-  return result.failed && /^APPROVAL_(DENIED|EXPIRED)\b/.test(result.text);
+  return result.failed && /^APPROVAL_(DENIED|EXPIRED|UNASKED)\b/.test(result.text);
 }
 
 /** A program without a shell; the read-only shell where that tool is not offered. */

@@ -67,13 +67,13 @@ describe("a quoted command", () => {
   it("that was not allowed is reported as not done", async () => {
     const text = "APPROVAL_DENIED: A person said no.";
     const { answer, calls } = await converse('ejecuta "rm -r build"', () => Promise.resolve({ text, failed: true }));
-    assert.equal(answer, "No se hizo: `rm -r build`. APPROVAL_DENIED: A person said no.");
+    assert.equal(answer, "No se hizo: `rm -r build`. Una persona dijo que no.");
     assert.equal(calls.length, 1);
   });
 
   it("that does not exist is told as not done", async (t) => {
     const { answer } = await converse('run "nosuchprogramme -x"', processHand(scratch(t)));
-    assert.match(answer, /^Not done: `nosuchprogramme -x`\. TOOL_FAILED: .*not found/);
+    assert.match(answer, /^Not done: `nosuchprogramme -x`\. nosuchprogramme is not installed here\.$/);
   });
 });
 

@@ -1,23 +1,23 @@
 import { OFFLINE_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
-import { readCommand } from "./intents-run.ts";
-import type { Phrases } from "./phrases.ts";
+import { readCommand } from "./command-line.ts";
 import { hasTestTarget, readFolderNames, testCommandIn } from "./read-files.ts";
 import { quote, readOutput } from "./read-output.ts";
 import type { ProcessText } from "./read-output.ts";
 import { learn, shortLine, troubleWith, use } from "./skill.ts";
-import type { ToolCall, Desk, Skill } from "./skill.ts";
-import type { WantOf } from "./want.ts";
+import type { Desk, Skill, ToolCall } from "./skill.ts";
+import type { Want } from "./want.ts";
+import type { Say } from "./wording.ts";
 
-/** Runs a command that the task has in quotes, and says how it ended and what it wrote. */
-export function* runSkill(want: WantOf<"run">, desk: Desk): Skill {
-  const call = callOf(want.command, desk);
-  if (call === undefined) return desk.say.noTool;
+/** Runs a command that the task names, and says how it ended and what it wrote. */
+export function* runCommand(want: Want, desk: Desk): Skill {
+  const line = want.command ?? "";
+  const call = callOf(line, desk);
+  if (call === undefined) return desk.say("noTool");
   const result = yield call;
-  const isOutcome = !result.failed && !result.forgotten;
-  if (!isOutcome) return troubleWith(call, result, desk.say);
+  if (result.failed || result.forgotten) return troubleWith(call, result, desk.say);
   const ended = readOutput(result.text);
-  return [howItEnded(shortLine(want.command), ended, desk.say), ...whatItWrote(ended, desk.say)].join("\n");
+  return [howItEnded(shortLine(line), ended, desk.say), ...whatItWrote(ended, desk.say)].join("\n");
 }
 
 function callOf(line: string, desk: Desk, more: JsonObject = {}): ToolCall | undefined {
@@ -29,34 +29,36 @@ function callOf(line: string, desk: Desk, more: JsonObject = {}): ToolCall | und
   return use(desk, "shell", { command: line, access: "host", ...more });
 }
 
-function howItEnded(command: string, ended: ProcessText, say: Phrases): string {
-  if (ended.timedOut) return say.timedOut(command);
-  if (ended.signal !== undefined) return say.endedBy(command, ended.signal);
-  return say.ended(command, ended.exitCode);
+/** Says how a process ended. */
+export function howItEnded(command: string, ended: ProcessText, say: Say): string {
+  if (ended.timedOut) return say("timedOut", { command });
+  if (ended.signal !== undefined) return say("endedBy", { command, signal: ended.signal });
+  return say("ended", { command, code: ended.exitCode });
 }
 
-function whatItWrote({ stdout, stderr }: ProcessText, say: Phrases): string[] {
-  const errors = stderr === "" ? [] : [say.errors, quote(stderr, "tail")];
-  return stdout === "" ? (errors.length === 0 ? [say.silent] : errors) : [quote(stdout), ...errors];
+/** What a process wrote, as an answer shows it. */
+export function whatItWrote({ stdout, stderr }: ProcessText, say: Say): string[] {
+  const errors = stderr === "" ? [] : [say("errors"), quote(stderr, "tail")];
+  return stdout === "" ? (errors.length === 0 ? [say("silent")] : errors) : [quote(stdout), ...errors];
 }
 
 /** Finds out how the project in the folder is tested, runs its tests, and says whether they pass. */
-export function* tests(_want: WantOf<"tests">, desk: Desk): Skill {
+export function* tests(_want: Want, desk: Desk): Skill {
   const { say } = desk;
   const listing = use(desk, "read_folder", { dir_path: "." });
   const learnt = yield* learn(desk, [{ call: listing, read: readFolderNames }]);
   if ("trouble" in learnt) return learnt.trouble;
   const known = testCommandIn(learnt.facts);
   const words = known === "makefile" ? yield* makeTest(learnt.facts, desk) : known;
-  if (words === undefined) return say.noTests;
-  const line = words.join(" ");
-  const call = callOf(line, desk, { timeout_ms: OFFLINE_LIMITS.testsMs });
-  if (call === undefined) return say.noTool;
+  if (words === undefined) return say("noTests");
+  const command = words.join(" ");
+  const call = callOf(command, desk, { timeout_ms: OFFLINE_LIMITS.testsMs });
+  if (call === undefined) return say("noTool");
   const result = yield call;
   if (result.failed || result.forgotten) return troubleWith(call, result, say);
   const ended = readOutput(result.text);
   const isPass = ended.exitCode === 0 && ended.signal === undefined && !ended.timedOut;
-  const head = isPass ? say.passed(line) : say.failed(line, howItEnded(line, ended, say));
+  const head = isPass ? say("passed", { command }) : say("failed", { command, how: howItEnded(command, ended, say) });
   const last = [ended.stdout, ended.stderr].filter((text) => text !== "").join("\n");
   return last === "" ? head : `${head}\n${quote(last, "tail")}`;
 }

@@ -1,40 +1,77 @@
 import { OFFLINE_LIMITS } from "@vidro/core";
-import { bytes, percent, rows } from "./phrases.ts";
+import { outputLines, readOutput } from "./read-output.ts";
 import { readInterfaces, readListeners, readProcessList, readPs } from "./read-work.ts";
-import type { ListeningPort, ListedProcess } from "./read-work.ts";
-import { shortLine, runProgram, tell, use } from "./skill.ts";
-import type { Desk, Skill } from "./skill.ts";
-import type { WantOf } from "./want.ts";
+import type { ListedProcess, ListeningPort, ProcessList } from "./read-work.ts";
+import { learn, runProgram, shortLine, tell, troubleWith, use } from "./skill.ts";
+import type { Desk, Skill, Way } from "./skill.ts";
+import type { Want } from "./want.ts";
+import { bytes, percent, rows } from "./wording.ts";
 
-/** Which processes there are: those with the highest load, or those of one name. */
-export function processesSkill(want: WantOf<"processes">, desk: Desk): Skill {
-  const { say } = desk;
-  const { by, name } = want;
-  const limit = OFFLINE_LIMITS.rows;
-  const input = name === undefined ? { limit, sort_by: by } : { limit, sort_by: by, name_pattern: name };
-  const ways = [
+/** Processes that the tool lists at most when they are searched by name. */
+const SEARCHED_ROWS = 200;
+
+function processWays(
+  desk: Desk,
+  input: { sort_by: "cpu" | "mem"; limit: number; name_pattern?: string },
+): readonly Way<ProcessList>[] {
+  return [
     { call: use(desk, "processes", input), read: readProcessList },
     { call: runProgram(desk, "ps", "-eo", "pid,user,pcpu,rss,args"), read: readPs },
   ];
-  return tell(desk, ways, (list) => {
-    const matching = name === undefined ? list.rows : list.rows.filter((row) => includes(row.command, name));
-    // The tool gives a page of the matches and their number; ps gives everything, of which only these match.
-    const total = name === undefined || matching.length === list.rows.length ? list.total : matching.length;
-    if (matching.length === 0) return name === undefined ? say.processes(by, 0) : say.noneNamed(shortLine(name));
-    const ordered = matching.toSorted((a, b) =>
-      by === "cpu" ? b.cpuPercent - a.cpuPercent : b.memoryBytes - a.memoryBytes,
-    );
-    const head = name === undefined ? say.processes(by, total) : say.named(shortLine(name), total);
-    return `${head}\n${rows(
-      ordered.slice(0, limit).map((row) => processWords(row, desk)),
-      say,
-      limit,
-    )}`;
+}
+
+/** Which processes use most CPU or memory. */
+export function busiest(want: Want, desk: Desk): Skill {
+  const { say } = desk;
+  const by = want.kind === "top-memory" ? "mem" : "cpu";
+  const limit = Math.min(want.count ?? OFFLINE_LIMITS.rows, OFFLINE_LIMITS.quotedLines);
+  return tell(desk, processWays(desk, { limit, sort_by: by }), (list) => {
+    const lines = ordered(list.rows, by).map((row) => processWords(row, desk));
+    const head = say(by === "cpu" ? "topCpu" : "topMemory", { total: list.total });
+    return [head, ...lines.slice(0, limit).map((line) => `- ${line}`)].join("\n");
   });
 }
 
-function includes(command: string, name: string): boolean {
-  return command.toLowerCase().includes(name.toLowerCase());
+function ordered(list: readonly ListedProcess[], by: "cpu" | "mem"): readonly ListedProcess[] {
+  return list.toSorted((one, other) =>
+    by === "cpu" ? other.cpuPercent - one.cpuPercent : other.memoryBytes - one.memoryBytes,
+  );
+}
+
+/** How many processes there are. */
+export function processCount(_want: Want, desk: Desk): Skill {
+  return tell(desk, processWays(desk, { limit: 1, sort_by: "cpu" }), ({ total }) =>
+    desk.say("processCount", { count: total }),
+  );
+}
+
+/** Whether a process of a name is running; what looks for it does not count. */
+export function running(want: Want, desk: Desk): Skill {
+  const { say } = desk;
+  const name = want.name ?? "";
+  return tell(desk, processWays(desk, { limit: SEARCHED_ROWS, sort_by: "cpu", name_pattern: name }), (list) => {
+    const found = list.rows.filter((row) => isNamed(row, name) && !isOwn(row, name));
+    if (found.length === 0) return say("noneNamed", { name: shortLine(name) });
+    const lines = ordered(found, "cpu").map((row) => processWords(row, desk));
+    return `${say("named", { name: shortLine(name), count: found.length })}\n${rows(lines, say, OFFLINE_LIMITS.rows)}`;
+  });
+}
+
+/** The name is that of the program or of the script which it runs, and not any word of its arguments. */
+function isNamed({ command }: ListedProcess, name: string): boolean {
+  const wanted = name.toLowerCase();
+  const parts = command
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => !word.startsWith("-"));
+  return parts.slice(0, 2).some((word) => (word.split("/").at(-1) ?? "").replace(/[:[\]()]/g, "").includes(wanted));
+}
+
+/** The command that asks, the daemon that answers, and the `ps` that lists. */
+function isOwn({ command }: ListedProcess, name: string): boolean {
+  const isLooking = /(^|\/)(ps|pgrep|grep)\s/.test(command);
+  const isVidro = /(^|\/)vidro(\s|$)|packages\/cli\/(src|dist|bin)\/|\/lib\/vidro\//.test(command);
+  return isLooking || (isVidro && !/vidro/i.test(name));
 }
 
 function processWords({ pid, user, cpuPercent, memoryBytes, command }: ListedProcess, { say }: Desk): string {
@@ -44,32 +81,101 @@ function processWords({ pid, user, cpuPercent, memoryBytes, command }: ListedPro
 }
 
 /** Which addresses the machine has. */
-export function network(_want: WantOf<"network">, desk: Desk): Skill {
+export function network(_want: Want, desk: Desk): Skill {
   const { say } = desk;
   return tell(desk, [{ call: runProgram(desk, "ip", "-br", "addr"), read: readInterfaces }], (interfaces) => {
-    if (interfaces.length === 0) return say.noAddresses;
+    if (interfaces.length === 0) return say("noAddresses");
     const lines = interfaces.map(
-      ({ name, isUp, addresses }) => `${name}: ${addresses.join(", ")}${isUp ? "" : ` (${say.down})`}`,
+      ({ name, isUp, addresses }) => `${name}: ${addresses.join(", ")}${isUp ? "" : ` (${say("down")})`}`,
     );
-    return `${say.addresses}\n${rows(lines, say, OFFLINE_LIMITS.rows)}`;
+    return `${say("addresses")}\n${rows(lines, say, OFFLINE_LIMITS.rows)}`;
   });
 }
 
-/** Who listens on which port, or on the one that is asked about. */
-export function ports(want: WantOf<"ports">, desk: Desk): Skill {
+/** Where packets for other networks go. */
+export function gateway(_want: Want, desk: Desk): Skill {
   const { say } = desk;
-  return tell(desk, [{ call: runProgram(desk, "ss", "-tlnp"), read: readListeners }], (listeners) => {
-    if (want.port !== undefined) {
-      const found = listeners.find(({ port }) => port === want.port);
-      return found === undefined ? say.nobodyOn(want.port) : `${listenerWords(found, desk)}.`;
-    }
-    if (listeners.length === 0) return say.nobodyListens;
-    const lines = listeners.map((listener) => listenerWords(listener, desk));
-    return `${say.listening(listeners.length)}\n${rows(lines, say, OFFLINE_LIMITS.quotedLines)}`;
+  const read = (text: string) => (readOutput(text).exitCode === 0 ? readOutput(text).stdout : undefined);
+  return tell(desk, [{ call: runProgram(desk, "ip", "route"), read }], (routes) => {
+    const [, address, device = ""] = /^default via (\S+) dev (\S+)/m.exec(routes) ?? [];
+    return address === undefined ? say("noGateway") : say("gateway", { gateway: address, device });
   });
+}
+
+/** Which servers resolve names. */
+export function dns(_want: Want, desk: Desk): Skill {
+  const { say } = desk;
+  const path = "/etc/resolv.conf";
+  const read = (text: string) => (readOutput(text).exitCode === 0 ? readOutput(text).stdout : undefined);
+  const ways = [
+    { call: use(desk, "read_file", { file_path: path }), read },
+    { call: runProgram(desk, "cat", path), read },
+  ];
+  return tell(desk, ways, (text) => {
+    const servers = [...text.matchAll(/^\s*nameserver\s+(\S+)/gm)].map(([, server = ""]) => server);
+    return servers.length === 0 ? say("noDns") : say("dns", { servers: servers.join(", ") });
+  });
+}
+
+/** A host that answers everywhere, asked when no other is named. */
+const ANY_HOST = "1.1.1.1";
+const PING_SECONDS = "3";
+
+/** Whether another host answers; the policy of the hand asks before anything is sent. */
+export function* reach(want: Want, desk: Desk): Skill {
+  const { say } = desk;
+  const host = want.name ?? ANY_HOST;
+  if (!/^[A-Za-z0-9][\w.:-]*$/.test(host)) return say("unreached", { host: shortLine(host) });
+  const ping = runProgram(desk, "ping", "-c", "1", "-W", PING_SECONDS, host);
+  const learnt = yield* learn(desk, [{ call: ping, read: readPing }]);
+  if ("facts" in learnt) return pingWords(host, learnt.facts, desk);
+  if (learnt.isPersonsNo) return learnt.trouble;
+  const call = runProgram(desk, "curl", "-sS", "-o", "/dev/null", "-m", "5", `http://${host}/`);
+  if (call === undefined) return learnt.trouble;
+  const result = yield call;
+  if (result.failed || result.forgotten) return troubleWith(call, result, say);
+  return say(readOutput(result.text).exitCode === 0 ? "reachedPlain" : "unreached", { host });
+}
+
+function pingWords(host: string, time: string, { say }: Desk): string {
+  return time === "" ? say("unreached", { host }) : say("reached", { host, time: time.replace(".", say("decimal")) });
+}
+
+/** The milliseconds of the answer, empty when none came. */
+function readPing(text: string): string | undefined {
+  const { stdout, stderr } = readOutput(text);
+  if (/1 (packets )?received/.test(stdout)) return /time=([\d.]+)/.exec(stdout)?.[1] ?? "0";
+  return /0 (packets )?received|unreachable|unknown host|not known|Temporary failure/.test(stdout + stderr)
+    ? ""
+    : undefined;
+}
+
+/** Which process listens on which port, or on the one that is asked about. */
+export function ports(want: Want, desk: Desk): Skill {
+  const { say } = desk;
+  return tell(desk, listenerWays(desk), (listeners) => {
+    if (want.number !== undefined) {
+      const found = listeners.find(({ port }) => port === want.number);
+      return found === undefined ? say("portFree", { port: want.number }) : `${listenerWords(found, desk)}.`;
+    }
+    if (listeners.length === 0) return say("nothingListens");
+    const lines = listeners.map((listener) => listenerWords(listener, desk));
+    return `${say("listening", { count: listeners.length })}\n${rows(lines, say, OFFLINE_LIMITS.quotedLines)}`;
+  });
+}
+
+/** How listening ports are learnt. */
+export function listenerWays(desk: Desk): readonly Way<readonly ListeningPort[]>[] {
+  return [{ call: runProgram(desk, "ss", "-tlnp"), read: readListeners }];
 }
 
 function listenerWords({ port, addresses, owners }: ListeningPort, { say }: Desk): string {
   const names = owners.map(({ name, pid }) => `${name} (pid ${pid})`).join(", ");
-  return say.port(port, addresses.join(", "), names === "" ? say.ownerUnknown : names);
+  return say("port", { port, addresses: addresses.join(", "), owners: names === "" ? say("ownerUnknown") : names });
+}
+
+/** The lines of an output that ended well. */
+export function goodLines(text: string): readonly string[] | undefined {
+  const { stdout, exitCode } = readOutput(text);
+  return exitCode === 0 ? outputLines(stdout) : undefined;
 }

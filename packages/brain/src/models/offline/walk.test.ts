@@ -42,13 +42,16 @@ const told = (callId: string, text: string, failed = false): Turn => ({
 describe("the next move", () => {
   it("falls back to the facts of the hand when a program is missing", async () => {
     const ask = async (task: string) => (await converse(task, bareHand, { tools: TOOLS })).answer;
-    assert.equal(await ask("how much disk is free?"), "2.5 GiB of 10 GiB are free on /srv/work (75 % used).");
+    assert.equal(
+      await ask("how much disk is free?"),
+      "2.5 GiB of 10 GiB are free on /srv/work (25 %); 7.5 GiB are used.",
+    );
     assert.equal(
       await ask("quanta memória está livre?"),
       "512 MiB de 2 GiB de memória estão disponíveis (75 % em uso).",
     );
-    assert.equal(await ask("uptime"), "The machine has been up for 1 day and 2 hours.");
-    assert.equal(await ask("how many cpus?"), "4 processors.\nLoad: 0.5 over 1 minute, 0.25 over 5, 0.1 over 15.");
+    assert.equal(await ask("how long is this machine up?"), "The machine has been up for 1 day and 2 hours.");
+    assert.equal(await ask("how many cpus?"), "4 processors.");
     assert.equal(
       await ask("¿qué sistema operativo es?"),
       "web-1 usa Debian GNU/Linux 12 (bookworm), kernel Linux 6.1.0, en x86_64.",
@@ -58,7 +61,7 @@ describe("the next move", () => {
 
   it("says honestly what was not done when there is no other way", async () => {
     const { answer } = await converse("who is listening on port 22?", bareHand, { tools: TOOLS });
-    assert.equal(answer, "Not done: `ss -tlnp`. TOOL_FAILED: it was not found.");
+    assert.equal(answer, "Not done: `ss -tlnp`. ss is not installed here.");
   });
 
   it("tries nothing else after a person said no", async () => {
@@ -80,12 +83,12 @@ describe("the next move", () => {
   });
 
   it("depends on the conversation alone", () => {
-    const turns = [user("disk and memory"), told("offline-1-1", "x", true)];
+    const turns = [user("how much disk and memory is free?"), told("offline-1-1", "x", true)];
     assert.deepEqual(nextMove(request(turns)), nextMove(request(structuredClone(turns))));
   });
 
   it("gives each call of a conversation an id of its own", async () => {
-    const first = await converse("disk", bareHand, { tools: TOOLS });
+    const first = await converse("how much disk is free?", bareHand, { tools: TOOLS });
     const second = await converse("and memory?", bareHand, { tools: TOOLS, history: first.turns });
     const ids = second.turns.flatMap((turn) => (turn.role === "tool" ? [turn.callId] : []));
     assert.equal(new Set(ids).size, ids.length);
@@ -103,7 +106,7 @@ describe("the next move", () => {
   });
 
   it("takes no other model's results for its own", () => {
-    const move = nextMove(request([user("disk"), told("call_77", "Filesystem …")]));
+    const move = nextMove(request([user("how much disk is free?"), told("call_77", "Filesystem …")]));
     assert.ok("call" in move && move.id === "offline-2-1");
   });
 
@@ -112,7 +115,7 @@ describe("the next move", () => {
     const move = nextMove(request([user('run "x"'), told("offline-1-1", order, true)]));
     assert.ok("answer" in move && move.answer.includes("shell"));
     const memory = nextMove({
-      ...request([user("folder: where am i?"), told("offline-1-1", order)]),
+      ...request([user("where am i?"), told("offline-1-1", order)]),
       tools: toolsNamed("working_directory"),
     });
     assert.ok("answer" in memory && !memory.answer.split("\n").some((line) => line.trim().startsWith("{")));

@@ -1,11 +1,11 @@
-import { OFFLINE_LIMITS } from "@vidro/core";
+import { isObject, OFFLINE_LIMITS } from "@vidro/core";
 import { taskBeforeDigest } from "@vidro/core/run";
-import type { ModelRequest, Turn } from "@vidro/core";
-import { understand } from "./intents.ts";
-import { introduction, PHRASES } from "./phrases.ts";
-import { skillFor, stepsOf } from "./skills.ts";
-import type { ToolCall, Desk, Result, Skill } from "./skill.ts";
-import type { Understanding } from "./want.ts";
+import type { ModelRequest, ToolSpec, Turn } from "@vidro/core";
+import { notUnderstood, skillFor, stepsOf } from "./skills.ts";
+import type { Desk, Result, Skill, ToolCall } from "./skill.ts";
+import { understand } from "./understand.ts";
+import type { Understanding, Want } from "./want.ts";
+import { speak } from "./wording.ts";
 
 /** The next thing to do: a call, with the plan when it is the first, or the answer. */
 export type Move =
@@ -16,24 +16,26 @@ export type Move =
 export function nextMove({ turns, tools }: ModelRequest): Move {
   const start = turns.findLastIndex((turn) => turn.role === "user");
   const understanding = understandTurns(turns.slice(0, start + 1));
-  const desk: Desk = { say: PHRASES[understanding.language], tools: new Set(tools.map((tool) => tool.name)) };
-  if (understanding.wants.length === 0) return { answer: introduction(desk.say, desk.say.unknown), unmet: true };
+  const { language, wants, nearest } = understanding;
+  const desk: Desk = { language, say: speak(language), tools: new Set(tools.map((tool) => tool.name)) };
+  if (wants.length === 0) return { answer: notUnderstood(desk, nearest), unmet: true };
 
   const results = resultsIn(turns.slice(start + 1));
-  const work = workOf(understanding, desk);
+  const hosts = hostsIn(tools);
+  const work = hosts.length < 2 ? workOf(understanding, desk) : workOfHosts(understanding, desk, { hosts, tools });
   let step = work.next();
   for (const result of results) {
     if (step.done === true) break;
     step = work.next(result);
   }
   if (step.done === true) return { answer: asProse(step.value) };
-  const plan = results.length > 0 ? [] : understanding.wants.flatMap((want) => stepsOf(want, desk.say));
+  const plan = results.length > 0 ? [] : wants.flatMap((want) => stepsOf(want, language));
   return { call: step.value, id: `offline-${turns.length}-${results.length + 1}`, plan };
 }
 
 function understandTurns(turns: readonly Turn[]): Understanding {
   const tasks = turns.filter((turn) => turn.role === "user").slice(-OFFLINE_LIMITS.history);
-  let understanding: Understanding = { language: "en", wants: [], leftOut: 0 };
+  let understanding: Understanding = { language: "en", wants: [], leftOut: 0, nearest: [] };
   for (const { text } of tasks) understanding = understand(taskBeforeDigest(text), understanding);
   return understanding;
 }
@@ -41,8 +43,47 @@ function understandTurns(turns: readonly Turn[]): Understanding {
 function* workOf({ wants, leftOut }: Understanding, desk: Desk): Skill {
   const answers: string[] = [];
   for (const want of wants) answers.push(yield* skillFor(want, desk));
-  if (leftOut > 0) answers.push(desk.say.leftOut(leftOut));
+  if (leftOut > 0) answers.push(desk.say("leftOut", { count: leftOut }));
   return answers.join(answers.some((answer) => answer.includes("\n")) ? "\n\n" : "\n");
+}
+
+/** The hands of a run on several of them, by the names that its tools list. */
+interface Fleet {
+  readonly hosts: readonly string[];
+  readonly tools: readonly ToolSpec[];
+}
+
+/** The same work on each hand in turn; the answer says which host says what. */
+function* workOfHosts(understanding: Understanding, desk: Desk, { hosts, tools }: Fleet): Skill {
+  if (understanding.wants.every(isWithoutHand)) return yield* workOf(understanding, desk);
+  const answers: string[] = [];
+  for (const hand of hosts) {
+    const own = new Set(
+      tools.filter((tool) => !namesIn(tool).length || namesIn(tool).includes(hand)).map(({ name }) => name),
+    );
+    const work = workOf(understanding, { ...desk, tools: own });
+    let step = work.next();
+    while (step.done !== true) {
+      const { tool, input } = step.value;
+      step = work.next(yield { tool, input: { ...input, hand } });
+    }
+    answers.push(`${hand}:${step.value.includes("\n") ? "\n" : " "}${step.value}`);
+  }
+  return answers.join(answers.some((answer) => answer.includes("\n")) ? "\n\n" : "\n");
+}
+
+const isWithoutHand = ({ kind }: Want): boolean => kind === "help";
+
+function hostsIn(tools: readonly ToolSpec[]): readonly string[] {
+  return [...new Set(tools.flatMap((tool) => namesIn(tool)))];
+}
+
+/** The hands that have a tool, when a run has several. */
+function namesIn({ parameters }: ToolSpec): readonly string[] {
+  const properties = parameters["properties"];
+  const where = isObject(properties) ? properties["hand"] : undefined;
+  const names = isObject(where) ? where["enum"] : undefined;
+  return Array.isArray(names) ? names.map(String) : [];
 }
 
 /**

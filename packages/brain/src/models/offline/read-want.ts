@@ -1,0 +1,337 @@
+import { looksLikeFile, plainWords } from "./tokens.ts";
+import type { Token } from "./tokens.ts";
+import type { Intent, Want } from "./want.ts";
+import {
+  asksForFolders,
+  filesIn,
+  isFolderNamed,
+  kindIn,
+  linesIn,
+  mebibytesIn,
+  minutesIn,
+  namesIn,
+  numbersIn,
+  operands,
+  pathsIn,
+  personIn,
+  says,
+} from "./slots.ts";
+
+type Reader = (tokens: readonly Token[], kind: Intent) => readonly Want[] | undefined;
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** The wants of an intent with what its sentence says about it; undefined when the sentence lacks what it needs. */
+export function readWants(tokens: readonly Token[], kind: Intent): readonly Want[] | undefined {
+  return (READERS[kind] ?? plain)(tokens, kind);
+}
+
+const plain: Reader = (_tokens, kind) => [{ kind }];
+
+/** How many rows are asked for; a number that belongs to a span of time is none. */
+const counted: Reader = (tokens, kind) => {
+  const [count] = minutesIn(tokens) === undefined ? numbersIn(tokens) : [];
+  return [{ kind, ...given({ count: count === 0 ? undefined : count }) }];
+};
+
+/** One want for each name. */
+const named: Reader = (tokens, kind) => {
+  const names = namesIn(tokens, kind);
+  const all = names.length > 0 ? names : operands(tokens, "file", "host").map(({ written }) => written);
+  const isSeveral = all.length > 1 && says(tokens, words("and e y or ou o")) && all.length <= 3;
+  const found = isSeveral ? all : all.slice(0, 1);
+  return found.length === 0 ? undefined : found.map((name) => ({ kind, name }));
+};
+
+/** The account that a sentence asks for by its name, else all. */
+const accountOf: Reader = (tokens, kind) => {
+  const isOne =
+    says(tokens, words("exist exists existe")) && says(tokens, words("user usuario utilizador account conta cuenta"));
+  return (isOne ? named(tokens, kind)?.slice(0, 1) : undefined) ?? [{ kind }];
+};
+
+const oneName = (tokens: readonly Token[], kind: Intent): { name: string } | Record<string, never> => {
+  const [name] = namesIn(tokens, kind);
+  return name === undefined ? {} : { name };
+};
+
+/** One want for each path; the folder itself when none is named. */
+const placed: Reader = (tokens, kind) => {
+  const paths = pathsIn(tokens, kind);
+  const [count] = numbersIn(tokens);
+  const rows = given({ count });
+  return paths.length === 0 ? [{ kind, path: ".", ...rows }] : paths.map((path) => ({ kind, path, ...rows }));
+};
+
+const onDisk: Reader = (tokens, kind) => {
+  const paths = operands(tokens, "path").map(({ written }) => written);
+  return paths.length === 0 ? [{ kind }] : paths.map((path) => ({ kind, path }));
+};
+
+const ofFile: Reader = (tokens, kind) => {
+  const [path] = filesIn(tokens, kind);
+  return path === undefined ? undefined : [{ kind, path, ...linesIn(tokens) }];
+};
+
+const aboutFile: Reader = (tokens, kind) => {
+  const [path] = filesIn(tokens, kind);
+  return path === undefined ? undefined : [{ kind, path }];
+};
+
+/** Two paths, in the order in which they are named. */
+const fromTo: Reader = (tokens, kind) => {
+  const [path, to] = filesIn(tokens, kind);
+  return path === undefined || to === undefined ? undefined : [{ kind, path, to }];
+};
+
+const perhapsOfFile: Reader = (tokens, kind) => {
+  const [file] = operands(tokens, "file", "path");
+  return [{ kind, ...given({ path: file?.written }) }];
+};
+
+const logged: Reader = (tokens, kind) => {
+  const [file] = operands(tokens, "file", "path");
+  const [count] = numbersIn(tokens);
+  if (file !== undefined && kind === "log-tail") return [{ kind: "read", path: file.written, last: count ?? 10 }];
+  const name = kind === "log-tail" && file === undefined ? namesIn(tokens, kind)[0] : undefined;
+  return [{ kind, ...given({ path: file?.written, count, name }) }];
+};
+
+const reached: Reader = (tokens, kind) => {
+  const [host] = operands(tokens, "host");
+  const written = host?.written ?? namesIn(tokens, kind)[0];
+  return [{ kind, ...given({ name: written?.replace(/^https?:\/\//, "").replace(/[/:].*$/, "") }) }];
+};
+
+const killed: Reader = (tokens, kind) => {
+  const [number] = numbersIn(tokens);
+  const isPort = says(tokens, words("port porta puerto"));
+  if (number !== undefined) return [isPort ? { kind, number, text: "port" } : { kind, number }];
+  const [name] = namesIn(tokens, kind);
+  return name === undefined ? undefined : [{ kind, name }];
+};
+
+const OLDER = words("older antiguos antigos viejos old anteriores more mais mas");
+
+const found: Reader = (tokens, kind) => {
+  const [glob] = operands(tokens, "glob").filter(({ written }) => written.includes("*"));
+  const [file] = operands(tokens, "file", "quote");
+  const minutes = minutesIn(tokens);
+  const mebibytes = mebibytesIn(tokens);
+  const isEmpty = says(tokens, words("empty vazio vazios vazia vazias vacio vacios vacia vacias"));
+  const isRecent = says(
+    tokens,
+    words("recently recent newest recentemente recientemente nuevos novos recientes recentes"),
+  );
+  const shape = given({
+    pattern: glob?.written ?? file?.written ?? kindIn(tokens),
+    minutes: minutes ?? (isRecent ? 1440 : undefined),
+    mebibytes,
+    folders: asksForFolders(tokens) ? true : undefined,
+    empty: isEmpty ? true : undefined,
+    older:
+      minutes !== undefined && says(tokens, OLDER) && !says(tokens, words("last ultimos ultimas")) ? true : undefined,
+  });
+  const [path] = pathsIn(tokens, kind).filter((each) => each !== file?.written);
+  const at = given({ path });
+  if (shape.pattern !== undefined || shape.minutes !== undefined || shape.mebibytes !== undefined || isEmpty)
+    return [{ kind, ...shape, ...at }];
+  const name = namesIn(tokens, kind).find((each) => each !== path);
+  return name === undefined ? undefined : [{ kind, pattern: `*${name}*`, ...shape, ...at }];
+};
+
+const TEXT_WORDS = words(
+  "search grep text texto word palavra palabra contain contains contem contienen busca busque procure in em en",
+);
+
+const searched: Reader = (tokens, kind) => {
+  const quoted = operands(tokens, "quote").map(({ written }) => written);
+  const isFile = quoted[0] !== undefined && looksLikeFile(quoted[0]) && !says(tokens, TEXT_WORDS);
+  if (
+    isFile ||
+    (quoted[0] !== undefined &&
+      /^[^.]*\.\w{1,5}$/.test(quoted[0]) &&
+      says(tokens, words("file arquivo archivo ficheiro fichero")))
+  )
+    return found(tokens, "find");
+  const [path] = pathsIn(tokens, kind).filter((each) => !quoted.includes(each));
+  const names = namesIn(tokens, kind).filter((each) => each !== path);
+  const [variable] = operands(tokens, "variable", "glob", "host", "number");
+  const text = quoted[0] ?? joined(names, tokens) ?? variable?.written;
+  return text === undefined ? undefined : [{ kind, text, ...given({ path }) }];
+};
+
+/** Names that stand beside each other are one text: "connection refused". */
+function joined(names: readonly string[], tokens: readonly Token[]): string | undefined {
+  const [first] = names;
+  if (first === undefined) return undefined;
+  const from = tokens.findIndex(({ written }) => written === first);
+  let text = first;
+  for (let at = from + 1; names.includes(tokens[at]?.written ?? ""); at += 1) text += ` ${tokens[at]?.written}`;
+  return text;
+}
+
+const listed: Reader = (tokens, kind) => {
+  const pattern = kindIn(tokens);
+  const isOfKind = pattern !== undefined && says(tokens, words("file files arquivos archivos ficheiros ficheros"));
+  if (isOfKind) return found(tokens, "find");
+  return placed(tokens, kind)?.map(({ kind: same, path }) => ({ kind: same, ...given({ path }) }));
+};
+
+const filesCounted: Reader = (tokens, kind) => {
+  const pattern = operands(tokens, "glob")[0]?.written ?? kindIn(tokens);
+  const [path = "."] = pathsIn(tokens, kind);
+  const folders = asksForFolders(tokens) ? (true as const) : undefined;
+  return [{ kind, path, ...given({ pattern: pattern?.startsWith(".") ? `*${pattern}` : pattern, folders }) }];
+};
+
+const linesCounted: Reader = (tokens, kind) => {
+  const [path] = filesIn(tokens, kind);
+  return [{ kind, path: path ?? "." }];
+};
+
+const history: Reader = (tokens, kind) => {
+  const [file] = operands(tokens, "file", "path");
+  const minutes = minutesIn(tokens);
+  const [count] = minutes === undefined ? numbersIn(tokens) : [];
+  const isSingle =
+    says(tokens, words("commit")) && !says(tokens, words("commits")) && says(tokens, words("last ultimo latest"));
+  const person = personIn(tokens, kind);
+  return [
+    { kind, ...given({ path: file?.written, count: count ?? (isSingle ? 1 : undefined), minutes, name: person }) },
+  ];
+};
+
+const ofPerson: Reader = (tokens, kind) => [{ kind, ...given({ name: personIn(tokens, kind) }) }];
+
+const shown: Reader = (tokens, kind) => {
+  const [revision] = operands(tokens, "revision");
+  return [{ kind, ...given({ revision: revision?.written }) }];
+};
+
+const blamed: Reader = (tokens, kind) => {
+  const [path] = filesIn(tokens, kind);
+  const { line } = linesIn(tokens);
+  return path === undefined ? undefined : [{ kind, path, ...given({ line: line ?? numbersIn(tokens)[0] }) }];
+};
+
+const variable: Reader = (tokens, kind) => {
+  const [written] = operands(tokens, "variable");
+  const path = tokens.some((token) => token.plain === "path") ? "PATH" : undefined;
+  const name = written?.written.replace(/[${}]/g, "") ?? path;
+  return [{ kind, ...given({ name }) }];
+};
+
+const deleted: Reader = (tokens, kind) => {
+  const paths = filesIn(tokens, kind);
+  const [path] = paths;
+  if (path === undefined || paths.length > 1 || /^(\/|~|\.{1,2})?\/?$/.test(path)) return undefined;
+  return [{ kind, path, ...(isFolderNamed(tokens, path) ? { folders: true } : {}) }];
+};
+
+const made: Reader = (tokens, kind) => {
+  const [path] = [...operands(tokens, "path", "file").map(({ written }) => written), ...namesIn(tokens, kind)];
+  return path === undefined ? undefined : [{ kind, path }];
+};
+
+const committed: Reader = (tokens, kind) => {
+  const [quoted] = operands(tokens, "quote");
+  return quoted === undefined ? undefined : [{ kind, text: quoted.written }];
+};
+
+const branched: Reader = (tokens, kind) => {
+  const [name] = [...operands(tokens, "path").map(({ written }) => written), ...namesIn(tokens, kind)];
+  return name === undefined ? undefined : [{ kind, name }];
+};
+
+const portOf: Reader = (tokens, kind) => {
+  const ports = numbersIn(tokens).filter((number) => number > 0 && number < 65_536);
+  return ports.length === 0 ? [{ kind }] : ports.slice(0, 3).map((number) => ({ kind, number }));
+};
+
+const depended: Reader = (tokens, kind) => {
+  const isOne = says(tokens, words("use uses usa using"));
+  return [{ kind, ...(isOne ? oneName(tokens, kind) : {}) }];
+};
+
+/** What runs a command names it in quotes or is one; words alone never do. */
+const neverSpoken: Reader = () => undefined;
+
+const programmed: Reader = (tokens, kind) => {
+  const wants = named(tokens, kind);
+  if (wants !== undefined) return wants;
+  const [program] = tokens.filter(({ plain: word }) => PROGRAM_WORDS.has(word));
+  return program === undefined ? undefined : [{ kind, name: plainWords(program.written) }];
+};
+
+/** Words of questions that are programs, too. */
+const PROGRAM_WORDS = words("git docker node python make cron podman grep cat java go");
+
+const scheduled: Reader = (tokens, kind) => [{ kind, ...(says(tokens, words("crontab")) ? { name: "crontab" } : {}) }];
+
+const FAILED = words("failed fail failing fallidos fallidas fallo falha falhou falharam fallaron");
+
+const serviceList: Reader = (tokens, kind) => [{ kind, ...(says(tokens, FAILED) ? { text: "failed" } : {}) }];
+
+const IMAGES = words("images imagens imagenes");
+
+const containerList: Reader = (tokens, kind) => [{ kind, ...(says(tokens, IMAGES) ? { text: "images" } : {}) }];
+
+/** What each intent reads from a sentence; the others read nothing. */
+const READERS: { readonly [K in Intent]?: Reader } = {
+  "top-cpu": counted,
+  "top-memory": counted,
+  "kernel-log": counted,
+  accounts: accountOf,
+  commit: committed,
+  containers: containerList,
+  copy: fromTo,
+  "count-commits": ofPerson,
+  "count-files": filesCounted,
+  "count-lines": linesCounted,
+  cron: scheduled,
+  delete: deleted,
+  dependencies: depended,
+  disk: onDisk,
+  env: variable,
+  "file-info": aboutFile,
+  find: found,
+  "folder-size": placed,
+  "git-blame": blamed,
+  "git-diff": perhapsOfFile,
+  "git-log": history,
+  "git-show": shown,
+  inodes: onDisk,
+  install: named,
+  installed: programmed,
+  kill: killed,
+  largest: placed,
+  "largest-folders": placed,
+  list: listed,
+  "log-errors": logged,
+  "log-tail": logged,
+  "make-branch": branched,
+  "make-file": made,
+  "make-folder": made,
+  ports: portOf,
+  reach: reached,
+  read: ofFile,
+  rename: fromTo,
+  restart: named,
+  run: neverSpoken,
+  running: programmed,
+  search: searched,
+  service: programmed,
+  services: serviceList,
+  "start-service": named,
+  "stop-service": named,
+  "switch-branch": branched,
+  version: programmed,
+};
+
+type Given<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+/** An object without the fields that are undefined. */
+function given<T extends object>(fields: T): Given<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Given<T>;
+}

@@ -1,0 +1,226 @@
+import { LEXICON, wordsOfIntent } from "./classifier.ts";
+import { looksLikeFile, numberIn, plainWords } from "./tokens.ts";
+import type { OperandKind, Token } from "./tokens.ts";
+import type { Intent } from "./want.ts";
+import { isGenericWord } from "./words.ts";
+
+const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+const FOLDER_NOUNS = words(
+  "folder folders directory dir pasta diretorio carpeta directorio folder's subfolder subpasta subcarpeta",
+);
+const FILE_NOUNS = words("file files arquivo arquivos archivo archivos ficheiro ficheiros fichero ficheros");
+const PLACES = words(
+  "in inside under within of at from em no na nos nas dentro de da do dos das en del below into sob bajo",
+);
+const ARTICLES = words("the a o os as la el los las this my our meu minha mi");
+
+/** Operands of the given kinds, in their order. */
+export function operands(tokens: readonly Token[], ...kinds: readonly OperandKind[]): readonly Token[] {
+  return tokens.filter(({ kind }) => kind !== undefined && kinds.includes(kind));
+}
+
+/** The numbers that a sentence says. */
+export function numbersIn(tokens: readonly Token[]): readonly number[] {
+  return tokens.flatMap((token) => numberIn(token) ?? []);
+}
+
+/** Words of a sentence that an intent's phrases do not account for: names, most likely. */
+export function strangeWords(tokens: readonly Token[], intent: Intent): readonly Token[] {
+  const own = wordsOfIntent(intent);
+  const isOrdinary = ({ plain, kind, written }: Token): boolean =>
+    kind !== undefined ||
+    (isGenericWord(plain) && !isSpelledAsName(written)) ||
+    (own.has(plain) && !isSpelledAsName(written)) ||
+    (LEXICON.correct(plain) !== plain && own.has(LEXICON.correct(plain)));
+  return tokens.filter((token) => !isOrdinary(token));
+}
+
+/** Whether a word is spelled as names in programs are: `createServer`, `user_id`, `FAILED`. */
+function isSpelledAsName(written: string): boolean {
+  return /[a-z][A-Z]|_|^[A-Z]{3,}$|::/.test(written);
+}
+
+/** The name that a sentence is about: what is quoted, else a word that nothing accounts for, unknown words first. */
+export function namesIn(tokens: readonly Token[], intent: Intent): readonly string[] {
+  const quoted = operands(tokens, "quote").map(({ written }) => written.trim());
+  if (quoted.length > 0) return quoted;
+  const strange = strangeWords(tokens, intent);
+  const unknown = strange.filter(({ plain, written }) => !LEXICON.knows(plain) || isSpelledAsName(written));
+  return (unknown.length > 0 ? unknown : strange).map(({ written }) => nameOf(written));
+}
+
+/** A person that a sentence names: in capitals, or behind a word such as "by". */
+export function personIn(tokens: readonly Token[], intent: Intent): string | undefined {
+  const isBehind = (at: number) => /^(by|did|de|do|da|por|del|hizo|fez)$/.test(tokens[at - 1]?.plain ?? "");
+  const strange = new Set(strangeWords(tokens, intent));
+  const found = tokens.find(
+    (token, at) => strange.has(token) && !LEXICON.knows(token.plain) && (/^[A-Z]/.test(token.written) || isBehind(at)),
+  );
+  return found?.written;
+}
+
+/** A name without what people put around it. */
+function nameOf(written: string): string {
+  return written.replace(/^['"]+|['"’]+$/g, "");
+}
+
+/** Paths that a sentence names: by their looks, else a folder without a slash such as `src` in "files in src". */
+export function pathsIn(tokens: readonly Token[], intent: Intent): readonly string[] {
+  const written = [
+    ...operands(tokens, "path", "file"),
+    ...operands(tokens, "quote").filter(({ written: text }) => /^[^\s]*[./][^\s]*$/.test(text)),
+  ];
+  if (written.length > 0) return written.map((token) => token.written);
+  const strange = new Set(strangeWords(tokens, intent));
+  return tokens.filter((token, at) => strange.has(token) && isNamedPlace(tokens, at)).map((token) => token.written);
+}
+
+/** Whether a word stands where the name of a folder stands: "in src", "the docs folder", "pasta docs". */
+function isNamedPlace(tokens: readonly Token[], at: number): boolean {
+  const token = tokens[at];
+  if (token === undefined || !/^[\w@.+-]+$/.test(token.written)) return false;
+  if (FOLDER_NOUNS.has(token.plain) || FILE_NOUNS.has(token.plain)) return false;
+  const isFolder = (index: number) => FOLDER_NOUNS.has(tokens[index]?.plain ?? "");
+  if ((isFolder(at + 1) && !isDescribing(token)) || isFolder(at - 1)) return true;
+  const before = ARTICLES.has(tokens[at - 1]?.plain ?? "") ? at - 2 : at - 1;
+  const isPlaced = PLACES.has(tokens[before]?.plain ?? "") || isFolder(before);
+  return isPlaced && (!LEXICON.knows(token.plain) || at === tokens.length - 1);
+}
+
+/** Whether a word tells which folder is meant without being its name: "the biggest folder". */
+function isDescribing({ plain }: Token): boolean {
+  return LEXICON.meanings(plain).some((meaning) => /^(big|most|first|last|empty|size|modified|full)$/.test(meaning));
+}
+
+const COMMON_FILES: ReadonlyMap<string, string> = new Map(
+  `readme:readme leiame:readme leia-me:readme leeme:readme license:license licence:license licenca:license licencia:license
+   changelog:changelog`
+    .split(/\s+/)
+    .map((pair) => [pair.split(":")[0] ?? "", pair.split(":")[1] ?? ""] as const),
+);
+
+/** A file that a sentence names: by its looks, as `readme`, or behind the word for a file. */
+export function filesIn(tokens: readonly Token[], intent: Intent): readonly string[] {
+  const shown = operands(tokens, "file", "path", "quote", "glob").map(
+    ({ written }) => COMMON_FILES.get(plainWords(written)) ?? written,
+  );
+  if (shown.length > 0) return shown;
+  const strange = strangeWords(tokens, intent);
+  const unknown = strange.filter(({ plain }) => !LEXICON.knows(plain));
+  return (unknown.length > 0 ? unknown : strange).map(({ written }) => written);
+}
+
+/** Whether any word of the sentence is one of these, also when it is misspelt. */
+export function says(tokens: readonly Token[], set: ReadonlySet<string>): boolean {
+  return tokens.some(({ plain }) => set.has(plain) || set.has(LEXICON.correct(plain)));
+}
+
+const KINDS: ReadonlyMap<string, string> = new Map(
+  `markdown:*.md md:*.md typescript:*.ts ts:*.ts javascript:*.js js:*.js python:*.py py:*.py rust:*.rs ruby:*.rb java:*.java
+   golang:*.go json:*.json yaml:*.{yaml,yml} yml:*.{yaml,yml} toml:*.toml css:*.css html:*.html sql:*.sql shell:*.sh sh:*.sh
+   bash:*.sh csv:*.csv xml:*.xml pdf:*.pdf pdfs:*.pdf text:*.txt txt:*.txt texto:*.txt log:*.log logs:*.log zip:*.zip
+   image:*.{png,jpg,jpeg,gif,svg,webp} images:*.{png,jpg,jpeg,gif,svg,webp} imagem:*.{png,jpg,jpeg,gif,svg,webp}
+   imagens:*.{png,jpg,jpeg,gif,svg,webp} imagen:*.{png,jpg,jpeg,gif,svg,webp} imagenes:*.{png,jpg,jpeg,gif,svg,webp}
+   png:*.png jpg:*.{jpg,jpeg} jpeg:*.{jpg,jpeg} svg:*.svg conf:*.conf lock:*.lock php:*.php tsx:*.tsx jsx:*.jsx ini:*.ini
+   ipynb:*.ipynb cpp:*.cpp test:*test* tests:*test* teste:*test* testes:*test* hidden:.* oculto:.* ocultos:.*`
+    .split(/\s+/)
+    .map((pair) => [pair.slice(0, pair.indexOf(":")), pair.slice(pair.indexOf(":") + 1)] as const),
+);
+
+/** The pattern of names for a kind of file, such as "python". */
+export function kindIn(tokens: readonly Token[]): string | undefined {
+  const extension = operands(tokens, "glob").find(({ written }) => /^\.[a-z0-9]+$/i.test(written));
+  if (extension !== undefined) return `*${extension.written}`;
+  return tokens.map(({ plain }) => KINDS.get(plain)).find((pattern) => pattern !== undefined);
+}
+
+/** Whether a sentence speaks of folders and not of files. */
+export function asksForFolders(tokens: readonly Token[]): boolean {
+  const folders = words(
+    "folders directories dirs pastas diretorios carpetas directorios subfolders subpastas subcarpetas",
+  );
+  return says(tokens, folders) && !says(tokens, FILE_NOUNS);
+}
+
+/** Whether a path names a folder: by a slash at its end, or by the word for one. */
+export function isFolderNamed(tokens: readonly Token[], path: string): boolean {
+  return path.endsWith("/") || (says(tokens, FOLDER_NOUNS) && !looksLikeFile(path));
+}
+
+const UNITS: readonly (readonly [ReadonlySet<string>, number])[] = [
+  [words("minute minutes min minuto minutos mins"), 1],
+  [words("hour hours hora horas h hrs"), 60],
+  [words("day days dia dias d"), 1440],
+  [words("week weeks semana semanas"), 10_080],
+  [words("month months mes meses"), 43_200],
+];
+
+/** The span of time that a sentence names, in minutes: "the last 2 days", "today", "this week". */
+export function minutesIn(tokens: readonly Token[]): number | undefined {
+  for (const [at, token] of tokens.entries()) {
+    const unit = UNITS.find(([names]) => names.has(tokens[at + 1]?.plain ?? ""))?.[1];
+    const count = numberIn(token);
+    if (count !== undefined && unit !== undefined) return count * unit;
+  }
+  if (says(tokens, words("today hoje hoy"))) return 1440;
+  if (says(tokens, words("yesterday ontem ayer"))) return 2880;
+  if (says(tokens, words("week semana"))) return 10_080;
+  return says(tokens, words("month mes")) ? 43_200 : undefined;
+}
+
+/** The size that a sentence names, in MiB: "bigger than 10 MB". */
+export function mebibytesIn(tokens: readonly Token[]): number | undefined {
+  const scale = new Map([
+    ["kb", 1 / 1024],
+    ["k", 1 / 1024],
+    ["mb", 1],
+    ["mib", 1],
+    ["m", 1],
+    ["megas", 1],
+    ["megabytes", 1],
+    ["gb", 1024],
+    ["gib", 1024],
+    ["g", 1024],
+    ["gigas", 1024],
+  ]);
+  for (const [at, token] of tokens.entries()) {
+    const unit = scale.get(tokens[at + 1]?.plain ?? "");
+    const count = numberIn(token);
+    if (count !== undefined && unit !== undefined) return count * unit;
+  }
+  return undefined;
+}
+
+const ORDINALS = new Map(
+  `first:1 second:2 third:3 fourth:4 fifth:5 tenth:10 primeira:1 segunda:2 terceira:3 quarta:4 quinta:5 decima:10
+   primera:1 tercera:3 cuarta:4`
+    .split(/\s+/)
+    .map((pair) => [pair.split(":")[0] ?? "", Number(pair.split(":")[1])] as const),
+);
+const LINES = words("line lines linha linhas linea lineas");
+const FIRST = words(
+  "first primeira primeiras primeiro primeiros primera primeras primer primeros head beginning comeco inicio principio top start",
+);
+const LAST = words("last ultima ultimas ultimo ultimos tail end fim final bottom latest");
+
+/** Which lines of a file are meant: so many from its beginning or its end, or one by its number. */
+export function linesIn(tokens: readonly Token[]): { first?: number; last?: number; line?: number } {
+  const [number] = numbersIn(tokens);
+  const isOne = tokens.some(({ plain }, at) => {
+    const isLine = plain === "line" || plain === "linha" || plain === "linea";
+    return (
+      isLine && (tokens[at + 1]?.kind === "number" || /^\d+[ªºa°]|(st|nd|rd|th)$/i.test(tokens[at - 1]?.written ?? ""))
+    );
+  });
+  if (isOne && number !== undefined) return { line: number };
+  if (says(tokens, LAST))
+    return says(tokens, LINES) && number === undefined && isSingular(tokens) ? { last: 1 } : { last: number ?? 10 };
+  const ordinal = tokens.map(({ plain }) => ORDINALS.get(plain)).find((place) => place !== undefined);
+  if (ordinal !== undefined && number === undefined && isSingular(tokens)) return { line: ordinal };
+  return says(tokens, FIRST) ? { first: number ?? 10 } : {};
+}
+
+function isSingular(tokens: readonly Token[]): boolean {
+  return tokens.some(({ plain }) => plain === "line" || plain === "linha" || plain === "linea");
+}

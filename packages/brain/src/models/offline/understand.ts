@@ -1,0 +1,160 @@
+import { OFFLINE_LIMITS } from "@vidro/core";
+import { classify, LEXICON, wordsOfIntent } from "./classifier.ts";
+import type { Guess } from "./classifier.ts";
+import { commandLineIn } from "./command-line.ts";
+import { followUp } from "./follow-up.ts";
+import { isWorldwide, likeliest } from "./language.ts";
+import { readWants } from "./read-want.ts";
+import { operands, strangeWords } from "./slots.ts";
+import { tokensOf } from "./tokens.ts";
+import type { Token } from "./tokens.ts";
+import type { Intent, Understanding, Want } from "./want.ts";
+import { isGenericWord } from "./words.ts";
+
+/** Below this probability an intent is not believed. */
+const BELIEVED = 0.4;
+/** Above this probability a sentence is one request, whatever its parts may mean. */
+const CERTAIN = 0.9;
+/** Things that are offered when a task is not understood. */
+const OFFERED = 3;
+
+/** What a task wants, read by itself and, where it leans on the one before it, together with that. */
+export function understand(task: string, before?: Understanding): Understanding {
+  const text = task.slice(0, OFFLINE_LIMITS.taskChars);
+  const tokens = tokensOf(text);
+  const words = tokens.slice(0, OFFLINE_LIMITS.taskWords).map(({ plain }) => plain);
+  const { guesses, languages } = classify(words);
+  const spoken = before?.language ?? "en";
+  // A command line speaks English whatever its writer speaks.
+  const tellsNone = commandLineIn(text) !== undefined || isWorldwide(words);
+  const language = tellsNone ? spoken : likeliest(languages, spoken);
+  const nearest = guesses.flatMap(({ intent }) => intent ?? []).slice(0, OFFERED);
+  // Half of a task may mean something else than the whole of it.
+  const isShort = tokens.length <= OFFLINE_LIMITS.taskWords || quotedCommands(tokens).length > 0;
+  const all = text === task && isShort ? wantsOf({ text, tokens, guesses }, before) : [];
+  const most = all[0]?.kind === "run" ? OFFLINE_LIMITS.commands : OFFLINE_LIMITS.wants;
+  return { language, wants: all.slice(0, most), leftOut: Math.max(0, all.length - most), nearest };
+}
+
+interface Task {
+  readonly text: string;
+  readonly tokens: readonly Token[];
+  readonly guesses: readonly Guess[];
+}
+
+function wantsOf({ text, tokens, guesses }: Task, before: Understanding | undefined): readonly Want[] {
+  const line = commandLineIn(text);
+  if (line !== undefined) return [{ kind: "run", command: line }];
+  const commands = quotedCommands(tokens);
+  if (commands.length > 0) return commands;
+  const leaning = before === undefined ? undefined : followUp(tokens, before);
+  if (leaning !== undefined) return leaning;
+  const clauses = clausesOf(tokens).map((clause) => wantsOfClause(clause));
+  const isMany = clauses.length > 1 && clauses.every((wants) => wants.length > 0);
+  if (isMany && !isOneRequest(guesses[0], clauses.flat())) return distinct(clauses.flat());
+  return wantsInOne(tokens, guesses);
+}
+
+function wantsOfClause(tokens: readonly Token[]): readonly Want[] {
+  const commands = quotedCommands(tokens);
+  return commands.length > 0 ? commands : wantsInOne(tokens, classify(tokens.map(({ plain }) => plain)).guesses);
+}
+
+/** The wants of the most probable intent for which the sentence has all that it needs. */
+function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readonly Want[] {
+  for (const guess of guesses.slice(0, 2)) {
+    const intent = believed(guess);
+    if (intent === undefined) return [];
+    const wants = readWants(tokens, intent);
+    if (wants === undefined || isElsewhere(tokens, wants, guess.probability)) continue;
+    return wants;
+  }
+  return [];
+}
+
+function believed(guess: Guess | undefined): Intent | undefined {
+  return guess !== undefined && guess.probability >= BELIEVED ? guess.intent : undefined;
+}
+
+/** Meanings that ask for more than a look; an intent whose phrases lack the word is not meant. */
+const FOREIGN_MEANINGS: ReadonlySet<string> = new Set(["delete", "kill", "other"]);
+
+/** Whether the sentence says what the wants do not: an operand, an order, a name, or too many unknown words. */
+function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probability: number): boolean {
+  const kind = wants[0]?.kind;
+  if (kind === undefined) return true;
+  const read = wants.flatMap((want) =>
+    Object.values(want).flatMap((value) => (typeof value === "string" ? value : [])),
+  );
+  const isRead = ({ written }: Token): boolean => read.some((value) => value.includes(written));
+  const isUnread = (token: Token) => token.kind !== undefined && token.kind !== "number" && !isRead(token);
+  if (tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
+  const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
+  if (strange.some(({ plain }) => isForeign(plain, kind))) return true;
+  const unknown = strange.filter(({ plain }) => !LEXICON.knows(LEXICON.correct(plain)));
+  // A name in capitals that nothing reads is another subject: "what time is it in Tokyo?".
+  if (unknown.some((token) => /^\p{Lu}\p{Ll}/u.test(token.written) && token !== tokens[0])) return true;
+  return unknown.length > (probability >= CERTAIN ? 2 : 1);
+}
+
+/** Whether a word asks for more than phrases of the intent do. */
+function isForeign(word: string, intent: Intent): boolean {
+  const meanings = LEXICON.meanings(word).filter((meaning) => FOREIGN_MEANINGS.has(meaning));
+  if (meanings.length === 0) return false;
+  const own = new Set([...wordsOfIntent(intent)].flatMap((each) => LEXICON.meanings(each)));
+  return !meanings.some((meaning) => own.has(meaning));
+}
+
+/** A file that is known by a name without an ending is read under that name. */
+function isCommonFile({ kind, written }: Token): boolean {
+  return kind === "file" && !/[./]/.test(written);
+}
+
+/** "Which processes use most CPU and memory" is one question, although "memory" alone would be another. */
+function isOneRequest(guess: Guess | undefined, parts: readonly Want[]): boolean {
+  if (guess?.intent === undefined) return false;
+  if (/^(top-|rename|copy|git-|commit|largest)/.test(guess.intent)) return guess.probability >= 0.5;
+  return guess.probability >= CERTAIN && !parts.some(({ kind }) => kind === guess.intent);
+}
+
+const RUN_WORDS: ReadonlySet<string> = new Set(
+  `run execute exec launch rode roda rodar executa executar rodem ejecuta ejecutar ejecute corre corra correr lanza command
+   commands following shell terminal program script comando comandos seguinte seguintes siguiente siguientes programa first
+   next finally after primeiro depois primero luego despues then these estes estos tests testes pruebas output saida salida
+   result resultado and e y`.split(/\s+/),
+);
+const RUN_VERBS =
+  /^(run|execute|exec|launch|rode|roda|rodar|executa|executar|rodem|ejecuta|ejecutar|ejecute|corre|corra|correr|lanza)$/;
+
+/** The commands in quotes behind a verb such as "run", in their order. */
+function quotedCommands(tokens: readonly Token[]): readonly Want[] {
+  const quoted = operands(tokens, "quote");
+  const others = tokens.filter(({ kind }) => kind !== "quote");
+  const isOrder = others.some(({ plain }) => RUN_VERBS.test(plain));
+  const isOnly = others.every(({ plain }) => RUN_WORDS.has(plain) || isGenericWord(plain));
+  if (quoted.length === 0 || !isOrder || !isOnly) return [];
+  return quoted.map(({ written }) => ({ kind: "run", command: written.trim() }));
+}
+
+// Tested on what was written: `é` is no `e`.
+const JOINTS = /^(and|&|e|y|then|depois|luego|também|tambem|también|tambien|also|plus|después|despues)$/i;
+
+/** The clauses of a sentence. */
+function clausesOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const clauses: Token[][] = [[]];
+  for (const token of tokens) {
+    if (JOINTS.test(token.written)) clauses.push([]);
+    else clauses.at(-1)?.push(token);
+    if (token.endsClause) clauses.push([]);
+  }
+  return clauses.filter((clause) => clause.some(({ plain }) => !/^(please|por|favor|hey|ok|thanks)$/.test(plain)));
+}
+
+function distinct(wants: readonly Want[]): readonly Want[] {
+  const seen = new Set<string>();
+  const found = wants.filter((want) => {
+    const key = JSON.stringify(want);
+    return !seen.has(key) && seen.add(key);
+  });
+  return found.length > 1 ? found.filter(({ kind }) => kind !== "help") : found;
+}

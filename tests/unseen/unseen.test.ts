@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { understand } from "../../packages/brain/src/models/offline/understand.ts";
+import { readPhrases } from "../../scripts/train/phrases.ts";
+import { questionsIn, wantKey } from "./questions.ts";
+import type { UnseenQuestion } from "./questions.ts";
+
+/** Of a hundred questions that were never taught: how many have to be right at least, and wrong at most. */
+const LEAST_RIGHT = 90;
+const MOST_WRONG = 2;
+
+type Judgement = "right" | "refused" | "wrong";
+
+function judge({ text, wants }: UnseenQuestion): Judgement {
+  const understood = understand(text).wants.map(wantKey).join("\n");
+  if (understood === wants.map(wantKey).join("\n")) return "right";
+  return understood === "" ? "refused" : "wrong";
+}
+
+for (const file of ["first.txt"]) {
+  test(`of the questions in ${file}, at least 90 of 100 are taken for what they are and at most 2 for something else`, (t) => {
+    const questions = questionsIn(file);
+    for (const language of ["en", "pt", "es"] as const) {
+      const judged = questions
+        .filter((each) => each.language === language)
+        .map((each) => ({ ...each, judgement: judge(each) }));
+      const share = (judgement: Judgement) =>
+        (judged.filter((each) => each.judgement === judgement).length / judged.length) * 100;
+      const missed = judged
+        .filter((each) => each.judgement !== "right")
+        .map((each) => `${each.judgement}: ${each.text}`);
+      t.diagnostic(
+        `${language}: ${judged.length} questions, ${share("right").toFixed(1)} % right, ${share("wrong").toFixed(1)} % wrong`,
+      );
+      assert.ok(share("right") >= LEAST_RIGHT && share("wrong") <= MOST_WRONG, missed.join("\n"));
+    }
+  });
+
+  test(`the questions in ${file} are answered in the language that they are asked in`, () => {
+    const others = questionsIn(file).filter(
+      ({ text, language, wants }) => wants[0]?.kind !== "run" && understand(text).language !== language,
+    );
+    assert.ok(others.length <= questionsIn(file).length / 50, others.map(({ text }) => text).join("\n"));
+  });
+}
+
+test("no unseen question is among the phrases", () => {
+  const taught = new Set(readPhrases().map(({ text }) => text.toLowerCase().replace(/[¿?.!]/g, "")));
+  const seen = ["first.txt"]
+    .flatMap((file) => questionsIn(file))
+    .filter(({ text }) => taught.has(text.toLowerCase().replace(/[¿?.!]/g, "")));
+  assert.deepEqual(
+    seen.map(({ text }) => text),
+    [],
+  );
+});
