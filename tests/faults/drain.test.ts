@@ -76,6 +76,33 @@ test("an answer that a chat was promised ends with an error that says so, not as
   assert.equal(await code, 0);
 });
 
+test("requests that wait when the daemon is told to end get their 503, and until then /readyz says draining", async (t) => {
+  const model = await fakeOpenAi(hangAfter("Once upon "));
+  t.after(() => model.close());
+  await using stage = await Stage.set({ VIDRO_MODEL: "fake", VIDRO_MODEL_URL: model.url });
+  await using daemon = await DaemonProcess.up(stage, { flags: ["--port", "0"] });
+  const asked = model.next();
+  const chat = { model: "bunny", messages: [{ role: "user", content: "Tell me a story." }] };
+  const waiting = [
+    daemon.ask("/v1/chat/completions", { method: "POST", body: JSON.stringify(chat) }),
+    daemon.ask("/v1/responses", { method: "POST", body: JSON.stringify({ model: "bunny", input: "And another." }) }),
+  ];
+  await asked;
+  await until("both runs are at work", () => model.requests.length === 2);
+  const code = daemon.end("SIGTERM");
+  await until("it is draining", async () => {
+    const ready = await daemon.ask("/readyz");
+    return ready.status === 503 && ((await ready.json()) as { status: string }).status === "draining";
+  });
+  assert.equal((await daemon.ask("/healthz")).status, 200);
+  for (const response of await Promise.all(waiting)) {
+    assert.equal(response.status, 503);
+    assert.ok(Number(response.headers.get("retry-after")) > 0);
+    assert.match(await response.text(), /SHUTTING_DOWN/);
+  }
+  assert.equal(await code, 0);
+});
+
 test("a request that comes in while the daemon ends is 503, with the time to come back", async () => {
   await using stage = await Stage.set();
   await using daemon = await DaemonProcess.up(stage, { flags: ["--port", "0"] });

@@ -18,7 +18,7 @@ export async function serveSurfaces(
   t: { after(done: () => Promise<void>): void },
   { behind, ...what }: TestServerParts,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
-  const quiet = { log: () => undefined, bounds: { drainMs: 100 } };
+  const quiet = { log: () => undefined, bounds: { waitingMs: 50, drainMs: 100 } };
   const server = await serveHttp({ ...what, ...quiet, host: "127.0.0.1", port: 0 });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> =>

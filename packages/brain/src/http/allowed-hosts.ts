@@ -45,15 +45,28 @@ export async function authenticate(
 ): Promise<VerifiedCaller | undefined> {
   const { scope } = route;
   if (scope === undefined) return undefined;
-  const token = BEARER.exec(request.headers.authorization ?? "")?.[1];
+  const token = tokenIn(request.headers.authorization ?? "");
   if (token === undefined || token.length > TOKEN_LIMITS.chars)
-    throw new Fault("AUTH_REQUIRED", "A token is needed: send it as `Authorization: Bearer <token>`.");
+    throw new Fault(
+      "AUTH_REQUIRED",
+      "A token is needed: send it as `Authorization: Bearer <token>`, or as the password of Basic authentication.",
+    );
   const verified = await tokens.verify(token);
   if (!grants(verified.scopes, scope)) throw new Fault("FORBIDDEN", `scope ${scope} required`);
   return verified;
 }
 
 const BEARER = /^Bearer +([\x21-\x7e]+)$/i;
+const BASIC = /^Basic +([A-Za-z0-9+/]+={0,2})$/i;
+
+/** The token of an `Authorization` header: that of Bearer, or the password of Basic, whatever its user is called. */
+function tokenIn(authorization: string): string | undefined {
+  const [, bearer] = BEARER.exec(authorization) ?? [];
+  const [, basic] = BASIC.exec(authorization) ?? [];
+  if (basic === undefined) return bearer;
+  const [, password] = /^[^:]*:([\x21-\x7e]+)$/.exec(Buffer.from(basic, "base64").toString("utf8")) ?? [];
+  return password;
+}
 
 /** The name in a `Host` header, in lower case, without its port and without the brackets of an IPv6 address. */
 function hostName(host: string): string {

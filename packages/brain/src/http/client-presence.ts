@@ -2,20 +2,29 @@ import type { ServerResponse } from "node:http";
 import { Fault, HTTP_LIMITS, LONGEST_TIMER_MS } from "@vidro/core";
 import type { VerifiedCaller } from "../auth/caller.ts";
 
-/** Aborts a request when its client has disconnected, or its token was revoked or has expired. */
+/** The signals of a server that shuts down: first for streams, then for those who still wait. */
+interface ServerEnd {
+  readonly going: AbortSignal;
+  readonly late: AbortSignal;
+}
+
+/** Aborts a request when its client has disconnected, its token was revoked or has expired, or the server ends. */
 export class ClientPresence {
   readonly #left = new AbortController();
   readonly #gone = new AbortController();
   readonly #response: ServerResponse;
   readonly #revoked: AbortSignal | undefined;
   readonly #going: AbortSignal;
+  readonly #late: AbortSignal;
   readonly #expiry: NodeJS.Timeout | undefined;
   #isStream = false;
 
-  constructor(response: ServerResponse, verified: VerifiedCaller | undefined, going: AbortSignal) {
+  constructor(response: ServerResponse, verified: VerifiedCaller | undefined, { going, late }: ServerEnd) {
     this.#response = response;
     this.#revoked = verified?.revoked;
     this.#going = going;
+    this.#late = late;
+    late.addEventListener("abort", this.#leave);
     response.once("close", this.#close);
     if (response.destroyed) this.#close();
     this.#revoked?.addEventListener("abort", this.#revoke);
@@ -46,6 +55,7 @@ export class ClientPresence {
     clearTimeout(this.#expiry);
     this.#revoked?.removeEventListener("abort", this.#revoke);
     this.#going.removeEventListener("abort", this.#leave);
+    this.#late.removeEventListener("abort", this.#leave);
   }
 
   readonly #leave = (): void => this.#left.abort();

@@ -39,6 +39,8 @@ export interface ServerContext {
   readonly processingMs: number;
   /** Aborted when the server shuts down: streams end, so that their clients resume them elsewhere. */
   readonly going: AbortSignal;
+  /** Aborted when those who still wait for an answer are told to come back. */
+  readonly late: AbortSignal;
 }
 
 /** One request, and what is known of it so far. */
@@ -87,8 +89,10 @@ async function serve(ctx: RequestContext, path: string, query: URLSearchParams):
   try {
     const origin = admitRequest(request, server.allowed);
     if (origin !== undefined) allowRead(ctx.response, origin);
-    if (server.going.aborted) throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP_LIMITS.stopMs });
-    if (findRoute(ctx, path)) await callRoute(ctx, query);
+    if (!findRoute(ctx, path)) return;
+    if (server.going.aborted && ctx.matched?.route.answersToTheEnd !== true)
+      throw new Fault("SHUTTING_DOWN", undefined, { retryAfterMs: HTTP_LIMITS.stopMs });
+    await callRoute(ctx, query);
   } catch (thrown) {
     replyFault(ctx, faultForClient(ctx, thrown));
   }
@@ -141,7 +145,7 @@ async function callRoute(ctx: RequestContext, query: URLSearchParams): Promise<v
   const brought = await readBody(request, response);
   const taken = acceptBody(route, checks, unwrapEnvelope(route, brought));
   const { body } = taken;
-  const presence = new ClientPresence(response, verified, server.going);
+  const presence = new ClientPresence(response, verified, server);
   try {
     const key = repeatKey(ctx, caller.owner);
     const { headers } = request;
@@ -157,6 +161,7 @@ async function callRoute(ctx: RequestContext, query: URLSearchParams): Promise<v
       signal: presence.signal,
       gone: presence.gone,
       tell: box.tell,
+      isGoing: server.going.aborted,
     };
     ctx.box = box;
     box.open();

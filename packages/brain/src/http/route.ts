@@ -39,6 +39,8 @@ export interface RouteCall {
   /** Aborted when the client has disconnected before its answer was whole. */
   readonly gone: AbortSignal;
   readonly tell: ProgressReporter;
+  /** Whether the server is shutting down; only a route with `answersToTheEnd` is called then. */
+  readonly isGoing: boolean;
 }
 
 /** The answer of a route: a value, or a stream that it writes to the raw response itself. */
@@ -70,6 +72,8 @@ export interface Route {
   readonly answer: JsonObject;
   /** Media types that the route writes itself, besides JSON; with NDJSON it also writes its own glass box. */
   readonly produces?: readonly string[];
+  /** The route is also called while the server shuts down. */
+  readonly answersToTheEnd?: true;
   readonly handle: (call: RouteCall) => Promise<Reply>;
 }
 

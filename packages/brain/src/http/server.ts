@@ -54,13 +54,15 @@ export interface HttpServer {
   readonly port: number;
   /** Uses another certificate for new connections; throws when it cannot be used. Only with TLS. */
   secure?(tls: { readonly cert: string; readonly key: string }): void;
-  /** Stops accepting, gives requests `drainMs` to end, then closes the rest. */
+  /** Ends streams, gives requests `waitingMs` to end, tells the rest to come back, and closes within `drainMs`. */
   close(): Promise<void>;
 }
 
 /** Bounds of a server that tests may lower. */
 const HTTP_BOUNDS: {
-  readonly [Name in "connections" | "headersMs" | "requestMs" | "drainMs" | "processingMs"]: number;
+  readonly [
+    Name in "connections" | "headersMs" | "requestMs" | "waitingMs" | "drainMs" | "processingMs"
+  ]: number;
 } = HTTP_LIMITS;
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "::1"];
@@ -70,12 +72,16 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
   refuseCleartext(options);
   const bounds = { ...HTTP_BOUNDS, ...options.bounds };
   const going = new AbortController();
-  const context = contextOf(options, bounds, going.signal);
+  const late = new AbortController();
+  const context = contextOf(options, bounds, { going: going.signal, late: late.signal });
+  const open = new Set<Promise<void>>();
   const server = serverOf(options, bounds);
   const serve: Parameters<Server["on"]>[1] = (request, response) => {
     setSecurityHeaders(response, context.allowed.scheme);
     // Reached only when a surface fails to word a fault.
-    handleRequest(context, request, response).catch(() => void response.destroy());
+    const handled = handleRequest(context, request, response).catch(() => void response.destroy());
+    open.add(handled);
+    void handled.finally(() => open.delete(handled));
   };
   // `Expect: 100-continue` is handled here, so that no client sends a body that will be refused.
   server.on("request", serve).on("checkContinue", serve);
@@ -100,7 +106,9 @@ export async function serveHttp(options: HttpOptions): Promise<HttpServer> {
       : {}),
     close() {
       going.abort();
-      return (down ??= drain(server, bounds.drainMs).finally(() => unanswered?.close()));
+      return (down ??= endWaiting(open, late, bounds)
+        .then(() => drain(server, bounds.drainMs))
+        .finally(() => unanswered?.close()));
     },
   };
 }
@@ -130,7 +138,11 @@ function serverOf({ tls }: HttpOptions, bounds: typeof HTTP_BOUNDS): Server {
   return server;
 }
 
-function contextOf(options: HttpOptions, { processingMs }: typeof HTTP_BOUNDS, going: AbortSignal): ServerContext {
+function contextOf(
+  options: HttpOptions,
+  { processingMs }: typeof HTTP_BOUNDS,
+  end: Pick<ServerContext, "going" | "late">,
+): ServerContext {
   const [first, ...others] = options.surfaces;
   if (first === undefined) throw new Error("A server needs a surface.");
   const validators = new WeakMap<Route, Validator>();
@@ -153,7 +165,7 @@ function contextOf(options: HttpOptions, { processingMs }: typeof HTTP_BOUNDS, g
     log: options.log,
     production: options.production,
     processingMs,
-    going,
+    ...end,
   };
 }
 
@@ -165,6 +177,21 @@ function refuseCleartext({ host, tls }: HttpOptions): void {
     `${host} can be reached from other machines, and without TLS the tokens would cross the network in clear text: ` +
       "give --tls-cert and --tls-key, or listen on 127.0.0.1 behind a proxy that has them.",
   );
+}
+
+/**
+ * Waits for open requests, and then tells those that still wait to come back. The server goes on listening so long, so
+ * that whoever asks how it is hears that it is draining.
+ */
+async function endWaiting(
+  open: ReadonlySet<Promise<void>>,
+  late: AbortController,
+  { waitingMs }: typeof HTTP_BOUNDS,
+): Promise<void> {
+  const impatience = setTimeout(() => late.abort(), waitingMs);
+  while (open.size > 0 && !late.signal.aborted) await Promise.race([...open, once(late.signal, "abort")]);
+  clearTimeout(impatience);
+  late.abort();
 }
 
 async function drain(server: Server, drainMs: number): Promise<void> {

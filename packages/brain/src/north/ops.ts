@@ -23,12 +23,18 @@ export function opsSurface({ metrics, health, details = () => ({}), openApi }: O
     name: "ops",
     faultBody: plainFault,
     routes: [
-      plain("/healthz", { summary: "Whether the process is alive", answer: HEALTHZ }, async () => ({
-        json: { status: "ok" },
-      })),
-      plain("/readyz", { summary: "Whether the brain can take work", answer: READYZ }, async () =>
-        readiness(await health(), details()),
-      ),
+      {
+        ...plain("/healthz", { summary: "Whether the process is alive", answer: HEALTHZ }, async () => ({
+          json: { status: "ok" },
+        })),
+        answersToTheEnd: true,
+      },
+      {
+        ...plain("/readyz", { summary: "Whether the brain can take work", answer: READYZ }, async ({ isGoing }) =>
+          isGoing ? DRAINING : readiness(await health(), details()),
+        ),
+        answersToTheEnd: true,
+      },
       plain("/openapi.json", { summary: "This API, as OpenAPI 3.1", answer: { type: "object" } }, async () => ({
         json: openApi(),
       })),
@@ -61,13 +67,16 @@ const READYZ = {
   type: "object",
   required: ["status", "checks"],
   properties: {
-    status: { enum: ["ready", "degraded", "down"] },
+    status: { type: "string", enum: ["ready", "degraded", "down", "draining"] },
     checks: { type: "object", additionalProperties: { enum: ["ok", "degraded", "down"] } },
     details: { type: "object", additionalProperties: { type: "string" } },
   },
 };
 
-function plain(path: string, about: Pick<Route, "summary" | "answer">, handle: () => Promise<Reply>): Route {
+/** The answer of a brain that shuts down. */
+const DRAINING: Reply = { json: { status: "draining", checks: {} }, status: 503 };
+
+function plain(path: string, about: Pick<Route, "summary" | "answer">, handle: Route["handle"]): Route {
   return { method: "GET", path, scope: undefined, ...about, handle };
 }
 

@@ -96,6 +96,8 @@ export const HTTP_LIMITS = {
   connections: 8192,
   /** Requests on one connection. */
   requestsPerConnection: 10_000,
+  /** How long open requests may go on when the server shuts down; those that still wait are told to come back. */
+  waitingMs: 2 * SECOND_MS,
   /** How long requests may take to finish at shutdown; then they are cut off. */
   drainMs: 5 * SECOND_MS,
   /** Interval at which idle connections are closed during shutdown. */
