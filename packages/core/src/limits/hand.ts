@@ -38,8 +38,8 @@ export const HAND_LIMITS = {
   closedMs: 10 * SECOND_MS,
   /** World-readable hard links to files outside the workspace that a sandbox covers. */
   foreignLinks: 256,
-  /** Depth to which scripts of a package.json that run other scripts are followed. */
-  scriptDepth: 4,
+  /** Scripts of package.json files that are followed to find the files that a command runs. */
+  scripts: 32,
   /** How long a hand may take to notice that another hand or brain was started on its host. */
   statesMs: 2 * SECOND_MS,
   /** How long it may take to cover Vidro's own state before a command. */

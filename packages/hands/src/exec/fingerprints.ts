@@ -73,7 +73,7 @@ export async function fingerprintCommand(program: string, argv: readonly string[
     await addFile(digests, resolve(cwd, word), interprets ? "any" : "script");
   }
   if (!interprets) return fingerprintsOf(digests, [], false);
-  const runners = await addImpliedRuns(digests, argv.flatMap(splitLine), { cwd, depth: 0 });
+  const runners = await addImpliedRuns(digests, argv.flatMap(splitLine), { cwd, followed: new Set() });
   return fingerprintsOf(digests, [basename(asked), ...runners], runners.length > 0);
 }
 
@@ -83,14 +83,14 @@ export async function fingerprintCommand(program: string, argv: readonly string[
  */
 export async function fingerprintLine(line: string, cwd: string): Promise<Fingerprints> {
   const digests: Digests = {};
-  const { runners, readers } = await addLine(digests, line, { cwd, depth: 0 });
+  const { runners, readers } = await addLine(digests, line, { cwd, followed: new Set() });
   return fingerprintsOf(digests, [...readers, ...runners], runners.length > 0);
 }
 
-/** Where a line would run, and how many scripts deep it was found. */
+/** Where a line would run, and the scripts that were followed already: they may run each other in circles. */
 interface LinePlace {
   readonly cwd: string;
-  readonly depth: number;
+  readonly followed: Set<string>;
 }
 
 async function addLine(
@@ -109,14 +109,17 @@ async function addLine(
 async function addImpliedRuns(
   digests: Digests,
   words: readonly string[],
-  { cwd, depth }: LinePlace,
+  { cwd, followed }: LinePlace,
 ): Promise<readonly string[]> {
   const { files, lines, runners } = findImpliedRuns(words, cwd);
   for (const file of files) await addFile(digests, file, "any");
-  if (depth >= HAND_LIMITS.scriptDepth) return runners;
   const deeper: string[] = [];
   for (const { line, cwd: folder } of lines) {
-    const found = await addLine(digests, line, { cwd: folder, depth: depth + 1 });
+    const script = `${folder}\0${line}`;
+    // A longer line cannot be given to a shell. Beyond the bound, `unseen` names the program that runs scripts.
+    if (followed.has(script) || line.length > HAND_LIMITS.argChars || followed.size >= HAND_LIMITS.scripts) continue;
+    followed.add(script);
+    const found = await addLine(digests, line, { cwd: folder, followed });
     deeper.push(...found.runners);
   }
   return [...runners, ...deeper];

@@ -70,7 +70,7 @@ export function findImpliedRuns(words: readonly string[], cwd: string): ImpliedR
   const folders = [cwd, ...plain.flatMap((word) => foldersOf(word, cwd))];
   const sought = [...names].filter((name) => Object.hasOwn(LOOKED_FOR, name));
   const files = sought.flatMap((name) => (LOOKED_FOR[name] ?? "").split(" "));
-  const packages = has(PACKAGE_RUNNERS) ? folders.flatMap(nearestPackage) : [];
+  const packages = has(PACKAGE_RUNNERS) ? [...new Set(folders.flatMap(nearestPackage))] : [];
   return {
     files: [
       ...folders.flatMap((folder) => files.map((file) => join(folder, file))),
