@@ -50,6 +50,24 @@ test("no more work runs at a time than allowed, and the others take their turns 
   );
 });
 
+test("after all work is done as much runs at a time as before, and no more", async () => {
+  const limit = new ConcurrencyLimit(OPTIONS);
+  for (let round = 0; round < 3; round++) {
+    const works = Array.from({ length: 4 }, held);
+    let begun = 0;
+    const all = works.map(({ work }) =>
+      limit.run(() => {
+        begun += 1;
+        return work();
+      }),
+    );
+    await settle();
+    assert.equal(begun, OPTIONS.atOnce, `round ${round}`);
+    for (const { end } of works) end();
+    await Promise.all(all);
+  }
+});
+
 test("who finds no place to wait is refused at once, and told when to come again", async () => {
   const limit = new ConcurrencyLimit(OPTIONS);
   const works = Array.from({ length: 5 }, held);

@@ -99,12 +99,13 @@ test("entries that come while the store fails join the next attempt, and none is
 });
 
 test("appends that were queued behind one that failed are saved by its retry", async (t) => {
-  const { writer, journal, faults } = await stage(t);
+  const { writer, journal, faults, appends } = await stage(t);
   faults.push({ code: "STORE_BUSY" }, { code: "STORE_BUSY" }, { code: "STORE_BUSY" });
   const all = [writer.append(next(2)), writer.append(next(3)), writer.append(next(4))];
   await pass(STORE_LIMITS.backoffMs);
   await Promise.all(all);
   assert.deepEqual(await kept(journal), [2, 3, 4]);
+  assert.deepEqual(appends, [[2], [3], [4], [2, 3, 4]], "one retry serves all");
 });
 
 test("a commit whose outcome is unknown is repeated, and what was on disk is there once", async (t) => {

@@ -12,7 +12,10 @@ import type { OutcomeOnRecord } from "./receipt-check.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const KEY = publicKey.export({ format: "der", type: "spki" }).subarray(-32).toString("hex");
-const keys = keysByHand([{ hand: "h1", key: KEY, since: 100 }]);
+const keys = keysByHand([
+  { hand: "h1", key: KEY, since: 100 },
+  { hand: "h1", key: "an older key", since: 100 },
+]);
 const stdout: Output = { text: "out", bytes: 3, truncated: false, sha256: "aa" };
 const FINISHED: OutcomeEvent = {
   type: "action.finished",
