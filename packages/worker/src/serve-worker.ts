@@ -27,12 +27,11 @@ export interface ServedWorker {
 export async function serveWorker(path: string, options: EngineOptions): Promise<ServedWorker> {
   const worker = new Worker();
   const open = new Set<Socket>();
-  let connections = 0;
   const server = createServer((socket) => {
     if (open.size >= WORKER_LIMITS.connections) return void socket.destroy();
     open.add(socket);
     socket.on("close", () => open.delete(socket));
-    serveConnection(worker, socket, (connections += 1));
+    serveConnection(worker, socket);
   });
   await listen(server, path);
   const stop = async (): Promise<void> => {
@@ -60,13 +59,12 @@ export async function serveWorker(path: string, options: EngineOptions): Promise
 }
 
 /** Reads requests from a connection: in order, but for `abort` and `status`, which are answered at once. */
-function serveConnection(worker: Worker, socket: Socket, number: number): void {
+function serveConnection(worker: Worker, socket: Socket): void {
   const gone = new AbortController();
   const decoder = ndjsonDecoder(WORKER_LIMITS.lineBytes);
   const pending: WorkerRequest[] = [];
   let isBusy = false;
   const client: WorkerClient = {
-    number,
     signal: gone.signal,
     send(line) {
       if (socket.writable) socket.write(encodeNdjson(line));

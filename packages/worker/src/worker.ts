@@ -10,7 +10,6 @@ import { TurnQueue } from "./turn-queue.ts";
 
 /** The connection that a request came from. */
 export interface WorkerClient {
-  readonly number: number;
   /** Aborted when the connection is gone. */
   readonly signal: AbortSignal;
   /** Sends one line. */
@@ -18,6 +17,14 @@ export interface WorkerClient {
 }
 
 type RequestOf<Type extends WorkerRequest["type"]> = Extract<WorkerRequest, { readonly type: Type }>;
+
+/** One generation while it runs. */
+interface RunningGeneration {
+  readonly engine: Engine;
+  readonly session: WorkerSession;
+  readonly client: WorkerClient;
+  readonly signal: AbortSignal;
+}
 
 /** Carries out the requests of all connections with one engine. */
 export class Worker {
@@ -70,7 +77,7 @@ export class Worker {
   }
 
   async #generate(request: RequestOf<"generate">, client: WorkerClient): Promise<void> {
-    this.#ready();
+    const engine = this.#ready();
     const session = this.#sessions.find(request.session);
     if (session.generation !== undefined)
       throw new Fault("MODEL_RATE_LIMITED", "The session is generating already: wait for its stop, or abort it.");
@@ -79,7 +86,7 @@ export class Worker {
     const leave = (): void => generation.abort();
     client.signal.addEventListener("abort", leave, { once: true });
     try {
-      await this.#stream(request, { session, client, signal: generation.signal });
+      await this.#stream(request, { engine, session, client, signal: generation.signal });
     } finally {
       client.signal.removeEventListener("abort", leave);
       delete session.generation;
@@ -88,53 +95,36 @@ export class Worker {
   }
 
   async #stream(
-    { prompt, messages, stream, ...request }: RequestOf<"generate">,
-    { session, client, signal }: { session: WorkerSession; client: WorkerClient; signal: AbortSignal },
+    { id, prompt, messages, stream }: RequestOf<"generate">,
+    { engine, session, client, signal }: RunningGeneration,
   ): Promise<void> {
-    const id = request.id === undefined ? {} : { id: request.id };
+    const echo = id === undefined ? {} : { id };
     const asked = extendConversation(messages ?? session.messages, { role: "user", content: prompt });
     let text = "";
-    let isOver = false;
-    const finish = (end: JsonObject): void => {
-      if (isOver) return;
-      isOver = true;
-      client.send(stream ? { type: "stop", ...end, ...id } : { ok: true, text, ...end, ...id });
-    };
-    // The client is told at once; the engine ends with the token that it is at.
-    const stop = (): void => finish({ reason: "aborted" });
-    signal.addEventListener("abort", stop, { once: true });
     const onText = (piece: string): void => {
-      if (isOver) return;
+      if (signal.aborted) return;
       text += piece;
-      if (stream) client.send({ type: "token", text: piece, ...id });
+      if (stream) client.send({ type: "token", text: piece, ...echo });
     };
-    try {
-      const { reason, usage } = await this.#inSlot(session, { client, signal }, (slot) =>
-        this.#ready().generate(slot, {
-          messages: asked,
-          params: session.params,
-          ...(session.form === undefined ? {} : { form: session.form }),
-          signal,
-          onText,
-        }),
-      );
-      // What was aborted is not part of the conversation.
-      if (reason !== "aborted") session.messages = extendConversation(asked, { role: "assistant", content: text });
-      finish({ reason, usage });
-    } catch (thrown) {
-      if (!isOver) throw thrown;
-    } finally {
-      signal.removeEventListener("abort", stop);
-    }
+    const form = session.form === undefined ? {} : { form: session.form };
+    const work = this.#inSlot(session, signal, (slot) =>
+      engine.generate(slot, { messages: asked, params: session.params, ...form, signal, onText }),
+    );
+    const end = await Promise.race([work, aborted(signal)]);
+    // The client is told at once; the engine, in its slot, ends with the token that it is at.
+    work.catch(() => undefined);
+    // What was aborted is not part of the conversation.
+    if (end.reason !== "aborted") session.messages = extendConversation(asked, { role: "assistant", content: text });
+    client.send(stream ? { type: "stop", ...end, ...echo } : { ok: true, text, ...end, ...echo });
   }
 
   async #inSlot<Result>(
     session: WorkerSession,
-    { client, signal }: { readonly client: WorkerClient; readonly signal: AbortSignal },
+    signal: AbortSignal,
     work: (slot: number) => Promise<Result>,
   ): Promise<Result> {
     const queue = this.#queue!;
-    const slot = await queue.take(client.number, session.slot, signal);
+    const slot = await queue.take(session.slot, signal);
     session.slot = slot;
     try {
       return await work(slot);
@@ -153,4 +143,13 @@ export class Worker {
 export function refusal({ code, message }: FaultReport, request?: WorkerRequest): JsonObject {
   const reply = { ok: false, error: message, ...(code === "BAD_REQUEST" ? {} : { code }) };
   return request?.type === "generate" && request.stream ? { type: "error", message, ...reply } : reply;
+}
+
+/** Resolves when the signal aborts. */
+function aborted(signal: AbortSignal): Promise<{ readonly reason: "aborted"; readonly usage?: never }> {
+  return new Promise((resolve) => {
+    const end = (): void => resolve({ reason: "aborted" });
+    if (signal.aborted) end();
+    else signal.addEventListener("abort", end, { once: true });
+  });
 }

@@ -18,14 +18,15 @@ interface WorkerFlags {
 /** Serves a local model until a signal ends it; installs the engine first when it is missing. */
 export async function runWorker(flags: WorkerFlags): Promise<number> {
   const config = commandConfig({ worker_socket: flags.socket });
-  const { installEngine, isEngineThere, serveWorker } = await import("@vidro/worker");
+  const { findGguf, installEngine, isEngineThere, serveWorker } = await import("@vidro/worker");
+  const model = findGguf(resolve(flags.model));
   const ending = ended();
   const folder = resolve(config.get("worker_engine") ?? join(homeFolder(), "engine"));
   if (!isEngineThere(folder)) say(`Installing the engine into ${folder} (once, 83 MB).`);
   await installEngine(folder);
   const worker = await serveWorker(resolve(config.get("worker_socket")), {
     folder,
-    model: resolve(flags.model),
+    model,
     ...(flags.threads === undefined ? {} : { threads: flags.threads }),
     ...(flags.context === undefined ? {} : { contextTokens: flags.context }),
     ...(flags.memory === undefined ? {} : { memoryBytes: flags.memory * MIB }),

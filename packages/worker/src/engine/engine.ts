@@ -5,7 +5,6 @@ import { pathToFileURL } from "node:url";
 import { Fault, WORKER_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { WorkerMessage, WorkerParams, WorkerStopReason } from "@vidro/core/wire/worker";
-import { findGguf } from "./gguf-head.ts";
 import type {
   ChatItem,
   ChatWrapper,
@@ -21,7 +20,7 @@ import type {
 export interface EngineOptions {
   /** Folder in which the engine is installed. */
   readonly folder: string;
-  /** The model: a GGUF file, or a folder with one. */
+  /** The model: a GGUF file. */
   readonly model: string;
   /** Threads of one evaluation; by default half of the processor's. */
   readonly threads?: number;
@@ -67,7 +66,7 @@ export interface Engine {
 
 /** Loads a model; a Fault says what is wrong with the file, or that memory is short. */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const modelPath = findGguf(options.model);
+  const modelPath = options.model;
   refuseTooLarge(modelPath, options.memoryBytes);
   const module = await loadModule(options.folder);
   const notes: string[] = [];
@@ -109,7 +108,7 @@ function refuseTooLarge(model: string, memoryBytes: number | undefined): void {
 
 function tooLarge(model: string, why: string): Fault {
   return new Fault(
-    "MODEL_REFUSED",
+    "BAD_REQUEST",
     `${model} does not fit the memory: ${why}. Use a smaller model or a shorter --context.`,
   );
 }
@@ -132,7 +131,7 @@ class LlamaEngine implements Engine {
   constructor(parts: LoadedParts) {
     const { module, llama, model, context, name } = parts;
     this.#parts = parts;
-    this.#wrapper = module.resolveChatWrapper(model);
+    this.#wrapper = chatWrapperOf(module, model);
     this.#chats = Array.from(
       { length: this.slots },
       () => new module.LlamaChat({ contextSequence: context.getSequence(), chatWrapper: this.#wrapper }),
@@ -200,6 +199,17 @@ class LlamaEngine implements Engine {
       `The conversation has ${length} tokens, and the context takes ${context.contextSize}.`,
     );
   }
+}
+
+/** The chat template of the model's own file; where it has none that works, one that fits its kind. */
+function chatWrapperOf(module: LlamaModule, model: LlamaModel): ChatWrapper {
+  const template = model.fileInfo.metadata.tokenizer?.chat_template;
+  try {
+    if (template !== undefined) return new module.JinjaTemplateChatWrapper({ template, tokenizer: model.tokenizer });
+  } catch {
+    // The template has something that this engine does not render.
+  }
+  return module.resolveChatWrapper(model);
 }
 
 function meterOf({ sequence: { tokenMeter } }: LlamaChat): { readonly input: number; readonly output: number } {

@@ -14,6 +14,10 @@ export interface LlamaModule {
     readonly chatWrapper: ChatWrapper;
   }) => LlamaChat;
   readonly LlamaGrammar: new (llama: Llama, options: { readonly grammar: string }) => LlamaGrammar;
+  readonly JinjaTemplateChatWrapper: new (options: {
+    readonly template: string;
+    readonly tokenizer: unknown;
+  }) => ChatWrapper;
   resolveChatWrapper(model: LlamaModel): ChatWrapper;
 }
 
@@ -34,9 +38,7 @@ export interface LlamaModel {
   readonly trainContextSize: number;
   readonly size: number;
   readonly typeDescription: string;
-  readonly fileInfo: {
-    readonly metadata: { readonly general?: { readonly name?: string; readonly architecture?: string } };
-  };
+  readonly fileInfo: { readonly metadata: { readonly tokenizer?: { readonly chat_template?: string } } };
   readonly tokenizer: unknown;
   createContext(options: {
     readonly sequences: number;
