@@ -7,6 +7,8 @@ import { test, type TestContext } from "node:test";
 import { openBrain } from "@vidro/brain";
 import { readConfig } from "@vidro/brain/config";
 import { Watches } from "../../packages/hands/src/host/watches.ts";
+import { Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { DaemonProcess } from "../support/daemon-process.ts";
 import { approved, target } from "./attack.fixture.ts";
 
 /* What Vidro keeps is closed to other users of the host, also in a folder that was open before. */
@@ -53,4 +55,15 @@ test("an approved line that reads files of the kernel runs, although they change
     const { fault } = await approved(at.hand, "shell", { command, access: "host" });
     assert.equal(fault, undefined, command);
   }
+});
+
+test("the administrator's token is redacted in every form at the first start already", async () => {
+  await using at = await Stage.set();
+  await using daemon = await DaemonProcess.up(at, { flags: ["--port", "0"] });
+  const [, half = ""] = daemon.token.split(".");
+  const forms = [half, Buffer.from(half, "base64url").toString("hex"), Buffer.from(half).toString("base64")];
+  const run = await daemon.run(`how much disk is free? ${forms.join(" ")}`);
+  const journal = await (await daemon.ask(`/v1/runs/${run}`)).text();
+  assert.match(journal, /\[redacted\]/);
+  for (const form of forms) assert.ok(!journal.includes(form), form);
 });

@@ -2,8 +2,7 @@ import { randomUUIDv7 } from "node:crypto";
 import { join } from "node:path";
 import { MODEL_LIMITS, OFFLINE_LIMITS } from "@vidro/core";
 import { makeHome } from "./daemon/home-folder.ts";
-import { readOwnSecrets } from "./daemon/own-secrets.ts";
-import { redactor } from "@vidro/core/redact";
+import { homeRedactor } from "./daemon/own-secrets.ts";
 import type { Hand, Journal, Records } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
 import type { Config } from "./config.ts";
@@ -82,13 +81,12 @@ export async function openBrain(options: BrainOptions): Promise<Brain> {
   const hands = new HandRegister({ records, log, now: Date.now, floor, ...(local === undefined ? {} : { local }) });
   await hands.load();
   const hand = (workspace: string): Promise<Hand> => hands.at(LOCAL_HAND, workspace);
-  const ownSecrets = await readOwnSecrets(home);
   const runs = new Runs({
     journal,
     model,
     hand: ({ hand: ids = LOCAL_HAND, workspace }) => hands.at(ids, workspace),
     live: liveBus(),
-    redactor: redactor([...config.secrets(), ...ownSecrets]),
+    redactor: homeRedactor(home, config.secrets()),
     now: Date.now,
     chance: Math.random,
     generation,

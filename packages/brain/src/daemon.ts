@@ -1,5 +1,4 @@
 import { PAGE_LIMITS, RUN_LIMITS } from "@vidro/core";
-import { redactor } from "@vidro/core/redact";
 import type { ToolSpec } from "@vidro/core";
 import { openAgentCatalog } from "./catalog/agents.ts";
 import { openBrain } from "./brain.ts";
@@ -36,6 +35,7 @@ import { isWorkerThere, workerUrl } from "./models/worker-uds.ts";
 import { Tokens } from "./auth/tokens.ts";
 import { RevokedRuns } from "./run/revoked-runs.ts";
 import type { JwtVerifier } from "./auth/jwt.ts";
+import { homeRedactor } from "./daemon/own-secrets.ts";
 import { ensureFirstToken } from "./auth/first-token.ts";
 
 /** A certificate and its key. */
@@ -159,7 +159,7 @@ async function openDaemon(options: DaemonOptions): Promise<Daemon> {
 /** Opens the store and makes everything that a daemon consists of; nothing is started yet. */
 async function openParts(options: DaemonOptions): Promise<Parts> {
   const { home, config } = options;
-  const log = jsonLog(options.writeLog, redactor(config.secrets()));
+  const log = jsonLog(options.writeLog, homeRedactor(home, config.secrets()));
   const reloadables: Reloadable[] = [];
   const jwt = await keptTokens(config, reloadables, log);
   const metrics = new Metrics();

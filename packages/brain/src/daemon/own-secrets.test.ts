@@ -1,11 +1,10 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { redactor } from "@vidro/core/redact";
-import { readOwnSecrets } from "./own-secrets.ts";
+import { homeRedactor } from "./own-secrets.ts";
 
 test("the administrator's token and the key of the seals are redacted in every form, also the secret half alone", async (t) => {
   const home = await mkdtemp(join(tmpdir(), "vidro-own-"));
@@ -14,7 +13,7 @@ test("the administrator's token and the key of the seals are redacted in every f
   const half = secret.toString("base64url");
   await writeFile(join(home, "token"), `${randomBytes(16).toString("hex")}.${half}\n`);
   await writeFile(join(home, "audit-key"), key);
-  const redact = redactor(await readOwnSecrets(home));
+  const redact = homeRedactor(home, []);
   const bytesOf = (text: string): readonly string[] => Array.from(Buffer.from(text), (byte) => byte.toString(16));
   for (const form of [
     half,
@@ -33,6 +32,22 @@ test("the administrator's token and the key of the seals are redacted in every f
     assert.match(redact.text(`found ${form} here`), /^found \[redacted\]={0,2} here$/, form);
 });
 
-test("a home without its files has no secrets", async () => {
-  assert.deepEqual(await readOwnSecrets(join(tmpdir(), "vidro-no-such-home")), []);
+test("secrets that are made or replaced later are known from then on, and the configured ones stay known", async (t) => {
+  const home = await mkdtemp(join(tmpdir(), "vidro-own-"));
+  t.after(() => rm(home, { recursive: true }));
+  const redact = homeRedactor(home, ["configured-value-1"]);
+  const halves = [randomBytes(32), randomBytes(32)].map((bytes) => bytes.toString("base64url"));
+  for (const half of halves) {
+    const text = `see ${half} and configured-value-1`;
+    assert.equal(redact.value({ text }).text, `see ${half} and [redacted]`);
+    await writeFile(join(home, "next"), `${randomBytes(16).toString("hex")}.${half}\n`);
+    await rename(join(home, "next"), join(home, "token"));
+    assert.equal(redact.value({ text }).text, "see [redacted] and [redacted]");
+    assert.equal(redact.text(text), "see [redacted] and [redacted]");
+  }
+});
+
+test("a home without its files redacts what was configured", () => {
+  const redact = homeRedactor(join(tmpdir(), "vidro-no-such-home"), ["configured-value-1"]);
+  assert.equal(redact.text("a configured-value-1"), "a [redacted]");
 });

@@ -1,16 +1,50 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { redactor, type Redactor } from "@vidro/core/redact";
+
+const TOKEN_FILE = "token";
+const KEY_FILE = "audit-key";
 
 /**
- * The secrets that lie in the home of a brain, so that they are redacted by value: the administrator's token, its secret
- * half alone, and the key of the seals, in the forms in which programs show bytes. A file that is not there, as before
- * the first start, or cannot be read adds nothing.
+ * Redacts by value what was configured and the secrets in the home of a brain: the administrator's token, its secret
+ * half alone, and the key of the seals, in the forms in which programs show bytes. Their files are looked at before
+ * each text, because the first start makes them, and a daemon that is started beside this process may make them too.
  */
-export async function readOwnSecrets(home: string): Promise<readonly string[]> {
-  const [token, key] = await Promise.all([readIfAny(join(home, "token")), readIfAny(join(home, "audit-key"))]);
-  const [, secret = ""] = token.toString("latin1").trim().split(".");
-  const halves = secret === "" ? [] : [token.toString("latin1").trim(), secret];
-  return [...halves, ...formsOf(Buffer.from(secret, "base64url")), ...formsOf(key)];
+export function homeRedactor(home: string, configured: readonly string[]): Redactor {
+  let seen = marksIn(home);
+  let known = redactor([...configured, ...readOwnSecrets(home)]);
+  const current = (): Redactor => {
+    const marks = marksIn(home);
+    if (marks !== seen) [seen, known] = [marks, redactor([...configured, ...readOwnSecrets(home)])];
+    return known;
+  };
+  return {
+    text: (text) => current().text(text),
+    value: (value) => current().value(value),
+    stream: () => current().stream(),
+  };
+}
+
+/** A text that changes when one of the files is made or replaced. */
+function marksIn(home: string): string {
+  return [TOKEN_FILE, KEY_FILE].map((name) => markOf(join(home, name))).join(" ");
+}
+
+function markOf(file: string): string {
+  try {
+    const stat = statSync(file, { throwIfNoEntry: false });
+    return stat === undefined ? "" : `${stat.ino}:${stat.size}:${stat.mtimeMs}`;
+  } catch {
+    return "";
+  }
+}
+
+/** The secrets of a home; a file that is not there or cannot be read adds nothing. */
+function readOwnSecrets(home: string): readonly string[] {
+  const token = readIfAny(join(home, TOKEN_FILE)).toString("latin1").trim();
+  const [, secret = ""] = token.split(".");
+  const halves = secret === "" ? [] : [token, secret];
+  return [...halves, ...formsOf(Buffer.from(secret, "base64url")), ...formsOf(readIfAny(join(home, KEY_FILE)))];
 }
 
 function formsOf(bytes: Buffer): readonly string[] {
@@ -18,6 +52,10 @@ function formsOf(bytes: Buffer): readonly string[] {
   return [bytes.toString("hex"), bytes.toString("base64").replace(/=+$/, ""), bytes.toString("base64url")];
 }
 
-async function readIfAny(file: string): Promise<Buffer> {
-  return await readFile(file).catch(() => Buffer.alloc(0));
+function readIfAny(file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
