@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
-import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { HOUR_MS, RECORD_LIMITS } from "@vidro/core";
 import type { Records } from "@vidro/core";
 import { folder } from "./journal.fixture.ts";
 import { memoryStore } from "./memory.ts";
@@ -121,4 +122,80 @@ test("a change that the store refuses is not in the file", async () => {
   const { records } = await mirrored(file, memoryStore().records);
   await assert.rejects(records.put({ ...TOKEN, body: { revoked: true } }, 5), { code: "CONFLICT" });
   assert.throws(() => statSync(file), { code: "ENOENT" });
+});
+
+const linesIn = (file: string): readonly string[] => readFileSync(file, "utf8").split("\n").filter(Boolean);
+const barLine = (id: string): string => JSON.stringify({ ...BAR, id, body: { barred: "revoked" } });
+
+test("a record has one line, however often it is written", async () => {
+  using place = folder();
+  const file = join(place.path, "revoked");
+  const { records } = await mirrored(file, memoryStore().records);
+  for (let time = 0; time < 5; time += 1) await records.put({ ...BAR, body: { barred: "revoked", why: `${time}` } });
+  assert.equal(linesIn(file).length, 1);
+});
+
+test("a file of repeated and expired lines is written anew at the next start, and revokes the same", async () => {
+  using place = folder();
+  const file = join(place.path, "revoked");
+  const now = Date.now();
+  const used = (id: string, until: number): string =>
+    JSON.stringify({ kind: "invitation", id, owner: "ana", body: { used: true }, until });
+  const lines = Array.from({ length: 1500 }, (_, index) => [
+    barLine("h1"),
+    used(`old${index}`, now - 48 * HOUR_MS),
+  ]).flat();
+  writeFileSync(file, [...lines, used("new", now), barLine("h2")].join("\n"));
+  const { logged } = await mirrored(file, memoryStore().records);
+  assert.deepEqual(
+    linesIn(file).map((line) => (JSON.parse(line) as { id: string }).id),
+    ["h1", "new", "h2"],
+  );
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(place.path), ["revoked"]);
+  assert.deepEqual(
+    logged.map(([event, { id }]) => `${event} ${id}`),
+    ["revocation.reapplied h1", "revocation.reapplied h2"],
+  );
+});
+
+test("a full file drops invitations and tokens, says so, and keeps every hand", async () => {
+  using place = folder();
+  const file = join(place.path, "revoked");
+  const most = RECORD_LIMITS.revocations;
+  const hands = Array.from({ length: 50 }, (_, index) => barLine(`h${index}`));
+  const tokens = Array.from({ length: most - hands.length }, (_, index) =>
+    JSON.stringify({ ...TOKEN, id: `t${index}`, body: { revoked: true } }),
+  );
+  writeFileSync(file, [...hands, ...tokens].join("\n"));
+  const { records, logged } = await mirrored(file, memoryStore().records);
+  await records.put({ ...BAR, id: "last", body: { barred: "revoked" } });
+  const kept = linesIn(file);
+  assert.ok(kept.length <= most * 0.9 + 1, `${kept.length} lines`);
+  const dropped = logged.find(([event]) => event === "revocation.not_mirrored");
+  assert.match(dropped?.[1]["reason"] ?? "", /full/);
+  const ids = new Set(kept.map((line) => (JSON.parse(line) as { id: string }).id));
+  for (const id of [...hands.map((_, index) => `h${index}`), "last", `t${tokens.length - 1}`])
+    assert.ok(ids.has(id), id);
+  assert.ok(!ids.has("t0"));
+  const restored = await mirrored(file, memoryStore().records);
+  for (const id of ["h0", "h49", "last"])
+    assert.deepEqual((await restored.records.get("hand-bar", id))?.body, { barred: "revoked" }, id);
+});
+
+test("a file that hands alone fill keeps them, and the next revocation is logged as missing from it", async () => {
+  using place = folder();
+  const file = join(place.path, "revoked");
+  const lines = Array.from({ length: RECORD_LIMITS.revocations }, (_, index) => barLine(`h${index}`));
+  writeFileSync(file, lines.join("\n"));
+  const store = memoryStore().records;
+  const { records, logged } = await mirrored(file, store);
+  logged.length = 0;
+  await records.put({ ...BAR, id: "late", body: { barred: "revoked" } });
+  assert.equal(linesIn(file).length, lines.length);
+  assert.deepEqual((await store.get("hand-bar", "late"))?.body, { barred: "revoked" });
+  assert.deepEqual(
+    logged.map(([event, { kind }]) => [event, kind]),
+    [["revocation.not_mirrored", "hand-bar"]],
+  );
 });

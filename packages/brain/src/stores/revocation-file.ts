@@ -1,13 +1,18 @@
-import { open, readFile } from "node:fs/promises";
-import { asFault, isObject } from "@vidro/core";
+import { open, rename, rm, type FileHandle } from "node:fs/promises";
+import { asFault, HOUR_MS, isObject, RECORD_LIMITS } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 
 /*
  * Revocations and used invitations are also written to a file beside the store: a store restored from a backup lacks
- * those made after the backup, and would accept revoked hands and tokens again.
+ * those made after the backup, and would accept revoked hands and tokens again. A record has one line, which is dropped
+ * when the record would have expired. Beyond `RECORD_LIMITS.revocations` the oldest invitations are dropped, then the
+ * oldest tokens, and this is logged; hands are never dropped.
  */
 
-type RevokedRecord = Pick<StoredRecord, "kind" | "id" | "owner" | "body">;
+type RevokedRecord = Pick<StoredRecord, "kind" | "id" | "owner" | "body"> & {
+  /** The time at which the record expires without being revoked. */
+  readonly until?: number;
+};
 
 /** Logs one of the two events of this file. */
 type RevocationLog = (
@@ -23,9 +28,19 @@ const ENDINGS: { readonly [kind: string]: (body: JsonObject) => JsonObject | und
   invitation: ({ used }) => (used === true ? { used } : undefined),
 };
 
+/** Where the bodies of records have the time at which they expire. */
+const EXPIRIES: { readonly [kind: string]: string } = { token: "expires_at", invitation: "expiresAt" };
+
+/** Kinds whose lines may be dropped when the file is full; the first ones first. */
+const DROPPABLE = ["invitation", "token"];
+
+/** The share of lines that stay when a full file is cut, so that not every further line cuts it again. */
+const SHARE_KEPT = 0.9;
+
 /** The same records, with revocations also written to the file; those in the file that the records lack are applied. */
 export async function mirrorRevocations(records: Records, file: string, log: RevocationLog): Promise<Records> {
-  await revokeAgain(records, await read(file), log);
+  const mirror = await RevocationFile.open(file, log);
+  await revokeAgain(records, mirror.revoked, log);
   return {
     get: (kind, id) => records.get(kind, id),
     delete: (kind, id) => records.delete(kind, id),
@@ -35,14 +50,94 @@ export async function mirrorRevocations(records: Records, file: string, log: Rev
       const stored = await records.put(record, version);
       const { kind, id, owner, body } = record;
       const ending = ENDINGS[kind]?.(body);
-      if (ending !== undefined) {
-        await append(file, { kind, id, owner, body: ending }).catch((thrown: unknown) =>
-          log("revocation.not_mirrored", { kind, reason: asFault(thrown).message }),
-        );
-      }
+      const until = body[EXPIRIES[kind] ?? ""];
+      if (ending !== undefined)
+        await mirror.add({ kind, id, owner, body: ending, ...(typeof until === "number" ? { until } : {}) });
       return stored;
     },
   };
+}
+
+/** The file of revocations, with what this process knows to be in it. */
+class RevocationFile {
+  readonly #file: string;
+  readonly #log: RevocationLog;
+  readonly #known: Map<string, RevokedRecord>;
+
+  private constructor(file: string, known: Map<string, RevokedRecord>, log: RevocationLog) {
+    this.#file = file;
+    this.#known = known;
+    this.#log = log;
+  }
+
+  /** Reads the file, and writes it anew without lines that are repeated or expired when most of them are. */
+  static async open(file: string, log: RevocationLog): Promise<RevocationFile> {
+    const lines = await readLines(file);
+    const known = new Map(lines.map((line) => [keyOf(line), line]));
+    const mirror = new RevocationFile(file, known, log);
+    mirror.#dropExpired();
+    if (lines.length > RECORD_LIMITS.revocations || lines.length > 2 * known.size + SPARE_LINES)
+      await mirror.#shorten().catch((thrown: unknown) => mirror.#logFailure("any", thrown));
+    return mirror;
+  }
+
+  get revoked(): readonly RevokedRecord[] {
+    return [...this.#known.values()];
+  }
+
+  /** Adds a line, durable when it resolves; a failure is logged, because the store has the revocation. */
+  async add(line: RevokedRecord): Promise<void> {
+    if (this.#known.has(keyOf(line))) return;
+    try {
+      if (this.#known.size >= RECORD_LIMITS.revocations) await this.#shorten();
+      await appendLines(this.#file, [line]);
+      this.#known.set(keyOf(line), line);
+    } catch (thrown) {
+      this.#logFailure(line.kind, thrown);
+    }
+  }
+
+  #logFailure(kind: string, thrown: unknown): void {
+    this.#log("revocation.not_mirrored", { kind, reason: asFault(thrown).message });
+  }
+
+  /** Writes the file anew with the lines that are to stay; throws when hands alone fill it. */
+  async #shorten(): Promise<void> {
+    this.#dropExpired();
+    if (this.#known.size >= RECORD_LIMITS.revocations) this.#dropOldest();
+    await replaceLines(this.#file, this.revoked);
+    if (this.#known.size >= RECORD_LIMITS.revocations)
+      throw new Error(`the file is full: it keeps ${RECORD_LIMITS.revocations} revocations`);
+  }
+
+  #dropExpired(): void {
+    for (const [key, { until }] of this.#known)
+      if (until !== undefined && until + CLOCK_ERROR_MS < Date.now()) this.#known.delete(key);
+  }
+
+  #dropOldest(): void {
+    const most = Math.floor(RECORD_LIMITS.revocations * SHARE_KEPT);
+    for (const kind of DROPPABLE) {
+      const before = this.#known.size;
+      for (const [key, line] of this.#known) {
+        if (this.#known.size <= most) break;
+        if (line.kind === kind) this.#known.delete(key);
+      }
+      const dropped = before - this.#known.size;
+      if (dropped > 0)
+        this.#log("revocation.not_mirrored", { kind, reason: `the file is full; its ${dropped} oldest were dropped` });
+    }
+  }
+}
+
+/** How far the clock may have been wrong when a line is taken for expired. */
+const CLOCK_ERROR_MS = 24 * HOUR_MS;
+
+/** Lines beyond what is needed that a file may have before it is written anew. */
+const SPARE_LINES = 1000;
+
+function keyOf({ kind, id }: RevokedRecord): string {
+  return JSON.stringify([kind, id]);
 }
 
 async function revokeAgain(records: Records, revoked: readonly RevokedRecord[], log: RevocationLog): Promise<void> {
@@ -55,23 +150,56 @@ async function revokeAgain(records: Records, revoked: readonly RevokedRecord[], 
   }
 }
 
-async function append(file: string, line: RevokedRecord): Promise<void> {
+/** Each line begins a line of its own, since a crash or a full disk may have cut the last one off. */
+const textOf = (lines: readonly RevokedRecord[]): string => lines.map((line) => `\n${JSON.stringify(line)}\n`).join("");
+
+async function appendLines(file: string, lines: readonly RevokedRecord[]): Promise<void> {
   const handle = await open(file, "a", 0o600);
   try {
-    // It begins a line of its own, since a crash or a full disk may have cut the last one off.
-    await handle.appendFile(`\n${JSON.stringify(line)}\n`);
+    await handle.appendFile(textOf(lines));
     await handle.sync();
   } finally {
     await handle.close();
   }
 }
 
+/** Writes the file anew; what another process adds to the old one meanwhile is added to the new one. */
+async function replaceLines(file: string, lines: readonly RevokedRecord[]): Promise<void> {
+  const draft = `${file}.${process.pid}`;
+  const old = await open(file, "r");
+  try {
+    const { size } = await old.stat();
+    await rm(draft, { force: true });
+    await appendLines(draft, lines);
+    await rename(draft, file);
+    await appendLines(file, parseLines((await readAll(old)).subarray(size).toString("utf8")));
+  } finally {
+    await old.close();
+    await rm(draft, { force: true });
+  }
+}
+
+async function readAll(handle: FileHandle): Promise<Buffer> {
+  const { size } = await handle.stat();
+  return (await handle.read(Buffer.alloc(size), 0, size, 0)).buffer;
+}
+
+async function readLines(file: string): Promise<readonly RevokedRecord[]> {
+  try {
+    const handle = await open(file, "r");
+    try {
+      return parseLines(await handle.readFile("utf8"));
+    } finally {
+      await handle.close();
+    }
+  } catch (thrown) {
+    if (isObject(thrown) && thrown["code"] === "ENOENT") return [];
+    throw thrown;
+  }
+}
+
 /** The lines that can be parsed: a crash may have cut the last one off. */
-async function read(file: string): Promise<readonly RevokedRecord[]> {
-  const text = await readFile(file, "utf8").catch((thrown: NodeJS.ErrnoException) => {
-    if (thrown.code !== "ENOENT") throw thrown;
-    return "";
-  });
+function parseLines(text: string): readonly RevokedRecord[] {
   return text.split("\n").flatMap((line) => {
     const kept = parseLine(line);
     return kept === undefined ? [] : [kept];
@@ -82,10 +210,11 @@ function parseLine(line: string): RevokedRecord | undefined {
   try {
     const value: unknown = JSON.parse(line);
     if (!isObject(value)) return undefined;
-    const { kind, id, owner, body } = value;
+    const { kind, id, owner, body, until } = value;
     if (typeof kind !== "string" || typeof id !== "string" || typeof owner !== "string" || !isObject(body))
       return undefined;
-    return ENDINGS[kind]?.(body) === undefined ? undefined : { kind, id, owner, body };
+    if (ENDINGS[kind]?.(body) === undefined) return undefined;
+    return { kind, id, owner, body, ...(typeof until === "number" ? { until } : {}) };
   } catch {
     return undefined;
   }

@@ -65,6 +65,8 @@ export const RECORD_LIMITS = {
   bodyBytes: MIB,
   /** Length of a record's kind, id or owner. */
   nameChars: 512,
+  /** Revocations in the file beside the store; beyond it invitations and tokens that were revoked first are dropped. */
+  revocations: 40_000,
 } as const;
 
 /** Bounds of redaction. */
