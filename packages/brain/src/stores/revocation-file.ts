@@ -1,5 +1,5 @@
 import { open, rename, rm, type FileHandle } from "node:fs/promises";
-import { asFault, HOUR_MS, isObject, RECORD_LIMITS } from "@vidro/core";
+import { asFault, isObject, RECORD_LIMITS } from "@vidro/core";
 import type { JsonObject, Records, StoredRecord } from "@vidro/core";
 
 /*
@@ -112,7 +112,7 @@ class RevocationFile {
 
   #dropExpired(): void {
     for (const [key, { until }] of this.#known)
-      if (until !== undefined && until + CLOCK_ERROR_MS < Date.now()) this.#known.delete(key);
+      if (until !== undefined && until + RECORD_LIMITS.revocationExpiredMs < Date.now()) this.#known.delete(key);
   }
 
   #dropOldest(): void {
@@ -129,9 +129,6 @@ class RevocationFile {
     }
   }
 }
-
-/** How far the clock may have been wrong when a line is taken for expired. */
-const CLOCK_ERROR_MS = 24 * HOUR_MS;
 
 /** Lines beyond what is needed that a file may have before it is written anew. */
 const SPARE_LINES = 1000;

@@ -1,4 +1,4 @@
-import { KIB, MIB, SECOND_MS } from "./units.ts";
+import { HOUR_MS, KIB, MIB, SECOND_MS } from "./units.ts";
 
 /* Limits of the store, of the daemon and of redaction. */
 
@@ -67,6 +67,8 @@ export const RECORD_LIMITS = {
   nameChars: 512,
   /** Revocations in the file beside the store; beyond it invitations and tokens that were revoked first are dropped. */
   revocations: 40_000,
+  /** How long a revocation is kept after its record has expired, for clocks that were wrong. */
+  revocationExpiredMs: 24 * HOUR_MS,
 } as const;
 
 /** Bounds of redaction. */
