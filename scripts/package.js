@@ -1,6 +1,7 @@
 // npm run package: makes the archive that installs Vidro on a machine without Node: the bundled commands, their agents
 // and the pinned Node of this platform, with its checksum and the script that installs it. An archive that is newer than
 // all that goes into it is left alone; of two that make it at once one does, and the other waits.
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -15,10 +16,18 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { installPeers, lockFor, newestIn, NODE, ROOT, run, setUp } from "./setup.js";
 
+/** Files that the command prints itself; install.sh links them to where shells and `man` look. */
+const PRINTED = {
+  "share/man/man1/vidro.1": ["man"],
+  "share/bash-completion/completions/vidro": ["completion", "bash"],
+  "share/zsh/site-functions/_vidro": ["completion", "zsh"],
+  "share/fish/vendor_completions.d/vidro.fish": ["completion", "fish"],
+};
 const PART_BYTES = 4 * 1024 * 1024;
 const SOURCES = ["scripts/package.js", "scripts/package", "package-lock.json", "LICENSE", "packages/brain/agents"];
 
@@ -100,6 +109,11 @@ function fill(folder) {
   // What a brain gives to the hosts that it invites.
   copyFileSync(`${ROOT}scripts/package/install.sh`, `${folder}share/vidro/install.sh`);
   writeFileSync(`${folder}VERSION`, `${version}\n`);
+  for (const [path, words] of Object.entries(PRINTED)) {
+    const printed = execFileSync(NODE, [`${folder}lib/vidro/vidro.js`, ...words]);
+    mkdirSync(dirname(`${folder}${path}`), { recursive: true });
+    writeFileSync(`${folder}${path}`, printed);
+  }
 }
 
 /**

@@ -14,6 +14,9 @@ installTestPrograms([
   "ip:iproute2",
   "strace:strace",
   "chromium:chromium",
+  "zsh:zsh",
+  "fish:fish",
+  "mandoc:mandoc",
 ]);
 for (const folder of ["scripts", "tests", "tests/clients"]) installPeers(folder);
 const asked = process.argv.slice(2);

@@ -114,12 +114,13 @@ fi
 
 # Links a file of the installation to its place below the prefix.
 link() {
-  mkdir -p "$prefix/${2%/*}"
-  ln -sf "$target/$1" "$prefix/${2%/*}/.${2##*/}.$$"
-  mv -f "$prefix/${2%/*}/.${2##*/}.$$" "$prefix/$2"
+  mkdir -p "$prefix/${1%/*}"
+  ln -sf "$target/$1" "$prefix/${1%/*}/.${1##*/}.$$"
+  mv -f "$prefix/${1%/*}/.${1##*/}.$$" "$prefix/$1"
 }
-for command in vidro vidro-hand codegen; do
-  link "bin/$command" "bin/$command"
+for file in bin/vidro bin/vidro-hand bin/codegen share/man/man1/vidro.1 share/bash-completion/completions/vidro \
+  share/zsh/site-functions/_vidro share/fish/vendor_completions.d/vidro.fish; do
+  link "$file"
 done
 
 echo "$("$prefix/bin/vidro" --version) is installed: $prefix/bin/vidro"

@@ -7,6 +7,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   realpathSync,
   rmSync,
   statSync,
@@ -52,6 +53,14 @@ test("it installs where there is no Node, says where, and the commands work", as
   assert.equal(code, 0, stderr);
   const bin = join(folder, "home/.local/bin");
   assert.match(stdout, /^0\.1\.0 is installed: .*\/\.local\/bin\/vidro\nPut it on PATH: /);
+  const share = join(folder, "home/.local/share");
+  assert.match(readFileSync(join(share, "man/man1/vidro.1"), "utf8"), /^\.TH VIDRO 1 "" "vidro 0\.1\.0"/);
+  for (const path of [
+    "bash-completion/completions/vidro",
+    "zsh/site-functions/_vidro",
+    "fish/vendor_completions.d/vidro.fish",
+  ])
+    assert.match(readFileSync(join(share, path), "utf8"), /Completion of vidro for/);
   for (const name of ["vidro", "vidro-hand"])
     assert.equal((await runProgram(join(bin, name), ["--version"], { cwd: folder, env })).stdout, "0.1.0\n");
   const home = { ...env, PATH: `${bin}:${env["PATH"]}`, VIDRO_HOME: join(folder, "state") };

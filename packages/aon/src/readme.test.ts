@@ -46,7 +46,7 @@ const run = promisify(execFile);
 
 /** What a command of the README prints, asked of this server. */
 async function shell(command: string | undefined, address: string): Promise<string> {
-  const text = (command ?? "").replaceAll("127.0.0.1:3000", address).replace("npx aon", `${FOLDER}bin/aon`);
+  const text = (command ?? "").replaceAll("127.0.0.1:3000", address).replace("node_modules/.bin/aon", `${FOLDER}bin/aon`);
   return (await run("sh", ["-c", text])).stdout;
 }
 
@@ -71,6 +71,6 @@ test("001-22: the README's reader and its check work as they are written", async
   const client = await run(process.execPath, [...FLAGS, block("client.mjs")], { cwd: FOLDER, env });
   assert.deepEqual(client.stdout.trim().split("\n"), ["status", "status", "result"]);
   const list = await shell(commands()[2], server.address);
-  const printed = README.split("npx aon check http://127.0.0.1:3000/\n")[1]?.split("\n```")[0];
+  const printed = README.split("node_modules/.bin/aon check http://127.0.0.1:3000/\n")[1]?.split("\n```")[0];
   assert.equal(list.trimEnd(), printed?.replaceAll(/^# /gm, ""));
 });

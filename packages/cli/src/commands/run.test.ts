@@ -34,7 +34,12 @@ test("with --json a run is NDJSON: every entry in its place, the terminal event 
 });
 
 test("without a person to approve, the action is not done, no person is said to have refused, and the code is 5", async () => {
-  await using model = await scriptedModel(shellLine("touch made"), doneLine("well"), shellLine("touch made"), doneLine("well"));
+  await using model = await scriptedModel(
+    shellLine("touch made"),
+    doneLine("well"),
+    shellLine("touch made"),
+    doneLine("well"),
+  );
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
   const { code, stdout } = await stage.run("run", "--json", "make a file");
   const answered = lines(stdout).find(({ event }) => event === "question.answered");

@@ -3,6 +3,7 @@ import { HANDS_WORDS, JSON_FLAG, splitCommas, addBrainFlags, YES_FLAG } from "./
 import type { TcpFlags } from "../commands/tcp.ts";
 import type { Exit } from "./flags.ts";
 import { addHands } from "./hands-program.ts";
+import { addShell } from "./shell-program.ts";
 import { addDaemon } from "./daemon-program.ts";
 import { count, cursor } from "./numbers.ts";
 
@@ -40,6 +41,7 @@ export function buildProgram(version: string, exit: Exit): Command {
   addPolicy(root, exit);
   addConfig(root, exit);
   addAudit(root, exit);
+  addShell(root, exit);
   return root;
 }
 
