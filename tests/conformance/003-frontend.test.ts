@@ -24,7 +24,7 @@ async function begin(brain: FrontEndServer, body: JsonObject = {}): Promise<stri
 
 /** The names of the tools that the model's server was offered, those that only talk to the brain left out. */
 function offered({ body }: FakeRequest): readonly unknown[] {
-  const control = ["plan", "ask", "observe", "commit_kb", "tool_spec"];
+  const control = ["plan", "ask", "observe", "commit_kb", "tool_spec", "use_tool"];
   return functionsOf(body).flatMap(({ name }) => (control.includes(String(name)) ? [] : [name]));
 }
 

@@ -47,11 +47,7 @@ export function readActionLine(line: string): ReplyItem | undefined {
     case "research":
       return { kind: "action", name: "research", input: omitFields(value, "type", "action") };
     case "use_tool":
-      return {
-        kind: "action",
-        name: boundedText(value["name"]),
-        input: isObject(value["args"]) ? value["args"] : {},
-      };
+      return usedTool(value);
     default:
       return undefined;
   }
@@ -59,6 +55,7 @@ export function readActionLine(line: string): ReplyItem | undefined {
 
 /** The item of a call by the name of its tool. */
 export function itemOfCall(name: string, input: JsonObject): ReplyItem {
+  if (name === "use_tool") return usedTool(input);
   const kind =
     name === "ask"
       ? "ask"
@@ -70,6 +67,11 @@ export function itemOfCall(name: string, input: JsonObject): ReplyItem {
             ? "aside"
             : "action";
   return { kind, name, input };
+}
+
+/** The call of the tool that a `use_tool` names. */
+function usedTool({ name, args }: JsonObject): ReplyItem {
+  return { kind: "action", name: boundedText(name), input: isObject(args) ? args : {} };
 }
 
 /** A value as a text of bounded length. */

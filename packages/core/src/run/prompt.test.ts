@@ -4,11 +4,12 @@ import fc from "fast-check";
 import type { Event, Turn } from "../event.ts";
 import type { ToolChoice } from "../sampling.ts";
 import { MODEL_LIMITS } from "../limits.ts";
+import type { ModelRequest } from "../ports.ts";
 import { compactConversation, buildPrompt } from "./prompt.ts";
 import { fold, reduce } from "./run.ts";
 import type { RunState } from "./run.ts";
 import type { ToolSpec } from "../tool.ts";
-import { COMMAND, ECHO, entriesOf, started, stateOf } from "./walk.fixture.ts";
+import { anyLuck, COMMAND, ECHO, entriesOf, play, started, stateOf } from "./walk.fixture.ts";
 import { compactTurns, NO_TURNS, pushTurn, turnsOf } from "./turns.ts";
 
 function talk(state: RunState, chars: readonly number[]): RunState {
@@ -107,7 +108,7 @@ test("two ways on from one conversation do not see each other's turns", () => {
 test("control tools are offered beside tools of a hand, and tool_spec only beside command", () => {
   const offered = (...tools: readonly ToolSpec[]): readonly string[] =>
     buildPrompt(fold(entriesOf([started({ tools })]))!).tools.map(({ name }) => name);
-  assert.deepEqual(offered(COMMAND), ["command", "plan", "ask", "observe", "commit_kb", "tool_spec"]);
+  assert.deepEqual(offered(COMMAND), ["command", "plan", "ask", "observe", "commit_kb", "tool_spec", "use_tool"]);
   assert.deepEqual(offered(ECHO), ["echo", "plan", "ask", "observe", "commit_kb"]);
   assert.deepEqual(offered({ ...COMMAND, caller: true }), ["command"]);
   assert.deepEqual(offered(), []);
@@ -122,7 +123,7 @@ test("the rules name only the JSON lines that the run can use", () => {
   assert.match(rules(), /You have no tools/);
 });
 
-test("003-12 a call that must be made is said in each way until it is made, and then the model is free", () => {
+test("003-12 a call that must be made is required until it is made, and then the model is free", () => {
   const chosen = (choice: ToolChoice, ...events: Event[]) =>
     buildPrompt(fold(entriesOf([started({ choice }), { type: "model.called", step: 1, attempt: 1 }, ...events]))!);
   for (const [choice, words] of [
@@ -137,10 +138,30 @@ test("003-12 a call that must be made is said in each way until it is made, and 
     const usage = { inputTokens: 1, outputTokens: 1 };
     const next = chosen(choice, { type: "model.replied", model: "m", text: "", usage, action });
     assert.equal(next.choice, undefined);
-    assert.doesNotMatch(next.system, words);
-    assert.ok(next.tools.length > 2);
+    assert.deepEqual([next.system, next.tools], [first.system, first.tools], "caches and signatures hold for a prefix");
   }
   assert.equal(chosen("none").choice, "none");
+});
+
+test("each prompt of a run begins with the one before it, until a compaction", () => {
+  fc.assert(
+    fc.property(fc.array(anyLuck, { minLength: 1, maxLength: 60 }), (luck) => {
+      let state: RunState | undefined;
+      let before: ModelRequest | undefined;
+      for (const entry of play(luck).entries) {
+        state = reduce(state, entry);
+        if (entry.event.type === "context.compacted") before = undefined;
+        if (state.phase.name !== "calling-model") continue;
+        const prompt = buildPrompt(state);
+        if (before !== undefined) {
+          assert.deepEqual([prompt.system, prompt.tools], [before.system, before.tools]);
+          assert.deepEqual(prompt.turns.slice(0, before.turns.length), before.turns);
+        }
+        before = prompt;
+      }
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test("a run's way of drawing words is in every prompt of it", () => {

@@ -75,13 +75,19 @@ export const CONTROL_TOOLS: readonly ToolSpec[] = [
       required: ["name", "description", "command"],
     },
   ),
+  controlTool("use_tool", "Use a tool that you proposed and a person approved.", {
+    properties: {
+      name: textField("Its name."),
+      args: { type: "object", description: "Its input, as its JSON Schema says." },
+    },
+    required: ["name"],
+  }),
 ];
 
-const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set([
-  "done",
-  "use_tool",
-  ...CONTROL_TOOLS.map(({ name }) => name),
-]);
+/** Control tools that only a run with commands has: a proposed tool is a command. */
+const PROPOSING: ReadonlySet<string> = new Set(["tool_spec", "use_tool"]);
+
+const RESERVED_TOOL_NAMES: ReadonlySet<string> = new Set(["done", ...CONTROL_TOOLS.map(({ name }) => name)]);
 
 /** Whether a tool name is reserved for the action language, so that no host may use it; callers may. */
 export function isReservedTool(name: string): boolean {
@@ -90,13 +96,18 @@ export function isReservedTool(name: string): boolean {
 
 /**
  * The control tools of a run: none when no tool of it runs on a hand, none whose name a tool of the run has, and
- * `tool_spec` only when the run has `command`, because a proposed tool is a command.
+ * those about proposed tools only when the run has `command`.
  */
-export function controlTools({ tools }: Pick<RunStarted, "tools">): readonly ToolSpec[] {
-  if (!hasHands({ tools })) return [];
+export function controlTools({ tools, choice }: Pick<RunStarted, "tools" | "choice">): readonly ToolSpec[] {
+  // A model that must call a tool is not offered control tools, so that it cannot call one of those instead.
+  if (!hasHands({ tools }) || isRequiring(choice)) return [];
   const taken = new Set(tools.map(({ name }) => name));
   const runsCommands = tools.some(({ name, caller }) => name === "command" && caller !== true);
-  return CONTROL_TOOLS.filter(({ name }) => !taken.has(name) && (runsCommands || name !== "tool_spec"));
+  return CONTROL_TOOLS.filter(({ name }) => !taken.has(name) && (runsCommands || !PROPOSING.has(name)));
+}
+
+function isRequiring(choice: ToolChoice | undefined): choice is Exclude<ToolChoice, "none"> {
+  return choice !== undefined && choice !== "none";
 }
 
 /** Whether a tool of the run is carried out by a hand. */
@@ -111,9 +122,10 @@ function folderRule(started: Pick<RunStarted, "tools" | "workspace">): string {
 }
 
 /** The rules for the tools of a run; the same text in each of its prompts. */
-function houseRules({ tools }: Pick<RunStarted, "tools">): string {
+function houseRules(started: RunStarted): string {
+  const { tools } = started;
   if (tools.length === 0) return WORDS_RULES;
-  const offered = new Set([...tools, ...controlTools({ tools })].map(({ name }) => name));
+  const offered = new Set([...tools, ...controlTools(started)].map(({ name }) => name));
   const lines = ACTION_LINES.filter(([, tool]) => tool === undefined || offered.has(tool)).map(([line]) => line);
   return `${TOOL_RULES}\nIf you cannot call tools natively, write one JSON object alone on a line instead: ${lines.join(", ")}.`;
 }
@@ -126,36 +138,39 @@ function controlTool(
   return { name, description, idempotent: true, parameters: { type: "object", ...input } };
 }
 
-/** Builds the request to the model for a state. */
+/**
+ * Builds the request to the model for a state. System text and tools are the same in each request of a run, and the turns
+ * only grow until a compaction: caches and the signatures of thinking hold for a prefix and nothing else.
+ */
 export function buildPrompt(state: RunState): ModelRequest {
   const { started } = state;
   const task: Turn = { role: "user", text: state.digest === "" ? started.task : `${started.task}\n\n${state.digest}` };
-  const { choice, rule } = requiredCall(state);
-  const system = `${started.system}\n\n${houseRules(started)}${folderRule(started)}`;
+  const choice = choiceOf(state);
   return {
-    system: rule === "" ? system : `${system}\n${rule}`,
+    system: `${started.system}\n\n${houseRules(started)}${folderRule(started)}${choiceRule(started)}`,
     // concat copies once; spreading thousands of turns is slower.
     turns: [...started.history, task].concat(turnsOf(state.turns)),
-    // A model that must call a tool is not offered control tools, so that it cannot call one of those instead.
-    tools: rule === "" ? [...state.tools, ...controlTools(started)] : state.tools,
+    tools: [...started.tools, ...controlTools(started)],
     ...(choice === undefined ? {} : { choice }),
     ...(started.sampling === undefined ? {} : { sampling: started.sampling }),
   };
 }
 
+/** The required call of a run in words, for models that ignore the parameter. */
+function choiceRule({ choice }: Pick<RunStarted, "choice">): string {
+  if (!isRequiring(choice)) return "";
+  return `\nCall ${choice === "required" ? "one of your tools" : `the tool ${choice.tool}`} before you answer.`;
+}
+
 /**
- * The tool choice of the next reply, and the same as a rule in words for models that ignore the parameter. A required
- * call is required once: a model that had to call a tool at each step could never answer.
+ * The tool choice of the next reply. A required call is required once: a model that had to call a tool at each step
+ * could never answer.
  */
-function requiredCall({ started, repeated, tools }: RunState): { readonly choice?: ToolChoice; readonly rule: string } {
-  const { choice } = started;
-  if (choice === undefined || choice === "none") return { ...(choice && { choice }), rule: "" };
+function choiceOf({ started, repeated }: RunState): ToolChoice | undefined {
+  const { choice, tools } = started;
+  if (!isRequiring(choice)) return choice;
   const isMet = repeated.times > 0 || tools.length === 0;
-  if (isMet) return { rule: "" };
-  return {
-    choice,
-    rule: `Call ${choice === "required" ? "one of your tools" : `the tool ${choice.tool}`} before you answer.`,
-  };
+  return isMet ? undefined : choice;
 }
 
 /** The first line of a digest of earlier turns; models that read the task look for it. */

@@ -96,6 +96,21 @@ test("every word of the action language is understood", () => {
   assert.deepEqual(tool.tool.argv, ["df", "-h", "{path}"]);
 });
 
+test("a native use_tool is a call of the tool that it names, under the id of the model's call", () => {
+  const reply = replied({
+    ...said("", { id: "c1", tool: "use_tool", input: { name: "echo", args: { text: "a" } } }),
+    parts: { items: [{ kind: "call", callId: "c1", tool: "use_tool", input: { name: "echo" }, opaque: { v: {} } }] },
+  });
+  assert.deepEqual(reply.action, { id: "act_new", tool: "echo", input: { text: "a" }, callId: "c1" });
+  assert.deepEqual(reply.parts?.items[0], {
+    kind: "call",
+    callId: "c1",
+    tool: "use_tool",
+    input: { name: "echo" },
+    opaque: { v: {} },
+  });
+});
+
 test("a proposal that would replace a tool of the hand, or has no proper name, is told back", () => {
   for (const name of ["echo", "Disk Free", ""]) {
     const all = events(said(JSON.stringify({ type: "tool_spec", name, description: "d", command: "df" })));

@@ -3,7 +3,7 @@ import type { ReplyItem } from "./action-line.ts";
 import type { Event, ModelReplied, ToolProposed } from "../event.ts";
 import type { FaultReport } from "../fault.ts";
 import { isObject } from "../json.ts";
-import type { Json } from "../json.ts";
+import type { Json, JsonObject } from "../json.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import type { ModelReply } from "../ports.ts";
 import { controlTools } from "./prompt.ts";
@@ -67,7 +67,7 @@ function keptParts({ model, parts }: ModelReply, replied: ModelReplied): ModelRe
   if (parts === undefined) return undefined;
   const taken = replied.action ?? replied.control;
   const items = parts.items.map((part) => {
-    if (part.kind !== "call" || part.callId !== taken?.callId) return part;
+    if (part.kind !== "call" || part.callId !== taken?.callId || part.tool !== taken.tool) return part;
     const { input: _, ...call } = part;
     return call;
   });
@@ -109,13 +109,15 @@ function parseReply(
     tools.has(item.name) || (CONTROL_TOOL_NAMES.has(item.name) && !offered.has(item.name))
       ? { ...item, kind: "action" }
       : item;
+  const itemOf = (name: string, input: JsonObject): ReplyItem =>
+    tools.has(name) ? { kind: "action", name, input } : withinOffer(itemOfCall(name, input));
   const said: ReplyItem[] = [];
   for (const line of isQuoting ? [] : reader.lines) said.push(withinOffer({ ...readActionLine(line)!, line }));
   for (const call of reply.calls) {
     if (typeof call.input === "string") {
       const fault: FaultReport = { code: "BAD_ARGUMENTS", message: "The arguments are not a JSON object." };
       said.push({ kind: "action", name: call.tool, input: {}, callId: call.id, fault });
-    } else said.push(withinOffer({ ...itemOfCall(call.tool, call.input), callId: call.id }));
+    } else said.push({ ...itemOf(call.tool, call.input), callId: call.id });
   }
   return { prose, said, quoted: isQuoting ? reader.lines : [] };
 }

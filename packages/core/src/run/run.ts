@@ -307,7 +307,7 @@ function afterAnswer(state: RunState, event: QuestionAnswered): StateChange {
       const { tool } = question.about;
       return {
         tools: [...state.tools.filter((other) => other.name !== tool.name), tool],
-        ...answerModel(state, "Approved. You can use the tool now.", false),
+        ...answerModel(state, `Approved. Call it with use_tool and the name ${tool.name}.`, false),
       };
     }
     case "call": {
