@@ -1,10 +1,10 @@
-import { PAGE_LIMITS, RUN_LIMITS } from "@vidro/core";
+import { PAGE_LIMITS, RUN_LIMITS, thrownStack } from "@vidro/core";
 import type { ToolSpec } from "@vidro/core";
 import { openAgentCatalog } from "./catalog/agents.ts";
 import { openBrain } from "./brain.ts";
 import type { Brain, BrainOptions } from "./brain.ts";
 import type { Config } from "./config.ts";
-import { endContained, stackOf } from "./observe/containment.ts";
+import { endContained } from "./observe/containment.ts";
 import { readPem } from "./auth/pem.ts";
 import { tokenFile, writeDaemonFile } from "./daemon/daemon-file.ts";
 import { holdHome } from "./daemon/daemon-lock.ts";
@@ -173,7 +173,7 @@ async function openParts(options: DaemonOptions): Promise<Parts> {
     localHand: options.localHand,
     observe: (journal) => observeJournal(journal, { metrics, log, wrote: (thrown) => watch?.wrote(thrown) }),
     log,
-    report: (traceId, thrown) => log("run.faulted", { trace_id: traceId, stack: stackOf(thrown) }),
+    report: (traceId, thrown) => log("run.faulted", { trace_id: traceId, stack: thrownStack(thrown) }),
   });
   watch = new HealthWatch({ home, ...brain, metrics, log, holdsRuns: options.onRestart === "hold" });
   const tokens = new Tokens(brain.records, jwt === undefined ? {} : { jwt });

@@ -1,6 +1,7 @@
 import type { Fate, Severity } from "./fault-cells.ts";
 import { TABLE } from "./fault-table.ts";
 import type { Json } from "./json.ts";
+import { thrownMessage } from "./thrown.ts";
 
 export type { Fate, Severity } from "./fault-cells.ts";
 
@@ -60,6 +61,14 @@ export class Fault extends Error {
 
 /** A thrown value as a Fault: a Fault unchanged, anything else as `code` with its message. */
 export function asFault(thrown: unknown, code: FaultCode = "INTERNAL_ERROR"): Fault {
-  if (thrown instanceof Fault) return thrown;
-  return new Fault(code, thrown instanceof Error ? thrown.message : String(thrown), { cause: thrown });
+  return isFault(thrown) ? thrown : new Fault(code, thrownMessage(thrown), { cause: thrown });
+}
+
+function isFault(thrown: unknown): thrown is Fault {
+  try {
+    return thrown instanceof Fault;
+  } catch {
+    // A revoked proxy.
+    return false;
+  }
 }

@@ -7,6 +7,7 @@ export * from "./json.ts";
 export * from "./limits.ts";
 export * from "./listen-fault.ts";
 export * from "./loopback.ts";
+export { thrownStack } from "./thrown.ts";
 export * from "./live-queue.ts";
 export * from "./ports.ts";
 export * from "./process-identity.ts";

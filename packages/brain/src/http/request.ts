@@ -1,8 +1,8 @@
 import { randomBytes, randomUUIDv7 } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Sanitiser } from "@vidro/aon/boxes";
-import { Fault, FAULTS, HTTP_LIMITS } from "@vidro/core";
-import { contain, containEvents, stackOf } from "../observe/containment.ts";
+import { Fault, FAULTS, HTTP_LIMITS, thrownStack } from "@vidro/core";
+import { contain, containEvents } from "../observe/containment.ts";
 import type { Containment } from "../observe/containment.ts";
 import type { Log } from "../observe/log.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -211,7 +211,7 @@ function replyFault(ctx: RequestContext, fault: Fault): void {
 /** The fault that the client is told; a bug of Vidro is logged with its stack, and the client gets the trace id. */
 function faultForClient({ server, traceId, requestId }: RequestContext, thrown: unknown): Fault {
   if (thrown instanceof Fault && FAULTS[thrown.code].fate !== "bug") return thrown;
-  const stack = stackOf(thrown);
+  const stack = thrownStack(thrown);
   server.log("http.faulted", { trace_id: traceId, request_id: requestId, stack });
   return new Fault("INTERNAL_ERROR", `${FAULTS.INTERNAL_ERROR.says} The trace is ${traceId}.`, { cause: thrown });
 }

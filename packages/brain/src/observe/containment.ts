@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomUUIDv7 } from "node:crypto";
 import type { EventEmitter } from "node:events";
-import { asFault, Fault } from "@vidro/core";
+import { asFault, Fault, thrownStack } from "@vidro/core";
 import type { Log, LogFields } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 
@@ -51,15 +51,8 @@ export function endContained(thrown: unknown, { log, metrics }: ErrorObservers):
   log("error.contained", {
     trace_id: traceId,
     ...contained?.fields,
-    stack: stackOf(thrown),
+    stack: thrownStack(thrown),
   });
   const { message } = asFault(thrown);
   contained?.end(new Fault("INTERNAL_ERROR", `${message} (trace ${traceId})`, { cause: thrown }));
-}
-
-/** An error with its stack and the stacks of its causes, as text. */
-export function stackOf(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return String(thrown);
-  const stack = thrown.stack ?? thrown.message;
-  return thrown.cause === undefined ? stack : `${stack}\ncaused by: ${stackOf(thrown.cause)}`;
 }

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { once } from "node:events";
 import { join } from "node:path";
-import { Fault } from "@vidro/core";
+import { Fault, thrownStack } from "@vidro/core";
 import { tcpAddress } from "@vidro/core/wire/agent-tcp";
 import { tcpHandName } from "@vidro/core/wire/warrant";
 import manifest from "../../package.json" with { type: "json" };
@@ -57,7 +57,7 @@ export async function serveTcp(flags: TcpHandFlags): Promise<number> {
       verify: (token) => tokens.verify(token),
       version: manifest.version,
       report: (traceId, thrown) =>
-        writeLogLine({ level: "error", event: "hand.faulted", trace_id: traceId, message: stackOf(thrown) }),
+        writeLogLine({ level: "error", event: "hand.faulted", trace_id: traceId, message: thrownStack(thrown) }),
       ...tcpAddress(flags.tcp),
       ...(name === undefined ? {} : { name }),
       ...(lab === undefined ? {} : { lab }),
@@ -92,8 +92,4 @@ function readPem(file: string): Promise<string> {
   return readFile(file, "utf8").catch((cause: Error) => {
     throw new Fault("BAD_REQUEST", `${file} cannot be read: ${cause.message}`, { cause });
   });
-}
-
-function stackOf(thrown: unknown): string {
-  return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
 }

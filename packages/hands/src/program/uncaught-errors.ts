@@ -1,3 +1,4 @@
+import { thrownStack } from "@vidro/core";
 import { printNote } from "./terminal.ts";
 
 /**
@@ -6,7 +7,6 @@ import { printNote } from "./terminal.ts";
  */
 export function surviveErrors(): void {
   process.removeAllListeners("uncaughtException").on("uncaughtException", (thrown: unknown) => {
-    const stack = thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
-    printNote(`vidro-hand: an error reached the process, which goes on: ${stack}`);
+    printNote(`vidro-hand: an error reached the process, which goes on: ${thrownStack(thrown)}`);
   });
 }
