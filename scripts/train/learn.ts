@@ -86,12 +86,9 @@ function examplesOf(
   const plain = fillSlots(text, index);
   const other = fillSlots(text, index * 3 + 5);
   const courteous = random() < 0.5 ? `${pick(BEFORE[language])} ${other}` : `${other} ${pick(AFTER[language])}`;
-  const variants = [
-    wordsOf(plain),
-    wordsOf(courteous),
-    slipped(wordsOf(other), random),
-    blurred(wordsOf(plain), random),
-  ];
+  const variants = [wordsOf(plain), wordsOf(courteous), slipped(wordsOf(other), random)];
+  // A word that nobody knows says nothing against an intent; it says much for none of them already.
+  if (intent !== "none") variants.push(blurred(wordsOf(plain), random), blurred(wordsOf(other), random));
   return variants.map((words) => ({
     features: Int32Array.from(
       featuresOf(

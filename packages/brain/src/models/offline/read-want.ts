@@ -1,7 +1,9 @@
+import { LEXICON } from "./classifier.ts";
 import { looksLikeFile, plainWords } from "./tokens.ts";
 import type { Token } from "./tokens.ts";
 import type { Intent, Want } from "./want.ts";
 import {
+  areJoined,
   asksForFolders,
   filesIn,
   isFolderNamed,
@@ -38,7 +40,7 @@ const counted: Reader = (tokens, kind) => {
 const named: Reader = (tokens, kind) => {
   const names = namesIn(tokens, kind);
   const all = names.length > 0 ? names : operands(tokens, "file", "host").map(({ written }) => written);
-  const isSeveral = all.length > 1 && says(tokens, words("and e y or ou o")) && all.length <= 3;
+  const isSeveral = all.length > 1 && all.length <= 3 && areJoined(tokens, all);
   const found = isSeveral ? all : all.slice(0, 1);
   return found.length === 0 ? undefined : found.map((name) => ({ kind, name }));
 };
@@ -61,6 +63,12 @@ const placed: Reader = (tokens, kind) => {
   const [count] = numbersIn(tokens);
   const rows = given({ count });
   return paths.length === 0 ? [{ kind, path: ".", ...rows }] : paths.map((path) => ({ kind, path, ...rows }));
+};
+
+/** The size of a path; where none is named and a disk is, the disk is meant. */
+const sized: Reader = (tokens, kind) => {
+  const isDisk = tokens.some((token) => LEXICON.meanings(token.plain).includes("disk"));
+  return isDisk && pathsIn(tokens, kind).length === 0 ? [{ kind: "disk" }] : placed(tokens, kind);
 };
 
 const onDisk: Reader = (tokens, kind) => {
@@ -296,7 +304,7 @@ const READERS: { readonly [K in Intent]?: Reader } = {
   env: variable,
   "file-info": aboutFile,
   find: found,
-  "folder-size": placed,
+  "folder-size": sized,
   "git-blame": blamed,
   "git-diff": perhapsOfFile,
   "git-log": history,

@@ -47,7 +47,23 @@ export function namesIn(tokens: readonly Token[], intent: Intent): readonly stri
   if (quoted.length > 0) return quoted;
   const strange = strangeWords(tokens, intent);
   const unknown = strange.filter(({ plain, written }) => !LEXICON.knows(plain) || isSpelledAsName(written));
-  return (unknown.length > 0 ? unknown : strange).map(({ written }) => nameOf(written));
+  // Names of programs have no accents.
+  const plainly = unknown.filter(({ written }) => /^[\x21-\x7e]+$/.test(written));
+  const best = plainly.length > 0 ? plainly : unknown.length > 0 ? unknown : strange;
+  return best.map(({ written }) => nameOf(written));
+}
+
+/** Whether "and", "or" or a comma stands between two names. */
+export function areJoined(tokens: readonly Token[], names: readonly string[]): boolean {
+  const places = names.map((name) => tokens.findIndex(({ written }) => nameOf(written) === name));
+  return places.slice(1).every((place, at) => {
+    const between = tokens.slice((places[at] ?? 0) + 1, place);
+    const isComma = tokens[places[at] ?? 0]?.endsClause === true;
+    return (
+      isComma ||
+      (between.length <= 2 && between.some(({ written }) => /^(and|or|e|ou|y|o|u|nor|nem|ni)$/i.test(written)))
+    );
+  });
 }
 
 /** A person that a sentence names: in capitals, or behind a word such as "by". */

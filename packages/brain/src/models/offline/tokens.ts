@@ -61,7 +61,10 @@ export function numberIn({ kind, written }: Token): number | undefined {
 /** Splits a task into words and operands: quoted texts, paths, numbers, hosts, variables, revisions. */
 export function tokensOf(task: string): readonly Token[] {
   const quotes: string[] = [];
-  const lifted = liftQuotes(task.replaceAll("§", " "), (text) => ` §${quotes.push(text) - 1} `);
+  const lifted = liftQuotes(
+    task.replaceAll("§", " ").replace(/\s&\s/g, " and "),
+    (text) => ` §${quotes.push(text) - 1} `,
+  );
   const isShouting = lifted.replace(/[^a-z]/g, "").length === 0;
   const pieces = lifted.split(/\s+/).filter((piece) => piece !== "");
   return pieces.flatMap((piece) => tokensIn(piece, quotes, isShouting));

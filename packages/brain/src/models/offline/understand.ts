@@ -147,7 +147,8 @@ function clausesOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
     else clauses.at(-1)?.push(token);
     if (token.endsClause) clauses.push([]);
   }
-  return clauses.filter((clause) => clause.some(({ plain }) => !/^(please|por|favor|hey|ok|thanks)$/.test(plain)));
+  // "What is it" and "please" ask for nothing by themselves.
+  return clauses.filter((clause) => clause.some(({ plain, kind }) => kind !== undefined || !isGenericWord(plain)));
 }
 
 function distinct(wants: readonly Want[]): readonly Want[] {
