@@ -17,7 +17,7 @@ async function sealedHome(
   runs: number,
   { tokens = [], entriesEach = 100 }: { readonly tokens?: readonly string[]; readonly entriesEach?: number } = {},
 ): Promise<string[]> {
-  const model = String(lines((await stage.run("run", TASK)).stdout)[0]?.["run_id"]);
+  const model = String(lines((await stage.run("run", "--json", TASK)).stdout)[0]?.["run_id"]);
   const brain = await openBrain({ home: stage.home, config: readConfig({ env: {} }) });
   const entries = await brain.journal.read(model, 0, entriesEach);
   const holder = { host: "test", boot: "", pid: process.pid, started: "" };
@@ -69,7 +69,7 @@ test("an audit finds a run that was deleted, cut off, written anew or given to a
     assert.match(stdout, new RegExp(`^altered run ${stolen} has another owner`, "m"));
     assert.doesNotMatch(stdout, new RegExp(`altered run ${whole}|broken`));
     assert.match(stdout, /^fail \d runs checked, 4 things not as sealed\.$/m);
-    if (when === "at once") assert.equal((await stage.run("run", TASK)).code, 0);
+    if (when === "at once") assert.equal((await stage.run("run", "--json", TASK)).code, 0);
   }
 });
 
@@ -110,7 +110,7 @@ test("an audit finds seals that were changed or cut off, a key that is missing, 
   harm("DELETE FROM seal WHERE number = (SELECT max(number) FROM seal)");
   const cutOff = /^altered seal \d+ is missing or another one: the store was rolled back, replaced or cut off$/m;
   await finds(cutOff);
-  assert.equal((await stage.run("run", TASK)).code, 0);
+  assert.equal((await stage.run("run", "--json", TASK)).code, 0);
   await finds(cutOff);
   harm("UPDATE seal SET body = replace(body, '\"seq\":', '\"seq\":1') WHERE number = 1");
   await finds(/^altered seal 1 is not signed with the key of this home/m);

@@ -10,10 +10,10 @@ const TASK = "how much disk is free?";
 
 test("runs are listed, shown and exported as the journal has them", async () => {
   await using stage = await Stage.set();
-  const told = (await stage.run("run", TASK)).stdout;
+  const told = (await stage.run("run", "--json", TASK)).stdout;
   const run = String(lines(told)[0]?.["run_id"]);
   const listed = await stage.run("runs", "list");
-  assert.match(listed.stdout, new RegExp(`^${run.slice(-8)} +finished .*${TASK.replace("?", "\\?")}\n$`));
+  assert.match(listed.stdout, new RegExp(`^RUN +STATUS +STARTED +TASK\\n${run.slice(-8)} +finished .*${TASK.replace("?", "\\?")}\n$`));
   assert.equal((await stage.run("runs", "list", "--open", "--json")).stdout, "");
   assert.equal((await stage.run("runs", "show", run, "--json")).stdout, told);
   assert.equal((await stage.run("runs", "export", run.slice(-6))).stdout, told);
@@ -27,7 +27,7 @@ test("runs are listed, shown and exported as the journal has them", async () => 
 test("a run that was left open can be aborted, and only once", async () => {
   await using model = await scriptedModel(shellLine("true"), new Promise<string>(() => undefined));
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
-  const child = stage.start("run", "--yes", "wait");
+  const child = stage.start("run", "--json", "--yes", "wait");
   const run = await new Promise<string>((resolve) => {
     child.stdout.once("data", (chunk: Buffer) =>
       resolve(String(lines(chunk.toString("utf8").split("\n")[0] ?? "")[0]?.["run_id"])),
@@ -39,14 +39,14 @@ test("a run that was left open can be aborted, and only once", async () => {
   await new Promise((resolve) => child.once("close", resolve));
   assert.equal((await stage.run("runs", "abort", run)).code, 0);
   assert.equal((await stage.run("runs", "abort", run)).code, 6);
-  const attached = await stage.run("attach", run);
+  const attached = await stage.run("attach", "--json", run);
   assert.equal(attached.code, 130);
   assert.equal(lines(attached.stdout).at(-1)?.["code"], "ABORTED");
 });
 
 test("audit verify is content with a whole journal and names the entry that was altered", async () => {
   await using stage = await Stage.set();
-  const run = String(lines((await stage.run("run", TASK)).stdout)[0]?.["run_id"]);
+  const run = String(lines((await stage.run("run", "--json", TASK)).stdout)[0]?.["run_id"]);
   const whole = await stage.run("audit", "verify");
   assert.deepEqual([whole.code, whole.stderr], [0, ""]);
   assert.match(whole.stdout, /^ok 1 run checked/);
@@ -139,4 +139,25 @@ test("version and help go to stdout; without a terminal and a command, help goes
   const alone = await stage.run();
   assert.deepEqual([alone.code, alone.stdout], [2, ""]);
   assert.match(alone.stderr, /Usage: vidro/);
+});
+
+test("policy add and remove change rules beside the shipped ones, and refuse what would have no effect", async () => {
+  await using stage = await Stage.set();
+  const decision = async (): Promise<unknown> =>
+    lines((await stage.run("policy", "explain", "--json", "--", "touch", "made")).stdout)[0]?.["decision"];
+  assert.equal(await decision(), "ask");
+  const added = await stage.run("policy", "add", "allow", "--why", "it is harmless", "--", "touch", "made");
+  assert.equal(added.code, 0, added.stderr);
+  assert.equal(await decision(), "allow");
+  const shown = (await stage.run("policy", "show")).stdout.split("\n");
+  assert.match(shown[0] ?? "", /DECISION +RULE +CLASS +ABOUT/);
+  assert.match(shown[1] ?? "", /^\+ allow +allow-touch-made +write +touch made$/);
+  assert.ok(shown.some((row) => row.includes("no-tree-removal")));
+  const denied = await stage.run("policy", "add", "allow", "--", "rm", "-rf", "/");
+  assert.equal(denied.code, 2);
+  assert.match(denied.stderr, /no-tree-removal says deny/);
+  assert.equal((await stage.run("policy", "remove", "cat")).code, 2);
+  assert.match((await stage.run("policy", "remove", "allow-touch-mad")).stderr, /Did you mean allow-touch-made\?/);
+  assert.equal((await stage.run("policy", "remove", "allow-touch-made")).code, 0);
+  assert.equal(await decision(), "ask");
 });

@@ -48,7 +48,7 @@ test("a run works where --on says", async (t) => {
   const brain = await startFleet(t);
   const { hand } = await brain.host("web1", { tags: ["web"] });
   await using stage = await Stage.set({ VIDRO_URL: brain.url, VIDRO_TOKEN: await brain.token("ana") });
-  const ran = await stage.run("run", "--on", "tag:web", "where am I?");
+  const ran = await stage.run("run", "--json", "--on", "tag:web", "where am I?");
   assert.equal(ran.code, 0, ran.stderr);
   const end = lines(ran.stdout).at(-1);
   assert.equal(end?.["data"], `The working folder is ${hand.workspace}.`);

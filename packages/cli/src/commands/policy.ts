@@ -1,17 +1,16 @@
 import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { Fault, FAULTS } from "@vidro/core";
 import { explainVerdict } from "@vidro/core/policy";
 import { countWords, planWords } from "@vidro/core/text";
 import type { Action, Judgement } from "@vidro/core";
 import type { RuleFinding } from "@vidro/core/policy";
-import type { OpenPolicy } from "@vidro/hands";
 import { EXIT } from "../program/exit-codes.ts";
 import { requireFolder } from "../program/require-folder.ts";
 import { paint } from "../view/symbols.ts";
 import { faultLine, print, sayFault, writeJson } from "../program/output.ts";
 import { withHomeBrain } from "../brain-api/open-brain-api.ts";
-import { homeFolder } from "../program/settings.ts";
+import { openPolicyAt, policyFile } from "./policy/policy-place.ts";
 
 const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
 
@@ -19,7 +18,7 @@ const COLOURS = { allow: "green", ask: "yellow", deny: "red" } as const;
 export async function check(file: string | undefined, flags: { readonly json?: boolean }): Promise<number> {
   if (file !== undefined && !existsSync(file)) throw new Fault("NOT_FOUND", `There is no file ${file}.`);
   const path = file === undefined ? policyFile() : resolve(file);
-  const { policy, version, file: counting } = await openAt(path, file === undefined);
+  const { policy, version, file: counting } = await openPolicyAt(path, file === undefined);
   const examples = policy.rules.reduce(
     (sum, { examples: { match, not_match } }) => sum + match.length + not_match.length,
     0,
@@ -50,7 +49,7 @@ export async function explainCommand(
       sayFault(judged);
       return FAULTS[judged.code].exit;
     }
-    const { findings } = explainVerdict(judged.plan, (await openAt(policyFile(), true)).policy);
+    const { findings } = explainVerdict(judged.plan, (await openPolicyAt(policyFile(), true)).policy);
     if (flags.json === true)
       writeJson({ ...judged.verdict, plan: judged.plan, hash: judged.hash, policy: judged.policy, findings });
     else print(...explanation(judged, findings));
@@ -69,20 +68,4 @@ function explanation({ plan, verdict }: Judgement, findings: readonly RuleFindin
       paint("dim", `  ${matched ? "matches" : "does not match"} ${other} (${said}): ${why}`),
     ),
   ];
-}
-
-function policyFile(): string {
-  return join(homeFolder(), "policy.json");
-}
-
-/** The policy in a file; with `isInForce`, the host's own where there is one. */
-async function openAt(file: string, isInForce: boolean): Promise<OpenPolicy> {
-  const { openPolicy } = await import("@vidro/hands");
-  const only = isInForce ? {} : { hostFile: false as const };
-  return openPolicy({ file, workspace: requireFolder("."), state: nearest(homeFolder()), ...only });
-}
-
-/** The folder itself, or its nearest parent that exists: a check creates nothing. */
-function nearest(folder: string): string {
-  return existsSync(folder) ? folder : nearest(dirname(folder));
 }

@@ -13,7 +13,7 @@ test("a run whose workspace is gone is refused by name, stays open, and goes on 
   await using stage = await Stage.set({ VIDRO_MODEL: "", VIDRO_MODEL_URL: model.url });
   const project = join(stage.workspace, "project");
   await mkdir(project);
-  const driver = stage.start("run", "--yes", "--workspace", project, "wait for it");
+  const driver = stage.start("run", "--json", "--yes", "--workspace", project, "wait for it");
   for await (const line of createInterface({ input: driver.stdout })) {
     if (lines(line)[0]?.["event"] === "action.finished") break;
   }

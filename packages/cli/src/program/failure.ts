@@ -24,6 +24,8 @@ function nextStep(code: FaultCode, [first = "", ...flags]: readonly string[]): s
   const kind = first === "run" && flags.some((flag) => /^--on(=|$)/.test(flag)) ? "hands" : first;
   const isJoining = flags[0] === "join" || (flags[0] === "invite" && code === "CONFLICT");
   if (first === "hands" && isJoining) return nextForJoining(code);
+  if (first === "policy" && (code === "NOT_FOUND" || code === "BAD_POLICY") && flags[0] !== "check")
+    return "See the rules in force: vidro policy show";
   const isLookedUp = code === "NOT_FOUND" || (code === "CONFLICT" && kind === "agents");
   return isLookedUp && LISTED.includes(kind) ? `Look it up: vidro ${kind} list` : FAULTS[code].next;
 }

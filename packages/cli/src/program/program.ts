@@ -216,7 +216,30 @@ function addWorker(root: Command, exit: Exit): void {
 }
 
 function addPolicy(root: Command, exit: Exit): void {
-  const policy = root.command("policy").description("check the policy and explain its decisions");
+  const policy = root.command("policy").description("show, change, check and explain what hands may do without asking");
+  const loadRules = () => import("../commands/policy/rules.ts");
+  policy
+    .command("show")
+    .description("list the rules in force, or show one as it is written")
+    .argument("[rule]", "id of a rule")
+    .option(...JSON_FLAG)
+    .action(async (rule: string | undefined, flags) => exit(await (await loadRules()).showPolicy(rule, flags)));
+  policy
+    .command("add")
+    .description("add a rule beside the shipped ones: vidro policy add allow -- npm test")
+    .argument("[words...]", "allow, ask or deny, and a program with its arguments after --")
+    .option("--shell", "the words are one shell command line, to the letter")
+    .option("--id <id>", "name of the rule (default: made of its words)")
+    .option("--why <text>", "reason, shown to the person who is asked or refused")
+    .option("--rule <file>", "file with one rule as JSON, instead of words")
+    .option(...JSON_FLAG)
+    .action(async (words: string[], flags) => exit(await (await loadRules()).addRule(words, flags)));
+  policy
+    .command("remove")
+    .description("remove a rule that was added")
+    .argument("<rule>", "id of a rule, as vidro policy show lists it")
+    .option(...JSON_FLAG)
+    .action(async (rule: string, flags) => exit(await (await loadRules()).removeRule(rule, flags)));
   policy
     .command("check")
     .description("check a policy file and run its examples")

@@ -2,7 +2,7 @@ export { explainVerdict, judgePlan } from "./policy.ts";
 export type { Explanation, RuleFinding } from "./policy.ts";
 export { isWrapper } from "./command.ts";
 export { parsePolicy } from "./parse.ts";
-export { matchesPath, matchesWord } from "./path.ts";
+export { isAnywhere, matchesPath, matchesWord } from "./path.ts";
 export type {
   Arguments,
   FactsRule,

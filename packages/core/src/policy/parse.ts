@@ -13,6 +13,7 @@ import type {
   PathValue,
   PolicyFolders,
   Policy,
+  PolicySource,
   Rule,
   ShellExample,
   Value,
@@ -22,20 +23,54 @@ type Read<T> = (value: unknown, where: string) => T;
 
 /**
  * The policy in a JSON value, or a BAD_POLICY fault that names the rule and what is wrong with it.
- * Every example of every rule has been tried; an unknown key is refused, so that a misspelt one is not ignored.
+ * Every example of every rule has been tried; an unknown key is refused, so that a misspelt one is not ignored. A
+ * policy with `"extends": "shipped"` adds to the shipped one, where that is given.
  */
-export function parsePolicy(json: unknown, places: PolicyFolders): Policy {
-  const source = object(json, "the policy", ["trusted", "secrets", "env", "rules", "host", "memory"]);
+export function parsePolicy(json: unknown, places: PolicyFolders, shipped?: PolicySource): Policy {
+  if (shipped !== undefined && isObject(json) && json["extends"] !== undefined)
+    return parseAdditions(json, places, shipped);
+  const source = object(json, "the policy", KEYS);
   const policy: Policy = {
     trusted: list(pattern)(source["trusted"], "trusted"),
     secrets: list(pattern)(source["secrets"], "secrets"),
-    env: record((value, where) => (value === "any" ? "any" : list(text)(value, where)))(source["env"], "env"),
+    env: variables(source["env"], "env"),
     rules: list(rule)(source["rules"], "rules"),
     ...optionalField({ source, where: "the policy" }, "host", oneOf("ask", "deny")),
     ...optionalField({ source, where: "the policy" }, "memory", memory),
     places,
   };
-  for (const [name, path] of Object.entries(places)) if (!path.startsWith("/")) fail(name, `${path} is not absolute`);
+  return checked(policy);
+}
+
+const KEYS = ["trusted", "secrets", "env", "rules", "host", "memory"];
+
+/** A policy that adds to the shipped one: what it leaves out is the shipped policy's. */
+function parseAdditions(json: JsonObject, places: PolicyFolders, shipped: PolicySource): Policy {
+  const where = "the policy";
+  const source = object(json, where, ["extends", ...KEYS]);
+  oneOf("shipped")(source["extends"], "extends");
+  const added = source["rules"] === undefined ? [] : list(rule)(source["rules"], "rules");
+  const { trusted, secrets, env } = {
+    ...optionalField({ source, where }, "trusted", list(pattern)),
+    ...optionalField({ source, where }, "secrets", list(pattern)),
+    ...optionalField({ source, where }, "env", variables),
+  };
+  return checked({
+    ...shipped,
+    trusted: [...shipped.trusted, ...(trusted ?? [])],
+    secrets: [...shipped.secrets, ...(secrets ?? [])],
+    env: { ...shipped.env, ...env },
+    rules: [...added, ...shipped.rules],
+    added: new Set(added.map(({ id }) => id)),
+    ...optionalField({ source, where }, "host", oneOf("ask", "deny")),
+    ...optionalField({ source, where }, "memory", memory),
+    places,
+  });
+}
+
+function checked(policy: Policy): Policy {
+  for (const [name, path] of Object.entries(policy.places))
+    if (!path.startsWith("/")) fail(name, `${path} is not absolute`);
   checkPolicy(policy);
   return policy;
 }
@@ -100,6 +135,10 @@ function record<T>(item: Read<T>): Read<{ readonly [name: string]: T }> {
     return Object.fromEntries(entries.map(([name, entry]) => [name, item(entry, `${where} ${name}`)]));
   };
 }
+
+const variables = record<"any" | readonly string[]>((value, where) =>
+  value === "any" ? "any" : list(text)(value, where),
+);
 
 /** An object, and its name in errors. */
 interface NamedSource {

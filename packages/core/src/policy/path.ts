@@ -16,8 +16,17 @@ interface Segment {
 
 const PLACE = /^\{(workspace|home|state)\}(?=\/|$)/;
 
+// A name at any depth below a place: the place, two stars, the name.
+const ANYWHERE = /^\{(?:workspace|home|state)\}\/\*\*\/(?!\.{1,2}$|\*+$)[^/{}]+$/;
+
+/** Whether a pattern names files at any depth below a place. */
+export function isAnywhere(pattern: string): boolean {
+  return ANYWHERE.test(pattern);
+}
+
 /** Whether a text is a path pattern. */
 export function isPattern(text: string): boolean {
+  if (isAnywhere(text)) return true;
   const tail = text.replace(PLACE, "");
   return tail === "" ? text !== "" : tail.startsWith("/") && !/[{}]|\*\*.|\/\.{1,2}(\/|$)/.test(tail);
 }
@@ -62,6 +71,8 @@ interface Pattern {
   readonly segments: readonly Segment[];
   /** Whether it ends in `**`, which stands for any number of further segments. */
   readonly open: boolean;
+  /** Whether any number of segments may lie before the last one. */
+  readonly anywhere: boolean;
 }
 
 /** Patterns are few and matched thousands of times, so each is parsed once for the places that it is used with. */
@@ -80,13 +91,15 @@ function takeApart(pattern: string, places: PolicyFolders): Pattern {
   const root = place === "workspace" || place === "home" || place === "state" ? places[place] : "";
   const tail = parts(pattern.replace(PLACE, ""));
   const open = tail.at(-1) === "**";
-  const named = open ? tail.slice(0, -1) : tail;
+  const anywhere = isAnywhere(pattern);
+  const named = open ? tail.slice(0, -1) : anywhere ? tail.slice(1) : tail;
   return {
     segments: [
       ...parts(root).map((text) => ({ text, wild: false })),
       ...named.map((text) => ({ text, wild: text.includes("*") })),
     ],
     open,
+    anywhere,
   };
 }
 
@@ -97,17 +110,25 @@ const fits = (segment: Segment | undefined, part: string): boolean =>
 export function matchesPath(patterns: readonly string[], path: string, places: PolicyFolders): boolean {
   const names = parts(path);
   return patterns.some((pattern) => {
-    const { segments, open } = compiled(pattern, places);
+    const { segments, open, anywhere } = compiled(pattern, places);
+    if (anywhere) return fitsAnywhere(segments, names);
     if (open ? names.length < segments.length : names.length !== segments.length) return false;
     return names.every((name, index) => fits(segments[index], name));
   });
 }
 
-/** Whether a path below a normal path can match one of the patterns. */
+/** Whether names begin with all segments but the last, and end with the last. */
+function fitsAnywhere(segments: readonly Segment[], names: readonly string[]): boolean {
+  if (names.length < segments.length || !fits(segments.at(-1), names.at(-1) ?? "")) return false;
+  return segments.slice(0, -1).every((segment, index) => fits(segment, names[index] ?? ""));
+}
+
+/** Whether a path below a normal path can match one of the patterns; whether a name at any depth lies below it is asked of the disk. */
 function reaches(patterns: readonly string[], path: string, places: PolicyFolders): boolean {
   const names = parts(path);
   return patterns.some((pattern) => {
-    const { segments, open } = compiled(pattern, places);
+    const { segments, open, anywhere } = compiled(pattern, places);
+    if (anywhere) return false;
     if (open ? names.length > segments.length : names.length >= segments.length) return false;
     return names.every((name, index) => fits(segments[index], name));
   });
@@ -150,7 +171,11 @@ function keeping(path: string, policy: Policy): string | undefined {
   return why === undefined ? undefined : `${path} is ${why}`;
 }
 
-function hiding(path: string, value: PathValue, { places, secrets }: Policy): string | undefined {
+function hiding(path: string, value: PathValue, policy: Policy): string | undefined {
+  const { places, secrets } = policy;
   if (matchesPath(secrets, path, places)) return `${path} is a secret of this policy`;
-  return value.deep === true && reaches(secrets, path, places) ? `below ${path} are secrets` : undefined;
+  if (value.deep !== true) return undefined;
+  return reaches(secrets, path, places) || policy.holdsSecret?.(path) === true
+    ? `below ${path} are secrets`
+    : undefined;
 }

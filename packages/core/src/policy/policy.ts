@@ -53,15 +53,19 @@ function touchesHost(plan: Plan): boolean {
 
 function verdictOfRules(plan: Plan, policy: Policy): Verdict {
   const matching = policy.rules.filter((rule) => misfit(rule, plan, policy) === undefined);
-  for (const decision of STRICTEST_FIRST) {
-    const rule = matching.find((candidate) => candidate.decision === decision);
-    if (rule !== undefined) {
-      const { id, class: kind, reason = `rule ${id} says ${decision}` } = rule;
-      const confined = decision === "allow" && rule.kind === "process" ? confinementOf(rule) : undefined;
-      return { decision, rule: id, class: kind, reason, ...(confined === undefined ? {} : { confined }) };
-    }
+  const [rule] = matching.toSorted((one, other) => rankOf(one, policy) - rankOf(other, policy));
+  if (rule !== undefined) {
+    const { id, decision, class: kind, reason = `rule ${id} says ${decision}` } = rule;
+    const confined = decision === "allow" && rule.kind === "process" ? confinementOf(rule) : undefined;
+    return { decision, rule: id, class: kind, reason, ...(confined === undefined ? {} : { confined }) };
   }
   return { decision: "ask", rule: DEFAULT_RULE, class: defaultClass(plan), reason: whyAsked(plan, policy) };
+}
+
+/** The place of a rule among those that match: denials first, then the rules that were added, the strictest first. */
+function rankOf({ id, decision }: Rule, { added }: Policy): number {
+  const rank = STRICTEST_FIRST.indexOf(decision);
+  return decision === "deny" || added === undefined || added.has(id) ? rank : rank + STRICTEST_FIRST.length;
 }
 
 /** The verdict of a policy on a plan, with a finding for every rule about this kind of plan. */
@@ -84,12 +88,10 @@ export function misfit(rule: Rule, plan: Plan, policy: Policy): string | undefin
   return `it is a rule about ${rule.kind} plans`;
 }
 
-/** A stricter rule that also matches the plan, if there is one. */
+/** A rule that counts before this one and also matches the plan, if there is one. */
 export function stricterRule(rule: Rule, plan: Plan, policy: Policy): Rule | undefined {
-  const rank = STRICTEST_FIRST.indexOf(rule.decision);
-  return policy.rules.find(
-    (other) => STRICTEST_FIRST.indexOf(other.decision) < rank && misfit(other, plan, policy) === undefined,
-  );
+  const rank = rankOf(rule, policy);
+  return policy.rules.find((other) => rankOf(other, policy) < rank && misfit(other, plan, policy) === undefined);
 }
 
 function isAboutPlan(rule: Rule, plan: Plan): boolean {

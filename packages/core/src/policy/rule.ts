@@ -167,4 +167,8 @@ export interface Policy extends PolicySource {
    * link to a file outside the workspace. Undefined when it is not private.
    */
   readonly kept?: (path: string) => string | undefined;
+  /** Whether a file that a secret of any depth names lies below a path. */
+  readonly holdsSecret?: (path: string) => boolean;
+  /** Ids of the rules that were added to the shipped ones: they count before those, except that a denial stays. */
+  readonly added?: ReadonlySet<string>;
 }

@@ -63,3 +63,78 @@ test("a policy that the hand's own user may change is told, and one of root's is
   assert.equal(warning(), "undefined\n");
   assert.equal(openPolicy(places).warning, undefined, "root may change everything");
 });
+
+test("rules are added beside the shipped ones: they count before those that ask, and never before one that denies", (t) => {
+  const state = scratch(t);
+  const places = { file: join(state, "policy.json"), hostFile: false, workspace: state, state } as const;
+  const rule = (id: string, program: string, words: readonly string[]) => ({
+    kind: "process",
+    id,
+    program: [program],
+    arguments: { exact: [words] },
+    class: "code-exec",
+    decision: "allow",
+    examples: { match: [[program, ...words]], not_match: [[program, ...words, "x"]] },
+  });
+  const plan = (...argv: readonly string[]) =>
+    ({
+      kind: "process",
+      program: `/usr/bin/${argv[0]}`,
+      argv,
+      cwd: state,
+      env: {},
+      timeoutMs: 1,
+      digests: {},
+      confined: "workspace",
+    }) as const;
+  const shipped = openPolicy(places);
+  assert.equal(shipped.judge(plan("npm", "test")).rule, "project-code");
+  writeFileSync(places.file, JSON.stringify({ extends: "shipped", rules: [rule("own", "npm", ["test"])] }));
+  const added = openPolicy(places);
+  assert.deepEqual(
+    ["npm test", "npm run build", "rm -rf /", "df -h"].map((line) => added.judge(plan(...line.split(" "))).rule),
+    ["own", "project-code", "no-tree-removal", shipped.judge(plan("df", "-h")).rule],
+  );
+  assert.notEqual(added.version, shipped.version);
+  writeFileSync(places.file, JSON.stringify({ extends: "shipped", rules: [rule("own", "rm", ["-rf", "/"])] }));
+  assert.throws(() => openPolicy(places), { code: "BAD_POLICY", message: /rule no-tree-removal says deny/ });
+  writeFileSync(places.file, JSON.stringify({ extends: "shipped", rules: [rule("cat", "npm", ["test"])] }));
+  assert.throws(() => openPolicy(places), { code: "BAD_POLICY", message: /its id is taken/ });
+});
+
+test("a person is asked before .env and its kind are read, by every way to read a file", (t) => {
+  const workspace = scratch(t);
+  const state = scratch(t);
+  const { judge } = openPolicy({ file: join(state, "policy.json"), hostFile: false, workspace, state });
+  const command = (line: string) => {
+    const argv = line.split(" ");
+    return judge({
+      kind: "process",
+      program: `/usr/bin/${argv[0]}`,
+      argv,
+      cwd: workspace,
+      env: {},
+      timeoutMs: 1,
+      digests: {},
+      confined: "files",
+    }).decision;
+  };
+  const shell = (line: string) =>
+    judge({ kind: "shell", command: line, cwd: workspace, env: {}, timeoutMs: 1, access: "read", sandboxed: true });
+  assert.equal(command("grep -rn x ."), "allow");
+  mkdirSync(join(workspace, "api/deep"), { recursive: true });
+  for (const name of [".env", "api/deep/.env.local"]) writeFileSync(join(workspace, name), "PASSWORD=x");
+  for (const name of [".env", "api/deep/.env.local", "api/server.key", ".npmrc"]) {
+    const read = judge({ kind: "file", operation: "read", path: join(workspace, name), inWorkspace: true });
+    assert.deepEqual([read.decision, read.rule], ["ask", "read-private"], name);
+    for (const program of ["cat", "head", "wc", "grep x", "sort"])
+      assert.equal(command(`${program} ${name}`), "ask", name);
+  }
+  assert.deepEqual([command("cat environment.ts"), command("ls -la")], ["allow", "allow"]);
+  // The search was just done; what lies in the folder is known for a moment.
+  const later = openPolicy({ file: join(state, "policy.json"), hostFile: false, workspace, state });
+  assert.equal(later.policy.holdsSecret?.(workspace), true);
+  assert.equal(later.policy.holdsSecret?.(join(workspace, "api", "deep")), true);
+  assert.deepEqual([shell("ls | wc -l").decision, shell("cat .env").decision], ["allow", "deny"]);
+  assert.match(shell("cat <.env").reason, /does not see \.env: read it with read_file/);
+});

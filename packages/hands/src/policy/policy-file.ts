@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { accessSync, constants, existsSync, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { canonicalJson, Fault, HAND_LIMITS, MIB } from "@vidro/core";
 import { judgePlan, matchesPath, parsePolicy } from "@vidro/core/policy";
-import type { Json } from "@vidro/core";
+import type { Json, Plan, Verdict } from "@vidro/core";
 import type { Policy } from "@vidro/core/policy";
 import { DEFAULT_POLICY } from "./default-policy.ts";
 import { errnoCode } from "../files/files.ts";
@@ -12,6 +12,7 @@ import { holdFolder } from "../files/held-folder.ts";
 import { resolveWorkspace } from "../files/resolve-folder.ts";
 import type { HandPolicy } from "../hand-options.ts";
 import { HOST_POLICY } from "./own-state.ts";
+import { findPrivateFiles } from "./secret-paths.ts";
 import { isWithin } from "../files/is-within.ts";
 import { isClosedToOthers } from "../exec/sandbox/closed-paths.ts";
 import { findHardLinks, findLinkIn, hardLinkKey, isWorkspacePath, type HardLinks } from "../files/hard-links.ts";
@@ -57,7 +58,7 @@ function readPolicyThrough(
   const file = isHost ? hostFile : policyExists(own, through) ? own : undefined;
   const source = file === undefined ? undefined : readPolicy(file, isHost ? file : through);
   // The examples of the shipped policy are checked by its test, not at every start.
-  const parsed = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places);
+  const parsed = source === undefined ? { ...DEFAULT_POLICY, places } : parsePolicy(source, places, DEFAULT_POLICY);
   const findSecret = secretLinkFinder(parsed);
   const policy = {
     ...parsed,
@@ -66,13 +67,18 @@ function readPolicyThrough(
       return real === undefined ? undefined : (findSecret(real) ?? real);
     },
     kept: (path: string) => whyNotForEveryone(path, places.workspace),
+    holdsSecret: privateFileFinder(parsed),
   };
-  const text = source === undefined ? JSON.stringify(DEFAULT_POLICY) : canonicalJson(source);
+  // Additions mean another policy when the shipped one changes.
+  const shippedText = source === undefined || parsed.added !== undefined ? JSON.stringify(DEFAULT_POLICY) : "";
+  const text = shippedText + (source === undefined ? "" : canonicalJson(source));
   return {
     version: hash("sha256", text),
     policy,
-    judge: (plan) =>
-      judgePlan(plan.kind === "file" ? { ...plan, path: findSecret(plan.path) ?? plan.path } : plan, policy),
+    judge: (plan) => {
+      const linked = plan.kind === "file" ? { ...plan, path: findSecret(plan.path) ?? plan.path } : plan;
+      return unlessHidden(plan, judgePlan(linked, policy), policy);
+    },
     secrets: policy.secrets,
     ...(policy.memory === undefined ? {} : { memoryBytes: policy.memory * MIB }),
     file,
@@ -175,6 +181,37 @@ function secretLinkFinder({ secrets, places }: Policy): (path: string) => string
       links = { at: now, found: findHardLinks(places.workspace) };
     return links.found.get(key)?.find((name) => matchesPath(secrets, name, places));
   };
+}
+
+/** Tells whether a file that a secret of any depth names lies below a path; also when the search was cut short. */
+function privateFileFinder({ secrets, places }: Policy): (path: string) => boolean {
+  let known: { readonly at: number; readonly found: ReturnType<typeof findPrivateFiles> } | undefined;
+  return (path) => {
+    if (!isWithin(places.workspace, path) && !isWithin(path, places.workspace)) return false;
+    const now = performance.now();
+    if (known === undefined || now - known.at > HAND_LIMITS.statesMs)
+      known = { at: now, found: findPrivateFiles(secrets, places) };
+    return !known.found.isWhole || known.found.paths.some((file) => isWithin(path, file));
+  };
+}
+
+/** Where a word of a shell line may begin and end. */
+const WORD_EDGES = /[\s'"`=<>|;&()$]+/;
+
+/**
+ * Denies a sandboxed shell line that names a file which the sandbox hides: the line would find it empty. The tool for
+ * reading files asks a person.
+ */
+function unlessHidden(plan: Plan, verdict: Verdict, { secrets, places }: Policy): Verdict {
+  if (plan.kind !== "shell" || !plan.sandboxed || verdict.decision === "deny") return verdict;
+  const names = plan.command.split(WORD_EDGES).filter((word) => word !== "");
+  const hidden = names.find((name) => {
+    const path = resolve(plan.cwd, name);
+    return existsSync(path) && matchesPath(secrets, path, places);
+  });
+  if (hidden === undefined) return verdict;
+  const reason = `a shell in the sandbox does not see ${hidden}: read it with read_file, and a person is asked`;
+  return { decision: "deny", rule: "hidden-files", class: verdict.class, reason };
 }
 
 /** Why a file that a rule allows is not readable for everyone; undefined if it is. */

@@ -6,6 +6,13 @@ export const KEYS = splitWords(`
   {state}/** /etc/shadow* /etc/gshadow* /etc/ssh/ssh_host_*_key /etc/ssl/private/**
   {home}/.ssh/id_* /root/.ssh/id_* /home/*/.ssh/id_* /Users/*/.ssh/id_*`);
 
+/** Names of files in a project that usually hold passwords and keys: a person is asked before one is read. */
+const PRIVATE_NAMES = splitWords(`
+  .env .env.* .envrc .netrc .npmrc .pypirc .pgpass .git-credentials .htpasswd *.pem *.key *.p12 *.pfx *.jks *.keystore
+  id_rsa id_dsa id_ecdsa id_ed25519 credentials.json secrets.json secrets.yml secrets.yaml *.tfvars *.tfstate`);
+
+const PRIVATE_FILES = PRIVATE_NAMES.map((name) => `{workspace}/**/${name}`);
+
 /** Paths that no rule allows without approval: the keys, and usual places of credentials. */
 export const SECRETS = KEYS.concat(
   splitWords(`
@@ -15,6 +22,7 @@ export const SECRETS = KEYS.concat(
     /etc/sudoers /etc/sudoers.d/** /etc/wireguard/** /etc/letsencrypt/** /etc/pki/tls/private/** /etc/*.keytab
     /etc/NetworkManager/system-connections/** /etc/security/opasswd /etc/ppp/*-secrets /etc/ipsec.secrets
     /etc/openvpn/** /etc/mysql/debian.cnf /etc/postfix/sasl_passwd* /etc/kubernetes/** /etc/rancher/** /proc/*/environ`),
+  PRIVATE_FILES,
 );
 
 /** Folders outside the workspace whose content every user of the host may read. */
@@ -42,7 +50,23 @@ export const FILE_RULES: readonly (FileRule | FactsRule | ShellRule)[] = [
     inWorkspace: true,
     class: "read",
     decision: "allow",
-    examples: { match: ["{workspace}/a.txt", "a/../b.txt"], not_match: ["../x", "/etc/hosts", "{workspace}2/a.txt"] },
+    examples: {
+      match: ["{workspace}/a.txt", "a/../b.txt"],
+      not_match: ["../x", "/etc/hosts", "{workspace}2/a.txt", ".env"],
+    },
+  },
+  {
+    kind: "file",
+    id: "read-private",
+    operations: ["read"],
+    paths: PRIVATE_FILES,
+    class: "privileged",
+    decision: "ask",
+    reason: "files of that name usually hold passwords or keys",
+    examples: {
+      match: ["{workspace}/.env", ".env.local", "packages/api/.env", "deploy/server.pem"],
+      not_match: ["{workspace}/environment.ts", "src/env.ts", "/srv/other/.env"],
+    },
   },
   {
     kind: "file",
