@@ -5,9 +5,6 @@ import { reservedAreaOf } from "./paths.ts";
 import { isWithin } from "./is-within.ts";
 import type { ToolExecution } from "../tools/tool.ts";
 
-/** Large generated folders that a walk enters only if the pattern names them. */
-export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set([".git", "node_modules"]);
-
 /** An entry that a walk found; `folder` stays open until the next step. */
 interface WalkEntry {
   readonly folder: Folder;

@@ -2,7 +2,7 @@ import { readdirSync, type Dirent } from "node:fs";
 import { join } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
 import { isAnywhere, matchesPath, matchesWord, type PolicyFolders } from "@vidro/core/policy";
-import { SKIPPED_FOLDERS } from "../files/walk.ts";
+import { SKIPPED_FOLDERS } from "../files/skipped-folders.ts";
 
 /**
  * Existing paths that match a policy's patterns of secrets, because a sandbox hides files by name. Paths in /proc are

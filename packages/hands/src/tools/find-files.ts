@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { Folder } from "../files/files.ts";
 import { compileGlob } from "../files/glob.ts";
 import { pathSchema, readPlan, displayPath } from "../files/paths.ts";
-import { omissionNote, SKIPPED_FOLDERS, FolderWalk } from "../files/walk.ts";
+import { SKIPPED_FOLDERS } from "../files/skipped-folders.ts";
+import { omissionNote, FolderWalk } from "../files/walk.ts";
 import { defineTool } from "./tool.ts";
 
 const parameters = {
