@@ -19,6 +19,7 @@ import { reconnect } from "./reconnect.ts";
 import { redaction } from "./redaction.ts";
 import { remoteCommand } from "./remote-command.ts";
 import { startup } from "./startup.ts";
+import { worker } from "./worker.ts";
 
 /** The figures that there are; a new one is a file and a line here. */
 const FIGURES: readonly Figure[] = [
@@ -37,6 +38,7 @@ const FIGURES: readonly Figure[] = [
   heldCommand,
   fleet,
   reconnect,
+  worker,
 ];
 
 const PAGE = fileURLToPath(new URL("../docs/reference/benchmarks.md", import.meta.url));
