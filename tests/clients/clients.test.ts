@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, suite, test } from "node:test";
@@ -130,6 +130,74 @@ suite("clients, unmodified", () => {
   });
 });
 
+suite("the OpenAPI document", () => {
+  const bin = (name: string): string => join(HERE, "node_modules/.bin", name);
+  let folder: string;
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), "vidro-openapi-"));
+    await using stage = await Stage.set();
+    await using daemon = await DaemonProcess.up(stage, { flags: ["--port", "0", "--southbound-port", "0"] });
+    writeFileSync(join(folder, "openapi.json"), await (await daemon.ask("/openapi.json")).text());
+  });
+
+  after(() => rmSync(folder, { recursive: true }));
+
+  test("redocly and spectral find no error in it", async () => {
+    writeFileSync(join(folder, ".spectral.json"), '{ "extends": ["spectral:oas"] }');
+    const lint = { redocly: ["lint", "openapi.json"], spectral: ["lint", "openapi.json", "--fail-severity", "error"] };
+    for (const [name, words] of Object.entries(lint)) {
+      const ended = await runIn(folder, [process.execPath, bin(name), ...words], { HOME: folder });
+      assert.equal(ended.code, 0, ended.stdout + ended.stderr);
+      assert.doesNotMatch(ended.stdout, /\berror\b(?! 0)[^s]*\s{2}/);
+    }
+  });
+
+  test("openapi-typescript makes types of it with which a program of openapi-fetch compiles", async () => {
+    symlinkSync(join(HERE, "node_modules"), join(folder, "node_modules"));
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
+    writeFileSync(join(folder, "program.ts"), PROGRAM);
+    const made = await runIn(
+      folder,
+      [process.execPath, bin("openapi-typescript"), "openapi.json", "-o", "api.d.ts"],
+      {},
+    );
+    assert.equal(made.code, 0, made.stderr);
+    const flags = ["--strict", "--noEmit", "--module", "nodenext", "--target", "es2022", "--lib", "es2023,dom"];
+    const compiled = await runIn(folder, [process.execPath, bin("tsc"), ...flags, "program.ts"], {});
+    assert.equal(compiled.code, 0, compiled.stdout);
+  });
+});
+
+/** Uses answers, faults and bodies by their types; each marked line must not compile. */
+const PROGRAM = `
+import createClient from "openapi-fetch";
+import type { paths } from "./api.d.ts";
+
+const client = createClient<paths>({ baseUrl: "http://127.0.0.1:3120" });
+const started = await client.POST("/v1/runs", { body: { task: "how much disk is free?" } });
+const id: string | undefined = started.data?.id;
+const code: string | undefined = started.error?.code;
+const chat = await client.POST("/v1/chat/completions", {
+  body: { messages: [{ role: "user", content: "hello" }], stop: ["END"], tool_choice: "auto" },
+});
+const model: string | undefined = chat.data?.model;
+const message: string | undefined = chat.error?.error.message;
+const param: string | null | undefined = chat.error?.error.param;
+const response = await client.POST("/v1/responses", { body: { input: [{ role: "user" }], conversation: { id: "x" } } });
+const status: "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled" | undefined =
+  response.data?.status;
+const agents = await client.POST("/v1/agents", { body: { name: "doc" } });
+const uuid: string | undefined = agents.data?.uuid;
+const ready = await client.GET("/readyz");
+const health: string | undefined = ready.data?.status;
+// @ts-expect-error A run needs a task.
+await client.POST("/v1/runs", { body: {} });
+// @ts-expect-error Stop is text or a list of texts.
+await client.POST("/v1/chat/completions", { body: { messages: [{ role: "user" }], stop: 7 } });
+console.log(id, code, model, message, param, status, uuid, health);
+`;
+
 function workplace(): { readonly folder: string; readonly work: string } {
   const folder = mkdtempSync(join(tmpdir(), "vidro-clients-"));
   const work = join(folder, "work");
@@ -142,7 +210,7 @@ async function runIn(
   cwd: string,
   [program = "", ...words]: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<{ readonly stdout: string; readonly stderr: string }> {
+): Promise<{ readonly code: number | null; readonly stdout: string; readonly stderr: string }> {
   const { PATH } = process.env;
   const child = spawn(program, words, {
     cwd,
@@ -152,6 +220,6 @@ async function runIn(
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString("utf8")));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString("utf8")));
-  await once(child, "close");
-  return { stdout, stderr };
+  const [code] = (await once(child, "close")) as [number | null];
+  return { code, stdout, stderr };
 }

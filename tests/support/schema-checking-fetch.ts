@@ -14,6 +14,8 @@ export function schemaCheckingFetch(surfaces: readonly [Surface, ...Surface[]]):
     const { pathname } = new URL(response.url);
     const route = routes.find(pathname)?.route(init?.method ?? "GET")?.route;
     assert.ok(route !== undefined, `${pathname} answers without a route`);
+    const statuses = [String(route.status ?? 200), ...Object.keys(route.others ?? {})];
+    assert.ok(statuses.includes(String(response.status)), `${route.method} ${route.path} answers ${response.status}`);
     const fits = ajv.validate(route.answer, await response.clone().json());
     assert.ok(fits, `${route.method} ${route.path} breaks its promise: ${ajv.errorsText()}`);
     return response;

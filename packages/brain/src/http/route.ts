@@ -70,6 +70,10 @@ export interface Route {
   readonly query?: JsonObject;
   /** The body of a good answer. */
   readonly answer: JsonObject;
+  /** The status of a good answer; 200 when left out. */
+  readonly status?: 201;
+  /** Bodies of other answers that are no faults, by their status. */
+  readonly others?: { readonly [status: string]: JsonObject };
   /** Media types that the route writes itself, besides JSON; with NDJSON it also writes its own glass box. */
   readonly produces?: readonly string[];
   /** The route is also called while the server shuts down. */
@@ -82,4 +86,6 @@ export interface Surface {
   readonly name: string;
   readonly routes: readonly Route[];
   readonly faultBody: (fault: Fault, requestId: string) => Json;
+  /** The form of its faults, by its name in the OpenAPI document; `Fault` when left out. */
+  readonly faultShape?: "ChatFault";
 }

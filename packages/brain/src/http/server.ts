@@ -60,9 +60,7 @@ export interface HttpServer {
 
 /** Bounds of a server that tests may lower. */
 const HTTP_BOUNDS: {
-  readonly [
-    Name in "connections" | "headersMs" | "requestMs" | "waitingMs" | "drainMs" | "processingMs"
-  ]: number;
+  readonly [Name in "connections" | "headersMs" | "requestMs" | "waitingMs" | "drainMs" | "processingMs"]: number;
 } = HTTP_LIMITS;
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "::1"];

@@ -12,6 +12,7 @@ export function catalogSurface(deps: AgentRoutesDependencies & ThreadRoutesDepen
   return {
     name: "catalog",
     faultBody: (fault) => chatFault(fault),
+    faultShape: "ChatFault",
     routes: [...agentRoutes(deps), toolsRoute(deps), ...threadRoutes(deps)],
   };
 }

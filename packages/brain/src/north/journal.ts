@@ -41,9 +41,7 @@ export function journalSurface(deps: JournalDependencies): Surface {
         { summary: "Your runs, newest first; those of all for an administrator", query: LIST, answer: HEADS },
         (call) => list(deps, call),
       ),
-      route("POST /v1/runs", { summary: "Start a run", body: START, mends: true, answer: HEAD }, (call) =>
-        start(deps, call),
-      ),
+      route("POST /v1/runs", STARTING, (call) => start(deps, call)),
       route("GET /v1/runs/{run}", { summary: "Where a run stands", answer: HEAD }, (call) => stands(deps, call)),
       route("GET /v1/runs/{run}/events", EVENTS, (call) => events(deps, call)),
       route("POST /v1/runs/{run}/answers", { summary: "Answer what a run asks", body: ANSWER, answer: HEAD }, (call) =>
@@ -233,6 +231,16 @@ const START = object(
   },
   ["task"],
 );
+
+/** A run that its key found again is answered with 200. */
+const STARTING = {
+  summary: "Start a run",
+  body: START,
+  mends: true,
+  answer: HEAD,
+  status: 201,
+  others: { "200": HEAD },
+} as const;
 const EVENTS = {
   summary: "The journal of a run, from any entry on",
   produces: ["text/event-stream", NDJSON_TYPE],

@@ -37,6 +37,7 @@ export function openaiSurface(given: ChatDependencies): Surface {
   return {
     name: "openai",
     faultBody: (fault) => chatFault(fault),
+    faultShape: "ChatFault",
     routes: [
       {
         method: "POST",

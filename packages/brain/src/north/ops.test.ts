@@ -123,7 +123,7 @@ test("the document of the API is valid OpenAPI 3.1 and has every route", async (
   const paths = json["paths"] as { [path: string]: { [method: string]: JsonObject } };
   assert.deepEqual(Object.keys(paths["/things/{name}"] ?? {}), ["get", "delete"]);
   const made = paths["/things"]?.["post"];
-  assert.deepEqual(made?.["security"], [{ token: [] }]);
+  assert.deepEqual(made?.["security"], [{ token: [] }, { password: [] }]);
   assert.ok(isObject(made?.["requestBody"]));
   assert.deepEqual(paths["/open"]?.["get"]?.["security"], []);
   const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));

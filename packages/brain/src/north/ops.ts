@@ -34,6 +34,7 @@ export function opsSurface({ metrics, health, details = () => ({}), openApi }: O
           isGoing ? DRAINING : readiness(await health(), details()),
         ),
         answersToTheEnd: true,
+        others: { "503": READYZ },
       },
       plain("/openapi.json", { summary: "This API, as OpenAPI 3.1", answer: { type: "object" } }, async () => ({
         json: openApi(),

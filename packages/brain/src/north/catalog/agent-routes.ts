@@ -39,6 +39,7 @@ export function agentRoutes({ agents, tools }: AgentRoutesDependencies): readonl
       method: "POST",
       path: "/v1/agents",
       summary: "Make an agent.",
+      status: 201,
       handle: async (call): Promise<Reply> => {
         const made = await agents.create(await draftOf(call), call.caller.owner);
         return { status: 201, json: agentShape(made), headers: { location: `/v1/agents/${made.uuid}` } };

@@ -30,7 +30,7 @@ const THREAD_REQUEST: JsonObject = {
     tools_enabled: TOOL_NAMES,
     metadata: METADATA,
     // Clients of the vendor's wire may send first messages here; they are refused rather than dropped.
-    items: { type: ["array", "null"], maxItems: 0 },
+    items: { type: ["array", "null"], maxItems: 0, items: {} },
   },
   additionalProperties: false,
 };

@@ -54,6 +54,7 @@ export function dialledHands(deps: DialledHandsDependencies): Surface {
         scope: "admin",
         body: DIAL_BODY,
         answer: ROW,
+        status: 201,
         handle: (call) => dial(deps, call),
       },
     ],

@@ -54,6 +54,7 @@ export function invitations({ admission }: InvitationsDependencies): Surface {
         scope: "admin",
         body: INVITATION_BODY,
         answer: INVITATION,
+        status: 201,
         handle: (call) => invite(admission, call),
       },
     ],

@@ -25,7 +25,8 @@ export function openApi({ version, surfaces }: OpenApiFacts): JsonObject {
     info: {
       title: "Vidro",
       version,
-      description: "A brain decides, hands execute, and the whole way is glass.",
+      description:
+        "A brain decides, hands execute, and the whole way is glass. `x-streams` of an answer has the media types that `Accept` may ask for instead of JSON.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
@@ -34,8 +35,9 @@ export function openApi({ version, surfaces }: OpenApiFacts): JsonObject {
     components: {
       securitySchemes: {
         token: { type: "http", scheme: "bearer", description: "A token as `vidro tokens create` prints it." },
+        password: { type: "http", scheme: "basic", description: "The same token as the password of any user." },
       },
-      schemas: { Event: EVENT },
+      schemas: { Event: EVENT, Fault: FAULT, ChatFault: CHAT_FAULT },
     },
   };
 }
@@ -52,6 +54,38 @@ const EVENT: JsonObject = {
   },
 };
 
+const TEXT: JsonObject = { type: "string" };
+
+/** A fault of most surfaces. */
+const FAULT: JsonObject = {
+  type: "object",
+  required: ["ok", "error", "code", "request_id"],
+  properties: {
+    ok: { type: "boolean", const: false },
+    error: { type: "string", description: "What happened, and what was wrong." },
+    code: { type: "string", description: "The name of the fault." },
+    request_id: TEXT,
+  },
+};
+
+/** A fault of the surfaces that OpenAI's clients use. */
+const CHAT_FAULT: JsonObject = {
+  type: "object",
+  required: ["error"],
+  properties: {
+    error: {
+      type: "object",
+      required: ["message", "type", "param", "code"],
+      properties: {
+        message: TEXT,
+        type: TEXT,
+        param: { type: ["string", "null"], description: "The field at fault." },
+        code: { type: "string", description: "The name of the fault." },
+      },
+    },
+  },
+};
+
 function operation(surface: Surface, route: Route): JsonObject {
   const { scope } = route;
   return {
@@ -61,10 +95,10 @@ function operation(surface: Surface, route: Route): JsonObject {
     parameters: parametersOf(route),
     ...(route.body === undefined
       ? {}
-      : { requestBody: { required: true, content: { [JSON_TYPE]: { schema: envelopeSchema(route) } } } }),
-    responses: responsesOf(route),
-    security: scope === undefined ? [] : [{ token: [] }],
-    ...(scope === undefined ? {} : { description: `A token with the scope \`${scope}\` is needed.` }),
+      : { requestBody: { required: true, content: { [JSON_TYPE]: { schema: separated(envelopeSchema(route)) } } } }),
+    responses: responsesOf(route, surface),
+    security: scope === undefined ? [] : [{ token: [] }, { password: [] }],
+    description: scope === undefined ? "No token is needed." : `A token with the scope \`${scope}\` is needed.`,
   };
 }
 
@@ -107,31 +141,66 @@ const NEXT_PAGE: JsonObject = {
   },
 };
 
-function responsesOf({ answer, produces = [], scope, body, query }: Route): JsonObject {
+function responsesOf(route: Route, surface: Surface): JsonObject {
+  const { answer, produces = [], scope, body, query, status = 200, others = {} } = route;
   const own = Object.fromEntries(produces.map((type) => [type, { schema: { type: "string" } }]));
-  const content = {
-    [JSON_TYPE]: { schema: answer },
-    [NDJSON_TYPE]: { schema: { $ref: "#/components/schemas/Event" } },
-  };
+  const lines = { [NDJSON_TYPE]: { schema: { $ref: "#/components/schemas/Event" } } };
+  const fault = (description: string): JsonObject => ({
+    description,
+    content: { [JSON_TYPE]: { schema: { $ref: `#/components/schemas/${surface.faultShape ?? "Fault"}` } } },
+  });
+  const also = Object.entries(others).map(([code, schema]) => [
+    code,
+    { description: "Another answer.", content: { [JSON_TYPE]: { schema } } },
+  ]);
   return {
-    "200": {
+    [String(status)]: {
       description: "The answer.",
       ...(isObject(query?.["properties"]) && "limit" in query["properties"] ? { headers: NEXT_PAGE } : {}),
-      content: isWritten(answer) ? { ...own, ...content } : own,
+      // Programs that make code of this document take all media types of an answer for one mixed type.
+      ...(isWritten(answer)
+        ? { content: { [JSON_TYPE]: { schema: separated(answer) } }, "x-streams": { ...own, ...lines } }
+        : { content: own }),
     },
-    ...(scope === undefined ? {} : { "401": fault("No token, or none that is valid."), "403": fault("Not allowed.") }),
+    ...(scope === undefined
+      ? { "421": fault("The brain does not go by that name.") }
+      : { "401": fault("No token, or none that is valid."), "403": fault("Not allowed.") }),
     ...(body === undefined && query === undefined
       ? {}
       : { "422": fault("Something does not fit; the message names it.") }),
-    default: fault("It failed; the body says what and why in the words of this surface."),
+    ...(Object.fromEntries(also) as JsonObject),
+    default: fault("It failed; the body says what and why."),
   };
+}
+
+/** Keywords that belong to one type; all others stay where they are. */
+const KEYWORDS: { readonly [type: string]: readonly string[] } = {
+  string: ["minLength", "maxLength", "pattern", "enum"],
+  array: ["items", "minItems", "maxItems"],
+  object: ["properties", "required", "additionalProperties", "maxProperties"],
+};
+
+/** The schema with one type in each of its parts: programs that make code from it know no mixed types. */
+function separated(schema: JsonObject): JsonObject {
+  const parts = Object.entries(schema).map(([name, value]) => [name, separatedIn(value)] as const);
+  const { type, ...rest } = Object.fromEntries(parts) as JsonObject;
+  const types = Array.isArray(type) ? (type as readonly string[]) : [];
+  if (types.filter((each) => each !== "null").length < 2) return type === undefined ? rest : { type, ...rest };
+  const owned = new Set(Object.values(KEYWORDS).flat());
+  const shared = Object.fromEntries(Object.entries(rest).filter(([name]) => !owned.has(name)));
+  const anyOf = types.map((each) => {
+    const own = Object.entries(rest).filter(([name]) => KEYWORDS[each]?.includes(name) === true);
+    return { type: each, ...Object.fromEntries(own) };
+  });
+  return { ...shared, anyOf };
+}
+
+function separatedIn(value: Json | undefined): Json | undefined {
+  if (Array.isArray(value)) return (value as readonly Json[]).map((each) => separatedIn(each) ?? null);
+  return isObject(value) ? separated(value) : value;
 }
 
 /** A route whose answer has an empty schema writes no JSON. */
 function isWritten(answer: JsonObject): boolean {
   return Object.keys(answer).length > 0;
-}
-
-function fault(description: string): JsonObject {
-  return { description, content: { [JSON_TYPE]: { schema: { type: "object" } } } };
 }
