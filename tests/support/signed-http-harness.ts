@@ -32,9 +32,23 @@ const ALLOW = { decision: "allow", rule: "test", class: "code-exec", reason: "It
 
 /** How the brain of a test differs from any other. */
 export interface SignedBrainOptions {
+  /** How approvals are signed; not at all when it is left out. */
+  readonly warrants?: AgentHttpDependencies["warrants"];
   readonly bounds?: AgentHttpDependencies["bounds"];
+  /** The reply that the asker gets in the place of the one that the brain made for it. */
+  readonly swapReply?: (
+    asked: { readonly path: string; readonly signatureInput: string },
+    reply: SwappedReply,
+  ) => SwappedReply;
   /** Whether the reply to a message is lost on its way, after the message was handled. */
   readonly isLost?: (path: string, message: string) => boolean;
+}
+
+/** A reply of the brain, signed. */
+export interface SwappedReply {
+  readonly status: number;
+  readonly headers: { readonly [name: string]: string };
+  readonly text: string;
 }
 
 /** One process of a brain over the store of a folder. */
@@ -49,6 +63,7 @@ export class SignedBrain {
   readonly #server: Server;
   readonly #close: () => Promise<void>;
   readonly #isLost: NonNullable<SignedBrainOptions["isLost"]>;
+  readonly #swapReply: NonNullable<SignedBrainOptions["swapReply"]>;
 
   private constructor(folder: string, store: Awaited<ReturnType<typeof openStore>>, options: SignedBrainOptions) {
     const { records, journal } = store;
@@ -65,7 +80,7 @@ export class SignedBrain {
       keys: this.keys,
       identities: new Identities(records),
       records,
-      warrants: async (_, order) => order,
+      warrants: options.warrants ?? (async (_, order) => order),
       take: collectSamples(this.samples, now),
       standardTools,
       log: () => undefined,
@@ -75,6 +90,7 @@ export class SignedBrain {
       ...(options.bounds === undefined ? {} : { bounds: options.bounds }),
     });
     this.#isLost = options.isLost ?? (() => false);
+    this.#swapReply = options.swapReply ?? ((_, reply) => reply);
     this.#server = createServer((request, response) => {
       this.#serve(request, response).catch(() => response.destroy());
     });
@@ -124,11 +140,14 @@ export class SignedBrain {
     const body = Buffer.concat(chunks);
     const said = await route.handle({ target, headers, rawHeaders, body, address: "", signal: left.signal });
     if (this.#isLost(route.path, body.toString("utf8"))) return void response.destroy();
-    response.writeHead(said.status ?? 200, said.headers).end("text" in said ? said.text : "");
+    const signatureInput = String(headers["signature-input"]);
+    const made = { status: said.status ?? 200, headers: said.headers ?? {}, text: "text" in said ? said.text : "" };
+    const reply = this.#swapReply({ path: route.path, signatureInput }, made);
+    response.writeHead(reply.status, reply.headers).end(reply.text);
   }
 }
 
-/** A host with a hand that allows everything. */
+/** A host with a hand that allows everything, or asks about it. */
 export interface SignedHost {
   readonly hand: Hand;
   readonly ring: KeyRing;
@@ -145,11 +164,17 @@ export interface JoinedSignedHost {
 }
 
 /** Makes a host for a hand that was enrolled. */
-export async function signedHost(t: TestContext, keyid: string, root: Uint8Array): Promise<SignedHost> {
+export async function signedHost(
+  t: TestContext,
+  keyid: string,
+  root: Uint8Array,
+  decision: "allow" | "ask" = "allow",
+): Promise<SignedHost> {
   const folder = temporaryFolder(t);
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
-  const hand = await openHand(folder, workspace, { policy: { version: "test", judge: () => ALLOW } });
+  const policy = { version: "test", judge: () => ({ ...ALLOW, decision }) };
+  const hand = await openHand(folder, workspace, { policy });
   t.after(() => hand.close());
   const ring = await KeyRing.create(join(folder, "key.json"), { keyid, root: Buffer.from(root).toString("base64") });
   return {
