@@ -91,7 +91,10 @@ async function invitation(
   daemon: DaemonProcess,
   name: string,
 ): Promise<{ readonly url: string; readonly token: string }> {
-  const invited = await daemon.ask("/v1/hands/invitations", { method: "POST", body: JSON.stringify({ name, installed: true }) });
+  const invited = await daemon.ask("/v1/hands/invitations", {
+    method: "POST",
+    body: JSON.stringify({ name, installed: true }),
+  });
   return (await invited.json()) as { url: string; token: string };
 }
 
@@ -188,6 +191,39 @@ test("an outcome that was written anew differs from what the hand signed: in the
   assert.equal(forged.code, 1);
   assert.match(forged.stdout, /^unsigned action act_\S+, entry \d+ of run \S+, has other words than the hand signed$/m);
   assert.match(forged.stdout, /^fail 2 runs checked, .*1 outcome not as signed\.$/m);
+});
+
+test("over TCP a hand with a key of its own signs what came of an action, and a journal that says otherwise is found", async (t) => {
+  await using host = await Stage.set();
+  await using brain = await Stage.set();
+  const folder = scratch(t);
+  const [workspace, state, tokens] = [join(folder, "workspace"), join(folder, "state"), join(folder, "tokens.json")];
+  mkdirSync(workspace);
+  const [made] = lines((await host.run("tokens", "create", "--scopes", "hand,approve", "--json")).stdout);
+  const token = String(made?.["token"]);
+  assert.equal((await host.run("tokens", "export", token.split(".")[0] ?? "", "--out", tokens)).code, 0);
+  const place = ["--state", state, "--workspace", workspace, "--tokens", tokens];
+  const env = { PATH: process.env["PATH"], HOME: folder };
+  const argv = [...NODE, HAND, "serve", "--tcp", "127.0.0.1:0", ...place, "--json"];
+  const peer = await Peer.start({ argv, cwd: folder, env });
+  t.after(() => peer.end("SIGKILL"));
+  await using _ = await DaemonProcess.up(brain, { flags: NO_LOCAL });
+  const dial = ["hands", "dial", `tcp://${String(peer.line["tcp"])}`, "--token", token];
+  const dialled = await brain.run(...dial, "--name", "far");
+  assert.equal(dialled.code, 0, dialled.stderr);
+  assert.equal((await brain.run("hands", "exec", "far", "--", "uname", "-s")).stdout, "Linux\n");
+  assert.equal((await brain.run("hands", "exec", "far", "--yes", "--", "touch", "made")).code, 0);
+  const whole = await brain.run("audit", "verify");
+  assert.equal(whole.code, 0, whole.stdout);
+  assert.match(whole.stdout, /^2 receipts of hands fit\b/m);
+  const [node = "", ...conditions] = NODE;
+  const keyLine = execFileSync(node, [...conditions, HAND, "key", "--state", state], { encoding: "utf8", env });
+  const { key } = JSON.parse(keyLine) as JsonObject;
+  assert.equal(lines((await brain.run("audit", "keys")).stdout)[0]?.["key"], key);
+  rewrite(brain.home, '"text":"Linux\\n"', '"text":"Minix\\n"');
+  const forged = await brain.run("audit", "verify");
+  assert.equal(forged.code, 1);
+  assert.match(forged.stdout, /^unsigned action act_\S+, entry \d+ of run \S+, has other words than the hand signed$/m);
 });
 
 test("a receipt for another action, or by a key that the hand did not come with, is found", async (t) => {
