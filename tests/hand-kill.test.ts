@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { isRecall } from "@vidro/core/run";
 import type { Entry, Model } from "@vidro/core";
 import { openStore } from "../packages/brain/src/stores/stores.ts";
-import { bundleProgram } from "./support/bundled-program.ts";
-import { HAND_PROGRAM, startChildHand } from "./support/child-hand.ts";
+import { startChildHand } from "./support/child-hand.ts";
 import type { ChildHand } from "./support/child-hand.ts";
 import { processesIn } from "./support/processes.ts";
 import { finishRun, openRuns, temporaryFolder } from "./support/local-runs.ts";
@@ -58,12 +57,12 @@ function hunt(
   };
 }
 
-async function survive(t: TestContext, round: number, program: string): Promise<number> {
+async function survive(t: TestContext, round: number): Promise<number> {
   const folder = temporaryFolder(t);
   const workspace = join(folder, "workspace");
   mkdirSync(workspace);
   const { journal } = await openStore("sqlite", join(folder, "journal.db"));
-  const child = startChildHand({ workspace, state: join(folder, "hand"), decision: "allow" }, program);
+  const child = startChildHand({ workspace, state: join(folder, "hand"), decision: "allow" });
   await child.pid();
   const { kills, perform } = hunt(child, round * 7);
   const hand = {
@@ -95,16 +94,12 @@ function assertMarks(entries: readonly Entry[], effects: readonly string[]): voi
 }
 
 test(`F5 F6 G2 G3 G4 ${KILLS} SIGKILLs of the hand double no effect, and each action has one outcome`, async (t) => {
-  // Beside the packages that the hand requires when it needs them.
-  const bundle = join(import.meta.dirname, `../node_modules/.cache/hand-kill-${process.pid}`);
-  t.after(() => rmSync(bundle, { recursive: true, force: true }));
-  const program = await bundleProgram(HAND_PROGRAM, bundle);
   let kills = 0;
   let round = 0;
   const lane = async (): Promise<void> => {
     while (kills < KILLS) {
       // Added when they are known: the other lanes count meanwhile.
-      const more = await survive(t, round++, program);
+      const more = await survive(t, round++);
       kills += more;
     }
   };

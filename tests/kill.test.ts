@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { bundleVidro } from "./support/bundled-program.ts";
+import { bundledCommands } from "../scripts/test-bundle.js";
 import { processesIn } from "./support/processes.ts";
 import { temporaryFolder } from "./support/local-runs.ts";
 
@@ -115,7 +115,7 @@ function* allDeaths(): Generator<Death, undefined, undefined> {
 }
 
 test(`F1 F5 G1 G2 G3 G4 ${KILLS} SIGKILLs of the brain lose no acknowledged entry, double no effect and leave no process`, async (t) => {
-  const vidro = bundleVidro(temporaryFolder(t));
+  const { launcher: vidro } = bundledCommands();
   // One run to its end leaves compiled code behind, which a process that is killed never does.
   assert.equal(await survive(t, vidro, [][Symbol.iterator]()), 0);
   const deaths = allDeaths();

@@ -5,7 +5,6 @@ import { createServer } from "node:https";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { Action, ActionEnd, JsonObject, Order } from "@vidro/core";
 import { SOUTHBOUND_PATH } from "@vidro/core/wire/enrolment";
 import { tcpHandName, formatWarrant, warrantText } from "@vidro/core/wire/warrant";
@@ -17,9 +16,10 @@ import { readBrainKey } from "../../packages/hands/src/enrol/brain-key.ts";
 import { DaemonProcess } from "../support/daemon-process.ts";
 import { REMOTE_HANDS } from "../support/remote-hands.ts";
 import { Peer } from "../support/peer-process.ts";
-import { SHORT_REDIALS_FLAGS } from "../support/short-redials.ts";
+import { SHORT_REDIALS_FLAGS } from "../support/preload-flags.ts";
 import { ForeignAgent, SouthboundHarness } from "../support/southbound-harness.ts";
 import { startTcpHand, scratch } from "../support/tcp-hand.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 
 /* An approval counts at a hand when its own brain signed it for this hand, run, action and plan, and not for long. */
 
@@ -57,7 +57,7 @@ function wrongs(right: Claim): readonly (readonly [string, Claim, string])[] {
   ];
 }
 
-const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
+const { hand: HAND } = bundledCommands();
 
 /** The program of a hand on a host that has joined a brain. */
 async function joined(

@@ -6,7 +6,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { outcomeOf } from "@vidro/core/run";
 import type { Action, ActionEnd, Hand, JsonObject } from "@vidro/core";
 import { checkReceipt, keysByHand } from "../../packages/brain/src/south/receipt-check.ts";
@@ -17,14 +16,15 @@ import { openReceiptSigner } from "../../packages/hands/src/enrol/receipt-signer
 import { DaemonProcess } from "../support/daemon-process.ts";
 import { REMOTE_HANDS } from "../support/remote-hands.ts";
 import { Peer } from "../support/peer-process.ts";
-import { SHORT_REDIALS_FLAGS } from "../support/short-redials.ts";
+import { SHORT_REDIALS_FLAGS } from "../support/preload-flags.ts";
 import { ForeignAgent, helloOf } from "../support/southbound-harness.ts";
 import { scratch } from "../support/tcp-hand.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 
 /* A hand with a key signs what came of an action; who has the public key can tell whether a journal says the same. */
 
 const NODE = [process.execPath, "--conditions=vidro-source", "--disable-warning=ExperimentalWarning"];
-const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
+const { hand: HAND } = bundledCommands();
 const NO_LOCAL = ["--port", "0", "--southbound-port", "0", "--no-local-hand"];
 
 async function ended(

@@ -4,18 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { FakeOpenAi } from "../support/fake-openai.ts";
 import { freePort } from "../support/peer-process.ts";
 import type { PeerStart } from "../support/peer-process.ts";
-import { SHORT_REDIALS_FLAGS } from "../support/short-redials.ts";
+import { SHORT_REDIALS_FLAGS } from "../support/preload-flags.ts";
 import { SupervisedProcess } from "./supervised-process.ts";
 import { scriptedModel } from "./model.ts";
 import type { MemberName, Place } from "./plan.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 
-const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
+const { hand: HAND } = bundledCommands();
 /** What an action does: it works for a while, and then leaves its mark, once. */
 const MARK = '#!/bin/sh\necho begun; sleep "$3"; echo "$1.$2" >> marks; echo done\n';
 const DISK = "size=64m";
@@ -237,7 +237,7 @@ function furnish({ home }: Stage, tools: string): void {
 }
 
 function quick({ command }: Stage, words: readonly string[], node: readonly string[] = []): readonly string[] {
-  const [program = "", ...rest] = command.sources;
+  const [program = "", ...rest] = command.argv;
   return [program, ...SHORT_REDIALS_FLAGS, ...node, ...rest, ...words];
 }
 

@@ -4,13 +4,13 @@ import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { TcpClient } from "@vidro/client/tcp";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 
-const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
+const { hand: HAND } = bundledCommands();
 const EFFECT = ["-c", "echo x >> mark; sleep 30"];
 /** A policy that lets one line of bash run, and the workspace be read. */
 const POLICY = {

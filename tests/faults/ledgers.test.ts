@@ -44,7 +44,7 @@ const LOSSES: { readonly [loss: string]: (place: Place) => void } = {
 };
 
 async function loses(t: TestContext, kind: LinkKind, lose: (place: Place) => void): Promise<void> {
-  await using stand = await LinkHarness.set(kind, temporaryFolder(t));
+  await using stand = await LinkHarness.set(kind);
   const { home, workspace } = stand.host;
   const hold = join(workspace, "hold");
   writeFileSync(join(workspace, "mark"), MARK);

@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 import { test } from "node:test";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
-import { SHORT_TIMEOUTS_FLAGS } from "../support/short-timeouts.ts";
+import { SHORT_TIMEOUTS_FLAGS } from "../support/preload-flags.ts";
 import { makeNetworkPath } from "../support/namespaces.ts";
 import type { Cut, NetworkPath } from "../support/namespaces.ts";
 
@@ -16,7 +16,7 @@ import type { Cut, NetworkPath } from "../support/namespaces.ts";
  * one run nothing happens meanwhile, in the other one something does: a link is dead in silence and under load.
  */
 
-const FOLLOWER = fileURLToPath(new URL("../support/follower-process.ts", import.meta.url));
+const FOLLOWER = bundledCommands().program("follower-process");
 /** Three heartbeats of the hurried daemon, and as much again for a busy machine. */
 const SEEN_MS = 6000;
 

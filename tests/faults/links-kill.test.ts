@@ -4,7 +4,6 @@ import type { TestContext } from "node:test";
 import { assertEffectsOnce, followRun } from "../support/follow-run.ts";
 import { LINKS, LinkHarness, STEPS, taskOf } from "../support/link-harness.ts";
 import type { LinkKind } from "../support/link-harness.ts";
-import { temporaryFolder } from "../support/local-runs.ts";
 
 /*
  * A brain and a hand in processes of their own, over each of the links there are: one of them, or both, are killed
@@ -46,8 +45,8 @@ async function ranThrough(stand: LinkHarness, deaths: (typeof DEATHS)[number], s
   sum.unknown += unknown;
 }
 
-async function survives(t: TestContext, kind: LinkKind, cache: string): Promise<void> {
-  await using stand = await LinkHarness.set(kind, cache);
+async function survives(t: TestContext, kind: LinkKind): Promise<void> {
+  await using stand = await LinkHarness.set(kind);
   const runs = { runs: 0 };
   for (const deaths of DEATHS) {
     const sum: Sum = { kills: 0, effects: 0, unknown: 0, ...runs };
@@ -71,7 +70,6 @@ test(
   "F1 F5 F6 G2 G3 G4 G9 over every link a brain and a hand that are killed at any point go on, and no effect comes twice",
   AT_ONCE,
   async (t) => {
-    const cache = temporaryFolder(t);
-    await Promise.all(LINKS.map((kind) => t.test(kind.name, (inner) => survives(inner, kind, cache))));
+    await Promise.all(LINKS.map((kind) => t.test(kind.name, (inner) => survives(inner, kind))));
   },
 );

@@ -4,22 +4,23 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import { textIn } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { DaemonProcess, until } from "../support/daemon-process.ts";
-import { HEARTBEAT_MS, SHORT_HEARTBEATS_FLAGS } from "../support/short-heartbeats.ts";
+import { SHORT_HEARTBEATS_FLAGS } from "../support/preload-flags.ts";
+import { HEARTBEAT_MS } from "../support/short-heartbeats.ts";
 import { makeNetworkPath } from "../support/namespaces.ts";
 import type { Cut, NetworkPath } from "../support/namespaces.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 
 /*
  * A brain on one machine and hands on another, with a way between them that loses packets without a word while each of
  * the hands is at work.
  */
 
-const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
+const { hand: HAND } = bundledCommands();
 const HANDS = ["agent-ws", "agent-http", "executor-ws"] as const;
 type Name = (typeof HANDS)[number];
 const CUTS = ["both ways", "to near", "to far"] as const;
@@ -84,7 +85,7 @@ class Scene {
   code(task: string): void {
     const { url, token } = this.#daemon;
     const folder = this.folder("executor-ws");
-    const main = this.#stage.command.sources.at(-1) ?? "";
+    const main = this.#stage.command.argv.at(-1) ?? "";
     const flags = ["--url", url, "--token", token, "--workspace", folder, "--yes", "--json", "--verbose"];
     this.#said = "";
     this.#executor = this.#spawn("executor-ws", [main, "code", ...flags, task]);

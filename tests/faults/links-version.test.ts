@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@vidro/core";
+import { until } from "../support/daemon-process.ts";
 import { assertEffectsOnce, followRun } from "../support/follow-run.ts";
 import { REMOTE_HANDS } from "../support/remote-hands.ts";
 import { LINKS, LinkHarness, STEPS, taskOf } from "../support/link-harness.ts";
@@ -14,10 +15,11 @@ import { insisted, markOrder, IN_PROCESS_LINKS } from "../support/in-process-lin
 import type { Target } from "../support/in-process-links.ts";
 import { JoinedHand, SouthboundHarness } from "../support/southbound-harness.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 
 /* Ends of a link that are not of the same age, a brain that is short of descriptors, and a host that never came. */
 
-const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
+const { hand: HAND } = bundledCommands();
 const WIRES = {
   "agent-ws": tamperWebSocket,
   "executor-ws": tamperWebSocket,
@@ -86,10 +88,12 @@ test("F26 a hand whose ledger is of a later version refuses to start, names both
   assert.notEqual(status, 0);
 });
 
-test("F27 a brain without descriptors lets no hand in, keeps the hands it has, and takes all when it has some again", async (t) => {
+test("F27 a brain without descriptors lets no hand in, keeps the hands it has, and takes all when it has some again", async () => {
   const kind = LINKS.find(({ name }) => name === "agent-ws") ?? assert.fail();
-  await using stand = await LinkHarness.set(kind, temporaryFolder(t));
+  await using stand = await LinkHarness.set(kind);
   const run = await stand.kind.begin(stand, taskOf("r0"));
+  // From its first effect on the brain has read all the files that it needs for the run.
+  await until("the run has had an effect", () => existsSync(join(stand.host.workspace, "r0")));
   const pid = stand.brain?.child.pid ?? 0;
   const limit = (descriptors: number): void => {
     const done = spawnSync("prlimit", ["--pid", `${pid}`, `--nofile=${descriptors}:4096`], { encoding: "utf8" });

@@ -9,7 +9,7 @@ import { until } from "../support/daemon-process.ts";
 import { LINKS, LinkHarness, taskOf } from "../support/link-harness.ts";
 import type { LinkKind } from "../support/link-harness.ts";
 import { Peer } from "../support/peer-process.ts";
-import { SHORT_REDIALS_FLAGS } from "../support/short-redials.ts";
+import { SHORT_REDIALS_FLAGS } from "../support/preload-flags.ts";
 import { temporaryFolder } from "../support/local-runs.ts";
 
 /*
@@ -59,7 +59,7 @@ async function statesOf(stand: LinkHarness): Promise<readonly unknown[]> {
 
 /** A run whose first step is under way; `finish` lets it come to its end. */
 async function begun(t: TestContext, kind: LinkKind) {
-  const stand = await LinkHarness.set(kind, temporaryFolder(t));
+  const stand = await LinkHarness.set(kind);
   t.after(() => stand[Symbol.asyncDispose]());
   const hold = join(stand.host.workspace, "hold");
   writeFileSync(join(stand.host.workspace, "mark"), MARK);
@@ -107,7 +107,7 @@ function putBack(folder: string, from: string): void {
 async function raiseRestored(stand: LinkHarness): Promise<void> {
   const { http, south } = stand.ports;
   const flags = ["--port", `${http}`, "--southbound-port", `${south}`, "--no-local-hand", "--restored"];
-  const [program = "", ...rest] = stand.stage.command.sources;
+  const [program = "", ...rest] = stand.stage.command.argv;
   const argv = [program, ...SHORT_REDIALS_FLAGS, ...rest, "up", "--json", ...flags];
   stand.brain = await Peer.start({ argv, cwd: stand.stage.workspace, env: stand.stage.command.env });
 }

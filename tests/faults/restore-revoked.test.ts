@@ -18,10 +18,7 @@ import { temporaryFolder } from "../support/local-runs.ts";
 
 /** A brain with a hand on another machine, over a certificate. */
 async function joined(t: TestContext): Promise<LinkHarness> {
-  const stand = await LinkHarness.set(
-    LINKS.find(({ name }) => name === "agent-ws")!,
-    temporaryFolder(t),
-  );
+  const stand = await LinkHarness.set(LINKS.find(({ name }) => name === "agent-ws")!);
   t.after(() => stand[Symbol.asyncDispose]());
   await stand.raise("hand");
   await until("the hand is there", async () => (await hostOf(stand))["state"] === "ok");

@@ -7,17 +7,17 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { connect } from "node:tls";
-import { fileURLToPath } from "node:url";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { Line } from "../../packages/cli/src/stage.fixture.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { until } from "../support/daemon-process.ts";
 import { listeningPorts } from "../support/listening-ports.ts";
 import { ServingProcess } from "../support/serving-process.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 
 /* Signals that do not ask a process to end do not end it: real processes, and the ports that they listen on. */
 
-const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
+const { hand: HAND } = bundledCommands();
 
 const up = (stage: Stage, ...flags: readonly string[]): Promise<ServingProcess> =>
   ServingProcess.start(stage, [...stage.command.argv, "up", "--json", "--port", "0", ...flags]);

@@ -1,12 +1,11 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 import type { Action, FaultReport, Hand, HandEvent, Judgement, Order, ToolSpec } from "@vidro/core";
 import type { HandAnswer, HandProcessOptions, HandRequest } from "./hand-process.ts";
 
-/** The program of the hand, from its sources. */
-export const HAND_PROGRAM = fileURLToPath(new URL("hand-process.ts", import.meta.url));
+const HAND_PROGRAM = bundledCommands().program("hand-process");
 
 /** A request without the id that the link gives it. */
 type Unnumbered = HandRequest extends infer R ? (R extends HandRequest ? Omit<R, "id"> : never) : never;
@@ -24,8 +23,8 @@ interface Link {
  * A hand in a process of its own, which may be killed at any time: the next request starts another one on the same
  * state, and an order that was cut off is sent again under the same id, as a brain would.
  */
-export function startChildHand(options: HandProcessOptions, program = HAND_PROGRAM): ChildHand {
-  return new ChildHand(options, program);
+export function startChildHand(options: HandProcessOptions): ChildHand {
+  return new ChildHand(options);
 }
 
 /** The hand that `startChildHand` gives: a Hand that can also be killed. */
@@ -34,16 +33,14 @@ export class ChildHand implements Hand {
   readonly workspace: string;
   tools: readonly ToolSpec[] = [];
   readonly #options: HandProcessOptions;
-  readonly #program: string;
   #link: Promise<Link> | undefined;
   #closed = false;
   /** How many processes there have been. */
   starts = 0;
 
-  constructor(options: HandProcessOptions, program: string) {
+  constructor(options: HandProcessOptions) {
     this.workspace = options.workspace;
     this.#options = options;
-    this.#program = program;
   }
 
   /** The pid of the process that serves now, started if there is none. */
@@ -110,7 +107,7 @@ export class ChildHand implements Hand {
     // Only the first process crashes at the point that was asked for: the next ones see what it left behind.
     const { crashAt, ...sound } = this.#options;
     const options = this.starts === 0 && crashAt !== undefined ? { ...sound, crashAt } : sound;
-    this.#link = connect(this.#program, options);
+    this.#link = connect(options);
     this.starts += 1;
     const connected = await this.#link;
     this.tools = connected.tools;
@@ -122,8 +119,8 @@ function isGone(process: ChildProcess): boolean {
   return process.exitCode !== null || process.signalCode !== null;
 }
 
-async function connect(program: string, options: HandProcessOptions): Promise<Link> {
-  const child = spawn(process.execPath, ["--conditions=vidro-source", program, JSON.stringify(options)], {
+async function connect(options: HandProcessOptions): Promise<Link> {
+  const child = spawn(process.execPath, ["--enable-source-maps", HAND_PROGRAM, JSON.stringify(options)], {
     stdio: ["pipe", "pipe", "inherit"],
   });
   // Writing to a process that was just killed is what these tests are about.

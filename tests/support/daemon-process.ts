@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Interface } from "node:readline";
+import type { Stage } from "../../packages/cli/src/stage.fixture.ts";
 import type { LiveObjects } from "./live-objects.ts";
 import type { NetworkHost } from "./namespaces.ts";
 
@@ -14,15 +15,7 @@ interface Ready {
 }
 
 /** The command that starts a daemon, its environment, and the folder that it works in. */
-export interface DaemonHome {
-  readonly command: {
-    readonly argv: readonly string[];
-    /** The same where flags of Node may load a module that changes those of the command. */
-    readonly sources?: readonly string[];
-    readonly env: NodeJS.ProcessEnv;
-  };
-  readonly workspace: string;
-}
+export type DaemonHome = Pick<Stage, "command" | "workspace">;
 
 /** How a daemon is started. */
 export interface DaemonStart {
@@ -59,8 +52,8 @@ export class DaemonProcess implements AsyncDisposable {
     stage: DaemonHome,
     { flags = [], node = [], host, wrap = [] }: DaemonStart = {},
   ): Promise<DaemonProcess> {
-    const { argv, sources = argv, env } = stage.command;
-    const [program = "", ...rest] = node.length === 0 ? argv : sources;
+    const { argv, env } = stage.command;
+    const [program = "", ...rest] = argv;
     const command = [...wrap, program, ...node, ...rest, "up", "--json", ...flags];
     const [first = "", ...args] = host === undefined ? command : host.argv(...command);
     const child = spawn(first, args, { cwd: stage.workspace, env, stdio: ["ignore", "pipe", "pipe"] });

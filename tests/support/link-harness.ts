@@ -1,19 +1,19 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { JsonObject } from "@vidro/core";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { freePort, Peer } from "./peer-process.ts";
-import { SHORT_REDIALS_FLAGS } from "./short-redials.ts";
+import { SHORT_REDIALS_FLAGS } from "./preload-flags.ts";
 import type { TcpBrain } from "./tcp-brain-process.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 
 /*
  * A brain and a hand, each a process of its own with a home of its own, and one of the four links between them. Both
  * can be killed and started again, and find each other by themselves.
  */
 
-const HAND = fileURLToPath(new URL("../../packages/hands/src/main.ts", import.meta.url));
-const TCP_BRAIN = fileURLToPath(new URL("tcp-brain-process.ts", import.meta.url));
+const { hand: HAND } = bundledCommands();
+const TCP_BRAIN = bundledCommands().program("tcp-brain-process");
 /** What every run on the host does: it says that it has begun, leaves its mark in a file, and says that it is done. */
 const MARK = 'echo begun; echo "$2" >> "$1"; echo done\n';
 export const STEPS = 9;
@@ -49,9 +49,8 @@ export class LinkHarness implements AsyncDisposable {
     this.ports = parts.ports;
   }
 
-  static async set(kind: LinkKind, cache: string): Promise<LinkHarness> {
-    const env = { NODE_COMPILE_CACHE: cache };
-    const [stage, host] = [await Stage.set(env), await Stage.set(env)];
+  static async set(kind: LinkKind): Promise<LinkHarness> {
+    const [stage, host] = [await Stage.set(), await Stage.set()];
     const ports = { http: await freePort(), south: await freePort(), tcp: await freePort() };
     const stand = new LinkHarness({ kind, stage, host, ports });
     mkdirSync(host.home, { recursive: true, mode: 0o700 });
@@ -95,8 +94,8 @@ export class LinkHarness implements AsyncDisposable {
 
   /** The command of this project on the brain's machine, or on the host. */
   argv(where: "brain" | "host", ...words: readonly string[]): readonly string[] {
-    const { sources } = (where === "brain" ? this.stage : this.host).command;
-    const [program = "", ...rest] = sources;
+    const { argv } = (where === "brain" ? this.stage : this.host).command;
+    const [program = "", ...rest] = argv;
     return [program, ...SHORT_REDIALS_FLAGS, ...rest, ...words];
   }
 

@@ -1,7 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "node:test";
-import { fileURLToPath } from "node:url";
 import type { Hand } from "@vidro/core";
 import { dialTcpHand } from "../../packages/brain/src/south/agent-tcp.ts";
 import { HandRegister } from "../../packages/brain/src/south/register/hand-register.ts";
@@ -9,7 +8,8 @@ import { memoryStore } from "../../packages/brain/src/stores/memory.ts";
 import { lines, Stage } from "../../packages/cli/src/stage.fixture.ts";
 import { startExecutorGateway } from "./executor-server.ts";
 import { freePort, Peer } from "./peer-process.ts";
-import { SHORT_REDIALS_FLAGS } from "./short-redials.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
+import { SHORT_REDIALS_FLAGS } from "./preload-flags.ts";
 import { SouthboundHarness } from "./southbound-harness.ts";
 
 /*
@@ -32,10 +32,8 @@ export interface RemotePlace {
   readonly within?: readonly string[];
 }
 
-const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
-const HAND = program("../../packages/hands/src/main.ts");
-const VIDRO = program("../../packages/cli/src/main.ts");
-const EXECUTOR = program("executor-process.ts");
+const { hand: HAND, vidro: VIDRO, program } = bundledCommands();
+const EXECUTOR = program("executor-process");
 
 async function started(t: TestContext, place: RemotePlace, words: readonly string[]): Promise<Peer> {
   const { folder, within = [] } = place;

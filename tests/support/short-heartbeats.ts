@@ -1,13 +1,9 @@
 import { EXECUTOR_LIMITS, REGISTER_LIMITS, SIGNED_HTTP_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
-import { SHORT_TIMEOUTS_FLAGS } from "./short-timeouts.ts";
 
 /*
  * Loaded before a program with `node --import`: besides what is hurried elsewhere, a hand and its brain show each other
  * that they live thirty times as often as they do by themselves.
  */
-
-/** How to have both ends of a link hurry, as flags of Node. */
-export const SHORT_HEARTBEATS_FLAGS = [...SHORT_TIMEOUTS_FLAGS, "--import", import.meta.url] as const;
 
 /** Three of these without a sign of life are too many. */
 export const HEARTBEAT_MS = 500;

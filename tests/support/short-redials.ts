@@ -6,9 +6,6 @@ import { CLIENT_LIMITS, REGISTER_LIMITS } from "@vidro/core";
  * as it takes, so that a test which kills both ends again and again need not wait for them. Nothing else changes.
  */
 
-/** How to have a program come back quickly, as flags of Node. */
-export const SHORT_REDIALS_FLAGS = ["--import", import.meta.url] as const;
-
 Object.assign(REGISTER_LIMITS, { redialMs: 20, redialCapMs: 100, firstDials: 1000 });
 Object.assign(CLIENT_LIMITS, { backoffMs: 20, backoffCapMs: 100, retries: 999 });
 // A program that is killed would leave nothing compiled behind for its next life.

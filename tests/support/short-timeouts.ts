@@ -5,9 +5,6 @@ import { CLIENT_LIMITS, HTTP_LIMITS, STREAM_LIMITS } from "@vidro/core";
  * fifteenth of what it is by itself, so that a test need not wait for minutes. Nothing else changes.
  */
 
-/** How to have a program hurry, as flags of Node. */
-export const SHORT_TIMEOUTS_FLAGS = ["--import", import.meta.url] as const;
-
 Object.assign(STREAM_LIMITS, { sseHeartbeatMs: 1000, glassHeartbeatMs: 700 });
 Object.assign(HTTP_LIMITS, { probeIdleMs: 1000, unansweredMs: 1000 });
 Object.assign(CLIENT_LIMITS, { silenceMs: 3000, requestMs: 4000, backoffMs: 70 });

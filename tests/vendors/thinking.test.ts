@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { bundleVidro } from "../support/bundled-program.ts";
+import { bundledCommands } from "../../scripts/test-bundle.js";
 import { temporaryFolder } from "../support/local-runs.ts";
 import { anthropic } from "./anthropic.ts";
 import { compatible } from "./compatible.ts";
@@ -18,7 +18,7 @@ import { ANSWER, fileOf, serveVendor, STEPS } from "./vendor.ts";
 const VENDORS = [anthropic, gemini, responses, compatible("reasoning_content"), compatible("reasoning")];
 
 test("what a model thought goes back to it, also when the brain is killed between any two steps", async (all) => {
-  const vidro = bundleVidro(join(temporaryFolder(all), "vidro"));
+  const { launcher: vidro } = bundledCommands();
   for (const vendor of VENDORS) {
     await all.test(vendor.name, async (t) => {
       const folder = temporaryFolder(t);

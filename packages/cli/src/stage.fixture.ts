@@ -9,14 +9,15 @@ import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { bundledCommands } from "../../../scripts/test-bundle.js";
 
-const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
-const NODE = [
+/** Where compiled code is kept when a test is run by itself. */
+const COMPILED = fileURLToPath(new URL("../../../node_modules/.cache/compile", import.meta.url));
+const COMMAND = [
   process.execPath,
   "--conditions=vidro-source",
   "--disable-warning=ExperimentalWarning",
   "--enable-source-maps",
-] as const;
-const COMMAND = [...NODE, bundledCommands().vidro];
+  bundledCommands().vidro,
+];
 
 /** Exit code and output of a command that has ended. */
 export interface Ended {
@@ -37,7 +38,7 @@ export class Stage implements AsyncDisposable {
     this.#folder = folder;
     this.home = join(folder, "state");
     this.workspace = join(folder, "workspace");
-    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const { PATH, NODE_COMPILE_CACHE = COMPILED } = process.env;
     this.#env = {
       PATH,
       NODE_COMPILE_CACHE,
@@ -56,16 +57,9 @@ export class Stage implements AsyncDisposable {
     return stage;
   }
 
-  /**
-   * Argument vector and environment of the command, for tests that start it by other means. `sources` is the argument
-   * vector of the sources themselves, for tests that load a module before them which changes theirs.
-   */
-  get command(): {
-    readonly argv: readonly string[];
-    readonly sources: readonly string[];
-    readonly env: NodeJS.ProcessEnv;
-  } {
-    return { argv: COMMAND, sources: [...NODE, MAIN], env: this.#env };
+  /** Argument vector and environment of the command, for tests that start it by other means. */
+  get command(): { readonly argv: readonly string[]; readonly env: NodeJS.ProcessEnv } {
+    return { argv: COMMAND, env: this.#env };
   }
 
   /** Starts the command without a terminal. */

@@ -1,0 +1,14 @@
+import { bundledCommands } from "../../scripts/test-bundle.js";
+
+/* Flags of Node with which a bundled command loads a module of the tests first, one that changes its bounds. */
+
+function flagsFor(module: string): readonly string[] {
+  return ["--import", bundledCommands().program(module)];
+}
+
+/** An end that has lost the other dials again at once. */
+export const SHORT_REDIALS_FLAGS = flagsFor("short-redials");
+/** The program's patience with the other end of a connection is short. */
+export const SHORT_TIMEOUTS_FLAGS = flagsFor("short-timeouts");
+/** The same, and a hand and its brain show each other often that they are there. */
+export const SHORT_HEARTBEATS_FLAGS = [...SHORT_TIMEOUTS_FLAGS, ...flagsFor("short-heartbeats")];
