@@ -44,7 +44,22 @@ function phrasesIn(name: string): readonly WrittenPhrase[] {
 
 /** What stands in the place of a slot while the model is trained; names that no phrase has stand for all names. */
 const SLOTS: { readonly [slot: string]: readonly string[] } = {
-  path: ["src", "/var/log", "docs/", "~/Downloads", "packages/core", "lib", "/home", "./build", "assets", "/etc"],
+  path: [
+    "src",
+    "/var/log",
+    "docs/",
+    "~/Downloads",
+    "packages/core",
+    "lib",
+    "/home",
+    "./build",
+    "assets",
+    "/etc",
+    "logs",
+    "tests",
+    "data",
+    "scripts",
+  ],
   file: ["README.md", "package.json", "src/index.ts", "notes.txt", "app.log", "main.py", "Dockerfile", "a/b/c.yaml"],
   glob: ["*.md", "*.ts", "*.log", ".json", "test_*.py", "*.conf"],
   n: ["5", "10", "three", "20", "2", "cinco", "7", "diez", "100"],

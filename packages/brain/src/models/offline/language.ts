@@ -18,7 +18,16 @@ const WORLDWIDE: ReadonlySet<string> = new Set(
 export function languageOf(task: string, fallback: Language): Language {
   const words = tokensOf(task.slice(0, OFFLINE_LIMITS.taskChars)).slice(0, OFFLINE_LIMITS.taskWords);
   const spoken = words.map(({ plain }) => plain);
+  const lettered = letteredLanguage(task);
+  if (lettered !== undefined) return lettered;
   return isWorldwide(spoken) ? fallback : likeliest(classify(spoken).languages, fallback);
+}
+
+/** The language whose letters and marks a text has, outside of quotes; undefined when it has none of its own. */
+export function letteredLanguage(text: string): Language | undefined {
+  const prose = text.replace(/"[^"]*"|`[^`]*`|“[^”]*”/g, " ");
+  if (/[¿¡ñ]/i.test(prose)) return "es";
+  return /[ãõçêôâà]/i.test(prose) ? "pt" : undefined;
 }
 
 /** Whether words tell no language: a quoted command or a path speaks English whatever its writer speaks. */

@@ -101,6 +101,7 @@ const logged: Reader = (tokens, kind) => {
   const [file] = operands(tokens, "file", "path");
   const [count] = numbersIn(tokens);
   if (file !== undefined && kind === "log-tail") return [{ kind: "read", path: file.written, last: count ?? 10 }];
+  if (kind === "log-tail" && says(tokens, words("kernel dmesg"))) return [{ kind: "kernel-log", ...given({ count }) }];
   const name = kind === "log-tail" && file === undefined ? namesIn(tokens, kind)[0] : undefined;
   return [{ kind, ...given({ path: file?.written, count, name }) }];
 };
@@ -179,9 +180,14 @@ function joined(names: readonly string[], tokens: readonly Token[]): string | un
   return text;
 }
 
+/** Kinds of files that are names of folders as well. */
+const KIND_NAMES = words("logs log tests test images scripts");
+
 const listed: Reader = (tokens, kind) => {
   const pattern = kindIn(tokens);
-  const isOfKind = pattern !== undefined && says(tokens, words("file files arquivos archivos ficheiros ficheros"));
+  const isPlace = pathsIn(tokens, kind).some((path) => KIND_NAMES.has(path));
+  const isOfKind =
+    pattern !== undefined && !isPlace && says(tokens, words("file files arquivos archivos ficheiros ficheros"));
   if (isOfKind) return found(tokens, "find");
   return placed(tokens, kind)?.map(({ kind: same, path }) => ({ kind: same, ...given({ path }) }));
 };
@@ -252,6 +258,9 @@ const branched: Reader = (tokens, kind) => {
   return name === undefined ? undefined : [{ kind, name }];
 };
 
+/** What changed within some time is asked of the files, and not of git. */
+const changedState: Reader = (tokens, kind) => (minutesIn(tokens) === undefined ? [{ kind }] : found(tokens, "find"));
+
 const portOf: Reader = (tokens, kind) => {
   const ports = numbersIn(tokens).filter((number) => number > 0 && number < 65_536);
   return ports.length === 0 ? [{ kind }] : ports.slice(0, 3).map((number) => ({ kind, number }));
@@ -277,7 +286,9 @@ const PROGRAM_WORDS = words("git docker node python make cron podman grep cat ja
 
 const scheduled: Reader = (tokens, kind) => [{ kind, ...(says(tokens, words("crontab")) ? { name: "crontab" } : {}) }];
 
-const FAILED = words("failed fail failing fallidos fallidas fallo falha falhou falharam fallaron");
+const FAILED = words(
+  "failed fail failing fallido fallida fallidos fallidas fallo fallaron falha falhas falhou falharam falhando fallando broken",
+);
 
 const serviceList: Reader = (tokens, kind) => [{ kind, ...(says(tokens, FAILED) ? { text: "failed" } : {}) }];
 
@@ -309,6 +320,7 @@ const READERS: { readonly [K in Intent]?: Reader } = {
   "git-diff": perhapsOfFile,
   "git-log": history,
   "git-show": shown,
+  "git-status": changedState,
   inodes: onDisk,
   install: named,
   installed: programmed,

@@ -96,7 +96,7 @@ export function pathsIn(tokens: readonly Token[], intent: Intent): readonly stri
 function isNamedPlace(tokens: readonly Token[], at: number): boolean {
   const token = tokens[at];
   if (token === undefined || !/^[\w@.+-]+$/.test(token.written)) return false;
-  if (FOLDER_NOUNS.has(token.plain) || FILE_NOUNS.has(token.plain)) return false;
+  if (LEXICON.meanings(token.plain).some((meaning) => meaning === "folder" || meaning === "file")) return false;
   const isFolder = (index: number) => FOLDER_NOUNS.has(tokens[index]?.plain ?? "");
   if ((isFolder(at + 1) && !isDescribing(token)) || isFolder(at - 1)) return true;
   const before = ARTICLES.has(tokens[at - 1]?.plain ?? "") ? at - 2 : at - 1;

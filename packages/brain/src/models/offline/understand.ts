@@ -3,7 +3,7 @@ import { classify, LEXICON, wordsOfIntent } from "./classifier.ts";
 import type { Guess } from "./classifier.ts";
 import { commandLineIn } from "./command-line.ts";
 import { followUp } from "./follow-up.ts";
-import { isWorldwide, likeliest } from "./language.ts";
+import { isWorldwide, letteredLanguage, likeliest } from "./language.ts";
 import { readWants } from "./read-want.ts";
 import { operands, strangeWords } from "./slots.ts";
 import { tokensOf } from "./tokens.ts";
@@ -27,7 +27,7 @@ export function understand(task: string, before?: Understanding): Understanding 
   const spoken = before?.language ?? "en";
   // A command line speaks English whatever its writer speaks.
   const tellsNone = commandLineIn(text) !== undefined || isWorldwide(words);
-  const language = tellsNone ? spoken : likeliest(languages, spoken);
+  const language = letteredLanguage(text) ?? (tellsNone ? spoken : likeliest(languages, spoken));
   const nearest = guesses.flatMap(({ intent }) => intent ?? []).slice(0, OFFERED);
   // Half of a task may mean something else than the whole of it.
   const isShort = tokens.length <= OFFLINE_LIMITS.taskWords || quotedCommands(tokens).length > 0;
@@ -88,12 +88,15 @@ function isElsewhere(tokens: readonly Token[], wants: readonly Want[], probabili
   );
   const isRead = ({ written }: Token): boolean => read.some((value) => value.includes(written));
   const isUnread = (token: Token) => token.kind !== undefined && token.kind !== "number" && !isRead(token);
-  if (tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
+  // The file that names the dependencies is the only one that they can be asked of.
+  if (kind !== "dependencies" && tokens.some((token) => isUnread(token) && !isCommonFile(token))) return true;
   const strange = strangeWords(tokens, kind).filter((token) => !isRead(token));
   if (strange.some(({ plain }) => isForeign(plain, kind))) return true;
   const unknown = strange.filter(({ plain }) => !LEXICON.knows(LEXICON.correct(plain)));
   // A name in capitals that nothing reads is another subject: "what time is it in Tokyo?".
-  if (unknown.some((token) => /^\p{Lu}\p{Ll}/u.test(token.written) && token !== tokens[0])) return true;
+  const isProper = ({ plain, written }: Token) =>
+    /^\p{Lu}\p{Ll}/u.test(written) && LEXICON.meanings(plain).length === 0;
+  if (strange.some((token) => token !== tokens[0] && isProper(token))) return true;
   return unknown.length > (probability >= CERTAIN ? 2 : 1);
 }
 

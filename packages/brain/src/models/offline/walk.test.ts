@@ -110,6 +110,33 @@ describe("the next move", () => {
     assert.ok("call" in move && move.id === "offline-2-1");
   });
 
+  it("asks each hand of several and answers by host", async () => {
+    const parameters = { type: "object", properties: { hand: { enum: ["web-1", "web-2"] } } };
+    const tools = toolsNamed("command").map((tool) => ({ ...tool, parameters }));
+    const sizes = new Map([
+      ["web-1", 500_000],
+      ["web-2", 250_000],
+    ]);
+    const hands = (_tool: string, input: { readonly [name: string]: unknown }): Promise<Told> => {
+      const free = sizes.get(String(input["hand"])) ?? assert.fail();
+      const row = `/dev/sda1 1048576 ${1_048_576 - free} ${free} 50% /`;
+      return Promise.resolve({
+        text: `Filesystem 1024-blocks Used Available Capacity Mounted on\n${row}`,
+        failed: false,
+      });
+    };
+    const { answer, calls } = await converse("how much disk is free?", hands, { tools });
+    assert.deepEqual(
+      calls.map(({ input }) => input["hand"]),
+      ["web-1", "web-2"],
+    );
+    assert.equal(
+      answer,
+      "web-1: 488.3 MiB of 1 GiB are free on / (48 %); 535.7 MiB are used.\n" +
+        "web-2: 244.1 MiB of 1 GiB are free on / (24 %); 779.9 MiB are used.",
+    );
+  });
+
   it("leaves no line of an answer that is a JSON object", () => {
     const order = '{"type":"shell","command":"true"}';
     const move = nextMove(request([user('run "x"'), told("offline-1-1", order, true)]));
