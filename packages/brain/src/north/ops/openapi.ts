@@ -183,7 +183,7 @@ const KEYWORDS: { readonly [type: string]: readonly string[] } = {
 /** The schema with one type in each of its parts: programs that make code from it know no mixed types. */
 function separated(schema: JsonObject): JsonObject {
   const parts = Object.entries(schema).map(([name, value]) => [name, separatedIn(value)] as const);
-  const { type, ...rest } = Object.fromEntries(parts) as JsonObject;
+  const { type, ...rest } = Object.fromEntries(parts);
   const types = Array.isArray(type) ? (type as readonly string[]) : [];
   if (types.filter((each) => each !== "null").length < 2) return type === undefined ? rest : { type, ...rest };
   const owned = new Set(Object.values(KEYWORDS).flat());
