@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { asFault } from "@vidro/core";
 import type { Model, ModelEvent, ModelReply, ModelRequest } from "@vidro/core";
 import type { Move } from "./offline/walk.ts";
@@ -16,7 +17,9 @@ async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerat
   const aborted: ModelEvent = { type: "failed", fault: { code: "MODEL_CUT", message: "The call was aborted." } };
   let move: Move;
   try {
-    // Loaded with the first call, to keep the start short.
+    // Loaded with the first call, to keep the start short, and once followers have shown that the run began: nothing
+    // else is done while files load.
+    await setImmediate();
     const { nextMove } = await import("./offline/walk.ts");
     move = nextMove(request);
   } catch (thrown) {
