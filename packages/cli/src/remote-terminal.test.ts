@@ -87,3 +87,19 @@ test("a run that another process drives is only looked on at through the daemon,
   assert.equal(await second.ends(), 0);
   assert.equal(existsSync(made), true);
 });
+
+test("a brain that is lost is said while the run is watched, and that it is back", async () => {
+  await using things = new AsyncDisposableStack();
+  const { stage } = await askingStage(things);
+  const daemon = await up(stage);
+  const terminal = stage.terminal("run", "make a file");
+  await terminal.sees(`brain: the daemon at ${daemon.url}`);
+  await terminal.sees("y yes");
+  await daemon.kill();
+  await terminal.sees(`the brain at ${daemon.url} does not answer since `);
+  await terminal.sees(", waiting");
+  things.use(await up(stage, daemon.port));
+  await terminal.sees("is back");
+  terminal.type("y");
+  assert.equal(await terminal.ends(), 0);
+});

@@ -9,50 +9,117 @@ import type { BrainAddress, BrainFlags } from "../brain-api/brain-address.ts";
 import { findRun } from "../brain-api/find-run.ts";
 import { requireFolder } from "../program/require-folder.ts";
 import { remoteBrain } from "../brain-api/remote.ts";
-import { showRun } from "../view/show-run.ts";
+import { sayBrain, showRun } from "../view/show-run.ts";
 import type { ShowFlags } from "../view/show-run.ts";
 import { readTask } from "../program/read-task.ts";
 import { say } from "../program/output.ts";
 import type { BrainRuns } from "../brain-api/brain-api.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
+import { EXIT } from "../program/exit-codes.ts";
+import { aboutProject, lastConversation, turnOf } from "./code/project-words.ts";
+import type { CodeTurn, ProjectWords } from "./code/project-words.ts";
+import { leavesTalk, readTalkWords } from "./talk.ts";
 
 /** What `vidro code` may be told besides the task. */
 interface CodeFlags extends ShowFlags, BrainFlags {
   readonly workspace?: string;
   readonly resume?: string;
+  readonly continue?: boolean;
 }
 
-/** Works on a task in a folder: a brain decides, this process is its executor, and the run is shown to its end. */
+/**
+ * Works on tasks in a folder: a brain decides, this process is its executor, and each run is shown to its end. Without a
+ * task it is a conversation.
+ */
 export async function code(words: readonly string[], flags: CodeFlags): Promise<number> {
   const workspace = requireFolder(flags.workspace ?? ".");
   const prompt = await readTask(words);
-  if ((prompt === "") === (flags.resume === undefined))
+  const isTalk = prompt === "" && flags.resume === undefined;
+  if ((prompt !== "" && flags.resume !== undefined) || (isTalk && !isAtTerminal(flags)))
     throw new Fault("BAD_REQUEST", 'Say what to do, or which run to go on with: vidro code "<task>"');
   return withDaemon(flags, workspace, async (address) => {
-    const runs = driving(remoteBrain(address).runs);
-    const resumed = flags.resume === undefined ? undefined : await findRun(runs, flags.resume);
-    const task = resumed === undefined ? { id: randomUUID(), prompt } : { id: resumed.id };
+    const brain = remoteBrain(address);
+    sayBrain({ place: address.isHidden === true ? "inside this command" : brain.place }, flags);
     await using hand = disposable(await executorHand(workspace));
-    await using executor = disposable(
-      await executorOf({ address, hand: hand.value, task, verbose: flags.verbose === true }),
-    );
+    const session = new CodeSession({ runs: driving(brain.runs), address, hand: hand.value, flags });
+    if (flags.continue === true) await session.recall();
+    if (flags.resume !== undefined) return session.resume(flags.resume);
+    return isTalk ? session.converse() : session.work(prompt);
+  });
+}
+
+function isAtTerminal({ json }: CodeFlags): boolean {
+  return json !== true && process.stdin.isTTY && process.stdout.isTTY;
+}
+
+/** Tasks in one folder, each of which knows those before it. */
+class CodeSession {
+  readonly #runs: BrainRuns;
+  readonly #about: Pick<ExecutorAbout, "address" | "hand">;
+  readonly #flags: CodeFlags;
+  #earlier: readonly CodeTurn[] = [];
+
+  constructor({
+    runs,
+    flags,
+    ...about
+  }: Pick<ExecutorAbout, "address" | "hand"> & {
+    readonly runs: BrainRuns;
+    readonly flags: CodeFlags;
+  }) {
+    this.#runs = runs;
+    this.#flags = flags;
+    this.#about = about;
+  }
+
+  /** Takes up the last conversation of this folder. */
+  async recall(): Promise<void> {
+    this.#earlier = await lastConversation(this.#runs, this.#about.hand.workspace);
+    if (this.#earlier.length === 0) say("No conversation of this folder is known: this is the first.");
+  }
+
+  async resume(given: string): Promise<number> {
+    const { id } = await findRun(this.#runs, given);
+    return this.#show({ id });
+  }
+
+  /** Works on one task. */
+  async work(prompt: string): Promise<number> {
+    return this.#show({ id: randomUUID(), prompt });
+  }
+
+  /** Reads tasks from the terminal until the person leaves. */
+  async converse(): Promise<number> {
+    say("Say what to do in this folder; exit leaves.");
+    for (;;) {
+      const words = (await readTalkWords([]))?.trim();
+      if (words === undefined || leavesTalk(words)) return EXIT.ok;
+      if (words !== "") await this.work(words);
+    }
+  }
+
+  async #show(task: ExecutorAbout["task"]): Promise<number> {
+    const { verbose = false } = this.#flags;
+    const project = await aboutProject(this.#about.hand.workspace, this.#earlier);
+    await using executor = disposable(await executorOf({ ...this.#about, task, verbose, project }));
     const { run_id: run } = await executor.value.joined;
     if (run === undefined) throw new Fault("NOT_FOUND", "The brain has no run for this executor.");
     // Rejects when the executor is refused for good: the run would wait for it without end.
     const thrownOut = executor.value.over.then(() => new Promise<never>(() => undefined));
-    const exit = await Promise.race([showRun(runs, { id: run, after: 0 }, flags), thrownOut]);
-    const { status } = await runs.find(run);
+    const exit = await Promise.race([showRun(this.#runs, { id: run, after: 0 }, this.#flags), thrownOut]);
+    const { status } = await this.#runs.find(run);
     // Other clients can only watch the run: it waits for its executor.
     if (status === "running" || status === "asking") say(`  it waits for this folder: vidro code --resume ${run}`);
+    else this.#earlier = [...this.#earlier, await turnOf(this.#runs, run)];
     return exit;
-  });
+  }
 }
 
 /** Does some work with a brain that listens: a named one, the running daemon, or a hidden daemon of this command. */
 async function withDaemon(
   flags: BrainFlags,
   workspace: string,
-  work: (address: BrainAddress) => Promise<number>,
+  work: (address: BrainAddress & { readonly isHidden?: true }) => Promise<number>,
 ): Promise<number> {
   const found = await findBrainAddress(flags);
   if (found !== undefined) return work(found);
@@ -71,7 +138,9 @@ async function withDaemon(
     writeLog: () => undefined,
   });
   try {
-    return await work({ url: daemon.url, token: (await readFile(daemon.tokenFile, "utf8")).trim() });
+    const token =
+      commandConfig({ token: flags.token }).get("token") ?? (await readFile(daemon.tokenFile, "utf8")).trim();
+    return await work({ url: daemon.url, token, isHidden: true });
   } finally {
     await daemon.close();
   }
@@ -91,15 +160,17 @@ interface ExecutorAbout {
   readonly address: BrainAddress;
   readonly hand: Hand;
   readonly task: { readonly id: string; readonly prompt?: string };
+  readonly project: ProjectWords | undefined;
   readonly verbose: boolean;
 }
 
-async function executorOf({ address, hand, task, verbose }: ExecutorAbout) {
+async function executorOf({ address, hand, task, project, verbose }: ExecutorAbout) {
   const { Executor } = await (await import("@vidro/hands")).loadExecutor();
   return new Executor({
     ...address,
     hand,
     task,
+    ...(project === undefined ? {} : { project }),
     name: basename(hand.workspace) || "executor",
     version: manifest.version,
     watch: (event) => {

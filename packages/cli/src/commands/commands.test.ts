@@ -13,7 +13,10 @@ test("runs are listed, shown and exported as the journal has them", async () => 
   const told = (await stage.run("run", "--json", TASK)).stdout;
   const run = String(lines(told)[0]?.["run_id"]);
   const listed = await stage.run("runs", "list");
-  assert.match(listed.stdout, new RegExp(`^RUN +STATUS +STARTED +TASK\\n${run.slice(-8)} +finished .*${TASK.replace("?", "\\?")}\n$`));
+  assert.match(
+    listed.stdout,
+    new RegExp(`^RUN +STATUS +STARTED +TASK\\n${run.slice(-8)} +finished .*${TASK.replace("?", "\\?")}\n$`),
+  );
   assert.equal((await stage.run("runs", "list", "--open", "--json")).stdout, "");
   assert.equal((await stage.run("runs", "show", run, "--json")).stdout, told);
   assert.equal((await stage.run("runs", "export", run.slice(-6))).stdout, told);

@@ -61,7 +61,10 @@ test("a daemon takes its address, its restart rule and its hand from the file", 
   const child = stage.start("up", "--json");
   const ready = await new Promise<string>((resolve) => child.stdout.once("data", (chunk) => resolve(String(chunk))));
   assert.match(String(lines(ready)[0]?.["url"]), /^http:\/\/127\.0\.0\.2:\d+$/);
-  assert.match((await stage.run("run", "--json", "how much disk is free?")).stdout, /left out at the start|HAND_UNAVAILABLE/);
+  assert.match(
+    (await stage.run("run", "--json", "how much disk is free?")).stdout,
+    /left out at the start|HAND_UNAVAILABLE/,
+  );
   child.kill("SIGTERM");
 });
 

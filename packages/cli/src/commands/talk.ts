@@ -33,6 +33,21 @@ export async function talk(): Promise<number> {
   });
 }
 
+/** Reads the next task of a conversation; undefined at the end of input. */
+export async function readTalkWords(history: readonly string[]): Promise<string | undefined> {
+  process.on("SIGINT", hint);
+  try {
+    return (await readWords(PROMPT, NEVER, history))?.trim();
+  } finally {
+    process.off("SIGINT", hint);
+  }
+}
+
+/** Whether a line leaves the conversation. */
+export function leavesTalk(words: string): boolean {
+  return EXITS.has(words.toLowerCase());
+}
+
 async function greet(brain: BrainApi): Promise<void> {
   const decider = await brain.decider();
   print(
@@ -60,24 +75,14 @@ class Talk {
     const earlier = await this.#brain.runs.list({ limit: TERMINAL_LIMITS.history });
     this.#history = earlier.map((head) => oneLine(head.task, TERMINAL_LIMITS.lineChars));
     for (;;) {
-      const words = await this.#prompt();
-      if (words === undefined || EXITS.has(words.toLowerCase())) return EXIT.ok;
+      const words = await readTalkWords(this.#history);
+      if (words === undefined || leavesTalk(words)) return EXIT.ok;
       if (words === "") continue;
       if (words.startsWith("/") || words === "?") await this.#command(words);
       else {
         const left = await this.#task(words);
         if (left !== undefined) return left;
       }
-    }
-  }
-
-  async #prompt(): Promise<string | undefined> {
-    process.on("SIGINT", hint);
-    try {
-      const words = await readWords(PROMPT, NEVER, this.#history);
-      return words?.trim();
-    } finally {
-      process.off("SIGINT", hint);
     }
   }
 

@@ -68,6 +68,7 @@ function addCode(root: Command, exit: Exit): void {
   addBrainFlags(root.command("code"))
     .description("work on this folder: a brain decides, this process executes (also: codegen)")
     .argument("[task...]", "what to do; - reads it from stdin")
+    .option("--continue", "go on with the last conversation of this folder")
     .option("--resume <run>", "go on with an open run: its id, or the last characters of it")
     .option(...JSON_FLAG)
     .option(...YES_FLAG)

@@ -64,6 +64,18 @@ export const TERMINAL_LIMITS = {
   logBytes: MIB,
 } as const;
 
+/** Bounds of `codegen`. */
+export const CODE_LIMITS = {
+  /** Size of a project's AGENTS.md that a model is given; the rest is left out. */
+  guideBytes: 32 * 1024,
+  /** Characters of earlier tasks and answers that a model is given. */
+  earlierChars: 16_384,
+  /** Earlier tasks of a folder that are taken up. */
+  earlierTurns: 8,
+  /** Runs, newest first, among which those of a folder are searched. */
+  searchedRuns: 50,
+} as const;
+
 /** Bounds of a client of a brain. */
 export const CLIENT_LIMITS = {
   /** Retries before a brain is given up; any data from it resets the count. */

@@ -30,6 +30,8 @@ export interface ExecutorOptions {
   readonly hand: Hand;
   /** The task; a task id that only this executor knows begins at most one run. */
   readonly task: { readonly id: string; readonly prompt?: string };
+  /** What the model is told of the project before the task, and the files that it comes from. */
+  readonly project?: NonNullable<Handshake["project_spec"]>;
   readonly name: string;
   readonly version: string;
   /** Called with each event and the state after it. */
@@ -116,7 +118,7 @@ export class Executor {
   }
 
   #handshake(): Handshake {
-    const { hand, name, version, task } = this.#options;
+    const { hand, name, version, task, project } = this.#options;
     const { ack, lastSeq, running } = this.#state;
     const known = hand.tools.filter((tool) => wireName(tool.name) !== tool.name);
     const own = hand.tools.filter((tool) => wireName(tool.name) === tool.name);
@@ -124,6 +126,7 @@ export class Executor {
       client_type: "cli",
       client_version: version,
       ...(task.prompt === undefined ? {} : { initial_prompt: task.prompt }),
+      ...(project === undefined ? {} : { project_spec: project }),
       known_tools: known.map((tool) => wireName(tool.name)),
       custom_tools: own.map(({ name: tool, description, parameters, idempotent, effect }): CustomTool => {
         return { name: tool, description, parameters, idempotent, ...(effect === undefined ? {} : { effect }) };
