@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { doneLine, scriptedModel, shellLine } from "./scripted-model.fixture.ts";
@@ -92,6 +92,22 @@ test("what would be written to a file is shown with everything that cannot be se
   assert.equal(await terminal.ends(), 5);
   assert.match(model.calls[1] ?? "", /They said: no, not there/);
   assert.equal(existsSync("/outside.txt"), false);
+});
+
+test("an edit is shown as a diff before it is approved", async () => {
+  const args = { file_path: "a.txt", old_string: "one\ntwo", new_string: "one\nthree" };
+  await using model = await scriptedModel(JSON.stringify({ action: "use_tool", name: "edit", args }), doneLine("well"));
+  await using stage = await stageWith(model);
+  await writeFile(join(stage.workspace, "a.txt"), "one\ntwo\n");
+  const terminal = stage.terminal("run", "change it");
+  await terminal.sees("- one\n");
+  await terminal.sees("- two\n");
+  await terminal.sees("+ one\n");
+  await terminal.sees("+ three\n");
+  await terminal.sees("y yes");
+  terminal.type("y");
+  assert.equal(await terminal.ends(), 0);
+  assert.equal(await readFile(join(stage.workspace, "a.txt"), "utf8"), "one\nthree\n");
 });
 
 test("a question is answered by the number of an option or in words", async () => {

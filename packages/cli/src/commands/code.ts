@@ -16,8 +16,8 @@ import { say } from "../program/output.ts";
 import type { BrainRuns } from "../brain-api/brain-api.ts";
 import { commandConfig, homeFolder } from "../program/settings.ts";
 import { EXIT } from "../program/exit-codes.ts";
-import { aboutProject, lastConversation, turnOf } from "./code/project-words.ts";
-import type { CodeTurn, ProjectWords } from "./code/project-words.ts";
+import { aboutProject, lastConversation, turnOf } from "./code/briefing.ts";
+import type { CodeTurn, Briefing } from "./code/briefing.ts";
 import { leavesTalk, readTalkWords } from "./talk.ts";
 
 /** What `vidro code` may be told besides the task. */
@@ -160,7 +160,7 @@ interface ExecutorAbout {
   readonly address: BrainAddress;
   readonly hand: Hand;
   readonly task: { readonly id: string; readonly prompt?: string };
-  readonly project: ProjectWords | undefined;
+  readonly project: Briefing | undefined;
   readonly verbose: boolean;
 }
 

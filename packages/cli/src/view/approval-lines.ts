@@ -6,15 +6,37 @@ import type { Paint } from "./symbols.ts";
 const NAME_CHARS = 9;
 const TEXT_MARGIN = " ".repeat(NAME_CHARS + 1);
 
-/** The question about a plan, and below it the facts that a person needs to decide, one line each. */
+/** Fields of the tools that change files, and what their lines are: taken out, put in, or lines of a patch. */
+const CHANGES: { readonly [field: string]: "-" | "+" | "patch" } = {
+  old_string: "-",
+  new_string: "+",
+  content: "+",
+  patch: "patch",
+};
+
+/** The question about a plan, and below it the facts that a person needs to decide, one line each; edits as a diff. */
 export function approvalLines(
   asked: Approvable,
   language: Language | undefined,
   paint: Paint,
 ): readonly [question: string, ...lines: readonly string[]] {
+  const isEdit = asked.plan.kind === "file" && asked.plan.operation === "write";
   const rows = approvalRows(asked, language).flatMap(([name, text]) => {
+    const change = isEdit && Object.hasOwn(CHANGES, name) ? CHANGES[name] : undefined;
+    if (change !== undefined) return changeLines(change, text, paint);
     const [first = "", ...others] = text.split("\n");
     return [`${paint("dim", name.padEnd(NAME_CHARS))} ${first}`, ...others.map((line) => `${TEXT_MARGIN}${line}`)];
   });
   return [approvalAsked(language), ...rows];
+}
+
+/** Lines that are taken out or put in, each behind its sign. */
+function changeLines(change: "-" | "+" | "patch", text: string, paint: Paint): readonly string[] {
+  const lines = text.replace(/\n$/, "").split("\n");
+  return lines.map((line) => {
+    const sign = change === "patch" ? line.charAt(0) : change;
+    const shown = change === "patch" ? line : `${change} ${line}`;
+    const style = sign === "+" ? "green" : sign === "-" ? "red" : "dim";
+    return `${TEXT_MARGIN}${paint(style, shown)}`;
+  });
 }

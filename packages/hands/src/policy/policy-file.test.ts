@@ -105,10 +105,10 @@ test("rules are added beside the shipped ones: they count before those that ask,
 test("a person is asked before .env and its kind are read, by every way to read a file", (t) => {
   const workspace = scratch(t);
   const state = scratch(t);
-  const { judge } = openPolicy({ file: join(state, "policy.json"), hostFile: false, workspace, state });
+  const open = openPolicy({ file: join(state, "policy.json"), hostFile: false, workspace, state });
   const command = (line: string) => {
     const argv = line.split(" ");
-    return judge({
+    return open.judge({
       kind: "process",
       program: `/usr/bin/${argv[0]}`,
       argv,
@@ -120,12 +120,20 @@ test("a person is asked before .env and its kind are read, by every way to read 
     }).decision;
   };
   const shell = (line: string) =>
-    judge({ kind: "shell", command: line, cwd: workspace, env: {}, timeoutMs: 1, access: "read", sandboxed: true });
+    open.judge({
+      kind: "shell",
+      command: line,
+      cwd: workspace,
+      env: {},
+      timeoutMs: 1,
+      access: "read",
+      sandboxed: true,
+    });
   assert.equal(command("grep -rn x ."), "allow");
   mkdirSync(join(workspace, "api/deep"), { recursive: true });
   for (const name of [".env", "api/deep/.env.local"]) writeFileSync(join(workspace, name), "PASSWORD=x");
   for (const name of [".env", "api/deep/.env.local", "api/server.key", ".npmrc"]) {
-    const read = judge({ kind: "file", operation: "read", path: join(workspace, name), inWorkspace: true });
+    const read = open.judge({ kind: "file", operation: "read", path: join(workspace, name), inWorkspace: true });
     assert.deepEqual([read.decision, read.rule], ["ask", "read-private"], name);
     for (const program of ["cat", "head", "wc", "grep x", "sort"])
       assert.equal(command(`${program} ${name}`), "ask", name);

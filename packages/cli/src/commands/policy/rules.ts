@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { asFault, Fault, isObject } from "@vidro/core";
+import { asFault, Fault, isObject, textIn } from "@vidro/core";
 import type { Action, ActionClass, Json, JsonObject, Judgement, Plan } from "@vidro/core";
 import { commandLine, nearest, oneLine } from "@vidro/core/text";
 import type { PolicySource } from "@vidro/core/policy";
@@ -57,7 +57,7 @@ export async function addRule(words: readonly string[], flags: AddFlags): Promis
   const made = flags.rule === undefined ? await ruleAbout(words, flags) : { rule: await readRule(flags.rule) };
   const source = await readSource();
   await replacePolicy({ ...source, rules: [...rulesIn(source), made.rule] }, made);
-  const id = String(made.rule["id"]);
+  const id = textIn(made.rule, "id") ?? "";
   if (flags.json === true) writeJson({ added: true, ...made.rule });
   else
     print(
@@ -233,10 +233,10 @@ async function replacePolicy(source: JsonObject, { plan, decision }: Partial<New
   await writeFile(fresh, `${JSON.stringify(source, null, 2)}\n`, { mode: 0o600 });
   await chmod(fresh, 0o600);
   try {
-    const { judge } = await openPolicyAt(fresh, false);
+    const policy = await openPolicyAt(fresh, false);
     const held: Plan | undefined =
       plan?.kind === "process" ? { ...plan, confined: plan.confined ?? "workspace" } : plan;
-    const verdict = held === undefined ? undefined : judge(held);
+    const verdict = held === undefined ? undefined : policy.judge(held);
     if (verdict !== undefined && verdict.decision !== decision)
       throw new Fault(
         "BAD_REQUEST",

@@ -4,7 +4,7 @@ import { CODE_LIMITS } from "@vidro/core";
 import type { BrainRuns } from "../../brain-api/brain-api.ts";
 
 /** What the model is told before a task, and the files that it comes from. */
-export interface ProjectWords {
+export interface Briefing {
   readonly content: string;
   readonly file_paths: readonly string[];
 }
@@ -22,7 +22,7 @@ const DATA_MARK =
 const EARLIER_MARK = "Earlier in this folder, the newest last:";
 
 /** What the project's AGENTS.md says and what was done in this folder before; undefined when there is neither. */
-export async function aboutProject(workspace: string, earlier: readonly CodeTurn[]): Promise<ProjectWords | undefined> {
+export async function aboutProject(workspace: string, earlier: readonly CodeTurn[]): Promise<Briefing | undefined> {
   const guide = await readGuide(workspace);
   const parts = [
     ...(guide === undefined ? [] : [`${DATA_MARK}\n<<< ${GUIDE}\n${guide}\n>>> ${GUIDE}`]),
