@@ -8,7 +8,7 @@ import { test } from "node:test";
 import type { TestContext } from "node:test";
 import { WebSocketServer } from "ws";
 import type { WebSocket } from "ws";
-import { REGISTER_LIMITS } from "@vidro/core";
+import { REGISTER_LIMITS, SOUTHBOUND_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import { openAuthority } from "../../../../brain/src/south/enrolment/authority.ts";
 import { newKeyAndRequest } from "../../enrol/csr.ts";
@@ -45,14 +45,14 @@ interface BrainOptions {
   readonly refuse?: (socket: Duplex, request: IncomingMessage) => void;
   readonly bounds?: Partial<typeof BOUNDS>;
   readonly sample?: () => JsonObject | undefined;
+  /** How long ago the certificates were issued. */
+  readonly ageMs?: number;
 }
 
 /** A hand's connection to a brain over mutual TLS 1.3, as the test has the brain behave. */
-async function stage(
-  t: TestContext,
-  { answer, refuse, bounds, sample = () => undefined }: BrainOptions = {},
-): Promise<Stage> {
-  const authority = await openAuthority({ folder: scratch(t), now: Date.now });
+async function stage(t: TestContext, options: BrainOptions = {}): Promise<Stage> {
+  const { answer, refuse, bounds, sample = () => undefined, ageMs = 0 } = options;
+  const authority = await openAuthority({ folder: scratch(t), now: () => Date.now() - ageMs });
   const { cert, key } = await authority.forListener(["127.0.0.1"]);
   const server = createServer({ cert, key, ca: authority.certificate, requestCert: true, minVersion: "TLSv1.3" });
   const sockets = new WebSocketServer({ noServer: true });
@@ -239,4 +239,41 @@ test("load is sent at the start and then at intervals, and nothing where there i
   await third;
   const ids = heard.filter(({ method }) => method === "telemetry.push").map(({ action_id }) => action_id);
   assert.equal(new Set(ids).size, ids.length);
+});
+
+test("a certificate is renewed after two thirds of its life, with a new key, and again when that fails", async (t) => {
+  let tries = 0;
+  const answer = ({ id = null, method, csr = "" }: JsonObject): JsonObject => {
+    if (method !== "cert.renew") return { ...WELCOME, id };
+    tries += 1;
+    return tries === 1 ? { ok: false, code: "STORE_BUSY", id } : { ok: true, certificate: csr, id };
+  };
+  const aged = { answer, ageMs: 0.7 * SOUTHBOUND_LIMITS.certificateMs, bounds: { telemetryMs: 20 } };
+  const { connection, renewed, next } = await stage(t, aged);
+  await connection.greet();
+  const second = next(({ method }) => method === "cert.renew" && tries === 1);
+  connection.startTimers();
+  await second;
+  while (renewed.length === 0) await connection.heartbeat();
+  const [{ key, certificate } = { key: "", certificate: "" }] = renewed as { key: string; certificate: string }[];
+  assert.match(certificate, /CERTIFICATE REQUEST/);
+  assert.match(key, /PRIVATE KEY/);
+});
+
+test("a fresh certificate is left alone", async (t) => {
+  const { connection, heard } = await stage(t);
+  await connection.greet();
+  connection.startTimers();
+  await connection.heartbeat();
+  await connection.heartbeat();
+  assert.deepEqual(
+    heard.filter(({ method }) => method === "cert.renew"),
+    [],
+  );
+});
+
+test("a brain whose port is closed is out of reach, and the hand's process goes on", async (t) => {
+  const { connection } = await stage(t, { refuse: (socket) => void socket.destroy() });
+  await assert.rejects(connection.greet(), { code: "BRAIN_UNREACHABLE" });
+  assert.equal((await connection.gone).code, "BRAIN_UNREACHABLE");
 });
