@@ -92,8 +92,11 @@ const fromTo: Reader = (tokens, kind) => {
   return path === undefined || to === undefined ? undefined : [{ kind, path, to }];
 };
 
+const UNCOMMITTED = words("uncommitted pending pendentes pendientes commitadas commitados commitear");
+
 const perhapsOfFile: Reader = (tokens, kind) => {
   const [file] = operands(tokens, "file", "path");
+  if (file === undefined && says(tokens, UNCOMMITTED)) return [{ kind: "git-status" }];
   return [{ kind, ...given({ path: file?.written }) }];
 };
 
@@ -243,7 +246,10 @@ const deleted: Reader = (tokens, kind) => {
   return [{ kind, path, ...(isFolderNamed(tokens, path) ? { folders: true } : {}) }];
 };
 
-const made: Reader = (tokens, kind) => {
+const FOLDER_WORDS = words("folder directory dir pasta diretorio carpeta directorio");
+
+const made: Reader = (tokens, guessed) => {
+  const kind = says(tokens, FOLDER_WORDS) ? "make-folder" : guessed;
   const [path] = [...operands(tokens, "path", "file").map(({ written }) => written), ...namesIn(tokens, kind)];
   return path === undefined ? undefined : [{ kind, path }];
 };

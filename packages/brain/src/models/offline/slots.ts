@@ -11,7 +11,7 @@ const FOLDER_NOUNS = words(
 );
 const FILE_NOUNS = words("file files arquivo arquivos archivo archivos ficheiro ficheiros fichero ficheros");
 const PLACES = words(
-  "in inside under within of at from em no na nos nas dentro de da do dos das en del below into sob bajo",
+  "in inside under within through throughout across of at from em no na nos nas dentro de da do dos das en del below into sob bajo",
 );
 const ARTICLES = words("the a o os as la el los las this my our meu minha mi");
 
@@ -68,7 +68,7 @@ export function areJoined(tokens: readonly Token[], names: readonly string[]): b
 
 /** A person that a sentence names: in capitals, or behind a word such as "by". */
 export function personIn(tokens: readonly Token[], intent: Intent): string | undefined {
-  const isBehind = (at: number) => /^(by|did|de|do|da|por|del|hizo|fez)$/.test(tokens[at - 1]?.plain ?? "");
+  const isBehind = (at: number) => /^(by|did|por|hizo|fez)$/.test(tokens[at - 1]?.plain ?? "");
   const strange = new Set(strangeWords(tokens, intent));
   const found = tokens.find(
     (token, at) => strange.has(token) && !LEXICON.knows(token.plain) && (/^[A-Z]/.test(token.written) || isBehind(at)),
@@ -89,8 +89,15 @@ export function pathsIn(tokens: readonly Token[], intent: Intent): readonly stri
   ];
   if (written.length > 0) return written.map((token) => token.written);
   const strange = new Set(strangeWords(tokens, intent));
-  return tokens.filter((token, at) => strange.has(token) && isNamedPlace(tokens, at)).map((token) => token.written);
+  const placed = tokens.filter((token, at) => strange.has(token) && isNamedPlace(tokens, at));
+  // "How heavy is src": the one word that nothing else accounts for.
+  const unknown = [...strange].filter((token) => !LEXICON.knows(token.plain) && /^[\w@.+-]+$/.test(token.written));
+  const isAlone = unknown.length === 1 && SIZED.has(intent);
+  return (placed.length > 0 || !isAlone ? placed : unknown).map((token) => token.written);
 }
+
+/** Intents that are about one path, whatever stands before it. */
+const SIZED: ReadonlySet<Intent> = new Set(["folder-size", "count-files"]);
 
 /** Whether a word stands where the name of a folder stands: "in src", "the docs folder", "pasta docs". */
 function isNamedPlace(tokens: readonly Token[], at: number): boolean {

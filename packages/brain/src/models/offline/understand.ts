@@ -13,6 +13,9 @@ import { isGenericWord } from "./words.ts";
 
 /** Below this probability an intent is not believed. */
 const BELIEVED = 0.4;
+/** Below this probability an intent has to be clearly ahead of the next one, by so much. */
+const LIKELY = 0.5;
+const CLEAR = 0.05;
 /** Above this probability a sentence is one request, whatever its parts may mean. */
 const CERTAIN = 0.9;
 /** Things that are offered when a task is not understood. */
@@ -62,9 +65,10 @@ function wantsOfClause(tokens: readonly Token[]): readonly Want[] {
 
 /** The wants of the most probable intent for which the sentence has all that it needs. */
 function wantsInOne(tokens: readonly Token[], guesses: readonly Guess[]): readonly Want[] {
-  for (const guess of guesses.slice(0, 2)) {
+  for (const [at, guess] of guesses.slice(0, 2).entries()) {
     const intent = believed(guess);
-    if (intent === undefined) return [];
+    const lead = guess.probability - (guesses[at + 1]?.probability ?? 0);
+    if (intent === undefined || (guess.probability < LIKELY && lead < CLEAR)) return [];
     const wants = readWants(tokens, intent);
     if (wants === undefined || isElsewhere(tokens, wants, guess.probability)) continue;
     return wants;

@@ -23,7 +23,7 @@ const STOP_WORDS: { readonly [L in Language]: ReadonlySet<string> } = {
     mostra mostrar mostra-me diga diz liste lista favor agora atual atualmente hoje ver quero preciso saber ainda
     ao aos neste nesta nesse dessa deste desta nele dele meio tudo todos todas todo toda existem existe sendo so
     nao algo alguem alguma algum daqui suficiente
-    ta to tou estao e ai la num numa dum duma dele deles pelos pelas entre ate desde faz fazer vc vcs pfv consigo consegue coisas coisa poderia checa cheque continua sob ja foi embora tudo entao passa devo deve deveria posso podemos preocupar preciso precisa quero queria dá da sera seria
+    ta to tou estao e ai la num numa dum duma dele deles pelos pelas entre ate desde faz fazer vc vcs pfv consigo consegue coisas coisa poderia checa cheque continua sob ja foi embora tudo entao passa delas deles devo deve deveria posso podemos preocupar preciso precisa quero queria dá da sera seria
     
     usa usam usando usado usada utilizam tenha fica gostaria pode poderia verifique veja cada la comigo eles`),
   es: words(`el la los las lo un una unos unas de del en por para con sin sobre y e o u que cual cuales cuanto cuanta
@@ -32,7 +32,7 @@ const STOP_WORDS: { readonly [L in Language]: ReadonlySet<string> } = {
     dime lista favor ahora actual actualmente hoy ver quiero necesito saber aun todavia al cada todo todos todas toda
     algo alguien algun alguna suficiente
     existen existe siendo se le nos usa usan usando usado usada utilizan puedes podrias verifica mira ensename dame
-    es soy estas sea q porfa porfavor oye aca les sus hace hacer desde hasta entre tambien he ha has han va voy cosas cosa fijate chequea bajo podrias comprueba ya ido tan asi entonces pasame sigue debo debe deberia puedo puede podemos preocuparme quisiera seria sera casi`),
+    es soy estas sea q porfa porfavor oye aca les sus hace hacer desde hasta entre tambien he ha has han va voy cosas cosa fijate chequea bajo podrias comprueba ya ido ellos ellas tan asi entonces pasame sigue debo debe deberia puedo puede podemos preocuparme quisiera seria sera casi`),
 };
 
 /** Words that fit any question about a machine and add nothing to it. */
