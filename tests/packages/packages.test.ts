@@ -38,7 +38,7 @@ after(async () => {
 });
 
 test("every package has its code, its types and its licence, and nothing of the tests", (t) => {
-  assert.equal(installed.packed.length, 6);
+  assert.equal(installed.packed.length, 7);
   for (const { archive, size, files } of installed.packed) {
     const name = basename(archive);
     const unpacked = files.reduce((sum, file) => sum + file.size, 0);

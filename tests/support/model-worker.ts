@@ -27,7 +27,12 @@ export async function startWorker(home: string, ...flags: readonly string[]): Pr
 /** Runs `vidro worker` where it is to end by itself. */
 export function failingWorker(home: string, ...flags: readonly string[]): { code: number | null; words: string } {
   const argv = ["worker", "--json", ...flags];
-  const { status, stderr } = spawnSync(COMMAND, argv, { cwd: home, env: workerEnv(home), encoding: "utf8" });
+  const { status, stderr } = spawnSync(COMMAND, argv, {
+    cwd: home,
+    env: workerEnv(home),
+    encoding: "utf8",
+    timeout: 60_000,
+  });
   return { code: status, words: stderr };
 }
 

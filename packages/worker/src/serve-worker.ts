@@ -122,13 +122,13 @@ function closeFolder(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (cause) {
     const why = `The folder ${folder} cannot be made: name another by --socket or FAZAI_GEMMA_SOCK.`;
-    throw new Fault("FORBIDDEN", why, { cause });
+    throw new Fault("BAD_REQUEST", why, { cause });
   }
   const { mode, uid } = statSync(folder);
   const isClosed = (mode & 0o077) === 0 && uid === (process.getuid?.() ?? uid);
   if (isClosed || process.platform === "win32") return;
-  const how = `chmod 700 ${folder}, or name a socket in a folder of its own by --socket.`;
-  throw new Fault("FORBIDDEN", `Other users can look into ${folder}, where the socket would be: ${how}`);
+  const how = "name a socket in a folder that is closed to them by --socket; a folder that is missing is made so.";
+  throw new Fault("BAD_REQUEST", `Other users can look into ${folder}, where the socket would be: ${how}`);
 }
 
 /** Removes a socket that no process listens on; PORT_TAKEN when one does. */

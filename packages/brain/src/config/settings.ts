@@ -232,6 +232,7 @@ export const SETTINGS = {
   worker_socket: {
     group: "Models",
     kind: anyText,
+    flag: "--socket",
     variable: "FAZAI_GEMMA_SOCK",
     default: WORKER_SOCKET,
     about: "Unix socket of a model worker, for `vidro worker` and for the brain",

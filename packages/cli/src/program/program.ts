@@ -211,7 +211,11 @@ function addWorker(root: Command, exit: Exit): void {
     .addOption(
       new Option("--context <tokens>", "tokens of a conversation (default: the model's, up to 8192)").argParser(count),
     )
-    .addOption(new Option("--memory <MiB>", "most memory for the model (default: what is free)").argParser(count))
+    .addOption(
+      new Option("--memory <MiB>", "most memory for the model and its contexts (default: what is free)").argParser(
+        count,
+      ),
+    )
     .option("--json", "print one line of JSON when it is ready")
     .action(async (flags) => exit(await (await import("../commands/worker.ts")).runWorker(flags)));
 }

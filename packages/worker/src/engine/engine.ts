@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { Fault, WORKER_LIMITS } from "@vidro/core";
+import { Fault, MIB, WORKER_LIMITS } from "@vidro/core";
 import type { JsonObject } from "@vidro/core";
 import type { WorkerMessage, WorkerParams, WorkerStopReason } from "@vidro/core/wire/worker";
 import type {
@@ -26,7 +26,7 @@ export interface EngineOptions {
   readonly threads?: number;
   /** Tokens of the context of one generation; by default what the model allows, up to the limit. */
   readonly contextTokens?: number;
-  /** Most memory that the model may take; by default what is free. */
+  /** Most memory that the model and its contexts may take; by default what is free. */
   readonly memoryBytes?: number;
 }
 
@@ -66,8 +66,8 @@ export interface Engine {
 
 /** Loads a model; a Fault says what is wrong with the file, or that memory is short. */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
-  const modelPath = options.model;
-  refuseTooLarge(modelPath, options.memoryBytes);
+  const { model: modelPath, memoryBytes = process.availableMemory() - WORKER_LIMITS.spareBytes } = options;
+  requireMemory(modelPath, { needed: statSync(modelPath).size, most: memoryBytes });
   const module = await loadModule(options.folder);
   const notes: string[] = [];
   const llama = await module.getLlama({
@@ -76,40 +76,52 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     build: "never",
     progressLogs: false,
     logLevel: "error",
-    logger: (_, message) => void (notes.length < 8 && notes.push(message.trim())),
+    logger: (_, message) => void (notes.length < NOTES && notes.push(message.trim())),
   });
   try {
     const model = await llama.loadModel({ modelPath });
-    const context = await model.createContext({
-      sequences: WORKER_LIMITS.slots,
-      threads: options.threads ?? Math.max(1, Math.floor(availableParallelism() / 2)),
-      contextSize: { max: options.contextTokens ?? Math.min(model.trainContextSize, WORKER_LIMITS.contextTokens) },
-    });
+    const context = await makeContext(model, { ...options, memoryBytes });
     return new LlamaEngine({ module, llama, model, context, name: basename(modelPath, ".gguf") });
   } catch (thrown) {
     await llama.dispose().catch(() => undefined);
+    if (thrown instanceof Fault) throw thrown;
     const why = thrown instanceof Error ? thrown.message : String(thrown);
     const words = [why, ...notes].join("; ").slice(0, WORKER_LIMITS.errorChars);
-    if (/memory|VRAM|too large/i.test(why)) throw tooLarge(modelPath, words);
     throw new Fault("BAD_REQUEST", `${modelPath} cannot be loaded: ${words}`, { cause: thrown });
   }
 }
+
+/** Lines of the engine's log that an error repeats. */
+const NOTES = 8;
 
 async function loadModule(folder: string): Promise<LlamaModule> {
   const path = join(folder, "node_modules/node-llama-cpp/dist/index.js");
   return (await import(pathToFileURL(path).href)) as LlamaModule;
 }
 
-function refuseTooLarge(model: string, memoryBytes: number | undefined): void {
-  const most = memoryBytes ?? process.availableMemory() - WORKER_LIMITS.spareBytes;
-  const { size } = statSync(model);
-  if (size > most) throw tooLarge(model, `it has ${size} bytes, and ${Math.max(0, most)} may be used`);
+/** Makes a context for every slot. The engine ends the process when memory is short, so it is counted before. */
+async function makeContext(
+  model: LlamaModel,
+  { model: path, threads, contextTokens, memoryBytes }: EngineOptions & { readonly memoryBytes: number },
+): Promise<LlamaContext> {
+  const most = Math.min(model.trainContextSize, contextTokens ?? WORKER_LIMITS.contextTokens);
+  const shape = { contextSize: most, modelGpuLayers: 0, sequences: WORKER_LIMITS.slots };
+  const { cpuRam } = await model.fileInsights.estimateContextResourceRequirementsV2(shape);
+  requireMemory(path, { needed: statSync(path).size + cpuRam, most: memoryBytes });
+  return model.createContext({
+    sequences: WORKER_LIMITS.slots,
+    threads: threads ?? Math.max(1, Math.floor(availableParallelism() / 2)),
+    contextSize: { max: most },
+  });
 }
 
-function tooLarge(model: string, why: string): Fault {
-  return new Fault(
+function requireMemory(model: string, { needed, most }: { readonly needed: number; readonly most: number }): void {
+  if (needed <= most) return;
+  const mib = (bytes: number): number => Math.max(0, Math.ceil(bytes / MIB));
+  const why = `it needs ${mib(needed)} MiB, and ${mib(most)} MiB may be used`;
+  throw new Fault(
     "BAD_REQUEST",
-    `${model} does not fit the memory: ${why}. Use a smaller model or a shorter --context.`,
+    `${model} does not fit the memory: ${why}. Use a smaller model, or a smaller --context.`,
   );
 }
 

@@ -39,6 +39,13 @@ export interface LlamaModel {
   readonly size: number;
   readonly typeDescription: string;
   readonly fileInfo: { readonly metadata: { readonly tokenizer?: { readonly chat_template?: string } } };
+  readonly fileInsights: {
+    estimateContextResourceRequirementsV2(options: {
+      readonly contextSize: number;
+      readonly modelGpuLayers: number;
+      readonly sequences: number;
+    }): Promise<{ readonly cpuRam: number }>;
+  };
   readonly tokenizer: unknown;
   createContext(options: {
     readonly sequences: number;
