@@ -50,7 +50,11 @@ export const fileApplyTool = defineTool({
       sha256: content?.sha256 ?? sha256(""),
     };
     const result = decideResult(now, patch, input.base_sha256);
-    if (result === undefined) throw await conflictFault(now, patch, displayPath(plan.path, context));
+    if (result === undefined) {
+      const name = displayPath(plan.path, context);
+      const isUndecided = input.base_sha256 === undefined && applyHunks(now.text, patch.hunks) !== undefined;
+      throw isUndecided ? undecidedFault(now, name) : await conflictFault(now, patch, name);
+    }
     const data = { path: plan.path, applied: true, sha256: sha256(result) };
     if (result === now.text) {
       return { kind: "value", text: `${plan.path} already has this change.`, data: { ...data, already: true } };
@@ -90,6 +94,14 @@ function decideResult(
     return next !== undefined && applyHunks(next, hunks) === undefined ? next : undefined;
   // Without a base the text must show whether the patch is applied; if it fits both ways, that cannot be decided.
   return next === undefined ? text : undefined;
+}
+
+/** A CONFLICT for a patch that fits, and whose result may be there already; with the base that has it applied. */
+function undecidedFault({ sha256: base_sha256 }: CurrentFile, name: string): Fault {
+  const message =
+    `The patch fits ${name}, but the file may be what the patch makes already, and nothing in it shows which. ` +
+    `To apply it to the file as it is, give base_sha256 ${base_sha256}; if the change is there, nothing is to be done.`;
+  return new Fault("CONFLICT", message, { detail: { base_sha256, patch: "" } });
 }
 
 /** A CONFLICT with the current hash, and a patch rebased onto the current text if its lines still occur there. */
