@@ -21,7 +21,8 @@ export function sayFailure(thrown: unknown, argv: readonly string[]): number {
 
 /** What to do next; for something that was not found or exists already, the command that lists its kind. */
 function nextStep(code: FaultCode, [first = "", ...flags]: readonly string[]): string {
-  const kind = first === "run" && flags.some((flag) => /^--on(=|$)/.test(flag)) ? "hands" : first;
+  const kind =
+    first === "run" ? (NAMED_BY_RUN.find(([flag]) => flags.some((word) => flag.test(word)))?.[1] ?? first) : first;
   const isJoining = flags[0] === "join" || (flags[0] === "invite" && code === "CONFLICT");
   if (first === "hands" && isJoining) return nextForJoining(code);
   if (first === "policy" && (code === "NOT_FOUND" || code === "BAD_POLICY") && flags[0] !== "check")
@@ -56,6 +57,12 @@ function ownFault(thrown: unknown): Fault {
   const { message } = asFault(thrown);
   return new Fault("INTERNAL_ERROR", `${message} (trace ${traceId})`, { cause: thrown });
 }
+
+/** What a flag of `vidro run` names, by the group of commands that lists it. */
+const NAMED_BY_RUN = [
+  [/^--on(=|$)/, "hands"],
+  [/^--agent(=|$)/, "agents"],
+] as const;
 
 /** Groups of commands that have `list`. */
 const LISTED = ["runs", "agents", "tokens", "hands", "config"];
