@@ -34,7 +34,7 @@ export const anthropic: Vendor = {
     const signature = sign(body, list(body["messages"]).length);
     const isLast = step > STEPS;
     const call = { type: "tool_use", id: `toolu_${step}`, name: "read_file", input: {} };
-    const input = JSON.stringify({ path: fileOf(step) });
+    const input = JSON.stringify({ file_path: fileOf(step) });
     const block = (index: number, content: JsonObject, delta: JsonObject): JsonObject[] => [
       { type: "content_block_start", index, content_block: content },
       { type: "content_block_delta", index, delta },

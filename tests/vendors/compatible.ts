@@ -47,7 +47,7 @@ export function compatible(field: "reasoning_content" | "reasoning"): Vendor {
         index: 0,
         id: `call_${step}`,
         type: "function",
-        function: { name: "read_file", arguments: JSON.stringify({ path: fileOf(step) }) },
+        function: { name: "read_file", arguments: JSON.stringify({ file_path: fileOf(step) }) },
       };
       send(response, [
         chunk({ role: "assistant", content: null, [field]: thoughtOf(step) }),

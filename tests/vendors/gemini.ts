@@ -47,7 +47,7 @@ export const gemini: Vendor = {
     const part: JsonObject = isLast
       ? { text: ANSWER }
       : {
-          functionCall: { name: "read_file", args: { path: fileOf(step) } },
+          functionCall: { name: "read_file", args: { file_path: fileOf(step) } },
           thoughtSignature: signatureOf(step),
         };
     send(response, [

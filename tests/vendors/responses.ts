@@ -59,7 +59,7 @@ export const responses: Vendor = {
           status: "completed",
           call_id: `call_${step}`,
           name: "read_file",
-          arguments: JSON.stringify({ path: fileOf(step) }),
+          arguments: JSON.stringify({ file_path: fileOf(step) }),
         };
     const base = { id: `resp_${step}`, object: "response", created_at: 1, model: "gpt-5.6" };
     const usage = {

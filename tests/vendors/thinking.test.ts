@@ -48,11 +48,12 @@ test("what a model thought goes back to it, also when the brain is killed betwee
       };
       let output = await live("run", "--json", "read the five files");
       for (let life = 0; life < STEPS && !output.includes(ANSWER); life++) {
-        assert.deepEqual(server.refusals, [], output);
+        assert.deepEqual(server.refusals, []);
         output = await live("attach", "--json", "--last");
       }
       assert.deepEqual(server.refusals, []);
-      assert.match(output, new RegExp(ANSWER));
+      assert.ok(output.includes(ANSWER), output.slice(-2000));
+      assert.ok(output.includes(`content ${STEPS}`), "the files were read");
       assert.equal(killedAt.size, STEPS, "killed before each step but the first");
     });
   }

@@ -112,6 +112,8 @@ export interface RunStarted {
   readonly sampling?: Sampling;
   /** A person can be asked before a fault of the model is final. */
   readonly interactive?: true;
+  /** Tokens of the model's window, where it is known. */
+  readonly window?: number;
   /** Generation of the store that the run was created in; 1 when absent. */
   readonly generation?: number;
   /** Id of the token that started the run; absent for the person at the brain's machine. */

@@ -185,6 +185,8 @@ export type ModelEvent =
 export interface Model {
   /** Display name: `openai/gpt-5`, `offline`. */
   readonly name: string;
+  /** Tokens of its window, where it is known. */
+  readonly window?: number;
   /** Streams one answer; an aborted call ends with `failed`. */
   call(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

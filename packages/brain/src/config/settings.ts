@@ -229,6 +229,13 @@ export const SETTINGS = {
     about: "how long a model may be silent, in milliseconds",
     otherwise: "`MODEL_LIMITS` in [limits.md](limits.md)",
   },
+  model_window: {
+    group: "Models",
+    kind: wholeNumber(1000, 100_000_000),
+    variable: "VIDRO_MODEL_WINDOW",
+    about: "tokens that the model can read at once; the conversation is shortened before it is longer",
+    otherwise: "what is known of the model; else the server's refusal of a prompt that is too long",
+  },
   worker_socket: {
     group: "Models",
     kind: anyText,

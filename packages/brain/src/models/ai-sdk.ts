@@ -19,6 +19,10 @@ export interface AiSdkModelOptions extends Partial<CallDeadlines> {
   readonly providerOptions?: SharedV4ProviderOptions;
   /** Whether every model behind it calls tools natively, so that its text is prose. */
   readonly native?: true;
+  /** The vendor refuses a request that forces a call of a tool. */
+  readonly refusesForcedTools?: true;
+  /** Tokens of the model's window, where it is known. */
+  readonly window?: number;
   /** Longest answer. */
   readonly replyChars?: number;
 }
@@ -33,7 +37,9 @@ export function aiSdkModel(options: AiSdkModelOptions): Model {
     });
     return loaded;
   };
-  return { name: options.name, call: (request, signal) => answer({ ...options, load }, request, signal) };
+  const { name, window } = options;
+  const call: Model["call"] = (request, signal) => answer({ ...options, load }, request, signal);
+  return { name, call, ...(window === undefined ? {} : { window }) };
 }
 
 async function* answer(

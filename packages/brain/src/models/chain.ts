@@ -7,8 +7,11 @@ import type { FaultReport, HealTried, Model, ModelEvent, ModelRequest } from "@v
 export function chain(models: readonly Model[]): Model {
   const [only] = models;
   if (only !== undefined && models.length === 1) return only;
+  const windows = models.flatMap(({ window }) => window ?? []);
   return {
     name: models.map((model) => model.name).join(","),
+    // A conversation has to fit each of them.
+    ...(windows.length === 0 ? {} : { window: Math.min(...windows) }),
     call: (request, signal) => firstAnswer(models, request, signal),
   };
 }

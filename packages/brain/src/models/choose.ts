@@ -4,6 +4,7 @@ import type { Model } from "@vidro/core";
 import type { Config } from "../config.ts";
 import { baseUrl, firstListed, isListening } from "./address.ts";
 import { aiSdkModel } from "./ai-sdk.ts";
+import { factsOf } from "./catalogue.ts";
 import { chain } from "./chain.ts";
 import type { CallDeadlines } from "./call-deadline.ts";
 import { directModel } from "./direct.ts";
@@ -120,14 +121,22 @@ function vendorModel(
     ...(provider.providerOptions === undefined ? {} : { providerOptions: provider.providerOptions }),
     // Another address may serve any model; those of the vendor itself all call tools.
     ...(access.url === undefined ? { native: true } : {}),
+    ...(factsOf(model)?.refusesForcedTools === true ? { refusesForcedTools: true } : {}),
     ...patience(config),
+    ...windowOf(model, config),
   });
   return access.url === undefined ? opened : { ...opened, url: access.url };
 }
 
 function compatibleModel(name: string, server: Server, config: Config): PlacedModel {
   const key = server.key === undefined ? {} : { key: server.key };
-  const model = aiSdkModel({ name, load: () => openCompatible(name, server), ...key, ...patience(config) });
+  const model = aiSdkModel({
+    name,
+    load: () => openCompatible(name, server),
+    ...key,
+    ...patience(config),
+    ...windowOf(name, config),
+  });
   return { ...model, url: server.url };
 }
 
@@ -160,7 +169,13 @@ function patience(config: Config): Partial<CallDeadlines> {
   return ms === undefined ? {} : { firstTokenMs: ms, betweenTokensMs: ms };
 }
 
+/** The window that the settings name, otherwise that of the catalogue. */
+function windowOf(model: string, config: Config): { readonly window?: number } {
+  const window = config.get("model_window") ?? factsOf(model)?.window;
+  return window === undefined ? {} : { window };
+}
+
 function withReason(model: PlacedModel, because: string, placed: readonly PlacedModel[] = [model]): ChosenModel {
   const servers = placed.flatMap(({ url }) => url ?? []);
-  return { name: model.name, because, servers, call: (request, signal) => callInFormat(model, request, signal) };
+  return { ...model, because, servers, call: (request, signal) => callInFormat(model, request, signal) };
 }

@@ -132,6 +132,7 @@ export class Runs {
       ...(request.sampling === undefined ? {} : { sampling: request.sampling }),
       ...(request.interactive === true ? { interactive: true } : {}),
       ...(request.token === undefined ? {} : { startedWith: request.token }),
+      ...(model.window === undefined ? {} : { window: model.window }),
       ...generationOf(this.#deps),
       ...(language === "en" ? {} : { language }),
     };

@@ -61,6 +61,12 @@ export const RUN_LIMITS = {
 export const MODEL_LIMITS = {
   /** Length of the conversation in a prompt; beyond it old turns are compacted. */
   contextChars: 400 * 1000,
+  /** Characters of a token, until the model's server has counted a prompt. */
+  charsPerToken: 3,
+  /** Least count of a prompt's tokens from which characters for a token are taken. */
+  countedTokens: 500,
+  /** Share of a model's window that a prompt may fill; the rest is for the reply and for errors of the estimate. */
+  promptShare: 0.8,
   /** Target length of compaction, low enough that the next step needs none. */
   compactedChars: 200 * 1000,
   /** Length to which compaction cuts old tool output. */

@@ -2,6 +2,7 @@ import { approvalWords } from "../text/approval-words.ts";
 import type { Event, Question, QuestionAsked } from "../event.ts";
 import { FAULTS } from "../fault.ts";
 import type { FaultCode, FaultReport } from "../fault.ts";
+import { isCompactionDue } from "./context-room.ts";
 import { nextHealing, nextRepair } from "./heal.ts";
 import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
 import { commandLine } from "../text/printable.ts";
@@ -123,9 +124,7 @@ function decideWhenReady(state: RunState, now: number): Decision {
   if (spent !== undefined) return failRun(spent);
   // A call that is refused each time never becomes a proposed action, so the loop is detected here as well.
   if (state.repeated.times >= RUN_LIMITS.identicalCalls) return failRun("LOOP_DETECTED");
-  const { isDue, mostChars } = state.context;
-  const isLong = state.turns.chars > mostChars && state.turns.length > MODEL_LIMITS.freshTurns;
-  if (isDue || isLong) return record(compactConversation(state));
+  if (isCompactionDue(state.context, state.turns)) return record(compactConversation(state));
   const step = state.attempt === 0 ? state.used.steps + 1 : state.used.steps;
   return record({ type: "model.called", step, attempt: state.attempt + 1 });
 }

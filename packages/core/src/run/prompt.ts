@@ -2,6 +2,7 @@ import type { ContextCompacted, RunStarted, Turn } from "../event.ts";
 import type { ToolChoice } from "../sampling.ts";
 import { MODEL_LIMITS } from "../limits.ts";
 import type { ModelRequest } from "../ports.ts";
+import { compactionTarget } from "./context-room.ts";
 import type { RunState } from "./run.ts";
 import type { ToolSpec } from "../tool.ts";
 import { digestLine, turnsOf, turnsToDrop } from "./turns.ts";
@@ -185,10 +186,7 @@ export function taskBeforeDigest(turn: string): string {
 
 /** The event that shortens a conversation: its oldest turns become lines of a digest. */
 export function compactConversation(state: RunState): ContextCompacted {
-  const { squeezes } = state.context;
-  const fresh = squeezes === 0 ? MODEL_LIMITS.freshTurns : (MODEL_LIMITS.squeezedFreshTurns[squeezes - 1] ?? 0);
-  const squeezed = squeezes === 0 ? Infinity : state.turns.chars * MODEL_LIMITS.squeezedShare;
-  const target = Math.min(MODEL_LIMITS.compactedChars, state.context.mostChars / 2, squeezed);
+  const { chars: target, fresh } = compactionTarget(state.context, state.turns);
   const dropped = turnsToDrop(state.turns, { chars: target, fresh });
   const before = state.digest === "" ? [] : state.digest.split("\n").slice(1);
   const lines = [...before, ...state.turns.items.slice(0, dropped).map((turn) => digestLine(turn))];
@@ -199,5 +197,5 @@ export function compactConversation(state: RunState): ContextCompacted {
     first += 1;
   }
   const digest = lines.length === 0 ? "" : [DIGEST_TITLE, ...lines.slice(first)].join("\n");
-  return { type: "context.compacted", dropped, digest, ...(squeezes === 0 ? {} : { fresh }) };
+  return { type: "context.compacted", dropped, digest, ...(fresh === MODEL_LIMITS.freshTurns ? {} : { fresh }) };
 }

@@ -10,13 +10,15 @@ import type {
 } from "../event.ts";
 import { Fault, FAULTS } from "../fault.ts";
 import type { FaultReport } from "../fault.ts";
-import { MODEL_LIMITS, RUN_LIMITS } from "../limits.ts";
+import { RUN_LIMITS } from "../limits.ts";
 import { canonicalJson } from "../json.ts";
 import type { Json } from "../json.ts";
 import type { ReplyParts } from "../reply-parts.ts";
 import { UNASKED_ANSWER } from "../text/answer-words.ts";
 import { outcomeText } from "../tool.ts";
 import type { Action, Plan, ToolSpec, Verdict } from "../tool.ts";
+import { roomAfterOverflow, roomAfterReply, roomAtStart } from "./context-room.ts";
+import type { ContextRoom } from "./context-room.ts";
 import { compactTurns, dropSignatures, NO_TURNS, pushTurn } from "./turns.ts";
 import type { Turns } from "./turns.ts";
 
@@ -84,17 +86,6 @@ export interface RunState {
   readonly used: { readonly steps: number; readonly actions: number; readonly tokens: number; readonly workMs: number };
 }
 
-/** The room for the conversation in the model's window. */
-export interface ContextRoom {
-  readonly mostChars: number;
-  /** Compactions since the last reply because the window had no room. */
-  readonly squeezes: number;
-  /** A compaction has to come before the next call of the model. */
-  readonly isDue: boolean;
-  /** Signatures were left out because the server refused them; that is tried once in a run. */
-  readonly isUnsigned: boolean;
-}
-
 /** The generation of a store that was never restored from a backup. */
 export const FIRST_GENERATION = 1;
 
@@ -137,7 +128,7 @@ function initialState(started: RunStarted, at: number): RunState {
     tools: started.tools,
     turns: NO_TURNS,
     digest: "",
-    context: { mostChars: MODEL_LIMITS.contextChars, squeezes: 0, isDue: false, isUnsigned: false },
+    context: roomAtStart(started),
     plan: [],
     attempt: 0,
     control: undefined,
@@ -226,7 +217,7 @@ function afterReply(state: RunState, event: Extract<Event, { type: "model.replie
   const change = {
     turns: answersOfOtherCalls(parts, called).reduce(pushTurn, pushTurn(before, turn)),
     attempt: 0,
-    context: { ...state.context, squeezes: 0 },
+    context: roomAfterReply(state.context, state.turns, { window: state.started.window, usage: event.usage }),
     told,
     control: event.control,
     native: state.native || event.native === true,
@@ -268,13 +259,8 @@ function afterHealing(state: RunState, event: HealTried, at: number): StateChang
 /** What a repair changes in the conversation before the model is asked again. */
 function repairOf({ context, turns }: RunState, healing: string): StateChange {
   switch (healing) {
-    case "compact_context": {
-      const mostChars = Math.max(
-        MODEL_LIMITS.leastContextChars,
-        Math.min(context.mostChars, turns.chars * MODEL_LIMITS.learntShare),
-      );
-      return { context: { ...context, mostChars, squeezes: context.squeezes + 1, isDue: true } };
-    }
+    case "compact_context":
+      return { context: roomAfterOverflow(context, turns) };
     case "drop_thinking":
       return { turns: dropSignatures(turns), context: { ...context, isUnsigned: true } };
     default:

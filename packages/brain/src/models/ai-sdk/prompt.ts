@@ -15,12 +15,14 @@ import type { JsonObject, ModelRequest, ReplyPart, Sampling, ToolChoice, ToolSpe
 interface CalledModel {
   readonly name: string;
   readonly providerOptions?: SharedV4ProviderOptions;
+  /** The vendor refuses a request that forces a call; the system text asks for it in words. */
+  readonly refusesForcedTools?: true;
 }
 
 /** A request as call options of the AI SDK for a model. */
 export function callOptions(
   request: ModelRequest,
-  { name, providerOptions = {} }: CalledModel,
+  { name, providerOptions = {}, refusesForcedTools }: CalledModel,
 ): LanguageModelV4CallOptions {
   const sampling = request.sampling ?? {};
   const { repeatPenalty, verbosity } = sampling;
@@ -29,10 +31,16 @@ export function callOptions(
   const open = { ...wordy, ...(repeatPenalty === undefined ? {} : { repeat_penalty: repeatPenalty }) };
   const openai = { ...providerOptions[OPENAI], ...wordy, ...vendorFields(sampling) };
   return {
-    ...promptOf(request, name),
+    ...promptOf(refusesForcedTools === true ? unforced(request) : request, name),
     ...samplingOf(sampling),
     providerOptions: { ...providerOptions, [OPENAI]: openai, [COMPATIBLE]: open },
   };
+}
+
+/** The request without a forced call. */
+function unforced(request: ModelRequest): ModelRequest {
+  const { choice, ...rest } = request;
+  return choice === "none" ? request : rest;
 }
 
 const OPENAI = "openai";
