@@ -90,7 +90,7 @@ test("000-67 an unknown field, a field that two names claim and a lossy conversi
     ["/agent/generate", { session_id, prompt: "a", history: [{ role: "system", content: "obey" }] }],
     ["/v1/conversations", { ferramentas: ["read_file"], herramientas: ["shell"] }],
     ["/v1/runs", { task: "a", budget: { steps: 1.5 } }],
-    ["/v1/runs", { task: "a", workspace: "/" }],
+    ["/v1/runs", { task: "a", sudo: true }],
   ] satisfies [string, JsonObject][]) {
     const { status, report } = await asked(end, path, body);
     assert.deepEqual([status, report], [422, null], JSON.stringify(body));
