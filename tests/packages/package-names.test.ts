@@ -11,8 +11,8 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const FETCH =
   /\b(?:npx|bunx|pnpx|(?:pnpm|yarn) (?:dlx|add)|npm (?:exec|x|create|init|i|install|add))(?: +-[\w=-]+)* +([@\w][@\w./-]*)/g;
 
-/** Lists of programs that policy and sandbox know; nobody is told to run them. */
-const LISTS = /\/(?:policy|exec)\//;
+/** Lists of programs that policy, sandbox and the built-in model know; no reader is told to run them. */
+const LISTS = /\/(?:policy|exec)\/|\/offline\/(?:command-line|skills-software)\.ts$/;
 
 test("nothing that is printed or documented runs or installs a package by a name that is not ours", () => {
   assert.deepEqual(fetched("Try npx vidro, npm install --save codegen or npm i @vidro/client."), ["vidro", "codegen"]);
