@@ -32,8 +32,9 @@ export interface RemotePlace {
   readonly within?: readonly string[];
 }
 
-const { hand: HAND, vidro: VIDRO, program } = bundledCommands();
-const EXECUTOR = program("executor-process");
+const COMMANDS = bundledCommands();
+const { hand: HAND, vidro: VIDRO } = COMMANDS;
+const EXECUTOR = COMMANDS.program("executor-process");
 
 async function started(t: TestContext, place: RemotePlace, words: readonly string[]): Promise<Peer> {
   const { folder, within = [] } = place;

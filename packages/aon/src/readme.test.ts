@@ -46,7 +46,9 @@ const run = promisify(execFile);
 
 /** What a command of the README prints, asked of this server. */
 async function shell(command: string | undefined, address: string): Promise<string> {
-  const text = (command ?? "").replaceAll("127.0.0.1:3000", address).replace("node_modules/.bin/aon", `${FOLDER}bin/aon`);
+  const text = (command ?? "")
+    .replaceAll("127.0.0.1:3000", address)
+    .replace("node_modules/.bin/aon", `${FOLDER}bin/aon`);
   return (await run("sh", ["-c", text])).stdout;
 }
 

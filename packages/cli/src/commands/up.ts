@@ -95,12 +95,12 @@ function tell({ url, southbound, tokenFile, pid }: Daemon, json: boolean): void 
 
 /** Resolves with the first signal; the second one ends the process at once: the journal has everything. */
 function signals(): Promise<"SIGINT" | "SIGTERM"> {
-  return new Promise((resolve) => {
+  return new Promise((done) => {
     let isEnding = false;
     const heard = (signal: "SIGINT" | "SIGTERM"): void => {
       if (isEnding) process.exit(signal === "SIGINT" ? EXIT.aborted : EXIT.terminated);
       isEnding = true;
-      resolve(signal);
+      done(signal);
     };
     process.on("SIGINT", heard).on("SIGTERM", heard);
   });

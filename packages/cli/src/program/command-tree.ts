@@ -28,7 +28,10 @@ export interface CommandRow {
 
 /** Every command of a program, itself first, each before those below it: the table that help is made of. */
 export function commandRows(command: Command, path = ""): readonly CommandRow[] {
-  const below = command.commands.filter((one) => one.name() !== "help" && !isHidden(one));
+  const below = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== "help");
   const row: CommandRow = {
     path,
     description: command.description(),
@@ -38,10 +41,6 @@ export function commandRows(command: Command, path = ""): readonly CommandRow[] 
     below: below.map((one) => ({ name: one.name(), description: one.description() })),
   };
   return [row, ...below.flatMap((one) => commandRows(one, path === "" ? one.name() : `${path} ${one.name()}`))];
-}
-
-function isHidden(command: Command): boolean {
-  return (command as Command & { readonly _hidden?: boolean })._hidden === true;
 }
 
 function argumentWords(one: Command["registeredArguments"][number]): string {

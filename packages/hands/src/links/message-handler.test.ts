@@ -296,5 +296,5 @@ test("receipts go only to a brain that stores them", async (t) => {
   assert.equal(sent.at(-1)?.["receipt"], undefined);
   handler.startSession({ policy: POLICY, session_epoch: 2, receipts: true }, undefined);
   await handler.receive(shell("a2", "echo two", { session_epoch: 2 }));
-  assert.equal((sent.at(-1)?.["receipt"] as JsonObject)["action"], "a2");
+  assert.equal((sent.at(-1)?.["receipt"] as JsonObject | undefined)?.["action"], "a2");
 });
