@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { spawnSync } from "node:child_process";
 import {
+  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -74,6 +75,8 @@ function make(folder) {
   for (const part of ["bin", "node/bin"]) mkdirSync(`${aside}/${part}`, { recursive: true });
   symlinkSync(NODE, `${aside}/node/bin/node`);
   copyFileSync(`${ROOT}packages/cli/bin/vidro`, `${aside}/bin/vidro`);
+  // Tests start the commands as other users, too.
+  chmodSync(aside, 0o755);
   renameSync(aside, folder);
 }
 

@@ -77,8 +77,8 @@ test("004-01 on a terminal the approval is asked for there, by vidro code as by 
   await using it = await scene(write("api.py", "x"), text("Written."));
   const terminal = it.stage.terminal("code", "crie endpoint");
   await terminal.sees("api.py");
-  await terminal.sees("y yes");
-  terminal.type("y");
+  await terminal.sees("s sim");
+  terminal.type("s");
   await terminal.sees("Written.");
   assert.equal(await terminal.ends(), 0);
   assert.equal(readFileSync(join(it.stage.workspace, "api.py"), "utf8"), "x");

@@ -66,7 +66,7 @@ test("an executor that is killed goes on with --resume, and what it was doing is
   await once(child, "exit");
   const run = String(lines(told.slice(0, told.lastIndexOf("\n")))[0]?.["run_id"]);
   const { code, stdout, stderr } = await ended(codegen(stage, "--json", "--yes", "--resume", run.slice(-8)));
-  assert.equal(code, 0, stderr);
+  assert.equal(code, 9, stderr);
   const events = lines(stdout).map((line) => line["event"]);
   assert.ok(events.includes("action.unknown"));
   assert.equal(lines(stdout).at(-1)?.["data"], "It was cut short.");

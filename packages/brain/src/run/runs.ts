@@ -8,7 +8,7 @@ import type { FollowItem, LoopEnd } from "./follow.ts";
 import { lateHand, NO_MODEL } from "./late-ports.ts";
 import { openingEntries } from "./opening-entries.ts";
 import { asFault, Fault, FOLLOW_LIMITS, isTerminal, RUN_LIMITS } from "@vidro/core";
-import { FIRST_GENERATION, fold } from "@vidro/core/run";
+import { DIRECT, FIRST_GENERATION, fold } from "@vidro/core/run";
 import type {
   Budget,
   Entry,
@@ -107,7 +107,8 @@ export class Runs {
     const [model, hand, language = "en"] = await Promise.all([
       this.#deps.model(agent.model),
       this.#deps.hand(request),
-      this.#deps.language?.(task),
+      // The task of a direct run is a command line.
+      agent.model === DIRECT ? undefined : this.#deps.language?.(task),
     ]);
     const thread = request.thread ?? this.#deps.newId("thread");
     const started: RunStarted = {

@@ -43,8 +43,9 @@ export async function code(words: readonly string[], flags: CodeFlags): Promise<
     await using hand = disposable(await executorHand(workspace));
     const session = new CodeSession({ runs: driving(brain.runs), address, hand: hand.value, flags });
     if (flags.continue === true) await session.recall();
-    if (flags.resume !== undefined) return session.resume(flags.resume);
-    return isTalk ? session.converse() : session.work(prompt);
+    // Awaited here: the hand is closed at the end of this block.
+    if (flags.resume !== undefined) return await session.resume(flags.resume);
+    return await (isTalk ? session.converse() : session.work(prompt));
   });
 }
 

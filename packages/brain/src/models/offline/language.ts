@@ -1,12 +1,16 @@
 import { OFFLINE_LIMITS } from "@vidro/core";
 import type { Language } from "@vidro/core/text";
-import { classify } from "./classifier.ts";
+import { classify, LEXICON } from "./classifier.ts";
+import { commandLineIn } from "./command-line.ts";
 import { tokensOf } from "./tokens.ts";
 
 /** A language that is less probable than this is that of the conversation. */
 const TELLING = 0.6;
 /** A language that is less probable than this is not spoken. */
 const UNTOLD = 0.15;
+
+/** Least share of known words: the letters of unknown ones tell little. */
+const KNOWN_SHARE = 1 / 3;
 
 /** Words that people say alike in every language. */
 const WORLDWIDE: ReadonlySet<string> = new Set(
@@ -20,7 +24,15 @@ export function languageOf(task: string, fallback: Language): Language {
   const spoken = words.map(({ plain }) => plain);
   const lettered = letteredLanguage(task);
   if (lettered !== undefined) return lettered;
-  return isWorldwide(spoken) ? fallback : likeliest(classify(spoken).languages, fallback);
+  if (isTyped(task)) return fallback;
+  const known = spoken.filter((word) => LEXICON.knows(word));
+  if (isWorldwide(spoken) || known.length < spoken.length * KNOWN_SHARE) return fallback;
+  return likeliest(classify(known).languages, fallback);
+}
+
+/** Whether a task is a line for a shell: its words are those of programs. */
+function isTyped(task: string): boolean {
+  return commandLineIn(task) !== undefined || commandLineIn(`${task} -x`) !== undefined;
 }
 
 /** The language whose letters and marks a text has, outside of quotes; undefined when it has none of its own. */

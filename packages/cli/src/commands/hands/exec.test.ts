@@ -73,7 +73,7 @@ test("what policy asks about is asked, refused without a person, and approved by
   await using stage = await Stage.set();
   const refused = await stage.run("hands", "exec", "local", "--", "touch", "made");
   assert.equal(refused.code, 5);
-  assert.match(refused.stderr, /on a terminal, or with --yes/);
+  assert.match(refused.stderr, /on a terminal and answer there, or approve beforehand with --yes/);
   assert.equal(existsSync(join(stage.workspace, "made")), false);
   assert.equal((await stage.run("hands", "exec", "--yes", "local", "--", "touch", "made")).code, 0);
   assert.ok(existsSync(join(stage.workspace, "made")));
