@@ -20,9 +20,9 @@ test(
     void hand.approve("shell", { command: "sleep 60", access: "host" });
     const { decision, text } = await hand.approve("shell", {
       command: `
-      found() { for p in $(pgrep -f 'sleep 6[0]|vidro-cel[l]'); do echo $p; done; }
-      while [ $(found | wc -l) -lt 4 ]; do sleep 0.05; done
-      for p in $(found); do
+      below() { for p in $(pgrep -P $1); do echo $p; below $p; done; }
+      while [ $(below ${hand.pid} | xargs -n 1 -I {} cat /proc/{}/comm 2>/dev/null | grep -c sleep) -lt 2 ]; do sleep 0.05; done
+      for p in $(below ${hand.pid}); do
         cat /proc/$p/root${decoded(hand.state)}/token /proc/$p/cwd/../d/vidro/token
         ls -l /proc/$p/exe
       done 2>&1; echo end`,
