@@ -12,6 +12,8 @@ import { DaemonProcess, until } from "../support/daemon-process.ts";
 
 /* Machines with sh, tar and curl or wget become hands by the line that an invitation prints. */
 
+const SOURCES = join(import.meta.dirname, "../../packages/cli/src/main.ts");
+
 let folder: string;
 let stage: Stage;
 let daemon: DaemonProcess;
@@ -20,7 +22,10 @@ const pids = new Set<number>();
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), "vidro-joining-"));
   stage = await Stage.set();
-  daemon = await DaemonProcess.up(stage, { flags: ["--port", "0", "--southbound-port", "0", "--no-local-hand"] });
+  // The daemon of a clone: it makes the archive by itself, as the bundle of the tests cannot.
+  const argv = [process.execPath, "--conditions=vidro-source", "--disable-warning=ExperimentalWarning", SOURCES];
+  const clone = { command: { argv, env: stage.command.env }, workspace: stage.workspace };
+  daemon = await DaemonProcess.up(clone, { flags: ["--port", "0", "--southbound-port", "0", "--no-local-hand"] });
 });
 
 after(async () => {
