@@ -60,6 +60,10 @@ export const HAND_LIMITS = {
   entries: 1000,
   /** Files that a search reads. */
   searchFiles: 50_000,
+  /** Folders whose private files are known, for commands that follow each other. */
+  indexedFolders: 8,
+  /** Age of a folder's last change from which its times tell it apart from any later change. */
+  settledMs: 2 * SECOND_MS,
   /** Bytes that a search reads. */
   searchBytes: 256 * MIB,
   /** Characters of one line that a search shows. */

@@ -1,8 +1,9 @@
 import { readdirSync, type Dirent } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { HAND_LIMITS } from "@vidro/core";
-import { isAnywhere, matchesPath, matchesWord, type PolicyFolders } from "@vidro/core/policy";
-import { SKIPPED_FOLDERS } from "../files/skipped-folders.ts";
+import { isAnywhere, matchesWord, type PolicyFolders } from "@vidro/core/policy";
+import { PrivateFileIndex } from "./private-files.ts";
+import type { PrivateFiles } from "./private-files.ts";
 
 /**
  * Existing paths that match a policy's patterns of secrets, because a sandbox hides files by name. Paths in /proc are
@@ -19,29 +20,28 @@ export function findSecretPaths(patterns: readonly string[], places: PolicyFolde
   return [...new Set([...found, ...privates])].filter((path) => !path.startsWith("/proc/"));
 }
 
-/**
- * Files below the places of patterns that name files at any depth. Large generated folders are left out, and a walk ends
- * at HAND_LIMITS.searchFiles entries: then the list is not whole.
- */
-export function findPrivateFiles(
-  patterns: readonly string[],
-  places: PolicyFolders,
-): { readonly paths: readonly string[]; readonly isWhole: boolean } {
-  const anywhere = patterns.filter((pattern) => isAnywhere(pattern));
-  const roots = new Set(anywhere.map((pattern) => takeApart(pattern, places).root));
-  const paths: string[] = [];
-  let left: number = HAND_LIMITS.searchFiles;
-  const open = [...roots];
-  for (let folder = open.pop(); folder !== undefined && left > 0; folder = open.pop()) {
-    for (const entry of entriesIn(folder)) {
-      left -= 1;
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) {
-        if (!SKIPPED_FOLDERS.has(entry.name)) open.push(path);
-      } else if (matchesPath(anywhere, path, places)) paths.push(path);
-    }
+/** Indexes by what they are of, the one used last behind the others. */
+const indexes = new Map<string, PrivateFileIndex>();
+
+/** Files below the places of patterns that name files at any depth. */
+export function findPrivateFiles(patterns: readonly string[], places: PolicyFolders): PrivateFiles {
+  const names = new Map<string, string[]>();
+  for (const pattern of patterns.filter((one) => isAnywhere(one))) {
+    const { root, tail } = takeApart(pattern, places);
+    names.set(root, [...(names.get(root) ?? []), basename(tail)]);
   }
-  return { paths, isWhole: left > 0 };
+  const found = [...names].map(([root, wanted]) => indexOf(root, wanted).find());
+  return { paths: found.flatMap(({ paths }) => paths), isWhole: found.every(({ isWhole }) => isWhole) };
+}
+
+function indexOf(root: string, names: readonly string[]): PrivateFileIndex {
+  const key = JSON.stringify([root, names]);
+  const index = indexes.get(key) ?? new PrivateFileIndex(root, names);
+  indexes.delete(key);
+  indexes.set(key, index);
+  const [oldest] = indexes.size > HAND_LIMITS.indexedFolders ? indexes.keys() : [];
+  if (oldest !== undefined) indexes.delete(oldest);
+  return index;
 }
 
 /** The folder that a pattern begins with, and what follows. */
