@@ -27,7 +27,7 @@ da39a3ee5e6b4b0d3255bfef95601890afd80709
 request_id=018f6a2e-7c1b-7d3a-9b52-0c9d2f4f1a11 status=200 bytes=5120
 integrity sha512-3k1q8Zp0m5vX2n7Yw4cR6tB9sD1fG3hJ5kL7zQ0xV2bN4mA6pS8dF1gH3jK5lW7eR9tY0uI2oP4aS6dF8gH0jK==
 "integrity": "sha512-LgVTMpQtIopCi79SJeDiP0TfWi5CNEc/L/aRdTh3yIvmZXTnheWpKjSZhnvMl8iXbC1tFg9gdHHDMLoV7CnG+w==",
-"resolved": "https://registry.npmjs.org/ansi-regex/-/ansi-regex-5.0.1.tgz",
+"resolved": "https://registry.example.org/ansi-regex/-/ansi-regex-5.0.1.tgz",
 ├── @types/node@26.6.6
 added 214 packages, and audited 215 packages in 3s
 numpy==2.1.3 --hash=sha256:aa08e04e08aaf974d4458def539dece0d28146d866a39da5639596f4921fd761
