@@ -178,8 +178,8 @@ function refuseCleartext({ host, tls }: HttpOptions): void {
 }
 
 /**
- * Waits for open requests, and then tells those that still wait to come back. The server goes on listening so long, so
- * that whoever asks how it is hears that it is draining.
+ * Waits for open requests, and then answers those that are still open with 503. The server listens until then, so that
+ * `/readyz` can answer that it is draining.
  */
 async function endWaiting(
   open: ReadonlySet<Promise<void>>,

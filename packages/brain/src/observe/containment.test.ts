@@ -70,7 +70,7 @@ test("an inner container is ended, not the outer one; outside of all an error is
   assert.deepEqual([ended.length, ended[0]?.startsWith("inner"), count()], [1, true, 2]);
 });
 
-test("listeners of a shared emitter work for the one that was named, whoever emits", async () => {
+test("an error in a listener of a shared emitter ends what the emitter was given to, not what emits", async () => {
   const { ended, escape, of } = stage();
   const emitter = new EventEmitter();
   containEvents(of("link"), emitter);

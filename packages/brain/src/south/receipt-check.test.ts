@@ -164,8 +164,8 @@ test("a line of an export whose outcome or receipt is malformed is wrong, and do
     assert.ok(found !== undefined);
     assert.notEqual(whyWrong(found), undefined, JSON.stringify(found.event).slice(0, 200));
   }
-  const nobody = outcomeIn(line((fields) => ({ ...fields, hands: [5, null] })));
-  assert.ok(nobody !== undefined && whyWrong(nobody) !== undefined);
+  const unnamed = outcomeIn(line((fields) => ({ ...fields, hands: [5, null] })));
+  assert.ok(unnamed !== undefined && whyWrong(unnamed) !== undefined);
 });
 
 test("a sound line of an export stays sound", () => {

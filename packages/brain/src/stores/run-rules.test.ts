@@ -66,7 +66,7 @@ test("a lease keeps others out until it ends, to the millisecond, and never its 
   assert.ok(isUndriven({ holder: undefined, until }, NOW));
 });
 
-test("the lease of a process that is certainly dead keeps nobody out", () => {
+test("the lease of a process that is certainly dead can be taken by another process", () => {
   const dead = { ...thisHolder(), pid: 2 ** 22 + 1 };
   const term = { holder: dead, until: NOW + 1 };
   assert.ok(isUndriven(term, NOW));

@@ -125,7 +125,7 @@ test("a task is done by the agent that is named, with its own words and tools, w
   assert.deepEqual(await cast(), ada);
   await using _ = await up(stage);
   assert.deepEqual(await cast(), ada);
-  const unknown = await stage.run("run", "--agent", "nobody", "uptime");
+  const unknown = await stage.run("run", "--agent", "unknown", "uptime");
   assert.equal(unknown.code, 3);
   assert.match(unknown.stderr, /next: Look it up: vidro agents list/);
 });

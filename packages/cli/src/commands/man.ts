@@ -43,7 +43,7 @@ const EXIT_STATUS = [
   ["3", "there is no such thing"],
   ["4", "a token, key or certificate is missing or does not count"],
   ["5", "policy or a person refused it"],
-  ["6", "it conflicts with what is there"],
+  ["6", "the request conflicts with the present state"],
   ["7", "a brain, hand or model cannot be reached"],
   ["8", "it took too long"],
   ["9", "the outcome cannot be known"],

@@ -5,7 +5,7 @@ import { Fault } from "@vidro/core";
 const MAGIC = "GGUF";
 const HEAD_BYTES = 24;
 
-/** The model file at a path: the file itself, or the only GGUF file of a folder; the Fault says what is there instead. */
+/** The model file at a path: the file itself, or the only GGUF file of a folder; a Fault names the reason when there is none. */
 export function findGguf(path: string): string {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw refused(`There is nothing at ${path}.`);

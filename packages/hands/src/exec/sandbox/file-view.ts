@@ -58,7 +58,7 @@ export interface ViewPart {
   readonly at: string;
   /** Bubblewrap options that put it there. */
   readonly options: readonly string[];
-  /** What is there: a path of the host, an empty folder, or something that no change of the host's files can replace. */
+  /** The content of the mount: a path of the host, an empty folder, or a mount that does not depend on the host's files. */
   readonly shows: { readonly path: string } | "empty" | "fixed";
 }
 

@@ -1,12 +1,8 @@
-import { asFault, Fault, STREAM_LIMITS } from "@vidro/core";
 import { encodeSse } from "@vidro/core/codec";
-import type { Entry, FaultReport, JsonObject, LiveEvent } from "@vidro/core";
-import { answerEnding } from "../answer.ts";
+import type { FaultReport, JsonObject } from "@vidro/core";
 import type { AnswerEnding, CallEnding } from "../answer.ts";
-import { AnswerDeltas } from "../answer-deltas.ts";
 import type { AnswerDelta } from "../answer-deltas.ts";
-import { brokenOff } from "../chunks.ts";
-import type { AnswerEncoder } from "../stream-answer.ts";
+import { SseAnswerEncoder } from "../sse-answer.ts";
 import { callItem, endStatus, messageId, messageItem, responseShape, textPart } from "./shape.ts";
 import type { ResponseAnswer, ResponseProgress } from "./shape.ts";
 
@@ -15,19 +11,15 @@ import type { ResponseAnswer, ResponseProgress } from "./shape.ts";
  * arrive, and the whole response ends the stream. A client of this wire cannot take text back: where text that was sent
  * is void, the response fails.
  */
-export class ResponseEncoder implements AnswerEncoder {
-  readonly contentType = "text/event-stream; charset=utf-8";
-  readonly heartbeat = ": still at work\n\n";
-  readonly heartbeatMs = STREAM_LIMITS.sseHeartbeatMs;
-  isEnded = false;
+export class ResponseEncoder extends SseAnswerEncoder {
   readonly #answering: ResponseAnswer;
-  readonly #deltas = new AnswerDeltas();
   readonly #output: JsonObject[] = [];
   #sequence = 0;
   /** The text of the message; undefined until its first word. */
   #text: string | undefined;
 
   constructor(answering: ResponseAnswer) {
+    super(answering.run);
     this.#answering = answering;
   }
 
@@ -36,33 +28,13 @@ export class ResponseEncoder implements AnswerEncoder {
     return this.#event("response.created", { response }) + this.#event("response.in_progress", { response });
   }
 
-  live(event: LiveEvent): string | undefined {
-    return this.isEnded ? undefined : this.#say(this.#deltas.live(event)) || undefined;
-  }
-
-  entry(entry: Entry): string | undefined {
-    if (this.isEnded) return undefined;
-    const words = this.#say(this.#deltas.entry(entry));
-    const ending = this.isEnded ? undefined : this.#endingOf(entry);
-    if (ending === undefined) return words || undefined;
-    return ending instanceof Fault ? this.fault(ending.report()) : this.#end(ending);
-  }
-
   fault(fault: FaultReport): string {
     return this.#over("response.failed", { status: "failed", fault });
   }
 
-  #endingOf(entry: Entry): AnswerEnding | Fault | undefined {
-    try {
-      return answerEnding(entry, this.#answering.run);
-    } catch (thrown) {
-      return asFault(thrown);
-    }
-  }
-
-  #say(delta: AnswerDelta | undefined): string {
+  protected say(delta: AnswerDelta | undefined): string {
     if (delta === undefined) return "";
-    if (delta.voided > 0) return this.fault(brokenOff(this.#answering.run));
+    if (delta.voided > 0) return this.breakOff();
     const opening = this.#text === undefined ? this.#openMessage() : "";
     this.#text += delta.words;
     return opening + this.#event("response.output_text.delta", { ...this.#part(), delta: delta.words, logprobs: [] });
@@ -91,10 +63,10 @@ export class ResponseEncoder implements AnswerEncoder {
     return { item_id: messageId(this.#answering), output_index: 0, content_index: 0 };
   }
 
-  #end(ending: AnswerEnding): string {
-    const words = this.#say(this.#deltas.ending(ending.finish === "stop" ? ending.text : undefined));
+  protected finish(ending: AnswerEnding): string {
+    const words = this.say(this.deltas.ending(ending.finish === "stop" ? ending.text : undefined));
     if (this.isEnded) return words;
-    const { used } = this.#deltas;
+    const { used } = this.deltas;
     const status = endStatus(ending, used);
     // An answer without words is an empty message; a call needs none.
     const opened = this.#text === undefined && ending.finish === "stop" ? this.#openMessage() : "";
