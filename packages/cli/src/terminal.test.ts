@@ -268,10 +268,14 @@ test("vidro alone is a conversation that remembers what was said", async () => {
   terminal.type("are you sure?\r");
   await terminal.sees("as I said");
   await terminal.sees("› ");
-  terminal.type("?\r");
-  await terminal.sees("Arrow up brings back");
-  terminal.type(CTRL_C);
-  await terminal.sees("Ctrl-D leaves.");
+  // Some of these Ctrl-C arrive after one prompt is closed and before the next is open.
+  for (let round = 0; round < 10; round += 1) {
+    terminal.type("?\r");
+    await terminal.sees("Arrow up brings back");
+    terminal.type(CTRL_C);
+    await terminal.sees("Ctrl-D leaves.");
+    await terminal.sees("› ");
+  }
   terminal.type("exit\r");
   assert.equal(await terminal.ends(), 0);
   assert.match(model.calls[1] ?? "", /what colour is the sky\?.*it is blue/);

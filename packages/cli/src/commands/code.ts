@@ -18,7 +18,7 @@ import { commandConfig, homeFolder } from "../program/settings.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { aboutProject, lastConversation, turnOf } from "./code/briefing.ts";
 import type { CodeTurn, Briefing } from "./code/briefing.ts";
-import { leavesTalk, readTalkWords } from "./talk.ts";
+import { readTasks } from "./talk.ts";
 
 /** What `vidro code` may be told besides the task. */
 interface CodeFlags extends ShowFlags, BrainFlags {
@@ -92,11 +92,8 @@ class CodeSession {
   /** Reads tasks from the terminal until the person leaves. */
   async converse(): Promise<number> {
     say("Say what to do in this folder; exit leaves.");
-    for (;;) {
-      const words = (await readTalkWords([]))?.trim();
-      if (words === undefined || leavesTalk(words)) return EXIT.ok;
-      if (words !== "") await this.work(words);
-    }
+    for await (const task of readTasks()) await this.work(task);
+    return EXIT.ok;
   }
 
   async #show(task: ExecutorAbout["task"]): Promise<number> {

@@ -4,6 +4,7 @@ import type { BrainApi } from "../brain-api/brain-api.ts";
 import { withBrainApi } from "../brain-api/open-brain-api.ts";
 import { EXIT } from "../program/exit-codes.ts";
 import { requireFolder } from "../program/require-folder.ts";
+import { isRunWatched } from "../view/interrupts.ts";
 import { readWords } from "../view/keyboard.ts";
 import { paint } from "../view/symbols.ts";
 import { showRun } from "../view/show-run.ts";
@@ -33,19 +34,32 @@ export async function talk(): Promise<number> {
   });
 }
 
-/** Reads the next task of a conversation; undefined at the end of input. */
-export async function readTalkWords(history: readonly string[]): Promise<string | undefined> {
-  process.on("SIGINT", hint);
+/**
+ * The tasks that a person types, until the end of input or a word that leaves.
+ * Ctrl-C between two tasks prints how to leave; while a run is watched, its watcher acts on Ctrl-C;
+ * while a task is being started, the second Ctrl-C ends the process.
+ */
+export async function* readTasks(history: () => readonly string[] = () => []): AsyncGenerator<string> {
+  let pressesAtWork = 0;
+  let isAtWork = false;
+  const interrupt = (): void => {
+    if (isRunWatched()) return;
+    if (isAtWork && (pressesAtWork += 1) > 1) process.exit(EXIT.aborted);
+    say(paint("dim", isAtWork ? "Ctrl-C again leaves." : "exit or Ctrl-D leaves."));
+  };
+  process.on("SIGINT", interrupt);
   try {
-    return (await readWords(PROMPT, NEVER, history))?.trim();
+    for (;;) {
+      const words = (await readWords(PROMPT, NEVER, history()))?.trim();
+      if (words === undefined || EXITS.has(words.toLowerCase())) return;
+      if (words === "") continue;
+      isAtWork = true;
+      yield words;
+      [isAtWork, pressesAtWork] = [false, 0];
+    }
   } finally {
-    process.off("SIGINT", hint);
+    process.off("SIGINT", interrupt);
   }
-}
-
-/** Whether a line leaves the conversation. */
-export function leavesTalk(words: string): boolean {
-  return EXITS.has(words.toLowerCase());
 }
 
 async function greet(brain: BrainApi): Promise<void> {
@@ -74,16 +88,14 @@ class Talk {
   async run(): Promise<number> {
     const earlier = await this.#brain.runs.list({ limit: TERMINAL_LIMITS.history });
     this.#history = earlier.map((head) => oneLine(head.task, TERMINAL_LIMITS.lineChars));
-    for (;;) {
-      const words = await readTalkWords(this.#history);
-      if (words === undefined || leavesTalk(words)) return EXIT.ok;
-      if (words === "") continue;
+    for await (const words of readTasks(() => this.#history)) {
       if (words.startsWith("/") || words === "?") await this.#command(words);
       else {
         const left = await this.#task(words);
         if (left !== undefined) return left;
       }
     }
+    return EXIT.ok;
   }
 
   async #command(words: string): Promise<void> {
@@ -113,10 +125,6 @@ class Talk {
       print("");
     }
   }
-}
-
-function hint(): void {
-  say(paint("dim", "exit or Ctrl-D leaves."));
 }
 
 const NEVER = new AbortController().signal;

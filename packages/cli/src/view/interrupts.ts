@@ -16,6 +16,11 @@ export interface InterruptTarget {
 
 let outputBroke: ((leaving: LeaveReason) => void) | undefined;
 
+/** Whether a watcher acts on Ctrl-C at this moment. */
+export function isRunWatched(): boolean {
+  return outputBroke !== undefined;
+}
+
 /** Ends the process quietly when stdout cannot be written, unless a watcher has a run to leave in order. */
 export function watchOutput(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -60,6 +60,7 @@ export function readWords(
 ): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     const lines: string[] = [];
+    let isOpen = true;
     const reader = createInterface({
       input: process.stdin,
       output: peopleStream(),
@@ -69,7 +70,12 @@ export function readWords(
       prompt: toTerminal(prompt),
     });
     const leave = (): void => reader.close();
+    const showAgain = (): void => {
+      if (isOpen) reader.prompt();
+    };
     signal.addEventListener("abort", leave);
+    // After the listeners that were there before and may have printed.
+    process.on("SIGINT", showAgain);
     reader.on("line", (line) => {
       // The lines of one paste arrive in one turn of the event loop and are one text.
       if (lines.push(line) === 1) setImmediate(() => reader.close());
@@ -82,6 +88,8 @@ export function readWords(
     });
     reader.on("close", () => {
       signal.removeEventListener("abort", leave);
+      isOpen = false;
+      process.off("SIGINT", showAgain);
       if (signal.aborted) reject(closed());
       else resolve(lines.length === 0 ? undefined : lines.join("\n"));
     });
